@@ -46,10 +46,17 @@ assignment: {{overlap: {overlap}}}
 
 
 def make(folder: Path, items: int, overlap: int) -> Path:
-    answer = "The levee was raised in 1920 and held in five floods since then, so it may be safe. " * 20
+    answer = (
+        "The levee was raised in 1920 and held in five floods since then, so it may be safe. " * 20
+    )
     with (folder / "items.jsonl").open("wb") as file:
         for n in range(items):
-            line = {"id": f"i{n}", "question": f"Is levee {n} safe?", "answer": answer, "system": f"s{n % 3}"}
+            line = {
+                "id": f"i{n}",
+                "question": f"Is levee {n} safe?",
+                "answer": answer,
+                "system": f"s{n % 3}",
+            }
             file.write(orjson.dumps(line) + b"\n")
     path = folder / "study.yaml"
     path.write_text(STUDY.format(overlap=overlap))
@@ -60,14 +67,21 @@ def make(folder: Path, items: int, overlap: int) -> Path:
 def links(store: Store, people: int) -> list[str]:
     access = Access(store)
     with store.committing():
-        return [f"/in/{access.invite(store.add_person(f'Rater {n}', 'annotator'))}" for n in range(people)]
+        return [
+            f"/in/{access.invite(store.add_person(f'Rater {n}', 'annotator'))}"
+            for n in range(people)
+        ]
 
 
 async def person(base: str, link: str, pages: bool, times: list[float], done: list[str]) -> None:
     """Submits every item that the server gives."""
     headers = {"Origin": base}
-    async with aiohttp.ClientSession(base, headers=headers, cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
-        async with session.post(link, data={}, headers={"Content-Type": "application/x-www-form-urlencoded"}) as reply:
+    async with aiohttp.ClientSession(
+        base, headers=headers, cookie_jar=aiohttp.CookieJar(unsafe=True)
+    ) as session:
+        async with session.post(
+            link, data={}, headers={"Content-Type": "application/x-www-form-urlencoded"}
+        ) as reply:
             assert reply.status == 200, await reply.text()
             found = re.search(r'name="token" value="(\w+)"', await reply.text())
             assert found
@@ -79,7 +93,13 @@ async def person(base: str, link: str, pages: bool, times: list[float], done: li
                 async with session.get(where) as reply:
                     page = await reply.text()
                     once = re.findall(r'name="once" value="([\w-]+)"', page)[0]
-            form = {"token": found[1], "once": once, "version": "0", "f.right": "yes", "f.relevance": "7"}
+            form = {
+                "token": found[1],
+                "once": once,
+                "version": "0",
+                "f.right": "yes",
+                "f.relevance": "7",
+            }
             began = time.perf_counter()
             async with session.post(where, data=form, allow_redirects=False) as reply:
                 assert reply.status == 303, (reply.status, await reply.text())
@@ -88,11 +108,15 @@ async def person(base: str, link: str, pages: bool, times: list[float], done: li
                 where = reply.headers["Location"]
 
 
-async def crowd(base: str, people: list[str], pages: bool) -> tuple[list[float], list[list[str]], float]:
+async def crowd(
+    base: str, people: list[str], pages: bool
+) -> tuple[list[float], list[list[str]], float]:
     times: list[float] = []
     done: list[list[str]] = [[] for _ in people]
     began = time.perf_counter()
-    await asyncio.gather(*(person(base, link, pages, times, own) for link, own in zip(people, done, strict=True)))
+    await asyncio.gather(
+        *(person(base, link, pages, times, own) for link, own in zip(people, done, strict=True))
+    )
     return times, done, time.perf_counter() - began
 
 
@@ -106,14 +130,25 @@ def load(people: int, items: int, pages: bool) -> tuple[list[float], int, int]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
-        command = [sys.executable, "-m", "longmark", "annotate", "serve", str(path), "--port", str(port)]
+        command = [
+            sys.executable,
+            "-m",
+            "longmark",
+            "annotate",
+            "serve",
+            str(path),
+            "--port",
+            str(port),
+        ]
         process = subprocess.Popen(command, stdout=subprocess.PIPE)
         try:
             assert process.stdout is not None
             while b"Ctrl-C" not in process.stdout.readline():
                 assert process.poll() is None, "the server did not start"
             base = f"http://127.0.0.1:{port}"
-            times, done, seconds = asyncio.run(crowd(base, [urlsplit(link).path for link in own], pages))
+            times, done, seconds = asyncio.run(
+                crowd(base, [urlsplit(link).path for link in own], pages)
+            )
         finally:
             process.terminate()
             process.wait()
@@ -157,8 +192,13 @@ def fill(store: Store, people: list[str]) -> None:
     for position, item in enumerate(store.items(), 1):
         with store.unit():
             for n, one in enumerate(people):
-                store.assign(Assignment(item, one, False, "open", None, now, None, position, "normal"))
-                values = {"right": ("yes", "no")[(position + n // 4) % 2], "relevance": 1 + (position + n // 3) % 10}
+                store.assign(
+                    Assignment(item, one, False, "open", None, now, None, position, "normal")
+                )
+                values = {
+                    "right": ("yes", "no")[(position + n // 4) % 2],
+                    "relevance": 1 + (position + n // 3) % 10,
+                }
                 store.save(item, one, values, Page(f"{n}", 1, submitted=True), complete=True)
                 store.visit(f"{item}{n}", Visit(item, one, 30.0 + n, now))
                 store.set_status(item, one, "done", one)
@@ -175,7 +215,9 @@ def main() -> None:
     if given.only != "large":
         times, lost, doubled = load(given.people, given.items, given.pages)
         half, most = times[len(times) // 2], times[int(len(times) * 0.95)]
-        print(f"latency: median {half * 1e3:.0f} ms, 95 % {most * 1e3:.0f} ms, greatest {times[-1] * 1e3:.0f} ms")
+        print(
+            f"latency: median {half * 1e3:.0f} ms, 95 % {most * 1e3:.0f} ms, greatest {times[-1] * 1e3:.0f} ms"
+        )
         print(f"lost: {lost}, doubled: {doubled}")
     if given.only != "load":
         large(10_000, 5)

@@ -35,7 +35,10 @@ Choosing = Callable[[bool], str]
 
 def write_pairs(folder: Path, n: int) -> Path:
     sides = {"a": "North says so.", "b": "South says so.", "a_system": "north", "b_system": "south"}
-    lines = [orjson.dumps({"id": f"p{k}", "question": f"Who is right on {k}?", **sides}) for k in range(n)]
+    lines = [
+        orjson.dumps({"id": f"p{k}", "question": f"Who is right on {k}?", **sides})
+        for k in range(n)
+    ]
     (folder / "pairs.jsonl").write_bytes(b"\n".join(lines))
     path = folder / "study.yaml"
     path.write_text(STUDY)
@@ -71,7 +74,9 @@ def decide(person: Client, choose: Choosing, n: int) -> None:
         if page.status == 200:
             hidden = {name: page.hidden(name) for name in ("token", "once", "version")}
             choice = choose(north_first(page.text))
-            assert person.post(f"/adjudicate/{item}", {**hidden, "f.preference": choice}).status == 303
+            assert (
+                person.post(f"/adjudicate/{item}", {**hidden, "f.preference": choice}).status == 303
+            )
 
 
 def decisions(n: int, people: list[Choosing]) -> list[str]:
@@ -88,7 +93,9 @@ def decisions(n: int, people: list[Choosing]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--studies", type=int, default=200)
     parser.add_argument("--items", type=int, default=30)
     parser.add_argument("--effect", type=float, default=0.15)
@@ -104,7 +111,9 @@ def main() -> None:
             biases.append(made.count("a") / len(made) - expected)
             count += len(made)
     error = stdev(biases) / len(biases) ** 0.5
-    print(f"{count:,} decisions in {len(biases)} studies: bias {mean(biases):+.4f} (standard error {error:.4f})")
+    print(
+        f"{count:,} decisions in {len(biases)} studies: bias {mean(biases):+.4f} (standard error {error:.4f})"
+    )
 
 
 if __name__ == "__main__":

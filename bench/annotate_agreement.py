@@ -58,7 +58,10 @@ def planted(n: int, kappa: float, chance: random.Random) -> list[dict[str, str]]
         return chance.choices(LABELS, SHARES)[0]
 
     truth = [draw() for _ in range(n)]
-    return [{f"i{k}": one if chance.random() < kappa**0.5 else draw() for k, one in enumerate(truth)} for _ in range(2)]
+    return [
+        {f"i{k}": one if chance.random() < kappa**0.5 else draw() for k, one in enumerate(truth)}
+        for _ in range(2)
+    ]
 
 
 def over_http(served: Served, place: int, labels: dict[str, str]) -> None:
@@ -68,7 +71,11 @@ def over_http(served: Served, place: int, labels: dict[str, str]) -> None:
     while item is not None:
         reply = rater.label(item, {"f.right": labels[item]})
         assert reply.status == 303, (reply.status, reply.text[:300])
-        item = reply.location.removeprefix("/work/") if reply.location.startswith("/work/") else rater.next()
+        item = (
+            reply.location.removeprefix("/work/")
+            if reply.location.startswith("/work/")
+            else rater.next()
+        )
 
 
 def in_browser(browser: Browser) -> Rating:
@@ -76,13 +83,17 @@ def in_browser(browser: Browser) -> Rating:
         with someone(browser, served, f"Rater {place}", view=list(VIEWS)[place]) as rater:
             while (path := urlsplit(rater.page.url).path).startswith("/work/"):
                 label = labels[path.removeprefix("/work/")]
-                rater.page.locator(f"label.option:has(input[name='f.right'][value='{label}'])").click()
+                rater.page.locator(
+                    f"label.option:has(input[name='f.right'][value='{label}'])"
+                ).click()
                 rater.submit()
 
     return label_all
 
 
-def estimates(served: Served, folder: Path, labels: list[dict[str, str]]) -> dict[str, tuple[float, float, float]]:
+def estimates(
+    served: Served, folder: Path, labels: list[dict[str, str]]
+) -> dict[str, tuple[float, float, float]]:
     """Coefficient -> value and interval of the labels that the store has, which are compared with the planted ones."""
     store = served.store()
     try:
@@ -91,14 +102,18 @@ def estimates(served: Served, folder: Path, labels: list[dict[str, str]]) -> dic
         export(study, items, store, folder, only=["labels.jsonl"], names=True)
         lines = [orjson.loads(line) for line in (folder / "labels.jsonl").read_bytes().splitlines()]
         given = {(one["rater"], one["item"]): one["value"] for one in lines}
-        assert given == {(f"Rater {k}", item): one for k, its in enumerate(labels) for item, one in its.items()}
+        assert given == {
+            (f"Rater {k}", item): one for k, its in enumerate(labels) for item, one in its.items()
+        }
         found = agreements(collect(study, items, store))
     finally:
         store.close()
     return {one.name: (one.estimate.value, one.estimate.low, one.estimate.high) for one in found}  # type: ignore[misc]
 
 
-def one_study(seed: int, n: int, kappa: float, label_all: Rating = over_http) -> dict[str, tuple[float, float, float]]:
+def one_study(
+    seed: int, n: int, kappa: float, label_all: Rating = over_http
+) -> dict[str, tuple[float, float, float]]:
     labels = planted(n, kappa, random.Random(seed))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -109,7 +124,9 @@ def one_study(seed: int, n: int, kappa: float, label_all: Rating = over_http) ->
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--studies", type=int, default=100)
     parser.add_argument("--items", type=int, default=60)
     parser.add_argument("--kappa", type=float, default=0.6)
@@ -126,7 +143,9 @@ def main() -> None:
                 held[name] += low <= given.kappa <= high
                 total[name] += value
                 if given.browser:
-                    print(f"study {number}: {name} {value:.3f}, {low:.3f} to {high:.3f}", flush=True)
+                    print(
+                        f"study {number}: {name} {value:.3f}, {low:.3f} to {high:.3f}", flush=True
+                    )
     for name in KAPPAS:
         mean = total[name] / given.studies
         print(

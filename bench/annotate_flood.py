@@ -89,7 +89,9 @@ def memory(pid: int) -> float:
     return 0.0
 
 
-async def flood(port: int, end: float, half: int, bodies: int, rater: Client, cookie: str) -> tuple[list[float], int]:
+async def flood(
+    port: int, end: float, half: int, bodies: int, rater: Client, cookie: str
+) -> tuple[list[float], int]:
     attacks = [half_open(port, end) for _ in range(half)]
     attacks += [slow(port, end, own) for own in ("", cookie) for _ in range(bodies)]
     attack = asyncio.gather(*attacks, return_exceptions=True)
@@ -101,19 +103,32 @@ async def flood(port: int, end: float, half: int, bodies: int, rater: Client, co
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--half-open", type=int, default=2000)
     parser.add_argument("--slow", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=60)
     given = parser.parse_args()
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(10_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE, (min(10_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2
+    )
     with tempfile.TemporaryDirectory() as name, socket.socket() as free:
         path, log = make(Path(name), 2000, 2), Path(name) / "log"
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
         with log.open("wb") as output:
-            command = [sys.executable, "-c", CODE, "annotate", "serve", str(path), "--port", str(port)]
+            command = [
+                sys.executable,
+                "-c",
+                CODE,
+                "annotate",
+                "serve",
+                str(path),
+                "--port",
+                str(port),
+            ]
             process = subprocess.Popen(command, stdout=output, stderr=output)
         try:
             served, end = Served(f"http://127.0.0.1:{port}", path), time.monotonic() + 30
@@ -124,12 +139,16 @@ def main() -> None:
             insider.next()
             cookie = "; ".join(f"{key}={value}" for key, value in insider.cookies.items())
             end = time.monotonic() + given.seconds
-            times, failed = asyncio.run(flood(port, end, given.half_open, given.slow, rater, cookie))
+            times, failed = asyncio.run(
+                flood(port, end, given.half_open, given.slow, rater, cookie)
+            )
             print(
                 f"{len(times)} items labelled, {failed} failed; seconds an item: median {median(times):.3f}, "
                 f"greatest {max(times):.3f}"
             )
-            print(f"memory: at most {memory(process.pid):.0f} MB; output: {log.stat().st_size:,} bytes")
+            print(
+                f"memory: at most {memory(process.pid):.0f} MB; output: {log.stat().st_size:,} bytes"
+            )
         finally:
             process.terminate()
             process.wait()

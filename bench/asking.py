@@ -36,7 +36,14 @@ from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from typing import Any
 
-from longmark.metrics.comprehensiveness._asking import Asked, Asking, Inquiry, ask, dissimilar, pairs_of
+from longmark.metrics.comprehensiveness._asking import (
+    Asked,
+    Asking,
+    Inquiry,
+    ask,
+    dissimilar,
+    pairs_of,
+)
 from longmark.text.entailment import Relation
 from longmark.text.graph import ANSWER, CONTEXT, Coverage, Pair, Statement, StatementGraph, coverage
 
@@ -58,7 +65,10 @@ def stored_graphs() -> list[StatementGraph]:
 
 def graph_of(record: dict[str, list[list[str]]]) -> StatementGraph:
     """A stored graph. All of its edges are equivalences."""
-    nodes = [Statement(name, ANSWER if kind == "atom" else CONTEXT, text) for name, kind, text in record["nodes"]]
+    nodes = [
+        Statement(name, ANSWER if kind == "atom" else CONTEXT, text)
+        for name, kind, text in record["nodes"]
+    ]
     pairs = frozenset(pair for a, b, *_ in record["edges"] for pair in ((a, b), (b, a)))
     return StatementGraph(tuple(nodes), pairs)
 
@@ -79,7 +89,9 @@ def generated_graphs(count: int = 500, seed: int = 0) -> Iterator[StatementGraph
             group, left = left[: (cut := draw.randint(1, 6))], left[cut:]
             kind = draw.choice(["chain", "cycle", "diamond", "clique", "unrelated"])
             if kind in ("chain", "cycle"):
-                edges |= set(pairwise(group)) | ({(group[-1], group[0])} if kind == "cycle" and cut > 1 else set())
+                edges |= set(pairwise(group)) | (
+                    {(group[-1], group[0])} if kind == "cycle" and cut > 1 else set()
+                )
             elif kind == "diamond":
                 edges |= {pair for x in group[1:-1] for pair in ((group[0], x), (x, group[-1]))}
             elif kind == "clique":
@@ -97,14 +109,21 @@ class Oracle:
     words: int = 0
 
     async def __call__(self, inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
-        self.words += sum(len(text.split()) for one in inquiries for text in (one.premise, *one.hypotheses))
+        self.words += sum(
+            len(text.split()) for one in inquiries for text in (one.premise, *one.hypotheses)
+        )
         return [
-            [Relation("entails" if (one.premise, text) in self.entails else "neutral") for text in one.hypotheses]
+            [
+                Relation("entails" if (one.premise, text) in self.entails else "neutral")
+                for text in one.hypotheses
+            ]
             for one in inquiries
         ]
 
 
-def replay(graph: StatementGraph, plan: Asking, known: dict[Pair, str] | None = None) -> tuple[Asked, int]:
+def replay(
+    graph: StatementGraph, plan: Asking, known: dict[Pair, str] | None = None
+) -> tuple[Asked, int]:
     """What is asked where a graph answers, and the words sent. A plan that folds needs texts that are related as their
     statements are."""
     text = {node.id: node.text if plan.fold else f"{node.text} {node.id}" for node in graph.nodes}
@@ -116,7 +135,9 @@ def replay(graph: StatementGraph, plan: Asking, known: dict[Pair, str] | None = 
 def result(found: Coverage) -> tuple[float | None, list[str], list[tuple[str, list[str]]]]:
     """The score, the covered statements, the components of the basis: what asking less must not change."""
     covered = sorted(node.id for one in found.covered for node in one.members)
-    basis = sorted((one.representative.id, sorted(node.id for node in one.members)) for one in found.basis)
+    basis = sorted(
+        (one.representative.id, sorted(node.id for node in one.members)) for one in found.basis
+    )
     return found.score, covered, basis
 
 
@@ -131,7 +152,9 @@ def least(graph: StatementGraph) -> tuple[int, int]:
     """
     found = coverage(graph)
     answers = sum(node.side == ANSWER for node in graph.nodes)
-    covered, uncovered = (sum(len(one.members) for one in its) for its in (found.covered, found.uncovered))
+    covered, uncovered = (
+        sum(len(one.members) for one in its) for its in (found.covered, found.uncovered)
+    )
     if not uncovered:
         outgoing = [sum(p == node.id for p, _ in graph.entails) for node in graph.nodes]
         return -(-covered // max([1, *outgoing])), covered
@@ -161,7 +184,9 @@ class Line:
     different: int = 0
     shares: list[float] = field(default_factory=list)
 
-    def add(self, graph: StatementGraph, plan: Asking, known: dict[Pair, str] | None = None) -> None:
+    def add(
+        self, graph: StatementGraph, plan: Asking, known: dict[Pair, str] | None = None
+    ) -> None:
         asked, words = replay(graph, plan, known)
         self.premises += asked.inquiries
         self.batches += asked.batches
@@ -181,7 +206,9 @@ class Line:
 def show_replay(name: str, graphs: list[StatementGraph]) -> None:
     paper = sum(pairs_of(graph.nodes) for graph in graphs)
     print(f"{name}: {len(graphs)} graphs, {paper:,} relations by the paper, as many calls")
-    print(f"  {'':34} premises asked    batches          pairs decided   words       mean share, results that differ")
+    print(
+        f"  {'':34} premises asked    batches          pairs decided   words       mean share, results that differ"
+    )
     baseline = Line(sum(len(g.nodes) for g in graphs), sum(len(g.nodes) for g in graphs), paper)
     baseline.show("a premise a call", paper)
     for title, plan in PLANS.items():
@@ -190,7 +217,9 @@ def show_replay(name: str, graphs: list[StatementGraph]) -> None:
             line.add(graph, plan)
         line.show(title, paper)
     bounds = [least(graph) for graph in graphs]
-    Line(sum(p for p, _ in bounds), 0, sum(n for _, n in bounds)).show("least, equal texts apart", paper)
+    Line(sum(p for p, _ in bounds), 0, sum(n for _, n in bounds)).show(
+        "least, equal texts apart", paper
+    )
 
 
 def show_speed() -> None:
@@ -201,25 +230,37 @@ def show_speed() -> None:
     edges: set[Pair] = set()
     while len(edges) < 100_000:
         premise, hypothesis = draw.choice(names), draw.choice(names)
-        if premise < hypothesis and hypothesis[0] == "c":  # without cycles: as many components as can be
+        if (
+            premise < hypothesis and hypothesis[0] == "c"
+        ):  # without cycles: as many components as can be
             edges.add((premise, hypothesis))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.process_time()
     found = coverage(StatementGraph(tuple(nodes), frozenset(edges)))
     spent = time.process_time() - began
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"2,200 statements, 100,000 edges, {len(found.components):,} components: {spent:.2f} s of CPU,")
-    print(f"  {after / 1024:.0f} MB for the process, {(after - before) / 1024:.0f} MB more than before")
+    print(
+        f"2,200 statements, 100,000 edges, {len(found.components):,} components: {spent:.2f} s of CPU,"
+    )
+    print(
+        f"  {after / 1024:.0f} MB for the process, {(after - before) / 1024:.0f} MB more than before"
+    )
     if STORED.exists():
         began = time.process_time()
         count = sum(coverage(graph).score is not None for graph in stored_graphs())
-        print(f"600 stored graphs, read and scored ({count} have a score): {time.process_time() - began:.2f} s of CPU")
+        print(
+            f"600 stored graphs, read and scored ({count} have a score): {time.process_time() - began:.2f} s of CPU"
+        )
     for size in (40, 160, 500):
         began = time.process_time()
-        nodes = [Statement(f"n{i}", ANSWER if i < size // 4 else CONTEXT, f"n{i}") for i in range(size)]
+        nodes = [
+            Statement(f"n{i}", ANSWER if i < size // 4 else CONTEXT, f"n{i}") for i in range(size)
+        ]
         chain = frozenset((f"n{i}", f"n{i + 7}") for i in range(size - 7))
         asked, _ = replay(StatementGraph(tuple(nodes), chain), Asking())
-        print(f"ask, {size} statements, {asked.decisions:,} pairs: {time.process_time() - began:.2f} s of CPU")
+        print(
+            f"ask, {size} statements, {asked.decisions:,} pairs: {time.process_time() - began:.2f} s of CPU"
+        )
 
 
 def show_pruning(graphs: list[StatementGraph]) -> None:
@@ -242,13 +283,19 @@ def show_pruning(graphs: list[StatementGraph]) -> None:
         for item in record["evidences"]
         if item["evidence_label"] == "SUPPORTS"
     ]
-    shifted = [item["evidence"] for record in (*records[1:], records[0]) for item in record["evidences"][:1]]
+    shifted = [
+        item["evidence"]
+        for record in (*records[1:], records[0])
+        for item in record["evidences"][:1]
+    ]
     foreign = [(record["claim"], text) for record, text in zip(records, shifted, strict=True)]
     known = vectors({text for pair in (*labelled, *foreign) for text in pair})
     true, false = ([cosine(known[a], known[b]) for a, b in pairs] for pairs in (labelled, foreign))
     texts = vectors({node.text for graph in graphs for node in graph.nodes})
     paper = sum(pairs_of(graph.nodes) for graph in graphs)
-    print(f"stored: threshold, then as above; Climate-FEVER: of {len(true):,} SUPPORTS and {len(false)} foreign pairs,")
+    print(
+        f"stored: threshold, then as above; Climate-FEVER: of {len(true):,} SUPPORTS and {len(false)} foreign pairs,"
+    )
     print("  the share below the threshold")
     for threshold in (0.1, 0.2, 0.3, 0.4, 0.5):
         line = Line()
@@ -271,7 +318,9 @@ def show_judge(graphs: list[StatementGraph], count: int) -> None:
 
                 async def relate(inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
                     checker = checker_of(models)
-                    return [await checker.relations(one.premise, one.hypotheses) for one in inquiries]
+                    return [
+                        await checker.relations(one.premise, one.hypotheses) for one in inquiries
+                    ]
 
                 began = time.monotonic()
                 asked: Asked = await way(graph.nodes, relate)
@@ -288,7 +337,9 @@ def show_judge(graphs: list[StatementGraph], count: int) -> None:
         return found
 
     ways = {"all": lambda nodes, relate: ask_all(nodes, relate, strongest=False), "needed": ask}
-    some = [graph for graph in graphs if {node.side for node in graph.nodes} == {ANSWER, CONTEXT}][:count]
+    some = [graph for graph in graphs if {node.side for node in graph.nodes} == {ANSWER, CONTEXT}][
+        :count
+    ]
     for number, graph in enumerate(some, start=1):
         print(
             f"record {number}: {len(graph.nodes)} statements, score of the authors {coverage(graph).score:.3f}",
@@ -297,11 +348,16 @@ def show_judge(graphs: list[StatementGraph], count: int) -> None:
         full, needed = asyncio.run(relate_by(ways, graph)).values()
         shared = needed.entails & full.entails, needed.entails | full.entails
         same = result(coverage(full)) == result(coverage(needed))
-        print(f"  same result: {same}; entailments found by both {len(shared[0])} of {len(shared[1])}", flush=True)
+        print(
+            f"  same result: {same}; entailments found by both {len(shared[0])} of {len(shared[1])}",
+            flush=True,
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("parts", nargs="*", default=["replay", "speed"])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--records", type=int, default=8)

@@ -85,7 +85,9 @@ async def bare_aiohttp(base_url: str, calls: int, concurrency: int) -> tuple[flo
         async def ask(number: int) -> str:
             headers = {"Content-Type": "application/json"}
             url = base_url + "/chat/completions"
-            async with session.post(url, data=orjson.dumps(body(number)), headers=headers) as response:
+            async with session.post(
+                url, data=orjson.dumps(body(number)), headers=headers
+            ) as response:
                 reply = orjson.loads(await response.read())
             return str(reply["choices"][0]["message"]["content"])
 
@@ -117,10 +119,14 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.2, help="seconds")
     parser.add_argument("--concurrency", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=1, help="the best of so many is printed")
-    parser.add_argument("--only", choices=sorted(CLIENTS), action="append", help="may be given several times")
+    parser.add_argument(
+        "--only", choices=sorted(CLIENTS), action="append", help="may be given several times"
+    )
     settings = parser.parse_args()
     command = [sys.executable, "-m", "tests.wire", "--latency", str(settings.latency), "--stdin"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdout is not None
         assert server.stdin is not None
         base_url = server.stdout.readline().strip()
@@ -128,8 +134,13 @@ def main() -> None:
         print(f"{'client':8} {'CPU ms/call':>12} {'wall/ideal':>11}")
         for name in settings.only or CLIENTS:
             run = CLIENTS[name]
-            asyncio.run(run(base_url, settings.concurrency, settings.concurrency))  # imports and connections once
-            figures = [asyncio.run(run(base_url, settings.calls, settings.concurrency)) for _ in range(settings.rounds)]
+            asyncio.run(
+                run(base_url, settings.concurrency, settings.concurrency)
+            )  # imports and connections once
+            figures = [
+                asyncio.run(run(base_url, settings.calls, settings.concurrency))
+                for _ in range(settings.rounds)
+            ]
             wall, cpu = min(figure[0] for figure in figures), min(figure[1] for figure in figures)
             ratio = wall / ideal if ideal else float("nan")
             print(f"{name:8} {1000 * cpu / settings.calls:12.3f} {ratio:11.3f}", flush=True)

@@ -43,14 +43,27 @@ def prepared(folder: Path, server: BatchServer, dialect: str, examples: int) -> 
     (folder / "longmark.yaml").write_text(yaml.safe_dump({"models": {"m": entry}}))
     (folder / "three.py").write_text(THREE_STEPS)
     write_jsonl(folder / "given.jsonl", records(examples))
-    words = ["run", "given.jsonl", "--metrics", "three.py", "--judge", "m", "--trust", "--quiet", "--batch"]
+    words = [
+        "run",
+        "given.jsonl",
+        "--metrics",
+        "three.py",
+        "--judge",
+        "m",
+        "--trust",
+        "--quiet",
+        "--batch",
+    ]
     return [*words, "--out", "out", "--cache", "calls.sqlite", "--timeout", "3"]
 
 
 def killed(dialect: str, moments: int, examples: int, seed: int, latency: float = 0.3) -> Outcome:
     """A run that is killed so many times, each at a random moment of the rest of its life, and then finished."""
     rng = random.Random(seed)
-    with serve(dialect, Behaviour(latency=latency)) as server, tempfile.TemporaryDirectory() as name:
+    with (
+        serve(dialect, Behaviour(latency=latency)) as server,
+        tempfile.TemporaryDirectory() as name,
+    ):
         folder = Path(name)
         words = prepared(folder, server, dialect, examples)
         kills = 0
@@ -83,7 +96,9 @@ def killed(dialect: str, moments: int, examples: int, seed: int, latency: float 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--moments", type=int, default=40, help="moments at which a run is killed, over all runs")
+    parser.add_argument(
+        "--moments", type=int, default=40, help="moments at which a run is killed, over all runs"
+    )
     parser.add_argument("--calls", type=int, default=2000, help="calls of a run, in three rounds")
     parser.add_argument("--each", type=int, default=5, help="kills of one run")
     parser.add_argument("--seed", type=int, default=1)

@@ -171,20 +171,30 @@ def usual(
 
 
 def failing(
-    chance: np.random.Generator, effect: float, failures: float, fours: float = 0.1, questions: int = 200
+    chance: np.random.Generator,
+    effect: float,
+    failures: float,
+    fours: float = 0.1,
+    questions: int = 200,
 ) -> Planted:
     """The first system is good (5, at times 4) and fails in a share of its answers (1); the second is steady at the
     same mean; no score sees a failure. effect: how many points the second is worse."""
-    first = np.where(chance.random(questions) < failures, 1.0, 5.0 - (chance.random(questions) < fours))
+    first = np.where(
+        chance.random(questions) < failures, 1.0, 5.0 - (chance.random(questions) < fours)
+    )
     mean = (1 - failures) * (5 - fours) + failures - effect
     second = np.floor(mean) + (chance.random(questions) < mean - np.floor(mean))
     labels = np.stack([first, second], axis=1)
     score_first = 0.9 + 0.1 * chance.normal(size=questions)
-    scores = np.stack([score_first, 0.2 * second - 0.1 + 0.1 * chance.normal(size=questions)], axis=1)
+    scores = np.stack(
+        [score_first, 0.2 * second - 0.1 + 0.1 * chance.normal(size=questions)], axis=1
+    )
     return Planted(np.clip(scores.round(2), 0, 1), np.stack([labels, labels]))
 
 
-def right_or_wrong(chance: np.random.Generator, effect: float, right: float, questions: int = 200) -> Planted:
+def right_or_wrong(
+    chance: np.random.Generator, effect: float, right: float, questions: int = 200
+) -> Planted:
     """Labels of 0 and 1, both systems right in the same share; the second is right in a third of the effect less."""
     labels = (chance.random((questions, 2)) < [right, right - effect / 3]).astype(float)
     scores = np.clip(0.3 + 0.4 * labels + 0.2 * chance.normal(size=labels.shape), 0, 1).round(2)
@@ -233,7 +243,11 @@ def replicate(cell: Cell, effect: float, seed: Sequence[int], *, planting: bool 
         folder = Path(name)
         if not planting:
             return Study(
-                cell, planted, written(folder / "run", planted.by_metric, planted.documents), folder, chance
+                cell,
+                planted,
+                written(folder / "run", planted.by_metric, planted.documents),
+                folder,
+                chance,
             ).outcome()
         run = run_of(planted.scores.shape, len(planted.others) + 1, cell.cluster)
         study = Study(cell, planted, run.folder, folder, chance, planting=True)
@@ -256,8 +270,15 @@ def written(folder: Path, by_metric: Mapping[str, Floats], documents: NDArray[np
     questions, systems = by_metric[METRIC].shape
     for place in range(systems):
         for i in range(questions):
-            name, about = f"{NAMES[place]}-{i}", dict[str, Any](question_id=f"q{i}", system=NAMES[place])
-            examples.append(Example(id=name, question=f"Question {i}?", meta={DOCUMENT: f"d{documents[i]}"}, **about))
+            name, about = (
+                f"{NAMES[place]}-{i}",
+                dict[str, Any](question_id=f"q{i}", system=NAMES[place]),
+            )
+            examples.append(
+                Example(
+                    id=name, question=f"Question {i}?", meta={DOCUMENT: f"d{documents[i]}"}, **about
+                )
+            )
             for metric, scores in by_metric.items():
                 value = float(scores[i, place])
                 rows.append(row(name, metric, None if math.isnan(value) else value, **about))
@@ -276,7 +297,9 @@ class ReadRun:
     def with_scores(self, by_metric: Mapping[str, Floats]) -> Iterator[None]:
         """Within it the verbs find these scores in the run."""
         columns = {}
-        for (metric, planted), place in product(by_metric.items(), range(by_metric[METRIC].shape[1])):
+        for (metric, planted), place in product(
+            by_metric.items(), range(by_metric[METRIC].shape[1])
+        ):
             column = columns[metric, NAMES[place]] = _Column(rows=len(planted))
             for number, question in enumerate(self.scores.questions):
                 value = float(planted[int(question[1:]), place])
@@ -290,15 +313,21 @@ class ReadRun:
             for module in (correcting, certifying, drawing):
                 stack.enter_context(patch.object(module, "read_scores", lambda *_, **__: scores))
             for module in (correcting, drawing):
-                stack.enter_context(patch.object(module, "answers_of", lambda *_: iter(self.answers)))
+                stack.enter_context(
+                    patch.object(module, "answers_of", lambda *_: iter(self.answers))
+                )
             yield
 
 
-def of_pairs(table: LabelledScores, sides: Mapping[int, float], **options: Any) -> CorrectedEstimate:
+def of_pairs(
+    table: LabelledScores, sides: Mapping[int, float], **options: Any
+) -> CorrectedEstimate:
     """`corrected`, without the interval of a mean."""
     if len(sides) > 1:
         return corrected(table, sides, **options)
-    with patch.object(estimating._Moments, "interval", lambda *_: estimating._Interval(0.0, 0.0, "")):
+    with patch.object(
+        estimating._Moments, "interval", lambda *_: estimating._Interval(0.0, 0.0, "")
+    ):
         return corrected(table, sides, **options)
 
 
@@ -346,7 +375,10 @@ class Study:
         self.observations = list[Observation]()
         self.chances: Floats | None = None
         self.drawn_answers: tuple[DrawnAnswer, ...] = ()
-        self.options: dict[str, Any] = {"order": SCALE if self.cell.scale else {}, "cluster": self.cell.cluster}
+        self.options: dict[str, Any] = {
+            "order": SCALE if self.cell.scale else {},
+            "cluster": self.cell.cluster,
+        }
 
     @contextmanager
     def in_memory(self) -> Iterator[None]:
@@ -355,7 +387,9 @@ class Study:
             stack.enter_context(patch.object(correcting, "Labels", partial(PlantedLabels, self)))
             stack.enter_context(patch.object(correcting, "corrected", of_pairs))
             for module in (correcting, drawing):
-                stack.enter_context(patch.object(module, "read_draw", lambda _: list(self.drawn_answers)))
+                stack.enter_context(
+                    patch.object(module, "read_draw", lambda _: list(self.drawn_answers))
+                )
             yield
 
     def outcome(self) -> Outcome:
@@ -366,7 +400,9 @@ class Study:
             if self.cell.plan in SAMPLES:
                 labelled = SAMPLES[self.cell.plan](self, count)
             else:
-                draw, labelled = self.drawn(look, count - (self.cell.looks[look - 1] if look else 0), draw)
+                draw, labelled = self.drawn(
+                    look, count - (self.cell.looks[look - 1] if look else 0), draw
+                )
             self.write(labelled)
             better, worse, metric, seen = self.looked(draw)
             claim = f"{better} better than {worse} on {metric}"
@@ -410,7 +446,9 @@ class Study:
         return places
 
     def drawn(self, look: int, count: int, earlier: Path | None) -> tuple[Path, NDArray[np.bool_]]:
-        planned = {"looks": len(self.cell.looks)} if self.cell.plan == "planned" and not look else {}
+        planned = (
+            {"looks": len(self.cell.looks)} if self.cell.plan == "planned" and not look else {}
+        )
         options = {
             **self.options,
             **planned,
@@ -418,7 +456,9 @@ class Study:
             "metrics": [METRIC],
             "seed": int(self.chance.integers(2**31)),
         }
-        draw = drawing.label_next([self.run], self.labels if look else None, earlier=earlier, **options)
+        draw = drawing.label_next(
+            [self.run], self.labels if look else None, earlier=earlier, **options
+        )
         self.drawn_answers, file = draw.answers, self.folder / f"draw-{look}.jsonl"
         if self.planting:
             file.touch()
@@ -443,7 +483,9 @@ class Study:
             table.writerow(["example_id", "system", "label", "value", "rater", *self.columns])
             for label in () if self.planting else self.observations:
                 more = [label.given[name] for name in self.columns]
-                table.writerow([label.example_id, label.system, LABEL, f"{label.score:g}", label.rater, *more])
+                table.writerow(
+                    [label.example_id, label.system, LABEL, f"{label.score:g}", label.rater, *more]
+                )
 
     @property
     def columns(self) -> list[str]:
@@ -460,7 +502,9 @@ class Study:
             reached = {metric: -9.0 if low is None else low for metric, low in lows.items()}
             return "A", "B", max(reached, key=reached.__getitem__), seen
         (metric,) = correction.metrics
-        means = {name: -9.0 if mean.value is None else mean.value for name, mean in metric.means.items()}
+        means = {
+            name: -9.0 if mean.value is None else mean.value for name, mean in metric.means.items()
+        }
         return max(means, key=means.__getitem__), min(means, key=means.__getitem__), METRIC, seen
 
     def plain(self, labelled: NDArray[np.bool_], better: str, worse: str) -> bool:
@@ -488,8 +532,16 @@ SAMPLES: dict[str, Callable[[Study, int], NDArray[np.bool_]]] = {
 def cells() -> Iterator[Cell]:
     for systems in (2, 4, 8):
         name = f"{systems} systems, best against worst, 1 look planned"
-        yield Cell("systems", name, partial(usual, systems=systems), (60,), runs=1 if systems < 8 else 0.65)
-    yield Cell("systems", "4 systems, best against worst, labels alone", partial(usual, systems=4), (60,), "alone")
+        yield Cell(
+            "systems", name, partial(usual, systems=systems), (60,), runs=1 if systems < 8 else 0.65
+        )
+    yield Cell(
+        "systems",
+        "4 systems, best against worst, labels alone",
+        partial(usual, systems=4),
+        (60,),
+        "alone",
+    )
     for metrics in (2, 4):
         name = f"{metrics} metrics of 2 systems, the best of them"
         yield Cell("metrics", name, partial(usual, metrics=metrics), (60,))
@@ -497,26 +549,54 @@ def cells() -> Iterator[Cell]:
     yield Cell("looks", "1 look planned", partial(usual, questions=300), (100,))
     yield Cell("looks", "1 look at labels alone", partial(usual, questions=300), (100,), "alone")
     yield Cell("looks", "1 draw, no plan", partial(usual, questions=300), (100,), "drawn")
-    yield Cell("looks", "3 looks planned, later ones by residuals", partial(usual, questions=300), (50, 75, 100))
+    yield Cell(
+        "looks",
+        "3 looks planned, later ones by residuals",
+        partial(usual, questions=300),
+        (50, 75, 100),
+    )
     yield Cell("looks", "15 looks planned", partial(usual, questions=300), every, runs=0.65)
-    yield Cell("looks", "15 draws, no plan", partial(usual, questions=300), every, "drawn", runs=0.65)
-    yield Cell("looks", "15 looks at labels alone", partial(usual, questions=300), every, "alone", runs=0.65)
+    yield Cell(
+        "looks", "15 draws, no plan", partial(usual, questions=300), every, "drawn", runs=0.65
+    )
+    yield Cell(
+        "looks",
+        "15 looks at labels alone",
+        partial(usual, questions=300),
+        every,
+        "alone",
+        runs=0.65,
+    )
     for correlation in (0.3, 0.8):
         plant = partial(usual, questions=300, correlation=correlation)
         name = f"2 draws planned, the second by residuals, scores of r {correlation:g}"
         yield Cell("looks", name, plant, (50, 100))
     for raters in (2, 5):
-        yield Cell("raters", f"{raters} raters, severity .6", partial(usual, raters=raters, severity=0.6))
+        yield Cell(
+            "raters", f"{raters} raters, severity .6", partial(usual, raters=raters, severity=0.6)
+        )
     for raters in (2, 3, 5, 10):
         plant = partial(usual, raters=raters, taste=0.2)
         yield Cell("raters", f"{raters} raters, taste .2, these", plant)
         other = partial(plant, these=False)
-        yield Cell("raters", f"{raters} raters, taste .2, others", other, effects=(0.0,), promised=raters >= 5)
+        yield Cell(
+            "raters",
+            f"{raters} raters, taste .2, others",
+            other,
+            effects=(0.0,),
+            promised=raters >= 5,
+        )
     for raters in (2, 5):
         plant = partial(usual, raters=raters, taste=0.6)
         yield Cell("raters", f"{raters} raters, taste .6, these", plant)
         other = partial(plant, these=False)
-        yield Cell("raters", f"{raters} raters, taste .6, others", other, effects=(0.0,), promised=raters >= 5)
+        yield Cell(
+            "raters",
+            f"{raters} raters, taste .6, others",
+            other,
+            effects=(0.0,),
+            promised=raters >= 5,
+        )
     yield Cell("raters", "3 raters, each labels 6 in 10", partial(usual, raters=3, shared=False))
     for taste in (0.0, 0.2, 0.3, 0.6):
         for raters in (2, 3):
@@ -524,23 +604,34 @@ def cells() -> Iterator[Cell]:
             yield Cell("these", f"{raters} raters, taste {taste:g}", plant, these_raters=True)
     for taste in (0.0, 0.3):
         plant = partial(usual, raters=3, taste=taste, shared=False)
-        yield Cell("these", f"3 raters, taste {taste:g}, each labels 6 in 10", plant, these_raters=True)
+        yield Cell(
+            "these", f"3 raters, taste {taste:g}, each labels 6 in 10", plant, these_raters=True
+        )
     for shape in ("skewed", "lognormal"):
         for count in (60, 150):
             plant = partial(usual, shape=shape)
-            yield Cell("shapes", f"{shape}, {count} labels", plant, (count,), scale=shape == "skewed")
+            yield Cell(
+                "shapes", f"{shape}, {count} labels", plant, (count,), scale=shape == "skewed"
+            )
     for failures in (0.02, 0.05, 0.1):
         for count in (50, 100, 200, 400):
             plant = partial(failing, failures=failures, questions=max(200, count))
             name = f"fails in {100 * failures:g} %, {count} labels"
             yield Cell("failures", name, plant, (count,), effects=(0.0, 0.3))
-    for failures, fours, count in ((0.02, 0.0, 100), (0.02, 0.1, 100), (0.05, 0.1, 50), (0.05, 0.1, 200)):
+    for failures, fours, count in (
+        (0.02, 0.0, 100),
+        (0.02, 0.1, 100),
+        (0.05, 0.1, 50),
+        (0.05, 0.1, 200),
+    ):
         plant = partial(failing, failures=failures, fours=fours, questions=200)
         name = f"fails in {100 * failures:g} %, fours {fours:g}, {count} labels, scale not named"
         yield Cell("failures", name, plant, (count,), scale=False, effects=(0.0,))
     for right, count in ((0.98, 60), (0.95, 60), (0.95, 150)):
         plant = partial(right_or_wrong, right=right)
-        yield Cell("failures", f"right in {100 * right:g} %, {count} labels", plant, (count,), scale=False)
+        yield Cell(
+            "failures", f"right in {100 * right:g} %, {count} labels", plant, (count,), scale=False
+        )
     for share in (0.1, 0.25):
         for worst in (False, True):
             who = "the worst" if worst else "random"
@@ -548,17 +639,31 @@ def cells() -> Iterator[Cell]:
             yield Cell("unscored", f"{100 * share:g} % of A, {who}, labelled alike", plant)
             if worst:
                 plant = partial(plant, labelled=False)
-                yield Cell("unscored", f"{100 * share:g} % of A, {who}, not labelled", plant, plan="alone")
+                yield Cell(
+                    "unscored", f"{100 * share:g} % of A, {who}, not labelled", plant, plan="alone"
+                )
     yield Cell(
-        "unscored", "25 % of both, the worst, labelled alike", partial(usual, unscored=0.25, worst=True, both=True)
+        "unscored",
+        "25 % of both, the worst, labelled alike",
+        partial(usual, unscored=0.25, worst=True, both=True),
     )
     for count in (60, 150, 300):
         plant = partial(usual, documents=True, questions=400)
-        yield Cell("clusters", f"documents of 1, 2, 4, 16; {count} labels", plant, (count,), cluster=DOCUMENT)
+        yield Cell(
+            "clusters",
+            f"documents of 1, 2, 4, 16; {count} labels",
+            plant,
+            (count,),
+            cluster=DOCUMENT,
+        )
     for count in (30, 50, 100, 200, 400):
-        yield Cell("numbers", f"{count} labels", partial(usual, questions=max(200, count)), (count,))
+        yield Cell(
+            "numbers", f"{count} labels", partial(usual, questions=max(200, count)), (count,)
+        )
     yield Cell("samples", "known chances of 1 to 25", usual, (100,), "unequal")
-    yield Cell("samples", "the answers with high scores only", usual, (100,), "high", promised=False)
+    yield Cell(
+        "samples", "the answers with high scores only", usual, (100,), "high", promised=False
+    )
 
 
 # The study ------------------------------------------------------------------------------------------------------------
@@ -577,7 +682,9 @@ def figures(place: int, runs: int, pool: ProcessPoolExecutor) -> dict[str, objec
     found: dict[str, object] = {"group": cell.group, "name": cell.name, "promised": cell.promised}
     for effect in cell.effects:
         count = max(8, round(runs * cell.runs * (1 if not effect else POWER_RUNS)))
-        outcomes = list(pool.map(task, [(place, effect, number) for number in range(count)], chunksize=4))
+        outcomes = list(
+            pool.map(task, [(place, effect, number) for number in range(count)], chunksize=4)
+        )
         if not effect and replicate(cell, effect, (place, 0, 0), planting=False) != outcomes[0]:
             raise SystemExit(f"{cell.name}: what is planted is not what is read")
         found[f"runs {effect}"] = count
@@ -586,7 +693,10 @@ def figures(place: int, runs: int, pool: ProcessPoolExecutor) -> dict[str, objec
         if effect:
             continue
         found["shown"] = float(np.mean([outcome.shown for outcome in outcomes]))
-        refused = [[why for why in outcome.missing if why != "A difference above 0"] for outcome in outcomes]
+        refused = [
+            [why for why in outcome.missing if why != "A difference above 0"]
+            for outcome in outcomes
+        ]
         reasons = Counter(why for each in refused for why in each)
         found["refused"] = float(np.mean([bool(each) for each in refused]))
         found["why"] = reasons.most_common(1)[0][0] if reasons else ""
@@ -602,23 +712,41 @@ def line(found: dict[str, object]) -> str:
     star = " **!**" if false > most and found["promised"] else ""
     why = f"{share('refused')} {found['why']}".strip()
     power = (
-        f"{share(f'granted {effect}')} ({share(f'plain {effect}')})" if f"granted {effect}" in found else ""
+        f"{share(f'granted {effect}')} ({share(f'plain {effect}')})"
+        if f"granted {effect}" in found
+        else ""
         for effect in EFFECTS[1:]
     )
-    cells_shown = [found["name"], runs, share("granted 0.0") + star, share("shown"), share("plain 0.0"), why, *power]
+    cells_shown = [
+        found["name"],
+        runs,
+        share("granted 0.0") + star,
+        share("shown"),
+        share("plain 0.0"),
+        why,
+        *power,
+    ]
     return f"| {' | '.join(map(str, cells_shown))} |"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("groups", nargs="*")
     parser.add_argument("--runs", type=int, default=250)
-    parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "bench-certify.jsonl")
+    parser.add_argument(
+        "--out", type=Path, default=Path(tempfile.gettempdir()) / "bench-certify.jsonl"
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--name", default="")
     given = parser.parse_args()
     runs = 40 if given.quick else given.runs
-    done = [json.loads(text) for text in given.out.read_text().splitlines()] if given.out.exists() else []
+    done = (
+        [json.loads(text) for text in given.out.read_text().splitlines()]
+        if given.out.exists()
+        else []
+    )
     there = {(one["group"], one["name"]) for one in done}
     heads = ("", "runs", "false", "shown", "plain t", "refused", ".3 (plain t)", ".6 (plain t)")
     print(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")

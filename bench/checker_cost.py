@@ -91,7 +91,9 @@ async def _measured(name: str, examples: Sequence[Example]) -> Cost:
 
 async def _labels(models: Models, example: Example) -> list[str]:
     checker, claims = checker_of(models), sentences(example.answer or "")
-    found = await concurrently(lambda context: checker.relations(context.text, claims), example.contexts)
+    found = await concurrently(
+        lambda context: checker.relations(context.text, claims), example.contexts
+    )
     return [relation.label for relations in found for relation in relations]
 
 
@@ -102,13 +104,19 @@ def _greatest_memory() -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--answers", type=int, default=60)
     parser.add_argument("--checkers", nargs="+", default=["embedded", "embedded-judge"])
     options = parser.parse_args()
     examples = chosen(options.answers)
-    print(f"{len(examples)} answers to {len({example.question_id for example in examples})} questions\n")
-    print("| checker | CPU s | a claim | a pair | tokens a pair | read anew | written | entails | greatest MiB |")
+    print(
+        f"{len(examples)} answers to {len({example.question_id for example in examples})} questions\n"
+    )
+    print(
+        "| checker | CPU s | a claim | a pair | tokens a pair | read anew | written | entails | greatest MiB |"
+    )
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     costs = []
     for name in options.checkers:

@@ -24,7 +24,13 @@ from longmark.records.read import Reading
 from longmark.text.claim_checker import ClaimChecker, adapter_path, checker_settings, form_of
 from longmark.text.sentences import sentences
 
-TERAFLOPS = {"H100": 989.0, "H200": 989.0, "A100": 312.0, "L40S": 362.0, "L4": 121.0}  # bfloat16, dense, SXM where both
+TERAFLOPS = {
+    "H100": 989.0,
+    "H200": 989.0,
+    "A100": 312.0,
+    "L40S": 362.0,
+    "L4": 121.0,
+}  # bfloat16, dense, SXM where both
 WARM = 64  # pairs before the clock starts
 
 
@@ -58,7 +64,9 @@ async def measured(name: str, wanted: list[tuple[str, str]]) -> tuple[float, int
     checker = ClaimChecker(checker_settings(f"claim-checker:{name}"), form, model, None, adapter)
 
     async def classify(some: list[tuple[str, str]]) -> int:
-        replies = await asyncio.gather(*(checker.classify(passage, [claim]) for passage, claim in some))
+        replies = await asyncio.gather(
+            *(checker.classify(passage, [claim]) for passage, claim in some)
+        )
         return sum(reply.tokens.prompt for reply in replies if reply.tokens is not None)
 
     await classify(wanted[:WARM])
@@ -72,7 +80,9 @@ async def measured(name: str, wanted: list[tuple[str, str]]) -> tuple[float, int
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("model")
     parser.add_argument("--pairs", type=int, default=2000)
     parser.add_argument("--teraflops", type=float)
@@ -85,7 +95,9 @@ def main() -> None:
     floor = tokens * 2 * parameters / (rate * 1e12) if rate else None
     shown = f"{floor:.2f} | {floor / seconds:.0%}" if floor else "- | -"
     each = tokens / options.pairs
-    print(f"| {device} | {options.pairs} | {each:.0f} | {options.pairs / seconds:.1f} | {seconds:.1f} | {shown} |")
+    print(
+        f"| {device} | {options.pairs} | {each:.0f} | {options.pairs / seconds:.1f} | {seconds:.1f} | {shown} |"
+    )
 
 
 if __name__ == "__main__":

@@ -39,7 +39,18 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from bench.coverage import DIFFERENCES, LAYOUTS, SHAPES, SYSTEMS, Floats, Shape, drawn, scores, sizes, table
+from bench.coverage import (
+    DIFFERENCES,
+    LAYOUTS,
+    SHAPES,
+    SYSTEMS,
+    Floats,
+    Shape,
+    drawn,
+    scores,
+    sizes,
+    table,
+)
 from bench.stats import rare
 from scipy import stats
 
@@ -66,7 +77,9 @@ def steps(chance: np.random.Generator, n: int) -> Floats:
 BLIND: dict[str, Callable[[np.random.Generator, int], Floats]] = {
     "steps of .05": steps,
     "continuous": lambda chance, n: chance.random(n),
-    "five values": lambda chance, n: chance.choice([0, 0.25, 0.5, 0.75, 1], n, p=[0.05, 0.1, 0.2, 0.3, 0.35]),
+    "five values": lambda chance, n: chance.choice(
+        [0, 0.25, 0.5, 0.75, 1], n, p=[0.05, 0.1, 0.2, 0.3, 0.35]
+    ),
     "90 % at 1": lambda chance, n: chance.choice([0, 0.5, 1], n, p=[0.04, 0.06, 0.9]),
 }
 
@@ -85,7 +98,11 @@ def blind(runs: int) -> None:
             originals, defects = (scored(questions, BLIND[name](chance, n)) for _ in range(2))
             metric = _Metric(MetricFacts(0, 1, True), originals, DefectsOptions())
             found = metric.cell(list(zip(originals, defects, strict=True)))
-            counts += [(found.excess.low or 0) > 0, (found.excess.high or 0) < 0, (found.net.low or 0) > 0]
+            counts += [
+                (found.excess.low or 0) > 0,
+                (found.excess.high or 0) < 0,
+                (found.net.low or 0) > 0,
+            ]
         return " ".join(shown(share) for share in counts / runs)
 
     print("A blind metric: noticed, excess below 0, rewarded\n")
@@ -96,7 +113,9 @@ LOSSES: dict[str, Callable[[Floats, float], Floats]] = {
     "ties, 10 % of the questions lost": lambda u, gone: np.where(u < 2 * gone, -1.0, 0.0),
     "ties, 5 % lost": lambda u, gone: np.where(u < gone, -1.0, 0.0),
     "ties, 10 % lost by a half": lambda u, gone: np.where(u < 2 * gone, -0.5, 0.0),
-    "ties, 15 % lost and 10 % won": lambda u, gone: np.where(u < 0.1 + gone, -1.0, np.where(u > 0.9, 1.0, 0.0)),
+    "ties, 15 % lost and 10 % won": lambda u, gone: np.where(
+        u < 0.1 + gone, -1.0, np.where(u > 0.9, 1.0, 0.0)
+    ),
     "normal, standard deviation .02": lambda u, gone: stats.norm.ppf(u) * 0.02 - gone,
     "normal, standard deviation .1": lambda u, gone: stats.norm.ppf(u) * 0.1 - gone,
     "5 % lost, the rest normal, .01": lambda u, gone: np.where(
@@ -156,7 +175,9 @@ def gate(runs: int) -> None:
     def cell(name: str, layout: str) -> str:
         found, shape = [], SHAPES[name]
         for number in (10, 20, 50):
-            values, _ = drawn(np.random.default_rng([number, LAYOUTS.index(layout)]), shape, layout, number, runs)
+            values, _ = drawn(
+                np.random.default_rng([number, LAYOUTS.index(layout)]), shape, layout, number, runs
+            )
             counts = np.array(sizes(layout, number))
             sums = np.add.reduceat(values - shape.mean, np.cumsum(counts) - counts, axis=1)
             terms = np.concatenate([sums, np.full((runs, 1), -shape.mean * counts.max())], axis=1)
@@ -264,7 +285,11 @@ def strengths(runs: int) -> None:
                 count = {"all": len(pairs), "1": 1, "1 to 8": 2 ** (question % 4)}[each]
                 for k in chance.choice(len(pairs), count, replace=each == "1 to 8"):
                     a, b = pairs[k]
-                    choice = "tie" if chance.random() < 0.2 else "ab"[int(chance.random() > wins(own[a] - own[b]))]
+                    choice = (
+                        "tie"
+                        if chance.random() < 0.2
+                        else "ab"[int(chance.random() > wins(own[a] - own[b]))]
+                    )
                     made.append((str(a), str(b), choice))
                     questions.append(question)
             for one in bradley_terry(made, clusters=questions):
@@ -279,12 +304,20 @@ def effects(runs: int) -> None:
     def cell(name: str, column: str) -> str:
         what, _, gain = column.partition(", d_z ")
         found, shape, by = [], DIFFERENCES[name], float(gain or 0.5)
-        far = shape.draw(np.random.default_rng(0), (1, 100_000))[0] - shape.mean + by * shape.deviation
+        far = (
+            shape.draw(np.random.default_rng(0), (1, 100_000))[0]
+            - shape.mean
+            + by * shape.deviation
+        )
         far[np.abs(far) < 1e-9] = 0
         share = float((far > 0).mean() + (far == 0).mean() / 2)
         for number in (15, 20, 50, 100):
             held = Held()
-            for one in shape.draw(np.random.default_rng(number), (runs, number)) - shape.mean + by * shape.deviation:
+            for one in (
+                shape.draw(np.random.default_rng(number), (runs, number))
+                - shape.mean
+                + by * shape.deviation
+            ):
                 one[np.abs(one) < 1e-9] = 0
                 if what == "share":
                     held.add(of_share(one, None, 0.95), share)
@@ -293,7 +326,12 @@ def effects(runs: int) -> None:
             found.append(str(held))
         return " / ".join(found)
 
-    table("differences", ("d_z, d_z 0", "d_z, d_z 0.5", "d_z, d_z 1.5", "share, d_z 0.5"), list(DIFFERENCES), cell)
+    table(
+        "differences",
+        ("d_z, d_z 0", "d_z, d_z 0.5", "d_z, d_z 1.5", "share, d_z 0.5"),
+        list(DIFFERENCES),
+        cell,
+    )
 
 
 def judges(runs: int) -> None:
@@ -304,11 +342,17 @@ def judges(runs: int) -> None:
             chance = np.random.default_rng(run)
             quality = chance.normal(0.6, 0.15, (100, systems)).mean(axis=1, keepdims=True)
             made = [
-                quality + chance.normal(0, 0.05, systems) + chance.normal(0, 0.2, (100, systems)) for _ in range(number)
+                quality + chance.normal(0, 0.05, systems) + chance.normal(0, 0.2, (100, systems))
+                for _ in range(number)
             ]
             mean = np.mean(made, axis=0)
-            apart = np.stack([mean[:, a] - mean[:, b] for a, b in combinations(range(systems), 2)], axis=1)
-            found += any(p is not None and p <= 0.05 for p in max_t(apart, permutations=999, seed=run).adjusted)
+            apart = np.stack(
+                [mean[:, a] - mean[:, b] for a, b in combinations(range(systems), 2)], axis=1
+            )
+            found += any(
+                p is not None and p <= 0.05
+                for p in max_t(apart, permutations=999, seed=run).adjusted
+            )
         return shown(found / runs)
 
     table("systems", ("2 judges", "3 judges", "5 judges"), ["2 systems", "3 systems"], cell)
@@ -320,13 +364,19 @@ def baseline(runs: int) -> None:
         pairs: Sequence[tuple[int, int]] = SYSTEMS if family == "all pairs" else SYSTEMS[:5]
         found = 0
         for run in range(runs):
-            made, _ = scores(np.random.default_rng([run, int(number)]), mix, "none", int(number), 0.5)
+            made, _ = scores(
+                np.random.default_rng([run, int(number)]), mix, "none", int(number), 0.5
+            )
             apart = np.stack([made[:, a] - made[:, b] for a, b in pairs], axis=1)
             p = max_t(apart, permutations=999, seed=run).adjusted[:5]
             found += sum(one is not None and one <= 0.05 for one in p)
         return shown(found / runs / 5)
 
-    columns = [f"{family}, {number}" for number in (50, 65, 100) for family in ("all pairs", "with the first")]
+    columns = [
+        f"{family}, {number}"
+        for number in (50, 65, 100)
+        for family in ("all pairs", "with the first")
+    ]
     table("systems", columns, ["equal spreads", "2 noisy of 6", "six values"], cell)
 
 
@@ -346,14 +396,23 @@ def detectable_differences(runs: int) -> None:
                 differences = np.stack([scores[:, a] - scores[:, b] for a, b in pairs], axis=1)
                 test = max_t(differences, permutations=999, seed=run)
                 adjusted = test.adjusted[0]
-                results.append((detectable(test, 0) or np.nan, adjusted is not None and adjusted <= 0.05))
+                results.append(
+                    (detectable(test, 0) or np.nan, adjusted is not None and adjusted <= 0.05)
+                )
             return results
 
-        theory = standard_errors_apart(questions, t_quantile(1 - 0.05 / len(pairs), questions - 1)) / np.sqrt(questions)
+        theory = standard_errors_apart(
+            questions, t_quantile(1 - 0.05 / len(pairs), questions - 1)
+        ) / np.sqrt(questions)
         named = float(np.nanmean([value for value, _ in samples(theory, 1)]))
         return shown(float(np.mean([significant for _, significant in samples(named, 2)])))
 
-    table("systems", [f"{n} questions" for n in (8, 10, 15, 20, 30, 50)], ["2 systems", "6 systems"], cell)
+    table(
+        "systems",
+        [f"{n} questions" for n in (8, 10, 15, 20, 30, 50)],
+        ["2 systems", "6 systems"],
+        cell,
+    )
 
 
 def kappas(runs: int) -> None:
@@ -361,7 +420,9 @@ def kappas(runs: int) -> None:
         majority, items = float(row.split()[0]), int(column.split()[0])
         ends = []
         for right in (0.7, 0.8, 0.9):
-            label = majority * right + (1 - majority) * (1 - right)  # how often a rater gives the first label
+            label = majority * right + (1 - majority) * (
+                1 - right
+            )  # how often a rater gives the first label
             agreement, expected = right**2 + (1 - right) ** 2, label**2 + (1 - label) ** 2
             true = (agreement - expected) / (1 - expected)
             below = made = 0
@@ -377,7 +438,9 @@ def kappas(runs: int) -> None:
         return " / ".join(ends)
 
     columns = [f"{n} items" for n in (5, 10, 15, 25, 50)]
-    table("share of one label; raters right on 70 / 80 / 90 %", columns, ["0.5", "0.7", "0.85"], cell)
+    table(
+        "share of one label; raters right on 70 / 80 / 90 %", columns, ["0.5", "0.7", "0.85"], cell
+    )
 
 
 PARTS: dict[str, Callable[[int], None]] = {
@@ -396,8 +459,12 @@ PARTS: dict[str, Callable[[int], None]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all, if none is named")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all, if none is named"
+    )
     parser.add_argument("--runs", type=int, default=1_000)
     given = parser.parse_args()
     if unknown := set(given.parts) - set(PARTS):

@@ -49,7 +49,11 @@ def texts(files: list[Path], n: int) -> list[tuple[str, str]]:
         for line in file.read_bytes().splitlines():
             pair = example_of(line)
             assert isinstance(pair, Pair)
-            some += [(one, pair.references[0]) for one in (pair.a, pair.b)] if pair.references else [(pair.b, pair.a)]
+            some += (
+                [(one, pair.references[0]) for one in (pair.a, pair.b)]
+                if pair.references
+                else [(pair.b, pair.a)]
+            )
         found += some[: -(-n // len(files))]
     return found[:n]
 
@@ -59,7 +63,9 @@ def ours(scored: Callable[[str, list[str]], Score]) -> Metric:
 
 
 def rouge(overlap: _rouge.Overlap) -> Metric:
-    return ours(lambda answer, references: _rouge.best(overlap, answer, references, _rouge.Params()))
+    return ours(
+        lambda answer, references: _rouge.best(overlap, answer, references, _rouge.Params())
+    )
 
 
 def rouge_score(kind: str) -> Metric:
@@ -82,7 +88,10 @@ def compared() -> dict[str, tuple[Metric, Metric]]:
     }
     for tokenizer in ("13a", "zh", "char"):
         mine = ours(partial(bleu.bleu, params=bleu.Params(tokenizer=tokenizer)))
-        found[f"bleu, {tokenizer}"] = (mine, sentence_score(sacrebleu.BLEU(tokenize=tokenizer, effective_order=True)))
+        found[f"bleu, {tokenizer}"] = (
+            mine,
+            sentence_score(sacrebleu.BLEU(tokenize=tokenizer, effective_order=True)),
+        )
     for order, name in ((0, "chrf"), (2, "chrf++")):
         mine = ours(partial(chrf.chrf, params=chrf.Params(word_order=order)))
         found[name] = (mine, sentence_score(sacrebleu.CHRF(word_order=order)))
@@ -118,7 +127,10 @@ def compare(pairs: list[tuple[str, str]], rounds: int) -> None:
         most = max(abs((a or 0) - (b or 0)) for a, b in zip(found, theirs, strict=True))
         ratio = statistics.median(own / its for (its, _), (own, _) in timed)
         cpu = statistics.median(its for (its, _), _ in timed)
-        print(f"| {name} | {len(kept)} | {most:.1e} | {cpu:.2f} | {ratio:.2f} | {len(pairs) - len(kept)} |", flush=True)
+        print(
+            f"| {name} | {len(kept)} | {most:.1e} | {cpu:.2f} | {ratio:.2f} | {len(pairs) - len(kept)} |",
+            flush=True,
+        )
 
 
 def scale(files: list[Path], counts: list[int]) -> None:
@@ -131,12 +143,18 @@ def scale(files: list[Path], counts: list[int]) -> None:
             with path.open("wb") as file:
                 for number, line in enumerate(islice(cycle(lines), count)):
                     # a text of its own for each pair, so that nothing can be kept from another one
-                    own = {"id": str(number), "question_id": str(number), "a": f"{number} {line['a']}"}
+                    own = {
+                        "id": str(number),
+                        "question_id": str(number),
+                        "a": f"{number} {line['a']}",
+                    }
                     file.write(orjson.dumps(line | own) + b"\n")
             this = [sys.executable, "-m", "bench.classic", "--run", str(path)]
             printed = subprocess.run(this, check=True, capture_output=True, text=True).stdout
             cpu, memory = map(float, printed.split()[-2:])
-            print(f"| {count:,} | {cpu:.0f} | {1000 * cpu / count:.1f} | {memory:.0f} |", flush=True)
+            print(
+                f"| {count:,} | {cpu:.0f} | {1000 * cpu / count:.1f} | {memory:.0f} |", flush=True
+            )
 
 
 def run(path: Path) -> None:
@@ -149,7 +167,9 @@ def run(path: Path) -> None:
     print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
-_UNICODE = {f"classic.{name}": "@tokenizer=unicode" for name in ("rouge_1", "rouge_2", "rouge_l", "length")}
+_UNICODE = {
+    f"classic.{name}": "@tokenizer=unicode" for name in ("rouge_1", "rouge_2", "rouge_l", "length")
+}
 _UNICODE["classic.bleu"] = "@tokenizer=zh"
 
 

@@ -50,12 +50,25 @@ def table(run: Path) -> None:
     """Accuracy with its 95 % interval, by label, beside the majority."""
     labels = {one.id: (str(one.meta["label"]), one.question_id) for one in examples_of(run)}
     rows = {row.example_id: row.score for row in rows_of(run) if row.score is not None}
-    right = {key: float((rows[key] > 0.5) == (labels[key][0] == LABELS[0])) for key in labels if key in rows}
+    right = {
+        key: float((rows[key] > 0.5) == (labels[key][0] == LABELS[0]))
+        for key in labels
+        if key in rows
+    }
     majority = max(sum(labels[key][0] == label for key in right) for label in LABELS)
-    print(f"{len(right)} scored of {len(labels)}; always the more frequent label: {majority / len(right):.3f}")
+    print(
+        f"{len(right)} scored of {len(labels)}; always the more frequent label: {majority / len(right):.3f}"
+    )
     supported = [float(labels[key][0] == LABELS[0]) for key in right]
-    ranked = auc(np.array([rows[key] for key in right]), np.array(supported), 0.95, [labels[key][1] for key in right])
-    print(f"AUC of the score, which needs no threshold: {ranked.value:.3f} [{ranked.low:.3f}, {ranked.high:.3f}]")
+    ranked = auc(
+        np.array([rows[key] for key in right]),
+        np.array(supported),
+        0.95,
+        [labels[key][1] for key in right],
+    )
+    print(
+        f"AUC of the score, which needs no threshold: {ranked.value:.3f} [{ranked.low:.3f}, {ranked.high:.3f}]"
+    )
     for name in ("all", *LABELS):
         keys = [key for key in right if name in ("all", labels[key][0])]
         result = clustered_share([right[key] for key in keys], [labels[key][1] for key in keys])
@@ -63,7 +76,9 @@ def table(run: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     actions = parser.add_subparsers(dest="action", required=True)
     one = actions.add_parser("examples")
     one.add_argument("file", type=Path)

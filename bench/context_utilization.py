@@ -31,7 +31,18 @@ from longmark.models.leave_one_out import order
 from longmark.models.protocols import LanguageModel, LikelihoodReply, LikelihoodRequest, Tokens
 
 QUESTION = "How did the towns along the Arrow prepare for floods?"
-TOWNS = ("Ashby", "Birchwood", "Coleford", "Dunmore", "Elmstead", "Foxley", "Garton", "Hadley", "Ilkby", "Jarrow")
+TOWNS = (
+    "Ashby",
+    "Birchwood",
+    "Coleford",
+    "Dunmore",
+    "Elmstead",
+    "Foxley",
+    "Garton",
+    "Hadley",
+    "Ilkby",
+    "Jarrow",
+)
 WORKS = ("raised its levee by {} feet", "moved {} pumps to higher ground")
 ANSWER = (
     "Most towns along the Arrow raised their levees by a few feet. Ashby began it, and Birchwood and Coleford followed "
@@ -66,7 +77,10 @@ def requests(count: int) -> list[LikelihoodRequest]:
     head, _, _ = PROXY.text.partition("$facts")
     lines = [f"- {claim}\n" for claim in claims(count)]
     sets = ["".join(line for i, line in enumerate(lines) if i != left) for left in order(count)]
-    return [LikelihoodRequest(head.replace("$question", QUESTION) + kept, ANSWER, chat=True) for kept in sets]
+    return [
+        LikelihoodRequest(head.replace("$question", QUESTION) + kept, ANSWER, chat=True)
+        for kept in sets
+    ]
 
 
 def evaluated(replies: Sequence[LikelihoodReply]) -> int:
@@ -74,7 +88,9 @@ def evaluated(replies: Sequence[LikelihoodReply]) -> int:
     return sum(one.prompt - one.cached_prompt for one in counts)
 
 
-async def planned(model: LanguageModel, asked: list[LikelihoodRequest]) -> tuple[list[LikelihoodReply], Seconds]:
+async def planned(
+    model: LanguageModel, asked: list[LikelihoodRequest]
+) -> tuple[list[LikelihoodReply], Seconds]:
     """As the metric asks: all of them through the client, with an empty call cache."""
     with tempfile.TemporaryDirectory() as folder:
         cache = CallCache(Path(folder) / "calls.sqlite")
@@ -85,7 +101,9 @@ async def planned(model: LanguageModel, asked: list[LikelihoodRequest]) -> tuple
     return replies, seconds
 
 
-async def whole(model: Any, asked: list[LikelihoodRequest]) -> tuple[list[LikelihoodReply], Seconds]:
+async def whole(
+    model: Any, asked: list[LikelihoodRequest]
+) -> tuple[list[LikelihoodReply], Seconds]:
     """One by one; llama.cpp is made to forget each prompt before the next one, which is not timed."""
     replies, seconds = [], Seconds(0.0, 0.0)
     for request in asked:
@@ -102,7 +120,9 @@ async def sizes(model: Any, count: int) -> tuple[int, list[int], int]:
     do not reach from one line into the next."""
     head = requests(0)[0]
     lines = [f"- {claim}\n" for claim in claims(count)]
-    after_head = (await model.likelihood(LikelihoodRequest(head.prompt, "x", chat=True))).tokens.prompt
+    after_head = (
+        await model.likelihood(LikelihoodRequest(head.prompt, "x", chat=True))
+    ).tokens.prompt
     if isinstance(model, llama.LlamaCpp):
         length = [len(await model._tokenize(line)) for line in lines]
         tail = len((await model._template(("user",)))[-1])
@@ -150,7 +170,9 @@ async def measure(name: str, model: Any, counts: Sequence[int]) -> None:
 
 
 async def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("backends", nargs="*", default=["llama", "hf"], help="llama, hf")
     parser.add_argument("--claims", nargs="+", type=int, default=[2, 5, 10, 20])
     parser.add_argument("--model", default="small")
@@ -164,7 +186,11 @@ async def main() -> None:
             return
         from longmark.models.transformers_lm import TransformersLM
 
-        await measure("transformers", TransformersLM(str(catalogue.model_path(arguments.model))), arguments.claims)
+        await measure(
+            "transformers",
+            TransformersLM(str(catalogue.model_path(arguments.model))),
+            arguments.claims,
+        )
 
 
 if __name__ == "__main__":

@@ -57,7 +57,9 @@ def drawn(
 ) -> LabelledScores:
     shape = (QUESTIONS, 2)
     truth = 0.6 * chance.normal(size=(QUESTIONS, 1)) + 0.8 * chance.normal(size=shape) + [0, 0.3]
-    scores = correlation * truth + math.sqrt(1 - correlation**2) * chance.normal(size=shape) + [0, 0.5]
+    scores = (
+        correlation * truth + math.sqrt(1 - correlation**2) * chance.normal(size=shape) + [0, 0.5]
+    )
     if skewed:
         scores = np.exp(scores)
     if binary:
@@ -75,7 +77,9 @@ def drawn(
 
 
 def simulated(runs: int) -> None:
-    print("| | labels | mean | difference | labels alone | worth |\n| --- | --- | --- | --- | --- | --- |")
+    print(
+        "| | labels | mean | difference | labels alone | worth |\n| --- | --- | --- | --- | --- | --- |"
+    )
     for name, more in CASES.items():
         at = NormalDist().cdf
         truths = (1 - at(0.8), at(0.8) - at(0.5)) if more.get("binary") else (0.0, 0.3)
@@ -96,7 +100,11 @@ def simulated(runs: int) -> None:
 
 def share(estimates: Sequence[Estimate], truth: float) -> float:
     """Of the intervals that hold the truth, among those that there are."""
-    return fmean(one.low <= truth <= one.high for one in estimates if one.low is not None and one.high is not None)
+    return fmean(
+        one.low <= truth <= one.high
+        for one in estimates
+        if one.low is not None and one.high is not None
+    )
 
 
 def replay(runs: int) -> None:
@@ -104,18 +112,29 @@ def replay(runs: int) -> None:
     systems = sorted(lines[0]["systems"])
     own = [[line["systems"][name] for name in systems] for line in lines]
     scores = np.array(
-        [[rouge(cell["summary"], line["ref"]) for cell in row] for line, row in zip(lines, own, strict=True)]
+        [
+            [rouge(cell["summary"], line["ref"]) for cell in row]
+            for line, row in zip(lines, own, strict=True)
+        ]
     )
-    print("| label | labels | with an interval | held | labels alone | worth |\n" + "| --- " * 6 + "|")
+    print(
+        "| label | labels | with an interval | held | labels alone | worth |\n" + "| --- " * 6 + "|"
+    )
     for label in ("relevance", "coherence", "consistency", "fluency"):
         truth = np.array([[cell[label] for cell in row] for row in own])
         for n in (20, 50):
             samples = max(1, runs // 120)
             found = list(replayed(scores, truth, n, samples))
             some = len(found) / (samples * math.comb(len(systems), 2))
-            held, alone = ([low <= true <= high for low, high, true, _ in its] for its in zip(*found, strict=True))
+            held, alone = (
+                [low <= true <= high for low, high, true, _ in its]
+                for its in zip(*found, strict=True)
+            )
             worth = median(one[3] for one, _ in found)
-            print(f"| {label} | {n} | {some:.3f} | {fmean(held):.3f} | {fmean(alone):.3f} | {worth:.2f} |", flush=True)
+            print(
+                f"| {label} | {n} | {some:.3f} | {fmean(held):.3f} | {fmean(alone):.3f} | {worth:.2f} |",
+                flush=True,
+            )
 
 
 def rouge(answer: str, reference: str) -> float:
@@ -125,7 +144,9 @@ def rouge(answer: str, reference: str) -> float:
 Held = tuple[float, float, float, float]
 
 
-def replayed(scores: np.ndarray, truth: np.ndarray, n: int, runs: int) -> Iterator[tuple[Held, Held]]:
+def replayed(
+    scores: np.ndarray, truth: np.ndarray, n: int, runs: int
+) -> Iterator[tuple[Held, Held]]:
     """Ends, truth and worth of each pair of systems, corrected and by labels alone."""
     chance = np.random.default_rng(2)
     for _ in range(runs):
@@ -141,7 +162,9 @@ def replayed(scores: np.ndarray, truth: np.ndarray, n: int, runs: int) -> Iterat
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("which", nargs="*", choices=["simulated", "replay", []])
     parser.add_argument("--runs", type=int, default=1000)
     given = parser.parse_args()

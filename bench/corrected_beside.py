@@ -34,13 +34,27 @@ def draw(runs: int) -> list[Replay]:
     for case in ("simulated", "SummEval"):
         for _ in range(runs):
             if case == "simulated":
-                truth = 0.6 * chance.normal(size=(400, 1)) + 0.8 * chance.normal(size=(400, 2)) + [0, 0.3]
-                scores, known = 0.8 * truth + 0.6 * chance.normal(size=(400, 2)) + [0, 0.5], [0.0, 0.3]
+                truth = (
+                    0.6 * chance.normal(size=(400, 1))
+                    + 0.8 * chance.normal(size=(400, 2))
+                    + [0, 0.3]
+                )
+                scores, known = (
+                    0.8 * truth + 0.6 * chance.normal(size=(400, 2)) + [0, 0.5],
+                    [0.0, 0.3],
+                )
             else:
                 scores, truth = real(chance)
                 known = [float(truth[:, 0].mean()), float((truth[:, 1] - truth[:, 0]).mean())]
             chosen = sorted(chance.permutation(len(scores))[:50].tolist())
-            made.append({"case": case, "scores": scores.tolist(), "chosen": chosen, "labels": truth[chosen].tolist()})
+            made.append(
+                {
+                    "case": case,
+                    "scores": scores.tolist(),
+                    "chosen": chosen,
+                    "labels": truth[chosen].tolist(),
+                }
+            )
             made[-1] |= {
                 "true": known,
                 "found": {"longmark": longmark(made[-1]), "longmark, as they are": plain(made[-1])},
@@ -54,7 +68,10 @@ def longmark(one: Replay, calibrate: bool = True) -> Found:
     labels = np.full((len(one["scores"]), 2), np.nan)
     labels[one["chosen"]] = one["labels"]
     table = LabelledScores(np.array(one["scores"]), labels)
-    made = (corrected(calibrated(table) if calibrate else table, its) for its in ({0: 1.0}, {1: 1.0, 0: -1.0}))
+    made = (
+        corrected(calibrated(table) if calibrate else table, its)
+        for its in ({0: 1.0}, {1: 1.0, 0: -1.0})
+    )
     return [[each.value or 0.0, *(each.ends or (0.0, 0.0))] for each in made]
 
 
@@ -68,8 +85,13 @@ def ppi(one: Replay) -> Found:
     scores, labels = np.array(one["scores"]), np.array(one["labels"])
     rest = np.setdiff1d(np.arange(len(scores)), one["chosen"])
     found = []
-    for y, g in ((labels[:, 0], scores[:, 0]), (labels[:, 1] - labels[:, 0], scores[:, 1] - scores[:, 0])):
-        low, high = (float(np.squeeze(end)) for end in ppi_mean_ci(y, g[one["chosen"]], g[rest], alpha=0.05))
+    for y, g in (
+        (labels[:, 0], scores[:, 0]),
+        (labels[:, 1] - labels[:, 0], scores[:, 1] - scores[:, 0]),
+    ):
+        low, high = (
+            float(np.squeeze(end)) for end in ppi_mean_ci(y, g[one["chosen"]], g[rest], alpha=0.05)
+        )
         found.append([(low + high) / 2, low, high])
     return found
 
@@ -88,7 +110,11 @@ def cje(one: Replay) -> Found:
     labels = dict(zip(one["chosen"], one["labels"], strict=True))
     draws = {
         name: [
-            {"prompt_id": str(i), "judge_score": scores[k], "oracle_label": labels[i][k] if i in labels else None}
+            {
+                "prompt_id": str(i),
+                "judge_score": scores[k],
+                "oracle_label": labels[i][k] if i in labels else None,
+            }
             for i, scores in enumerate(one["scores"])
         ]
         for k, name in enumerate("ab")
@@ -104,22 +130,34 @@ PACKAGES: dict[str, Callable[[Replay], Found]] = {"ppi": ppi, "truescore": trues
 
 
 def table(replays: list[Replay]) -> None:
-    print("| | | mean: held | width | error | difference: held | width | error |\n" + "| --- " * 8 + "|")
+    print(
+        "| | | mean: held | width | error | difference: held | width | error |\n"
+        + "| --- " * 8
+        + "|"
+    )
     for case in dict.fromkeys(one["case"] for one in replays):
         its = [one for one in replays if one["case"] == case]
         for name in its[0]["found"]:
             cells = []
             for k in (0, 1):
-                own, ours = (np.array([one["found"][of][k] for one in its]) for of in (name, "longmark"))
+                own, ours = (
+                    np.array([one["found"][of][k] for one in its]) for of in (name, "longmark")
+                )
                 true = np.array([one["true"][k] for one in its])
                 held = ((own[:, 1] <= true) & (true <= own[:, 2])).mean()
                 width = (own[:, 2] - own[:, 1]).mean() / (ours[:, 2] - ours[:, 1]).mean()
-                cells += [f"{held:.3f}", f"{width:.2f}", f"{np.sqrt(((own[:, 0] - true) ** 2).mean()):.3f}"]
+                cells += [
+                    f"{held:.3f}",
+                    f"{width:.2f}",
+                    f"{np.sqrt(((own[:, 0] - true) ** 2).mean()):.3f}",
+                ]
             print(f"| {case} | {name} | {' | '.join(cells)} |")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["draw", "table", *PACKAGES])
     parser.add_argument("file", type=Path)
     parser.add_argument("--runs", type=int, default=300)

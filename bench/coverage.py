@@ -66,13 +66,18 @@ def beta(a: float, b: float) -> Shape:
 
 
 def some(
-    values: Sequence[float], weights: Sequence[float], bounds: tuple[float | None, float | None] = (0, 1)
+    values: Sequence[float],
+    weights: Sequence[float],
+    bounds: tuple[float | None, float | None] = (0, 1),
 ) -> Shape:
     """Values with their chances."""
     points, chances = np.array(values, dtype=float), np.array(weights) / sum(weights)
     edges, mean = np.cumsum(chances)[:-1], float(points @ chances)
     return Shape(
-        lambda u: points[np.searchsorted(edges, u)], mean, float(np.sqrt(points**2 @ chances - mean**2)), bounds
+        lambda u: points[np.searchsorted(edges, u)],
+        mean,
+        float(np.sqrt(points**2 @ chances - mean**2)),
+        bounds,
     )
 
 
@@ -87,7 +92,9 @@ SHAPES = {
     "ceiling": beta(12, 1),
     "floor": beta(1, 12),
     "six values": some(FIFTHS, (5, 15, 25, 30, 15, 10)),
-    "six values, ceiling": some(FIFTHS, (3.5, 1, 1.5, 2, 4, 88)),  # as CCRS's question relevance: mean .92
+    "six values, ceiling": some(
+        FIFTHS, (3.5, 1, 1.5, 2, 4, 88)
+    ),  # as CCRS's question relevance: mean .92
     "90 % at 1, 4 % at 0": some((0, 0.5, 1), (4, 6, 90)),
     "0 or 1, half": some((0, 1), (1, 1)),
     "0 or 1, 90 %": some((0, 1), (1, 9)),
@@ -105,7 +112,10 @@ DIFFERENCES = {
     "exponential": free(stats.expon(-1)),
     "lognormal": free(stats.lognorm(0.8, -float(np.exp(0.32)))),
     "one jump in 20": Shape(
-        lambda u: np.where(u < 0.95, stats.norm.ppf(u / 0.95) * 0.05, 1.0) - 0.05, 0.0, 0.2233, (None, None)
+        lambda u: np.where(u < 0.95, stats.norm.ppf(u / 0.95) * 0.05, 1.0) - 0.05,
+        0.0,
+        0.2233,
+        (None, None),
     ),
 }
 
@@ -119,12 +129,15 @@ def sizes(layout: str, number: int) -> list[int]:
     }[layout]
 
 
-def uniform(chance: np.random.Generator, clusters: NDArray[np.int64], shape: tuple[int, ...]) -> Floats:
+def uniform(
+    chance: np.random.Generator, clusters: NDArray[np.int64], shape: tuple[int, ...]
+) -> Floats:
     """Uniform numbers, the last axis observations, that correlate by .5 within a cluster (Gaussian copula)."""
     shared = chance.normal(size=(*shape, int(clusters.max()) + 1))[..., clusters]
     return np.asarray(
         stats.norm.cdf(
-            CORRELATION**0.5 * shared + (1 - CORRELATION) ** 0.5 * chance.normal(size=(*shape, len(clusters)))
+            CORRELATION**0.5 * shared
+            + (1 - CORRELATION) ** 0.5 * chance.normal(size=(*shape, len(clusters)))
         )
     )
 
@@ -145,8 +158,12 @@ def figure(share: float, layout: str, number: int) -> str:
     return f"({text})" if few else text
 
 
-def table(first: str, columns: Sequence[str], rows: Sequence[str], cell: Callable[[str, str], str]) -> None:
-    print(f"| {first} |", " | ".join(columns), "|\n| --- |", " | ".join("---" for _ in columns), "|")
+def table(
+    first: str, columns: Sequence[str], rows: Sequence[str], cell: Callable[[str, str], str]
+) -> None:
+    print(
+        f"| {first} |", " | ".join(columns), "|\n| --- |", " | ".join("---" for _ in columns), "|"
+    )
     for row in rows:
         print(f"| {row} |", " | ".join(cell(row, column) for column in columns), "|", flush=True)
     print(flush=True)
@@ -210,13 +227,17 @@ MIXES = {
 SYSTEMS = list(combinations(range(6), 2))
 
 
-def scores(chance: np.random.Generator, mix: str, layout: str, number: int, gain: float) -> tuple[Floats, list[int]]:
+def scores(
+    chance: np.random.Generator, mix: str, layout: str, number: int, gain: float
+) -> tuple[Floats, list[int]]:
     """Observations x six systems, and the cluster of each observation; the first system is better by `gain`."""
     spreads, kind = MIXES[mix]
     clusters = np.repeat(np.arange(number), sizes(layout, number))
     u = uniform(chance, clusters, (7,)) if layout != "none" else chance.random((7, number))
     own, shared = u[:6], stats.norm.ppf(u[6])
-    at = {"skewed": lambda v: stats.expon.ppf(v) - 1, "heavy": lambda v: stats.t(3).ppf(v)}.get(kind, stats.norm.ppf)
+    at = {"skewed": lambda v: stats.expon.ppf(v) - 1, "heavy": lambda v: stats.t(3).ppf(v)}.get(
+        kind, stats.norm.ppf
+    )
     made = shared + at(own) * np.array(spreads)[:, None]
     if kind == "six values":
         made = np.clip(np.round((0.7 + 0.25 * made) * 5) / 5, 0, 1)
@@ -233,7 +254,9 @@ def families(runs: int, only: str) -> None:
             seen = 0.0
             for run in range(runs):
                 chance = np.random.default_rng([run, number])
-                made, clusters = scores(chance, mix, layout or "none", number, BETTER if what == "power" else 0.0)
+                made, clusters = scores(
+                    chance, mix, layout or "none", number, BETTER if what == "power" else 0.0
+                )
                 differences = np.stack([made[:, a] - made[:, b] for a, b in SYSTEMS], axis=1)
                 p: Sequence[float | None]
                 if what == "Tukey":
@@ -241,10 +264,18 @@ def families(runs: int, only: str) -> None:
                     p = [tested.pair(str(a), str(b)).p for a, b in SYSTEMS]
                 elif what == "Holm":
                     none = np.zeros(number)
-                    p = [paired_permutation(d, none, permutations=999, seed=run).p for d in differences.T]
+                    p = [
+                        paired_permutation(d, none, permutations=999, seed=run).p
+                        for d in differences.T
+                    ]
                     p = adjust(p).adjusted
                 else:
-                    p = max_t(differences, clusters=clusters if layout else None, permutations=999, seed=run).adjusted
+                    p = max_t(
+                        differences,
+                        clusters=clusters if layout else None,
+                        permutations=999,
+                        seed=run,
+                    ).adjusted
                 significant = [one is not None and one <= 0.05 for one in p]
                 seen += sum(significant[:5]) / 5 if what == "power" else any(significant)
             found.append(figure(seen / runs, layout or "none", number))
@@ -260,22 +291,45 @@ def binary(_runs: int, _only: str) -> None:
         p, n = float(share), int(number)
         rows = []
         for good in range(n + 1):
-            ends = mean_estimate([1.0] * good + [0.0] * (n - good), bounds=(0, 1)).ends or (0.0, 1.0)
-            rows.append((stats.binom.pmf(good, n, p), ends, wilson(good / n, n, NormalDist().inv_cdf(0.975))))
+            ends = mean_estimate([1.0] * good + [0.0] * (n - good), bounds=(0, 1)).ends or (
+                0.0,
+                1.0,
+            )
+            rows.append(
+                (
+                    stats.binom.pmf(good, n, p),
+                    ends,
+                    wilson(good / n, n, NormalDist().inv_cdf(0.975)),
+                )
+            )
         held = [sum(w * (e[i][0] <= p <= e[i][1]) for w, *e in rows) for i in (0, 1)]
         wide = [sum(w * (e[i][1] - e[i][0]) for w, *e in rows) for i in (0, 1)]
         return f"{held[0]:.3f} ({held[1]:.3f}), {wide[0] / wide[1]:.2f}"
 
     print("0 or 1: coverage (Wilson's), mean width beside Wilson's\n")
-    table("share of 1", [str(n) for n in (5, 10, 20, 50, 100, 300)], ["0.5", "0.8", "0.9", "0.95", "0.98"], cell)
+    table(
+        "share of 1",
+        [str(n) for n in (5, 10, 20, 50, 100, 300)],
+        ["0.5", "0.8", "0.9", "0.95", "0.98"],
+        cell,
+    )
 
 
-PARTS: dict[str, Callable[[int, str], None]] = {"means": means, "pairs": pairs, "families": families, "binary": binary}
+PARTS: dict[str, Callable[[int, str], None]] = {
+    "means": means,
+    "pairs": pairs,
+    "families": families,
+    "binary": binary,
+}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="means|pairs|families|binary", help="all, if none is named")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "parts", nargs="*", metavar="means|pairs|families|binary", help="all, if none is named"
+    )
     parser.add_argument("--runs", type=int, default=2_000)
     parser.add_argument("--only", default="", help="rows with this text in their names")
     given = parser.parse_args()

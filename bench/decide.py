@@ -46,7 +46,12 @@ def populations() -> Iterator[Population]:
     lines = [json.loads(line)["systems"] for line in SUMMEVAL.read_text().splitlines()]
     systems = sorted(lines[0])
     columns = np.array([[line[name]["relevance"] for name in systems] for line in lines])
-    pairs = [columns[:, a] - columns[:, b] for a in range(len(systems)) for b in range(len(systems)) if a != b]
+    pairs = [
+        columns[:, a] - columns[:, b]
+        for a in range(len(systems))
+        for b in range(len(systems))
+        if a != b
+    ]
     apart = sorted((one for one in pairs if one.mean() > 0), key=lambda one: one.mean() / one.std())
 
     def nearest(effect: float) -> np.ndarray:
@@ -88,7 +93,9 @@ def replay(values: np.ndarray, margin: float | None, at: list[int]) -> tuple[str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--replays", type=int, default=2000)
     parser.add_argument("--questions", type=int, default=1000)
     parser.add_argument("--clusters", action="store_true")
@@ -124,9 +131,14 @@ def main() -> None:
             2 * given.questions * given.replays / significant if significant else None,
             2 * needed / 0.8 if needed else None,
         )
-        shown = " | ".join("" if calls is None else f"{calls:,.0f} calls, ${USD * calls:.2f}" for calls in costs)
+        shown = " | ".join(
+            "" if calls is None else f"{calls:,.0f} calls, ${USD * calls:.2f}" for calls in costs
+        )
         shares = f"{good:.3f} | {bad:.4f} | {out / given.replays:.4f}"
-        print(f"| {name} | {shares} | {np.mean(used):.0f} ({np.median(used):.0f}) | {shown} |", flush=True)
+        print(
+            f"| {name} | {shares} | {np.mean(used):.0f} ({np.median(used):.0f}) | {shown} |",
+            flush=True,
+        )
 
 
 def print_clusters(replays: int) -> None:
@@ -136,9 +148,15 @@ def print_clusters(replays: int) -> None:
             chance = np.random.default_rng([int(number), seed])
             clusters = np.repeat(np.arange(len(own)), chance.permutation(own))
             values = np.clip(mean + 0.25 * stats.norm.ppf(uniform(chance, clusters, ())), -1, 1)
-            sequence = confidence_sequence(values, (-1, 1), level=1 - ALPHA, units=clusters, largest=int(own.max()))
-            decided += sequence.ends is not None and not sequence.ends[0] <= 0 <= sequence.ends[1]  # it only narrows
-            p = max_t(values[:, None], clusters=clusters.tolist(), permutations=199, seed=seed).adjusted[0]
+            sequence = confidence_sequence(
+                values, (-1, 1), level=1 - ALPHA, units=clusters, largest=int(own.max())
+            )
+            decided += (
+                sequence.ends is not None and not sequence.ends[0] <= 0 <= sequence.ends[1]
+            )  # it only narrows
+            p = max_t(
+                values[:, None], clusters=clusters.tolist(), permutations=199, seed=seed
+            ).adjusted[0]
             found += p is not None and p <= ALPHA
         return f"{decided / replays:.3f} / {found / replays:.3f}"
 
@@ -163,7 +181,9 @@ def planned(population: np.ndarray, margin: float | None, right: str) -> float |
     if right == "undecided":
         return None
     effect, reach = (
-        (margin, q(1 - ALPHA) + q(0.9)) if right == "equivalent" else (population.mean(), q(1 - ALPHA / 2) + q(0.8))
+        (margin, q(1 - ALPHA) + q(0.9))
+        if right == "equivalent"
+        else (population.mean(), q(1 - ALPHA / 2) + q(0.8))
     )
     return float((reach * population.std() / (effect or 1)) ** 2)
 

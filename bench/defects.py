@@ -38,16 +38,28 @@ def expertqa() -> Iterator[dict[str, Any]]:
         for system, answer in line["answers"].items():
             found = [one for claim in answer["claims"] for one in claim.get("evidence") or ()]
             passages = dict.fromkeys(one.partition("\n\n")[2].strip() for one in found)
-            texts = {"question": line["question"], "answer": answer["answer_string"], "system": system}
+            texts = {
+                "question": line["question"],
+                "answer": answer["answer_string"],
+                "system": system,
+            }
             if answer["usefulness"] != "Not useful at all":
-                yield {"id": f"expertqa-{number}-{system}", **texts, "contexts": [one for one in passages if one]}
+                yield {
+                    "id": f"expertqa-{number}-{system}",
+                    **texts,
+                    "contexts": [one for one in passages if one],
+                }
 
 
 def haluquestqa() -> Iterator[dict[str, Any]]:
     for number, line in read("haluquestqa/half.jsonl"):
         sides = {line[f"ans{side}_label"]: line[f"ans{side}_text"] for side in (1, 2)}
         for one, other in (("human_answer", "model_answer"), ("model_answer", "human_answer")):
-            texts = {"question": line["question_text"], "answer": sides[one], "references": [sides[other]]}
+            texts = {
+                "question": line["question_text"],
+                "answer": sides[one],
+                "references": [sides[other]],
+            }
             yield {"id": f"haluquestqa-{number}-{one}", "system": one, **texts}
 
 
@@ -62,10 +74,14 @@ def wice() -> Iterator[dict[str, Any]]:
             "answer": line["claim"],
             "system": "wikipedia",
         }
-        one = made.setdefault(line["claim"], {"id": f"wice-{number}", **new, "contexts": [], "references": []})
+        one = made.setdefault(
+            line["claim"], {"id": f"wice-{number}", **new, "contexts": [], "references": []}
+        )
         one["contexts"].append(" ".join(line["evidence"]))
         at = dict(zip(meta["chunk_idx"], line["evidence"], strict=True))
-        one["references"] = one["references"] or [" ".join(at[place] for place in meta["oracle_idx"] if place in at)]
+        one["references"] = one["references"] or [
+            " ".join(at[place] for place in meta["oracle_idx"] if place in at)
+        ]
     yield from (one for one in made.values() if one["references"] != [""])
 
 
@@ -73,7 +89,10 @@ def with_claims(source: Path, out: Path) -> None:
     def claimed(one: Example) -> Example:
         of_reference = tuple(sentences(one.references[0])) if one.references else None
         return one.model_copy(
-            update={"claims": tuple(sentences(one.answer or "")), "reference_claims": of_reference or None}
+            update={
+                "claims": tuple(sentences(one.answer or "")),
+                "reference_claims": of_reference or None,
+            }
         )
 
     write_examples(map(claimed, Reading(source).singles()), out)

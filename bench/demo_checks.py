@@ -61,7 +61,9 @@ def steps(corpus: Corpus) -> dict[str, Work]:
     work: dict[str, Work] = {"defects": pairs_of(changed)}
     for first, last in pairwise(DRAWS):
         drawn = [
-            example.model_copy(update={"claims": tuple(sorted(corpus.untouched(example), key=_hash)[first:last])})
+            example.model_copy(
+                update={"claims": tuple(sorted(corpus.untouched(example), key=_hash)[first:last])}
+            )
             for example in corpus.answers
         ]
         work[f"sentences to {last or 'the end'}"] = pairs_of(drawn)
@@ -80,7 +82,9 @@ async def ask(models: Models, work: Work) -> None:
             await checker.relations(passage, claims[start : start + _TOGETHER])
 
 
-async def record(work: Path, asked: Mapping[str, Work], out: Path = CHECKS, checker: Name = "embedded") -> None:
+async def record(
+    work: Path, asked: Mapping[str, Work], out: Path = CHECKS, checker: Name = "embedded"
+) -> None:
     """Asks step by step, and writes what is recorded after each."""
     done = 0
     async with open_models(checker=checker, cache=work / "calls.sqlite") as models:
@@ -89,7 +93,10 @@ async def record(work: Path, asked: Mapping[str, Work], out: Path = CHECKS, chec
             await ask(models, pairs)
             done += sum(map(len, pairs.values()))
             seconds, processor_seconds = time.monotonic() - began, time.process_time() - processor
-            print(f"{name}: {done} pairs; {seconds:.0f} s, {processor_seconds:.0f} s of a processor", flush=True)
+            print(
+                f"{name}: {done} pairs; {seconds:.0f} s, {processor_seconds:.0f} s of a processor",
+                flush=True,
+            )
             export(work, out)
 
 
@@ -99,7 +106,9 @@ def export(work: Path, out: Path) -> int:
     file.unlink(missing_ok=True)
     cache = CallCache(work / "calls.sqlite")
     try:
-        keys = [key for (key,) in cache.do("SELECT key FROM calls WHERE kind = 'relation' ORDER BY key")]
+        keys = [
+            key for (key,) in cache.do("SELECT key FROM calls WHERE kind = 'relation' ORDER BY key")
+        ]
         copy_replies(cache.store, copy := SqliteStore(file), keys)
     finally:
         cache.close()

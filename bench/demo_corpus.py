@@ -60,7 +60,10 @@ class Made:
 @cache
 def questions() -> dict[str, dict[str, Any]]:
     """Question id -> the content of its file."""
-    return {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(TEXTS.glob("*.yaml"))}
+    return {
+        path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+        for path in sorted(TEXTS.glob("*.yaml"))
+    }
 
 
 def originals() -> list[Example]:
@@ -98,14 +101,18 @@ def defects(answers: Sequence[Example]) -> dict[str, list[Made]]:
         for kind, count in rates.items():
             drawn = random.Random(f"{SEEDS[kind]} {system} {kind}").sample(its, len(its))
             changed = ((one, _ruled(one, kind)) for one in drawn)
-            apart = ((one, each) for one, each in changed if each and not _touches(each, made[one.id]))
+            apart = (
+                (one, each) for one, each in changed if each and not _touches(each, made[one.id])
+            )
             for one, each in islice(apart, count):
                 made[one.id].append(each)
     return {id: sorted(some, key=lambda each: each.edit) for id, some in made.items()}
 
 
 def _touches(one: Made, others: Sequence[Made]) -> bool:
-    return any(one.edit.start <= other.edit.end and other.edit.start <= one.edit.end for other in others)
+    return any(
+        one.edit.start <= other.edit.end and other.edit.start <= one.edit.end for other in others
+    )
 
 
 def _by_hand(known: dict[str, Any], one: Example) -> Made:
@@ -136,11 +143,24 @@ def _ruled(one: Example, kind: str) -> Made | None:
 
 def label(one: Example, made: Sequence[Made], defect: Made) -> dict[str, Any]:
     """The line of `labels.jsonl`: its span is that of `new` in the answer with all of its defects."""
-    moved = sum(len(other.edit.new) - (other.edit.end - other.edit.start) for other in made if other.edit < defect.edit)
+    moved = sum(
+        len(other.edit.new) - (other.edit.end - other.edit.start)
+        for other in made
+        if other.edit < defect.edit
+    )
     start, end, new, _ = defect.edit
-    told = {"example_id": one.id, "kind": defect.kind, "start": start + moved, "end": start + moved + len(new)}
+    told = {
+        "example_id": one.id,
+        "kind": defect.kind,
+        "start": start + moved,
+        "end": start + moved + len(new),
+    }
     told |= {"new": new, "old": (one.answer or "")[start:end], "by": defect.by}
-    return told | ({"fact": one.reference_claims[defect.fact - 1]} if defect.fact and one.reference_claims else {})
+    return told | (
+        {"fact": one.reference_claims[defect.fact - 1]}
+        if defect.fact and one.reference_claims
+        else {}
+    )
 
 
 def write(out: Path) -> None:
@@ -148,7 +168,9 @@ def write(out: Path) -> None:
     made = defects(answers)
     out.mkdir(parents=True, exist_ok=True)
     finished = [
-        one.model_copy(update={"answer": applied(one.answer or "", [each.edit for each in made[one.id]])})
+        one.model_copy(
+            update={"answer": applied(one.answer or "", [each.edit for each in made[one.id]])}
+        )
         for one in answers
     ]
     write_examples(finished, out / "answers.jsonl")

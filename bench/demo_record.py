@@ -59,9 +59,13 @@ def export(work: Path, out: Path) -> int:
         copy_replies(cache.store, copy := SqliteStore(file), keys)
     copy.one_file()
     copy.close()
-    rows = sum(row.usage.calls + row.usage.from_cache for row in read_rows(work / "run" / "rows.jsonl"))
+    rows = sum(
+        row.usage.calls + row.usage.from_cache for row in read_rows(work / "run" / "rows.jsonl")
+    )
     if rows < len(keys):
-        raise ValueError(f"{work} has {len(keys)} replies for {rows} calls: the texts have changed; remove it")
+        raise ValueError(
+            f"{work} has {len(keys)} replies for {rows} calls: the texts have changed; remove it"
+        )
     out.write_bytes(gzip.compress(file.read_bytes(), mtime=0))
     return len(keys)
 
@@ -74,7 +78,9 @@ def main(work: Path) -> None:
     except KeyboardInterrupt:
         print("stopped; the same command resumes")
     count = export(work, RECORDED)
-    print(f"{count} replies, {missed(work / 'calls.sqlite')} missing, {RECORDED.stat().st_size:,} bytes: {RECORDED}")
+    print(
+        f"{count} replies, {missed(work / 'calls.sqlite')} missing, {RECORDED.stat().st_size:,} bytes: {RECORDED}"
+    )
 
 
 if __name__ == "__main__":

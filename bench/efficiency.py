@@ -30,9 +30,7 @@ GRADED, HIGH = ("relevance", "confidence"), 5  # the judge finds everything rele
 
 
 def sentence(example: int, number: int) -> str:
-    return (
-        f"The gauge number {number} of river {example} rose by {(7 * number + example) % 90 + 1} cm in {1950 + number}."
-    )
+    return f"The gauge number {number} of river {example} rose by {(7 * number + example) % 90 + 1} cm in {1950 + number}."
 
 
 def examples() -> list[dict[str, Any]]:
@@ -58,13 +56,25 @@ def examples() -> list[dict[str, Any]]:
 def reply(_number: int, _path: str, body: Any) -> tuple[int, bytes, str]:
     prompt = body["messages"][-1]["content"]
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
-    text = orjson.dumps(filled(schema, schema, prompt, last_sentence(prompt))).decode() if schema else "80"
+    text = (
+        orjson.dumps(filled(schema, schema, prompt, last_sentence(prompt))).decode()
+        if schema
+        else "80"
+    )
     if "<statement " in prompt:  # one pair
         text = "E" if last_sentence(prompt) in prompt.split("</premise")[0] else "N"
     sent = sum(len(message["content"].encode()) for message in body["messages"])
     usage = {"prompt_tokens": sent // 4, "completion_tokens": max(1, len(text) // 4)}
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-    return 200, orjson.dumps({"choices": [choice], "usage": usage}), "content-type: application/json\r\n"
+    choice = {
+        "index": 0,
+        "finish_reason": "stop",
+        "message": {"role": "assistant", "content": text},
+    }
+    return (
+        200,
+        orjson.dumps({"choices": [choice], "usage": usage}),
+        "content-type: application/json\r\n",
+    )
 
 
 def last_sentence(prompt: str) -> str:
@@ -86,15 +96,24 @@ def filled(part: Any, schema: Any, prompt: str, own: str, number: int = 1) -> An
     if kind == "object":
         numbered = dict(re.findall(r"(?m)^(\d+)\. (.+)$", prompt))
         return {
-            key: HIGH if key in GRADED else filled(value, schema, prompt, numbered.get(key, own), number)
+            key: HIGH
+            if key in GRADED
+            else filled(value, schema, prompt, numbered.get(key, own), number)
             for key, value in part.get("properties", {}).items()
         }
     if kind == "array" and part.get("items") == {"type": "integer"}:
         return [1]  # numbers of passages
     if kind == "array":
-        shown = [text for _, text in re.findall(r"(?s)<([^<>]+)>\n(.*?)\n</\1>", prompt) if SENTENCE.search(text)]
+        shown = [
+            text
+            for _, text in re.findall(r"(?s)<([^<>]+)>\n(.*?)\n</\1>", prompt)
+            if SENTENCE.search(text)
+        ]
         sentences = dict.fromkeys(SENTENCE.findall(shown[-1])) if shown else ()
-        return [filled(part.get("items", {}), schema, prompt, one, n) for n, one in enumerate(sentences, 1)]
+        return [
+            filled(part.get("items", {}), schema, prompt, one, n)
+            for n, one in enumerate(sentences, 1)
+        ]
     whole = part.get("maximum", max(number, part.get("minimum", 0)))
     return {"integer": whole, "number": 1.0, "boolean": True}.get(kind, own)
 
@@ -102,7 +121,9 @@ def filled(part: Any, schema: Any, prompt: str, own: str, number: int = 1) -> An
 # The table ---------------------------------------------------------------------------------------------------------
 
 
-def measure(label: str, metrics: str, base_url: str, params: dict[str, Any] | None = None) -> tuple[Any, ...]:
+def measure(
+    label: str, metrics: str, base_url: str, params: dict[str, Any] | None = None
+) -> tuple[Any, ...]:
     """The label, then rows, unscored rows, calls and tokens of one run of its own."""
     with tempfile.TemporaryDirectory() as folder:
         options = {
@@ -120,13 +141,19 @@ def measure(label: str, metrics: str, base_url: str, params: dict[str, Any] | No
 
 def sets() -> list[str]:
     """Each family that needs a judge and nothing else, alone and all together."""
-    alone = ["ccrs", "ragchecker", *(name for name in names() if name.startswith("comprehensiveness."))]
+    alone = [
+        "ccrs",
+        "ragchecker",
+        *(name for name in names() if name.startswith("comprehensiveness.")),
+    ]
     return [*alone, "score.specificity", "ccrs,ragchecker", ",".join([*alone, "score.specificity"])]
 
 
 def main(wanted: list[str]) -> None:
     with serve(answer=reply) as server:
-        found = [measure(metrics.replace(",", ", "), metrics, server.base_url) for metrics in wanted]
+        found = [
+            measure(metrics.replace(",", ", "), metrics, server.base_url) for metrics in wanted
+        ]
         if "ragchecker" in wanted:
             pairs = {"ragchecker.batch": 1}
             found.append(measure("ragchecker with batch=1", "ragchecker", server.base_url, pairs))

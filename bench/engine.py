@@ -39,7 +39,11 @@ def write_examples(path: Path, count: int) -> None:
 
     with path.open("wb") as file:
         for number in range(count):
-            record = {"id": str(number), "question": f"{QUESTION} ({number})", "answer": bare.FILLER + str(number)}
+            record = {
+                "id": str(number),
+                "question": f"{QUESTION} ({number})",
+                "answer": bare.FILLER + str(number),
+            }
             file.write(orjson.dumps(record) + b"\n")
 
 
@@ -83,7 +87,9 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=2000)
     parser.add_argument("--latency", type=float, default=0.2, help="seconds")
     parser.add_argument("--concurrency", type=int, default=50)
-    parser.add_argument("--faults", action="store_true", help="5 %% 429, 2 %% 500, 3 %% prose, 1 %% dropped")
+    parser.add_argument(
+        "--faults", action="store_true", help="5 %% 429, 2 %% 500, 3 %% prose, 1 %% dropped"
+    )
     parser.add_argument("--only", action="append", choices=["streams", "aiohttp", "engine"])
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -93,22 +99,46 @@ def main() -> None:
         return
     names = arguments.only or (["engine"] if arguments.faults else ["streams", "aiohttp", "engine"])
     names += ["engine, again"] if "engine" in names else []
-    faults = ["--rate", "429=0.05", "--rate", "500=0.02", "--rate", "prose=0.03", "--rate", "drop=0.01"]
+    faults = [
+        "--rate",
+        "429=0.05",
+        "--rate",
+        "500=0.02",
+        "--rate",
+        "prose=0.03",
+        "--rate",
+        "drop=0.01",
+    ]
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         write_examples(folder / "examples.jsonl", arguments.examples)
         ideal = arguments.examples / arguments.concurrency * arguments.latency
         print(f"{'client':14} {'CPU ms/call':>12} {'CPU s':>7} {'wall/ideal':>11} {'MB':>6}")
         server = subprocess.Popen(
-            [sys.executable, "-m", "tests.wire", "--port", "0", "--latency", str(arguments.latency), "--stdin"]
+            [
+                sys.executable,
+                "-m",
+                "tests.wire",
+                "--port",
+                "0",
+                "--latency",
+                str(arguments.latency),
+                "--stdin",
+            ]
             + (faults if arguments.faults else []),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         assert server.stdout is not None
-        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        environment = {**kept, "LONGMARK_HOME": scratch, "PYTHONPYCACHEPREFIX": f"{scratch}/compiled"}
+        kept = {
+            name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+        }
+        environment = {
+            **kept,
+            "LONGMARK_HOME": scratch,
+            "PYTHONPYCACHEPREFIX": f"{scratch}/compiled",
+        }
         base_url = server.stdout.readline().strip()
 
         def measured(name: str, folder: Path, count: int) -> dict[str, Any]:

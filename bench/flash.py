@@ -36,7 +36,9 @@ async def main() -> None:
         await models[name].chat(ChatRequest((Message("user", "Hello"),), max_tokens=1))
     sums = {name: [0.0, 0.0] for name in FLASH}
     for round_ in range(arguments.rounds):
-        text = " ".join(f"Gauge {n * 7 % 97} of round {round_} rose." for n in range(arguments.words // 6))
+        text = " ".join(
+            f"Gauge {n * 7 % 97} of round {round_} rose." for n in range(arguments.words // 6)
+        )
         request = ChatRequest((Message("user", f"{text}\nRetell this."),), max_tokens=WRITTEN)
         for name in list(FLASH)[:: 1 if round_ % 2 else -1]:
             cpu, wall = _cpu(), time.perf_counter()
@@ -46,7 +48,10 @@ async def main() -> None:
             sums[name][1] += wall
             counts = reply.tokens or Tokens()
             tokens = f"{counts.prompt} tokens read, {counts.completion} written"
-            print(f"round {round_ + 1} {name:8} CPU {cpu:6.1f} s  wall {wall:6.1f} s  {tokens}", flush=True)
+            print(
+                f"round {round_ + 1} {name:8} CPU {cpu:6.1f} s  wall {wall:6.1f} s  {tokens}",
+                flush=True,
+            )
     cpu, wall = (sums["with"][i] / sums["without"][i] for i in range(2))
     print(f"with / without: CPU {cpu:.3f}, wall {wall:.3f}")
     for model in models.values():

@@ -48,11 +48,20 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--embedder", default="embedded")
     given = parser.parse_args()
-    examples = [one for one in singles(read(HALUQUESTQA, given.file), given.file) if sentences(one.answer or "")]
+    examples = [
+        one
+        for one in singles(read(HALUQUESTQA, given.file), given.file)
+        if sentences(one.answer or "")
+    ]
     texts = list(dict.fromkeys(text for one in examples for text in sentences(one.answer or "")))
     found = call(lambda models: models.embed(texts), embedder=given.embedder)
-    vectors = {text: np.asarray(vector) / np.linalg.norm(vector) for text, vector in zip(texts, found, strict=True)}
-    pairs = [one for one in examples if all(text in vectors for text in sentences(one.contexts[0].text))]
+    vectors = {
+        text: np.asarray(vector) / np.linalg.norm(vector)
+        for text, vector in zip(texts, found, strict=True)
+    }
+    pairs = [
+        one for one in examples if all(text in vectors for text in sentences(one.contexts[0].text))
+    ]
     complete = np.array([float(one.meta["complete"] == "yes") for one in pairs])
     rows = [coverages(one, vectors) for one in pairs]
     questions = [one.question_id for one in pairs]

@@ -14,9 +14,7 @@ CONTEXT = (
     "Kneading lines up and links the proteins of the flour into gluten, an elastic net that holds the gas made by the "
     "yeast. Dough that was kneaded too little tears and rises badly."
 )
-REFERENCE = (
-    "Kneading builds gluten, an elastic net of proteins that traps the gas of the yeast and lets the dough rise."
-)
+REFERENCE = "Kneading builds gluten, an elastic net of proteins that traps the gas of the yeast and lets the dough rise."
 GOOD = "Kneading links the flour's proteins into gluten, an elastic net that keeps in the gas of the yeast."
 EVASIVE = "Bread is eaten all over the world. Many people bake at home at weekends."
 

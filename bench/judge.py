@@ -123,7 +123,9 @@ Marks = dict[tuple[str, str], float | None]  # (id, metric) -> value
 Marker = Callable[[list[dict[str, Any]], str, str], Marks]  # records, metric, scoring
 
 
-def marks(records: list[dict[str, Any]], metric: str, scoring: str, *, judge: str, cache: Path | None) -> Marks:
+def marks(
+    records: list[dict[str, Any]], metric: str, scoring: str, *, judge: str, cache: Path | None
+) -> Marks:
     with tempfile.TemporaryDirectory() as scratch:
         result = longmark.run(
             records,
@@ -131,7 +133,8 @@ def marks(records: list[dict[str, Any]], metric: str, scoring: str, *, judge: st
             judges=[judge],
             scoring=scoring,
             out=Path(scratch) / "run",
-            cache=cache or Path(scratch) / "calls.sqlite",  # of its own: earlier versions' replies do not count
+            cache=cache
+            or Path(scratch) / "calls.sqlite",  # of its own: earlier versions' replies do not count
             quiet=False,
         )
         return {(row.example_id, row.metric): row.score for row in result.rows()}
@@ -152,20 +155,38 @@ def compare(mark: Marker, metrics: list[str]) -> None:
     print("|---|---|---|---|---|---|---|", flush=True)
     for metric in metrics:
         kind = WORSE[metric]
-        given = [record(f"{n}-{k}", case, getattr(case, k)) for n, case in enumerate(CASES) for k in ("right", kind)]
+        given = [
+            record(f"{n}-{k}", case, getattr(case, k))
+            for n, case in enumerate(CASES)
+            for k in ("right", kind)
+        ]
         for scoring in ("text", "expected"):
             found = mark(given, metric, scoring)
-            pairs = [(found[f"{n}-right", metric], found[f"{n}-{kind}", metric]) for n in range(len(CASES))]
-            both = [(better, worse) for better, worse in pairs if better is not None and worse is not None]
+            pairs = [
+                (found[f"{n}-right", metric], found[f"{n}-{kind}", metric])
+                for n in range(len(CASES))
+            ]
+            both = [
+                (better, worse)
+                for better, worse in pairs
+                if better is not None and worse is not None
+            ]
             higher, ties = sum(a > b for a, b in both), sum(a == b for a, b in both)
-            means = " | ".join(f"{sum(values) / len(both):.2f}" for values in zip(*both, strict=True)) or "none | none"
-            line = f"| `{metric}` | {kind} | {scoring} | {higher} of {len(both)} | {ties} | {means} |"
+            means = (
+                " | ".join(f"{sum(values) / len(both):.2f}" for values in zip(*both, strict=True))
+                or "none | none"
+            )
+            line = (
+                f"| `{metric}` | {kind} | {scoring} | {higher} of {len(both)} | {ties} | {means} |"
+            )
             print(line, flush=True)
 
 
 def hostile(mark: Marker) -> None:
     metric = "ccrs.question_relevance"
-    case = Case(hostile_answers.QUESTION, hostile_answers.CONTEXT, hostile_answers.REFERENCE, "", "", "", "")
+    case = Case(
+        hostile_answers.QUESTION, hostile_answers.CONTEXT, hostile_answers.REFERENCE, "", "", "", ""
+    )
     answers = {
         "(right answer)": hostile_answers.GOOD,
         "(evasive answer)": hostile_answers.EVASIVE,
@@ -176,7 +197,10 @@ def hostile(mark: Marker) -> None:
     print(f"| answer | {' | '.join(by_scoring)} |\n|---|{'---:|' * len(by_scoring)}")
     for key in answers:
         values = [by_scoring[scoring][key, metric] for scoring in by_scoring]
-        print(f"| {key} | {' | '.join('none' if v is None else f'{v:.2f}' for v in values)} |", flush=True)
+        print(
+            f"| {key} | {' | '.join('none' if v is None else f'{v:.2f}' for v in values)} |",
+            flush=True,
+        )
 
 
 def main() -> None:

@@ -159,9 +159,12 @@ def wikicontradict(data: Path) -> list[LabelledRow]:
                 "reference": record[f"gt_answer_{number}"],
             },
         )
-        for place, record in enumerate(records(data / "wikicontradict" / "wiki_contradict_simple_humaneval.jsonl"))
+        for place, record in enumerate(
+            records(data / "wikicontradict" / "wiki_contradict_simple_humaneval.jsonl")
+        )
         for number in (1, 2)
-        if record[f"label{number}"] in ("Correct", "Incorrect") and length(record[f"answer{number}"]) <= MOST_WORDS
+        if record[f"label{number}"] in ("Correct", "Incorrect")
+        and length(record[f"answer{number}"]) <= MOST_WORDS
     ]
     return balanced(rows, ROWS)
 
@@ -176,7 +179,13 @@ def summeval(data: Path) -> list[LabelledRow]:
         labelled = document["systems"][system]
         texts = {"answer": labelled["summary"], "reference": document["ref"]}
         rows.append(
-            LabelledRow(f"{place}-{system}", document["doc"], labelled["relevance"], length(labelled["summary"]), texts)
+            LabelledRow(
+                f"{place}-{system}",
+                document["doc"],
+                labelled["relevance"],
+                length(labelled["summary"]),
+                texts,
+            )
         )
     return rows
 
@@ -396,7 +405,9 @@ async def score(data: Path, model: LlamaCpp) -> None:
         for measured, number in schedule({name: len(rows) for name, rows in drawn.items()}):
             row = drawn[measured.name][number]
             orders = ("a", "b") if measured.pairs else ("",)
-            for order, wording in ((order, wording) for order in orders for wording in measured.wordings):
+            for order, wording in (
+                (order, wording) for order in orders for wording in measured.wordings
+            ):
                 if (measured.name, row.place, wording.name, order) in known:
                     continue
                 by_number = wording.kind == "number"
@@ -454,7 +465,11 @@ class Table:
         kept = (self.numbers % CHOOSING != 0) == confirming
         values = {wording: scores[kept] for wording, scores in self.values.items()}
         return replace(
-            self, numbers=self.numbers[kept], labels=self.labels[kept], clusters=self.clusters[kept], values=values
+            self,
+            numbers=self.numbers[kept],
+            labels=self.labels[kept],
+            clusters=self.clusters[kept],
+            values=values,
         )
 
     def agreement(self, wording: str, counts: Floats | None = None) -> Floats:
@@ -480,7 +495,9 @@ class Table:
         """How much better the first wording agrees, with its interval."""
         counts = self.counts()
         value = self.agreement(first) - self.agreement(second)
-        return written(value[0], self.agreement(first, counts) - self.agreement(second, counts), "+")
+        return written(
+            value[0], self.agreement(first, counts) - self.agreement(second, counts), "+"
+        )
 
     def estimate(self, wording: str) -> str:
         return written(self.agreement(wording)[0], self.agreement(wording, self.counts()))
@@ -530,12 +547,17 @@ def tables() -> Iterator[Table]:
     for measured in MEASURED:
         wanted = len(measured.wordings) * (2 if measured.pairs else 1)
         rows = [
-            lines for (score, _), lines in sorted(by_row.items()) if score == measured.name and len(lines) == wanted
+            lines
+            for (score, _), lines in sorted(by_row.items())
+            if score == measured.name and len(lines) == wanted
         ]
         values = {
-            wording.name: np.array([value_of(lines, wording.name) for lines in rows]) for wording in measured.wordings
+            wording.name: np.array([value_of(lines, wording.name) for lines in rows])
+            for wording in measured.wordings
         }
-        values["mean"] = np.mean([values[name] for name in ("expected", "straight", "turned")], axis=0)
+        values["mean"] = np.mean(
+            [values[name] for name in ("expected", "straight", "turned")], axis=0
+        )
         if measured.pairs:
             values["letter"] = np.array([letters(lines) for lines in rows])
         values["words"] = np.array([float(lines[0].words) for lines in rows])
@@ -571,19 +593,33 @@ def print_tables() -> None:
     for table in measured_tables:
         number = "letter" if table.measured.pairs else "number"
         enough = len(table.labels) >= FEWEST
-        cells = [table.estimate(number if name == "number" else name) if enough else "" for name in names]
+        cells = [
+            table.estimate(number if name == "number" else name) if enough else "" for name in names
+        ]
         print(f"| `{table.measured.name}` | {len(table.labels)} | {' | '.join(cells)} |")
-    heads = ("score", "candidate", "choosing", "confirming: candidate less expected", "expected less number")
+    heads = (
+        "score",
+        "candidate",
+        "choosing",
+        "confirming: candidate less expected",
+        "expected less number",
+    )
     print(f"\n| {' | '.join(heads)} |")
     print("|---|---|---:|---:|---:|")
     for table in measured_tables:
         if len(table.labels) < FEWEST:
             continue
         choosing, confirming = table.part(confirming=False), table.part(confirming=True)
-        candidate = max(("straight", "turned", "mean"), key=lambda wording: choosing.agreement(wording)[0])
+        candidate = max(
+            ("straight", "turned", "mean"), key=lambda wording: choosing.agreement(wording)[0]
+        )
         both = f"{choosing.agreement(candidate)[0]:.2f}, {choosing.agreement('expected')[0]:.2f}"
         number = "letter" if table.measured.pairs else "number"
-        decision = (both, confirming.difference(candidate, "expected"), table.difference("expected", number))
+        decision = (
+            both,
+            confirming.difference(candidate, "expected"),
+            table.difference("expected", number),
+        )
         print(f"| `{table.measured.name}` | {candidate} | {' | '.join(decision)} |")
     tokens = sum(line.tokens_read for line in replies())
     print(f"\n{sum(1 for _ in replies()):,} replies, {tokens:,} tokens read")

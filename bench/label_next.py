@@ -36,11 +36,15 @@ Table = tuple[np.ndarray, np.ndarray]
 PAIR = np.array([0, 1])
 
 
-def summeval(score: Callable[[dict[str, Any], str], float]) -> Callable[[np.random.Generator], Table]:
+def summeval(
+    score: Callable[[dict[str, Any], str], float],
+) -> Callable[[np.random.Generator], Table]:
     lines = [json.loads(line) for line in SUMMEVAL.read_text().splitlines()]
     systems = sorted(lines[0]["systems"])
     cells = [[line["systems"][name] for name in systems] for line in lines]
-    scores = np.array([[score(cell, line["ref"]) for cell in row] for line, row in zip(lines, cells, strict=True)])
+    scores = np.array(
+        [[score(cell, line["ref"]) for cell in row] for line, row in zip(lines, cells, strict=True)]
+    )
     truth = np.array([[cell["relevance"] for cell in row] for row in cells])
 
     def drawn(chance: np.random.Generator) -> Table:
@@ -61,25 +65,33 @@ def simulated(where: float) -> Callable[[np.random.Generator], Table]:
     return drawn
 
 
-def answers(scores: np.ndarray, truth: np.ndarray, n: int, chance: np.random.Generator) -> LabelledScores:
+def answers(
+    scores: np.ndarray, truth: np.ndarray, n: int, chance: np.random.Generator
+) -> LabelledScores:
     labels = np.full_like(truth, np.nan)
     chosen = chance.permutation(truth.size)[:n]
     labels.flat[chosen] = truth.flat[chosen]
     return LabelledScores(scores, labels)
 
 
-def questions(scores: np.ndarray, truth: np.ndarray, n: int, chance: np.random.Generator) -> LabelledScores:
+def questions(
+    scores: np.ndarray, truth: np.ndarray, n: int, chance: np.random.Generator
+) -> LabelledScores:
     labels = np.full_like(truth, np.nan)
     chosen = chance.permutation(len(truth))[: n // 2]
     labels[chosen] = truth[chosen]
     return LabelledScores(scores, labels)
 
 
-def residuals(scores: np.ndarray, truth: np.ndarray, n: int, chance: np.random.Generator) -> LabelledScores:
+def residuals(
+    scores: np.ndarray, truth: np.ndarray, n: int, chance: np.random.Generator
+) -> LabelledScores:
     first = questions(scores, truth, n // 2, chance)
     among: NDArray[np.bool_] = np.isnan(first.labels[:, 0])  # whole questions
     sizes = residual_sizes(first, PAIR)
-    now = probabilities(np.ones(len(truth)) if sizes is None else sizes, n // 2 - int((~among).sum()), among)
+    now = probabilities(
+        np.ones(len(truth)) if sizes is None else sizes, n // 2 - int((~among).sum()), among
+    )
     new = np.zeros(len(truth), dtype=bool)
     new[among] = systematic(now[among], chance)
     before = float((~among).mean())
@@ -90,13 +102,17 @@ def residuals(scores: np.ndarray, truth: np.ndarray, n: int, chance: np.random.G
 ARMS = (answers, questions, residuals)
 CASES: dict[str, Callable[[], Callable[[np.random.Generator], Table]]] = {
     "SummEval relevance, by coherence": lambda: summeval(lambda cell, _: cell["coherence"]),
-    "SummEval relevance, by ROUGE-1": lambda: summeval(lambda cell, reference: rouge(cell["summary"], reference)),
+    "SummEval relevance, by ROUGE-1": lambda: summeval(
+        lambda cell, reference: rouge(cell["summary"], reference)
+    ),
     "simulated, alike": lambda: simulated(1.0),
     "simulated, worse above the middle": lambda: simulated(0.5),
 }
 
 
-def errors(drawn: Callable[[np.random.Generator], Table], n: int, runs: int) -> Iterator[list[tuple[float, bool]]]:
+def errors(
+    drawn: Callable[[np.random.Generator], Table], n: int, runs: int
+) -> Iterator[list[tuple[float, bool]]]:
     """Of each arm the squared error, in units of the differences' variance, and whether the interval held."""
     chance = np.random.default_rng(3)
     for _ in range(runs):
@@ -114,11 +130,17 @@ def errors(drawn: Callable[[np.random.Generator], Table], n: int, runs: int) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--labels", type=int, default=80)
     given = parser.parse_args()
-    print("| | answers: held | questions: ratio | held | residuals: ratio | held |\n" + "| --- " * 6 + "|")
+    print(
+        "| | answers: held | questions: ratio | held | residuals: ratio | held |\n"
+        + "| --- " * 6
+        + "|"
+    )
     for name, case in CASES.items():
         runs = list(errors(case(), given.labels, given.runs))
         squares = np.array([[one for one, _ in run] for run in runs])

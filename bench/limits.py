@@ -78,7 +78,9 @@ class Endpoint:
         if self._per_second is not None and not self._token(self._per_second):
             await asyncio.sleep(REFUSAL)
             raise RateLimited("refused", 429, self._retry_after)
-        fault = self._rng.choices([*self._rates, "none"], [*self._rates.values(), 1 - sum(self._rates.values())])[0]
+        fault = self._rng.choices(
+            [*self._rates, "none"], [*self._rates.values(), 1 - sum(self._rates.values())]
+        )[0]
         await asyncio.sleep(LATENCY)
         if fault == "429":
             raise RateLimited("refused", 429, self._retry_after)
@@ -116,7 +118,9 @@ def wall(endpoint: Endpoint, calls: int, concurrency: int, seed: int) -> tuple[f
                     lost += 1
 
         async def ask(text: str) -> ChatReply:
-            return await client.chat(endpoint, ChatRequest((Message("user", text),), max_tokens=5), UsageLog())
+            return await client.chat(
+                endpoint, ChatRequest((Message("user", text),), max_tokens=5), UsageLog()
+            )
 
         await asyncio.gather(*(worker() for _ in range(2 * concurrency)))
         return asyncio.get_running_loop().time(), lost
@@ -133,7 +137,9 @@ def at_random(seeds: int) -> None:
     print("at random\n   calls    mean  median  9th decile")
     for calls in (2000, 8000):
         ideal = calls / 50 * LATENCY
-        walls = sorted(wall(Endpoint(random.Random(s), RATES), calls, 50, s)[0] / ideal for s in range(seeds))
+        walls = sorted(
+            wall(Endpoint(random.Random(s), RATES), calls, 50, s)[0] / ideal for s in range(seeds)
+        )
         median, ninth = statistics.median(walls), walls[int(0.9 * len(walls))]
         print(f"{calls:8} {statistics.mean(walls):7.3f} {median:7.3f} {ninth:11.3f}", flush=True)
 

@@ -36,7 +36,10 @@ from longmark.stats.means import equal_interval
 
 Floats = NDArray[np.float64]
 LEVEL = 0.95
-FRACTIONS = (*((c / 10, 0.5 / 9) for c in range(1, 10)), (1.0, 0.5))  # of the capital at stake, and their weights
+FRACTIONS = (
+    *((c / 10, 0.5 / 9) for c in range(1, 10)),
+    (1.0, 0.5),
+)  # of the capital at stake, and their weights
 SIZES = (5, 10, 20, 30, 50, 100, 300)
 
 
@@ -151,7 +154,10 @@ def measured(
         if method == "betting" and not shape.bounded:
             continue
         low, high = intervals(method, x, shape.bounded, resamples, chance)
-        above, below = float((low > shape.mean + 1e-12).mean()), float((high < shape.mean - 1e-12).mean())
+        above, below = (
+            float((low > shape.mean + 1e-12).mean()),
+            float((high < shape.mean - 1e-12).mean()),
+        )
         found[method] = (1 - above - below, above, below, float((high - low).mean()))
     return found
 
@@ -163,7 +169,9 @@ def main() -> None:
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--shapes", default=";".join(SHAPES))
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
-    parser.add_argument("--sides", action="store_true", help="also the shares above and below the mean")
+    parser.add_argument(
+        "--sides", action="store_true", help="also the shares above and below the mean"
+    )
     given = parser.parse_args()
     methods, sizes = given.methods.split(","), [int(n) for n in given.sizes.split(",")]
     print("| shape | n |", " | ".join(methods), "| width beside t |")

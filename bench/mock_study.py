@@ -47,7 +47,14 @@ def write_runs(folder: Path) -> list[Path]:
         run.mkdir(parents=True)
         rows, examples = [], []
         for q in range(QUESTIONS - 3 * place):
-            examples.append({"id": f"{system}-{q}", "question_id": f"q{q}", "question": f"Q {q}?", "answer": f"A {q}."})
+            examples.append(
+                {
+                    "id": f"{system}-{q}",
+                    "question_id": f"q{q}",
+                    "question": f"Q {q}?",
+                    "answer": f"A {q}.",
+                }
+            )
             values = (
                 min(1.0, chance.gauss(0.85 + 0.04 * place, 0.15)),
                 chance.randint(0, 3) / 3,
@@ -63,32 +70,56 @@ def write_runs(folder: Path) -> list[Path]:
                         "question_id": f"q{q}",
                         "system": system,
                         "metric": metric,
-                        "score": None if gone else max(0.0, value) if METRICS[metric][0] == [0, 1] else value,
+                        "score": None
+                        if gone
+                        else max(0.0, value)
+                        if METRICS[metric][0] == [0, 1]
+                        else value,
                         "status": "unparsable" if gone else "ok",
                         "reason": "The judge gave no number, twice." if gone else None,
                         "evidence": {},
-                        "signature": {"version": "0.1.0", "params": {}, "models": {}, "prompts": {}, "seed": 0},
-                        "usage": {"calls": 1, "prompt_tokens": 100 + q, "completion_tokens": 2, "usd": 0.001},
+                        "signature": {
+                            "version": "0.1.0",
+                            "params": {},
+                            "models": {},
+                            "prompts": {},
+                            "seed": 0,
+                        },
+                        "usage": {
+                            "calls": 1,
+                            "prompt_tokens": 100 + q,
+                            "completion_tokens": 2,
+                            "usd": 0.001,
+                        },
                     }
                 )
         manifest: dict[str, Any] = {
             "longmark": "0.1.0",
             "system": system,
             "fixed": {"metrics": list(METRICS), "models": {}, "seed": 0},
-            "metrics": {m: {"bounds": b, "higher_is_better": h, "summary": m} for m, (b, h) in METRICS.items()},
+            "metrics": {
+                m: {"bounds": b, "higher_is_better": h, "summary": m}
+                for m, (b, h) in METRICS.items()
+            },
             "sessions": [],
             "finished": "2026-01-01T00:00:00Z",
         }
         (run / "manifest.json").write_text(json.dumps(manifest))
         (run / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        (run / "examples.jsonl").write_text("".join(json.dumps(example) + "\n" for example in examples))
+        (run / "examples.jsonl").write_text(
+            "".join(json.dumps(example) + "\n" for example in examples)
+        )
     return [folder / system for system in SYSTEMS]
 
 
 def write_people(folder: Path) -> tuple[Path, Path, Path]:
     """Ratings 1-5 and yes/no of three people, choices between pairs of systems, and labels of study items."""
     chance = random.Random(9)
-    ratings, choices, labels = folder / "ratings.csv", folder / "choices.csv", folder / "labels.jsonl"
+    ratings, choices, labels = (
+        folder / "ratings.csv",
+        folder / "choices.csv",
+        folder / "labels.jsonl",
+    )
     with ratings.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("example_id", "label", "value", "rater", "subject"))
@@ -98,14 +129,18 @@ def write_people(folder: Path) -> tuple[Path, Path, Path]:
                 for rater in "xyz"[: 2 + q % 2]:
                     rated = min(5, max(1, round(level + chance.gauss(0, 0.7))))
                     writer.writerow((f"{system}-{q}", "quality", rated, rater, "ab"[q % 2]))
-                    writer.writerow((f"{system}-{q}", "valid", "yes" if rated > 2 else "no", rater, "ab"[q % 2]))
+                    writer.writerow(
+                        (f"{system}-{q}", "valid", "yes" if rated > 2 else "no", rater, "ab"[q % 2])
+                    )
     with choices.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(("question_id", "a", "b", "choice", "rater", "subject"))
         for q in range(30):
             a, b = chance.sample(SYSTEMS, 2)
             for rater in "xyz":
-                writer.writerow((f"q{q}", a, b, chance.choice(("a", "b", "b", "tie")), rater, "cd"[q % 2]))
+                writer.writerow(
+                    (f"q{q}", a, b, chance.choice(("a", "b", "b", "tie")), rater, "cd"[q % 2])
+                )
     return ratings, choices, labels
 
 
@@ -114,11 +149,18 @@ def make(out: Path, src: Path) -> None:
     out.mkdir(parents=True)
     work = out / "work"
     work.mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(src), "LONGMARK_HOME": str(work / "home"), "COLUMNS": "200"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(src),
+        "LONGMARK_HOME": str(work / "home"),
+        "COLUMNS": "200",
+    }
 
     def longmark(*words: str | Path) -> None:
         command = [sys.executable, "-m", "longmark", *map(str, words)]
-        done = subprocess.run(command, env=environment, cwd=work, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, env=environment, cwd=work, capture_output=True, text=True, check=False
+        )
         (out / "log.txt").open("a").write(
             f"$ {' '.join(command[3:])}\n{done.stdout}{done.stderr}exit {done.returncode}\n"
         )
@@ -133,7 +175,15 @@ def make(out: Path, src: Path) -> None:
     longmark("compare", *runs, "--out", out / "compare", "--hypotheses", work / "hypotheses.yaml")
     longmark("compare", *runs[:2], "--out", out / "compare-two")
     longmark("metrics-study", *runs, "--out", out / "metrics-study", "--draws", "500")
-    longmark("metrics-study", *runs, "--out", out / "metrics-study-published", "--as-published", "--draws", "500")
+    longmark(
+        "metrics-study",
+        *runs,
+        "--out",
+        out / "metrics-study-published",
+        "--as-published",
+        "--draws",
+        "500",
+    )
     longmark("metaeval", *runs, ratings, "--out", out / "metaeval-ratings")
     longmark("metaeval", *runs, choices, "--out", out / "metaeval-choices")
     _score_study(work, out / "score-study", labels, longmark)
@@ -150,20 +200,34 @@ def _score_study(work: Path, out: Path, labels: Path, longmark: Any) -> None:
     def answer(_number: int, path: str, body: Any) -> tuple[int, bytes, str] | None:
         if path != "/v1/chat/completions":
             return None
-        request = ChatRequest(tuple(Message(m["role"], m["content"]) for m in body["messages"]), max_tokens=9999)
+        request = ChatRequest(
+            tuple(Message(m["role"], m["content"]) for m in body["messages"]), max_tokens=9999
+        )
         text = chats[body["model"]]._answer(request)
-        usage = {"prompt_tokens": sum(len(m.content) for m in request.messages) // 4, "completion_tokens": 9}
+        usage = {
+            "prompt_tokens": sum(len(m.content) for m in request.messages) // 4,
+            "completion_tokens": 9,
+        }
         choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         return 200, json.dumps({"choices": [choice], "usage": usage}).encode(), ""
 
     notes = work / "notes"
     notes.mkdir()
-    for i, text in enumerate(("Heat waves make rails buckle.", "Storm surge floods the coast.", "Smoke closes roads.")):
+    for i, text in enumerate(
+        ("Heat waves make rails buckle.", "Storm surge floods the coast.", "Smoke closes roads.")
+    ):
         (notes / f"{i}.md").write_text(text)
     with serve(answer=answer, port=PORT) as server:
         at = f"@{server.base_url}"
         models: list[str | Path] = [
-            *("--generator", f"A=gen-a{at}", "--generator", f"B=gen-b{at}", "--embedder", f"emb{at}"),
+            *(
+                "--generator",
+                f"A=gen-a{at}",
+                "--generator",
+                f"B=gen-b{at}",
+                "--embedder",
+                f"emb{at}",
+            ),
             *("--evaluator", f"strict=strict{at}", "--evaluator", f"jury=kind{at},strict{at}"),
             *("--reranker", f"rank{at}", "--lm", f"P=lm-p{at}", "--lm", f"Q=lm-q{at}"),
         ]
@@ -240,7 +304,9 @@ def compare(before: Path, after: Path, renames: Path) -> int:
                 if _differs(one[key], two[now]):
                     different += 1
                     print(f"{name}:{number}: {key}: {one[key]} before, {two[now]} after")
-    print(f"{figures:,} figures compared, {different} differences, {gone} tables or columns missing")
+    print(
+        f"{figures:,} figures compared, {different} differences, {gone} tables or columns missing"
+    )
     return different + gone
 
 

@@ -66,18 +66,28 @@ def main() -> None:
     arguments = parser.parse_args()
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder, running() as server:
-        places: dict[str, Path | str] = {"file": Path(folder) / "calls.sqlite", "PostgreSQL": server.database()}
+        places: dict[str, Path | str] = {
+            "file": Path(folder) / "calls.sqlite",
+            "PostgreSQL": server.database(),
+        }
         for turn in range(arguments.rounds):
             for kind, first, group in (("sent", 0, ""), ("grouped", 1, "team"), ("cached", 0, "")):
                 for name, place in places.items():
                     at = (2 * turn + first) * arguments.calls
-                    found.setdefault((kind, name), []).append(measured(place, at, arguments.calls, group))
+                    found.setdefault((kind, name), []).append(
+                        measured(place, at, arguments.calls, group)
+                    )
     print("calls    store       CPU us  x file  wall us  x file")
     for (kind, name), pairs in found.items():
         beside = found[kind, "file"]
         medians = [statistics.median(pair[i] for pair in pairs) for i in (0, 1)]
-        ratios = [statistics.median(a[i] / b[i] for a, b in zip(pairs, beside, strict=True)) for i in (0, 1)]
-        print(f"{kind:8} {name:10} {medians[0]:7.0f} {ratios[0]:7.2f} {medians[1]:8.0f} {ratios[1]:7.2f}")
+        ratios = [
+            statistics.median(a[i] / b[i] for a, b in zip(pairs, beside, strict=True))
+            for i in (0, 1)
+        ]
+        print(
+            f"{kind:8} {name:10} {medians[0]:7.0f} {ratios[0]:7.2f} {medians[1]:8.0f} {ratios[1]:7.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -31,7 +31,9 @@ NUMBERS = np.unique(np.geomspace(20, 1500, 25).astype(int))
 
 SHAPES: dict[str, Drawn] = {
     "normal": lambda random, size: random.normal(size=size),
-    "six values": lambda random, size: np.round(5 * (random.beta(3, 2, size) - random.beta(3, 2, size))) / 5,
+    "six values": lambda random, size: (
+        np.round(5 * (random.beta(3, 2, size) - random.beta(3, 2, size))) / 5
+    ),
     "equal in 80 %": lambda random, size: random.choice([-1.0, 0.0, 1.0], size, p=[0.1, 0.8, 0.1]),
     "heavy tails (t, 5 d.f.)": lambda random, size: random.standard_t(5, size),
     "exponential": lambda random, size: random.exponential(1, size) - 1,
@@ -41,7 +43,12 @@ SHAPES: dict[str, Drawn] = {
 
 def curve(random: np.random.Generator, drawn: Drawn, effect: float) -> Floats:
     """The power at each of `NUMBERS`."""
-    return np.array([significant(drawn(random, (4_000, n)) + effect, np.ones(n)).mean() for n in NUMBERS.tolist()])
+    return np.array(
+        [
+            significant(drawn(random, (4_000, n)) + effect, np.ones(n)).mean()
+            for n in NUMBERS.tolist()
+        ]
+    )
 
 
 def significant(sums: Floats, sizes: Floats) -> NDArray[np.bool_]:
@@ -62,7 +69,9 @@ def clustered(pilots: int, of: tuple[int, ...], assurances: list[float]) -> None
     def sample(count: int, runs: int) -> tuple[Floats, NDArray[np.int64], Floats]:
         sizes = np.resize(of, count)
         number = np.repeat(np.arange(count), sizes)
-        values = (random.normal(size=(runs, count))[:, number] + random.normal(size=(runs, len(number)))) * 0.5**0.5
+        values = (
+            random.normal(size=(runs, count))[:, number] + random.normal(size=(runs, len(number)))
+        ) * 0.5**0.5
         return values, number, sizes.astype(np.float64)
 
     counts, powers = np.unique(np.geomspace(12, 400, 20).astype(int)), []
@@ -73,7 +82,10 @@ def clustered(pilots: int, of: tuple[int, ...], assurances: list[float]) -> None
     for size in SIZES[1:4]:
         cells = []
         for assurance in assurances:
-            how, plans = PowerOptions(effect=0.5, assurance=assurance, cluster="document"), list[float]()
+            how, plans = (
+                PowerOptions(effect=0.5, assurance=assurance, cluster="document"),
+                list[float](),
+            )
             for _ in range(pilots):
                 values, number, _ = sample(size, 1)
                 made = comparison("m", ("a", "b"), values[0], number.tolist(), 0.05, how)
@@ -92,13 +104,19 @@ def cell(plans: list[float], numbers: Floats, powers: Floats) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pilots", type=int, default=200)
     parser.add_argument("--assurance", default="0.8,0.5")
     parser.add_argument("--only", default="", help="rows with this text in their names")
     given = parser.parse_args()
     assurances = [float(one) for one in given.assurance.split(",")]
-    print("| differences | pilot |", " | ".join(f"assurance {one:g}: plan | >= .8 | >= .7" for one in assurances), "|")
+    print(
+        "| differences | pilot |",
+        " | ".join(f"assurance {one:g}: plan | >= .8 | >= .7" for one in assurances),
+        "|",
+    )
     print("| --- | ---: |", " | ".join("---: | ---: | ---:" for _ in assurances), "|")
     for name, of in CLUSTERS.items():
         if given.only in name:
@@ -110,7 +128,8 @@ def main() -> None:
         sample = drawn(random, (1, 1_000_000))
         effect, middle = EFFECT * float(sample.std()), float(sample.mean())
         powers = min(
-            (curve(random, drawn, sign * effect - middle) for sign in (1, -1)), key=lambda one: float(one.sum())
+            (curve(random, drawn, sign * effect - middle) for sign in (1, -1)),
+            key=lambda one: float(one.sum()),
         )
         for size in SIZES:
             cells = []

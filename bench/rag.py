@@ -105,17 +105,25 @@ def part_records(count: int, folder: Path) -> None:
         for number, text in enumerate(made):
             file.write(orjson.dumps({"id": str(number), "text": text}) + b"\n")
     say("records", f"{count:,}, {path.stat().st_size / 1e6:,.0f} MB")
-    timed("index, whole (read, cut, BM25, hashes, saved)", lambda: asyncio.run(index.build(path, folder / "idx")))
+    timed(
+        "index, whole (read, cut, BM25, hashes, saved)",
+        lambda: asyncio.run(index.build(path, folder / "idx")),
+    )
     size = sum(file.stat().st_size for file in (folder / "idx").rglob("*") if file.is_file())
     say("index on disk", f"{size / 1e6:,.0f} MB")
     found = timed("loaded and verified", lambda: index.load(folder / "idx"))
-    timed("1,000 passages by number", lambda: [found.passages[n * count // 1000] for n in range(1000)])
+    timed(
+        "1,000 passages by number", lambda: [found.passages[n * count // 1000] for n in range(1000)]
+    )
 
 
 def part_bm25(count: int, folder: Path) -> None:
     made, questions, about = records(count)
     timed("records made, alone", lambda: sum(1 for _ in records(count)[0]))
-    timed("BM25 built and saved (the records are made meanwhile)", lambda: Bm25.build(made).save(folder / "bm25"))
+    timed(
+        "BM25 built and saved (the records are made meanwhile)",
+        lambda: Bm25.build(made).save(folder / "bm25"),
+    )
     loaded = Bm25.load(folder / "bm25")
     loaded.search(questions[0], K)
     report_search("BM25", lambda: [loaded.search(question, K) for question in questions], about)
@@ -126,20 +134,37 @@ def part_dense(count: int, folder: Path) -> None:
     say("vectors", f"{count:,} of {DIMENSIONS} dimensions, {rows.nbytes / 1e6:,.0f} MB on disk")
     dense.search(rows, asked[:1], K)
     some = asked[:50]
-    report_search("exact, one at a time", lambda: [dense.search(rows, one[None], K)[0] for one in some], about[:50])
+    report_search(
+        "exact, one at a time",
+        lambda: [dense.search(rows, one[None], K)[0] for one in some],
+        about[:50],
+    )
     in_parts = [asked[at : at + 64] for at in range(0, len(asked), 64)]
-    report_search("exact, 64 at a time", lambda: [f for part in in_parts for f in dense.search(rows, part, K)], about)
+    report_search(
+        "exact, 64 at a time",
+        lambda: [f for part in in_parts for f in dense.search(rows, part, K)],
+        about,
+    )
 
 
 def part_faiss(count: int, folder: Path) -> None:
     rows, asked, about = vectors(count, folder / "vectors.npy")
     path = folder / "faiss.index"
     timed("faiss index built", lambda: dense.build_approximate(rows, path))
-    say("faiss index on disk", f"{path.stat().st_size / 1e6:,.0f} MB, {dense.lists_for(count):,} lists")
+    say(
+        "faiss index on disk",
+        f"{path.stat().st_size / 1e6:,.0f} MB, {dense.lists_for(count):,} lists",
+    )
     found = dense.Approximate(path, rows)
     found.search(asked[:1], K)
-    near = report_search("approximate, one at a time", lambda: [found.search(one[None], K)[0] for one in asked], about)
-    exact = [f for at in range(0, len(asked), 64) for f in dense.search(rows, asked[at : at + 64], K)]
+    near = report_search(
+        "approximate, one at a time",
+        lambda: [found.search(one[None], K)[0] for one in asked],
+        about,
+    )
+    exact = [
+        f for at in range(0, len(asked), 64) for f in dense.search(rows, asked[at : at + 64], K)
+    ]
     same = sum(len({i for i, _ in a} & {i for i, _ in b}) for a, b in zip(exact, near, strict=True))
     say(f"recall@{K} against the exact search", f"{same / (K * len(asked)):.4f}")
 
@@ -148,11 +173,19 @@ def part_embedder(_count: int, _folder: Path) -> None:
     """all-MiniLM-L6-v2 on this machine, apart from any search."""
     from longmark.models.minilm import MiniLM
 
-    texts = [" ".join(("the ice storm broke the power line near the bridge and the crews came late",) * 6)] * 128
+    texts = [
+        " ".join(
+            ("the ice storm broke the power line near the bridge and the crews came late",) * 6
+        )
+    ] * 128
     model = MiniLM()
     asyncio.run(model.embed(texts[:2]))
     tokens = model.token_count(texts[0])
-    seconds = timed(f"128 texts of {tokens} tokens embedded", lambda: asyncio.run(model.embed(texts)), give="seconds")
+    seconds = timed(
+        f"128 texts of {tokens} tokens embedded",
+        lambda: asyncio.run(model.embed(texts)),
+        give="seconds",
+    )
     say("embedder", f"{128 / seconds:,.1f} texts/s")
 
 
@@ -161,9 +194,16 @@ def report_search(name: str, search: Callable[[], list[Any]], about: list[int]) 
     began = time.perf_counter()
     found = search()
     seconds = time.perf_counter() - began
-    first = sum(bool(f) and f[0][0] == target for f, target in zip(found, about, strict=True)) / len(about)
-    among = sum(target in {i for i, _ in f} for f, target in zip(found, about, strict=True)) / len(about)
-    say(name, f"{1000 * seconds / len(about):,.2f} ms a question, {len(about) / seconds:,.1f} questions/s")
+    first = sum(
+        bool(f) and f[0][0] == target for f, target in zip(found, about, strict=True)
+    ) / len(about)
+    among = sum(target in {i for i, _ in f} for f, target in zip(found, about, strict=True)) / len(
+        about
+    )
+    say(
+        name,
+        f"{1000 * seconds / len(about):,.2f} ms a question, {len(about) / seconds:,.1f} questions/s",
+    )
     say(f"{name}: planted found", f"recall@1 {first:.3f}, recall@{K} {among:.3f} of {len(about)}")
     return found
 
@@ -181,18 +221,26 @@ def say(what: str, figure: str) -> None:
 
 
 def main() -> None:
-    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     reader.add_argument("part", nargs="?", choices=PARTS)
     reader.add_argument("--records", type=int, default=600_000)
     given = reader.parse_args()
     if given.part is None:
         for part in PARTS:
             print(f"\n{part}", flush=True)
-            subprocess.run([sys.executable, "-m", "bench.rag", part, "--records", str(given.records)], check=True)
+            subprocess.run(
+                [sys.executable, "-m", "bench.rag", part, "--records", str(given.records)],
+                check=True,
+            )
         return
     with tempfile.TemporaryDirectory() as folder:
         globals()[f"part_{given.part}"](given.records, Path(folder))
-    say("peak memory of the process", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
+    say(
+        "peak memory of the process",
+        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB",
+    )
 
 
 if __name__ == "__main__":

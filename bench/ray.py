@@ -58,7 +58,11 @@ def write_examples(path: Path, count: int) -> None:
     with path.open("wb") as file:
         for number in range(count):
             reference = text(8)
-            record = {"id": str(number), "question": f"Question {number}?", "references": [reference]}
+            record = {
+                "id": str(number),
+                "question": f"Question {number}?",
+                "references": [reference],
+            }
             file.write(orjson.dumps(record | {"answer": f"{text(5)} {reference[:300]}"}) + b"\n")
 
 
@@ -81,12 +85,16 @@ def seconds_of(first: Sequence[int], known: dict[int, float]) -> None:
             known[pid] = times[pid]
 
 
-def measured(commands: Sequence[Sequence[str]], rows: Sequence[Path], then: Sequence[str] = ()) -> Cost:
+def measured(
+    commands: Sequence[Sequence[str]], rows: Sequence[Path], then: Sequence[str] = ()
+) -> Cost:
     """What commands that run at once cost, and a last one after them. rows: the files whose first row is the start."""
     began, start, before = time.perf_counter(), 0.0, 0.0
     known, own, owned = dict[int, float](), list[int](), 0.0
     for some in filter(None, (commands, [then] if then else [])):
-        running = [subprocess.Popen(one, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for one in some]
+        running = [
+            subprocess.Popen(one, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for one in some
+        ]
         own += [one.pid for one in running]
         while any(one.poll() is None for one in running):
             time.sleep(0.1)
@@ -113,17 +121,35 @@ def main() -> None:
         write_examples(examples, arguments.examples)
         longmark = ["taskset", "-c", "0,1", sys.executable, "-m", "longmark"]
         parts = [f"{scratch}/parts/{part}.part" for part in (1, 2)]
-        subprocess.run([*longmark, "split", str(examples), "--parts", "2", "--out", f"{scratch}/parts"], check=True)
+        subprocess.run(
+            [*longmark, "split", str(examples), "--parts", "2", "--out", f"{scratch}/parts"],
+            check=True,
+        )
 
         def run(given: Path | str, out: str, *more: str) -> list[str]:
-            return [*longmark, "run", str(given), "--metrics", METRICS, "--out", out, "--quiet", *more]
+            return [
+                *longmark,
+                "run",
+                str(given),
+                "--metrics",
+                METRICS,
+                "--out",
+                out,
+                "--quiet",
+                *more,
+            ]
 
         for number in range(arguments.rounds):
             print(f"round {number + 1}, load {os.getloadavg()[0]:.1f}", flush=True)
-            outs = {name: Path(scratch) / str(number) / name for name in ("one", "ray", "1", "2", "all")}
+            outs = {
+                name: Path(scratch) / str(number) / name for name in ("one", "ray", "1", "2", "all")
+            }
             rows = {name: out / "rows.jsonl" for name, out in outs.items()}
             merge = [*longmark, "merge", str(outs["1"]), str(outs["2"]), "--out", str(outs["all"])]
-            one, ray = run(examples, str(outs["one"])), run(examples, str(outs["ray"]), "--executor", "ray")
+            one, ray = (
+                run(examples, str(outs["one"])),
+                run(examples, str(outs["ray"]), "--executor", "ray"),
+            )
             both = [run(part, str(outs[n])) for part, n in zip(parts, "12", strict=True)]
             found["one process"].append(measured([one], [rows["one"]]))
             found["ray"].append(measured([ray], [rows["ray"]]))
@@ -142,18 +168,20 @@ def print_table(found: dict[str, list[Cost]]) -> None:
     def median(values: Sequence[float]) -> float:
         return statistics.median(values)
 
-    print(f"{'way':12} {'wall':>7} {'start':>6} {'CPU':>7} {'first':>14} {'x one':>6} {'CPU / 2':>8}")
+    print(
+        f"{'way':12} {'wall':>7} {'start':>6} {'CPU':>7} {'first':>14} {'x one':>6} {'CPU / 2':>8}"
+    )
     for name, costs in found.items():
         pairs = list(zip(found["one process"], costs, strict=True))
         wall = median([(one.wall - one.start) / (this.wall - this.start) for one, this in pairs])
         ideal = median([2 * (one.cpu - one.began) / (this.cpu - this.began) for one, this in pairs])
         first = median([cost.first for cost in costs])
         cpu = median([cost.cpu for cost in costs])
-        figures = (
-            f"{median([cost.wall for cost in costs]):7.1f} {median([cost.start for cost in costs]):6.1f} {cpu:7.1f}"
-        )
+        figures = f"{median([cost.wall for cost in costs]):7.1f} {median([cost.start for cost in costs]):6.1f} {cpu:7.1f}"
         share = f"{first:7.1f} ({first / cpu:4.0%})"
-        print(f"{name:12} {figures} {share:>14} {wall:6.2f} {'' if name == 'one process' else f'{ideal:8.2f}'}")
+        print(
+            f"{name:12} {figures} {share:>14} {wall:6.2f} {'' if name == 'one process' else f'{ideal:8.2f}'}"
+        )
 
 
 if __name__ == "__main__":

@@ -71,7 +71,12 @@ def write_inputs(folder: Path, count: int) -> None:
     with (folder / "labels.jsonl").open("wb") as file:
         for number in range(0, count, -(-count // LABELS)):
             value = min(100, max(0, score_of(number) + number % 31 - 15))
-            label = {"example_id": str(number), "label": "relevance", "value": value, "rater": f"r{number % 5}"}
+            label = {
+                "example_id": str(number),
+                "label": "relevance",
+                "value": value,
+                "rater": f"r{number % 5}",
+            }
             file.write(orjson.dumps(label) + b"\n")
 
 
@@ -93,14 +98,18 @@ def fill(cache: Path, count: int) -> None:
 
         def heard(self, _reply: ChatReply, *, read: bool) -> None: ...
 
-    models: Any = SimpleNamespace(judges=(Judge(),), prompts=PromptBook(), judging=Judging(reasons=True))
+    models: Any = SimpleNamespace(
+        judges=(Judge(),), prompts=PromptBook(), judging=Judging(reasons=True)
+    )
 
     def rows() -> Iterator[tuple[object, ...]]:
         for number, one in enumerate(examples(count)):
             try:
                 METRIC.score(Example(**one), models, METRIC.params).send(None)  # type: ignore[attr-defined]
             except StopIteration:  # it waits for nothing
-                said = orjson.dumps({"reason": "It says so.", "quotes": [], "score": score_of(number)}).decode()
+                said = orjson.dumps(
+                    {"reason": "It says so.", "quotes": [], "score": score_of(number)}
+                ).decode()
                 reply = orjson.dumps(ChatReply(said, tokens=Tokens(300, 0, 30)))
                 yield asked.pop(), "chat", identity, time.time(), None, reply, None
 
@@ -123,7 +132,12 @@ def words_of(step: str, folder: Path, part: str = "") -> list[str]:
     run, labels = str(folder / "run"), str(folder / "labels.jsonl")
     judge = f"judge@{os.environ['BENCH_SERVER'] if step == 'sent' else SEEN_BY_NOBODY}"
     scored = ["--metrics", "ccrs.question_relevance", "--judge", judge, "--quiet"]
-    scored += ["--cache", str(folder / ("sent.sqlite" if step == "sent" else "calls.sqlite")), "--concurrency", "50"]
+    scored += [
+        "--cache",
+        str(folder / ("sent.sqlite" if step == "sent" else "calls.sqlite")),
+        "--concurrency",
+        "50",
+    ]
     given = str(folder / "examples.jsonl")
     return {
         "sent": ["run", given, *scored, "--out", str(folder / "sent")],
@@ -133,8 +147,19 @@ def words_of(step: str, folder: Path, part: str = "") -> list[str]:
         "compare": ["compare", run, "--out", str(folder / "compare.html")],
         "metaeval": ["metaeval", run, labels, "--out", str(folder / "metaeval.html")],
         "split": ["split", given, "--parts", str(PARTS), "--out", str(folder / "parts")],
-        "parts": ["run", str(folder / "parts" / f"{part}.part"), *scored, "--out", str(folder / f"run{part}")],
-        "merge": ["merge", *(str(folder / f"run{n}") for n in range(1, PARTS + 1)), "--out", str(folder / "merged")],
+        "parts": [
+            "run",
+            str(folder / "parts" / f"{part}.part"),
+            *scored,
+            "--out",
+            str(folder / f"run{part}"),
+        ],
+        "merge": [
+            "merge",
+            *(str(folder / f"run{n}") for n in range(1, PARTS + 1)),
+            "--out",
+            str(folder / "merged"),
+        ],
     }[step]
 
 
@@ -143,7 +168,12 @@ def child(step: str, folder: Path, part: str) -> None:
     began = time.perf_counter()
     code = command(words_of(step, folder, part))
     wall, used = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF)
-    found = {"code": code, "cpu": used.ru_utime + used.ru_stime, "wall": wall, "mb": greatest_memory()}
+    found = {
+        "code": code,
+        "cpu": used.ru_utime + used.ru_stime,
+        "wall": wall,
+        "mb": greatest_memory(),
+    }
     print(f"\n{orjson.dumps(found).decode()}")
 
 
@@ -151,7 +181,9 @@ def measured(step: str, folder: Path, part: str = "") -> dict[str, float]:
     words = [sys.executable, "-m", "bench.scale", "--child", step, str(folder), part]
     environment = {**os.environ, "LONGMARK_HOME": str(folder / "home")}
     done = subprocess.run(words, capture_output=True, text=True, env=environment)
-    found: dict[str, float] = orjson.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"code": -1}
+    found: dict[str, float] = (
+        orjson.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"code": -1}
+    )
     if found["code"]:
         sys.exit(f"{step}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     return found
@@ -163,21 +195,28 @@ def measure(count: int, steps: list[str], least: dict[str, float], scratch: Path
         write_inputs(folder, count)
         fill(folder / "calls.sqlite", count)
         for step in steps:
-            every = [measured(step, folder, str(n + 1)) for n in range(PARTS if step == "parts" else 1)]
+            every = [
+                measured(step, folder, str(n + 1)) for n in range(PARTS if step == "parts" else 1)
+            ]
             cpu, wall = (sum(one[name] for one in every) for name in ("cpu", "wall"))
             mb = max(one["mb"] for one in every)
             more = mb - least.setdefault(step, mb)
             print(
-                f"{count:8} {step:9} {cpu:8.1f} {cpu / count * 1e6:8.0f} {wall:8.1f} {mb:6.0f} {more:+6.0f}", flush=True
+                f"{count:8} {step:9} {cpu:8.1f} {cpu / count * 1e6:8.0f} {wall:8.1f} {mb:6.0f} {more:+6.0f}",
+                flush=True,
             )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
-    parser.add_argument("--examples", type=int, action="append", help="default: 1000, 20000 and 100000")
+    parser.add_argument(
+        "--examples", type=int, action="append", help="default: 1000, 20000 and 100000"
+    )
     parser.add_argument("--steps", default=",".join(STEPS))
     parser.add_argument("--sent", action="store_true", help="measure calls that are sent, too")
-    parser.add_argument("--scratch", type=Path, help="where the files are made, about 4 GB for a million examples")
+    parser.add_argument(
+        "--scratch", type=Path, help="where the files are made, about 4 GB for a million examples"
+    )
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
@@ -187,7 +226,9 @@ def main() -> None:
     print("examples step         CPU s       us    wall s     MB   more")
     words = [sys.executable, "-m", "tests.wire", "--port", "0", "--stdin"]
     steps = [*(["sent"] if arguments.sent else []), *filter(None, arguments.steps.split(","))]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdout is not None
         least: dict[str, float] = {}
         os.environ["BENCH_SERVER"] = server.stdout.readline().strip()

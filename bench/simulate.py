@@ -24,17 +24,24 @@ def main() -> int:
     if given.mutants:
         for name in MUTANTS:
             first = found(name, range(given.schedules))
-            print(f"{first[0] + 1:6}  {name}: {first[1]}" if first else f"  none  {name}", flush=True)
+            print(
+                f"{first[0] + 1:6}  {name}: {first[1]}" if first else f"  none  {name}", flush=True
+            )
         return 0
     began, broke = time.process_time(), 0
     for seed in range(given.seed, given.seed + given.schedules):
         if broken := run(Schedule.of(seed)):
             broke += 1
             spent = time.process_time()
-            print(f"seed {seed}: {broken}\nthe smallest schedule like it:\n{shrunk(Schedule.of(seed))}\n", flush=True)
+            print(
+                f"seed {seed}: {broken}\nthe smallest schedule like it:\n{shrunk(Schedule.of(seed))}\n",
+                flush=True,
+            )
             began += time.process_time() - spent
     seconds = time.process_time() - began
-    print(f"{given.schedules} schedules, {broke} broke a promise; {given.schedules / seconds:.0f} a second of CPU")
+    print(
+        f"{given.schedules} schedules, {broke} broke a promise; {given.schedules / seconds:.0f} a second of CPU"
+    )
     return int(broke > 0)
 
 

@@ -54,7 +54,10 @@ async def _print_all(judge: str) -> None:
                 got = [str(labels[name].label or "left out") for name in DETAILS]
             except NoScore as unscored:
                 got = [unscored.status] * len(DETAILS)
-            print(f"{claim}\n  should be {', '.join(should)}\n  labelled  {', '.join(got)}", flush=True)
+            print(
+                f"{claim}\n  should be {', '.join(should)}\n  labelled  {', '.join(got)}",
+                flush=True,
+            )
             total.update(should)
             right.update(one for one, its in zip(should, got, strict=True) if one == its)
     shares = ", ".join(f"{label} {right[label]} of {n}" for label, n in total.items())

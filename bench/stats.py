@@ -58,7 +58,9 @@ def memory() -> float:
 
 
 def line(name: str, ours: float, peers: dict[str, float]) -> None:
-    shown = "   ".join(f"{peer} {spent:8.3f} s ({spent / ours:,.0f}x)" for peer, spent in peers.items())
+    shown = "   ".join(
+        f"{peer} {spent:8.3f} s ({spent / ours:,.0f}x)" for peer, spent in peers.items()
+    )
     print(f"{name:20} {ours:8.4f} s   {shown}")
 
 
@@ -111,10 +113,14 @@ def costs(_runs: int) -> None:
         )  # fmt: skip
 
     ours = seconds(lambda: paired_permutation(a, b), 5)
-    peers = {f"SciPy, batch {batch:,}": seconds(partial(theirs, batch), 1) for batch in (100, 1_000)}
+    peers = {
+        f"SciPy, batch {batch:,}": seconds(partial(theirs, batch), 1) for batch in (100, 1_000)
+    }
     line("paired permutation", ours, peers)
     ours = seconds(lambda: bootstrap_mean(a))
-    scipys = seconds(lambda: stats.bootstrap((a,), np.mean, n_resamples=10_000, vectorized=True, rng=0))
+    scipys = seconds(
+        lambda: stats.bootstrap((a,), np.mean, n_resamples=10_000, vectorized=True, rng=0)
+    )
     line("BCa", ours, {"SciPy": scipys})
     print(f"{'memory of all three':20} {needed:5.0f} MB")
     agreement(random)
@@ -133,7 +139,9 @@ def agreement(random: np.random.Generator) -> None:
     columns = ((chosen * (chosen - 1)).sum(axis=1) / 6, *chosen.T)
 
     def scipys() -> object:
-        return stats.bootstrap(columns, fleiss, paired=True, n_resamples=2_000, vectorized=True, batch=100, rng=0)
+        return stats.bootstrap(
+            columns, fleiss, paired=True, n_resamples=2_000, vectorized=True, batch=100, rng=0
+        )
 
     before = memory()
     for name, coefficient in (
@@ -147,7 +155,9 @@ def agreement(random: np.random.Generator) -> None:
     print(f"{'memory of these':20} {memory() - before:5.0f} MB")
 
 
-def null_tables(random: np.random.Generator, runs: int, n: int, k: int, five: bool) -> Iterator[np.ndarray]:
+def null_tables(
+    random: np.random.Generator, runs: int, n: int, k: int, five: bool
+) -> Iterator[np.ndarray]:
     """Systems that are alike, on questions that are not. five: on a scale of five marks, with many ties."""
     for _ in range(runs):
         table = random.random((n, 1)) + random.normal(0, 0.3, (n, k))
@@ -194,13 +204,21 @@ def levels(runs: int) -> None:
 
 
 def gate(runs: int) -> None:
-    print(f"{runs:,} samples: share of lower bounds above the mean; 20 samples: distance from the sample's mean")
+    print(
+        f"{runs:,} samples: share of lower bounds above the mean; 20 samples: distance from the sample's mean"
+    )
     shapes: dict[str, tuple[Callable[[np.random.Generator, tuple[int, int]], Floats], float]]
     shapes = {name: (shape.draw, shape.mean) for name, shape in SHAPES.items() if shape.bounded}
     for (name, (draw, mean)), n in product(shapes.items(), (20, 100)):
         x = draw(np.random.default_rng(n), (runs, n))
         terms = np.concatenate([x - mean, np.full((runs, 1), -mean)], axis=1)
-        missed = [np.mean(np.concatenate([rare(part) for part in np.array_split(terms, max(1, runs * n // 100_000))]))]
+        missed = [
+            np.mean(
+                np.concatenate(
+                    [rare(part) for part in np.array_split(terms, max(1, runs * n // 100_000))]
+                )
+            )
+        ]
         low = [student(x)[0], bet(x)]
         missed += [np.mean(one > mean + 1e-9) for one in low]
         few = x[:20]
@@ -208,7 +226,9 @@ def gate(runs: int) -> None:
         gaps = [np.mean(few.mean(1) - one) for one in (ours, low[0][:20], low[1][:20])]
         parts = zip(("Gaffke", "t", "betting"), gaps, missed, strict=True)
         print(
-            f"{name:20} {n:4}  " + "   ".join(f"{who} {gap:.3f} ({miss:.4f})" for who, gap, miss in parts), flush=True
+            f"{name:20} {n:4}  "
+            + "   ".join(f"{who} {gap:.3f} ({miss:.4f})" for who, gap, miss in parts),
+            flush=True,
         )
 
 
@@ -242,8 +262,12 @@ PARTS: dict[str, Callable[[int], None]] = {"costs": costs, "levels": levels, "ga
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="costs|levels|gate", help="all of them, if none is named")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "parts", nargs="*", metavar="costs|levels|gate", help="all of them, if none is named"
+    )
     parser.add_argument("--runs", type=int, default=3_000)
     given = parser.parse_args()
     if unknown := set(given.parts) - set(PARTS):

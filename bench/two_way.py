@@ -25,7 +25,9 @@ NAMES = ("pearson", "spearman", "agrees")
 Seed = np.random.Generator
 
 
-def ratings(random: Seed, items: int, raters: int, each: int, spread: tuple[float, float]) -> tuple[Floats, Ints]:
+def ratings(
+    random: Seed, items: int, raters: int, each: int, spread: tuple[float, float]
+) -> tuple[Floats, Ints]:
     """The ratings, shape (items, each), and who gave them."""
     worth = random.normal(size=(items, 1))
     severity, scale = random.normal(0, spread[0], raters), 1 + random.normal(0, spread[1], raters)
@@ -35,7 +37,10 @@ def ratings(random: Seed, items: int, raters: int, each: int, spread: tuple[floa
 
 def fresh(random: Seed, items: int, each: int, spread: tuple[float, float]) -> Floats:
     """Ratings of which each is by a rater of its own."""
-    severity, scale = random.normal(0, spread[0], (items, each)), 1 + random.normal(0, spread[1], (items, each))
+    severity, scale = (
+        random.normal(0, spread[0], (items, each)),
+        1 + random.normal(0, spread[1], (items, each)),
+    )
     return severity + scale * random.normal(size=(items, 1)) + random.normal(0, 0.7, (items, each))
 
 
@@ -103,7 +108,8 @@ def main() -> None:
                         width[place, column] += one.high - one.low
         share, mean = held / count, width / count
         cells = [
-            f"{what} {share[0, k]:.3f} {share[1, k]:.3f} x{mean[1, k] / mean[0, k]:.2f}" for k, what in enumerate(NAMES)
+            f"{what} {share[0, k]:.3f} {share[1, k]:.3f} x{mean[1, k] / mean[0, k]:.2f}"
+            for k, what in enumerate(NAMES)
         ]
         print(f"{name:20} {raters:3} raters, {design:7} " + "   ".join(cells), flush=True)
 

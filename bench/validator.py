@@ -50,7 +50,9 @@ def drawn(every: list[Claim], n: int, seed: int) -> list[Claim]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", choices=[EXPERTQA, WICE])
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument("--n", type=int, default=300)

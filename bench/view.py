@@ -39,7 +39,21 @@ import orjson
 
 METRICS = ("ccrs.question_relevance", "ccrs.contextual_coherence", "ccrs.information_density", "classic.length.words",
            "score.readability.reading_ease", "score.readability.grade_level")  # fmt: skip
-WORDS = ("river", "flood", "levee", "the", "of", "a", "to", "and", "heat", "drought", "warning", "county", "water")
+WORDS = (
+    "river",
+    "flood",
+    "levee",
+    "the",
+    "of",
+    "a",
+    "to",
+    "and",
+    "heat",
+    "drought",
+    "warning",
+    "county",
+    "water",
+)
 
 
 def made(folder: Path, count: int, seed: int) -> None:
@@ -49,20 +63,36 @@ def made(folder: Path, count: int, seed: int) -> None:
     folder.mkdir(parents=True)
     chance = random.Random(seed)
     texts = [" ".join(chance.choices(WORDS, k=170)).capitalize() + "." for _ in range(50)]
-    with (folder / "examples.jsonl").open("wb") as examples, (folder / "rows.jsonl").open("wb") as rows:
+    with (
+        (folder / "examples.jsonl").open("wb") as examples,
+        (folder / "rows.jsonl").open("wb") as rows,
+    ):
         for number in range(count):
-            its: dict[str, Any] = {"id": f"e{number}", "question_id": f"q{number // 2}", "system": "ab"[number % 2]}
+            its: dict[str, Any] = {
+                "id": f"e{number}",
+                "question_id": f"q{number // 2}",
+                "system": "ab"[number % 2],
+            }
             said = {"question": f"Is levee {number // 2} safe?", "answer": chance.choice(texts)}
             passages = [{"text": chance.choice(texts)[:300]} for _ in range(2)]
             examples.write(orjson.dumps({**its, **said, "contexts": passages}) + b"\n")
             for metric in METRICS:
-                row = {"example_id": its["id"], "question_id": its["question_id"], "system": its["system"]}
+                row = {
+                    "example_id": its["id"],
+                    "question_id": its["question_id"],
+                    "system": its["system"],
+                }
                 reply = {"judges": [{"model": "m", "text": "70", "score": 0.7, "prompt": metric}]}
                 score = round(chance.random(), 3)
-                rows.write(orjson.dumps({**row, "metric": metric, "score": score, "evidence": reply}) + b"\n")
+                rows.write(
+                    orjson.dumps({**row, "metric": metric, "score": score, "evidence": reply})
+                    + b"\n"
+                )
     facts = {name: {"bounds": [0, 1], "higher_is_better": True} for name in METRICS}
     created = f"2026-{seed % 12 + 1:02}-{seed % 28 + 1:02}T08:00:00Z"
-    sessions = [{"started": created, "ended": created, "rows": 6 * count, "before": 0, "seconds": 60.0}]
+    sessions = [
+        {"started": created, "ended": created, "rows": 6 * count, "before": 0, "seconds": 60.0}
+    ]
     manifest: dict[str, Any] = {
         "longmark": "bench",
         "created": created,
@@ -70,7 +100,11 @@ def made(folder: Path, count: int, seed: int) -> None:
         "system": "a",
         "metrics": facts,
     }
-    manifest |= {"fixed": {"models": {"judge": ["m"]}}, "sessions": sessions, "examples": {"rows": 6 * count}}
+    manifest |= {
+        "fixed": {"models": {"judge": ["m"]}},
+        "sessions": sessions,
+        "examples": {"rows": 6 * count},
+    }
     (folder / "manifest.json").write_bytes(orjson.dumps(manifest))
 
 
@@ -104,13 +138,21 @@ def measure(folder: Path, run: str, browser: Any) -> dict[str, float]:
     with served(folder) as (url, pid, listens):
         page = browser.new_page(bypass_csp=True)
         path = f"path={quote(run, safe='')}"
-        pages = {"nothing": "/none", "list": "/", "run": f"/run?{path}", "page 2": f"/run?{path}&page=2"}
+        pages = {
+            "nothing": "/none",
+            "list": "/",
+            "run": f"/run?{path}",
+            "page 2": f"/run?{path}&page=2",
+        }
         pages["answer"] = f"/answer?{path}&id=e3"
         found = {"listens": listens}
         for name, address in pages.items():
             page.goto(url + address)
             page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
-            found[name] = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1000
+            found[name] = (
+                page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+                / 1000
+            )
         page.close()
         while "being read" in urllib.request.urlopen(url).read().decode():
             time.sleep(0.2)
@@ -131,7 +173,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         root = given.folder or Path(temporary)
         for number in range(given.runs):
-            made(root / "many" / f"{number // 20:02}" / f"run-{number:03}", given.answers // given.runs, number)
+            made(
+                root / "many" / f"{number // 20:02}" / f"run-{number:03}",
+                given.answers // given.runs,
+                number,
+            )
         made(root / "one" / "large", given.answers, 7)
         flags = ["--no-sandbox", "--disable-gpu", "--disable-quic"]
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)

@@ -41,7 +41,12 @@ async def bare_loop(base_url: str, examples: Path, concurrency: int) -> None:
                     {"role": "system", "content": "You score answers with a number from 0 to 100."},
                     {"role": "user", "content": f"{record['question']}\n{record['answer']}"},
                 ]
-                body = {"model": "judge", "messages": messages, "temperature": 0.0, "max_tokens": 16}
+                body = {
+                    "model": "judge",
+                    "messages": messages,
+                    "temperature": 0.0,
+                    "max_tokens": 16,
+                }
                 headers = {"Content-Type": "application/json"}
                 url = base_url + "/chat/completions"
                 async with session.post(url, data=orjson.dumps(body), headers=headers) as response:
@@ -60,7 +65,9 @@ def measured(command: Sequence[str], home: str) -> tuple[float, float]:
     after = os.times()
     if done.returncode:
         sys.exit(done.stderr)
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    cpu = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return time.perf_counter() - began, cpu
 
 
@@ -82,7 +89,9 @@ def main() -> None:
                 record = {"id": str(n), "question": f"{QUESTION} ({n})", "answer": FILLER + str(n)}
                 file.write(orjson.dumps(record) + b"\n")
         serve = [sys.executable, "-m", "tests.wire", "--latency", str(arguments.latency), "--stdin"]
-        with subprocess.Popen(serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        with subprocess.Popen(
+            serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as server:
             assert server.stdin is not None
             assert server.stdout is not None
             print_table(server.stdout.readline().strip(), examples, arguments)
@@ -90,12 +99,30 @@ def main() -> None:
 
 
 def print_table(base_url: str, examples: Path, arguments: argparse.Namespace) -> None:
-    times: dict[str, list[tuple[float, float]]] = {"bare loop": [], "longmark run": [], "out of the cache": []}
+    times: dict[str, list[tuple[float, float]]] = {
+        "bare loop": [],
+        "longmark run": [],
+        "out of the cache": [],
+    }
     for number in range(arguments.rounds + 1):
         folder = examples.parent / str(number)
         run = [
-            *(sys.executable, "-m", "longmark", "run", str(examples), "--metrics", "ccrs.question_relevance"),
-            *("--judge", f"judge@{base_url}", "--concurrency", str(arguments.concurrency), "--quiet"),
+            *(
+                sys.executable,
+                "-m",
+                "longmark",
+                "run",
+                str(examples),
+                "--metrics",
+                "ccrs.question_relevance",
+            ),
+            *(
+                "--judge",
+                f"judge@{base_url}",
+                "--concurrency",
+                str(arguments.concurrency),
+                "--quiet",
+            ),
             *("--cache", f"{folder}.sqlite", "--out"),
         ]
         child = ["--child", base_url, str(examples), "--concurrency", str(arguments.concurrency)]
@@ -110,7 +137,9 @@ def print_table(base_url: str, examples: Path, arguments: argparse.Namespace) ->
     for name, found in times.items():
         wall, cpu = (statistics.median(one[i] for one in found) for i in (0, 1))
         ratios = [
-            statistics.median(one[i] / bare[i] for one, bare in zip(found, times["bare loop"], strict=True))
+            statistics.median(
+                one[i] / bare[i] for one, bare in zip(found, times["bare loop"], strict=True)
+            )
             for i in (0, 1)
         ]
         print(f"{name:17} {wall:7.2f} {cpu:7.2f} {ratios[0]:13.2f} {ratios[1]:12.2f}")

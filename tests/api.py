@@ -67,7 +67,9 @@ def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
     listed = getattr(module, "__all__", None)
     for name in listed or vars(module):
         value = getattr(module, name)
-        own = getattr(value, "__module__", None) == module.__name__ and (inspect.isclass(value) or callable(value))
+        own = getattr(value, "__module__", None) == module.__name__ and (
+            inspect.isclass(value) or callable(value)
+        )
         if not name.startswith("_") and (own or listed):
             yield name, value
 
@@ -85,28 +87,45 @@ def signature(value: Any) -> str:
         named = named or one.kind in (one.KEYWORD_ONLY, one.VAR_POSITIONAL)
         stars = "*" * ((one.kind is one.VAR_POSITIONAL) + 2 * (one.kind is one.VAR_KEYWORD))
         kind = one.annotation
-        if isinstance(value, type) and issubclass(value, BaseModel):  # what pydantic makes of it depends on Python
+        if isinstance(value, type) and issubclass(
+            value, BaseModel
+        ):  # what pydantic makes of it depends on Python
             kind = next(
                 base.__annotations__[one.name]
                 for base in value.__mro__
                 if one.name in vars(base).get("__annotations__", {})
             )
-        plain = isinstance(one.default, str | int | float | tuple | frozenset | None) and " at 0x" not in repr(
-            one.default
-        )
+        plain = isinstance(
+            one.default, str | int | float | tuple | frozenset | None
+        ) and " at 0x" not in repr(one.default)
         default = "" if one.default is one.empty else f" = {one.default!r}" if plain else " = …"
         parts.append(f"{stars}{one.name}{'' if kind is one.empty else f': {kind}'}{default}")
     joined = ", ".join(parts)
-    written = f"({joined})" if len(joined) <= 90 else "".join(["(", *(f"\n        {one}," for one in parts), "\n    )"])
-    return written if its.return_annotation in (its.empty, None, "None") else f"{written} -> {its.return_annotation}"
+    written = (
+        f"({joined})"
+        if len(joined) <= 90
+        else "".join(["(", *(f"\n        {one}," for one in parts), "\n    )"])
+    )
+    return (
+        written
+        if its.return_annotation in (its.empty, None, "None")
+        else f"{written} -> {its.return_annotation}"
+    )
 
 
 def members(kind: type) -> Iterator[str]:
     """A line for each property and method of a class that it does not inherit from outside of longmark. Fields are
     parameters of the class."""
-    fields = {one.name for one in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    fields = (
+        {one.name for one in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    )
     for name in sorted(
-        {name for base in kind.__mro__ if base.__module__.startswith("longmark") for name in vars(base)}
+        {
+            name
+            for base in kind.__mro__
+            if base.__module__.startswith("longmark")
+            for name in vars(base)
+        }
     ):
         value = inspect.getattr_static(kind, name)
         if name.startswith(("_", "model_")) or name in fields:
@@ -125,7 +144,11 @@ def lines() -> Iterator[str]:
     for name in MODULES:
         yield f"[{name}]"
         for known, value in sorted(public(importlib.import_module(name))):
-            yield f"class {known}{signature(value)}" if inspect.isclass(value) else f"{known}{signature(value)}"
+            yield (
+                f"class {known}{signature(value)}"
+                if inspect.isclass(value)
+                else f"{known}{signature(value)}"
+            )
             yield from (f"    {one}" for one in members(value)) if inspect.isclass(value) else ()
         yield ""
 
@@ -138,12 +161,18 @@ def imported_names(path: Path) -> Iterator[tuple[str, str]]:
     """(module, name) of what a file imports of longmark; the name is "" where a module is imported whole."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names if alias.name.startswith("longmark"))
+            yield from (
+                (alias.name, "") for alias in node.names if alias.name.startswith("longmark")
+            )
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("longmark"):
             for alias in node.names:
                 whole = SOURCE / f"{node.module}.{alias.name}".replace(".", "/")
                 is_module = whole.with_suffix(".py").is_file() or (whole / "__init__.py").is_file()
-                yield (f"{node.module}.{alias.name}", "") if is_module else (str(node.module), alias.name)
+                yield (
+                    (f"{node.module}.{alias.name}", "")
+                    if is_module
+                    else (str(node.module), alias.name)
+                )
 
 
 def used_by_packages() -> str:
@@ -153,7 +182,9 @@ def used_by_packages() -> str:
         for module, name in imported_names(path):
             if not module.startswith("longmark.contrib") and module not in MODULES:
                 used[module].add(name or "(the module)")
-    return "".join(f"{module}: {', '.join(sorted(names))}\n" for module, names in sorted(used.items()))
+    return "".join(
+        f"{module}: {', '.join(sorted(names))}\n" for module, names in sorted(used.items())
+    )
 
 
 if __name__ == "__main__":

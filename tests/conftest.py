@@ -55,7 +55,11 @@ _OF_PACKAGES = re.compile(r"^\s*(from|import) (longmark|tests)\.contrib\b", re.M
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Of a core without packages: a test that imports one is not collected. None: whatever others say."""
-    needs = _ALONE and collection_path.suffix == ".py" and _OF_PACKAGES.search(collection_path.read_text("utf-8"))
+    needs = (
+        _ALONE
+        and collection_path.suffix == ".py"
+        and _OF_PACKAGES.search(collection_path.read_text("utf-8"))
+    )
     return True if needs else None
 
 

@@ -16,14 +16,18 @@ from typing import Any
 
 import pytest
 
-_USER = "postgres" if hasattr(os, "geteuid") and os.geteuid() == 0 else None  # the server refuses root
+_USER = (
+    "postgres" if hasattr(os, "geteuid") and os.geteuid() == 0 else None
+)  # the server refuses root
 
 
 def _programs() -> Path | None:
     """The folder with initdb and postgres, of the newest version that is installed."""
     if (found := shutil.which("initdb")) is not None:
         return Path(found).parent
-    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda one: int(one.parts[-3]))
+    versions = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda one: int(one.parts[-3])
+    )
     return versions[-1].parent if versions else None
 
 
@@ -59,8 +63,20 @@ class Server:
         programs = _programs()
         assert programs is not None
         log = open(self.folder / "log", "ab")  # noqa: SIM115
-        options = ["-D", str(self.folder / "data"), "-p", str(self.port), "-k", str(self.folder), "-h", "127.0.0.1"]
-        quick = [f"-c{option}" for option in ("fsync=off", "shared_buffers=16MB", "deadlock_timeout=200ms")]
+        options = [
+            "-D",
+            str(self.folder / "data"),
+            "-p",
+            str(self.port),
+            "-k",
+            str(self.folder),
+            "-h",
+            "127.0.0.1",
+        ]
+        quick = [
+            f"-c{option}"
+            for option in ("fsync=off", "shared_buffers=16MB", "deadlock_timeout=200ms")
+        ]
         command = [str(programs / "postgres"), *options, *quick]
         self.process = subprocess.Popen(command, stdout=log, stderr=log, user=_USER, group=_USER)
         log.close()
@@ -92,9 +108,21 @@ def running() -> Iterator[Server]:
     try:
         if _USER:
             shutil.chown(folder, _USER, _USER)
-        made = [str(programs / "initdb"), "-D", str(folder / "data"), "-A", "trust", "-U", "postgres", "-E", "UTF8"]
+        made = [
+            str(programs / "initdb"),
+            "-D",
+            str(folder / "data"),
+            "-A",
+            "trust",
+            "-U",
+            "postgres",
+            "-E",
+            "UTF8",
+        ]
         quick = ["--locale=C", "--no-sync", "--no-instructions"]
-        subprocess.run([*made, *quick], check=True, user=_USER, group=_USER, capture_output=True, cwd=folder)
+        subprocess.run(
+            [*made, *quick], check=True, user=_USER, group=_USER, capture_output=True, cwd=folder
+        )
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             server = Server(folder, free.getsockname()[1])

@@ -24,12 +24,19 @@ from longmark import cli
 from longmark.records import Row
 
 ROOT = Path(__file__).parent.parent
-QR, FRE, FKGL = "ccrs.question_relevance", "score.readability.reading_ease", "score.readability.grade_level"
+QR, FRE, FKGL = (
+    "ccrs.question_relevance",
+    "score.readability.reading_ease",
+    "score.readability.grade_level",
+)
 LONGEST = 300.0  # seconds that a command of a test may take before it is taken for hung
 
 
 def records(n: int, **more: Any) -> list[dict[str, Any]]:
-    return [{"id": str(i), "question": f"What is {i}?", "answer": f"It is the number {i}.", **more} for i in range(n)]
+    return [
+        {"id": str(i), "question": f"What is {i}?", "answer": f"It is the number {i}.", **more}
+        for i in range(n)
+    ]
 
 
 def write_jsonl(path: Path, lines: list[Any]) -> Path:
@@ -54,13 +61,21 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 def environment(home: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
     """The machine's environment without keys and home of longmark, with the source tree in front."""
-    kept = {name: value for name, value in os.environ.items() if "LONGMARK" not in name and "API_KEY" not in name}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if "LONGMARK" not in name and "API_KEY" not in name
+    }
     path = os.pathsep.join(filter(None, (str(ROOT / "src"), str(ROOT), kept.get("PYTHONPATH", ""))))
     return {**kept, "PYTHONPATH": path, "LONGMARK_HOME": str(home), "COLUMNS": "80", **(more or {})}
 
 
 def start(
-    *words: str | Path, home: Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, **popen: Any
+    *words: str | Path,
+    home: Path,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    **popen: Any,
 ) -> subprocess.Popen[bytes]:
     """The command in a process of its own. `python` as the first word starts Python instead of longmark."""
     command = ["-m", "longmark", *words] if words[0] != "python" else list(words[1:])
@@ -68,7 +83,12 @@ def start(
         [sys.executable, *map(str, command)],
         cwd=cwd or home.parent,
         env=environment(home, env),
-        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **popen},
+        **{
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+            **popen,
+        },
     )
 
 
@@ -132,9 +152,21 @@ class Serving(Protocol):
     def base_url(self) -> str: ...
 
 
-def judged(server: Serving, *more: str | Path, metrics: str = QR, given: str = "given.jsonl") -> list[str | Path]:
+def judged(
+    server: Serving, *more: str | Path, metrics: str = QR, given: str = "given.jsonl"
+) -> list[str | Path]:
     """The words of a run into the folder `out` that the server judges."""
-    return ["run", given, "--metrics", metrics, "--judge", f"m@{server.base_url}", "--out", "out", *more]
+    return [
+        "run",
+        given,
+        "--metrics",
+        metrics,
+        "--judge",
+        f"m@{server.base_url}",
+        "--out",
+        "out",
+        *more,
+    ]
 
 
 def until(holds: Callable[[], Any], seconds: float = LONGEST) -> Any:
@@ -154,7 +186,9 @@ class ServerProcess:
     base_url: str
 
     def counts(self) -> dict[str, Any]:
-        with urllib.request.urlopen(self.base_url.removesuffix("/v1") + "/counts", timeout=30) as reply:
+        with urllib.request.urlopen(
+            self.base_url.removesuffix("/v1") + "/counts", timeout=30
+        ) as reply:
             found = orjson.loads(reply.read())
         assert isinstance(found, dict)
         return found

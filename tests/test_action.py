@@ -60,7 +60,9 @@ class Runner:
         for one in (self.work, self.temp, folder / "bin"):
             one.mkdir()
         defaults = {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
-        self.context: dict[str, str] = {f"inputs.{name}": value for name, value in (defaults | inputs).items()} | {
+        self.context: dict[str, str] = {
+            f"inputs.{name}": value for name, value in (defaults | inputs).items()
+        } | {
             "runner.temp": str(self.temp),
             "github.event_name": "pull_request",
             "github.repository": "me/mine",
@@ -100,33 +102,59 @@ class Runner:
         return True
 
     def run(self, **more_env: str) -> Runner:
-        files = {name: self.folder / name.lower() for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GH_CALLS")}
-        more = {name: self.folder / name.lower() for name in ("PIP_CALLS", "GH_BODY", "GH_COMMENTS")}
+        files = {
+            name: self.folder / name.lower()
+            for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GH_CALLS")
+        }
+        more = {
+            name: self.folder / name.lower() for name in ("PIP_CALLS", "GH_BODY", "GH_COMMENTS")
+        }
         for path in (files | more).values():
             path.write_text("")
         more["GH_COMMENTS"].write_text(json.dumps(self.comments))
-        base = environment(self.folder / "home", {name: str(path) for name, path in (files | more).items()})
-        base |= {"PATH": f"{self.folder / 'bin'}{os.pathsep}{base['PATH']}", "GITHUB_REPOSITORY": "me/mine"}
+        base = environment(
+            self.folder / "home", {name: str(path) for name, path in (files | more).items()}
+        )
+        base |= {
+            "PATH": f"{self.folder / 'bin'}{os.pathsep}{base['PATH']}",
+            "GITHUB_REPOSITORY": "me/mine",
+        }
         base |= more_env
         for step in STEPS:
             if "uses" in step or not self.holds(step):
                 continue
-            env = {name: _EXPRESSION.sub(self._value, value) for name, value in step.get("env", {}).items()}
+            env = {
+                name: _EXPRESSION.sub(self._value, value)
+                for name, value in step.get("env", {}).items()
+            }
             script = self.folder / "script.sh"
             script.write_text(step["run"])
             words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]
-            done = subprocess.run(words, cwd=self.work, env=base | env, capture_output=True, text=True)
+            done = subprocess.run(
+                words, cwd=self.work, env=base | env, capture_output=True, text=True
+            )
             self.code, self.log = self.code or done.returncode, self.log + done.stdout + done.stderr
-            pairs = (line.partition("=") for line in files["GITHUB_OUTPUT"].read_text().splitlines())
+            pairs = (
+                line.partition("=") for line in files["GITHUB_OUTPUT"].read_text().splitlines()
+            )
             self.outputs |= {name: value for name, _, value in pairs}
-        self.summary, self.calls = files["GITHUB_STEP_SUMMARY"].read_text(), files["GH_CALLS"].read_text().splitlines()
+        self.summary, self.calls = (
+            files["GITHUB_STEP_SUMMARY"].read_text(),
+            files["GH_CALLS"].read_text().splitlines(),
+        )
         self.body, self.pip = more["GH_BODY"].read_text(), more["PIP_CALLS"].read_text()
         return self
 
 
 def answers(runner: Runner, score: str = "mean(classic.rouge_l)>=.5") -> None:
     lines = [
-        {"question": f"Q{i}?", "answer": "a b\n::error::c", "reference": "a b c d", "id": f"::x::{i}"} for i in range(3)
+        {
+            "question": f"Q{i}?",
+            "answer": "a b\n::error::c",
+            "reference": "a b c d",
+            "id": f"::x::{i}",
+        }
+        for i in range(3)
     ]
     write_jsonl(runner.work / "a.jsonl", lines)
     run = f"{{examples: a.jsonl, metrics: classic.rouge_l, fail_under: ['{score}']}}"
@@ -136,7 +164,11 @@ def answers(runner: Runner, score: str = "mean(classic.rouge_l)>=.5") -> None:
 def test_a_run_shows_its_summary_and_updates_its_own_comment(tmp_path: Path) -> None:
     evil = 'x\' "$(touch evil)" `touch evil`'
     runner = Runner(
-        tmp_path, run="nightly", options="--limit\n2\n", requirement=f"longmark {evil}", artifact="my report"
+        tmp_path,
+        run="nightly",
+        options="--limit\n2\n",
+        requirement=f"longmark {evil}",
+        artifact="my report",
     )
     mark = "<!-- longmark action: my-report -->"
     runner.comments = [
@@ -184,7 +216,9 @@ def test_no_file_of_the_checkout_is_imported_in_place_of_a_module(tmp_path: Path
     runner = Runner(tmp_path, run="nightly")
     answers(runner)
     for name in ("secrets", "pip"):
-        (runner.work / f"{name}.py").write_text("import pathlib\npathlib.Path('ran').write_text('x')")
+        (runner.work / f"{name}.py").write_text(
+            "import pathlib\npathlib.Path('ran').write_text('x')"
+        )
     assert runner.run().code == 0, runner.log
     assert not (runner.work / "ran").exists()
     run = "\n".join(step.get("run", "") for step in STEPS)
@@ -207,7 +241,9 @@ def test_a_fork_another_event_and_who_wants_none_get_no_comment(tmp_path: Path) 
         runner.context[name] = before
 
 
-def test_an_event_with_the_secrets_of_a_fork_s_target_is_refused_before_anything_is_installed(tmp_path: Path) -> None:
+def test_an_event_with_the_secrets_of_a_fork_s_target_is_refused_before_anything_is_installed(
+    tmp_path: Path,
+) -> None:
     runner = Runner(tmp_path, run="nightly")
     runner.context["github.event_name"] = "pull_request_target"
     assert runner.run().code == 1
@@ -224,7 +260,9 @@ def test_a_mistake_stops_with_a_summary_that_says_so(tmp_path: Path) -> None:
 
 def test_the_lines_for_other_ci_systems_run(tmp_path: Path) -> None:
     shown = {
-        one.language: one.text for one in blocks(ROOT / "docs" / "ci.md", ROOT) if one.language in ("yaml", "groovy")
+        one.language: one.text
+        for one in blocks(ROOT / "docs" / "ci.md", ROOT)
+        if one.language in ("yaml", "groovy")
     }
     gitlab = next(
         yaml.safe_load(one.text)["longmark"]
@@ -237,10 +275,14 @@ def test_the_lines_for_other_ci_systems_run(tmp_path: Path) -> None:
     assert "junit 'junit.xml'" in shown["groovy"]
     runner = Runner(tmp_path, run="nightly")
     answers(runner)
-    env = environment(tmp_path / "home", {"PIP_CALLS": str(tmp_path / "pip"), "CI_PROJECT_DIR": str(runner.work)})
+    env = environment(
+        tmp_path / "home", {"PIP_CALLS": str(tmp_path / "pip"), "CI_PROJECT_DIR": str(runner.work)}
+    )
     env["PATH"] = f"{tmp_path / 'bin'}{os.pathsep}{env['PATH']}"
     for lines in (gitlab["script"], jenkins):
         for line in lines:
-            subprocess.run(["bash", "-ec", line], cwd=runner.work, env=env, check=True, capture_output=True)
+            subprocess.run(
+                ["bash", "-ec", line], cwd=runner.work, env=env, check=True, capture_output=True
+            )
         assert b"<testsuites" in (runner.work / "junit.xml").read_bytes()
         (runner.work / "junit.xml").unlink()

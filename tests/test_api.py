@@ -23,7 +23,13 @@ from longmark.models.fake import FakeChat
 QR, EASE = "ccrs.question_relevance", "score.readability.reading_ease"
 HOSTILE = "<script>alert(1)</script>"
 RECORDS: list[dict[str, Any]] = [
-    {"id": "a", "question_id": "q", "system": HOSTILE, "question": "Why?", "answer": "Air scatters blue light."},
+    {
+        "id": "a",
+        "question_id": "q",
+        "system": HOSTILE,
+        "question": "Why?",
+        "answer": "Air scatters blue light.",
+    },
     {"id": "b", "question_id": "q", "system": "two", "question": "Why?", "answer": None},
 ]
 
@@ -36,7 +42,15 @@ def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_the_long_form_has_a_line_for_each_row_with_status_and_reason(result: Any):
     frame = result.scores.to_pandas()
-    assert list(frame.columns) == ["example_id", "question_id", "system", "metric", "score", "status", "reason"]
+    assert list(frame.columns) == [
+        "example_id",
+        "question_id",
+        "system",
+        "metric",
+        "score",
+        "status",
+        "reason",
+    ]
     assert [(row.example_id, row.metric) for row in result.rows()] == list(
         zip(frame["example_id"], frame["metric"], strict=True)
     )
@@ -48,7 +62,9 @@ def test_the_long_form_has_a_line_for_each_row_with_status_and_reason(result: An
     assert len(result.scores) == len(frame) == 4
 
 
-def test_the_wide_form_has_a_line_for_each_answer_and_says_where_there_is_no_row(result: Any, tmp_path: Path):
+def test_the_wide_form_has_a_line_for_each_answer_and_says_where_there_is_no_row(
+    result: Any, tmp_path: Path
+):
     wide = result.scores.to_pandas(wide=True)
     assert list(wide.columns) == ["example_id", "question_id", "system"] + [
         f"{metric}{what}" for metric in (QR, EASE) for what in ("", " status", " reason")
@@ -56,7 +72,9 @@ def test_the_wide_form_has_a_line_for_each_answer_and_says_where_there_is_no_row
     assert list(wide[f"{QR} status"]) == ["ok", "missing_input"]
     path = tmp_path / "r" / "rows.jsonl"
     lines = path.read_text("utf-8").splitlines(keepends=True)
-    path.write_text("".join(lines[:1] + lines[2:]), "utf-8")  # answer a has no row of readability now
+    path.write_text(
+        "".join(lines[:1] + lines[2:]), "utf-8"
+    )  # answer a has no row of readability now
     again = longmark.api.RunScores.of(tmp_path / "r").to_pandas(wide=True)
     assert math.isnan(again.loc[0, EASE])
     assert again.loc[0, f"{EASE} status"] == "no row"
@@ -79,7 +97,9 @@ def test_polars(result: Any):
     assert frame.to_dicts() == result.scores.to_arrow().to_pylist()
     assert frame.schema["score"] == polars.Float64
     assert polars.DataFrame(result.scores).to_dicts() == frame.to_dicts()
-    assert result.scores.to_polars(wide=True).columns == result.scores.to_arrow(wide=True).column_names
+    assert (
+        result.scores.to_polars(wide=True).columns == result.scores.to_arrow(wide=True).column_names
+    )
 
 
 def test_a_library_that_is_not_installed_is_named(result: Any, monkeypatch: pytest.MonkeyPatch):
@@ -88,7 +108,9 @@ def test_a_library_that_is_not_installed_is_named(result: Any, monkeypatch: pyte
         result.scores.to_polars()
 
 
-def test_a_result_shows_its_table_by_itself_and_foreign_text_is_escaped(result: Any, tmp_path: Path):
+def test_a_result_shows_its_table_by_itself_and_foreign_text_is_escaped(
+    result: Any, tmp_path: Path
+):
     for shown in (result, result.scores):
         assert repr(shown).startswith("metric ")
         assert "1 missing_input (The example has no answer (null))" in repr(shown)
@@ -100,29 +122,47 @@ def test_a_result_shows_its_table_by_itself_and_foreign_text_is_escaped(result: 
 
 
 def test_frames_that_are_scored_give_the_same_as_records(result: Any, tmp_path: Path):
-    for name, given in (("pandas", pandas.DataFrame(RECORDS)), ("arrow", pyarrow.Table.from_pylist(RECORDS))):
+    for name, given in (
+        ("pandas", pandas.DataFrame(RECORDS)),
+        ("arrow", pyarrow.Table.from_pylist(RECORDS)),
+    ):
         found = longmark.run(given, f"{QR},{EASE}", judges=FakeChat("80"), out=tmp_path / name)
         assert found.scores.columns() == result.scores.columns()
 
 
 def test_a_single_thing_stands_for_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
-    given = [Example(question=f"{n}?", answer=f"{n}.", system=name) for n in range(3) for name in ("x", "y")]
+    given = [
+        Example(question=f"{n}?", answer=f"{n}.", system=name)
+        for n in range(3)
+        for name in ("x", "y")
+    ]
     one = longmark.run(given, load(QR), judges=FakeChat("80"), out=tmp_path / "one")
     several = longmark.run(given, [QR], judges=[FakeChat("80")], out=tmp_path / "several")
     assert [row.score for row in one.rows()] == [row.score for row in several.rows()] == [0.8] * 6
     by_path = longmark.compare(tmp_path / "several", metrics=QR, systems="y,x", draws=99)
-    assert by_path == longmark.compare([str(tmp_path / "several")], metrics=[QR], systems=["y", "x"], draws=99)
-    ratings = [{"example_id": row.example_id, "value": n, "rater": "ann"} for n, row in enumerate(several.rows())]
+    assert by_path == longmark.compare(
+        [str(tmp_path / "several")], metrics=[QR], systems=["y", "x"], draws=99
+    )
+    ratings = [
+        {"example_id": row.example_id, "value": n, "rater": "ann"}
+        for n, row in enumerate(several.rows())
+    ]
     single = longmark.metaeval(str(tmp_path / "several"), ratings, metrics=QR)
     assert list(single.metrics) == [QR]
-    assert longmark.metrics_study(tmp_path / "several", metrics="ccrs", draws=99).runs == (str(tmp_path / "several"),)
+    assert longmark.metrics_study(tmp_path / "several", metrics="ccrs", draws=99).runs == (
+        str(tmp_path / "several"),
+    )
 
 
 def test_the_public_signatures_are_those_that_are_pinned():
-    assert api.PINNED.read_text("utf-8") == api.text(), "run: python -m tests.api, and see docs/versions.md"
+    assert api.PINNED.read_text("utf-8") == api.text(), (
+        "run: python -m tests.api, and see docs/versions.md"
+    )
 
 
 def test_a_changed_parameter_changes_the_pinned_text():
     assert api.signature(lambda a, *, b=1, **c: None) == "(a, *, b = 1, **c)"
-    assert api.signature(Example) != api.signature(type("Other", (Example,), {"__annotations__": {"more": "str"}}))
+    assert api.signature(Example) != api.signature(
+        type("Other", (Example,), {"__annotations__": {"more": "str"}})
+    )

@@ -28,8 +28,15 @@ def replies(shift: Callable[[], int], version: Callable[[], str]) -> Any:
     def answer(_number: int, _path: str, body: Any) -> tuple[int, bytes, str]:
         number = int(str(body["messages"][-1]["content"]).split("the number ")[1][0])
         content = {"role": "assistant", "content": str(60 + number + shift())}
-        said = {"model": version(), "choices": [{"index": 0, "message": content, "finish_reason": "stop"}]}
-        return 200, orjson.dumps({**said, "usage": {"prompt_tokens": 9, "completion_tokens": 1}}), ""
+        said = {
+            "model": version(),
+            "choices": [{"index": 0, "message": content, "finish_reason": "stop"}],
+        }
+        return (
+            200,
+            orjson.dumps({**said, "usage": {"prompt_tokens": 9, "completion_tokens": 1}}),
+            "",
+        )
 
     return answer
 
@@ -43,7 +50,9 @@ def gates() -> list[dict[str, Any]]:
     return found
 
 
-def test_a_judge_that_has_changed_fails_the_gate_and_is_asked_anew(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_judge_that_has_changed_fails_the_gate_and_is_asked_anew(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     now: dict[str, Any] = {"shift": 0, "version": "judge-2025-01"}
     with serve(answer=replies(lambda: now["shift"], lambda: now["version"])) as server:
         assert scored(server) == 0
@@ -71,9 +80,14 @@ def test_a_judge_that_has_changed_fails_the_gate_and_is_asked_anew(capsys: pytes
         assert scored(server, *canary) == 3, "a drop is a change, too"
 
 
-def test_few_answers_are_refused_and_a_budget_counts_the_canary(capsys: pytest.CaptureFixture[str]) -> None:
+def test_few_answers_are_refused_and_a_budget_counts_the_canary(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with serve(answer=replies(lambda: 0, lambda: "v")) as server:
-        for few, why in (("2", "2 questions are too few"), ("3", "so few questions (3); at least 6 are needed")):
+        for few, why in (
+            ("2", "2 questions are too few"),
+            ("3", "so few questions (3); at least 6 are needed"),
+        ):
             assert scored(server, "--limit", few) == 0
             Path("out").rename(f"kept{few}")
             assert scored(server, "--canary", f"kept{few}") == 2
@@ -94,14 +108,18 @@ def test_few_answers_are_refused_and_a_budget_counts_the_canary(capsys: pytest.C
             assert "the canary kept used up the budget" in Path(name).read_text(), name
 
 
-def test_a_canary_that_says_nothing_is_refused_before_the_first_call(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_canary_that_says_nothing_is_refused_before_the_first_call(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with serve(answer=replies(lambda: 0, lambda: "v")) as server:
         assert scored(server, "--canary", "gone") == 2
         assert "expected a run folder" in capsys.readouterr().err
         words = ["run", "given.jsonl", "--metrics", "classic.length.words", "--quiet", "--out"]
         assert in_process([*words, "kept"]) == 0
         assert scored(server, "--canary", "kept") == 2
-        assert f"no score of a metric of this run that asks a model ({QR})" in capsys.readouterr().err
+        assert (
+            f"no score of a metric of this run that asks a model ({QR})" in capsys.readouterr().err
+        )
         assert server.counts["requests"] == 0
 
 
@@ -109,10 +127,15 @@ def test_a_canary_stands_in_the_project_file(capsys: pytest.CaptureFixture[str])
     with serve(answer=replies(lambda: 0, lambda: "v")) as server:
         models = f"models: {{mine: {{endpoint: '{server.base_url}', model: m}}}}\n"
         run = f"examples: given.jsonl, metrics: {QR}, judge: mine"
-        Path("longmark.yaml").write_text(f"{models}runs: {{kept: {{{run}}}, nightly: {{{run}, canary: runs/kept}}}}\n")
+        Path("longmark.yaml").write_text(
+            f"{models}runs: {{kept: {{{run}}}, nightly: {{{run}, canary: runs/kept}}}}\n"
+        )
         assert in_process(["run", "kept", "--quiet"]) == 0
         assert in_process(["run", "nightly", "--quiet", "--dry-run"]) == 0
-        assert "is judged again, with ccrs.question_relevance; no stored reply is used: 10 c" in capsys.readouterr().out
+        assert (
+            "is judged again, with ccrs.question_relevance; no stored reply is used: 10 c"
+            in capsys.readouterr().out
+        )
         assert in_process(["run", "nightly", "--quiet"]) == 0
         assert f"met: canary {QR}: no significant change" in capsys.readouterr().out
         assert server.counts["requests"] == 20

@@ -40,7 +40,9 @@ KEY = "sk-verysecret-0123456789abcdef"
 
 
 @pytest.fixture
-def longmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+def longmark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Command:
     """The command in this process: words -> exit code, output, errors. The working folder is the test's own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
@@ -82,7 +84,18 @@ def test_a_run_ends_with_0_a_table_of_plain_lines_and_a_folder(longmark: Command
     # five times 80/100: the mean is 0.800; that equal scores may hide others: .025^(1/5) = .478, and
     # .8 x .478 = .383, .8 + .2 x .522 = .904
     (line,) = [line for line in lines if line.startswith(QR)]
-    assert line.split() == [QR, "out", "0.800", "[0.383,", "0.904]", "(all", "equal)", "5", "/", "5"]
+    assert line.split() == [
+        QR,
+        "out",
+        "0.800",
+        "[0.383,",
+        "0.904]",
+        "(all",
+        "equal)",
+        "5",
+        "/",
+        "5",
+    ]
     assert sum(line.startswith(("ccrs.", "score.")) for line in lines) == 3
     assert "95 % CI" in lines[0]
     assert "5 calls" in done.out
@@ -93,7 +106,9 @@ def test_a_run_ends_with_0_a_table_of_plain_lines_and_a_folder(longmark: Command
 
 
 def test_rows_without_a_value_end_with_0_and_say_why(longmark: Command):
-    write_jsonl(Path("given.jsonl"), [*records(4), {"id": "x", "question": "What?", "answer": None}])
+    write_jsonl(
+        Path("given.jsonl"), [*records(4), {"id": "x", "question": "What?", "answer": None}]
+    )
     with serve(reply="80") as server:
         done = longmark(*judged(server))
     assert done.code == 0
@@ -121,20 +136,37 @@ def test_a_metric_without_any_value_ends_with_4(longmark: Command):
         again = longmark(*judged(server, metrics=f"{QR},score.readability"))
         assert again.code == 4
         assert server.counts["requests"] == 10
-        retried = longmark(*judged(server, "--retry", "unparsable", metrics=f"{QR},score.readability"))
+        retried = longmark(
+            *judged(server, "--retry", "unparsable", metrics=f"{QR},score.readability")
+        )
         assert retried.code == 4
-        assert server.counts["requests"] == 20  # asked anew: the cached replies are what could not be used
+        assert (
+            server.counts["requests"] == 20
+        )  # asked anew: the cached replies are what could not be used
 
 
 def test_a_metric_of_a_family_without_an_example_to_score_is_named_and_one_selected_by_name_ends_with_4(
     longmark: Command,
 ):
-    robust, both = "score.robustness.paraphrase", "score.robustness.paraphrase, score.robustness.perturbation"
+    robust, both = (
+        "score.robustness.paraphrase",
+        "score.robustness.paraphrase, score.robustness.perturbation",
+    )
     with serve() as server:
 
         def scored(metrics: str, out: str) -> Done:
             model = f"m@{server.base_url}"
-            return longmark("run", "given.jsonl", "--metrics", metrics, "--embedder", model, "--out", out, "--quiet")
+            return longmark(
+                "run",
+                "given.jsonl",
+                "--metrics",
+                metrics,
+                "--embedder",
+                model,
+                "--out",
+                out,
+                "--quiet",
+            )
 
         family = scored("score.readability,score.robustness", "family")
         assert family.code == 0
@@ -150,7 +182,10 @@ def test_a_metric_of_a_family_without_an_example_to_score_is_named_and_one_selec
 
 
 def test_a_text_that_is_too_long_is_told_and_not_asked_about_again(longmark: Command):
-    write_jsonl(Path("given.jsonl"), [*records(2), {"id": "x", "question": "What?", "answer": "Words. " * 4000}])
+    write_jsonl(
+        Path("given.jsonl"),
+        [*records(2), {"id": "x", "question": "What?", "answer": "Words. " * 4000}],
+    )
     with serve(reply="80", window=4000) as server:
         done = longmark(*judged(server))
         assert done.code == 0
@@ -169,18 +204,25 @@ def test_a_spent_budget_ends_with_4_and_a_larger_one_goes_on(longmark: Command):
         assert "budget" in done.err
         assert "The 3 rows left will take about 3 calls" in done.err
         assert server.counts["requests"] == 2
-        assert sorted(row.status for row in rows_of(Path("out"))) == ["ok"] * 2 + ["over_budget"] * 3
+        assert (
+            sorted(row.status for row in rows_of(Path("out"))) == ["ok"] * 2 + ["over_budget"] * 3
+        )
         assert manifest_of(Path("out"))["finished"] is None
         assert longmark(*judged(server)).code == 0
         assert server.counts["requests"] == 5
-    assert [session["stopped"] for session in manifest_of(Path("out"))["sessions"]] == ["budget", None]
+    assert [session["stopped"] for session in manifest_of(Path("out"))["sessions"]] == [
+        "budget",
+        None,
+    ]
 
 
 def test_fail_under_is_tested_at_the_bounds_of_the_mean(longmark: Command):
     with serve(reply="80") as server:
         # five scores of .8: .8 x .025^(1/5) = .382541, and 1 - .2 x .025^(1/5) = .904365
         assert longmark(*judged(server, "--fail-under", f"{QR}>=0.38")).code == 0
-        missed = longmark(*judged(server, "--fail-under", f"{QR}>=0.38", "--fail-under", f"{QR}>=0.39"))
+        missed = longmark(
+            *judged(server, "--fail-under", f"{QR}>=0.38", "--fail-under", f"{QR}>=0.39")
+        )
         assert missed.code == 3
         assert f"not met: {QR}>=0.39" in missed.out
         assert "the lower bound (97.5 %, Gaffke) is 0.3825" in missed.out
@@ -190,12 +232,20 @@ def test_fail_under_is_tested_at_the_bounds_of_the_mean(longmark: Command):
 
 
 def test_too_many_gaps_fail_under_whatever_the_mean(longmark: Command):
-    write_jsonl(Path("given.jsonl"), [*records(9), {"id": "x", "question": "What?", "answer": None}])
+    write_jsonl(
+        Path("given.jsonl"), [*records(9), {"id": "x", "question": "What?", "answer": None}]
+    )
     with serve(reply="80") as server:
         done = longmark(*judged(server, "--fail-under", f"{QR}>=0.1"))
-        refused(done, "1 of 10 answers will be unscored, because an input is missing, more than the 5.0 %")
+        refused(
+            done,
+            "1 of 10 answers will be unscored, because an input is missing, more than the 5.0 %",
+        )
         assert server.counts["requests"] == 0
-        assert longmark(*judged(server, "--fail-under", f"{QR}>=0.1", "--max-unscored", "0.1")).code == 0
+        assert (
+            longmark(*judged(server, "--fail-under", f"{QR}>=0.1", "--max-unscored", "0.1")).code
+            == 0
+        )
         done = longmark("report", "out", "--out", "page.html", "--fail-under", f"{QR}>=0.1")
         assert done.code == 3
         assert "1 of 10 rows (10 %) are unscored" in done.out.replace("10%", "10 %")
@@ -204,22 +254,33 @@ def test_too_many_gaps_fail_under_whatever_the_mean(longmark: Command):
 def test_one_value_shows_next_to_nothing(longmark: Command):
     with serve(reply="100") as server:
         done = longmark(*judged(server, "--limit", "1", "--fail-under", f"{QR}>=0.1"))
-        refused(done, f"{QR}>=0.1 for out: can pass from 2 answers on; the file has 1", "mean(METRIC)>=NUMBER")
+        refused(
+            done,
+            f"{QR}>=0.1 for out: can pass from 2 answers on; the file has 1",
+            "mean(METRIC)>=NUMBER",
+        )
         assert server.counts["requests"] == 0
 
 
 @pytest.mark.parametrize(
-    "condition", ["ccrs.question_relevance", "ccrs.question_relevanse>=0.8", "x=>1", "", f"{QR}[b]>=0"]
+    "condition",
+    ["ccrs.question_relevance", "ccrs.question_relevanse>=0.8", "x=>1", "", f"{QR}[b]>=0"],
 )
-def test_a_condition_that_cannot_be_tested_is_refused_before_the_run(longmark: Command, condition: str):
+def test_a_condition_that_cannot_be_tested_is_refused_before_the_run(
+    longmark: Command, condition: str
+):
     with serve() as server:
         refused(longmark(*judged(server, "--fail-under", condition)), "--fail-under")
         assert server.counts["requests"] == 0
     assert not Path("out").exists()
 
 
-def test_a_report_refuses_a_condition_on_an_unknown_system_before_it_writes_its_page(longmark: Command, tmp_path: Path):
-    write_jsonl(tmp_path / "r.jsonl", [{"example_id": "1", "metric": "m", "score": 0.2, "system": "brief"}])
+def test_a_report_refuses_a_condition_on_an_unknown_system_before_it_writes_its_page(
+    longmark: Command, tmp_path: Path
+):
+    write_jsonl(
+        tmp_path / "r.jsonl", [{"example_id": "1", "metric": "m", "score": 0.2, "system": "brief"}]
+    )
     done = longmark("report", "r.jsonl", "--out", "page.html", "--fail-under", "m[nobody]>=0.1")
     refused(done, "--fail-under")
     assert "The systems are brief." in done.err
@@ -228,7 +289,10 @@ def test_a_report_refuses_a_condition_on_an_unknown_system_before_it_writes_its_
 
 def test_the_cluster_of_a_run_is_kept_for_its_reports(longmark: Command, tmp_path: Path):
     """Without --cluster reports take the run's; runs that differ need it; a resumed run keeps it, or takes another."""
-    lines = [{"question": f"q{n}", "answer": "air " * n, "book": n // 2, "page": n % 3} for n in range(12)]
+    lines = [
+        {"question": f"q{n}", "answer": "air " * n, "book": n // 2, "page": n % 3}
+        for n in range(12)
+    ]
     write_jsonl(tmp_path / "books.jsonl", lines)
     run = ("run", "books.jsonl", "--metrics", "classic.length.words", "--out")
     for out in ("x", "y"):
@@ -240,7 +304,9 @@ def test_the_cluster_of_a_run_is_kept_for_its_reports(longmark: Command, tmp_pat
         pages.append(Path("page.html").read_text("utf-8"))
     assert pages[0] == pages[1] != pages[2]
     assert longmark("compare", "x", "y", "--out", "both").code == 0
-    assert "<bdi>Clusters</bdi></dt><dd><bdi>book</bdi>" in Path("both/report.html").read_text("utf-8")
+    assert "<bdi>Clusters</bdi></dt><dd><bdi>book</bdi>" in Path("both/report.html").read_text(
+        "utf-8"
+    )
     assert "clusters (page)" in longmark(*run, "y", "--cluster", "page").out
     refused = longmark("compare", "x", "y", "--out", "other")
     assert (refused.code, "book (x), page (y); name one with --cluster" in refused.err) == (2, True)
@@ -250,16 +316,33 @@ def test_the_cluster_of_a_run_is_kept_for_its_reports(longmark: Command, tmp_pat
 
 def test_a_limit_that_only_exact_matches_reach_is_noted(longmark: Command, tmp_path: Path):
     """.7 EM + .3 judge >= .5 needs EM for (.5 - .3) / .7 = 29 % of the answers."""
-    rows = [{"example_id": str(n), "metric": "ccrs.answer_correctness", "score": 0.2} for n in range(3)]
+    rows = [
+        {"example_id": str(n), "metric": "ccrs.answer_correctness", "score": 0.2} for n in range(3)
+    ]
     write_jsonl(tmp_path / "r.jsonl", rows)
-    report = ("report", "r.jsonl", "--out", "page.html", "--bounds", "ccrs.answer_correctness=0:1", "--fail-under")
+    report = (
+        "report",
+        "r.jsonl",
+        "--out",
+        "page.html",
+        "--bounds",
+        "ccrs.answer_correctness=0:1",
+        "--fail-under",
+    )
     done = longmark(*report, "ccrs.answer_correctness>=0.5")
     assert "only exact matches get above 0.3" in done.err
     assert "At least 29% of the answers must equal their reference" in done.err
     assert longmark(*report, "ccrs.answer_correctness>=0.3").err == ""
     assert longmark(*report, "ccrs.answer_correctness<=0.5").err == ""
     write_jsonl(Path("given.jsonl"), records(8, reference="It is.", contexts=["It is."]))
-    run = ("run", "given.jsonl", "--metrics", "ccrs.answer_correctness", "--judge", "m@http://127.0.0.1:9/v1")
+    run = (
+        "run",
+        "given.jsonl",
+        "--metrics",
+        "ccrs.answer_correctness",
+        "--judge",
+        "m@http://127.0.0.1:9/v1",
+    )
     weighted = (*run[:3], f"{run[3]}@weight=0.5", *run[4:], "--dry-run", "--fail-under")
     assert longmark(*weighted, "ccrs.answer_correctness>=0.5").err == ""
     assert (
@@ -269,9 +352,16 @@ def test_a_limit_that_only_exact_matches_reach_is_noted(longmark: Command, tmp_p
 
 
 @pytest.mark.parametrize("condition", ["a.b=0.5", "a.c>=0.5", "a.b>=2"])
-def test_a_report_refuses_a_condition_before_it_writes_its_page(longmark: Command, tmp_path: Path, condition: str):
-    write_jsonl(tmp_path / "r.jsonl", [{"example_id": str(n), "metric": "a.b", "score": 0.2} for n in range(3)])
-    done = longmark("report", "r.jsonl", "--out", "p.html", "--bounds", "a.b=0:1", "--fail-under", condition)
+def test_a_report_refuses_a_condition_before_it_writes_its_page(
+    longmark: Command, tmp_path: Path, condition: str
+):
+    write_jsonl(
+        tmp_path / "r.jsonl",
+        [{"example_id": str(n), "metric": "a.b", "score": 0.2} for n in range(3)],
+    )
+    done = longmark(
+        "report", "r.jsonl", "--out", "p.html", "--bounds", "a.b=0:1", "--fail-under", condition
+    )
     refused(done, "--fail-under")
     assert not (tmp_path / "p.html").exists()
 
@@ -289,7 +379,9 @@ def test_expected_scoring_is_fixed_for_a_folder(longmark: Command):
 
 
 def test_parameters_reach_the_metric_and_its_signature(longmark: Command):
-    write_jsonl(Path("given.jsonl"), records(3, references=["It is a number."], contexts=["0 is a number."]))
+    write_jsonl(
+        Path("given.jsonl"), records(3, references=["It is a number."], contexts=["0 is a number."])
+    )
     name = "ccrs.answer_correctness"
     with serve(reply="80") as server:
         done = longmark(*judged(server, metrics=f"{name},{name}@weight=0.25"))
@@ -314,16 +406,24 @@ def test_two_judges_are_a_mean_with_each_in_the_evidence(longmark: Command):
 
 def test_prompts_from_a_folder_are_sent_and_named(longmark: Command):
     Path("own").mkdir()
-    Path("own", f"{QR}.txt").write_text("Wie gut passt die Antwort? Eine Zahl von 0 bis 100.", encoding="utf-8")
+    Path("own", f"{QR}.txt").write_text(
+        "Wie gut passt die Antwort? Eine Zahl von 0 bis 100.", encoding="utf-8"
+    )
     with serve(reply="80") as server:
-        refused(longmark(*judged(server, "--prompts", "own")), f"add {QR}.reasons.txt", "or --no-reasons")
+        refused(
+            longmark(*judged(server, "--prompts", "own")),
+            f"add {QR}.reasons.txt",
+            "or --no-reasons",
+        )
         assert server.counts["requests"] == 0
         Path("own", f"{QR}.txt").rename(Path("own", f"{QR}.reasons.txt"))
         assert longmark(*judged(server, "--prompts", "own")).code == 0
         assert server.requests[0][2]["messages"][1]["content"].endswith("Eine Zahl von 0 bis 100.")
         refused(longmark(*judged(server)), "other settings", f"--prompts {QR}.reasons")
         Path("own", "ccrs.question_relevanc.txt").write_text("x")
-        refused(longmark(*judged(server, "--prompts", "own")), "Did you mean ccrs.question_relevance")
+        refused(
+            longmark(*judged(server, "--prompts", "own")), "Did you mean ccrs.question_relevance"
+        )
         refused(longmark(*judged(server, "--prompts", "nowhere")), "the folder does not exist")
 
 
@@ -338,10 +438,18 @@ def test_a_dry_run_sends_nothing_and_makes_no_folder(longmark: Command):
         assert longmark(*judged(server, "--limit", "2")).code == 0
         done = longmark(*judged(server, "--dry-run"))
         assert "Rows already computed: 2." in done.out
-        assert next(line for line in done.out.splitlines() if line.startswith(QR)).split()[1:4] == ["3", "3", "0"]
+        assert next(line for line in done.out.splitlines() if line.startswith(QR)).split()[1:4] == [
+            "3",
+            "3",
+            "0",
+        ]
         assert server.counts["requests"] == 2
-        elsewhere = longmark(*judged(server, "--dry-run", "--out", "other"))  # the last --out counts
-        assert next(line for line in elsewhere.out.splitlines() if line.startswith(QR)).split()[1:4] == ["5", "3", "2"]
+        elsewhere = longmark(
+            *judged(server, "--dry-run", "--out", "other")
+        )  # the last --out counts
+        assert next(line for line in elsewhere.out.splitlines() if line.startswith(QR)).split()[
+            1:4
+        ] == ["5", "3", "2"]
         assert sorted(path.name for path in Path().iterdir()) == ["given.jsonl", "home", "out"]
 
 
@@ -357,12 +465,16 @@ def test_a_dry_run_sends_nothing_and_makes_no_folder(longmark: Command):
         ("--domain", "own.yaml", "- a"),
     ],
 )
-def test_mistakes_in_a_file_of_settings_are_no_bad_records(longmark: Command, option: str, file: str, text: str):
+def test_mistakes_in_a_file_of_settings_are_no_bad_records(
+    longmark: Command, option: str, file: str, text: str
+):
     write_jsonl(Path("good.jsonl"), records(1))
     Path(file).write_text(text)
     asks = option == "--judge"
     words = {"--metrics": "ccrs" if asks else "score.readability", option: "m" if asks else file}
-    done = longmark("run", "good.jsonl", "--out", "run", *(word for pair in words.items() for word in pair))
+    done = longmark(
+        "run", "good.jsonl", "--out", "run", *(word for pair in words.items() for word in pair)
+    )
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"{file}:1: ")
     assert "--skip-bad" not in done.err
@@ -375,7 +487,10 @@ def test_a_bad_record_is_one_line_with_its_place(longmark: Command):
     with serve() as server:
         done = longmark(*judged(server, given="bad.jsonl"))
         assert (done.code, done.out) == (2, "")
-        assert done.err == "bad.jsonl:3: question: expected text, found 5\n--skip-bad skips the bad records.\n"
+        assert (
+            done.err
+            == "bad.jsonl:3: question: expected text, found 5\n--skip-bad skips the bad records.\n"
+        )
         assert server.counts["requests"] == 0
         assert not Path("out").exists()
         skipped = longmark(*judged(server, "--skip-bad", given="bad.jsonl"))
@@ -386,7 +501,10 @@ def test_a_bad_record_is_one_line_with_its_place(longmark: Command):
 
 def test_fifty_bad_records_are_named_and_the_rest_counted_in_lines_of_any_width(longmark: Command):
     name = "a-name-that-is-long-" * 5 + ".jsonl"
-    write_jsonl(Path(name), [*records(2), *({"id": f"b{i}", "question": i, "answer": "x"} for i in range(60))])
+    write_jsonl(
+        Path(name),
+        [*records(2), *({"id": f"b{i}", "question": i, "answer": "x"} for i in range(60))],
+    )
     done = longmark("run", name, "--metrics", "score.readability", "--out", "out")
     assert done.code == 2
     lines = done.err.splitlines()
@@ -401,19 +519,43 @@ def test_names_are_checked_before_the_file(longmark: Command):
         ("score.readability.grade", ["Did you mean", FKGL]),
         (",", ["--metrics"]),
     ):
-        done = longmark("run", "bad.jsonl", "--metrics", metrics, "--judge", "m@http://127.0.0.1:9/v1", "--out", "out")
+        done = longmark(
+            "run",
+            "bad.jsonl",
+            "--metrics",
+            metrics,
+            "--judge",
+            "m@http://127.0.0.1:9/v1",
+            "--out",
+            "out",
+        )
         refused(done, *words)
         assert "bad.jsonl" not in done.err
-    refused(longmark("run", "bad.jsonl", "--metrics", "ccrs", "--judge", "gpt-4o", "--out", "out"), "NAME@BASE_URL")
-    refused(longmark("run", "bad.jsonl", "--metrics", "ccrs", "--judge", "embedded:jugde", "--out", "out"), "judge")
-    refused(longmark("run", "bad.jsonl", "--metrics", "ccrs", "--judge", "gguf:none.gguf", "--out", "out"), "none.gguf")
+    refused(
+        longmark("run", "bad.jsonl", "--metrics", "ccrs", "--judge", "gpt-4o", "--out", "out"),
+        "NAME@BASE_URL",
+    )
+    refused(
+        longmark(
+            "run", "bad.jsonl", "--metrics", "ccrs", "--judge", "embedded:jugde", "--out", "out"
+        ),
+        "judge",
+    )
+    refused(
+        longmark(
+            "run", "bad.jsonl", "--metrics", "ccrs", "--judge", "gguf:none.gguf", "--out", "out"
+        ),
+        "none.gguf",
+    )
     refused(longmark("run", "bad.jsonl", "--metrics", "ccrs", "--out", "out"), "--judge MODEL")
     refused(longmark("run", "bad.jsonl", "--metrics", "score.readability"), "--out")
     assert not Path("out").exists()
 
 
 def test_columns_of_other_names_are_mapped(longmark: Command):
-    write_jsonl(Path("given.jsonl"), [{"frage": f"Was ist {i}?", "antwort": "Das."} for i in range(3)])
+    write_jsonl(
+        Path("given.jsonl"), [{"frage": f"Was ist {i}?", "antwort": "Das."} for i in range(3)]
+    )
     words: list[str | Path] = [
         "run",
         "given.jsonl",
@@ -428,7 +570,10 @@ def test_columns_of_other_names_are_mapped(longmark: Command):
     assert [row.status for row in rows_of(Path("out"))] == ["ok"] * 6
     refused(longmark(*words, "--map", "answer=anwort"), "anwort")
     done = longmark(*words[:-1], "question=NOPE")
-    assert "--map: no record of given.jsonl has the column NOPE; the columns are frage, antwort" in done.err
+    assert (
+        "--map: no record of given.jsonl has the column NOPE; the columns are frage, antwort"
+        in done.err
+    )
     assert len(done.err.splitlines()) == 1
     refused(longmark(*words, "--map", "anser=antwort"), "Did you mean answer")
     refused(longmark(*words, "--map", "answer"), "FIELD=COLUMN")
@@ -439,7 +584,9 @@ def test_csv_and_parquet_are_read_like_jsonl(longmark: Command):
         assert longmark(*judged(server)).code == 0
         of_jsonl = [(row.example_id, row.score) for row in rows_of(Path("out"))]
         head = "example_id,query,response\n"
-        Path("given.csv").write_text(head + "".join(f'{i},What is {i}?,"It is the number {i}."\n' for i in range(5)))
+        Path("given.csv").write_text(
+            head + "".join(f'{i},What is {i}?,"It is the number {i}."\n' for i in range(5))
+        )
         assert longmark(*judged(server, "--out", "csv", given="given.csv")).code == 0
         assert [(row.example_id, row.score) for row in rows_of(Path("csv"))] == of_jsonl
         pyarrow = pytest.importorskip("pyarrow")
@@ -465,18 +612,99 @@ def test_a_nested_file_of_ragchecker_is_read_as_it_is(longmark: Command):
     [
         (["run", "none.jsonl", "--metrics", "score.readability", "--out", "out"], "none.jsonl"),
         (["run", "home", "--metrics", "score.readability", "--out", "out"], "folder"),
-        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "given.jsonl"], "given.jsonl"),
-        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--limit", "0"], "--limit"),
         (
-            ["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--concurrency", "none"],
+            ["run", "given.jsonl", "--metrics", "score.readability", "--out", "given.jsonl"],
+            "given.jsonl",
+        ),
+        (
+            [
+                "run",
+                "given.jsonl",
+                "--metrics",
+                "score.readability",
+                "--out",
+                "out",
+                "--limit",
+                "0",
+            ],
+            "--limit",
+        ),
+        (
+            [
+                "run",
+                "given.jsonl",
+                "--metrics",
+                "score.readability",
+                "--out",
+                "out",
+                "--concurrency",
+                "none",
+            ],
             "--concurrency",
         ),
-        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--max-usd", "nan"], "--max-usd"),
-        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--retry", "unparsed"], "unparsable"),
-        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--scoring", "texts"], "scoring"),
-        (["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--metric", "x"], "--metric"),
         (
-            ["run", "given.jsonl", "--metrics", "score.readability", "--out", "out", "--cache", "home"],
+            [
+                "run",
+                "given.jsonl",
+                "--metrics",
+                "score.readability",
+                "--out",
+                "out",
+                "--max-usd",
+                "nan",
+            ],
+            "--max-usd",
+        ),
+        (
+            [
+                "run",
+                "given.jsonl",
+                "--metrics",
+                "score.readability",
+                "--out",
+                "out",
+                "--retry",
+                "unparsed",
+            ],
+            "unparsable",
+        ),
+        (
+            [
+                "run",
+                "given.jsonl",
+                "--metrics",
+                "score.readability",
+                "--out",
+                "out",
+                "--scoring",
+                "texts",
+            ],
+            "scoring",
+        ),
+        (
+            [
+                "run",
+                "given.jsonl",
+                "--metrics",
+                "score.readability",
+                "--out",
+                "out",
+                "--metric",
+                "x",
+            ],
+            "--metric",
+        ),
+        (
+            [
+                "run",
+                "given.jsonl",
+                "--metrics",
+                "score.readability",
+                "--out",
+                "out",
+                "--cache",
+                "home",
+            ],
             "home cannot be written: it is a folder",
         ),
         (["ran"], "ran"),
@@ -505,7 +733,9 @@ def test_an_embedded_judge_without_its_file_names_the_command_that_brings_it(lon
 def test_what_there_is_is_listed_one_a_line_and_shown_one_by_one(longmark: Command):
     listed = longmark("metrics")
     assert listed.code == 0
-    assert [line.split()[0] for line in listed.out.splitlines() if line.startswith("ccrs.q")] == [QR]
+    assert [line.split()[0] for line in listed.out.splitlines() if line.startswith("ccrs.q")] == [
+        QR
+    ]
     page = longmark("metrics", "ccrs.answer_correctness").out
     assert all(word in page for word in ("[0, 1]", "needs", "references", "judge", "@weight"))
     family = longmark("metrics", "ccrs").out
@@ -521,7 +751,9 @@ def test_what_there_is_is_listed_one_a_line_and_shown_one_by_one(longmark: Comma
     assert models.code == 0
     bundled, _, forms = models.out.partition("\n\n")
     assert {line.split()[0] for line in bundled.splitlines()} == {"judge", "small", "embedder"}
-    assert [line.split()[0] for line in forms.splitlines()[1:]] == [scheme.form for scheme in SCHEMES.values()]
+    assert [line.split()[0] for line in forms.splitlines()[1:]] == [
+        scheme.form for scheme in SCHEMES.values()
+    ]
     shown = " ".join(longmark("run", "--help").out.split())
     assert all(scheme.form in shown for scheme in SCHEMES.values())
     assert models.out.count("not installed") == 3
@@ -540,7 +772,11 @@ def test_an_unknown_option_shows_the_usage_of_its_verb_and_the_nearest_option(lo
             "usage: longmark rag index ",
             "unknown option: --otu. Did you mean --out",
         ),
-        (("report", "out", "--out", "p.html", "-x"), "usage: longmark report ", "unrecognized arguments: -x"),
+        (
+            ("report", "out", "--out", "p.html", "-x"),
+            "usage: longmark report ",
+            "unrecognized arguments: -x",
+        ),
     ):
         refused(done := longmark(*words), near)
         assert done.err.startswith(usage)
@@ -560,7 +796,10 @@ def test_every_option_is_explained(capsys: pytest.CaptureFixture[str]):
         for action in one._actions:
             if not isinstance(action, argparse._SubParsersAction):
                 assert action.help, (one.prog, action.dest)
-                assert not action.help.startswith(("of ", "default", "for ")), (one.prog, action.help)
+                assert not action.help.startswith(("of ", "default", "for ")), (
+                    one.prog,
+                    action.help,
+                )
 
 
 def test_the_cache_is_shown_and_cleared_by_model(longmark: Command):
@@ -570,8 +809,14 @@ def test_the_cache_is_shown_and_cleared_by_model(longmark: Command):
         assert not Path("home", "calls.sqlite").exists()
         shown = longmark("cache", "--cache", "own.sqlite").out.splitlines()
         assert shown[0] == "own.sqlite"
-        assert [line.split()[:2] for line in shown[1:]] == [["5", "chat"], ["5", "chat"], ["10", "ledger"]]
-        cleared = longmark("cache", "--cache", "own.sqlite", "clear", "--model", f"n@{server.base_url}")
+        assert [line.split()[:2] for line in shown[1:]] == [
+            ["5", "chat"],
+            ["5", "chat"],
+            ["10", "ledger"],
+        ]
+        cleared = longmark(
+            "cache", "--cache", "own.sqlite", "clear", "--model", f"n@{server.base_url}"
+        )
         assert cleared.out.startswith("5 stored calls")
         assert longmark(*words, "--out", "other").code == 0
         assert server.counts["requests"] == 15
@@ -604,13 +849,17 @@ def test_a_key_goes_to_its_endpoint_and_nowhere_else(
         port = ours.base_url.rpartition(":")[2].removesuffix("/v1")
         monkeypatch.setenv(f"LONGMARK_API_KEY_127_0_0_1_{port}", KEY)
         assert longmark(*judged(ours, "--judge", f"n@{other.base_url}")).code == 0
-        assert {headers.get("authorization") for _, headers, _ in ours.requests} == {f"Bearer {KEY}"}
+        assert {headers.get("authorization") for _, headers, _ in ours.requests} == {
+            f"Bearer {KEY}"
+        }
         assert {headers.get("authorization") for _, headers, _ in other.requests} == {None}
     assert longmark("report", "out", "--out", "page.html").code == 0
     assert_nowhere(tmp_path, KEY, "sk-openai")
 
 
-def test_a_refused_key_is_said_once_and_never_shown(longmark: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_refused_key_is_said_once_and_never_shown(
+    longmark: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     monkeypatch.setenv("LONGMARK_API_KEY", KEY)
     with serve(force=["401_echo"] * 50) as server:
         done = longmark(*judged(server))
@@ -635,7 +884,9 @@ def test_a_bug_with_a_key_in_reach_shows_no_key(tmp_path: Path):
     )
     with serve() as server:
         words = judged(server, given=str(tmp_path / "given.jsonl"))
-        done = run("python", "-c", broken, *words, home=tmp_path / "home", env={"LONGMARK_API_KEY": KEY})
+        done = run(
+            "python", "-c", broken, *words, home=tmp_path / "home", env={"LONGMARK_API_KEY": KEY}
+        )
     assert done.code == 1  # our bug
     assert "ZeroDivisionError" in done.err
     assert_nowhere(tmp_path, KEY)
@@ -643,11 +894,24 @@ def test_a_bug_with_a_key_in_reach_shows_no_key(tmp_path: Path):
 
 
 def test_no_key_where_one_is_needed_is_said_before_the_run(longmark: Command):
-    refused(longmark("run", "given.jsonl", "--metrics", QR, "--judge", "openai:m", "--out", "out"), "OPENAI_API_KEY")
+    refused(
+        longmark("run", "given.jsonl", "--metrics", QR, "--judge", "openai:m", "--out", "out"),
+        "OPENAI_API_KEY",
+    )
     assert (
-        longmark("run", "given.jsonl", "--metrics", QR, "--judge", "openai:m", "--dry-run").code == 0
+        longmark("run", "given.jsonl", "--metrics", QR, "--judge", "openai:m", "--dry-run").code
+        == 0
     )  # sends nothing
-    done = longmark("run", "given.jsonl", "--metrics", QR, "--judge", f"m@https://me:{KEY}@host/v1", "--out", "out")
+    done = longmark(
+        "run",
+        "given.jsonl",
+        "--metrics",
+        QR,
+        "--judge",
+        f"m@https://me:{KEY}@host/v1",
+        "--out",
+        "out",
+    )
     refused(done)
     assert KEY not in done.err
 
@@ -764,5 +1028,11 @@ print([name for name in heavy if name in sys.modules], used.ru_utime + used.ru_s
     ],
 )
 def test_neither_import_nor_help_loads_what_is_heavy(tmp_path: Path, imports: str):
-    done = run("python", "-c", LOOK.format(imports=imports), home=tmp_path / "home", stdout=subprocess.DEVNULL)
+    done = run(
+        "python",
+        "-c",
+        LOOK.format(imports=imports),
+        home=tmp_path / "home",
+        stdout=subprocess.DEVNULL,
+    )
     assert done.err.startswith("[] "), done.err

@@ -42,9 +42,17 @@ def test_a_merged_run_is_reported_compared_exported_and_resumed(tmp_path: Path):
         return ended_.out + ended_.err
 
     with server_process() as server:
-        judged = ("--metrics", f"{QR},score.readability", "--judge", f"m@{server.base_url}", "--quiet")
+        judged = (
+            "--metrics",
+            f"{QR},score.readability",
+            "--judge",
+            f"m@{server.base_url}",
+            "--quiet",
+        )
         done("split", "in.jsonl", "--parts", "3", "--out", "parts", code=2)
-        said = done("split", "in.jsonl", "--parts", "3", "--out", "parts", "--skip-bad", "--max-calls", "99")
+        said = done(
+            "split", "in.jsonl", "--parts", "3", "--out", "parts", "--skip-bad", "--max-calls", "99"
+        )
         assert "1 bad record skipped. The merged run counts them." in said
         assert said.splitlines()[0].split() == ["part", "examples", "--max-calls"]
         for n in "123":
@@ -54,12 +62,21 @@ def test_a_merged_run_is_reported_compared_exported_and_resumed(tmp_path: Path):
         assert sum(one["rows"] for one in states) == sum(one["total"] or 0 for one in states) == 72
         done("merge", "runs/1", "runs/2", "--out", "all", code=2)
         done("split", "in.jsonl", "--parts", "3", "--out", "few", "--skip-bad", "--max-calls", "4")
-        poor = done("run", "few/1.part", *judged, "--out", "few/run", "--cache", "few/calls.sqlite", code=4)
-        assert "The part has a share of --max-calls: for a larger one, split the input again" in poor
-        assert done("merge", "runs/1", "runs/2", "runs/3", "--out", "all") == "Merged: all (24 examples, 72 rows)\n"
+        poor = done(
+            "run", "few/1.part", *judged, "--out", "few/run", "--cache", "few/calls.sqlite", code=4
+        )
+        assert (
+            "The part has a share of --max-calls: for a larger one, split the input again" in poor
+        )
+        assert (
+            done("merge", "runs/1", "runs/2", "runs/3", "--out", "all")
+            == "Merged: all (24 examples, 72 rows)\n"
+        )
         done("run", "in.jsonl", *judged, "--skip-bad", "--out", "one/all")
         for name in ("examples.jsonl", "absent.jsonl"):
-            assert (tmp_path / "all" / name).read_bytes() == (tmp_path / "one/all" / name).read_bytes()
+            assert (tmp_path / "all" / name).read_bytes() == (
+                tmp_path / "one/all" / name
+            ).read_bytes()
         asked = server.quiet()["requests"]
         done("run", "in.jsonl", *judged, "--skip-bad", "--out", "all")
         assert server.quiet()["requests"] == asked
@@ -76,7 +93,9 @@ def test_the_run_of_an_empty_part_succeeds(tmp_path: Path):
     home = tmp_path / "home"
     assert run("split", "in.jsonl", "--parts", "7", "--out", "parts", home=home).code == 0
     for n in range(1, 8):
-        done = run("run", f"parts/{n}.part", *READ, "--tie-band", "0.1", "--out", f"runs/{n}", home=home)
+        done = run(
+            "run", f"parts/{n}.part", *READ, "--tie-band", "0.1", "--out", f"runs/{n}", home=home
+        )
         assert done.code == 0, done.err
         empty = f"part {n} of 7 has no examples" in done.err
         assert empty == (not (tmp_path / f"runs/{n}/rows.jsonl").read_bytes())
@@ -87,13 +106,28 @@ def test_the_run_of_an_empty_part_succeeds(tmp_path: Path):
 def test_the_status_of_a_run_that_works(tmp_path: Path):
     write_jsonl(tmp_path / "in.jsonl", records(200))
     with server_process("--latency", "0.05") as server:
-        options = ("--metrics", QR, "--judge", f"m@{server.base_url}", "--quiet", "--concurrency", "2", "--out", "run")
+        options = (
+            "--metrics",
+            QR,
+            "--judge",
+            f"m@{server.base_url}",
+            "--quiet",
+            "--concurrency",
+            "2",
+            "--out",
+            "run",
+        )
         working = start("run", "in.jsonl", *options, home=tmp_path / "home")
         rows = tmp_path / "run" / "rows.jsonl"
         until(lambda: rows.exists() and rows.stat().st_size)
         done = run("status", "run", home=tmp_path / "home")
         assert done.code == 0
-        assert done.out.splitlines()[1].split()[:4] == ["run", "running", done.out.split()[9], "of"], done.out
+        assert done.out.splitlines()[1].split()[:4] == [
+            "run",
+            "running",
+            done.out.split()[9],
+            "of",
+        ], done.out
         (found,) = orjson.loads(run("status", "run", "--json", home=tmp_path / "home").out)
         assert (found["state"], found["total"]) == ("running", 200)
         assert 0 < found["rows"] < 200
@@ -126,7 +160,12 @@ def test_a_merge_that_is_killed_leaves_no_folder_or_a_complete_one(tmp_path: Pat
     assert last.code == 0, last.err
     assert (tmp_path / "all/rows.jsonl").read_bytes() == good
     assert not (tmp_path / ".all.new").exists()
-    assert names_in(tmp_path / "runs/1") == ["examples.jsonl", "manifest.json", "part.jsonl", "rows.jsonl"]
+    assert names_in(tmp_path / "runs/1") == [
+        "examples.jsonl",
+        "manifest.json",
+        "part.jsonl",
+        "rows.jsonl",
+    ]
 
 
 @pytest.mark.slow
@@ -140,7 +179,15 @@ def test_split_and_merge_of_100_000_lines_need_no_more_memory_than_of_1_000(tmp_
         commands = [
             ["split", "in.jsonl", "--parts", "3", "--out", "parts"],
             *(
-                ["run", f"parts/{n}.part", "--metrics", "classic.length.words", "--quiet", "--out", f"runs/{n}"]
+                [
+                    "run",
+                    f"parts/{n}.part",
+                    "--metrics",
+                    "classic.length.words",
+                    "--quiet",
+                    "--out",
+                    f"runs/{n}",
+                ]
                 for n in (1, 2, 3)
             ),
             ["status", "runs/1", "runs/2", "runs/3"],
@@ -149,11 +196,15 @@ def test_split_and_merge_of_100_000_lines_need_no_more_memory_than_of_1_000(tmp_
         for words in commands:
             program = f"import sys; from tests.test_cluster import peak; sys.exit(peak({words!r}))"
             env = environment(tmp_path / "home")
-            done = subprocess.run([sys.executable, "-c", program], cwd=folder, env=env, capture_output=True, text=True)
+            done = subprocess.run(
+                [sys.executable, "-c", program], cwd=folder, env=env, capture_output=True, text=True
+            )
             assert done.returncode == 0, done.stderr
             peaks.setdefault(count, []).append(int(done.stderr.splitlines()[-1]))
         assert len(rows_of(folder / "all")) == count
-    assert all(large < small + 20 for small, large in zip(peaks[1_000], peaks[100_000], strict=True)), peaks
+    assert all(
+        large < small + 20 for small, large in zip(peaks[1_000], peaks[100_000], strict=True)
+    ), peaks
 
 
 def peak(words: list[str]) -> int:

@@ -25,7 +25,9 @@ def test_bash_offers_verbs_options_metrics_choices_and_files(
     (tmp_path / "answers.jsonl").touch()
 
     def offered(*words: str) -> list[str]:
-        done = subprocess.run(["bash", "-c", TYPED, "bash", *words], cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(
+            ["bash", "-c", TYPED, "bash", *words], cwd=tmp_path, capture_output=True, text=True
+        )
         assert done.stderr == ""
         return sorted(set(done.stdout.split()))
 

@@ -112,8 +112,12 @@ def test_a_computation_aside_is_left_and_nothing_waits_for_it(how: str) -> None:
     "name", ["classic.bleu", "classic.chrf", "classic.length", "classic.rouge_1", "classic.rouge_2", "classic.rouge_l",
              "score.readability"]
 )  # fmt: skip
-def test_a_metric_computes_long_texts_aside_with_the_same_result(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = Example(id="1", answer="Rain fell in the hills. Snow fell.", references=("Rain fell in hills.",))
+def test_a_metric_computes_long_texts_aside_with_the_same_result(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = Example(
+        id="1", answer="Rain fell in the hills. Snow fell.", references=("Rain fell in hills.",)
+    )
     here = score_sync(name, answer)
     monkeypatch.setattr(concurrency, "_LONG", 0)
     threads: list[str] = []

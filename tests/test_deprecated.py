@@ -13,16 +13,16 @@ import longmark.api
 from longmark.deprecated import DEPRECATED
 
 GIVEN = {"id": "a", "question": "Why?", "answer": "It rains here.", "truth": "Rain."}
-SAYS = (
-    "the field `reference` of --map is deprecated since longmark 1.0.0 and will be removed in 2.0.0; use `references`"
-)
+SAYS = "the field `reference` of --map is deprecated since longmark 1.0.0 and will be removed in 2.0.0; use `references`"
 EASE = "score.readability.reading_ease"
 
 
 def overdue(version: str) -> list[str]:
     """What a release must not have any more."""
     numbers = [int(one) for one in re.findall(r"\d+", version)]
-    return [name for name, one in DEPRECATED.items() if [*map(int, one.removed.split("."))] <= numbers]
+    return [
+        name for name, one in DEPRECATED.items() if [*map(int, one.removed.split("."))] <= numbers
+    ]
 
 
 def test_nothing_deprecated_outlives_its_release():
@@ -37,7 +37,9 @@ def test_a_major_release_removes_it_and_the_changelog_names_it(name: str):
     major = int(one.since.partition(".")[0])
     assert re.fullmatch(rf"(?!{major}\.)\d+\.0\.0", one.removed)
     deprecated = (ROOT / "CHANGELOG.md").read_text("utf-8").split("### Deprecated")[1:]
-    (said,) = [line for part in deprecated for line in part.split("\n#")[0].splitlines() if name in line]
+    (said,) = [
+        line for part in deprecated for line in part.split("\n#")[0].splitlines() if name in line
+    ]
     assert one.removed in said
     assert one.instead in said
 
@@ -48,7 +50,9 @@ def test_python_warns_at_the_line_that_called_longmark(tmp_path: Path, notebook:
         return score()
 
     def score() -> longmark.api.Result:
-        return longmark.run([GIVEN], metrics=EASE, out=tmp_path / "out", mapping={"reference": "truth"})
+        return longmark.run(
+            [GIVEN], metrics=EASE, out=tmp_path / "out", mapping={"reference": "truth"}
+        )
 
     with pytest.warns(DeprecationWarning, match=re.escape(SAYS)) as warned:
         done = asyncio.run(run_in_loop()) if notebook else score()
@@ -59,7 +63,17 @@ def test_python_warns_at_the_line_that_called_longmark(tmp_path: Path, notebook:
 @pytest.mark.parametrize("by", ["option", "file"])
 def test_the_command_line_prints_one_line(tmp_path: Path, by: str):
     write_jsonl(tmp_path / "given.jsonl", [GIVEN])
-    words: list[str] = ["run", "given.jsonl", "--metrics", EASE, "--out", "out", "--map", "reference=truth", "--quiet"]
+    words: list[str] = [
+        "run",
+        "given.jsonl",
+        "--metrics",
+        EASE,
+        "--out",
+        "out",
+        "--map",
+        "reference=truth",
+        "--quiet",
+    ]
     if by == "file":
         text = f"runs: {{first: {{examples: given.jsonl, metrics: {EASE}, map: {{reference: truth}}, out: out}}}}"
         (tmp_path / "longmark.yaml").write_text(text, encoding="utf-8")

@@ -19,12 +19,20 @@ Doctor = Callable[..., tuple[int, dict[str, dict[str, str]]]]
 
 
 @pytest.fixture
-def diagnosed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Doctor:
+def diagnosed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Doctor:
     """The verb, in an empty folder with an empty home: words -> exit code, and name -> check. No key is printed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     for name in list(os.environ):
-        if "API_KEY" in name or name in ("OPENAI_BASE_URL", "HTTPS_PROXY", "https_proxy", "http_proxy", "HTTP_PROXY"):
+        if "API_KEY" in name or name in (
+            "OPENAI_BASE_URL",
+            "HTTPS_PROXY",
+            "https_proxy",
+            "http_proxy",
+            "HTTP_PROXY",
+        ):
             monkeypatch.delenv(name)
 
     def run(*words: str) -> tuple[int, dict[str, dict[str, str]]]:
@@ -40,7 +48,9 @@ def diagnosed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     return run
 
 
-def test_a_new_installation_has_no_problem_and_says_what_is_absent(diagnosed: Doctor, tmp_path: Path) -> None:
+def test_a_new_installation_has_no_problem_and_says_what_is_absent(
+    diagnosed: Doctor, tmp_path: Path
+) -> None:
     code, checks = diagnosed()
     assert code == 0
     assert checks["judge"]["state"] == "absent"
@@ -58,12 +68,15 @@ def test_every_extra_of_the_package_is_checked(diagnosed: Doctor) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "state"), [("", "absent"), ("1.26.4", "problem"), ("2.0", "ok"), ("2.0.0rc1", "ok"), ("10.1", "ok")]
+    ("version", "state"),
+    [("", "absent"), ("1.26.4", "problem"), ("2.0", "ok"), ("2.0.0rc1", "ok"), ("10.1", "ok")],
 )
 def test_a_package_is_absent_too_old_or_fine(
     diagnosed: Doctor, monkeypatch: pytest.MonkeyPatch, version: str, state: str
 ) -> None:
-    monkeypatch.setattr(metadata, "requires", lambda _: ["rich>=13.9", "numpy>=2.0; extra == 'stats'"])
+    monkeypatch.setattr(
+        metadata, "requires", lambda _: ["rich>=13.9", "numpy>=2.0; extra == 'stats'"]
+    )
     monkeypatch.setattr(doctor, "_version", lambda _: version)
     code, checks = diagnosed()
     assert checks["stats"]["state"] == state
@@ -80,7 +93,10 @@ def test_the_models_of_the_file_are_shown_without_their_secrets(
 ) -> None:
     monkeypatch.setenv("MY_KEY", SECRET)
     monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
-    _yaml(tmp_path, "models:\n  mine: {model: m, endpoint: 'https://host.example/v1', key_env: MY_KEY}\n")
+    _yaml(
+        tmp_path,
+        "models:\n  mine: {model: m, endpoint: 'https://host.example/v1', key_env: MY_KEY}\n",
+    )
     code, checks = diagnosed()
     assert code == 0
     assert checks["mine"]["detail"] == "m at https://host.example/v1, key: MY_KEY (set)"
@@ -95,7 +111,9 @@ def test_the_models_of_the_file_are_shown_without_their_secrets(
 
 
 @pytest.mark.parametrize("text", ["", "models: [", "models: {a: {endpoint: x}}", "\0", "model: {}"])
-def test_a_file_of_models_that_cannot_be_read_is_a_problem(diagnosed: Doctor, tmp_path: Path, text: str) -> None:
+def test_a_file_of_models_that_cannot_be_read_is_a_problem(
+    diagnosed: Doctor, tmp_path: Path, text: str
+) -> None:
     _yaml(tmp_path, text)
     code, checks = diagnosed()
     assert code == 4
@@ -147,9 +165,15 @@ def test_no_connection_is_opened_for_a_file_that_is_not_trusted(
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
         endpoint = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
-        _yaml(tmp_path, f"models: {{here: {{model: m, endpoint: '{endpoint}', key_env: MY_KEY}}}}\n")
+        _yaml(
+            tmp_path, f"models: {{here: {{model: m, endpoint: '{endpoint}', key_env: MY_KEY}}}}\n"
+        )
         code, checks = diagnosed("--connect")
-        assert (code, checks["here"]["area"], checks["here"]["state"]) == (0, "Connections", "absent")
+        assert (code, checks["here"]["area"], checks["here"]["state"]) == (
+            0,
+            "Connections",
+            "absent",
+        )
         with pytest.raises(TimeoutError):
             server.accept()
         assert cli.main(["trust", "longmark.yaml", "--yes"]) == 0

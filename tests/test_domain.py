@@ -45,7 +45,13 @@ def test_hazards_has_the_tables_of_the_paper_whole():
         "communications": 7,
     }
     assert len(hazards.slot("profession").all_values) == 41
-    assert [len(kinds) for kinds in hazards.slot("infrastructure").values.values()] == [8, 6, 7, 6, 6]  # 33
+    assert [len(kinds) for kinds in hazards.slot("infrastructure").values.values()] == [
+        8,
+        6,
+        7,
+        6,
+        6,
+    ]  # 33
     assert len(hazards.slot("timeline").all_values) == 5
     assert hazards.slot("concern").all_values == ("fact-based", "recommendation", "hybrid")
     assert hazards.weights == {"hazard": 0.6, "location": 0.2, "timeline": 0.1, "intensity": 0.1}
@@ -55,8 +61,16 @@ def test_hazards_has_the_tables_of_the_paper_whole():
 
 def test_words_that_the_paper_s_text_breaks_are_whole():
     locations = load().slot("location").all_values
-    assert {"Fairfax, VA", "Volusia, FL", "Doña Ana, NM", "Prince George's, MD", "Bergen, NJ"} <= set(locations)
-    assert all(len(location.rpartition(", ")[2]) == 2 and "  " not in location for location in locations)
+    assert {
+        "Fairfax, VA",
+        "Volusia, FL",
+        "Doña Ana, NM",
+        "Prince George's, MD",
+        "Bergen, NJ",
+    } <= set(locations)
+    assert all(
+        len(location.rpartition(", ")[2]) == 2 and "  " not in location for location in locations
+    )
 
 
 def test_every_hazard_question_can_be_perturbed_in_hazard_and_location():
@@ -73,7 +87,10 @@ def test_a_template_of_hazards_reads_well_whatever_fills_it():
             assert template.endswith("?")
             assert not any(f" {article} {{" in template for article in ("a", "an", "A", "An"))
             assert "the {infrastructure}" in template
-            assert not any(f"{{infrastructure}} {verb}" in template for verb in ("is", "are", "has", "have", "was"))
+            assert not any(
+                f"{{infrastructure}} {verb}" in template
+                for verb in ("is", "are", "has", "have", "was")
+            )
             assert "{profession}" not in template.replace("{profession}s", "")
 
 
@@ -90,7 +107,9 @@ def test_another_domain_is_one_file():
 def test_the_hash_follows_what_the_file_says_not_how(tmp_path: Path):
     text = GARDENS.read_text(encoding="utf-8")
     same, other = tmp_path / "same.yaml", tmp_path / "other.yaml"
-    same.write_text("# another comment\n" + text.replace("[slug, aphid, mildew]", '["slug", aphid,   mildew]'))
+    same.write_text(
+        "# another comment\n" + text.replace("[slug, aphid, mildew]", '["slug", aphid,   mildew]')
+    )
     other.write_text(text.replace("weight: 3", "weight: 2"))
     assert load(same).hash == load(GARDENS).hash != load(other).hash
     assert load().hash == load(BUILT_IN).hash != load(GARDENS).hash
@@ -104,13 +123,22 @@ def test_a_domain_cannot_be_changed():
 def test_a_value_is_found_in_any_form_that_means_it():
     hazards = load()
     storm = hazards.slot("hazard").pattern("ice storm")
-    assert [match[0] for match in storm.finditer("Ice storms and an ice\nstorm, no rice storm, no ice stormy day")] == [
+    assert [
+        match[0]
+        for match in storm.finditer(
+            "Ice storms and an ice\nstorm, no rice storm, no ice stormy day"
+        )
+    ] == [
         "Ice storms",
         "ice\nstorm",
     ]
     assert hazards.slot("timeline").pattern("5-10 years").search("the next 5\u201310 years")
     assert not hazards.slot("timeline").pattern("5-10 years").search("15-10 years")
-    assert hazards.slot("location").pattern("Prince George's, MD").search("in Prince George\u2019s, MD?")
+    assert (
+        hazards.slot("location")
+        .pattern("Prince George's, MD")
+        .search("in Prince George\u2019s, MD?")
+    )
     assert hazards.slot("hazard").surfaces("coastal flooding") == ("coastal flooding",)
 
 
@@ -175,7 +203,8 @@ MISTAKES = {
     ),
     "a list where a table must be": (
         _with(
-            "\n      slug: [lettuce, cabbage]\n      aphid: [beans, cabbage]\n      mildew: [courgettes]", " [lettuce]"
+            "\n      slug: [lettuce, cabbage]\n      aphid: [beans, cabbage]\n      mildew: [courgettes]",
+            " [lettuce]",
         ),
         _line("values:", 1),
         "slots[1].values: expected a table by pest",
@@ -252,7 +281,10 @@ MISTAKES = {
         "variants[2].change[0]: gardener has no second value to change to",
     ),
     "a template in two lines": (
-        _with("- How much {pest} damage can {crop} suffer in {season}?", '- "How much {pest}\\n damage?"'),
+        _with(
+            "- How much {pest} damage can {crop} suffer in {season}?",
+            '- "How much {pest}\\n damage?"',
+        ),
         _line("How much"),
         "templates.facts[0]: must be one line",
     ),
@@ -271,7 +303,10 @@ def test_a_mistake_is_told_with_file_line_and_place(tmp_path: Path, name: str):
     path.write_text(change(GARDENS.read_text(encoding="utf-8")), encoding="utf-8")
     with pytest.raises(BadInput) as raised:
         load(path)
-    told = {one.split(": ", 1)[1]: int(one.split(": ", 1)[0].rpartition(":")[2]) for one in raised.value.lines}
+    told = {
+        one.split(": ", 1)[1]: int(one.split(": ", 1)[0].rpartition(":")[2])
+        for one in raised.value.lines
+    }
     assert message in told, raised.value.lines
     assert told[message] == line
     assert all(one.startswith(f"{path}:") for one in raised.value.lines)
@@ -279,7 +314,11 @@ def test_a_mistake_is_told_with_file_line_and_place(tmp_path: Path, name: str):
 
 def test_all_mistakes_are_told_at_once(tmp_path: Path):
     path = tmp_path / "mine.yaml"
-    text = GARDENS.read_text(encoding="utf-8").replace("weight: 3", "weight: -1").replace("plural: s", "plural: 1")
+    text = (
+        GARDENS.read_text(encoding="utf-8")
+        .replace("weight: 3", "weight: -1")
+        .replace("plural: s", "plural: 1")
+    )
     path.write_text(text, encoding="utf-8")
     with pytest.raises(BadInput) as raised:
         load(path)
@@ -289,7 +328,9 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path):
 def test_a_list_whose_entries_are_all_wrong_is_not_called_empty(tmp_path: Path):
     path = tmp_path / "mine.yaml"
     text = GARDENS.read_text(encoding="utf-8")
-    path.write_text(text.replace("weight: 3", "weight: 0").replace("weight: 1", "weight: 0"), encoding="utf-8")
+    path.write_text(
+        text.replace("weight: 3", "weight: 0").replace("weight: 1", "weight: 0"), encoding="utf-8"
+    )
     with pytest.raises(BadInput) as raised:
         load(path)
     assert [one.split(": ", 1)[1] for one in raised.value.lines] == [
@@ -334,10 +375,15 @@ def test_the_domain_that_is_not_parsed_has_the_name_and_hash_of_the_file():
     assert DEFAULT_DOMAIN.slots == built_in.slots
 
 
-def test_no_domain_is_assumed_and_hazards_names_the_built_in_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_no_domain_is_assumed_and_hazards_names_the_built_in_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     assert load("hazards") is load()
-    with pytest.raises(UserError, match="domain='gardens': there is no such file; the one built-in domain is hazards"):
+    with pytest.raises(
+        UserError,
+        match="domain='gardens': there is no such file; the one built-in domain is hazards",
+    ):
         load("gardens")
     with pytest.raises(UserError, match="domain= is missing: it is read; add domain='hazards' for"):
         named(None, "it is read")
@@ -352,7 +398,9 @@ def test_a_run_asks_for_a_domain_and_a_folder_from_before_is_resumed_with_its_na
 
     def run(metrics: str, **more: Any) -> Any:
         judge = FakeChat("{}")
-        return longmark.run(given, metrics, judges=judge, embedder=FakeEmbedder(), out=tmp_path / "r", **more)
+        return longmark.run(
+            given, metrics, judges=judge, embedder=FakeEmbedder(), out=tmp_path / "r", **more
+        )
 
     both = "score.specificity,score.answer_relevance"
     with pytest.raises(UserError, match=r"score\.specificity and score\.answer_relevance look for"):
@@ -361,7 +409,12 @@ def test_a_run_asks_for_a_domain_and_a_folder_from_before_is_resumed_with_its_na
     assert len(list(run(both, domain="hazards").rows())) == 7
     assert run(both, domain="hazards").changes.kept_rows == 7
     fixed = json.loads((tmp_path / "r" / "manifest.json").read_text("utf-8"))["fixed"]
-    assert fixed["domain"] == f"{DEFAULT_DOMAIN.name} {DEFAULT_DOMAIN.hash}"  # as folders from before it was named
+    assert (
+        fixed["domain"] == f"{DEFAULT_DOMAIN.name} {DEFAULT_DOMAIN.hash}"
+    )  # as folders from before it was named
     longmark.run(given, "score.readability", out=tmp_path / "plain")
     manifest = json.loads((tmp_path / "plain" / "manifest.json").read_text("utf-8"))
-    assert (manifest["fixed"]["domain"], manifest["own"]["domain"]) == (None, None)  # no metric of it reads one
+    assert (manifest["fixed"]["domain"], manifest["own"]["domain"]) == (
+        None,
+        None,
+    )  # no metric of it reads one

@@ -28,7 +28,10 @@ pytest.importorskip("bm25s")
 
 ROOT = Path(__file__).parents[1]
 HAZARDS, GARDENS = load(), load(ROOT / "examples" / "domain-gardens.yaml")
-NOTES = ["Slugs eat lettuce in early spring.", "Aphids weaken beans, and ladybirds eat aphids in late summer."]
+NOTES = [
+    "Slugs eat lettuce in early spring.",
+    "Aphids weaken beans, and ladybirds eat aphids in late summer.",
+]
 TOLD_BY = {  # what a request of each kind says, whoever the domain is of
     "rag answer": "numbered 1., 2., 3.",
     "vary": "Rephrase the question",
@@ -65,10 +68,14 @@ def asked_for(domain: Domain, folder: Path) -> str:
             "details": json.dumps({name: ["slugs"] for name in names}),
             "labels": json.dumps({name: {"reason": "said so", "label": "yes"} for name in names}),
             "masking": json.dumps({"phrases": []}),
-            "relevance": json.dumps({"questions": [f"Which {word} help?" for word in ("a", "b", "c", "d", "e")]}),
+            "relevance": json.dumps(
+                {"questions": [f"Which {word} help?" for word in ("a", "b", "c", "d", "e")]}
+            ),
         }.get(kind, "yes")
         candidates = (("yes", -0.1), ("no", -2.4))
-        return ChatReply(said, logprobs=(TokenLogprobs("yes", -0.1, candidates),) if kind == "segments" else ())
+        return ChatReply(
+            said, logprobs=(TokenLogprobs("yes", -0.1, candidates),) if kind == "segments" else ()
+        )
 
     chat, proxy = FakeChat(reply), FakeLanguageModel()
 
@@ -85,7 +92,15 @@ def asked_for(domain: Domain, folder: Path) -> str:
                 await scored(name, answered, models)
 
     reranker = LogOddsReranker(chat)
-    call(use, judge=chat, generator=chat, embedder=FakeEmbedder(), reranker=reranker, lm=proxy, domain=domain)
+    call(
+        use,
+        judge=chat,
+        generator=chat,
+        embedder=FakeEmbedder(),
+        reranker=reranker,
+        lm=proxy,
+        domain=domain,
+    )
     return "\n".join(
         [message.content for request in chat.requests for message in request.messages]
         + [request.prompt + request.text for request in proxy.requests]
@@ -94,7 +109,9 @@ def asked_for(domain: Domain, folder: Path) -> str:
 
 async def scored(name: str, answered: tuple[Example, ...], models: Models) -> None:
     metric = metrics.load(name)
-    example = next(one for one in answered if bool(one.base_answer) == metric.variants and one.contexts)
+    example = next(
+        one for one in answered if bool(one.base_answer) == metric.variants and one.contexts
+    )
     parts = (list(cast(Any, metric.scores)),) if metric.by_part else ()
     found = await metric.score(example, models, metric.params(), *parts)
     values = found.values() if isinstance(found, dict) else [found]
@@ -105,9 +122,19 @@ def test_no_prompt_about_gardens_speaks_of_hazards(tmp_path: Path) -> None:
     sent = asked_for(GARDENS, tmp_path)
     assert [kind for kind, said in TOLD_BY.items() if said not in sent] == []
     assert "the animal or disease that is named" in sent
-    assert [sent[found.start() - 60 : found.end() + 20] for found in ABOUT_HAZARDS.finditer(sent)] == []
+    assert [
+        sent[found.start() - 60 : found.end() + 20] for found in ABOUT_HAZARDS.finditer(sent)
+    ] == []
 
 
 def test_the_words_are_found_where_the_domain_is_hazards(tmp_path: Path) -> None:
     found = {word.lower() for word in ABOUT_HAZARDS.findall(asked_for(HAZARDS, tmp_path))}
-    assert found >= {"hazard", "location", "profession", "infrastructure", "intensity", "timeline", "county"}
+    assert found >= {
+        "hazard",
+        "location",
+        "profession",
+        "infrastructure",
+        "intensity",
+        "timeline",
+        "county",
+    }

@@ -20,11 +20,20 @@ EXAMPLE = {
 
 
 @pytest.mark.embedded
-@pytest.mark.skipif(not catalogue.is_installed("judge"), reason="the embedded judge is not installed on this machine")
-def test_an_example_goes_the_whole_way_on_the_embedded_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.skipif(
+    not catalogue.is_installed("judge"),
+    reason="the embedded judge is not installed on this machine",
+)
+def test_an_example_goes_the_whole_way_on_the_embedded_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     Path("one.jsonl").write_bytes(orjson.dumps(EXAMPLE))
-    words = ["one.jsonl", "--metrics", "ccrs.contextual_coherence,ccrs.question_relevance,score.readability"]
+    words = [
+        "one.jsonl",
+        "--metrics",
+        "ccrs.contextual_coherence,ccrs.question_relevance,score.readability",
+    ]
     models = ["--judge", "embedded", "--scoring", "expected", "--cache", "calls.sqlite"]
     assert main(["run", *words, *models, "--out", "first", "--quiet"]) == 0
     rows = [Row.from_json(line) for line in Path("first/rows.jsonl").read_bytes().splitlines()]

@@ -65,15 +65,23 @@ for words in sys.stdin.read().splitlines():
 
 
 def test_a_missing_extra_is_named_before_anything_is_asked_or_written(tmp_path: Path):
-    (tmp_path / "answers.jsonl").write_text('{"question": "q", "answer": "a", "contexts": ["c"], "reference": "r"}\n')
-    (tmp_path / "questions.jsonl").write_text('{"question": "Which floods hit Chicago?", "profile": {}}\n')
+    (tmp_path / "answers.jsonl").write_text(
+        '{"question": "q", "answer": "a", "contexts": ["c"], "reference": "r"}\n'
+    )
+    (tmp_path / "questions.jsonl").write_text(
+        '{"question": "Which floods hit Chicago?", "profile": {}}\n'
+    )
     (tmp_path / "answers.parquet").write_bytes(b"PAR1")
     (tmp_path / "pretrain.yaml").write_text("model: hf:any\ntrain: documents\nout: new\n")
     (tmp_path / "documents").mkdir()
     (tmp_path / "documents" / "one.txt").write_text("Pipes freeze.")
     before = sorted(path.name for path in tmp_path.iterdir())
     done = subprocess.run(
-        [sys.executable, "-c", BARE % EXTRAS], input="\n".join(COMMANDS), cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-c", BARE % EXTRAS],
+        input="\n".join(COMMANDS),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
     assert done.stderr == ""
     wrong = [

@@ -36,7 +36,9 @@ def test_the_front_page_has_five_verbs_with_an_example_each_and_all_others_in_gr
     for verb in verbs or ():
         assert verb in shown
     assert len(FIRST) == 5
-    assert [line.split("$ ")[1] for line in shown.splitlines() if "$ " in line] == list(FIRST.values())
+    assert [line.split("$ ")[1] for line in shown.splitlines() if "$ " in line] == list(
+        FIRST.values()
+    )
     if words:
         done = run(*words, home=home)
         assert (done.code, done.err) == (0, "")
@@ -72,7 +74,19 @@ def test_a_misspelt_verb_or_action_gets_the_nearest_one(home: Path):
 
 
 def test_all_mistakes_of_a_command_line_are_printed_together(home: Path):
-    done = run("run", "f.jsonl", "--sample", "3", "--seed", "x", "--turns", "some", "--max-usd", "-1", home=home)
+    done = run(
+        "run",
+        "f.jsonl",
+        "--sample",
+        "3",
+        "--seed",
+        "x",
+        "--turns",
+        "some",
+        "--max-usd",
+        "-1",
+        home=home,
+    )
     unknown, *others = mistakes(done)
     assert unknown.startswith("unknown option: --sample. Did you mean --samples")
     assert [mistake.partition(": ")[0] for mistake in others] == [
@@ -88,10 +102,14 @@ def test_an_option_that_is_only_misspelt_is_not_called_missing_too(home: Path):
     assert mistake.startswith("unknown option: --metric. Did you mean --metrics")
 
 
-def test_a_project_file_can_hold_what_a_command_line_with_a_mistake_leaves_out(tmp_path: Path, home: Path):
+def test_a_project_file_can_hold_what_a_command_line_with_a_mistake_leaves_out(
+    tmp_path: Path, home: Path
+):
     """With the file, --metrics is not missing, though an option is unknown."""
     write_jsonl(tmp_path / "a.jsonl", [{"question": "Why?", "answer": "So."}])
-    (tmp_path / "longmark.yaml").write_text("runs: {one: {examples: a.jsonl, metrics: [classic.length]}}", "utf-8")
+    (tmp_path / "longmark.yaml").write_text(
+        "runs: {one: {examples: a.jsonl, metrics: [classic.length]}}", "utf-8"
+    )
     (unknown,) = mistakes(run("run", "one", "--lmit", "1", home=home, cwd=tmp_path))
     assert unknown.startswith("unknown option: --lmit. Did you mean --limit")
     (value,) = mistakes(run("run", "one", "--limit", "0", home=home, cwd=tmp_path))
@@ -100,7 +118,18 @@ def test_a_project_file_can_hold_what_a_command_line_with_a_mistake_leaves_out(t
 
 def test_what_a_verb_finds_wrong_is_printed_together(tmp_path: Path, home: Path):
     write_jsonl(tmp_path / "a.jsonl", [{"question": "Why?", "answer": "So.", "doc": "x"}])
-    words = ("run", "a.jsonl", "--metrics", "classic.lenght", "--samples", "3", "--cluster", "dok", "--junit", "x.json")
+    words = (
+        "run",
+        "a.jsonl",
+        "--metrics",
+        "classic.lenght",
+        "--samples",
+        "3",
+        "--cluster",
+        "dok",
+        "--junit",
+        "x.json",
+    )
     done = run(*words, home=home, cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert [line.removeprefix("longmark: ").split(": ")[0] for line in done.err.splitlines()] == [

@@ -45,7 +45,9 @@ def test_a_file_that_did_not_change_is_not_read_again(file: Path, monkeypatch: p
     assert home.sha256(file) == before
 
 
-@pytest.mark.parametrize("memory", [b"[]", b"{", b'{"%s": [9, 1, "f"]}', b'{"%s": []}', b'{"%s": 1}'])
+@pytest.mark.parametrize(
+    "memory", [b"[]", b"{", b'{"%s": [9, 1, "f"]}', b'{"%s": []}', b'{"%s": 1}']
+)
 def test_a_memory_of_an_older_form_or_a_damaged_one_is_not_believed(file: Path, memory: bytes):
     store = home.home() / "hashes.json"
     store.parent.mkdir(parents=True)

@@ -35,7 +35,10 @@ def test_the_answer_stands_whole_between_tags_it_does_not_contain(text: str):
         assert user.count(f"<{opened[1]}>") == user.count(f"</{opened[1]}>") == 1
         # every other tag with digits is ours too, and the task stands behind the last one
         task = user[user.rindex("</") :].split(">", 1)[1]
-        assert task.strip() == Template(prompt.text).substitute(dict.fromkeys(prompt.fields, "1")).strip()
+        assert (
+            task.strip()
+            == Template(prompt.text).substitute(dict.fromkeys(prompt.fields, "1")).strip()
+        )
 
 
 @pytest.mark.parametrize("text", ALL)
@@ -63,7 +66,10 @@ def test_a_judge_that_repeats_the_answer_gives_no_mark(name: str, text: str):
 @pytest.mark.parametrize("text", [text for name, text in HOSTILE.items() if name != "yes"])
 def test_a_judge_that_repeats_the_answer_gives_no_label(text: str):
     reader = choice(("yes", "no", "100"))
-    if text.strip().rpartition("\n")[2].removesuffix(".") in ("100", "yes"):  # a label to the letter
+    if text.strip().rpartition("\n")[2].removesuffix(".") in (
+        "100",
+        "yes",
+    ):  # a label to the letter
         return
     with pytest.raises(Unreadable):
         reader.read(ChatReply(f"no, for it says: {text}"))

@@ -24,12 +24,26 @@ SOURCE = ROOT / "src" / "longmark"
 
 # module or package -> its place; the longest name that fits counts; a module imports from its own place or beneath
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("longmark", "deprecated", "errors", "home", "options", "places", "plugins", "progress", "concurrency", "writing"),
+    (
+        "longmark",
+        "deprecated",
+        "errors",
+        "home",
+        "options",
+        "places",
+        "plugins",
+        "progress",
+        "concurrency",
+        "writing",
+    ),
     ("records",),
     ("domain", "judging", "options.groups", "workspace"),
     ("models",),  # protocols, backends, client
     ("prompts",),
-    ("models.handles", "models.rerank_embedded"),  # the client with the prompts; a backend that asks by a prompt
+    (
+        "models.handles",
+        "models.rerank_embedded",
+    ),  # the client with the prompts; a backend that asks by a prompt
     ("models.registry",),  # every backend by its name
     ("metric",),
     ("judge", "judged", "text"),
@@ -48,7 +62,12 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("analysis.metaeval", "analysis.power", "analysis.length"),
     ("analysis.metrics_study",),
     ("contrib.decide.corrected",),
-    ("contrib.decide.label_next", "contrib.decide.certify", "contrib.decide.audit", "contrib.decide.decide"),
+    (
+        "contrib.decide.label_next",
+        "contrib.decide.certify",
+        "contrib.decide.audit",
+        "contrib.decide.decide",
+    ),
     ("api", "view"),
     ("cli", "__main__", "pytest_plugin"),
     ("contrib",),
@@ -56,11 +75,32 @@ SIDE: tuple[tuple[str, ...], ...] = (
 # records <- scores <- stats <- report <- analysis <- cli
 RUNS_SOMETHING = SIDE.index(("api", "view"))
 BENEATH_THE_SIDE = frozenset(
-    {"longmark", "deprecated", "errors", "home", "places", "progress", "records", "domain", "text", "writing"}
+    {
+        "longmark",
+        "deprecated",
+        "errors",
+        "home",
+        "places",
+        "progress",
+        "records",
+        "domain",
+        "text",
+        "writing",
+    }
 )
 
 HEAVY = frozenset(
-    {"numpy", "scipy", "torch", "pandas", "pyarrow", "transformers", "sentence_transformers", "tokenizers", "xllamacpp"}
+    {
+        "numpy",
+        "scipy",
+        "torch",
+        "pandas",
+        "pyarrow",
+        "transformers",
+        "sentence_transformers",
+        "tokenizers",
+        "xllamacpp",
+    }
     | {"huggingface_hub", "genai_prices", "bm25s", "faiss", "pypdf", "matplotlib", "evalica"}
     | {"rapidfuzz", "regex", "sacrebleu", "peft"}
 )
@@ -111,7 +151,11 @@ def on_the_side(module: str) -> bool:
 
 def for_types_only(node: ast.AST) -> bool:
     """`if TYPE_CHECKING:`"""
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    return (
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
+    )
 
 
 def statements(node: ast.AST, inside_functions: bool) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -123,7 +167,9 @@ def statements(node: ast.AST, inside_functions: bool) -> Iterator[ast.Import | a
             assert isinstance(child, ast.If)
             for other in child.orelse:
                 yield from statements(other, inside_functions)
-        elif inside_functions or not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        elif inside_functions or not isinstance(
+            child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        ):
             yield from statements(child, inside_functions)
 
 
@@ -213,7 +259,11 @@ def test_scores_imports_neither_statistics_nor_reports():
 def test_no_module_imports_itself_in_a_ring():
     """Not in a function either, nor for types: who knows whom is the same whenever it is loaded."""
     graph: dict[str, set[str]] = {
-        name: {ours(module) for module in of_anything(path) if module.startswith("longmark.") and ours(module) != name}
+        name: {
+            ours(module)
+            for module in of_anything(path)
+            if module.startswith("longmark.") and ours(module) != name
+        }
         for name, path in MODULES.items()
     }
     done: set[str] = set()
@@ -234,7 +284,8 @@ def test_what_is_heavy_is_imported_inside_the_function_that_needs_it():
         f"{name}:{line} imports {module}"
         for name, path in MODULES.items()
         for line, module in imported(path, inside_functions=False)
-        if (top := module.partition(".")[0]) in HEAVY and not (name.startswith(NEED_ARRAYS) and top in ARRAYS)
+        if (top := module.partition(".")[0]) in HEAVY
+        and not (name.startswith(NEED_ARRAYS) and top in ARRAYS)
     ]
     assert wrong == []
 
@@ -248,7 +299,9 @@ def test_few_modules_speak_http():
         f"{name} imports {module}"
         for name, path in MODULES.items()
         for _, module in imported(path)
-        if module in speaks and name not in may and not name.startswith(("contrib.annotate.", "report.web."))
+        if module in speaks
+        and name not in may
+        and not name.startswith(("contrib.annotate.", "report.web."))
     ]
     assert wrong == []
 
@@ -274,18 +327,26 @@ print("numpy" in sys.modules)
 
 def test_import_sends_nothing_writes_nothing_and_needs_no_numpy(tmp_path: Path):
     modules = ["longmark" if name == "longmark" else f"longmark.{name}" for name in MODULES]
-    light = [name for name in modules if not name.startswith(tuple(f"longmark.{needs}" for needs in NEED_ARRAYS))]
+    light = [
+        name
+        for name in modules
+        if not name.startswith(tuple(f"longmark.{needs}" for needs in NEED_ARRAYS))
+    ]
     done = run("python", "-c", IMPORT_ALL, *light, "longmark.stats.means", home=tmp_path / "home")
     assert (done.code, done.out.strip()) == (0, "False"), done.err
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    "module", ["longmark.cli", "longmark.engine.run", "longmark.report.html", "longmark.stats.means"]
+    "module",
+    ["longmark.cli", "longmark.engine.run", "longmark.report.html", "longmark.stats.means"],
 )
 def test_each_part_can_be_imported_first(module: str):
     done = subprocess.run(
-        [sys.executable, "-c", f"import {module}"], env=environment(ROOT), capture_output=True, text=True
+        [sys.executable, "-c", f"import {module}"],
+        env=environment(ROOT),
+        capture_output=True,
+        text=True,
     )
     assert done.stderr == ""
 

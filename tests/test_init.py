@@ -20,7 +20,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_file_runs_as_it_is_and_is_never_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_file_runs_as_it_is_and_is_never_overwritten(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     shutil.copy(ROOT / "examples/answers.jsonl", "answers.jsonl")
     assert in_process(["init", "answers.jsonl"]) == 0
     text = Path("longmark.yaml").read_text()
@@ -40,11 +42,19 @@ def test_the_file_runs_as_it_is_and_is_never_overwritten(capsys: pytest.CaptureF
 def test_what_a_metric_takes_is_what_the_dry_run_says(capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copy(ROOT / "examples/answers.jsonl", "answers.jsonl")
     assert in_process(["init", "answers.jsonl"]) == 0
-    (line,) = (one for one in Path("longmark.yaml").read_text().splitlines() if "- ccrs.question_relevance" in one)
+    (line,) = (
+        one
+        for one in Path("longmark.yaml").read_text().splitlines()
+        if "- ccrs.question_relevance" in one
+    )
     words = ["run", "first", "--metrics", "ccrs.question_relevance", "--dry-run"]
     capsys.readouterr()
     assert in_process(words) == 0
-    (of_run,) = (one for one in capsys.readouterr().out.splitlines() if one.startswith("ccrs.question_relevance"))
+    (of_run,) = (
+        one
+        for one in capsys.readouterr().out.splitlines()
+        if one.startswith("ccrs.question_relevance")
+    )
     _name, _rows, calls, _cached, prompt, completion, *_cost = of_run.split()
     assert line.endswith(f"# {calls} calls, {prompt} prompt and {completion} completion tokens")
 
@@ -63,13 +73,17 @@ def test_a_metric_whose_extra_is_not_installed_is_left_out(monkeypatch: pytest.M
     assert "classic.bertscore" not in project.load(Path("longmark.yaml")).runs["first"]["metrics"]
 
 
-def test_a_metric_that_asks_no_model_here_has_no_calls_in_look_and_init(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_metric_that_asks_no_model_here_has_no_calls_in_look_and_init(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     shutil.copy(ROOT / "examples/answers.jsonl", "answers.jsonl")
     assert in_process(["init", "answers.jsonl"]) == 0
     assert "climaqa.phrase_similarity # on 5 of 6 # 0 calls" in Path("longmark.yaml").read_text()
     capsys.readouterr()
     assert in_process(["look", "answers.jsonl"]) == 0
-    (line,) = (one for one in capsys.readouterr().out.splitlines() if "climaqa.phrase_similarity" in one)
+    (line,) = (
+        one for one in capsys.readouterr().out.splitlines() if "climaqa.phrase_similarity" in one
+    )
     assert "0 calls" in line
 
 
@@ -87,7 +101,16 @@ def test_names_and_options_of_the_input_are_kept_as_they_are(folder: Path) -> No
     (data := folder / "data").mkdir()
     odd = data / 'a "b": #c.csv'
     odd.write_text("Nr,Frage,Antwort\n1,Warum?,Weil es so ist.\n", encoding="utf-8")
-    words = ["--map", "id=Nr", "--map", "question=Frage", "--map", "answer=Antwort", "--encoding", "utf-8"]
+    words = [
+        "--map",
+        "id=Nr",
+        "--map",
+        "question=Frage",
+        "--map",
+        "answer=Antwort",
+        "--encoding",
+        "utf-8",
+    ]
     assert in_process(["init", str(odd), "--out", "longmark.yaml", *words]) == 0
     run = project.load(Path("longmark.yaml")).runs["first"]
     assert run["examples"].resolve() == odd
@@ -105,4 +128,7 @@ def test_a_file_that_allows_nothing_leaves_no_file(content: str) -> None:
 
 def test_without_a_file_there_is_one_to_fill_in() -> None:
     assert in_process(["init"]) == 0
-    assert yaml.safe_load(Path("longmark.yaml").read_text())["runs"]["first"]["examples"] == "answers.jsonl"
+    assert (
+        yaml.safe_load(Path("longmark.yaml").read_text())["runs"]["first"]["examples"]
+        == "answers.jsonl"
+    )

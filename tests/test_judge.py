@@ -21,11 +21,16 @@ PROMPT = Prompt("test.grade", ("answer",), "Grade it from 0 to 100.")
 
 
 def asked(model: FakeChat, reader: judge.Reader[Any]) -> judge.Verdict[Any]:
-    return call(lambda models: judge.ask(models, models.judges[0], PROMPT, {"answer": "Paris."}, reader), judge=model)
+    return call(
+        lambda models: judge.ask(models, models.judges[0], PROMPT, {"answer": "Paris."}, reader),
+        judge=model,
+    )
 
 
 def scored(*judges: FakeChat) -> Score:
-    return call(lambda models: judged.judged_score(models, PROMPTS, {"answer": "Paris."}), judge=judges)
+    return call(
+        lambda models: judged.judged_score(models, PROMPTS, {"answer": "Paris."}), judge=judges
+    )
 
 
 def read(reader: judge.Reader[Any], text: str, **more: Any) -> Any:
@@ -170,7 +175,11 @@ def test_a_quoted_label_is_asked_about_once_more_and_then_unparsable():
     assert "one of SUPPORTS, REFUTES" in quoting.requests[1].messages[-1].content
 
 
-@given(st.sampled_from(["yes", "no", "n/a"]), st.text(max_size=40), st.sampled_from(["yes", "no", "n/a"]))
+@given(
+    st.sampled_from(["yes", "no", "n/a"]),
+    st.text(max_size=40),
+    st.sampled_from(["yes", "no", "n/a"]),
+)
 def test_what_stands_before_the_last_line_decides_nothing(quoted: str, text: str, label: str):
     assert read(judge.choice(("yes", "no", "n/a")), f"{text} {quoted}\n{label}") == label
 
@@ -230,7 +239,12 @@ def test_a_refusal_is_told_from_an_unreadable_reply():
 def test_the_expected_value_of_yes_and_no():
     # p(yes) = .6, p( Yes) = .2, p(no) = .1, p(maybe) = .1: expected (.6 + .2) / (.6 + .2 + .1) = .8 / .9
     model = FakeChat(
-        logprobs={"yes": math.log(0.6), " Yes": math.log(0.2), "no": math.log(0.1), "maybe": math.log(0.1)}
+        logprobs={
+            "yes": math.log(0.6),
+            " Yes": math.log(0.2),
+            "no": math.log(0.1),
+            "maybe": math.log(0.1),
+        }
     )
     verdict = asked(model, judge.YES_NO)
     value, more = verdict.value
@@ -271,13 +285,18 @@ def test_a_reply_without_log_probabilities_is_unsupported():
     assert raised.value.status == "unsupported"
 
 
-PROMPTS = judged.ScorePrompts(PROMPT, Prompt("test.grade.expected", ("answer",), "yes or no?"), judge.YES_NO)
+PROMPTS = judged.ScorePrompts(
+    PROMPT, Prompt("test.grade.expected", ("answer",), "yes or no?"), judge.YES_NO
+)
 
 
 def test_several_judges_are_averaged_and_each_is_shown():
     score = scored(FakeChat("80", name="a"), FakeChat("40", name="b"))
     assert score.value == pytest.approx(0.6)  # (.8 + .4) / 2
-    assert [(one["model"], one["score"]) for one in score.evidence["judges"]] == [("a", 0.8), ("b", 0.4)]
+    assert [(one["model"], one["score"]) for one in score.evidence["judges"]] == [
+        ("a", 0.8),
+        ("b", 0.4),
+    ]
 
 
 def test_no_score_of_one_judge_is_no_score_at_all():

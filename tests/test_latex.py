@@ -41,7 +41,9 @@ def cells_of(latex: str) -> tuple[list[str], list[list[str]]]:
     modes close, ends meet their beginnings, and every line has as many cells as there are columns."""
     code = re.sub(r"^%.*\n|(?<!\\)%\n", "", latex, flags=re.MULTILINE)
     depth, math, open_ = 0, False, []
-    for token in re.finditer(r"\\(begin|end)\{(\w+)\}|\\[A-Za-z]+|\\.|[{}$%&#_^~\"|]", code, re.DOTALL):
+    for token in re.finditer(
+        r"\\(begin|end)\{(\w+)\}|\\[A-Za-z]+|\\.|[{}$%&#_^~\"|]", code, re.DOTALL
+    ):
         if token[1] == "begin":
             open_.append(token[2])
         elif token[1] == "end":
@@ -61,7 +63,12 @@ def cells_of(latex: str) -> tuple[list[str], list[list[str]]]:
     ).groups()  # type: ignore[union-attr]
     columns = re.findall(r">\{\\raggedright\\arraybackslash\}p\{[\d.]+\\linewidth\}|[lr]", form)
     assert "".join(columns) == form
-    body = re.sub(r"^\\caption.*\n\\label.*\n|^\\toprule\n(.*\n)+\\midrule\n\\endfirsthead\n", "", body, flags=re.M)
+    body = re.sub(
+        r"^\\caption.*\n\\label.*\n|^\\toprule\n(.*\n)+\\midrule\n\\endfirsthead\n",
+        "",
+        body,
+        flags=re.M,
+    )
     rules = re.fullmatch(
         r"\\toprule\n(?P<heads>(?:.*\\\\\n)+)\\midrule\n(?:\\endhead\n\\bottomrule\n\\endfoot\n)?"
         r"(?P<rows>(?:.*\\\\\n)*)(?:\\bottomrule\n)?",
@@ -71,13 +78,17 @@ def cells_of(latex: str) -> tuple[list[str], list[list[str]]]:
     lines = (rules["heads"] + rules["rows"]).split(" \\\\\n")[:-1]
     split = [re.split(r"(?<!\\)&", line) for line in lines]
     assert all(len(line) == len(columns) for line in split)
-    assert not any(re.match(r"\s*[\[*]", line) for line in lines), "an argument of the line end before it"
+    assert not any(re.match(r"\s*[\[*]", line) for line in lines), (
+        "an argument of the line end before it"
+    )
     return columns, [[cell.strip() for cell in line] for line in split]
 
 
 def test_whatever_a_name_may_be():
     foreign = '*[x] a|b "q" --x `y` \\end{tabular} % $1 #2 ^~ & {'
-    table = Table("a b/ü", foreign, (Column("system"), Column("n")), ((foreign, 1), ("[2]", 2)), note=foreign)
+    table = Table(
+        "a b/ü", foreign, (Column("system"), Column("n")), ((foreign, 1), ("[2]", 2)), note=foreign
+    )
     columns, (_, first, second) = cells_of(as_latex(table))
     assert columns == [">{\\raggedright\\arraybackslash}p{0.74\\linewidth}", "r"]
     said = (
@@ -104,7 +115,10 @@ def test_our_signs_are_written_and_the_engine_named_that_others_need():
     ]
     for foreign, needed in (
         ("ł", "With pdfLaTeX also \\usepackage[T1]{fontenc}."),
-        ("検索 Б 😀", "Compile with LuaLaTeX or XeLaTeX, and fonts that have: CJK, Cyrillic, symbols."),
+        (
+            "検索 Б 😀",
+            "Compile with LuaLaTeX or XeLaTeX, and fonts that have: CJK, Cyrillic, symbols.",
+        ),
         ("ħ", "Compile with LuaLaTeX or XeLaTeX, and fonts that have: Latin."),
     ):
         other = as_latex(Table("t", "T", columns, ((0.5, foreign, None),)))
@@ -115,29 +129,49 @@ def test_our_signs_are_written_and_the_engine_named_that_others_need():
 def test_sentences_are_broken():
     said = "This system cannot be told apart from any of the others. " * 3
     # metric 1.45 + 5 x 0.95, n 2 digits and three gaps: most of the line is left for sentences
-    table = Table("t", "T", (Column("metric"), Column("n"), Column("finding")), (("a", 60, said),), note="A note.")
+    table = Table(
+        "t",
+        "T",
+        (Column("metric"), Column("n"), Column("finding")),
+        (("a", 60, said),),
+        note="A note.",
+    )
     latex = as_latex(table)
-    assert latex.startswith("% Needs \\usepackage{booktabs,array}.\n\\begin{table}\n\\centering\n\\caption")
+    assert latex.startswith(
+        "% Needs \\usepackage{booktabs,array}.\n\\begin{table}\n\\centering\n\\caption"
+    )
     form = cells_of(latex)[0]
     assert form[:2] == ["l", "r"]
     assert 0.7 < float(form[2].split("{")[-1].split("\\")[0]) < 0.9
     assert "resizebox" not in latex
-    assert latex.index("\\end{tabular}") < latex.index("{\\footnotesize A note.}") < latex.index("\\end{table}")
+    assert (
+        latex.index("\\end{tabular}")
+        < latex.index("{\\footnotesize A note.}")
+        < latex.index("\\end{table}")
+    )
 
 
 def test_heads_are_broken_before_type_gets_smaller():
     head = "mean over the common questions"
-    table = Table("t", "T", tuple(Column(f"{head} {i}", places=3) for i in range(5)), (tuple([0.5] * 5),))
+    table = Table(
+        "t", "T", tuple(Column(f"{head} {i}", places=3) for i in range(5)), (tuple([0.5] * 5),)
+    )
     latex = as_latex(table)
     assert latex.startswith("% Needs \\usepackage{booktabs}.")
     _, lines = cells_of(latex)
-    assert [line[0] for line in lines] == [r"\shortstack[r]{mean over \\ the common \\ questions \\ 0}", "0.500"]
+    assert [line[0] for line in lines] == [
+        r"\shortstack[r]{mean over \\ the common \\ questions \\ 0}",
+        "0.500",
+    ]
 
 
 def test_broad_tables_get_smaller_type_then_lie_on_their_side():
     for columns, needs in ((9, "graphicx"), (20, "graphicx,rotating")):
         table = Table(
-            "t", "T", tuple(Column(f"c{i}", places=3) for i in range(columns)), (tuple([-0.123] * columns),) * 3
+            "t",
+            "T",
+            tuple(Column(f"c{i}", places=3) for i in range(columns)),
+            (tuple([-0.123] * columns),) * 3,
         )
         latex = as_latex(table)
         assert latex.startswith(f"% Needs \\usepackage{{booktabs,{needs}}}.\n"), latex[:80]
@@ -148,10 +182,16 @@ def test_broad_tables_get_smaller_type_then_lie_on_their_side():
 
 def test_what_fills_more_than_a_page_is_a_longtable_with_all_its_rows():
     table = Table(
-        "t", "T", (Column("a"), Column("b", places=1)), tuple((f"x{i}", i) for i in range(100)), note="A note."
+        "t",
+        "T",
+        (Column("a"), Column("b", places=1)),
+        tuple((f"x{i}", i) for i in range(100)),
+        note="A note.",
     )
     latex = as_latex(table)
-    assert latex.startswith("% Needs \\usepackage{booktabs,longtable}.\n% More than a page: a longtable")
+    assert latex.startswith(
+        "% Needs \\usepackage{booktabs,longtable}.\n% More than a page: a longtable"
+    )
     assert [line[0] for line in cells_of(latex)[1]] == ["a", *(f"x{i}" for i in range(100))]
     assert latex.index("\\end{longtable}") < latex.index("A note.")
     cells_of(as_latex(Table("t", "t", (Column("a"), Column("b", places=2)), ())))
@@ -160,11 +200,21 @@ def test_what_fills_more_than_a_page_is_a_longtable_with_all_its_rows():
 def test_long_names_go_on_after_their_dots_and_hyphens_and_lose_nothing():
     rows = tuple((NAMES[3], NAMES[4], NAMES[3], Range(-0.1, 0.2)) for _ in range(3))
     latex = as_latex(
-        Table("t", "T", (Column("a"), Column("b"), Column("c"), Column("i", places=3, kind="extremes")), rows)
+        Table(
+            "t",
+            "T",
+            (Column("a"), Column("b"), Column("c"), Column("i", places=3, kind="extremes")),
+            rows,
+        )
     )
     first = cells_of(latex)[1][1]
-    assert "instruct-\\allowbreak{}quantised-\\allowbreak{}q4\\_\\allowbreak{}k\\_\\allowbreak{}m" in first[0]
-    assert [cell.replace("\\allowbreak{}", "").replace("\\_", "_") for cell in first[:3]] == list(rows[0][:3])
+    assert (
+        "instruct-\\allowbreak{}quantised-\\allowbreak{}q4\\_\\allowbreak{}k\\_\\allowbreak{}m"
+        in first[0]
+    )
+    assert [cell.replace("\\allowbreak{}", "").replace("\\_", "_") for cell in first[:3]] == list(
+        rows[0][:3]
+    )
     assert first[3] == "$-$0.100 to 0.200"
 
 
@@ -192,17 +242,44 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
     for q in range(12):
         for system in NAMES[:3]:
             name, truth = f"{q}-{system}", random.random()
-            examples.append(Example(id=name, question_id=f"q{q}", question="?", answer="word " * 9, system=system))
+            examples.append(
+                Example(
+                    id=name, question_id=f"q{q}", question="?", answer="word " * 9, system=system
+                )
+            )
             for metric in ("my_metric & 50%", "<b>x^2~\\</b>"):
                 value = float(np.clip(truth + random.normal(0, 0.2), 0, 1))
                 rows.append(row(name, metric, value, question_id=f"q{q}", system=system))
             for rater in ("ann_#1", "$bo$"):
-                said.append({"example_id": name, "label": "yes_%", "value": int(random.integers(0, 2)), "rater": rater})
-                said.append({"example_id": name, "label": "a_{b}", "value": round(1 + 4 * truth), "rater": rater})
-    described = {**manifest(), "metrics": {name: {"bounds": [0, 1], "higher_is_better": True} for name in ("x^2~\\",)}}
+                said.append(
+                    {
+                        "example_id": name,
+                        "label": "yes_%",
+                        "value": int(random.integers(0, 2)),
+                        "rater": rater,
+                    }
+                )
+                said.append(
+                    {
+                        "example_id": name,
+                        "label": "a_{b}",
+                        "value": round(1 + 4 * truth),
+                        "rater": rater,
+                    }
+                )
+    described = {
+        **manifest(),
+        "metrics": {name: {"bounds": [0, 1], "higher_is_better": True} for name in ("x^2~\\",)},
+    }
     write_run(folder / "people", examples, rows, described)
     choices = [
-        {"question_id": f"q{q}", "a": NAMES[0], "b": NAMES[1], "choice": ["a", "b", "tie"][q % 3], "rater": rater}
+        {
+            "question_id": f"q{q}",
+            "a": NAMES[0],
+            "b": NAMES[1],
+            "choice": ["a", "b", "tie"][q % 3],
+            "rater": rater,
+        }
         for q in range(12)
         for rater in ("ann_#1", "$bo$")
     ]
@@ -213,7 +290,9 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
     return {
         "compare": compared(compare([run], draws=99)),
         "metrics-study": metrics_document(metrics_study([run], draws=99)),
-        "known": metrics_document(metrics_study([write_scores(folder / "known", known(30))], draws=99)),
+        "known": metrics_document(
+            metrics_study([write_scores(folder / "known", known(30))], draws=99)
+        ),
         "ratings": held_against_people(metaeval(rows, said)),
         "choices": held_against_people(metaeval(rows, choices)),
         "score-study": study,
@@ -223,10 +302,16 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
 def test_no_two_verbs_share_a_label(documents: dict[str, Document], tmp_path: Path):
     labels: dict[str, set[str]] = {}
     for made in documents.values():
-        write_tables([table for section in made.sections for table in section.tables], tmp_path / made.kind, made.kind)
+        write_tables(
+            [table for section in made.sections for table in section.tables],
+            tmp_path / made.kind,
+            made.kind,
+        )
     for folder in ("comparison", "metrics study", "meta-evaluation", "score study"):
         files = list((tmp_path / folder).glob("*.tex"))
-        labels[folder] = {re.search(r"\\label\{(.*)\}", file.read_text("utf-8"))[1] for file in files}  # type: ignore[index]
+        labels[folder] = {
+            re.search(r"\\label\{(.*)\}", file.read_text("utf-8"))[1] for file in files
+        }  # type: ignore[index]
         assert len(labels[folder]) == len(files) > 4
     names = [label for its in labels.values() for label in its]
     assert len(set(names)) == len(names)
@@ -234,8 +319,15 @@ def test_no_two_verbs_share_a_label(documents: dict[str, Document], tmp_path: Pa
 
 
 def test_captions_name_metrics_in_words(documents: dict[str, Document]):
-    ids = [f"{family}." for family in ("ccrs", "ragchecker", "score")]  # others have no published name
-    titles = [table.title for made in documents.values() for section in made.sections for table in section.tables]
+    ids = [
+        f"{family}." for family in ("ccrs", "ragchecker", "score")
+    ]  # others have no published name
+    titles = [
+        table.title
+        for made in documents.values()
+        for section in made.sections
+        for table in section.tables
+    ]
     assert any("Answer correctness" in title for title in titles)
     assert not [title for title in titles if any(one in title for one in ids)]
 
@@ -251,12 +343,16 @@ def test_a_table_too_wide_for_a_page_leaves_out_its_spare_columns_and_names_them
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex on PATH")
-def test_every_table_of_every_verb_compiles_and_fits_its_page(documents: dict[str, Document], tmp_path: Path):
+def test_every_table_of_every_verb_compiles_and_fits_its_page(
+    documents: dict[str, Document], tmp_path: Path
+):
     lines = ["\\documentclass{article}", preamble(), "\\begin{document}"]
     files = []
     for name, made in documents.items():
         write_tables(
-            [table for section in made.sections for table in section.tables], tmp_path / "tables" / name, made.kind
+            [table for section in made.sections for table in section.tables],
+            tmp_path / "tables" / name,
+            made.kind,
         )
         files += sorted((tmp_path / "tables" / name).glob("*.tex"))
     assert len(files) > 80
@@ -279,6 +375,8 @@ def test_every_table_of_every_verb_compiles_and_fits_its_page(documents: dict[st
     for line in log.splitlines():
         if line.startswith("+++ "):
             current = line[4:]
-        elif found := re.match(r"Overfull \\[hv]box \(([\d.]+)pt|LaTeX Warning: Float too large", line):
+        elif found := re.match(
+            r"Overfull \\[hv]box \(([\d.]+)pt|LaTeX Warning: Float too large", line
+        ):
             complaints += [f"{current}: {line}"] if found[1] is None or float(found[1]) > 1 else []
     assert not complaints, "\n".join(complaints)

@@ -16,28 +16,59 @@ from longmark import cli
 from longmark.cli import project
 from longmark.engine.settings import RunOptions
 from longmark.errors import UnknownName, UserError
-from longmark.options import DECLARED, command_line, declared, line_name, listed, named, option, values_of
+from longmark.options import (
+    DECLARED,
+    command_line,
+    declared,
+    line_name,
+    listed,
+    named,
+    option,
+    values_of,
+)
 from longmark.options.groups import GateOptions, OutputOptions, TableOptions
 
-_LINE_ONLY = {"metrics", "out", "dry_run", "canary", "examples"}  # of the verb itself; and those of these groups:
-_READ_BY_THE_LINE = {name for group in (GateOptions, OutputOptions, TableOptions) for name, _, _ in declared(group)}
+_LINE_ONLY = {
+    "metrics",
+    "out",
+    "dry_run",
+    "canary",
+    "examples",
+}  # of the verb itself; and those of these groups:
+_READ_BY_THE_LINE = {
+    name for group in (GateOptions, OutputOptions, TableOptions) for name, _, _ in declared(group)
+}
 
 
 def options_of_run() -> dict[str, argparse.Action]:
     """The options of the command line by name, without those that only `--help` and the likes are."""
-    (verbs,) = [action for action in cli.parser("run")._actions if isinstance(action, argparse._SubParsersAction)]
+    (verbs,) = [
+        action
+        for action in cli.parser("run")._actions
+        if isinstance(action, argparse._SubParsersAction)
+    ]
     actions = verbs.choices["run"]._actions
-    return {one.dest: one for one in actions if one.help is not argparse.SUPPRESS and not one.dest.startswith("help")}
+    return {
+        one.dest: one
+        for one in actions
+        if one.help is not argparse.SUPPRESS and not one.dest.startswith("help")
+    }
 
 
 def test_every_option_of_run_is_a_keyword_of_longmark_run_by_the_same_default():
     forms = {form.line or name: (name, default) for name, default, form in declared(RunOptions)}
-    line = {name: one for name, one in options_of_run().items() if name not in _LINE_ONLY | _READ_BY_THE_LINE}
+    line = {
+        name: one
+        for name, one in options_of_run().items()
+        if name not in _LINE_ONLY | _READ_BY_THE_LINE
+    }
     assert {*line} == {*forms} - {"cluster"}
     assert "cluster" in options_of_run()
     for name, action in line.items():
         default = forms[name][1]
-        empty = action.default == [] and not default  # a list on the command line, a mapping or nothing in Python
+        empty = (
+            action.default == [] and not default
+        )  # a list on the command line, a mapping or nothing in Python
         assert name == "quiet" or action.default == default or empty, name
 
 
@@ -72,7 +103,10 @@ def test_the_docstring_lists_every_option_in_its_group():
 def test_help_shows_fifteen_options_of_run_and_help_all_the_rest(tmp_path: Path):
     short = run("run", "--help", home=tmp_path / "home").out
     long = run("run", "--help-all", home=tmp_path / "home").out
-    names = [line_name(name, DECLARED[name]) for name in ("judges", "mapping", "max_usd", "fail_under", "base")]
+    names = [
+        line_name(name, DECLARED[name])
+        for name in ("judges", "mapping", "max_usd", "fail_under", "base")
+    ]
     for name in ["--metrics", "--out", "--dry-run", *names]:
         assert re.search(rf"^  {name} ?", short, re.MULTILINE), name
     in_short = set(re.findall(r"^  (--[a-z-]+)", short, re.MULTILINE)) - {"--help-all"}
@@ -95,7 +129,9 @@ def test_help_shows_fifteen_options_of_run_and_help_all_the_rest(tmp_path: Path)
         ("budget_group", " ", "budget_group=' '", "--budget-group ' '"),
     ],
 )
-def test_a_message_names_an_option_as_the_face_does(name: str, value: object, python: str, line: str):
+def test_a_message_names_an_option_as_the_face_does(
+    name: str, value: object, python: str, line: str
+):
     assert named(name, value) == python
     with command_line():
         assert named(name, value) == line
@@ -103,7 +139,10 @@ def test_a_message_names_an_option_as_the_face_does(name: str, value: object, py
 
 
 def test_several_options_are_listed_in_a_sentence():
-    assert listed(("max_usd", "max_tokens", "max_calls"), "or") == "max_usd=, max_tokens= or max_calls="
+    assert (
+        listed(("max_usd", "max_tokens", "max_calls"), "or")
+        == "max_usd=, max_tokens= or max_calls="
+    )
     with command_line():
         assert listed(("max_usd",)) == "--max-usd"
 
@@ -111,8 +150,12 @@ def test_several_options_are_listed_in_a_sentence():
 def test_python_and_the_command_line_name_the_same_mistake_each_its_way(tmp_path: Path):
     write_jsonl(tmp_path / "a.jsonl", [{"question": "Why?", "answer": "So."}])
     with pytest.raises(UserError) as caught:
-        longmark.run(tmp_path / "a.jsonl", metrics="classic.length", out=tmp_path / "out", samples=3)
-    assert str(caught.value) == ("samples=3: at temperature 0 a judge gives the same reply again; add temperature=0.7")
+        longmark.run(
+            tmp_path / "a.jsonl", metrics="classic.length", out=tmp_path / "out", samples=3
+        )
+    assert str(caught.value) == (
+        "samples=3: at temperature 0 a judge gives the same reply again; add temperature=0.7"
+    )
     words = ("run", "a.jsonl", "--metrics", "classic.length", "--out", "out", "--samples", "3")
     done = run(*words, home=tmp_path / "home", cwd=tmp_path)
     assert (done.code, done.err) == (

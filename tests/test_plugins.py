@@ -44,39 +44,89 @@ def longmark(folder: Path, *words: str) -> Done:
 
 def test_what_it_adds_is_listed_with_its_origin(installed: Path):
     for verb, name in (("metrics", "hedges"), ("models", "echo:REPLY")):
-        (line,) = [one for one in longmark(installed, verb).out.splitlines() if one.split()[:1] == [name]]
+        (line,) = [
+            one for one in longmark(installed, verb).out.splitlines() if one.split()[:1] == [name]
+        ]
         assert line.endswith("(longmark-example 1.0)")
     assert "count-answers" in longmark(installed, "--help").out
 
 
 def test_what_it_adds_works_as_ours(installed: Path):
     names = "hedges,hedges@modals=false,ccrs.question_relevance"
-    done = longmark(installed, "run", "e.jsonl", "--metrics", names, "--judge", "echo:80", "--out", "r", "--quiet")
+    done = longmark(
+        installed,
+        "run",
+        "e.jsonl",
+        "--metrics",
+        names,
+        "--judge",
+        "echo:80",
+        "--out",
+        "r",
+        "--quiet",
+    )
     assert done.code == 0, done.err
-    scores = {line.split()[0]: line.split()[2] for line in done.out.splitlines() if line.startswith(("hedges", "ccrs"))}
-    assert scores == {"hedges": "0.500", "hedges@modals=false": "0.000", "ccrs.question_relevance": "0.800"}
-    again = longmark(installed, "run", "e.jsonl", "--metrics", names, "--judge", "echo:20", "--out", "r2", "--quiet")
-    assert re.search(r"^ccrs\.question_relevance +x +0\.200 ", again.out, re.MULTILINE), "no reply of another model"
+    scores = {
+        line.split()[0]: line.split()[2]
+        for line in done.out.splitlines()
+        if line.startswith(("hedges", "ccrs"))
+    }
+    assert scores == {
+        "hedges": "0.500",
+        "hedges@modals=false": "0.000",
+        "ccrs.question_relevance": "0.800",
+    }
+    again = longmark(
+        installed,
+        "run",
+        "e.jsonl",
+        "--metrics",
+        names,
+        "--judge",
+        "echo:20",
+        "--out",
+        "r2",
+        "--quiet",
+    )
+    assert re.search(r"^ccrs\.question_relevance +x +0\.200 ", again.out, re.MULTILINE), (
+        "no reply of another model"
+    )
     assert longmark(installed, "report", "r", "--out", "r.html").code == 0
     (page,) = answers_on(installed / "r.html")
     assert '<mark class="quoted" data-quotes="1">It may.</mark> It is.' in page
     assert "Passages of the answer" in page
-    assert "Evidence as recorded</bdi>" not in page, "hedges@modals=false marks nothing, which is no other form"
+    assert "Evidence as recorded</bdi>" not in page, (
+        "hedges@modals=false marks nothing, which is no other form"
+    )
     assert longmark(installed, "count-answers", "e.jsonl").out == "x: 1\n"
     other = ("--metrics", "score.robustness", "--embedder", "echo:80", "--out", "s")
     refused = longmark(installed, "run", "e.jsonl", *other)
-    assert refused.err == "longmark: --embedder echo:80: echo:REPLY can be judge, generator, checker, not embedder\n"
+    assert (
+        refused.err
+        == "longmark: --embedder echo:80: echo:REPLY can be judge, generator, checker, not embedder\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("metrics",), "cannot be used: hedges (longmark.metrics of longmark-example 1.0): ZeroDivisionError"),
-        (("models",), "echo (longmark.models of longmark-example 1.0): ZeroDivisionError while it was imported"),
-        (("count-answers", "e.jsonl"), "count-answers (longmark.verbs of longmark-example 1.0): ZeroDivisionError"),
+        (
+            ("metrics",),
+            "cannot be used: hedges (longmark.metrics of longmark-example 1.0): ZeroDivisionError",
+        ),
+        (
+            ("models",),
+            "echo (longmark.models of longmark-example 1.0): ZeroDivisionError while it was imported",
+        ),
+        (
+            ("count-answers", "e.jsonl"),
+            "count-answers (longmark.verbs of longmark-example 1.0): ZeroDivisionError",
+        ),
     ],
 )
-def test_a_package_that_cannot_be_imported_is_named(installed: Path, words: tuple[str, ...], told: str):
+def test_a_package_that_cannot_be_imported_is_named(
+    installed: Path, words: tuple[str, ...], told: str
+):
     (installed / "longmark_example.py").write_text("1 / 0")
     done = longmark(installed, *words)
     assert told in " ".join((done.out + done.err).split())

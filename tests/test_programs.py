@@ -10,7 +10,9 @@ import longmark
 
 ROOT = Path(__file__).parent.parent
 SOURCES = Path(longmark.__file__).parent
-MODULES = frozenset(("subprocess", "multiprocessing", "pty", "popen2", "webbrowser", "concurrent.futures.process"))
+MODULES = frozenset(
+    ("subprocess", "multiprocessing", "pty", "popen2", "webbrowser", "concurrent.futures.process")
+)
 CALLS = re.compile(
     r"(os\.(system|popen|posix_spawnp?|spawn\w+|exec\w+|fork\w*|startfile))|.*(create_subprocess_\w+|subprocess_exec|"
     r"subprocess_shell|ProcessPoolExecutor)"

@@ -55,7 +55,9 @@ def sample(action: argparse.Action) -> Any:
     if action.metavar == "yes|no":
         return "yes"
     kind = project._KINDS.get(action.type)
-    one: Any = {"integer": 3, "number": 0.5}.get(kind or "", "a=b" if "=" in str(action.metavar) else "word")
+    one: Any = {"integer": 3, "number": 0.5}.get(
+        kind or "", "a=b" if "=" in str(action.metavar) else "word"
+    )
     return [one, one] if project.is_list(action) else one
 
 
@@ -91,7 +93,9 @@ def test_the_file_holds_a_section_for_each_verb_that_reads_it() -> None:
 
 
 def test_the_schema_that_is_shipped_is_that_of_the_options() -> None:
-    assert project.SCHEMA.read_text("utf-8") == generate.schema_text(), "run: python -m tests.docs.generate"
+    assert project.SCHEMA.read_text("utf-8") == generate.schema_text(), (
+        "run: python -m tests.docs.generate"
+    )
 
 
 def test_the_schema_takes_what_the_reader_takes() -> None:
@@ -101,7 +105,12 @@ def test_the_schema_takes_what_the_reader_takes() -> None:
     jsonschema.validate(yaml.safe_load(RUN), made)
     jsonschema.validate({"runs": {"a.b": {}, "bot-1.8": {}}}, made)
     bad: dict[str, Any]
-    for bad in ({"runs": {"a/b": {}}}, {"runs": {"a": {"metric": "x"}}}, {"run": {"limit": "x"}}, {"comapre": {}}):
+    for bad in (
+        {"runs": {"a/b": {}}},
+        {"runs": {"a": {"metric": "x"}}},
+        {"run": {"limit": "x"}},
+        {"comapre": {}},
+    ):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(bad, made)
 
@@ -110,15 +119,26 @@ def test_a_run_of_the_file_is_made_by_its_name_and_the_command_line_goes_before_
     written(RUN)
     assert in_process(["run", "one"]) == 0
     assert len(rows_of(Path("runs/one"))) == 6
-    assert in_process(["run", "one", "--limit", "1", "--metrics", "classic.length", "--out", "runs/short"]) == 0
+    assert (
+        in_process(
+            ["run", "one", "--limit", "1", "--metrics", "classic.length", "--out", "runs/short"]
+        )
+        == 0
+    )
     assert {row.metric.partition(".")[0] for row in rows_of(Path("runs/short"))} == {"classic"}
     assert {row.example_id for row in rows_of(Path("runs/short"))} == {"0"}
 
 
 def test_what_the_command_line_gives_replaces_a_list_of_the_file_and_unsets_its_switch() -> None:
-    written("runs: {one: {examples: a.jsonl, metrics: m, judge: [a, b], skip_bad: true, fail_under: [x>=1]}}")
+    written(
+        "runs: {one: {examples: a.jsonl, metrics: m, judge: [a, b], skip_bad: true, fail_under: [x>=1]}}"
+    )
     made = read("run one --judge c@http://localhost:1/v1 --no-skip-bad")
-    assert (made["judge"], made["skip_bad"], made["fail_under"]) == (["c@http://localhost:1/v1"], False, ["x>=1"])
+    assert (made["judge"], made["skip_bad"], made["fail_under"]) == (
+        ["c@http://localhost:1/v1"],
+        False,
+        ["x>=1"],
+    )
     assert (made["examples"], made["out"]) == (Path("a.jsonl"), Path("runs/one"))
 
 
@@ -144,18 +164,46 @@ def test_paths_are_relative_to_the_file(folder: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("report one --out x.html", {"runs": [Path("runs/one")], "out": Path("x.html"), "max_unscored": 0.25}),
-        ("report one elsewhere.d/run --out x.html", {"runs": [Path("runs/one"), Path("elsewhere.d/run")]}),
-        ("report elsewhere.d/run --out x.html", {"max_unscored": 0.05}),  # the command names nothing of the file
+        (
+            "report one --out x.html",
+            {"runs": [Path("runs/one")], "out": Path("x.html"), "max_unscored": 0.25},
+        ),
+        (
+            "report one elsewhere.d/run --out x.html",
+            {"runs": [Path("runs/one"), Path("elsewhere.d/run")]},
+        ),
+        (
+            "report elsewhere.d/run --out x.html",
+            {"max_unscored": 0.05},
+        ),  # the command names nothing of the file
         ("report elsewhere.d/run --out x.html --config longmark.yaml", {"max_unscored": 0.25}),
-        ("compare", {"runs": [Path("runs/one"), Path("runs/two")], "margin": ["0.1"], "alpha": 0.01}),
-        ("compare two one --alpha 0.1", {"runs": [Path("runs/two"), Path("runs/one")], "alpha": 0.1}),
-        ("metaeval one", {"rows": [Path("runs/one")], "human": Path("ratings.csv"), "map": ["value=Note"]}),
+        (
+            "compare",
+            {"runs": [Path("runs/one"), Path("runs/two")], "margin": ["0.1"], "alpha": 0.01},
+        ),
+        (
+            "compare two one --alpha 0.1",
+            {"runs": [Path("runs/two"), Path("runs/one")], "alpha": 0.1},
+        ),
+        (
+            "metaeval one",
+            {"rows": [Path("runs/one")], "human": Path("ratings.csv"), "map": ["value=Note"]},
+        ),
         ("metaeval one other.csv", {"rows": [Path("runs/one")], "human": Path("other.csv")}),
         ("power two", {"runs": [Path("runs/two")], "effect": 0.2}),
         ("look one", {"examples": Path("a.jsonl"), "limit": 2, "map": ["answer=output"]}),
-        ("decide", {"answers": [Path("a.jsonl"), Path("b.jsonl")], "metrics": ["m"], "out": Path("runs/ab")}),
-        ("decide two one --alpha 0.1", {"answers": [Path("b.jsonl"), Path("a.jsonl")], "out": Path("runs/ab")}),
+        (
+            "decide",
+            {
+                "answers": [Path("a.jsonl"), Path("b.jsonl")],
+                "metrics": ["m"],
+                "out": Path("runs/ab"),
+            },
+        ),
+        (
+            "decide two one --alpha 0.1",
+            {"answers": [Path("b.jsonl"), Path("a.jsonl")], "out": Path("runs/ab")},
+        ),
         ("annotate init one", {"runs": [Path("runs/one")], "template": "pairs"}),
         ("annotate serve", {"study": Path("study.yaml"), "port": 9}),
         ("annotate status", {"study": Path("study.yaml")}),
@@ -180,22 +228,43 @@ def test_the_verbs_read_their_sections(words: str, expected: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("runs:\n  a:\n    exampels: x", "longmark.yaml:3: runs.a.exampels: unknown key: exampels. Did you mean examp"),
-        ("runs:\n  a:\n    max-usd: 1", "longmark.yaml:3: runs.a.max-usd: unknown key: max-usd. Did you mean max_usd"),
-        ("runs:\n  a:\n    limit: 0", "longmark.yaml:3: runs.a.limit: expected a whole number from 1, found 0"),
+        (
+            "runs:\n  a:\n    exampels: x",
+            "longmark.yaml:3: runs.a.exampels: unknown key: exampels. Did you mean examp",
+        ),
+        (
+            "runs:\n  a:\n    max-usd: 1",
+            "longmark.yaml:3: runs.a.max-usd: unknown key: max-usd. Did you mean max_usd",
+        ),
+        (
+            "runs:\n  a:\n    limit: 0",
+            "longmark.yaml:3: runs.a.limit: expected a whole number from 1, found 0",
+        ),
         ("runs:\n  a:\n    limit: true", "longmark.yaml:3: runs.a.limit: expected N, found true"),
-        ("runs:\n  a:\n    quiet: 3", "longmark.yaml:3: runs.a.quiet: expected true or false, found 3"),
+        (
+            "runs:\n  a:\n    quiet: 3",
+            "longmark.yaml:3: runs.a.quiet: expected true or false, found 3",
+        ),
         ("runs:\n  a:\n    temperature: hot", 'runs.a.temperature: expected a number, found "hot"'),
         ("runs:\n  a:\n    metrics: [[b]]", "runs.a.metrics: expected NAME,…, found a list"),
-        ("runs:\n  a/b: {}", "runs.a/b.[key]: the name of a run consists of letters, digits, ., _ and -, and begins"),
-        ("runs:\n  .a: {}", "runs..a.[key]: the name of a run consists of letters, digits, ., _ and -, and begins"),
+        (
+            "runs:\n  a/b: {}",
+            "runs.a/b.[key]: the name of a run consists of letters, digits, ., _ and -, and begins",
+        ),
+        (
+            "runs:\n  .a: {}",
+            "runs..a.[key]: the name of a run consists of letters, digits, ., _ and -, and begins",
+        ),
         ("runs:\n  1.10: {}", '1.1 is a number: write the name of the run in quotes, as "1.10"'),
         ("runs:\n  a: {}\n  a: {}", "longmark.yaml:3: runs.a: appears twice"),
         ("runs:\n  a: {trust: true}", "longmark.yaml:2: runs.a.trust: unknown key: trust"),
         ("run: {config: x}", "run.config: unknown key: config"),
         ("comapre: {}", "longmark.yaml:1: comapre: unknown key: comapre. Did you mean compare"),
         ("power: {by: x}", 'power.by: expected run or system, found "x"'),
-        ("annotate:\n  serve: {prot: 1}", "longmark.yaml:2: annotate.serve.prot: unknown key: prot. Did you mean por"),
+        (
+            "annotate:\n  serve: {prot: 1}",
+            "longmark.yaml:2: annotate.serve.prot: unknown key: prot. Did you mean por",
+        ),
         (
             "models:\n  m:\n    modle: x\nruns: {}",
             "longmark.yaml:3: models.m.modle: unknown key: modle. Did you mean m",
@@ -212,7 +281,9 @@ def test_a_mistake_is_named_with_its_line_and_the_nearest_key(text: str, said: s
 
 def test_base_and_canary_name_runs_of_the_file() -> None:
     run = "examples: a.jsonl, metrics: [m]"
-    written(f"runs: {{old: {{{run}, out: there}}, new: {{{run}, base: old, canary: old}}, own: {{{run}, base: b}}}}")
+    written(
+        f"runs: {{old: {{{run}, out: there}}, new: {{{run}, base: old, canary: old}}, own: {{{run}, base: b}}}}"
+    )
     made = read("run new")
     assert (made["base"], made["canary"]) == (Path("there"), Path("there"))
     assert read("run own")["base"] == Path("b")
@@ -225,9 +296,20 @@ def test_a_config_that_does_not_exist_is_named(capsys: pytest.CaptureFixture[str
     assert "does not exist" in said
 
 
-def test_a_gate_that_missing_inputs_make_fail_advises_on_the_inputs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_gate_that_missing_inputs_make_fail_advises_on_the_inputs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     Path("one.jsonl").write_text('{"question": "Why?", "answer": "So."}\n{"question": "How?"}\n')
-    words = ["run", "one.jsonl", "--metrics", "classic.length.words", "--out", "x", "--fail-under", "every answer >= 1"]
+    words = [
+        "run",
+        "one.jsonl",
+        "--metrics",
+        "classic.length.words",
+        "--out",
+        "x",
+        "--fail-under",
+        "every answer >= 1",
+    ]
     assert in_process(words) == 2
     said = capsys.readouterr().err
     assert "Add the missing inputs" in said
@@ -245,7 +327,10 @@ def test_a_name_is_never_a_guess(capsys: pytest.CaptureFixture[str]) -> None:
         assert said in capsys.readouterr().err
     shutil.copy("a.jsonl", "one")
     assert in_process(["run", "one"]) == 2
-    assert "one is a run of longmark.yaml and a file here; for the file, write ./one" in capsys.readouterr().err
+    assert (
+        "one is a run of longmark.yaml and a file here; for the file, write ./one"
+        in capsys.readouterr().err
+    )
     assert read("run ./one --metrics m")["examples"] == Path("one")
     written("runs: {one: {metrics: [m]}}")
     Path("one").unlink()
@@ -261,7 +346,11 @@ def test_the_name_of_a_run_may_have_dots(name: str, capsys: pytest.CaptureFixtur
     written(
         f'runs: {{"{name}": {{examples: b.jsonl, {run}}}, other-1.9: {{examples: b.jsonl, {run}, base: "{name}"}}}}'
     )
-    for words in (["run", name], ["report", name, "--out", "page.html", "--json", "page.json"], ["run", "other-1.9"]):
+    for words in (
+        ["run", name],
+        ["report", name, "--out", "page.html", "--json", "page.json"],
+        ["run", "other-1.9"],
+    ):
         assert in_process(words) == 0, capsys.readouterr().err
     assert len(rows_of(Path("runs") / name)) == 6
     assert read("run other-1.9")["base"] == Path("runs") / name
@@ -269,7 +358,9 @@ def test_the_name_of_a_run_may_have_dots(name: str, capsys: pytest.CaptureFixtur
     assert "unknown run of longmark.yaml: bot-1.7. " in capsys.readouterr().err
 
 
-def test_a_misspelt_name_with_a_dot_is_neither_file_nor_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_misspelt_name_with_a_dot_is_neither_file_nor_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     written("runs: {nightly.main: {examples: a.jsonl, metrics: [score.readability]}}")
     assert in_process(["run", "nightly.mian"]) == 2
     said = "nightly.mian is no file, and no run of longmark.yaml. Did you mean nightly.main?"
@@ -278,7 +369,10 @@ def test_a_misspelt_name_with_a_dot_is_neither_file_nor_run(capsys: pytest.Captu
 
 def test_a_file_of_examples_is_no_name_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     written("runs: {bot-1.8: {examplse: a.jsonl}}")
-    assert in_process(["run", "a.jsonl", "--metrics", "score.readability", "--out", "x", "--quiet"]) == 0
+    assert (
+        in_process(["run", "a.jsonl", "--metrics", "score.readability", "--out", "x", "--quiet"])
+        == 0
+    )
     assert in_process(["run", "bot-1.8"]) == 2
     assert "examplse" in capsys.readouterr().err
 

@@ -14,7 +14,12 @@ from longmark.metrics import all_prompts
 from longmark.prompts import SYSTEM, Prompt, PromptBook, fence, from_folder
 from longmark.prompts import prompt as written
 
-INPUTS = {"context": "Lyon is in France.", "answer": "Paris.", "reference": "Paris", "question": "Capital of France?"}
+INPUTS = {
+    "context": "Lyon is in France.",
+    "answer": "Paris.",
+    "reference": "Paris",
+    "question": "Capital of France?",
+}
 
 
 @given(st.text(), st.sampled_from(["answer", "context", "question"]))
@@ -79,7 +84,11 @@ def test_ids_are_unique_and_every_prompt_is_valid():
 def test_fields_are_filled_and_hashed():
     prompt = Prompt("p", ("answer",), "Ask $n questions for $$5.")
     assert prompt.fields == {"n"}
-    assert PromptBook().fill(prompt, {**INPUTS, "n": "3"})[1].content.endswith("Ask 3 questions for $5.")
+    assert (
+        PromptBook()
+        .fill(prompt, {**INPUTS, "n": "3"})[1]
+        .content.endswith("Ask 3 questions for $5.")
+    )
     assert prompt.hash != Prompt("p", ("answer",), "Ask $n questions.").hash
     assert prompt.hash != Prompt("p", ("answer", "context"), prompt.text).hash
 
@@ -114,7 +123,9 @@ def test_a_folder_that_is_wrong_is_refused(tmp_path: Path, name: str, content: b
 def test_a_pipe_and_a_huge_file_are_refused(tmp_path: Path):
     os.mkfifo(tmp_path / "p.txt")
     (tmp_path / "system.txt").write_bytes(b"x" * (1 << 20) + b"x")
-    with pytest.raises(UserError, match=r"p\.txt is a pipe or a device.*\n.*system\.txt is larger than the limit"):
+    with pytest.raises(
+        UserError, match=r"p\.txt is a pipe or a device.*\n.*system\.txt is larger than the limit"
+    ):
         from_folder(tmp_path, [Prompt("p", ("answer",), "Grade it.")])
 
 

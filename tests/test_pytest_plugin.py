@@ -61,7 +61,9 @@ def test_nothing_is_imported_until_it_is_used() -> None:
         "print(*sorted(name for name in {*sys.modules} - before))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, capture_output=True
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
     )
     assert done.stdout.split() == [b"longmark", b"longmark.pytest_plugin"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -69,31 +71,46 @@ def test_nothing_is_imported_until_it_is_used() -> None:
     assert not [one for one in project["dependencies"] if one.startswith("pytest")]
 
 
-@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["one", "two"])
-def test_tests_score_and_assert_gates_and_pay_once(tmp_path: Path, server: Server, workers: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["one", "two"]
+)
+def test_tests_score_and_assert_gates_and_pay_once(
+    tmp_path: Path, server: Server, workers: tuple[str, ...]
+) -> None:
     (tmp_path / "test_few.py").write_text(FEW)
     models = f"models:\n  mine: {{endpoint: '{server.base_url}', model: m}}\n"
     run = "examples: none.jsonl, metrics: classic.length.words, judge: mine"
-    (tmp_path / "longmark.yaml").write_text(f"{models}runs:\n  fast: {{{run}}}\nrun: {{judge: mine}}\n")
+    (tmp_path / "longmark.yaml").write_text(
+        f"{models}runs:\n  fast: {{{run}}}\nrun: {{judge: mine}}\n"
+    )
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     code, out = run_pytest(tmp_path, *workers, "--longmark-trust")
     assert (code, "2 failed, 3 passed" in out) == (1, True), out
     paid = server.counts["requests"]
-    assert paid == 2 or (workers and paid <= 4), "two answers; workers can ask for the same one at the same time"
+    assert paid == 2 or (workers and paid <= 4), (
+        "two answers; workers can ask for the same one at the same time"
+    )
     lines = out.splitlines()
     assert f"not met: {QR} every answer >=0.5 for " in out
     assert f"{QR} every answer >=0.3" not in out.replace("assert_scores(score(answers)", "")
     assert f"  two: {QR} 0.400: It names @octocat only" in "\n".join(lines), out
     assert f"  To test the mean itself: mean({QR})>=0.9" in lines
-    assert "longmark: assert_scores 'ccrs.question_relevance => .4': expected >= or <= at character 25:" in out
+    assert (
+        "longmark: assert_scores 'ccrs.question_relevance => .4': expected >= or <= at character 25:"
+        in out
+    )
     if not workers:
         return
     assert "2 failed, 3 passed" in run_pytest(tmp_path, "--longmark-trust")[1]
     assert server.counts["requests"] == paid, "every reply is in the cache"
 
 
-def test_a_project_file_that_is_not_trusted_and_settings_that_are_missing_fail_with_the_reason(tmp_path: Path) -> None:
-    (tmp_path / "longmark.yaml").write_text("models:\n  mine: {endpoint: 'http://example.com/v1', model: m}\n")
+def test_a_project_file_that_is_not_trusted_and_settings_that_are_missing_fail_with_the_reason(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "longmark.yaml").write_text(
+        "models:\n  mine: {endpoint: 'http://example.com/v1', model: m}\n"
+    )
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     test = (
         "import pytest\n"

@@ -62,31 +62,47 @@ READS = {
     "benchmark generate": LONG["benchmark generate"],
 }
 COMMANDS = {
-    **{verb: words for verb, words in QUICK.items() if verb not in ("prompts", "questions")},  # they read nothing
+    **{
+        verb: words for verb, words in QUICK.items() if verb not in ("prompts", "questions")
+    },  # they read nothing
     **READS,
 }
 MORE = {verb: words for verb, words in LONG.items() if verb not in READS}
 ELSEWHERE = {  # verb -> why it is not here
-    **dict.fromkeys(("demo", "metrics", "questions", "completion", "models schema"), "reads no file of the user's"),
+    **dict.fromkeys(
+        ("demo", "metrics", "questions", "completion", "models schema"),
+        "reads no file of the user's",
+    ),
     **dict.fromkeys(("models install", "doctor"), "reads what stands in the home of longmark"),
     "prompts": "a folder of prompts: fuzz/folders.py",
     "view": "a server: view/test_server.py",
     "annotate serve": "a server: it opens the database as `annotate status` does",
     "annotate retry": "reads the database as `annotate revoke` does; annotate/test_damage.py",
-    **dict.fromkeys(("cache clear", "batches fetch", "batches cancel"), "read the call cache as `cache` does"),
+    **dict.fromkeys(
+        ("cache clear", "batches fetch", "batches cancel"), "read the call cache as `cache` does"
+    ),
     **dict.fromkeys(("train pretrain", "train finetune"), "need a model: training/test_adapt.py"),
     "dataset": "one file, as `defects` reads",
-    **dict.fromkeys(("validator apply", "validator next", "validator estimate"), "items, as `validator label` reads"),
-    **dict.fromkeys(("comprehensiveness-study", "calf-study", "climaqa-study"), "runs, as `compare` reads"),
+    **dict.fromkeys(
+        ("validator apply", "validator next", "validator estimate"),
+        "items, as `validator label` reads",
+    ),
+    **dict.fromkeys(
+        ("comprehensiveness-study", "calf-study", "climaqa-study"), "runs, as `compare` reads"
+    ),
 }
-NAMED = {"annotate erase": ["study.sqlite"]}  # it looks at each file of the folder for copies of the database
+NAMED = {
+    "annotate erase": ["study.sqlite"]
+}  # it looks at each file of the folder for copies of the database
 EACH = 3  # things that the fast test tries at a name
 
 Change = Callable[[Path], object]
 
 
 def test_the_matrix_has_every_verb():
-    here = {name.partition(",")[0] for name in (*COMMANDS, *MORE)} - {"cache"}  # which has verbs below it
+    here = {name.partition(",")[0] for name in (*COMMANDS, *MORE)} - {
+        "cache"
+    }  # which has verbs below it
     assert {verb for verb, _ in leaves(cli.parser())} == here | ELSEWHERE.keys()
     assert not here & ELSEWHERE.keys()
 
@@ -140,7 +156,9 @@ ANY: dict[str, Change] = {
     "an object": bytes_of(lambda raw: b"{}\n"),
     "deep": bytes_of(lambda raw: b"[" * 3000 + b"]" * 3000),
     "UTF-16": bytes_of(lambda raw: raw.decode("latin-1").encode("utf-16")),
-    "Windows-1252 in its first line": bytes_of(lambda raw: raw[:3] + "größe".encode("cp1252") + raw[3:]),
+    "Windows-1252 in its first line": bytes_of(
+        lambda raw: raw[:3] + "größe".encode("cp1252") + raw[3:]
+    ),
     "Windows-1252 at its end": bytes_of(lambda raw: raw[:-4] + "größe".encode("cp1252") + raw[-4:]),
     "other ends of lines": bytes_of(lambda raw: raw.replace(b"\n", b"\r")),
 }
@@ -180,7 +198,9 @@ def documents(path: Path) -> Iterator[tuple[str, Change]]:
     """Each place of a JSON or YAML file, or of a record of JSON Lines, with another value there, in turn."""
     lines = path.read_text().splitlines()
     of_lines = path.suffix in (".jsonl", ".part")
-    documents = [json.loads(line) for line in lines] if of_lines else [yaml.safe_load(path.read_text())]
+    documents = (
+        [json.loads(line) for line in lines] if of_lines else [yaml.safe_load(path.read_text())]
+    )
     names, count = list(VALUES), 0
     for number in sorted({0, len(documents) - 1}):
         document = documents[number]
@@ -189,8 +209,13 @@ def documents(path: Path) -> Iterator[tuple[str, Change]]:
             name = names[count % len(names)]
             count += 1
             text = put_in(document, place, VALUES[name])
-            whole = "\n".join([*lines[:number], text, *lines[number + 1 :], ""]) if of_lines else text
-            yield f"{name} at {place} of {number}".encode("ascii", "backslashreplace").decode(), write(whole.encode())
+            whole = (
+                "\n".join([*lines[:number], text, *lines[number + 1 :], ""]) if of_lines else text
+            )
+            yield (
+                f"{name} at {place} of {number}".encode("ascii", "backslashreplace").decode(),
+                write(whole.encode()),
+            )
 
 
 def write(raw: bytes) -> Change:
@@ -209,15 +234,29 @@ def databases(path: Path) -> Iterator[tuple[str, Change]]:
         return change
 
     with closing(sqlite3.connect(path)) as db:
-        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = [
+            name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
     for table in filter(lambda name: not name.startswith("sqlite_"), tables):
-        yield f"a view {table}", done(f"ALTER TABLE {table} RENAME TO o; CREATE VIEW {table} AS SELECT * FROM o")
-        yield f"a trigger on {table}", done(f"CREATE TRIGGER z AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END")
+        yield (
+            f"a view {table}",
+            done(f"ALTER TABLE {table} RENAME TO o; CREATE VIEW {table} AS SELECT * FROM o"),
+        )
+        yield (
+            f"a trigger on {table}",
+            done(f"CREATE TRIGGER z AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END"),
+        )
         yield f"no {table}", done(f"DROP TABLE {table}")
         yield f"another {table}", done(f"DROP TABLE {table}; CREATE TABLE {table} (x)")
-        yield f"a virtual {table}", done(f"DROP TABLE {table}; CREATE VIRTUAL TABLE {table} USING fts5(x)")
+        yield (
+            f"a virtual {table}",
+            done(f"DROP TABLE {table}; CREATE VIRTUAL TABLE {table} USING fts5(x)"),
+        )
     for at in (50, 2000, 4100, 9000):
-        yield f"other bytes at {at}", bytes_of(lambda raw, at=at: raw[:at] + b"Z" * 40 + raw[at + 40 :])  # type: ignore[misc]
+        yield (
+            f"other bytes at {at}",
+            bytes_of(lambda raw, at=at: raw[:at] + b"Z" * 40 + raw[at + 40 :]),
+        )  # type: ignore[misc]
 
 
 def changes_of(path: Path) -> list[tuple[str, Change]]:
@@ -237,9 +276,15 @@ _reading: list[tuple[Path, set[str]]] = []
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if _reading and event in ("open", "sqlite3.connect") and isinstance(arguments[0], str | bytes | os.PathLike):
+    if (
+        _reading
+        and event in ("open", "sqlite3.connect")
+        and isinstance(arguments[0], str | bytes | os.PathLike)
+    ):
         folder, names = _reading[-1]
-        path = Path(os.path.abspath(os.fsdecode(arguments[0]).removeprefix("file:").partition("?")[0]))
+        path = Path(
+            os.path.abspath(os.fsdecode(arguments[0]).removeprefix("file:").partition("?")[0])
+        )
         if path.is_relative_to(folder):
             names.add(str(path.relative_to(folder)))
 
@@ -309,13 +354,19 @@ def tried(words: str, name: str, what: str, change: Change, folder: Path, judge:
     return f"{what} at {name}: {', '.join(wrong)}" if wrong else ""
 
 
-def everything_wrong(verb: str, words: str, whole: Path, to: Path, judge: Server, each: int | None) -> list[str]:
+def everything_wrong(
+    verb: str, words: str, whole: Path, to: Path, judge: Server, each: int | None
+) -> list[str]:
     wrong = []
     for place, name in enumerate(names_of(verb, words, whole, to / "names", judge)):
         changes = changes_of(whole / name)
         start = sum(map(ord, verb)) + 7 * place
         step = max(1, len(changes) // each) if each else 1
-        chosen = [changes[(start + step * number) % len(changes)] for number in range(each)] if each else changes
+        chosen = (
+            [changes[(start + step * number) % len(changes)] for number in range(each)]
+            if each
+            else changes
+        )
         for what, change in chosen:
             wrong.append(tried(words, name, what, change, copied(whole, to / "tried"), judge))
             shutil.rmtree(to / "tried")

@@ -23,7 +23,9 @@ from longmark.testing import FakeChat, Scored, score_sync
 
 QR = "ccrs.question_relevance"
 EXAMPLE = Example(
-    question="Why is the sky blue?", answer="Air scatters blue light more.", contexts=(Context(text="Rayleigh."),)
+    question="Why is the sky blue?",
+    answer="Air scatters blue light more.",
+    contexts=(Context(text="Rayleigh."),),
 )
 RECORD = {"question": EXAMPLE.question, "answer": EXAMPLE.answer}
 REPLY = {"reason": "It names scattering.", "quotes": ["Air scatters"], "score": 80}
@@ -32,7 +34,11 @@ PROMPTS = judged.score_prompts("test.grade", ("answer",), number="Grade it.", ye
 
 def scored(judge: Any, metric: str = QR, **options: Any) -> Scored:
     return next(
-        iter(score_sync(metric, EXAMPLE, judge=judge, judging=Judging(**{"reasons": True, **options})).values())
+        iter(
+            score_sync(
+                metric, EXAMPLE, judge=judge, judging=Judging(**{"reasons": True, **options})
+            ).values()
+        )
     )
 
 
@@ -45,10 +51,18 @@ def test_the_reason_and_the_quotes_come_before_the_score_and_are_evidence():
     one = scored(judge)
     assert one.value == 0.8
     (shown,) = one.evidence["judges"]
-    assert (shown["reason"], shown["quotes"], shown["score"]) == ("It names scattering.", ["Air scatters"], 0.8)
+    assert (shown["reason"], shown["quotes"], shown["score"]) == (
+        "It names scattering.",
+        ["Air scatters"],
+        0.8,
+    )
     (request,) = judge.requests
     assert request.schema is not None
-    assert list(request.schema["properties"]) == ["reason", "quotes", "score"] == request.schema["required"]
+    assert (
+        list(request.schema["properties"])
+        == ["reason", "quotes", "score"]
+        == request.schema["required"]
+    )
     assert request.max_tokens == judged.REASON_TOKENS
 
 
@@ -80,7 +94,9 @@ def test_a_reply_that_is_not_the_object_is_no_score(reply: Any):
         read(reply)
 
 
-@pytest.mark.parametrize("reply", [REPLY, {**REPLY, "score": 80.0}, {**REPLY, "score": "80/100", "confidence": 1}])
+@pytest.mark.parametrize(
+    "reply", [REPLY, {**REPLY, "score": 80.0}, {**REPLY, "score": "80/100", "confidence": 1}]
+)
 def test_a_score_is_read_from_the_object_as_from_a_reply_of_its_own(reply: Any):
     assert read(reply)[0] == 0.8
     assert read(f"```json\n{json.dumps(reply, indent=1)}\n```")[0] == 0.8
@@ -88,7 +104,9 @@ def test_a_score_is_read_from_the_object_as_from_a_reply_of_its_own(reply: Any):
 
 @settings(max_examples=50)
 @given(st.text(), st.lists(st.text(), max_size=3), st.integers(0, 100))
-def test_whatever_the_reason_says_the_score_is_that_of_its_key(reason: str, quotes: list[str], score: int):
+def test_whatever_the_reason_says_the_score_is_that_of_its_key(
+    reason: str, quotes: list[str], score: int
+):
     value, more = read({"reason": reason, "quotes": quotes, "score": score})
     assert value == score / 100
     assert more["reason"] == (reason.strip() or None)
@@ -104,7 +122,12 @@ def test_two_unreadable_objects_are_no_score_with_both_replies():
 # With probabilities: the reason is a second call ----------------------------------------------------------------
 
 
-YES = ChatReply("yes", logprobs=(TokenLogprobs("yes", math.log(0.9), (("yes", math.log(0.9)), ("no", math.log(0.1)))),))
+YES = ChatReply(
+    "yes",
+    logprobs=(
+        TokenLogprobs("yes", math.log(0.9), (("yes", math.log(0.9)), ("no", math.log(0.1)))),
+    ),
+)
 
 
 def by_turn(second: Any) -> Any:
@@ -179,7 +202,9 @@ def test_a_run_is_resumed_with_the_reasons_it_began_with(tmp_path: Path):
     run(tmp_path / "new", judge, reasons=True)
     with pytest.raises(SettingsChanged, match=f"reasons=: removed: {QR}"):
         run(tmp_path / "new", judge)
-    assert json.loads((tmp_path / "new" / "manifest.json").read_bytes())["fixed"]["judging"]["reasons"] == [QR]
+    assert json.loads((tmp_path / "new" / "manifest.json").read_bytes())["fixed"]["judging"][
+        "reasons"
+    ] == [QR]
 
 
 def test_reasons_of_metrics_that_ask_no_judge_are_refused(tmp_path: Path):
@@ -199,12 +224,17 @@ def test_a_rubric_says_whether_its_judges_give_reasons_and_the_option_goes_befor
         (tmp_path / "own.yaml").write_text(json.dumps(content))
         out, cache = tmp_path / f"{key}-{option}", tmp_path / "calls.sqlite"
         model = judge if (key if option is None else option) else FakeChat("kind", name="short")
-        chosen = longmark.run(examples, str(tmp_path / "own.yaml"), out=out, judges=model, cache=cache, reasons=option)
+        chosen = longmark.run(
+            examples, str(tmp_path / "own.yaml"), out=out, judges=model, cache=cache, reasons=option
+        )
         row = next(chosen.rows())
         assert row.score == 1
         return row.signature.params.get("reasons"), row.signature.params["source"]
 
-    found = [reasons(key, option) for key, option in [(None, None), (True, None), (True, False), (None, True)]]
+    found = [
+        reasons(key, option)
+        for key, option in [(None, None), (True, None), (True, False), (None, True)]
+    ]
     assert [given for given, _ in found] == [None, True, None, True]
     assert len({source for _, source in found}) == 1  # the criterion is the same
 
@@ -214,12 +244,20 @@ def test_each_criterion_of_a_rubric_has_its_own_reason(tmp_path: Path):
         "name: two\ncriteria:\n- {name: a, question: Is it long, scale: 1-5}\n- {name: b, question: Is it short}\n"
     )
     judge = FakeChat(
-        lambda request: json.dumps({**REPLY, "score": 4 if "long" in request.messages[-1].content else 50})
+        lambda request: json.dumps(
+            {**REPLY, "score": 4 if "long" in request.messages[-1].content else 50}
+        )
     )
-    scores = score_sync(str(tmp_path / "two.yaml"), EXAMPLE, judge=judge, judging=Judging(reasons=True))
+    scores = score_sync(
+        str(tmp_path / "two.yaml"), EXAMPLE, judge=judge, judging=Judging(reasons=True)
+    )
     assert [scores[f"two.{name}"].value for name in "ab"] == [4, 50]
-    assert all(scores[f"two.{name}"].evidence["judges"][0]["reason"] == REPLY["reason"] for name in "ab")
-    of_a = next(request.schema for request in judge.requests if "long" in request.messages[-1].content)
+    assert all(
+        scores[f"two.{name}"].evidence["judges"][0]["reason"] == REPLY["reason"] for name in "ab"
+    )
+    of_a = next(
+        request.schema for request in judge.requests if "long" in request.messages[-1].content
+    )
     assert of_a is not None
     assert of_a["properties"]["score"] == {"type": "string", "enum": ["1", "2", "3", "4", "5"]}
 
@@ -245,11 +283,19 @@ def test_prompts_of_a_rubric_are_listed_shown_and_written_as_files_that_replace_
     assert "longmark prompts --metrics rubric.yaml" in capsys.readouterr().err
 
 
-def test_a_dry_run_counts_the_larger_replies_and_the_second_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_dry_run_counts_the_larger_replies_and_the_second_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     (tmp_path / "e.jsonl").write_text(json.dumps({"question": "Q?", "answer": "A."}))
 
     def estimate(*options: str) -> list[str]:
-        where = ["--judge", "m@http://127.0.0.1:9/v1", "--cache", str(tmp_path / "calls.sqlite"), "--dry-run"]
+        where = [
+            "--judge",
+            "m@http://127.0.0.1:9/v1",
+            "--cache",
+            str(tmp_path / "calls.sqlite"),
+            "--dry-run",
+        ]
         assert cli.main(["run", str(tmp_path / "e.jsonl"), "--metrics", QR, *where, *options]) == 0
         line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith(QR))
         _, _, calls, _, _, completion, *_ = line.split()
@@ -261,14 +307,29 @@ def test_a_dry_run_counts_the_larger_replies_and_the_second_calls(tmp_path: Path
     assert estimate("--scoring", "expected", "--reasons") == ["2", "513"]
 
 
-def test_scores_with_reasons_are_verified_from_stored_replies(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_scores_with_reasons_are_verified_from_stored_replies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     (tmp_path / "e.jsonl").write_text(json.dumps(RECORD))
     cache = ["--cache", str(tmp_path / "calls.sqlite")]
     with serve() as server:
         for scoring in ("text", "expected"):
-            options = ["--judge", f"{scoring}@{server.base_url}", "--reasons", "--scoring", scoring, "--quiet", *cache]
+            options = [
+                "--judge",
+                f"{scoring}@{server.base_url}",
+                "--reasons",
+                "--scoring",
+                scoring,
+                "--quiet",
+                *cache,
+            ]
             out = str(tmp_path / scoring)
-            assert cli.main(["run", str(tmp_path / "e.jsonl"), "--metrics", QR, "--out", out, *options]) == 0
+            assert (
+                cli.main(
+                    ["run", str(tmp_path / "e.jsonl"), "--metrics", QR, "--out", out, *options]
+                )
+                == 0
+            )
             capsys.readouterr()
             assert cli.main(["verify", out, *cache]) == 0
             assert capsys.readouterr().out == "1 of 1 row verified · 0 differ · 0 not verifiable\n"

@@ -32,12 +32,16 @@ def test_the_citation_names_this_version_licence_and_the_five_papers():
     assert (cited["license"], cited["keywords"]) == (PROJECT["license"], PROJECT["keywords"])
     assert len({one["title"] for one in cited["references"]}) == 5
     for one in (cited, *cited["references"]):
-        assert all(set(author) in ({"name"}, {"given-names", "family-names"}) for author in one["authors"])
+        assert all(
+            set(author) in ({"name"}, {"given-names", "family-names"}) for author in one["authors"]
+        )
 
 
 def test_the_changelog_begins_with_this_version():
     heads = re.findall(r"^## (.*)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
-    assert re.fullmatch(rf"\[{re.escape(longmark.__version__)}\] - (unreleased|\d{{4}}-\d\d-\d\d)", heads[0])
+    assert re.fullmatch(
+        rf"\[{re.escape(longmark.__version__)}\] - (unreleased|\d{{4}}-\d\d-\d\d)", heads[0]
+    )
     assert not any("unreleased" in head for head in heads[1:])
 
 
@@ -52,21 +56,37 @@ def test_every_folder_that_ships_more_than_code_is_listed_with_its_origin():
                 shipped.add(parts[0])
             elif len(parts) > 3 or path.name != "README.md":
                 shipped.add("/".join(parts[:2]))
-    folders = [*os.listdir(package), *(f"contrib/{name}" for name in os.listdir(package / "contrib"))]
-    assert sorted(shipped) == sorted(name for name in folders if f"| `longmark/{name}/` |" in listed)
+    folders = [
+        *os.listdir(package),
+        *(f"contrib/{name}" for name in os.listdir(package / "contrib")),
+    ]
+    assert sorted(shipped) == sorted(
+        name for name in folders if f"| `longmark/{name}/` |" in listed
+    )
 
 
 def build(copy: Path, *targets: str) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-d", "dist", *targets]
-    subprocess.run(command, cwd=copy, env={**os.environ, "SOURCE_DATE_EPOCH": "1764000000"}, check=True)
+    subprocess.run(
+        command, cwd=copy, env={**os.environ, "SOURCE_DATE_EPOCH": "1764000000"}, check=True
+    )
 
 
 @pytest.mark.slow
 def test_two_builds_and_one_from_the_sdist_give_the_same_bytes(tmp_path: Path):
     copies = [tmp_path / "one" / "a", tmp_path / "two" / "elsewhere"]
     for number, copy in enumerate(copies):
-        shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        for name in ("pyproject.toml", "README.md", "LICENSE", "THIRD-PARTY.md", "CITATION.cff", "CHANGELOG.md"):
+        shutil.copytree(
+            ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
+        for name in (
+            "pyproject.toml",
+            "README.md",
+            "LICENSE",
+            "THIRD-PARTY.md",
+            "CITATION.cff",
+            "CHANGELOG.md",
+        ):
             shutil.copy(ROOT / name, copy)
         for path in copy.rglob("*"):
             os.utime(path, (1_600_000_000 + number, 1_600_000_000 + number))
@@ -78,7 +98,16 @@ def test_two_builds_and_one_from_the_sdist_give_the_same_bytes(tmp_path: Path):
         archive.extractall(tmp_path, filter="data")
     unpacked = tmp_path / sdist.name.removesuffix(".tar.gz")
     assert {path.name for path in unpacked.iterdir()} - {".gitignore"} == {
-        *("src", "pyproject.toml", "PKG-INFO", "README.md", "LICENSE", "THIRD-PARTY.md", "CITATION.cff", "CHANGELOG.md")
+        *(
+            "src",
+            "pyproject.toml",
+            "PKG-INFO",
+            "README.md",
+            "LICENSE",
+            "THIRD-PARTY.md",
+            "CITATION.cff",
+            "CHANGELOG.md",
+        )
     }
     build(unpacked, "-t", "wheel")
     assert (unpacked / "dist" / wheel.name).read_bytes() == wheel.read_bytes()

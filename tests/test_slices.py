@@ -23,7 +23,9 @@ LANGUAGES = ("de", "en", None)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    write_jsonl(tmp_path / "a.jsonl", [answer(n, system) for n in range(36) for system in ("s", "t")])
+    write_jsonl(
+        tmp_path / "a.jsonl", [answer(n, system) for n in range(36) for system in ("s", "t")]
+    )
     return tmp_path
 
 
@@ -31,7 +33,12 @@ def answer(n: int, system: str) -> dict[str, Any]:
     """The n-th question's answer: 1 to 6 words, of t one more where its language is de."""
     language = LANGUAGES[n % 3]
     words = 1 + n % 6 + (system == "t" and language == "de") * (1 + n % 2)
-    one = {"id": f"{n}{system}", "question_id": str(n), "question": f"What is {n}?", "answer": "word " * words}
+    one = {
+        "id": f"{n}{system}",
+        "question_id": str(n),
+        "question": f"What is {n}?",
+        "answer": "word " * words,
+    }
     return {**one, "system": system, "group": n // 18, **({"lang": language} if language else {})}
 
 
@@ -52,9 +59,13 @@ def test_a_slice_has_the_mean_of_its_answers_and_answers_without_the_field_are_o
         for key in (LENGTH, name):
             scores.setdefault((key, row.system or ""), []).append(row.score or 0.0)
     found = summarise([Path("r")], by=["lang"])
-    expected: dict[tuple[str, str], Any] = {key: (len(each), pytest.approx(mean(each))) for key, each in scores.items()}
+    expected: dict[tuple[str, str], Any] = {
+        key: (len(each), pytest.approx(mean(each))) for key, each in scores.items()
+    }
     assert cells(found) == expected
-    assert found.metrics == tuple(f"{LENGTH}{part}" for part in ("", "[lang=de]", "[lang=en]", "[no lang]"))
+    assert found.metrics == tuple(
+        f"{LENGTH}{part}" for part in ("", "[lang=de]", "[lang=en]", "[no lang]")
+    )
     assert found.wholes == (LENGTH,)
     whole = summarise([Path("r")])
     assert [cell for cell in found.cells if cell.metric == LENGTH] == list(whole.cells)
@@ -79,7 +90,9 @@ def test_what_was_paid_and_what_is_missing_is_counted_once() -> None:
 
 
 def test_slices_with_few_answers_are_named_with_their_number() -> None:
-    write_jsonl(Path("a.jsonl"), [answer(n, "s") | {"lang": "fr" if n < 3 else "de"} for n in range(20)])
+    write_jsonl(
+        Path("a.jsonl"), [answer(n, "s") | {"lang": "fr" if n < 3 else "de"} for n in range(20)]
+    )
     assert run() == 0
     assert summarise([Path("r")], by=["lang"]).notices == (
         "Few answers of a system in: lang=fr (3). Their means say little.",
@@ -87,7 +100,10 @@ def test_slices_with_few_answers_are_named_with_their_number() -> None:
 
 
 def test_rows_made_elsewhere_have_slices_by_their_columns() -> None:
-    rows = [{"example_id": str(n), "metric": "m", "score": n, "lang": "de" if n % 2 else ""} for n in range(8)]
+    rows = [
+        {"example_id": str(n), "metric": "m", "score": n, "lang": "de" if n % 2 else ""}
+        for n in range(8)
+    ]
     write_jsonl(Path("rows.jsonl"), rows)
     found = cells(summarise([Path("rows.jsonl")], by=["lang"]))
     assert {name: one for (name, _), one in found.items()} == {
@@ -108,12 +124,22 @@ GATES = {  # a line for each system
 }
 
 
-def test_a_gate_can_name_a_slice_before_and_after_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_gate_can_name_a_slice_before_and_after_the_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     words = ["--by", "lang", *(word for gate in GATES for word in ("--fail-under", gate))]
     assert run(*words) == 3
-    of_run = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("met:", "not met:"))]
+    of_run = [
+        line
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith(("met:", "not met:"))
+    ]
     assert in_process(["report", "r", "--out", "p.html", *words]) == 3
-    of_report = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("met:", "not met:"))]
+    of_report = [
+        line
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith(("met:", "not met:"))
+    ]
     assert of_run == of_report
     met = [line.partition(":")[0] for line in of_run]
     assert met == [word for words in GATES.values() for word in words]
@@ -127,7 +153,10 @@ def test_a_gate_can_name_a_slice_before_and_after_the_run(capsys: pytest.Capture
             ["--fail-under", f"{LENGTH}[lang=de]>=2"],
             "unknown slice in --fail-under: lang=de. Cut the answers with --by",
         ),
-        (["--by", "lang", "--fail-under", f"{LENGTH}[lang=dd]>=2"], "The slices are lang=de, lang=en, no lang."),
+        (
+            ["--by", "lang", "--fail-under", f"{LENGTH}[lang=dd]>=2"],
+            "The slices are lang=de, lang=en, no lang.",
+        ),
         (["--by", "many"], "--by many: the field has 72 values; slices are for 50 at most"),
     ],
 )
@@ -135,7 +164,9 @@ def test_a_slice_that_does_not_exist_is_refused_before_the_run(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if "many" in words:
-        lines = [answer(n, system) | {"many": f"{n}{system}"} for n in range(36) for system in ("s", "t")]
+        lines = [
+            answer(n, system) | {"many": f"{n}{system}"} for n in range(36) for system in ("s", "t")
+        ]
         write_jsonl(Path("a.jsonl"), lines)
     assert run(*words) == 2
     assert said in capsys.readouterr().err
@@ -162,7 +193,10 @@ def test_a_comparison_is_corrected_over_its_slices() -> None:
     from longmark.analysis.compare import compare
 
     assert run() == 0
-    whole, cut = compare("r", draws=200), compare("r", draws=200, slices=["lang"], metrics=[LENGTH], margin={LENGTH: 1})
+    whole, cut = (
+        compare("r", draws=200),
+        compare("r", draws=200, slices=["lang"], metrics=[LENGTH], margin={LENGTH: 1}),
+    )
     assert [one.metric for one in cut.metrics] == [
         f"{LENGTH}{part}" for part in ("", "[lang=de]", "[lang=en]", "[no lang]")
     ]

@@ -106,7 +106,9 @@ def test_a_file_of_each_form_is_written(tmp_path):
         "means.md",
         "means.tex",
     ]
-    assert r"Means over \<answers\>" in (tmp_path / "new" / "tables" / "means.md").read_text("utf-8")
+    assert r"Means over \<answers\>" in (tmp_path / "new" / "tables" / "means.md").read_text(
+        "utf-8"
+    )
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="give another --out"):
         write_tables([TABLE], tmp_path / "file" / "tables")
@@ -156,14 +158,24 @@ def test_a_table_without_rows_has_its_heads():
 ESTIMATES = Table(
     "rates",
     "Rates",
-    (Column("system"), Column("rate", "rate", 2, "estimate"), Column("other", "other", 2, "estimate")),
+    (
+        Column("system"),
+        Column("rate", "rate", 2, "estimate"),
+        Column("other", "other", 2, "estimate"),
+    ),
     [
         SimpleNamespace(
             system="a",
-            rate=Best(Estimate(0.5, 0.25, 0.75, 38, missing=2, method="Wilson", clusters=20, effective=8.25)),
+            rate=Best(
+                Estimate(
+                    0.5, 0.25, 0.75, 38, missing=2, method="Wilson", clusters=20, effective=8.25
+                )
+            ),
             other=Estimate(0.1, None, None, 9, reason="too few"),
         ),
-        SimpleNamespace(system="b", rate=Estimate(None, None, None, 0, missing=3, reason="no score"), other=None),
+        SimpleNamespace(
+            system="b", rate=Estimate(None, None, None, 0, missing=3, reason="no score"), other=None
+        ),
     ],
     unit="answers",
 )
@@ -179,8 +191,12 @@ def test_estimates_show_what_they_were_made_of_once_for_each_row():
     shown = readable(ESTIMATES)
     assert shown.note == "In brackets: 95 % CI (Wilson)."
     assert (readable(shown).rows, readable(shown).note) == (shown.rows, shown.note)
-    assert [column.name for column in readable(replace(ESTIMATES, unit="")).columns][3:] == ["reason"]
-    assert "**0.50 \\[0.25, 0.75\\]** |" in as_markdown(ESTIMATES), "the best of a column is in bold"
+    assert [column.name for column in readable(replace(ESTIMATES, unit="")).columns][3:] == [
+        "reason"
+    ]
+    assert "**0.50 \\[0.25, 0.75\\]** |" in as_markdown(ESTIMATES), (
+        "the best of a column is in bold"
+    )
     assert "\\textbf{0.50 {[}0.25, 0.75{]}}" in as_latex(ESTIMATES)
 
 

@@ -30,7 +30,9 @@ Command = Callable[..., Done]
 
 
 @pytest.fixture
-def longmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+def longmark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Command:
     """The command in this process, in a folder and a home of the test's own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
@@ -48,7 +50,10 @@ def longmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capt
 
 
 def scored_by(longmark: Command, out: str = "out", **more: object) -> Done:
-    write_jsonl(Path("given.jsonl"), [{"id": str(i), "question": "Q?", "answer": TEXT, **more} for i in range(3)])
+    write_jsonl(
+        Path("given.jsonl"),
+        [{"id": str(i), "question": "Q?", "answer": TEXT, **more} for i in range(3)],
+    )
     return longmark("run", "given.jsonl", "--metrics", "score.readability", "--out", out, "--quiet")
 
 
@@ -71,12 +76,33 @@ def columns(longmark: Command) -> Done:
     Path("a.csv").write_text(
         f'id,question,"answer{HOSTILE}","answer{HOSTILE}"\n1,Q?,a,b\n', encoding="utf-8", newline=""
     )
-    return longmark("run", "a.csv", "--metrics", "score.readability", "--out", "out", "--map", f"answer=zz{HOSTILE}")
+    return longmark(
+        "run",
+        "a.csv",
+        "--metrics",
+        "score.readability",
+        "--out",
+        "out",
+        "--map",
+        f"answer=zz{HOSTILE}",
+    )
 
 
 def profiles(longmark: Command) -> Done:
-    write_jsonl(Path("a.jsonl"), [{"id": "1", "question": "Q?", "profile": {f"hazard{HOSTILE}": f"flood{HOSTILE}"}}])
-    return longmark("vary", "a.jsonl", "--out", "b.jsonl", "--variants", f"hazard{HOSTILE}", "--domain", "hazards")
+    write_jsonl(
+        Path("a.jsonl"),
+        [{"id": "1", "question": "Q?", "profile": {f"hazard{HOSTILE}": f"flood{HOSTILE}"}}],
+    )
+    return longmark(
+        "vary",
+        "a.jsonl",
+        "--out",
+        "b.jsonl",
+        "--variants",
+        f"hazard{HOSTILE}",
+        "--domain",
+        "hazards",
+    )
 
 
 def documents(longmark: Command) -> Done:
@@ -136,9 +162,23 @@ def bugs(longmark: Command) -> Done:
 
 @pytest.mark.parametrize(
     "printed",
-    [ids, columns, profiles, documents, systems, manifest_models, cached_models, options, names, paths, bugs],
+    [
+        ids,
+        columns,
+        profiles,
+        documents,
+        systems,
+        manifest_models,
+        cached_models,
+        options,
+        names,
+        paths,
+        bugs,
+    ],
 )
-def test_foreign_text_is_printed_without_its_control_characters(longmark: Command, printed: Callable[[Command], Done]):
+def test_foreign_text_is_printed_without_its_control_characters(
+    longmark: Command, printed: Callable[[Command], Done]
+):
     done = printed(longmark)
     assert "31m" in done.out + done.err, "the hostile text is there"
     assert not FOUND.search(done.out + done.err), done
@@ -150,7 +190,10 @@ def test_what_a_control_character_was_can_be_read(longmark: Command):
 
 def test_a_name_cannot_write_a_verdict_line_of_its_own(longmark: Command):
     forged = "x\nmet: score.readability.grade_level<=1 for all: done"
-    write_jsonl(Path("a.jsonl"), [{"id": str(i), "question": "Q?", "answer": TEXT, "system": forged} for i in range(3)])
+    write_jsonl(
+        Path("a.jsonl"),
+        [{"id": str(i), "question": "Q?", "answer": TEXT, "system": forged} for i in range(3)],
+    )
     done = longmark(
         *("run", "a.jsonl", "--metrics", "score.readability", "--out", "out", "--quiet"),
         *("--fail-under", "mean(score.readability.grade_level)<=0.1"),
@@ -161,7 +204,9 @@ def test_a_name_cannot_write_a_verdict_line_of_its_own(longmark: Command):
 
 # On a terminal ---------------------------------------------------------------------------------------------------
 
-OWN = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[[0-9]*[AK]|\r")  # colours, cursor on or off, up, line cleared
+OWN = re.compile(
+    r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[[0-9]*[AK]|\r"
+)  # colours, cursor on or off, up, line cleared
 BAR = """
 import asyncio, sys
 from longmark.home import home
@@ -201,7 +246,9 @@ def test_on_a_terminal_rich_draws_and_foreign_text_does_not(tmp_path: Path):
 def test_a_run_on_a_terminal_has_its_bar_and_its_table(tmp_path: Path):
     write_jsonl(tmp_path / "given.jsonl", records(3, system=f"s{HOSTILE}"))
     with serve(reply="80") as server:
-        shown = on_a_terminal(*judged(server, "--fail-under", f"mean({QR})>=0.9"), home=tmp_path / "home")
+        shown = on_a_terminal(
+            *judged(server, "--fail-under", f"mean({QR})>=0.9"), home=tmp_path / "home"
+        )
     assert "3/3 rows" in shown
     assert "\x1b[1m" in shown, "the heads of the table are bold"
     assert "not met" in shown
@@ -268,9 +315,15 @@ sys.exit(subprocess.run(f"{sys.executable} -m longmark metrics {sys.argv[1]}", s
             OSError(errno.ENOSPC, "No space left on device", "runs/rows.jsonl"),
             "runs/rows.jsonl: No space left on device",
         ),
-        (PermissionError(errno.EACCES, "Permission denied", "a.jsonl"), "a.jsonl: Permission denied"),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "a.jsonl"),
+            "a.jsonl: Permission denied",
+        ),
         (BrokenPipeError(errno.EPIPE, "Broken pipe"), "Broken pipe"),
-        (OSError(errno.ENOSPC, "No space left on device", f"a{HOSTILE}"), f"a{SHOWN}: No space left on device"),
+        (
+            OSError(errno.ENOSPC, "No space left on device", f"a{HOSTILE}"),
+            f"a{SHOWN}: No space left on device",
+        ),
     ],
 )
 def test_an_error_of_the_system_is_one_line_and_2(
@@ -307,7 +360,9 @@ def test_a_gate_says_in_its_exit_code_what_nobody_reads(tmp_path: Path):
     try:
         with serve(reply="80") as server:
             done = run(
-                *judged(server, "--quiet", "--fail-under", f"mean({QR})>=0.9"), home=tmp_path / "home", stdout=writing
+                *judged(server, "--quiet", "--fail-under", f"mean({QR})>=0.9"),
+                home=tmp_path / "home",
+                stdout=writing,
             )
     finally:
         os.close(writing)

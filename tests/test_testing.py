@@ -40,10 +40,14 @@ def test_one_score_of_a_metric():
 
 
 def test_parameters_by_name():
-    example = Example(id="1", answer="Paris", contexts=(Context(text="Paris."),), references=("Paris",))
+    example = Example(
+        id="1", answer="Paris", contexts=(Context(text="Paris."),), references=("Paris",)
+    )
     name = "ccrs.answer_correctness"
     # .5 x 1 + .5 x .8 = .9
-    assert score_sync(name, example, {"weight": 0.5}, judge=FakeChat("80"))[name].value == pytest.approx(0.9)
+    assert score_sync(name, example, {"weight": 0.5}, judge=FakeChat("80"))[
+        name
+    ].value == pytest.approx(0.9)
 
 
 def test_a_declaration_that_is_no_module_of_longmark():

@@ -55,7 +55,9 @@ class Place:
 
     def run(self, words: str) -> int:
         """The exit code of a command; OWN and THEIRS are the addresses."""
-        words = words.replace("OWN", f"m@{self.own.base_url}").replace("THEIRS", self.theirs.base_url)
+        words = words.replace("OWN", f"m@{self.own.base_url}").replace(
+            "THEIRS", self.theirs.base_url
+        )
         try:
             return cli.main(shlex.split(words))
         except SystemExit as error:  # of the parser
@@ -63,7 +65,12 @@ class Place:
 
     def sang(self) -> list[str]:
         """The canaries that sang."""
-        sent = json.dumps([(path, headers, body) for path, headers, body in self.own.requests + self.theirs.requests])
+        sent = json.dumps(
+            [
+                (path, headers, body)
+                for path, headers, body in self.own.requests + self.theirs.requests
+            ]
+        )
         found = ["code or command"] if any(Path(self.folder).rglob("ran")) else []
         found += ["endpoint"] if self.theirs.requests else []
         return found + [name for name in SECRETS if f"secret-of-{name}" in sent]
@@ -84,8 +91,13 @@ def project(servers: tuple[Server, Server], tmp_path_factory: pytest.TempPathFac
     write_jsonl(folder / "b.jsonl", [{**ANSWER, "system": "b"}])
     write_jsonl(folder / "variants.jsonl", [ANSWER, {**ANSWER, "id": "2", "variant_of": "1", "variant": "paraphrase",
                                                      "base_answer": "A text."}])  # fmt: skip
-    write_jsonl(folder / "q.jsonl", [{"id": "1", "question": "Private?", "profile": {"hazard": "drought"}}])
-    write_jsonl(folder / "pairs.jsonl", [{"id": "1", "question": "Private?", "a": "One.", "b": "Two.", "label": "a"}])
+    write_jsonl(
+        folder / "q.jsonl", [{"id": "1", "question": "Private?", "profile": {"hazard": "drought"}}]
+    )
+    write_jsonl(
+        folder / "pairs.jsonl",
+        [{"id": "1", "question": "Private?", "a": "One.", "b": "Two.", "label": "a"}],
+    )
     books = [one.model_copy(update={"book": "book.md"}) for one in item(0, True).passages]
     items = [item(n, True, seed=n).model_copy(update={"passages": tuple(books)}) for n in range(3)]
     write_items(items, folder / "items.jsonl")
@@ -96,11 +108,18 @@ def project(servers: tuple[Server, Server], tmp_path_factory: pytest.TempPathFac
     beside = climaqa_runs.write_beside(folder / "beside")
     write_items(labels(40, lambda n: n % 3 > 0).items, folder / "labels.jsonl")
     (folder / "topic.yaml").write_text(DOMAIN)
-    (folder / "book.md").write_text("# One\n\n" + "The tides rise and fall, since the moon pulls. " * 20)
+    (folder / "book.md").write_text(
+        "# One\n\n" + "The tides rise and fall, since the moon pulls. " * 20
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LONGMARK_HOME", str(folder / "home"))
         patch.chdir(folder)
-        assert cli.main(["rag", "index", "book.md", "--out", "idx", "--embedder", f"e@{theirs}", "--quiet"]) == 0
+        assert (
+            cli.main(
+                ["rag", "index", "book.md", "--out", "idx", "--embedder", f"e@{theirs}", "--quiet"]
+            )
+            == 0
+        )
         assert cli.main(["rag", "index", "book.md", "--out", "plain", "--quiet"]) == 0
         scored = [
             "run",
@@ -113,11 +132,19 @@ def project(servers: tuple[Server, Server], tmp_path_factory: pytest.TempPathFac
         assert cli.main([*scored, "--out", "scored", "--quiet"]) == 0
 
     def linear(width: int, names: Any) -> dict[str, Any]:
-        return {"weights": [0.1] * width, "numbers": dict.fromkeys(names, (0.1, 0.1)), "intercept": 0.0}
+        return {
+            "weights": [0.1] * width,
+            "numbers": dict.fromkeys(names, (0.1, 0.1)),
+            "intercept": 0.0,
+        }
 
     for name, identity in ((f"e@{theirs}", f"e@{theirs}"), ("mine", f"m@{theirs}")):
         encoder = {"name": name, "identity": identity}
-        validator = {"encoder": encoder, "models": {"mcq": linear(32, NUMBERS)}, "cloze": linear(16, WORD_NUMBERS)}
+        validator = {
+            "encoder": encoder,
+            "models": {"mcq": linear(32, NUMBERS)},
+            "cloze": linear(16, WORD_NUMBERS),
+        }
         (saved := folder / ("named" if name == "mine" else "saved")).mkdir()
         (saved / "validator.json").write_text(json.dumps(validator))
         shutil.copy(beside["--validator"] / "curves.json", saved)
@@ -125,7 +152,9 @@ def project(servers: tuple[Server, Server], tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture
-def place(project: Path, servers: tuple[Server, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(
+    project: Path, servers: tuple[Server, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Place:
     folder = tmp_path / "project"
     shutil.copytree(project, folder, ignore=shutil.ignore_patterns("home"))
     monkeypatch.chdir(folder)
@@ -189,7 +218,9 @@ def test_a_configuration_reaches_nothing_until_it_is_trusted(
     place: Place, verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for form, lines in FORMS.items():
-        lines = [line.replace("FOLDER", str(place.folder)) for line in lines]  # a command runs once in a process
+        lines = [
+            line.replace("FOLDER", str(place.folder)) for line in lines
+        ]  # a command runs once in a process
         configured(place.theirs.base_url, *lines)
         code = place.run(CONFIGURED[verb])
         said = capsys.readouterr()
@@ -243,9 +274,17 @@ SCORED = "examples: a.jsonl, out: one"
 TWO = "answers: [a.jsonl, b.jsonl]"
 OUT = "../outside/new"
 PROJECT = {
-    "run, endpoint": ("run one", f"runs: {{one: {{{SCORED}, metrics: ccrs, judge: 'm@THEIRS'}}}}", "endpoint"),
+    "run, endpoint": (
+        "run one",
+        f"runs: {{one: {{{SCORED}, metrics: ccrs, judge: 'm@THEIRS'}}}}",
+        "endpoint",
+    ),
     "run, code": ("run one", f"runs: {{one: {{{SCORED}, metrics: m.py}}}}", "code or command"),
-    "run, module": ("run one", f"runs: {{one: {{{SCORED}, metrics: matrix.evil}}}}", "code or command"),
+    "run, module": (
+        "run one",
+        f"runs: {{one: {{{SCORED}, metrics: matrix.evil}}}}",
+        "code or command",
+    ),
     "run, command": (
         "run one",
         "models: {mine: {model: m, endpoint: 'THEIRS', key_command: [sh, -c, 'touch ran; echo the-key', FOLDER]}}\n"
@@ -257,29 +296,61 @@ PROJECT = {
         f"run: {{out: {OUT}}}\nruns: {{one: {{examples: a.jsonl, metrics: score.readability}}}}",
         "outside",
     ),
-    "run, rubric": ("run one", f"runs: {{one: {{{SCORED}, metrics: '../outside/r.yaml', judge: embedded}}}}", ""),
+    "run, rubric": (
+        "run one",
+        f"runs: {{one: {{{SCORED}, metrics: '../outside/r.yaml', judge: embedded}}}}",
+        "",
+    ),
     "run, rubrics": (
         "run one",
         f"runs: {{one: {{{SCORED}, metrics: [score.readability, ../outside/r.yml], judge: embedded}}}}",
         "",
     ),
-    "run, rubric behind a link": ("run one", f"runs: {{one: {{{SCORED}, metrics: linked.yaml, judge: embedded}}}}", ""),
-    "decide, rubric": ("decide", f"decide: {{{TWO}, out: one, metrics: ../outside/r.yaml, judge: embedded}}", ""),
+    "run, rubric behind a link": (
+        "run one",
+        f"runs: {{one: {{{SCORED}, metrics: linked.yaml, judge: embedded}}}}",
+        "",
+    ),
+    "decide, rubric": (
+        "decide",
+        f"decide: {{{TWO}, out: one, metrics: ../outside/r.yaml, judge: embedded}}",
+        "",
+    ),
     "look": ("look one", "runs: {one: {examples: ../outside/a.jsonl}}", ""),
     "report": ("report", f"report: {{runs: scored, out: {OUT}.html}}", "outside"),
     "compare": ("compare", f"compare: {{runs: none, out: {OUT}}}", ""),
     "metaeval": ("metaeval", f"metaeval: {{rows: none, human: ratings.csv, out: {OUT}}}", ""),
     "power": ("power", f"power: {{runs: none, out: {OUT}}}", ""),
-    "decide, endpoint": ("decide", f"decide: {{{TWO}, out: one, metrics: ccrs, judge: 'm@THEIRS'}}", "endpoint"),
+    "decide, endpoint": (
+        "decide",
+        f"decide: {{{TWO}, out: one, metrics: ccrs, judge: 'm@THEIRS'}}",
+        "endpoint",
+    ),
     "decide, code": ("decide", f"decide: {{{TWO}, out: one, metrics: m.py}}", "code or command"),
-    "decide, folder": ("decide", f"decide: {{{TWO}, out: {OUT}, metrics: ccrs, judge: embedded}}", ""),
+    "decide, folder": (
+        "decide",
+        f"decide: {{{TWO}, out: {OUT}, metrics: ccrs, judge: embedded}}",
+        "",
+    ),
     "decide, name of a run": ("decide one", "runs: {one: {examples: ../outside/a.jsonl}}", ""),
-    "annotate init": ("annotate init", f"annotate: {{init: {{runs: scored, out: {OUT}}}}}", "outside"),
+    "annotate init": (
+        "annotate init",
+        f"annotate: {{init: {{runs: scored, out: {OUT}}}}}",
+        "outside",
+    ),
     "annotate check": ("annotate check", "annotate: {study: ../outside/study.yaml}", ""),
     "annotate import": ("annotate import", "annotate: {study: ../outside/study.yaml}", ""),
     "annotate status": ("annotate status", "annotate: {study: ../outside/study.yaml}", ""),
-    "annotate export": ("annotate export", "annotate: {export: {study: study.yaml, out: ../outside}}", ""),
-    "annotate serve": ("annotate serve", "annotate: {study: none.yaml, serve: {host: 0.0.0.0}}", ""),
+    "annotate export": (
+        "annotate export",
+        "annotate: {export: {study: study.yaml, out: ../outside}}",
+        "",
+    ),
+    "annotate serve": (
+        "annotate serve",
+        "annotate: {study: none.yaml, serve: {host: 0.0.0.0}}",
+        "",
+    ),
 }
 
 
@@ -310,7 +381,9 @@ def test_the_matrix_has_every_verb_that_reads_a_project() -> None:
 
 
 # doctor asks no model (test_doctor.py); the others reach what a run submitted, through the same registry
-_OF_NO_TEXT = {"doctor", "batches fetch", "batches cancel"} | {case.partition(",")[0] for case in PROJECT}
+_OF_NO_TEXT = {"doctor", "batches fetch", "batches cancel"} | {
+    case.partition(",")[0] for case in PROJECT
+}
 
 
 def test_the_matrix_has_every_verb_that_can_name_a_model_of_a_file() -> None:
@@ -382,8 +455,12 @@ def structured(kind: str, text: str) -> dict[str, Any]:
     return made[kind]
 
 
-@pytest.mark.parametrize(("kind", "verb"), [(kind, verb) for kind, (_, verbs) in STRUCTURED.items() for verb in verbs])
-def test_a_file_of_settings_is_text(place: Place, kind: str, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "verb"), [(kind, verb) for kind, (_, verbs) in STRUCTURED.items() for verb in verbs]
+)
+def test_a_file_of_settings_is_text(
+    place: Place, kind: str, verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     name, verbs = STRUCTURED[kind]
     content = structured(kind, TEXT.replace("THEIRS", place.theirs.base_url))
 
@@ -398,7 +475,11 @@ def test_a_file_of_settings_is_text(place: Place, kind: str, verb: str, capsys: 
     assert (place.sang(), f"{name}:" in said.err, code == 1) == ([], False, False), said
     for tried in TRIES.values():
         tried = tried.replace("THEIRS", place.theirs.base_url)
-        for key in (next(iter(content)), "endpoint", "judge"):  # one that it has, and two that it has not
+        for key in (
+            next(iter(content)),
+            "endpoint",
+            "judge",
+        ):  # one that it has, and two that it has not
             write(key, tried)
             assert place.run(verbs[verb].replace("--out ", "--out x")) in (0, 2), tried
             said = capsys.readouterr()
@@ -428,15 +509,25 @@ PROMPTS = {
 
 
 @pytest.mark.parametrize("verb", PROMPTS)
-def test_a_folder_of_prompts_is_text(place: Place, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = TEXT.replace("THEIRS", place.theirs.base_url).replace("$", "$$").replace("[[", "{").replace("]]", "}")
+def test_a_folder_of_prompts_is_text(
+    place: Place, verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        TEXT.replace("THEIRS", place.theirs.base_url)
+        .replace("$", "$$")
+        .replace("[[", "{")
+        .replace("]]", "}")
+    )
     Path("own").mkdir()
     Path("own/system.txt").write_text(f"You examine texts. {text}")
     place.run(f"{PROMPTS[verb]} --prompts own")
     said = capsys.readouterr()
     assert place.sang() == [], said
     assert "system.txt" not in said.err
-    for tried in ("${GITHUB_TOKEN}", "$${x:-`touch ran`}${GITHUB_TOKEN}"):  # a field that the prompt has not
+    for tried in (
+        "${GITHUB_TOKEN}",
+        "$${x:-`touch ran`}${GITHUB_TOKEN}",
+    ):  # a field that the prompt has not
         Path("own/system.txt").write_text(tried)
         assert place.run(f"{PROMPTS[verb]} --prompts own") == 2
         assert "system.txt: its fields must be exactly" in capsys.readouterr().err
@@ -454,7 +545,10 @@ READ = {
     "verify a bundle": ("verify bundle.zip", 3),
     "export --bundle": ("export scored --bundle new.zip", 3),
     "export --graphs": ("export scored --graphs graphs", 2),  # it has none
-    "run, resumed": ("run a.jsonl --metrics classic.bleu --judge OWN --out scored", 2),  # other settings
+    "run, resumed": (
+        "run a.jsonl --metrics classic.bleu --judge OWN --out scored",
+        2,
+    ),  # other settings
     "report": ("report scored --out page.html", 0),
     "compare": ("compare scored scored2 --by system --allow-different-judges --out compared", 0),
     "metrics-study": ("metrics-study scored scored2 --allow-different-judges --out studied", 0),
@@ -467,7 +561,10 @@ READ = {
     ),
     "label next": ("label next scored --metrics classic.bleu --out new.jsonl", 0),
     "annotate init": ("annotate init scored --out new.yaml", 0),
-    "comprehensiveness-study": ("comprehensiveness-study wiki --out study", 4),  # some metrics have no score
+    "comprehensiveness-study": (
+        "comprehensiveness-study wiki --out study",
+        4,
+    ),  # some metrics have no score
     "calf-study": ("calf-study choices --out study", 4),
     "benchmark generate": (  # its embedder is named by the user
         "benchmark generate book.md --topic topic.yaml --out b --generator OWN --embedder none --validator saved",
@@ -506,7 +603,12 @@ def poisoned(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
     fixed["metrics"] += ["m", "n", "score.robustness.paraphrase", "classic.bleurt@checkpoint=evil"]
     fixed["metrics"] += ["comprehensiveness.nli", "score.segment_attribution.relevance"]
     manifest["own"]["metrics"] = {"m": {"file": "m.py"}, "n": {"module": "m"}}
-    fixed["models"] = {"judge": ["mine"], "embedder": ["st:evil"], "reranker": ["st:evil"], "checker": ["st:evil"]}
+    fixed["models"] = {
+        "judge": ["mine"],
+        "embedder": ["st:evil"],
+        "reranker": ["st:evil"],
+        "checker": ["st:evil"],
+    }
     headers = {"X-A": "${AWS_SECRET_ACCESS_KEY}"}
     fixed["configured"] = {"mine": {"model": "m", "endpoint": place.theirs.base_url, "key_env": "GITHUB_TOKEN",
                                     "key_command": ["touch", "ran"], "headers": headers}}  # fmt: skip
@@ -515,15 +617,30 @@ def poisoned(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
     shutil.copytree("scored", "scored2", ignore=shutil.ignore_patterns("absent.jsonl", ".index*"))
     for name in ("rows", "examples"):
         lines = Path(f"scored/{name}.jsonl").read_bytes().splitlines()
-        write_jsonl(Path(f"scored2/{name}.jsonl"), [{**json.loads(line), "system": "t"} for line in lines])
-    text = {"reason": TEXT.replace("THEIRS", place.theirs.base_url), "status": "undefined", "score": None}
+        write_jsonl(
+            Path(f"scored2/{name}.jsonl"), [{**json.loads(line), "system": "t"} for line in lines]
+        )
+    text = {
+        "reason": TEXT.replace("THEIRS", place.theirs.base_url),
+        "status": "undefined",
+        "score": None,
+    }
     for run in ("scored", "wiki", "choices", "quiz", "beside/windows", "beside/fever"):
         rows = [json.loads(line) for line in Path(f"{run}/rows.jsonl").read_bytes().splitlines()]
-        ids = [json.loads(line)["id"] for line in Path(f"{run}/examples.jsonl").read_bytes().splitlines()]
-        more = [{**rows[0], **text, "example_id": n, "metric": name} for n in ids for name in fixed["metrics"]]
+        ids = [
+            json.loads(line)["id"]
+            for line in Path(f"{run}/examples.jsonl").read_bytes().splitlines()
+        ]
+        more = [
+            {**rows[0], **text, "example_id": n, "metric": name}
+            for n in ids
+            for name in fixed["metrics"]
+        ]
         write_jsonl(Path(f"{run}/rows.jsonl"), [*more, *rows])
         Path(f"{run}/manifest.json").write_text(json.dumps(manifest))
-    Path("ratings.csv").write_text("example_id,label,value,rater\n1,quality,3,ann\n2,quality,4,ann\n")
+    Path("ratings.csv").write_text(
+        "example_id,label,value,rater\n1,quality,3,ann\n2,quality,4,ann\n"
+    )
     CallCache(Path("calls.sqlite")).close()
     with zipfile.ZipFile("bundle.zip", "w") as file:
         for name in ("manifest.json", "rows.jsonl", "examples.jsonl"):
@@ -533,7 +650,9 @@ def poisoned(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 
 @pytest.mark.parametrize("verb", READ)
-def test_a_run_and_a_bundle_are_data(poisoned: Place, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_and_a_bundle_are_data(
+    poisoned: Place, verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     words, expected = READ[verb]
     code = poisoned.run(words)
     said = capsys.readouterr()
@@ -559,9 +678,21 @@ def test_a_python_file_of_the_folder_is_not_imported(place: Place, verb: str) ->
     Path("evil-1.dist-info").mkdir()
     Path("evil-1.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1\n")
     Path("evil-1.dist-info/entry_points.txt").write_text("[longmark.metrics]\nevil = evil:METRIC\n")
-    words = {"run": f"{RUN} classic.bleu,score.readability", "report": "report scored --out page.html"}[verb]
-    program, env = str(Path(sys.executable).with_name("longmark")), environment(place.folder / "home")
-    done = subprocess.run([program, *words.split()], env=env, capture_output=True, text=True, check=False)
+    words = {
+        "run": f"{RUN} classic.bleu,score.readability",
+        "report": "report scored --out page.html",
+    }[verb]
+    program, env = (
+        str(Path(sys.executable).with_name("longmark")),
+        environment(place.folder / "home"),
+    )
+    done = subprocess.run(
+        [program, *words.split()], env=env, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, place.sang()) == (0, []), done
-    subprocess.run([sys.executable, "-m", "longmark", "--version"], env=env, capture_output=True, check=False)
-    assert place.sang() == ["code or command"]  # Python imports from the folder before longmark begins
+    subprocess.run(
+        [sys.executable, "-m", "longmark", "--version"], env=env, capture_output=True, check=False
+    )
+    assert place.sang() == [
+        "code or command"
+    ]  # Python imports from the folder before longmark begins

@@ -20,7 +20,18 @@ import pty
 import subprocess
 import termios
 
-WORDS = ["-m", "longmark", "run", "a.jsonl", "--metrics", "ccrs.question_relevance", "--judge", "mine", "--out", "out"]
+WORDS = [
+    "-m",
+    "longmark",
+    "run",
+    "a.jsonl",
+    "--metrics",
+    "ccrs.question_relevance",
+    "--judge",
+    "mine",
+    "--out",
+    "out",
+]
 
 
 def in_a_terminal(folder: Path, answer: bytes) -> tuple[int, str]:
@@ -34,7 +45,9 @@ def in_a_terminal(folder: Path, answer: bytes) -> tuple[int, str]:
         cwd=folder,
         env=environment(folder / "home", {"GITHUB_TOKEN": "the-secret"}),
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that a typed Ctrl-C is a signal
+        preexec_fn=lambda: fcntl.ioctl(
+            0, termios.TIOCSCTTY, 0
+        ),  # so that a typed Ctrl-C is a signal
     )
     os.close(theirs)
     shown = b""
@@ -59,10 +72,20 @@ def in_a_terminal(folder: Path, answer: bytes) -> tuple[int, str]:
 
 @pytest.mark.parametrize(
     ("answer", "code"),
-    [(b"y\n", 0), (b"YES\n", 0), (b"n\n", 2), (b"\n", 2), (b"yesterday\n", 2), (b"\x04", 2), (b"\x03", 130)],
+    [
+        (b"y\n", 0),
+        (b"YES\n", 0),
+        (b"n\n", 2),
+        (b"\n", 2),
+        (b"yesterday\n", 2),
+        (b"\x04", 2),
+        (b"\x03", 130),
+    ],
     ids=["y", "YES", "n", "enter", "another word", "end of input", "Ctrl-C"],
 )
-def test_only_a_yes_trusts_a_file(tmp_path: Path, answer: bytes, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_yes_trusts_a_file(
+    tmp_path: Path, answer: bytes, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     write_jsonl(tmp_path / "a.jsonl", [{"id": "1", "question": "Private?", "answer": "A text."}])
     with serve(reply="85") as server:
@@ -73,10 +96,14 @@ def test_only_a_yes_trusts_a_file(tmp_path: Path, answer: bytes, code: int, monk
         assert f"sends texts to {server.base_url}" in shown
         assert "sends the variable GITHUB_TOKEN there (the key)" in shown
         assert "Traceback" not in shown
-        assert [headers["authorization"] for _, headers, _ in server.requests] == ["Bearer the-secret"] * (code == 0)
+        assert [headers["authorization"] for _, headers, _ in server.requests] == [
+            "Bearer the-secret"
+        ] * (code == 0)
         assert bool(homes.trusted(tmp_path / "longmark.yaml")) == (code == 0)
         if code == 0:
             assert len(rows_of(tmp_path / "out")) == 1
             assert in_a_terminal(tmp_path, b"")[1].count("[y/N]") == 0  # it is asked once
         elif code == 2:
-            assert "longmark trust longmark.yaml (or --trust, for one command)" in shown.replace("\r\n", "\n")
+            assert "longmark trust longmark.yaml (or --trust, for one command)" in shown.replace(
+                "\r\n", "\n"
+            )

@@ -20,11 +20,22 @@ from tests.test_imports import MODULES, SOURCE, edges, tree
 import longmark
 
 CONTRIB = SOURCE / "contrib"
-CORE_TESTS = ("records", "text", "scores", "stats", "metrics", "models", "engine", "report", "analysis", "view")
+CORE_TESTS = (
+    "records",
+    "text",
+    "scores",
+    "stats",
+    "metrics",
+    "models",
+    "engine",
+    "report",
+    "analysis",
+    "view",
+)
 NAMES = sorted(folder.name for folder in CONTRIB.iterdir() if (folder / "__init__.py").is_file())
-ENTRY_POINTS: dict[str, dict[str, str]] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
-    "entry-points"
-]
+ENTRY_POINTS: dict[str, dict[str, str]] = tomllib.loads((ROOT / "pyproject.toml").read_text())[
+    "project"
+]["entry-points"]
 
 
 def package_of(module: str) -> str | None:
@@ -100,7 +111,9 @@ def test_only_verbs_import_the_command_line():
 
 def test_packages_import_published_names_only():
     """tests/api_packages.txt is written by `python -m tests.api`: a name that is new in it is a decision."""
-    assert used_by_packages() == PINNED_FOR_PACKAGES.read_text(), "python -m tests.api, and read what is new"
+    assert used_by_packages() == PINNED_FOR_PACKAGES.read_text(), (
+        "python -m tests.api, and read what is new"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -109,7 +122,9 @@ def test_a_package_says_what_it_is_for_and_in_which_order_to_read_it(name: str):
     assert readme.startswith("# ")
     assert "registers" in readme
     assert len(readme.splitlines()) <= 30
-    files = {path.name for path in (CONTRIB / name).iterdir() if path.suffix == ".py"} - {"__init__.py"}
+    files = {path.name for path in (CONTRIB / name).iterdir() if path.suffix == ".py"} - {
+        "__init__.py"
+    }
     named = {word.strip("`,") for word in readme.split() if word.startswith("`")}
     patterns = tuple(word.removesuffix("*.py") for word in named if word.endswith("*.py"))
     assert [file for file in files - named if not (patterns and file.startswith(patterns))] == []
@@ -117,7 +132,12 @@ def test_a_package_says_what_it_is_for_and_in_which_order_to_read_it(name: str):
 
 @pytest.mark.parametrize(
     ("group", "name"),
-    [(group, name) for group, points in ENTRY_POINTS.items() if group.startswith("longmark.") for name in points],
+    [
+        (group, name)
+        for group, points in ENTRY_POINTS.items()
+        if group.startswith("longmark.")
+        for name in points
+    ],
 )
 def test_every_entry_point_names_what_is_there(group: str, name: str):
     module, _, attribute = ENTRY_POINTS[group][name].partition(":")
@@ -142,7 +162,9 @@ def core_alone(folder: Path) -> Path:
     shutil.rmtree(folder / "tests" / "contrib")
     installed = folder / "src" / "longmark-0.dist-info"  # found before the one of this environment
     installed.mkdir()
-    (installed / "METADATA").write_text(f"Metadata-Version: 2.1\nName: longmark\nVersion: {longmark.__version__}\n")
+    (installed / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: longmark\nVersion: {longmark.__version__}\n"
+    )
     (installed / "entry_points.txt").write_text("[console_scripts]\nlongmark = longmark.cli:main\n")
     return folder
 
@@ -151,7 +173,12 @@ def alone(folder: Path, *words: str, seconds: float = LONGEST) -> subprocess.Com
     path = os.pathsep.join((str(folder / "src"), str(folder)))
     own = environment(folder / "home") | {"PYTHONPATH": path}
     return subprocess.run(
-        [sys.executable, *words], cwd=folder, env=own, capture_output=True, text=True, timeout=LONGEST
+        [sys.executable, *words],
+        cwd=folder,
+        env=own,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
     )
 
 
@@ -193,7 +220,10 @@ def test_the_core_alone_goes_from_a_file_to_a_page_a_comparison_and_a_validation
     assert "12 answers with human ratings" in longmark_alone("metaeval", "run", "labels.jsonl")
     refused = alone(core, "-m", "longmark", "compare", "run", "--labels", "labels.jsonl")
     assert refused.returncode == 2
-    assert "compare --labels needs a package that adds labels to longmark.corrections" in refused.stderr
+    assert (
+        "compare --labels needs a package that adds labels to longmark.corrections"
+        in refused.stderr
+    )
 
 
 @pytest.mark.slow  # the core's tests a second time

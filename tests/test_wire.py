@@ -61,7 +61,9 @@ def test_rates_are_drawn_from_the_seed() -> None:
 
 def test_it_runs_by_itself() -> None:
     command = [sys.executable, "-m", "tests.wire", "--reply", "42", "--stdin"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stdin is not None
         reply = post(process.stdout.readline().strip())

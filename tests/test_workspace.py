@@ -17,7 +17,9 @@ from longmark.workspace import Workspace, replaced
 FILE = "made.json"
 
 
-def made(path: Path, settings: dict[str, Any], members: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+def made(
+    path: Path, settings: dict[str, Any], members: dict[str, dict[str, Any]] | None = None
+) -> dict[str, Any]:
     with Workspace(path, FILE, "made", lines=int) as space:
         space.fix(settings, members)
         space.manifest["lines"] = 1
@@ -31,7 +33,11 @@ def made(path: Path, settings: dict[str, Any], members: dict[str, dict[str, Any]
         ({"tie_band": 0.1}, {"tie_band": 0.2}, "tie_band=: was 0.1, now 0.2"),
         ({"models": {"judge": ["a"]}}, {"models": {"judge": ["b"]}}, "judges=: was a, now b"),
         ({"judging": {"samples": 1}}, {"judging": {"samples": 3}}, "samples=: was 1, now 3"),
-        ({"params": {"m": {"weight": 1}}}, {"params": {"m": {"weight": 2}}}, "m.weight: was 1, now 2"),
+        (
+            {"params": {"m": {"weight": 1}}},
+            {"params": {"m": {"weight": 2}}},
+            "m.weight: was 1, now 2",
+        ),
         ({"prompts": {"a.b": "0"}}, {"prompts": {"a.b": "1"}}, "--prompts a.b: was 0, now 1"),
         ({"input": {"books": "0"}}, {"input": {"books": "1"}}, "books: was 0, now 1"),
         ({"kind of study": "a"}, {"kind of study": "b"}, "kind of study: was a, now b"),
@@ -54,7 +60,9 @@ def test_a_change_is_refused_with_the_option_and_both_values(
 
 def test_members_are_added_and_stay_what_they_were(tmp_path: Path):
     made(tmp_path / "f", {"k": 1}, {"reader": {"a": "one"}})
-    assert made(tmp_path / "f", {"k": 1}, {"reader": {"b": "two"}})["members"] == {"reader": {"a": "one", "b": "two"}}
+    assert made(tmp_path / "f", {"k": 1}, {"reader": {"b": "two"}})["members"] == {
+        "reader": {"a": "one", "b": "two"}
+    }
     with pytest.raises(SettingsChanged, match="--reader a: was one, now two"):
         made(tmp_path / "f", {"k": 1}, {"reader": {"a": "two"}})
 
@@ -68,16 +76,25 @@ def test_settings_are_compared_as_they_are_stored(tmp_path: Path):
 def test_a_damaged_manifest_is_refused(tmp_path: Path, text: str):
     made(tmp_path / "f", {"k": 1})
     (tmp_path / "f" / FILE).write_text(text)
-    with pytest.raises(UserError, match=rf"{FILE} is damaged .*; repeat the command that made it with another --out"):
+    with pytest.raises(
+        UserError,
+        match=rf"{FILE} is damaged .*; repeat the command that made it with another --out",
+    ):
         made(tmp_path / "f", {"k": 1})
     assert (tmp_path / "f" / FILE).read_text() == text
 
 
 def test_a_folder_in_use_is_refused_and_free_again_afterwards(tmp_path: Path):
-    with Workspace(tmp_path / "f", FILE, "made"), pytest.raises(FolderInUse, match="in use by another process"):
+    with (
+        Workspace(tmp_path / "f", FILE, "made"),
+        pytest.raises(FolderInUse, match="in use by another process"),
+    ):
         made(tmp_path / "f", {})
     made(tmp_path / "f", {})
-    with replaced(tmp_path / "i", FILE), pytest.raises(FolderInUse, match=f"{tmp_path / 'i'} is in use"):
+    with (
+        replaced(tmp_path / "i", FILE),
+        pytest.raises(FolderInUse, match=f"{tmp_path / 'i'} is in use"),
+    ):
         make_index(tmp_path / "i", "other")
 
 
@@ -89,7 +106,9 @@ def test_a_folder_where_nothing_was_begun_is_taken_away(tmp_path: Path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_folder_taken_away_while_it_is_opened_is_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_taken_away_while_it_is_opened_is_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     out, listed = tmp_path / "f", Path.iterdir
 
     def taken_away(path: Path) -> Iterator[Path]:
@@ -104,7 +123,9 @@ def test_a_folder_taken_away_while_it_is_opened_is_in_use(tmp_path: Path, monkey
     made(out, {})
 
 
-def test_a_lock_of_a_folder_that_was_taken_away_meanwhile_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_lock_of_a_folder_that_was_taken_away_meanwhile_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     out, hold = tmp_path / "f", workspace._hold
 
     def after_it_is_gone(file: Any, **how: Any) -> None:
@@ -124,7 +145,9 @@ def make_index(path: Path, text: str) -> None:
         (folder / "part").mkdir()
 
 
-@pytest.mark.parametrize("make", [lambda path: made(path, {}), lambda path: make_index(path, "new")])
+@pytest.mark.parametrize(
+    "make", [lambda path: made(path, {}), lambda path: make_index(path, "new")]
+)
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path, make: Any):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("dear")
@@ -147,7 +170,13 @@ def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path: Path):
         assert [path.name for path in folder.iterdir()] == [".lock"]
         (folder / FILE).write_text("new")
         raise RuntimeError
-    assert ((tmp_path / "i" / FILE).read_text(), [path.name for path in tmp_path.iterdir()]) == ("old", ["i"])
+    assert ((tmp_path / "i" / FILE).read_text(), [path.name for path in tmp_path.iterdir()]) == (
+        "old",
+        ["i"],
+    )
     make_index(tmp_path / "i", "new")
-    assert ((tmp_path / "i" / FILE).read_text(), [path.name for path in tmp_path.iterdir()]) == ("new", ["i"])
+    assert ((tmp_path / "i" / FILE).read_text(), [path.name for path in tmp_path.iterdir()]) == (
+        "new",
+        ["i"],
+    )
     assert sorted(path.name for path in (tmp_path / "i").iterdir()) == [FILE, "part"]

@@ -87,7 +87,17 @@ LONG = {
     "validator train": "validator train labels.jsonl --out new --embedder JUDGE --splits 1 --curves 1 --hosted hosted",
 }
 WRITES_NOTHING = {
-    *("look", "status", "view", "metrics", "verify", "completion", "doctor", "models check", "models schema"),
+    *(
+        "look",
+        "status",
+        "view",
+        "metrics",
+        "verify",
+        "completion",
+        "doctor",
+        "models check",
+        "models schema",
+    ),
     *("annotate check", "validator estimate"),
 }
 ELSEWHERE = {  # verb -> why it is not here
@@ -113,7 +123,11 @@ ELSEWHERE = {  # verb -> why it is not here
     "climaqa-study": "pages, as `compare` writes",
 }
 FEW = 8  # names at which the fast tests try two attacks
-OF_SQLITE = ("annotate import", "annotate invite", "cache copy")  # SQLite opens the file, which `read_only` cannot see
+OF_SQLITE = (
+    "annotate import",
+    "annotate invite",
+    "cache copy",
+)  # SQLite opens the file, which `read_only` cannot see
 
 
 @pytest.fixture(scope="module")
@@ -127,20 +141,33 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which the commands work."""
     folder = tmp_path_factory.mktemp("made") / "work"
     folder.mkdir()
-    about = [{"id": str(n), "question": f"Tide {n}?", "references": [f"It is {n} m high."]} for n in range(3)]
+    about = [
+        {"id": str(n), "question": f"Tide {n}?", "references": [f"It is {n} m high."]}
+        for n in range(3)
+    ]
     answers = [{**SCORED, **one, "system": "s"} for one in about]
     write_jsonl(folder / "a.jsonl", answers)
     write_jsonl(folder / "b.jsonl", [{**one, "system": "b"} for one in answers])
     write_jsonl(
-        folder / "q.jsonl", [{"id": "1", "question": "Why is a drought long?", "profile": {"hazard": "drought"}}]
+        folder / "q.jsonl",
+        [{"id": "1", "question": "Why is a drought long?", "profile": {"hazard": "drought"}}],
     )
-    (folder / "book.md").write_text("# One\n\n" + "The tides rise and fall, since the moon pulls. " * 20)
-    (folder / "topic.yaml").write_text("name: tides\ntitle: Tides\nsubject: the tides\nreaders: sailors\n")
+    (folder / "book.md").write_text(
+        "# One\n\n" + "The tides rise and fall, since the moon pulls. " * 20
+    )
+    (folder / "topic.yaml").write_text(
+        "name: tides\ntitle: Tides\nsubject: the tides\nreaders: sailors\n"
+    )
     items = [item(n, True, seed=n).model_copy(update={"status": "valid"}) for n in range(3)]
     write_items(items, folder / "bench.jsonl")
     write_items(labels(40, lambda n: n % 3 > 0).items, folder / "labels.jsonl")
-    values = {"a": [0.1 * (n % 7) + 0.3 for n in range(12)], "b": [0.1 * (n % 5) + 0.1 for n in range(12)]}
-    run_of(folder / "many", {name: {RELEVANCE: its} for name, its in values.items()}, None, manifest())
+    values = {
+        "a": [0.1 * (n % 7) + 0.3 for n in range(12)],
+        "b": [0.1 * (n % 5) + 0.1 for n in range(12)],
+    }
+    run_of(
+        folder / "many", {name: {RELEVANCE: its} for name, its in values.items()}, None, manifest()
+    )
     rated = [{"example_id": f"{name}-{n}", "rater": "r", "value": n % 5, "label": "quality"}
              for name in values for n in range(12)]  # fmt: skip
     write_jsonl(folder / "ratings.jsonl", rated)
@@ -168,7 +195,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def command(folder: Path, words: str, judge: Server | None = None) -> Done:
     url = f"m@{judge.base_url}" if judge is not None else ""
     with no_hang():
-        return run(*shlex.split(words.replace("JUDGE", url)), home=folder.parent / "home", cwd=folder)
+        return run(
+            *shlex.split(words.replace("JUDGE", url)), home=folder.parent / "home", cwd=folder
+        )
 
 
 def copied(made: Path, to: Path) -> Path:
@@ -188,8 +217,13 @@ def tried(words: str, name: str, attack: str, made: Path, to: Path, judge: Serve
         done = command(folder, words, judge)
         after = state(outside)
         changed = {one for one in before.keys() | after.keys() if before.get(one) != after.get(one)}
-        if name in shlex.split(words):  # the user named it: new files may appear in the folder behind it
-            changed -= {"folder", *(one for one in after.keys() - before.keys() if one.startswith("folder/"))}
+        if name in shlex.split(
+            words
+        ):  # the user named it: new files may appear in the folder behind it
+            changed -= {
+                "folder",
+                *(one for one in after.keys() - before.keys() if one.startswith("folder/")),
+            }
         if changed:
             wrong.append(f"{', '.join(sorted(changed))} changed outside")
         if kept and not (path / "kept.txt").exists():
@@ -212,7 +246,9 @@ def names_of(words: str, made: Path, to: Path, judge: Server) -> list[str]:
     return sorted(seen.names)
 
 
-def everything_wrong(words: str, made: Path, tmp_path: Path, judge: Server, every: bool) -> list[str]:
+def everything_wrong(
+    words: str, made: Path, tmp_path: Path, judge: Server, every: bool
+) -> list[str]:
     found = []
     names = names_of(words, made, tmp_path / "names", judge)
     steps = (0, 3) if len(names) <= FEW else (0,)
@@ -224,7 +260,9 @@ def everything_wrong(words: str, made: Path, tmp_path: Path, judge: Server, ever
 
 
 @pytest.mark.parametrize("verb", QUICK)
-def test_no_name_that_a_verb_writes_leads_outside(verb: str, made: Path, tmp_path: Path, judge: Server):
+def test_no_name_that_a_verb_writes_leads_outside(
+    verb: str, made: Path, tmp_path: Path, judge: Server
+):
     assert everything_wrong(QUICK[verb], made, tmp_path, judge, every=False) == []
 
 
@@ -235,18 +273,26 @@ def test_no_attack_at_any_name_leads_outside(verb: str, made: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("verb", QUICK)
-def test_a_disk_that_takes_nothing_is_a_message(verb: str, made: Path, tmp_path: Path, judge: Server):
+def test_a_disk_that_takes_nothing_is_a_message(
+    verb: str, made: Path, tmp_path: Path, judge: Server
+):
     disk_is_a_message(QUICK[verb], made, tmp_path, judge)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", LONG)
-def test_a_disk_that_takes_nothing_is_a_message_of_long_verbs_too(verb: str, made: Path, tmp_path: Path, judge: Server):
+def test_a_disk_that_takes_nothing_is_a_message_of_long_verbs_too(
+    verb: str, made: Path, tmp_path: Path, judge: Server
+):
     disk_is_a_message(LONG[verb], made, tmp_path, judge)
 
 
 def disk_is_a_message(words: str, made: Path, tmp_path: Path, judge: Server) -> None:
-    for name, disk in (("full", full_disk(0)), ("nearly full", full_disk(300)), ("read-only", None)):
+    for name, disk in (
+        ("full", full_disk(0)),
+        ("nearly full", full_disk(300)),
+        ("read-only", None),
+    ):
         folder = copied(made, tmp_path / name)
         with disk or read_only(folder):
             done = command(folder, words, judge)
@@ -259,7 +305,9 @@ def disk_is_a_message(words: str, made: Path, tmp_path: Path, judge: Server) -> 
 
 def test_the_matrix_has_every_verb_that_writes():
     def leaves(parser: argparse.ArgumentParser, name: str = "") -> Iterator[str]:
-        below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+        below = [
+            action for action in parser._actions if isinstance(action, argparse._SubParsersAction)
+        ]
         if not below:
             yield name
         for action in below:
@@ -289,8 +337,14 @@ def test_a_folder_of_the_user_behind_a_link_that_the_user_names_works(made: Path
         "report run --out report/page.html": "report/page.html",
     }.items():
         done = command(tmp_path / "project", words)
-        assert (done.code, (elsewhere / file).is_file(), (folder / file).is_file()) == (0, True, True), done
-    assert command(folder, f"run a.jsonl {BLEU} --out run --cache new.sqlite").code == 0, "it is resumed"
+        assert (done.code, (elsewhere / file).is_file(), (folder / file).is_file()) == (
+            0,
+            True,
+            True,
+        ), done
+    assert command(folder, f"run a.jsonl {BLEU} --out run --cache new.sqlite").code == 0, (
+        "it is resumed"
+    )
     again = command(folder, "split a.jsonl --parts 3 --out split")
     assert (again.code, "--out split is a link" in again.err) == (2, True)
     assert json.loads((elsewhere / "split" / "split.json").read_text())["parts"][0]["of"] == 2

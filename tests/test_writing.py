@@ -33,7 +33,18 @@ SOURCE = ROOT / "src" / "longmark"
 # The sources ----------------------------------------------------------------------------------------------------------
 
 METHODS = {
-    *("write_text", "write_bytes", "mkdir", "makedirs", "unlink", "rename", "renames", "touch", "chmod", "fchmod"),
+    *(
+        "write_text",
+        "write_bytes",
+        "mkdir",
+        "makedirs",
+        "unlink",
+        "rename",
+        "renames",
+        "touch",
+        "chmod",
+        "fchmod",
+    ),
     *(
         "rmtree",
         "rmdir",
@@ -46,9 +57,35 @@ METHODS = {
         "symlink",
         "symlink_to",
     ),
-    *("hardlink_to", "mkstemp", "mkdtemp", "NamedTemporaryFile", "extractall", "truncate", "ftruncate", "utime"),
-    *("mkfifo", "mknod", "to_parquet", "to_csv", "to_excel", "write_table", "open_memmap", "memmap"),
-    *("write_index", "save_pretrained", "savefig", "save_file", "savez", "FileHandler", "RotatingFileHandler"),
+    *(
+        "hardlink_to",
+        "mkstemp",
+        "mkdtemp",
+        "NamedTemporaryFile",
+        "extractall",
+        "truncate",
+        "ftruncate",
+        "utime",
+    ),
+    *(
+        "mkfifo",
+        "mknod",
+        "to_parquet",
+        "to_csv",
+        "to_excel",
+        "write_table",
+        "open_memmap",
+        "memmap",
+    ),
+    *(
+        "write_index",
+        "save_pretrained",
+        "savefig",
+        "save_file",
+        "savez",
+        "FileHandler",
+        "RotatingFileHandler",
+    ),
 }
 OF_OS = {"open", "replace", "remove", "link"}  # of `os` only
 ALLOWED = {  # module -> why it may write by itself, or only looks as if it did
@@ -76,7 +113,9 @@ MODES = frozenset("wax+")
 def opens_for_writing(call: ast.Call) -> bool:
     """Whether a call of `open` has a mode that writes, or one that cannot be read here."""
     modes = [*call.args[:2], *(word.value for word in call.keywords if word.arg == "mode")]
-    texts = [one.value for one in modes if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    texts = [
+        one.value for one in modes if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    ]
     return any(len(text) <= 3 and MODES & {*text} for text in texts)
 
 
@@ -90,7 +129,11 @@ def what_writes(tree: ast.AST) -> Iterator[tuple[int, str]]:
         owner = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
         of_the_system = owner in ("os", "shutil") and (name in OF_OS or name in ("move", "copy"))
         one_path = name == "replace" and owner != "os" and len(call.args) == 1 and not call.keywords
-        no_file = bool(call.args) and isinstance(call.args[0], ast.Constant) and call.args[0].value in ("", ":memory:")
+        no_file = (
+            bool(call.args)
+            and isinstance(call.args[0], ast.Constant)
+            and call.args[0].value in ("", ":memory:")
+        )
         database = name == "connect" and owner == "sqlite3" and not no_file
         archive = name == "ZipFile" and len(call.args) > 1
         if (
@@ -109,7 +152,10 @@ def test_only_one_module_writes_files():
     found: dict[str, list[str]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
-        lines = [f"{name}:{line}: {text}" for line, text in what_writes(ast.parse(path.read_text("utf-8")))]
+        lines = [
+            f"{name}:{line}: {text}"
+            for line, text in what_writes(ast.parse(path.read_text("utf-8")))
+        ]
         if lines:
             found[name] = lines
     assert [line for name, lines in found.items() if name not in ALLOWED for line in lines] == []
@@ -140,7 +186,9 @@ def test_the_rule_sees_what_writes(line: str):
     assert [text for _, text in what_writes(ast.parse(line))] != []
 
 
-@pytest.mark.parametrize("line", ["open(path)", "path.open('rb')", "text.replace('a', 'b')", "replace(row, score=1)"])
+@pytest.mark.parametrize(
+    "line", ["open(path)", "path.open('rb')", "text.replace('a', 'b')", "replace(row, score=1)"]
+)
 def test_the_rule_sees_nothing_in_what_reads(line: str):
     assert [*what_writes(ast.parse(line))] == []
 
@@ -155,7 +203,9 @@ def outside(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_file_takes_the_place_of_a_link_and_never_of_what_it_leads_to(tmp_path: Path, outside: Path):
+def test_a_file_takes_the_place_of_a_link_and_never_of_what_it_leads_to(
+    tmp_path: Path, outside: Path
+):
     for target in (outside, tmp_path / "none"):
         (link := tmp_path / "page.html").unlink(missing_ok=True)
         link.symlink_to(target)
@@ -203,7 +253,9 @@ def test_a_link_that_appears_after_the_check_is_not_followed(
         writing.appending(link)
 
 
-def test_what_is_left_of_a_killed_process_is_replaced_and_a_link_is_deleted(tmp_path: Path, outside: Path):
+def test_what_is_left_of_a_killed_process_is_replaced_and_a_link_is_deleted(
+    tmp_path: Path, outside: Path
+):
     (staged := tmp_path / ".rows.jsonl.new").symlink_to(outside)
     for _ in range(2):
         with writing.fresh(staged) as file:
@@ -240,7 +292,10 @@ def test_only_a_folder_that_was_made_by_longmark_is_cleared(tmp_path: Path, outs
     make()
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / ".env").write_text("mine")
-    with pytest.raises(UserError, match=r"holds other files \(.env\)"), replaced(tmp_path / "hidden", "index.json"):
+    with (
+        pytest.raises(UserError, match=r"holds other files \(.env\)"),
+        replaced(tmp_path / "hidden", "index.json"),
+    ):
         raise AssertionError("nothing is made")
 
 
@@ -249,7 +304,10 @@ def test_a_folder_behind_a_link_is_replaced_only_if_it_is_empty(tmp_path: Path):
     (tmp_path / "idx").symlink_to(tmp_path / "disk")
     with replaced(tmp_path / "idx", "index.json") as folder:
         (folder / "index.json").write_text("{}")
-    assert ((tmp_path / "idx").is_symlink(), [one.name for one in (tmp_path / "disk").iterdir()]) == (
+    assert (
+        (tmp_path / "idx").is_symlink(),
+        [one.name for one in (tmp_path / "disk").iterdir()],
+    ) == (
         True,
         ["index.json"],
     )
@@ -294,7 +352,9 @@ def test_a_cache_behind_a_link_is_one_that_is_there(tmp_path: Path):
     (tmp_path / "empty").touch()
     (tmp_path / "to-empty.sqlite").symlink_to(tmp_path / "empty")
     for name in ("dangling.sqlite", "to-empty.sqlite"):
-        with pytest.raises(UserError, match=r"it is a link, and .* is no database; name the file itself"):
+        with pytest.raises(
+            UserError, match=r"it is a link, and .* is no database; name the file itself"
+        ):
             CallCache(tmp_path / name)
     assert ((tmp_path / "none").exists(), (tmp_path / "empty").stat().st_size) == (False, 0)
 
@@ -313,7 +373,9 @@ def test_the_log_of_a_database_is_no_link_either(tmp_path: Path, outside: Path):
 # Verbs ----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_bundle_takes_the_place_of_a_link_and_holds_no_file_behind_one(tmp_path: Path, outside: Path):
+def test_a_bundle_takes_the_place_of_a_link_and_holds_no_file_behind_one(
+    tmp_path: Path, outside: Path
+):
     given, home = write_jsonl(tmp_path / "a.jsonl", records(2)), tmp_path / "home"
     words = ("run", given, "--metrics", "score.readability", "--out", tmp_path / "r", "--quiet")
     assert run(*words, home=home).code == 0
@@ -322,12 +384,27 @@ def test_a_bundle_takes_the_place_of_a_link_and_holds_no_file_behind_one(tmp_pat
     assert (outside.read_text(), zipfile.is_zipfile(bundle)) == ("mine", True)
     (tmp_path / "r" / "absent.jsonl").symlink_to(outside)
     refused = run("export", tmp_path / "r", "--bundle", tmp_path / "c.zip", home=home)
-    assert (refused.code, "absent.jsonl" in refused.err, (tmp_path / "c.zip").exists()) == (2, True, False)
+    assert (refused.code, "absent.jsonl" in refused.err, (tmp_path / "c.zip").exists()) == (
+        2,
+        True,
+        False,
+    )
 
 
-def test_answers_that_are_left_out_are_noted_in_no_file_behind_a_link(tmp_path: Path, outside: Path):
+def test_answers_that_are_left_out_are_noted_in_no_file_behind_a_link(
+    tmp_path: Path, outside: Path
+):
     given, home = write_jsonl(tmp_path / "a.jsonl", [*records(2), {"id": "bad"}]), tmp_path / "home"
-    words = ("run", given, "--metrics", "score.readability", "--out", tmp_path / "r", "--quiet", "--skip-bad")
+    words = (
+        "run",
+        given,
+        "--metrics",
+        "score.readability",
+        "--out",
+        tmp_path / "r",
+        "--quiet",
+        "--skip-bad",
+    )
     assert run(*words, home=home).code == 0
     assert (tmp_path / "r" / "absent.jsonl").is_file()
     (staged := tmp_path / "r" / ".absent.jsonl.new").symlink_to(outside)
@@ -336,7 +413,10 @@ def test_answers_that_are_left_out_are_noted_in_no_file_behind_a_link(tmp_path: 
     (tmp_path / "r" / "absent.jsonl").unlink()
     (tmp_path / "r" / "absent.jsonl").symlink_to(outside)
     refused = run(*words, home=home)
-    assert (refused.code, "absent.jsonl cannot be written: it is a link" in refused.err) == (2, True)
+    assert (refused.code, "absent.jsonl cannot be written: it is a link" in refused.err) == (
+        2,
+        True,
+    )
     assert outside.read_text() == "mine"
 
 
@@ -367,20 +447,33 @@ def test_the_demo_writes_into_no_folder_behind_a_link(tmp_path: Path, outside: P
 
 
 @pytest.mark.parametrize("words", [("demo",), ("demo", "--full"), ("init",), ("annotate", "init")])
-def test_a_name_that_longmark_chooses_itself_is_no_link(tmp_path: Path, outside: Path, words: tuple[str, ...]):
+def test_a_name_that_longmark_chooses_itself_is_no_link(
+    tmp_path: Path, outside: Path, words: tuple[str, ...]
+):
     """The output of a command without --out."""
-    for name, target in (("demo", outside.parent), ("longmark.yaml", outside), ("STUDY.yaml", outside)):
+    for name, target in (
+        ("demo", outside.parent),
+        ("longmark.yaml", outside),
+        ("STUDY.yaml", outside),
+    ):
         (tmp_path / name).symlink_to(target)
     done = run(*words, home=tmp_path / "home", cwd=tmp_path)
     assert (done.code, bool(done.err)) == (2, True), done
-    assert ([one.name for one in outside.parent.iterdir()], outside.read_text()) == (["mine.txt"], "mine")
+    assert ([one.name for one in outside.parent.iterdir()], outside.read_text()) == (
+        ["mine.txt"],
+        "mine",
+    )
 
 
 @pytest.mark.parametrize("place", ["folder", "folder of runs", "itself"])
-def test_a_project_is_asked_about_a_link_out_of_its_folder(tmp_path: Path, outside: Path, place: str):
+def test_a_project_is_asked_about_a_link_out_of_its_folder(
+    tmp_path: Path, outside: Path, place: str
+):
     (project := tmp_path / "project").mkdir()
     write_jsonl(project / "a.jsonl", records(1))
-    (project / "longmark.yaml").write_text("runs: {one: {examples: a.jsonl, metrics: score.readability}}")
+    (project / "longmark.yaml").write_text(
+        "runs: {one: {examples: a.jsonl, metrics: score.readability}}"
+    )
     if place == "folder of runs":
         (project / "runs").symlink_to(outside.parent)
     else:
@@ -447,7 +540,10 @@ def test_a_backup_of_a_damaged_database_is_no_success(tmp_path: Path, where: str
         del content[-3 * 4096 :]
     database_of(path).write_bytes(content)
     done = command("backup", path, "--out", tmp_path / "monday.sqlite")
-    assert (done.code, "study.sqlite is damaged" in done.err or "database of a study" in done.err) == (2, True), done
+    assert (
+        done.code,
+        "study.sqlite is damaged" in done.err or "database of a study" in done.err,
+    ) == (2, True), done
     assert "Traceback" not in done.err
     assert [one.name for one in tmp_path.iterdir() if "monday" in one.name] == []
     shutil.copyfile(database_of(path), tmp_path / "copy.sqlite")
@@ -473,7 +569,9 @@ def exported(path: Path, folder: Path) -> None:
         store.add_person("Olga", "owner") if not store.people() else None
         if "Ada" not in [one.name for one in store.people()]:
             store.add_person("Ada", "annotator")
-        store.keep("exports", {"folder": str(folder.resolve()), "files": ["audit.jsonl"], "names": False})
+        store.keep(
+            "exports", {"folder": str(folder.resolve()), "files": ["audit.jsonl"], "names": False}
+        )
 
 
 def test_erase_writes_exports_again_in_the_folder_of_the_study_alone(tmp_path: Path):
@@ -490,7 +588,10 @@ def test_erase_writes_exports_again_in_the_folder_of_the_study_alone(tmp_path: P
     assert done.code == 0, done
     assert f"{inside}: written again" in done.out
     assert f"Not reached: an export to {elsewhere}, outside the folder of the study" in done.out
-    assert ((elsewhere / "audit.jsonl").read_text(), (inside / "audit.jsonl").read_text() == "mine") == ("mine", False)
+    assert (
+        (elsewhere / "audit.jsonl").read_text(),
+        (inside / "audit.jsonl").read_text() == "mine",
+    ) == ("mine", False)
     with pytest.raises(UserError, match="the study was not exported to this folder"):
         erase(path, "p2", [tmp_path])
     again = command("erase", path, "p2", "--exports", elsewhere)
@@ -506,7 +607,9 @@ def test_an_export_deletes_only_what_an_earlier_export_wrote(tmp_path: Path):
     assert command("export", path, "--out", tmp_path).code == 0
     assert own.read_text() == "mine"
     with closing(open_store(path)) as store, store.committing():
-        store.keep("exports", {"folder": str(tmp_path.resolve()), "files": ["pairs.jsonl"], "names": False})
+        store.keep(
+            "exports", {"folder": str(tmp_path.resolve()), "files": ["pairs.jsonl"], "names": False}
+        )
     assert command("export", path, "--out", tmp_path).code == 0
     assert not own.exists()
     assert "pairs.jsonl" in FILES

@@ -177,21 +177,39 @@ class Wire(asyncio.Protocol):
         """Writes the reply, or the fault in its place."""
         settings = self.server.settings
         given = orjson.loads(body) if body else None
-        own = settings.answer(self.server.counts["requests"] - 1, path, given) if settings.answer else None
+        own = (
+            settings.answer(self.server.counts["requests"] - 1, path, given)
+            if settings.answer
+            else None
+        )
         if own is not None:
             self.finish(key, *own)
         elif fault in RETRY_AFTER:
             error = {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}
             self.finish(key, 429, orjson.dumps(error), RETRY_AFTER[fault](settings.retry_after))
         elif fault == "429_quota":
-            error = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
+            error = {
+                "error": {
+                    "message": "You exceeded your current quota",
+                    "code": "insufficient_quota",
+                }
+            }
             self.finish(key, 429, orjson.dumps(error))
         elif fault == "500":
             self.finish(key, 500, b'{"error": {"message": "The server had an error"}}')
         elif fault == "401_echo":
             at = head.lower().find(b"authorization:")
-            told = head[at + 14 :].split(b"\r\n", 1)[0].decode().strip().removeprefix("Bearer ") if at >= 0 else ""
-            error = {"error": {"message": f"Incorrect API key provided: {told}", "code": "invalid_api_key"}}
+            told = (
+                head[at + 14 :].split(b"\r\n", 1)[0].decode().strip().removeprefix("Bearer ")
+                if at >= 0
+                else ""
+            )
+            error = {
+                "error": {
+                    "message": f"Incorrect API key provided: {told}",
+                    "code": "invalid_api_key",
+                }
+            }
             self.finish(key, 401, orjson.dumps(error))
         elif fault == "redirect":
             self.finish(key, 302, b"", "location: http://127.0.0.2:9/v1/elsewhere?token=secret\r\n")
@@ -200,7 +218,11 @@ class Wire(asyncio.Protocol):
             self.close()
         else:
             status, reply = reply_for(
-                path.partition("?")[0], orjson.loads(body) if body else {}, body, fault, settings.quirks
+                path.partition("?")[0],
+                orjson.loads(body) if body else {},
+                body,
+                fault,
+                settings.quirks,
             )
             if fault in ("truncated", "cut"):
                 half = reply[: len(reply) // 2]
@@ -210,7 +232,9 @@ class Wire(asyncio.Protocol):
             else:
                 self.finish(key, status, reply)
 
-    def finish(self, key: int, status: int, body: bytes, headers: str = "", length: int | None = None) -> None:
+    def finish(
+        self, key: int, status: int, body: bytes, headers: str = "", length: int | None = None
+    ) -> None:
         self.server.end(key, "cut" if length is not None else str(status))
         self.write(status, body, headers, length)
 
@@ -232,7 +256,9 @@ class Wire(asyncio.Protocol):
 
 
 async def _listen(server: Server, port: int) -> asyncio.Server:
-    listener = await asyncio.get_running_loop().create_server(lambda: Wire(server), "127.0.0.1", port, backlog=1024)
+    listener = await asyncio.get_running_loop().create_server(
+        lambda: Wire(server), "127.0.0.1", port, backlog=1024
+    )
     server.base_url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1"
     return listener
 
@@ -250,7 +276,9 @@ def serve(
     **quirks: Any,
 ) -> Iterator[Server]:
     """A server in a thread of this process; `quirks` are the fields of `wire_replies.Quirks`."""
-    settings = Settings(latency, rates or {}, force, draw, retry_after, quirks=Quirks(**quirks), answer=answer)
+    settings = Settings(
+        latency, rates or {}, force, draw, retry_after, quirks=Quirks(**quirks), answer=answer
+    )
     server = Server(settings)
     loop = asyncio.new_event_loop()
     listener = loop.run_until_complete(_listen(server, port))
@@ -302,10 +330,16 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each reply")
     parser.add_argument("--rate", type=_rate, action="append", default=[], metavar="FAULT=SHARE")
-    parser.add_argument("--force", default="", metavar="FAULT,…", help="faults of the first requests, in order")
+    parser.add_argument(
+        "--force", default="", metavar="FAULT,…", help="faults of the first requests, in order"
+    )
     parser.add_argument("--draw", type=int, default=0, help="seed of the faults that --rate draws")
-    parser.add_argument("--retry-after", type=float, default=0.05, help="seconds that a 429 asks for")
-    parser.add_argument("--reply", default=None, help="what every chat reply says; else a number from a hash")
+    parser.add_argument(
+        "--retry-after", type=float, default=0.05, help="seconds that a 429 asks for"
+    )
+    parser.add_argument(
+        "--reply", default=None, help="what every chat reply says; else a number from a hash"
+    )
     parser.add_argument("--no-json-schema", action="store_true")
     parser.add_argument("--no-logprobs", action="store_true")
     parser.add_argument("--seconds", type=float, default=600.0)

@@ -64,7 +64,9 @@ class Quirks:
     fingerprint: str | None = None
 
 
-def reply_for(path: str, request: dict[str, Any], body: bytes, fault: str, quirks: Quirks) -> tuple[int, bytes]:
+def reply_for(
+    path: str, request: dict[str, Any], body: bytes, fault: str, quirks: Quirks
+) -> tuple[int, bytes]:
     """Status and body of the reply to a request; `fault` is one that changes the content only."""
     handler = _HANDLERS.get(path)
     if handler is None or (path == "/tokenize" and not quirks.tokenize):
@@ -94,9 +96,13 @@ def _chat(request: dict[str, Any], number: int, fault: str, quirks: Quirks) -> b
     if request.get("logprobs") and not quirks.logprobs:
         raise _refuse("This model does not support logprobs", "logprobs")
     if "seed" in request and not quirks.seed:
-        raise Refusal(422, {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]})
+        raise Refusal(
+            422, {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}
+        )
     if request.get("temperature", 1) != 1 and not quirks.temperature:
-        raise _refuse("Unsupported value: 'temperature' does not support 0 with this model.", "temperature")
+        raise _refuse(
+            "Unsupported value: 'temperature' does not support 0 with this model.", "temperature"
+        )
     if "max_tokens" in request and quirks.completion_tokens:
         told = "Unsupported parameter: 'max_tokens' is not supported with this model."
         raise _refuse(f"{told} Use 'max_completion_tokens' instead.", "max_tokens")
@@ -104,11 +110,20 @@ def _chat(request: dict[str, Any], number: int, fault: str, quirks: Quirks) -> b
     wanted = request.get("max_completion_tokens", request.get("max_tokens", 0))
     if quirks.window is not None and prompt + wanted > quirks.window:
         told = f"'max_tokens' or 'max_completion_tokens' is too large: {wanted}. This model's maximum context length "
-        raise _refuse(f"{told}is {quirks.window} tokens and your request has {prompt} input tokens", code="400")
+        raise _refuse(
+            f"{told}is {quirks.window} tokens and your request has {prompt} input tokens",
+            code="400",
+        )
     if quirks.longest is not None and wanted > quirks.longest:
-        raise _refuse(f"max_tokens must be less than or equal to {quirks.longest}", "max_tokens", "invalid_value")
+        raise _refuse(
+            f"max_tokens must be less than or equal to {quirks.longest}",
+            "max_tokens",
+            "invalid_value",
+        )
     if fault == "filtered":
-        raise _refuse("The response was filtered by the content management policy", code="content_filter")
+        raise _refuse(
+            "The response was filtered by the content management policy", code="content_filter"
+        )
     if fault == "no_choices":
         return orjson.dumps({"id": "chatcmpl-1", "choices": []})
     message: dict[str, Any] = {"role": "assistant"}
@@ -141,7 +156,9 @@ def _chat(request: dict[str, Any], number: int, fault: str, quirks: Quirks) -> b
             "object": "chat.completion",
             "model": quirks.version or request["model"],
             **({"system_fingerprint": quirks.fingerprint} if quirks.fingerprint else {}),
-            "choices": [{"index": 0, "message": message, "logprobs": logprobs, "finish_reason": finish}],
+            "choices": [
+                {"index": 0, "message": message, "logprobs": logprobs, "finish_reason": finish}
+            ],
             "usage": {
                 "prompt_tokens": prompt,
                 "completion_tokens": written,
@@ -161,7 +178,9 @@ def _think(message: dict[str, Any], limit: int, quirks: Quirks) -> str:
         message[quirks.shown] = thought
     elif quirks.shown != "nowhere":
         opening = "<think>\n" if quirks.shown == "tags" else ""
-        message["content"] = f"{opening}{thought}" if cut else f"{opening}{thought}\n</think>\n\n{answer}"
+        message["content"] = (
+            f"{opening}{thought}" if cut else f"{opening}{thought}\n</think>\n\n{answer}"
+        )
     return "length" if cut else "stop"
 
 
@@ -177,8 +196,12 @@ def _token_logprobs(request: dict[str, Any], number: int, reply: str | None) -> 
     if reply is not None:
         logits[candidates.index(reply)] = 5.0
     total = math.log(sum(math.exp(logit) for logit in logits))
-    ranked = sorted(zip(candidates, (logit - total for logit in logits), strict=True), key=lambda pair: -pair[1])
-    entries = [{"token": token, "logprob": value, "bytes": list(token.encode())} for token, value in ranked]
+    ranked = sorted(
+        zip(candidates, (logit - total for logit in logits), strict=True), key=lambda pair: -pair[1]
+    )
+    entries = [
+        {"token": token, "logprob": value, "bytes": list(token.encode())} for token, value in ranked
+    ]
     return {"content": [{**entries[0], "top_logprobs": entries[: request.get("top_logprobs", 0)]}]}
 
 
@@ -195,10 +218,16 @@ def minimal(schema: dict[str, Any], number: int, root: dict[str, Any]) -> Any:
         return minimal(schema["anyOf"][0], number, root)
     kind = schema.get("type")
     if kind == "object":
-        return {name: minimal(part, number, root) for name, part in schema.get("properties", {}).items()}
+        return {
+            name: minimal(part, number, root) for name, part in schema.get("properties", {}).items()
+        }
     if kind == "array":
-        least = 5 if root.get("title") == "_Questions" else 1  # those that answer relevance asks for, in words
-        return [minimal(schema.get("items", {}), number, root)] * max(1, schema.get("minItems", least))
+        least = (
+            5 if root.get("title") == "_Questions" else 1
+        )  # those that answer relevance asks for, in words
+        return [minimal(schema.get("items", {}), number, root)] * max(
+            1, schema.get("minItems", least)
+        )
     if kind in ("integer", "number"):
         return max(schema.get("minimum", 0), min(schema.get("maximum", 100), number))
     if kind == "boolean":
@@ -221,12 +250,16 @@ def _embeddings(request: dict[str, Any], _number: int, _fault: str, quirks: Quir
     data = []
     for index, text in enumerate(texts):
         vector = text_vector(text)
-        raw = base64.b64encode(struct.pack(f"<{DIMENSIONS}f", *vector)).decode() if packed else vector
+        raw = (
+            base64.b64encode(struct.pack(f"<{DIMENSIONS}f", *vector)).decode() if packed else vector
+        )
         data.append({"object": "embedding", "index": index, "embedding": raw})
     tokens = sum(len(text) for text in texts) // 4
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}
     # the order of the items is not promised: the index is
-    return orjson.dumps({"object": "list", "data": data[::-1], "model": request["model"], "usage": usage})
+    return orjson.dumps(
+        {"object": "list", "data": data[::-1], "model": request["model"], "usage": usage}
+    )
 
 
 def text_vector(text: str) -> list[float]:
@@ -243,7 +276,9 @@ def _rerank(request: dict[str, Any], _number: int, _fault: str, quirks: Quirks) 
         told = "Failed to deserialize the JSON body into the target type: missing field `texts` at line 1"
         raise Refusal(422, {"error": told, "error_type": "Validation"})
     if quirks.rerank == "cohere" and "use_activation" in request:
-        raise Refusal(400, {"message": "unknown field: parameter 'use_activation' is not a valid field"})
+        raise Refusal(
+            400, {"message": "unknown field: parameter 'use_activation' is not a valid field"}
+        )
     documents = request["texts"] if quirks.rerank == "tei" else request["documents"]
     if len(documents) > quirks.batch:
         told = f"batch size {len(documents)} > maximum allowed batch size {quirks.batch}"
@@ -254,12 +289,19 @@ def _rerank(request: dict[str, Any], _number: int, _fault: str, quirks: Quirks) 
     ranked = sorted(enumerate(scores), key=lambda pair: -pair[1])
     if quirks.rerank == "tei":
         return orjson.dumps([{"index": i, "score": score} for i, score in ranked])
-    results = [{"index": i, "relevance_score": score, "document": {"text": documents[i]}} for i, score in ranked]
+    results = [
+        {"index": i, "relevance_score": score, "document": {"text": documents[i]}}
+        for i, score in ranked
+    ]
     if quirks.rerank == "cohere":
-        return orjson.dumps({"id": "c1", "results": results, "meta": {"billed_units": {"search_units": 1}}})
+        return orjson.dumps(
+            {"id": "c1", "results": results, "meta": {"billed_units": {"search_units": 1}}}
+        )
     if quirks.rerank == "voyage":
         return orjson.dumps({"object": "list", "data": results, "usage": {"total_tokens": 7}})
-    return orjson.dumps({"model": request["model"], "results": results, "usage": {"total_tokens": 7}})
+    return orjson.dumps(
+        {"model": request["model"], "results": results, "usage": {"total_tokens": 7}}
+    )
 
 
 def overlap(query: str, document: str) -> float:
@@ -311,11 +353,17 @@ def _completions(request: dict[str, Any], _number: int, _fault: str, quirks: Qui
         entries.append(entry)
     choice = {"index": 0, "text": " the", "finish_reason": "length", "prompt_logprobs": entries}
     usage = {"prompt_tokens": len(ids), "completion_tokens": 1, "total_tokens": len(ids) + 1}
-    return orjson.dumps({"id": "cmpl-1", "model": request["model"], "choices": [choice], "usage": usage})
+    return orjson.dumps(
+        {"id": "cmpl-1", "model": request["model"], "choices": [choice], "usage": usage}
+    )
 
 
 def _logprob(before: int, token: int, rank: int) -> dict[str, Any]:
-    return {"logprob": token_logprob(before, token), "rank": rank, "decoded_token": _pieces.get(token, "")}
+    return {
+        "logprob": token_logprob(before, token),
+        "rank": rank,
+        "decoded_token": _pieces.get(token, ""),
+    }
 
 
 _HANDLERS = {

@@ -33,7 +33,11 @@ class Opened:
     def add(self, path: object) -> None:
         if isinstance(path, bytes | str | os.PathLike):
             whole = Path(os.path.abspath(os.fsdecode(path)))
-            if whole.is_relative_to(self.folder) and whole != self.folder and not _OWN.search(str(whole)):
+            if (
+                whole.is_relative_to(self.folder)
+                and whole != self.folder
+                and not _OWN.search(str(whole))
+            ):
                 self.names.add(str(whole.relative_to(self.folder)))
 
 
@@ -166,7 +170,9 @@ def read_only(folder: Path) -> Iterator[None]:
     def refusing(function: Any, event: str) -> Any:
         def call(path: Any, *more: Any, **options: Any) -> Any:
             flags = more[0] if event == "open" and more else options.get("flags", 0)
-            inside = isinstance(path, str | os.PathLike) and Path(os.path.abspath(path)).is_relative_to(folder)
+            inside = isinstance(path, str | os.PathLike) and Path(
+                os.path.abspath(path)
+            ).is_relative_to(folder)
             if inside and (event != "open" or flags & _WRITES):
                 raise OSError(errno.EROFS, os.strerror(errno.EROFS), os.fspath(path))
             return function(path, *more, **options)

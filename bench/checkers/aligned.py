@@ -75,7 +75,9 @@ class AlignedChecker:
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         """entails, with its probability, from a half on; else neutral. A premise or hypothesis without a word is
         neutral, without a probability."""
-        found = await asyncio.to_thread(lambda: [self.check(premise, hypothesis) for hypothesis in hypotheses])
+        found = await asyncio.to_thread(
+            lambda: [self.check(premise, hypothesis) for hypothesis in hypotheses]
+        )
         return [
             Relation(NEUTRAL)
             if one is None
@@ -93,7 +95,9 @@ class AlignedChecker:
         support = self._model.claims.log_odds(claim_row(alignment, odds)[None])[0]
         words = [
             Word(claim[start:end], start, end, _probability(odd))
-            for (start, end), odd, counted in zip(alignment.spans, odds.tolist(), alignment.counted, strict=True)
+            for (start, end), odd, counted in zip(
+                alignment.spans, odds.tolist(), alignment.counted, strict=True
+            )
             if counted
         ]
         return Checked(_probability(float(support)), tuple(words))
@@ -125,7 +129,9 @@ class Encoder:
         known, wanted = self._known, list(dict.fromkeys(texts))
         found = {text: known[text] for text in wanted if text in known}
         new = [text for text in wanted if text not in found]
-        for text, one in zip(new, self._embedder.token_vectors(new, LAYERS) if new else [], strict=True):
+        for text, one in zip(
+            new, self._embedder.token_vectors(new, LAYERS) if new else [], strict=True
+        ):
             found[text] = replace(one, tokens=one.tokens.astype(np.float16))
         known.update(found)
         for text in wanted:
@@ -184,7 +190,9 @@ class Logistic:
     def log_odds(self, rows: Floats) -> Floats:
         import numpy as np
 
-        return ((rows - self.mean) / self.scale @ self.weights + np.float32(self.bias)).astype(np.float32)
+        return ((rows - self.mean) / self.scale @ self.weights + np.float32(self.bias)).astype(
+            np.float32
+        )
 
 
 @dataclass(frozen=True)
@@ -219,10 +227,14 @@ def load(path: Path) -> Model:
         arrays = {name: file[name] for name in file.files}
 
     def part(name: str) -> Logistic:
-        mean, scale, weights, bias = (arrays[f"{name}.{key}"] for key in ("mean", "scale", "weights", "bias"))
+        mean, scale, weights, bias = (
+            arrays[f"{name}.{key}"] for key in ("mean", "scale", "weights", "bias")
+        )
         return Logistic(mean, scale, weights, float(bias))
 
-    values = dict(zip(str(arrays["tokens"]).split("\n"), arrays["rarity"].astype(float).tolist(), strict=True))
+    values = dict(
+        zip(str(arrays["tokens"]).split("\n"), arrays["rarity"].astype(float).tolist(), strict=True)
+    )
     return Model(Rarity(values, float(arrays["unseen"])), part("words"), part("claims"))
 
 

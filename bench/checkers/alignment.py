@@ -24,16 +24,48 @@ LAYERS = (0, 5, 6)
 _WORD, _MIDDLE, _LAST = range(3)  # the layers' places
 SENTENCES = 24  # of the evidence that are aligned, the closest to the claim
 
-NEGATIONS = frozenset(("no", "not", "never", "none", "nothing", "neither", "nor", "without", "cannot", "fails", "lack"))
+NEGATIONS = frozenset(
+    (
+        "no",
+        "not",
+        "never",
+        "none",
+        "nothing",
+        "neither",
+        "nor",
+        "without",
+        "cannot",
+        "fails",
+        "lack",
+    )
+)
 
 WORD_FEATURES = (
     *("word", "middle", "last"),  # the best match in the evidence
     *("word, best sentence", "middle, best sentence", "last, best sentence"),
     *("weakest piece", "rarity", "in evidence", "matches itself"),
-    *("number", "capital", "function word", "negation", "number not in evidence", "capital not in evidence"),
+    *(
+        "number",
+        "capital",
+        "function word",
+        "negation",
+        "number not in evidence",
+        "capital not in evidence",
+    ),
     *("place in claim", "matched in best sentence", "neighbours match side by side"),
-    *("last, 1 neighbour", "middle, 3 neighbours", "last, 6 neighbours", "in evidence, 3 neighbours"),
-    *("claim's last", "claim's last, best sentence", "closest sentence", "log words", "log sentences"),
+    *(
+        "last, 1 neighbour",
+        "middle, 3 neighbours",
+        "last, 6 neighbours",
+        "in evidence, 3 neighbours",
+    ),
+    *(
+        "claim's last",
+        "claim's last, best sentence",
+        "closest sentence",
+        "log words",
+        "log sentences",
+    ),
 )
 CLAIM_FEATURES = (
     *("unsupported, mean", "unsupported, three highest", "unsupported, mean log-odds"),
@@ -77,7 +109,9 @@ class Alignment:
         return np.array(values, dtype=np.float32)
 
 
-def align(claim_text: str, claim: TokenVectors, sentences: Sequence[TokenVectors], rarity: Floats) -> Alignment | None:
+def align(
+    claim_text: str, claim: TokenVectors, sentences: Sequence[TokenVectors], rarity: Floats
+) -> Alignment | None:
     """The alignment of a claim with the sentences of its evidence; None where either has no word.
 
     claim, sentences: with the layers `LAYERS`; rarity: the inverse document frequency of each token of the claim.
@@ -86,7 +120,9 @@ def align(claim_text: str, claim: TokenVectors, sentences: Sequence[TokenVectors
     groups = _words(claim.pieces)
     spans = tuple((claim.spans[group[0]][0], claim.spans[group[-1]][1]) for group in groups)
     surfaces = [claim_text[start:end] for start, end in spans]
-    counted = np.array([any(char.isalnum() for char in surface) for surface in surfaces], dtype=bool)
+    counted = np.array(
+        [any(char.isalnum() for char in surface) for surface in surfaces], dtype=bool
+    )
     if not sentences or not counted.any():
         return None
     cosines = np.stack([sentence.text for sentence in sentences]) @ claim.text
@@ -94,7 +130,9 @@ def align(claim_text: str, claim: TokenVectors, sentences: Sequence[TokenVectors
     chosen, cosines, count = [sentences[index] for index in order], cosines[order], len(sentences)
     owner = np.repeat(np.arange(len(chosen)), [len(one.pieces) for one in chosen])
     tokens = np.concatenate([one.tokens for one in chosen], axis=1).astype(np.float32)
-    matches = claim.tokens.astype(np.float32) @ tokens.swapaxes(1, 2)  # (layers, pieces of the claim, of the evidence)
+    matches = claim.tokens.astype(np.float32) @ tokens.swapaxes(
+        1, 2
+    )  # (layers, pieces of the claim, of the evidence)
     starts = np.searchsorted(owner, np.arange(len(chosen)))
     by_sentence = np.maximum.reduceat(matches, starts, axis=2)  # (layers, pieces, sentences)
     shares = rarity / rarity.sum()
@@ -114,7 +152,11 @@ def align(claim_text: str, claim: TokenVectors, sentences: Sequence[TokenVectors
     weights = np.array([rarity[group].max() for group in groups], dtype=np.float32) * counted
     weights = (weights + 1e-6) / (weights + 1e-6).sum()
     found = by_word(flags([piece in known for piece in claim.pieces]))
-    itself = by_word(flags([pieces[at] == piece for at, piece in zip(position[_LAST], claim.pieces, strict=True)]))
+    itself = by_word(
+        flags(
+            [pieces[at] == piece for at, piece in zip(position[_LAST], claim.pieces, strict=True)]
+        )
+    )
     lower = [surface.lower() for surface in surfaces]
     number = flags([any(char.isdigit() for char in surface) for surface in surfaces])
     capital = flags([index > 0 and surface[:1].isupper() for index, surface in enumerate(surfaces)])
@@ -133,10 +175,22 @@ def align(claim_text: str, claim: TokenVectors, sentences: Sequence[TokenVectors
         *in_best,
         np.array([by_sentence[_MIDDLE].max(axis=1)[group].min() for group in groups]),
         np.array([rarity[group].max() for group in groups]),
-        *(found, itself, number, capital, flags([word in FUNCTION_WORDS for word in lower]), negation),
+        *(
+            found,
+            itself,
+            number,
+            capital,
+            flags([word in FUNCTION_WORDS for word in lower]),
+            negation,
+        ),
         *(number * (1 - found), capital * (1 - found)),
         *(np.arange(len(groups)) / max(1, len(groups) - 1), placed, beside),
-        *(_around(overall[_LAST], 1), _around(overall[_MIDDLE], 3), _around(overall[_LAST], 6), _around(found, 3)),
+        *(
+            _around(overall[_LAST], 1),
+            _around(overall[_MIDDLE], 3),
+            _around(overall[_LAST], 6),
+            _around(found, 3),
+        ),
         *(whole(weights @ overall[_LAST]), whole(weights @ in_best[_LAST]), whole(cosines[0])),
         *(whole(np.log(len(groups))), whole(np.log(count))),
     ]

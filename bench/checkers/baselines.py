@@ -36,7 +36,9 @@ def embed(texts: Iterable[str]) -> None:
     """Embeds the texts that are not yet known."""
     new = list(dict.fromkeys(text for text in texts if text not in _VECTORS))
     if new:
-        _VECTORS.update(zip(new, np.array(_model()._embed(new).vectors, dtype=np.float32), strict=True))
+        _VECTORS.update(
+            zip(new, np.array(_model()._embed(new).vectors, dtype=np.float32), strict=True)
+        )
 
 
 @cache

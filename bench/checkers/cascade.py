@@ -35,8 +35,13 @@ def labelled() -> dict[str, Shared]:
         for name in (WICE, CLIMATE, EXPERTQA)
     }
     for name in ("healthver", "covidfact"):
-        rows = map(json.loads, (DATA / "claims" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines())
-        found[name] = [(overlap(row["claim"], [row["evidence"]]) or 0.0, row["label"] == "entails") for row in rows]
+        rows = map(
+            json.loads, (DATA / "claims" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        )
+        found[name] = [
+            (overlap(row["claim"], [row["evidence"]]) or 0.0, row["label"] == "entails")
+            for row in rows
+        ]
     return found
 
 
@@ -44,7 +49,10 @@ async def recorded(calls: Path) -> Shared:
     """The demo's pairs of claim and passage whose reply is in a call cache, by the checker's own label."""
     identity = Registry().open("checker", "embedded").identity
     pairs = {
-        call_key(identity, "relation", {"premise": context.text, "hypothesis": claim}): (claim, context.text)
+        call_key(identity, "relation", {"premise": context.text, "hypothesis": claim}): (
+            claim,
+            context.text,
+        )
         for example in Reading(ANSWERS).singles()
         for context in example.contexts
         for claim in example.claims or sentences(example.answer or "")
@@ -59,7 +67,10 @@ async def recorded(calls: Path) -> Shared:
 
 def line(name: str, rows: Shared) -> str:
     supported = sum(label for _, label in rows)
-    cells = [f"{sum(share < limit for share, _ in rows) / len(rows):.2f}, " + lost(rows, limit) for limit in LIMITS]
+    cells = [
+        f"{sum(share < limit for share, _ in rows) / len(rows):.2f}, " + lost(rows, limit)
+        for limit in LIMITS
+    ]
     return f"| {name} | {len(rows):,} | {supported / len(rows):.2f} | {' | '.join(cells)} |"
 
 
@@ -70,7 +81,9 @@ def lost(rows: Shared, limit: float) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--calls", type=Path)
     options = parser.parse_args()
     print("Share of the rows below the limit, and of the supported claims\n")

@@ -71,7 +71,11 @@ def _in_context(table: list[dict[str, Any]]) -> Iterator[InContext]:
 
 
 async def score(path: Path, minutes: float) -> None:
-    done = {json.loads(line)["id"] for line in path.read_text().splitlines()} if path.exists() else set()
+    done = (
+        {json.loads(line)["id"] for line in path.read_text().splitlines()}
+        if path.exists()
+        else set()
+    )
     end = time.monotonic() + 60 * minutes
     checker = ClaimChecker.opened("embedded", Registry().open)
     tail = "<|im_end|>\n<|im_start|>assistant\n"
@@ -92,7 +96,9 @@ async def score(path: Path, minutes: float) -> None:
             for name, form in FORMS.items():
                 text = form.format(question=row.question, before=row.before, claim=row.claim.claim)
                 text = text.removesuffix("Is") + "Is all of the claim supported by the evidence?"
-                ids = [token for token, _ in await checker._model.token_ids(text)] + await checker._prompt_ids(tail)
+                ids = [
+                    token for token, _ in await checker._model.token_ids(text)
+                ] + await checker._prompt_ids(tail)
                 odds[name], _ = await checker._model.log_odds(
                     [*window.ids, *ids], yes, no, adapter=True, shared=window.ids
                 )
@@ -114,7 +120,9 @@ def table(path: Path) -> None:
     labels = np.array([row["supported"] for row in found], dtype=float)
     groups = sorted({row["group"] for row in found})
     members = np.array([[row["group"] == group for row in found] for group in groups], dtype=float)
-    draws = np.random.default_rng(0).multinomial(len(groups), [1 / len(groups)] * len(groups), RESAMPLES)
+    draws = np.random.default_rng(0).multinomial(
+        len(groups), [1 / len(groups)] * len(groups), RESAMPLES
+    )
     weights = np.vstack([np.ones(len(found)), draws @ members])
     form = form_of("embedded")
     areas = {}
@@ -135,7 +143,9 @@ def table(path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("verb", choices=["score", "table"])
     parser.add_argument("file", type=Path)
     parser.add_argument("--minutes", type=float, default=1e9)

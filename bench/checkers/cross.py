@@ -35,7 +35,12 @@ from longmark.models.minilm import _read_weights
 LONGEST, CLAIM = 128, 56  # tokens of an input; of a claim in it
 TRAINED = 80  # tokens of a pair by rule, at most: two shared cores
 WIDTH, HEADS, LAYERS = 384, 12, 6
-LABELLED, BATCH, PEAK, WARM = 0.3, 16, 1.5e-4, 100  # share of labelled pairs; pairs a step; learning rate; steps to it
+LABELLED, BATCH, PEAK, WARM = (
+    0.3,
+    16,
+    1.5e-4,
+    100,
+)  # share of labelled pairs; pairs a step; learning rate; steps to it
 EVERY = 600  # seconds between checkpoints
 
 
@@ -51,7 +56,9 @@ class Reader:
     """Pairs to tokens; the evidence is cut where the input would be too long."""
 
     def __init__(self) -> None:
-        self.tokenizer: Any = Tokenizer.from_file(str(catalogue.model_path("embedder").with_name("tokenizer.json")))
+        self.tokenizer: Any = Tokenizer.from_file(
+            str(catalogue.model_path("embedder").with_name("tokenizer.json"))
+        )
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         names: dict[str, int] = self.tokenizer.get_vocab()
@@ -59,14 +66,17 @@ class Reader:
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[Read]:
         sides = [
-            self.tokenizer.encode_batch(list(texts), add_special_tokens=False) for texts in zip(*pairs, strict=True)
+            self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+            for texts in zip(*pairs, strict=True)
         ]
         found = []
         for evidence, claim in zip(*sides, strict=True):
             own = claim.ids[:CLAIM]
             rest = evidence.ids[: LONGEST - len(own) - 3]
             kind = [0] * (len(rest) + 2) + [1] * len(own) + [0]
-            found.append(Read([self.cls, *rest, self.sep, *own, self.sep], kind, claim.offsets[:CLAIM]))
+            found.append(
+                Read([self.cls, *rest, self.sep, *own, self.sep], kind, claim.offsets[:CLAIM])
+            )
         return found
 
 
@@ -82,8 +92,15 @@ def batch_of(reads: Sequence[Read]) -> Batch:
     ids, kind, shared, mask = (torch.zeros(len(reads), longest, dtype=torch.long) for _ in range(4))
     for row, one in enumerate(reads):
         here = slice(0, len(one.ids))
-        sides = [{token for token, side in zip(one.ids, one.kind, strict=True) if side == which} for which in (0, 1)]
-        ids[row, here], kind[row, here], mask[row, here] = torch.tensor(one.ids), torch.tensor(one.kind), 1
+        sides = [
+            {token for token, side in zip(one.ids, one.kind, strict=True) if side == which}
+            for which in (0, 1)
+        ]
+        ids[row, here], kind[row, here], mask[row, here] = (
+            torch.tensor(one.ids),
+            torch.tensor(one.kind),
+            1,
+        )
         also = [token in sides[1 - side] for token, side in zip(one.ids, one.kind, strict=True)]
         shared[row, here] = torch.tensor(also, dtype=torch.long)
     return Batch(ids, kind, shared, mask)
@@ -107,7 +124,9 @@ class CrossEncoder(nn.Module):  # type: ignore[misc]
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Log-odds of "not supported": of each pair, (pairs); of each token, (pairs, tokens)."""
         places = self.positions.weight[: batch.ids.shape[1]]
-        hidden = self.norm(self.words(batch.ids) + places + self.kinds(batch.kind) + self.shared(batch.shared))
+        hidden = self.norm(
+            self.words(batch.ids) + places + self.kinds(batch.kind) + self.shared(batch.shared)
+        )
         attend = batch.mask.bool()[:, None, None, :]
         for layer in self.layers:
             hidden = layer(hidden, attend)
@@ -128,7 +147,11 @@ class Layer(nn.Module):  # type: ignore[misc]
 
     def forward(self, hidden: Tensor, attend: Tensor) -> Tensor:
         query, key, value = self.qkv(hidden).unflatten(-1, (3, HEADS, -1)).permute(2, 0, 3, 1, 4)
-        mixed = scaled_dot_product_attention(query, key, value, attn_mask=attend).transpose(1, 2).flatten(2)
+        mixed = (
+            scaled_dot_product_attention(query, key, value, attn_mask=attend)
+            .transpose(1, 2)
+            .flatten(2)
+        )
         hidden = self.first(hidden + self.drop(self.out(mixed)))
         normal: Tensor = self.second(hidden + self.drop(self.down(gelu(self.up(hidden)))))
         return normal
@@ -137,16 +160,31 @@ class Layer(nn.Module):  # type: ignore[misc]
 def from_embedder() -> CrossEncoder:
     """The embedder's weights; what it has not (`shared`, the heads) is new."""
     model, weights = CrossEncoder(), _read_weights(catalogue.model_path("embedder"))
-    names = {"words": "word_embeddings", "positions": "position_embeddings", "kinds": "token_type_embeddings"}
-    state = {f"{own}.weight": weights[f"embeddings.{theirs}.weight"] for own, theirs in names.items()}
-    parts = {"qkv": "attention.self.qkv", "out": "attention.output.dense", "first": "attention.output.LayerNorm"}
+    names = {
+        "words": "word_embeddings",
+        "positions": "position_embeddings",
+        "kinds": "token_type_embeddings",
+    }
+    state = {
+        f"{own}.weight": weights[f"embeddings.{theirs}.weight"] for own, theirs in names.items()
+    }
+    parts = {
+        "qkv": "attention.self.qkv",
+        "out": "attention.output.dense",
+        "first": "attention.output.LayerNorm",
+    }
     parts |= {"up": "intermediate.dense", "down": "output.dense", "second": "output.LayerNorm"}
     for end in ("weight", "bias"):
         state[f"norm.{end}"] = weights[f"embeddings.LayerNorm.{end}"]
         for layer in range(LAYERS):
             at = f"encoder.layer.{layer}"
-            state |= {f"layers.{layer}.{own}.{end}": weights[f"{at}.{theirs}.{end}"] for own, theirs in parts.items()}
-    missing = model.load_state_dict({name: torch.tensor(value) for name, value in state.items()}, strict=False)
+            state |= {
+                f"layers.{layer}.{own}.{end}": weights[f"{at}.{theirs}.{end}"]
+                for own, theirs in parts.items()
+            }
+    missing = model.load_state_dict(
+        {name: torch.tensor(value) for name, value in state.items()}, strict=False
+    )
     assert not missing.unexpected_keys
     return model
 
@@ -154,7 +192,9 @@ def from_embedder() -> CrossEncoder:
 def load(path: Path) -> CrossEncoder:
     """The model of a checkpoint or of a file of `save`."""
     model = from_embedder()
-    model.load_state_dict({name: value.float() for name, value in torch.load(path)["model"].items()}, strict=False)
+    model.load_state_dict(
+        {name: value.float() for name, value in torch.load(path)["model"].items()}, strict=False
+    )
     model.eval()
     return model
 
@@ -172,7 +212,9 @@ def batches(made: list[Any], people: list[Any], seed: int) -> Iterator[list[Any]
 
     of_rules, of_people = endless(made), endless(people)
     while True:
-        some = [next(of_people if draw.random() < LABELLED else of_rules) for _ in range(32 * BATCH)]
+        some = [
+            next(of_people if draw.random() < LABELLED else of_rules) for _ in range(32 * BATCH)
+        ]
         some.sort(key=lambda one: len(one[1].ids))
         starts = list(range(0, len(some), BATCH))
         draw.shuffle(starts)
@@ -189,7 +231,10 @@ def loss_of(model: CrossEncoder, rows: Sequence[tuple[dict[str, Any], Read]]) ->
             start = read.kind.index(1)
             stop = start + len(read.spans)
             known[place, start:stop] = 1
-            touched = [float(any(a < end and b > begin for begin, end in row["marked"])) for a, b in read.spans]
+            touched = [
+                float(any(a < end and b > begin for begin, end in row["marked"]))
+                for a, b in read.spans
+            ]
             wanted[place, start:stop] = torch.tensor(touched)
     if known.any():
         loss = loss + 0.5 * cross_entropy(tokens, wanted, known, reduction="sum") / known.sum()
@@ -206,12 +251,18 @@ def train(given: argparse.Namespace) -> None:
     torch.set_num_threads(given.threads)
     reader, model = Reader(), from_embedder()
     people_said: list[dict[str, Any]] = [
-        {"evidence": windows(one)[0], "claim": one.claim, "label": int(one.supported), "marked": None}
+        {
+            "evidence": windows(one)[0],
+            "claim": one.claim,
+            "label": int(one.supported),
+            "marked": None,
+        }
         for one in map(in_sentences, labelled(kept_out=False))
     ]
     sets = [json.loads(line) for line in given.pairs.open(encoding="utf-8")], people_said
     made, people = (
-        list(zip(rows, reader.read([(row["evidence"], row["claim"]) for row in rows]), strict=True)) for rows in sets
+        list(zip(rows, reader.read([(row["evidence"], row["claim"]) for row in rows]), strict=True))
+        for rows in sets
     )
     made = [pair for pair in made if len(pair[1].ids) <= TRAINED]
     free = [value for value in model.parameters() if value.requires_grad]
@@ -228,9 +279,14 @@ def train(given: argparse.Namespace) -> None:
     recent: list[float] = []
 
     def keep() -> None:
-        state = {name: value for name, value in model.state_dict().items() if name != "words.weight"}
+        state = {
+            name: value for name, value in model.state_dict().items() if name != "words.weight"
+        }
         seconds = spent + time.monotonic() - begun
-        save(given.checkpoint, {"model": state, "adam": adam.state_dict(), "step": step, "seconds": seconds})
+        save(
+            given.checkpoint,
+            {"model": state, "adam": adam.state_dict(), "step": step, "seconds": seconds},
+        )
 
     for place, rows in enumerate(batches(made, people, given.seed)):
         if place < step:
@@ -251,7 +307,10 @@ def train(given: argparse.Namespace) -> None:
         recent.append(loss.item())
         step += 1
         if step % 10 == 0:
-            print(f"step {step}, {now - begun:.0f} s, loss {sum(recent) / len(recent):.3f}", flush=True)
+            print(
+                f"step {step}, {now - begun:.0f} s, loss {sum(recent) / len(recent):.3f}",
+                flush=True,
+            )
             recent.clear()
     keep()
 

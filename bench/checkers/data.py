@@ -88,7 +88,14 @@ def labelled(*, kept_out: bool, folder: Path = DATA) -> list[Claim]:
             if row.get("part", "wow/").startswith("wow/") and held_out(row["group"]) == kept_out:
                 texts = (row["claim"], (row["evidence"],))
                 found.append(
-                    Claim(name, f"{name}-{number}", row["group"], *texts, row["label"], row["label"] == "entails")
+                    Claim(
+                        name,
+                        f"{name}-{number}",
+                        row["group"],
+                        *texts,
+                        row["label"],
+                        row["label"] == "entails",
+                    )
                 )
     return found
 
@@ -113,7 +120,9 @@ def windows(one: Claim) -> list[str]:
 def claims(data: str, folder: Path = DATA) -> list[Claim]:
     """The labelled claims of a set, in the order of its file."""
     rows = _rows(folder / FILES[data])
-    return list({WICE: _wice, CLIMATE: _climate, EXPERTQA: _expertqa, HALU: _haluquestqa}[data](rows))
+    return list(
+        {WICE: _wice, CLIMATE: _climate, EXPERTQA: _expertqa, HALU: _haluquestqa}[data](rows)
+    )
 
 
 def marked_claims(folder: Path = DATA) -> list[MarkedClaim]:
@@ -125,14 +134,18 @@ def marked_claims(folder: Path = DATA) -> list[MarkedClaim]:
             tokens=tuple(row["claim_tokens"]),
             unsupported=tuple(row["non_supported_spans"]),
             evidence=tuple(row["evidence"]),
-            supporting=tuple(sorted({index for group in row["supporting_sentences"] for index in group})),
+            supporting=tuple(
+                sorted({index for group in row["supporting_sentences"] for index in group})
+            ),
         )
         for row in _rows(folder / FILES["wice tokens"])
     ]
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [
+        json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()
+    ]
 
 
 def _wice(rows: list[dict[str, Any]]) -> Iterator[Claim]:
@@ -141,7 +154,13 @@ def _wice(rows: list[dict[str, Any]]) -> Iterator[Claim]:
         meta, label = row["meta"], row["label"]
         evidence = tuple(row["evidence"])
         yield Claim(
-            WICE, f"{meta['id']}-{number}", meta["claim_title"], row["claim"], evidence, label, label == "supported"
+            WICE,
+            f"{meta['id']}-{number}",
+            meta["claim_title"],
+            row["claim"],
+            evidence,
+            label,
+            label == "supported",
         )
 
 
@@ -152,7 +171,9 @@ def _climate(rows: list[dict[str, Any]]) -> Iterator[Claim]:
             label = one["evidence_label"]
             name = f"{row['claim_id']}-{number}"
             evidence = (one["evidence"],)
-            yield Claim(CLIMATE, name, row["claim_id"], row["claim"], evidence, label, label == "SUPPORTS")
+            yield Claim(
+                CLIMATE, name, row["claim_id"], row["claim"], evidence, label, label == "SUPPORTS"
+            )
 
 
 def _expertqa(rows: list[dict[str, Any]]) -> Iterator[Claim]:
@@ -161,21 +182,32 @@ def _expertqa(rows: list[dict[str, Any]]) -> Iterator[Claim]:
     for number, row in enumerate(rows):
         for system, answer in row["answers"].items():
             for place, one in enumerate(answer["claims"]):
-                passages = [text for one in one["evidence"] if (text := one.partition("\n\n")[2].strip())]
+                passages = [
+                    text for one in one["evidence"] if (text := one.partition("\n\n")[2].strip())
+                ]
                 if passages and one["support"] in ("Complete", "Incomplete"):
                     evidence = tuple(part for text in passages for part in sentences(text))
                     claim = _CITATION.sub("", one["claim_string"]).strip()
                     if evidence and claim:
                         name = f"{number}-{system}-{place}"
                         label = one["support"]
-                        yield Claim(EXPERTQA, name, row["question"], claim, evidence, label, label == "Complete")
+                        yield Claim(
+                            EXPERTQA,
+                            name,
+                            row["question"],
+                            claim,
+                            evidence,
+                            label,
+                            label == "Complete",
+                        )
 
 
 def _haluquestqa(rows: list[dict[str, Any]]) -> Iterator[Claim]:
     """A row a sentence of an answer in which an expert marked something as not factual, with the other answer."""
     for number, row in enumerate(rows):
         marked = [
-            re.compile(re.escape(span.strip()), re.IGNORECASE) for span in literal_eval(row["factuality_span"] or "[]")
+            re.compile(re.escape(span.strip()), re.IGNORECASE)
+            for span in literal_eval(row["factuality_span"] or "[]")
         ]
         for side, other in ((1, 2), (2, 1)):
             answer, evidence = row[f"ans{side}_text"], tuple(sentences(row[f"ans{other}_text"]))
@@ -184,4 +216,6 @@ def _haluquestqa(rows: list[dict[str, Any]]) -> Iterator[Claim]:
                 wrong = any(a < end and b > start for a, b in found)
                 label = "marked" if wrong else "not marked"
                 name = f"{number}-{side}-{start}"
-                yield Claim(HALU, name, row["question_text"], answer[start:end], evidence, label, not wrong)
+                yield Claim(
+                    HALU, name, row["question_text"], answer[start:end], evidence, label, not wrong
+                )

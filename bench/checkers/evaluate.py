@@ -20,7 +20,16 @@ from typing import Any
 import numpy as np
 from bench.checkers import figures, judge
 from bench.checkers.aligned import WEIGHTS, AlignedChecker, Encoder, split
-from bench.checkers.data import CLIMATE, EXPERTQA, SETS, WICE, Claim, MarkedClaim, claims, marked_claims
+from bench.checkers.data import (
+    CLIMATE,
+    EXPERTQA,
+    SETS,
+    WICE,
+    Claim,
+    MarkedClaim,
+    claims,
+    marked_claims,
+)
 from bench.checkers.train import fit, mark_of_characters, page, premise, set_weights
 
 from longmark.models.registry import Registry
@@ -53,12 +62,21 @@ def score(given: argparse.Namespace) -> Scores:
         checkers[WITHOUT] = AlignedChecker(without, encoder)
         calibration = [one for one in by_hash(every) if not one.test][:CALIBRATION]
         for one in (*calibration, *(one for one in every if one.test)):
-            found = baselines(encoder, one) | {"set": name, "id": one.id, "group": one.group, "test": one.test}
+            found = baselines(encoder, one) | {
+                "set": name,
+                "id": one.id,
+                "group": one.group,
+                "test": one.test,
+            }
             found |= {"label": one.label, "supported": one.supported, JUDGE: verdicts.get(one.id)}
             if one.test:
-                alignment = checkers[TRAINED].align(premise(one), one.claim)  # both have one rarity of tokens
+                alignment = checkers[TRAINED].align(
+                    premise(one), one.claim
+                )  # both have one rarity of tokens
                 for key, checker in checkers.items():
-                    found[key] = None if alignment is None else checker.judge(one.claim, alignment).support
+                    found[key] = (
+                        None if alignment is None else checker.judge(one.claim, alignment).support
+                    )
                 if given.checker:
                     found[given.checker] = asyncio.run(of_model(given.checker, one))
             rows.append(found)
@@ -83,7 +101,9 @@ async def of_model(name: str, one: Claim) -> float | None:
     """The greatest probability of entailment over the parts of the evidence that the model reads."""
     model = Registry().open("checker", name)
     parts = [await model.classify(part, [one.claim]) for part in split(premise(one))]
-    return max((Relation.of(*reply.probabilities[0]).entails or 0.0 for reply in parts), default=None)
+    return max(
+        (Relation.of(*reply.probabilities[0]).entails or 0.0 for reply in parts), default=None
+    )
 
 
 def words(encoder: Encoder, checker: AlignedChecker, marked: MarkedClaim) -> Scores:
@@ -99,8 +119,20 @@ def words(encoder: Encoder, checker: AlignedChecker, marked: MarkedClaim) -> Sco
         under = [mark for mark in marks[word.start : word.end] if mark is not None]
         if under:
             label = sum(under) * 2 <= len(under)
-            found.append({"set": "words", "id": marked.id, "group": marked.group, "supported": label, "test": True})
-            found[-1] |= {OVERLAP: float(row[8]), MINILM: float(row[1]), TRAINED: 1 - word.unsupported}
+            found.append(
+                {
+                    "set": "words",
+                    "id": marked.id,
+                    "group": marked.group,
+                    "supported": label,
+                    "test": True,
+                }
+            )
+            found[-1] |= {
+                OVERLAP: float(row[8]),
+                MINILM: float(row[1]),
+                TRAINED: 1 - word.unsupported,
+            }
     return found
 
 
@@ -112,7 +144,11 @@ def column(rows: Scores, name: str) -> figures.Array:
 
 
 def known(rows: Scores, data: str, name: str, *, test: bool = True) -> Scores:
-    return [row for row in rows if row["set"] == data and row["test"] == test and row.get(name) is not None]
+    return [
+        row
+        for row in rows
+        if row["set"] == data and row["test"] == test and row.get(name) is not None
+    ]
 
 
 def probabilities(rows: Scores, name: str, found: Scores) -> figures.Array:
@@ -124,7 +160,10 @@ def probabilities(rows: Scores, name: str, found: Scores) -> figures.Array:
     if name != JUDGE:
         fitted = [row for data in SETS for row in known(rows, data, name, test=False)]
         curve = fit(
-            column(fitted, name)[:, None], column(fitted, "supported"), 1.0, set_weights([r["set"] for r in fitted])
+            column(fitted, name)[:, None],
+            column(fitted, "supported"),
+            1.0,
+            set_weights([r["set"] for r in fitted]),
         )
         return np.asarray(1 / (1 + np.exp(-curve.log_odds(scores[:, None]))))
     halves, result = np.arange(len(found)) % 2, np.zeros(len(found))
@@ -138,16 +177,26 @@ def probabilities(rows: Scores, name: str, found: Scores) -> figures.Array:
 def shown(estimate: Estimate, sign: str = "") -> str:
     if estimate.value is None:
         return estimate.reason or ""
-    ends = "" if estimate.ends is None else f" [{estimate.ends[0]:{sign}.3f}, {estimate.ends[1]:{sign}.3f}]"
+    ends = (
+        ""
+        if estimate.ends is None
+        else f" [{estimate.ends[0]:{sign}.3f}, {estimate.ends[1]:{sign}.3f}]"
+    )
     return f"{estimate.value:{sign}.3f}{ends}"
 
 
 def table(rows: Scores, data: str, names: Sequence[str], of: Sequence[str] | None = None) -> None:
     """of: names whose rows all are used for every checker (the judge's subset)."""
-    print(f"\n{data}\n\n| checker | rows | groups | AUC | average precision of not supported | Brier | ECE |")
+    print(
+        f"\n{data}\n\n| checker | rows | groups | AUC | average precision of not supported | Brier | ECE |"
+    )
     print("|---|---:|---:|---|---|---|---:|")
     for name in names:
-        found = [row for row in known(rows, data, name) if of is None or all(row.get(one) is not None for one in of)]
+        found = [
+            row
+            for row in known(rows, data, name)
+            if of is None or all(row.get(one) is not None for one in of)
+        ]
         if len({row["supported"] for row in found}) < 2:
             continue
         labels, groups = column(found, "supported"), [row["group"] for row in found]
@@ -180,13 +229,20 @@ def main() -> None:
     judge.arguments(parser)
     parser.add_argument("--scores", type=Path, required=True)
     parser.add_argument(
-        "--weights", type=Path, default=WEIGHTS.parent, help="folder with SET.npz of train --without SET"
+        "--weights",
+        type=Path,
+        default=WEIGHTS.parent,
+        help="folder with SET.npz of train --without SET",
     )
     parser.add_argument("--checker", help="a further checker, st:NAME")
     given = parser.parse_args()
     if not given.scores.exists():
-        given.scores.write_text("".join(json.dumps(row) + "\n" for row in score(given)), encoding="utf-8")
-    rows: Scores = [json.loads(line) for line in given.scores.read_text(encoding="utf-8").splitlines()]
+        given.scores.write_text(
+            "".join(json.dumps(row) + "\n" for row in score(given)), encoding="utf-8"
+        )
+    rows: Scores = [
+        json.loads(line) for line in given.scores.read_text(encoding="utf-8").splitlines()
+    ]
     names = [OVERLAP, MINILM, TRAINED, WITHOUT, *([given.checker] if given.checker else [])]
     for data in (WICE, CLIMATE, EXPERTQA):
         table(rows, data, names)

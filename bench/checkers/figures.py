@@ -13,7 +13,9 @@ from longmark.stats.bootstrap import PERCENTILE, interval
 from longmark.stats.results import Estimate
 
 Array = NDArray[Any]
-Weighted = Callable[[Array, Array, Array], Array]  # scores (n), labels (n), weights (m, n) -> values (m)
+Weighted = Callable[
+    [Array, Array, Array], Array
+]  # scores (n), labels (n), weights (m, n) -> values (m)
 RESAMPLES, SEED, BINS = 2000, 0, 10
 _AT_ONCE = 100
 
@@ -51,7 +53,11 @@ def _levels(scores: Array, labels: Array, weights: Array) -> tuple[Array, Array]
 
 
 def estimate(
-    figure: Weighted, scores: Array, labels: Array, groups: Sequence[str], other: Array | None = None
+    figure: Weighted,
+    scores: Array,
+    labels: Array,
+    groups: Sequence[str],
+    other: Array | None = None,
 ) -> Estimate:
     """A figure with its interval; with `other` the difference to the figure of these scores, on the same resamples."""
     names, cluster = np.unique(np.array(groups), return_inverse=True)
@@ -66,9 +72,19 @@ def estimate(
         drawn = random.multinomial(len(names), np.full(len(names), 1 / len(names)), _AT_ONCE)
         found.append(value(drawn[:, cluster].astype(np.float64)))
     empty = Estimate(
-        None, None, None, len(scores), 0.95, PERCENTILE, clusters=len(names), resamples=RESAMPLES, seed=SEED
+        None,
+        None,
+        None,
+        len(scores),
+        0.95,
+        PERCENTILE,
+        clusters=len(names),
+        resamples=RESAMPLES,
+        seed=SEED,
     )
-    return interval(empty, float(value(np.ones((1, len(scores))))[0]), np.concatenate(found), np.empty(0))
+    return interval(
+        empty, float(value(np.ones((1, len(scores))))[0]), np.concatenate(found), np.empty(0)
+    )
 
 
 @dataclass(frozen=True)
@@ -84,7 +100,10 @@ def reliability(probabilities: Array, labels: Array) -> list[Bin]:
     """Bins of equal count, from the lowest probability on."""
     order = np.argsort(probabilities, kind="stable")
     parts = [part for part in np.array_split(order, BINS) if len(part)]
-    return [Bin(len(part), float(probabilities[part].mean()), float(labels[part].mean())) for part in parts]
+    return [
+        Bin(len(part), float(probabilities[part].mean()), float(labels[part].mean()))
+        for part in parts
+    ]
 
 
 def calibration_error(bins: Sequence[Bin]) -> float:

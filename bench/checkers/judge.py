@@ -38,7 +38,9 @@ _CANDIDATES = 20
 
 def subset(rows: list[Claim], count: int) -> list[Claim]:
     """Rows of the test part in an order fixed by a hash, at most one a group."""
-    order = sorted((row for row in rows if row.test), key=lambda row: hashlib.sha256(row.id.encode()).digest())
+    order = sorted(
+        (row for row in rows if row.test), key=lambda row: hashlib.sha256(row.id.encode()).digest()
+    )
     first: dict[str, Claim] = {}
     for row in order:
         first.setdefault(row.group, row)
@@ -48,7 +50,10 @@ def subset(rows: list[Claim], count: int) -> list[Claim]:
 async def score(judge: ChatHandle, row: Claim) -> float | None:
     """The greatest log-odds of support by a sentence, less those of no evidence; None where the judge said neither."""
     null = await log_odds(judge, row.claim, "")
-    found = [await log_odds(judge, row.claim, text) for text in closest(row.claim, row.evidence, SENTENCES)]
+    found = [
+        await log_odds(judge, row.claim, text)
+        for text in closest(row.claim, row.evidence, SENTENCES)
+    ]
     known = [odds for odds in found if odds is not None]
     return max(known) - null if known and null is not None else None
 
@@ -87,7 +92,9 @@ async def scores(name: str, rows: list[Claim], cache: Path) -> list[float | None
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", default="embedded")
-    parser.add_argument("--rows", type=int, default=40, help="rows of each set that the judge is asked about")
+    parser.add_argument(
+        "--rows", type=int, default=40, help="rows of each set that the judge is asked about"
+    )
     parser.add_argument("--cache", type=Path, default=CACHE)
     parser.add_argument("--data", type=Path, default=DATA)
 

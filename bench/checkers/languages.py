@@ -46,11 +46,17 @@ def pairs() -> Iterator[Pair]:
         for language in LANGUAGES:
             for number, claim in enumerate(row["claims"]):
                 name = f"{row['id']}-{number}-{language}"
-                yield Pair(name, language, row["evidence"][language], claim[language], claim["change"])
+                yield Pair(
+                    name, language, row["evidence"][language], claim[language], claim["change"]
+                )
 
 
 async def score(path: Path, checker_name: str) -> None:
-    done = {json.loads(line)["id"] for line in path.read_text().splitlines()} if path.exists() else set()
+    done = (
+        {json.loads(line)["id"] for line in path.read_text().splitlines()}
+        if path.exists()
+        else set()
+    )
     checker = Registry().open("checker", checker_name)
     with path.open("a", encoding="utf-8") as file:
         for pair in pairs():
@@ -78,12 +84,20 @@ def table(path: Path) -> None:
         low, high = np.nanpercentile(values[1:], [2.5, 97.5])
         entails = scores >= 0.5
         area = f"{values[0]:.2f} [{low:.2f}, {high:.2f}]"
-        shares = ((entails == labels).mean(), entails[labels == 1].mean(), entails[labels == 0].mean())
-        print(f"| {language} | {len(chosen)} | {area} | {' | '.join(f'{share:.2f}' for share in shares)} |")
+        shares = (
+            (entails == labels).mean(),
+            entails[labels == 1].mean(),
+            entails[labels == 0].mean(),
+        )
+        print(
+            f"| {language} | {len(chosen)} | {area} | {' | '.join(f'{share:.2f}' for share in shares)} |"
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("verb", choices=["score", "table"])
     parser.add_argument("file", type=Path)
     parser.add_argument("--checker", default="embedded@language=any")

@@ -36,7 +36,16 @@ import numpy as np
 from bench.checkers.data import DATA, held_out
 from bench.checkers.figures import auc
 
-from longmark.contrib.make.defects.rules import Answer, applied, date, direction, entity, negation, number, unit
+from longmark.contrib.make.defects.rules import (
+    Answer,
+    applied,
+    date,
+    direction,
+    entity,
+    negation,
+    number,
+    unit,
+)
 from longmark.contrib.make.perturb import NotMade
 from longmark.records import Context, Example
 from longmark.text.overlap import overlap
@@ -64,7 +73,10 @@ def wikipedia(dump: Path, without: set[str]) -> Iterator[Passage]:
     """The paragraphs of prose of a dump's articles."""
     text = bz2.decompress(dump.read_bytes()).decode("utf-8")
     for page in re.findall(r"<page>(.*?)</page>", text, re.DOTALL):
-        title, body = re.search(r"<title>(.*?)</title>", page), re.search(r"<text[^>]*>(.*?)</text>", page, re.DOTALL)
+        title, body = (
+            re.search(r"<title>(.*?)</title>", page),
+            re.search(r"<text[^>]*>(.*?)</text>", page, re.DOTALL),
+        )
         if title and body and title[1].casefold() not in without:
             for line in plain(html.unescape(html.unescape(body[1]))).splitlines():
                 if re.match(r"[A-Z\"'(]", line.strip()):
@@ -73,17 +85,23 @@ def wikipedia(dump: Path, without: set[str]) -> Iterator[Passage]:
 
 def plain(markup: str) -> str:
     """Wiki markup without references, templates, tables and links."""
-    markup = re.sub(r"<!--.*?-->|<ref[^>]*/>|<ref.*?</ref>|<math.*?</math>", "", markup, flags=re.DOTALL)
+    markup = re.sub(
+        r"<!--.*?-->|<ref[^>]*/>|<ref.*?</ref>|<math.*?</math>", "", markup, flags=re.DOTALL
+    )
     for _ in range(4):
         markup = re.sub(r"\{\{[^{}]*\}\}", "", markup)
     markup = re.sub(r"\{\|.*?\|\}|<[^>]+>", "", markup, flags=re.DOTALL)
     markup = re.sub(r"\[\[(?:File|Image|Category)(?:[^\[\]]|\[\[[^\[\]]*\]\])*\]\]", "", markup)
     markup = re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]", r"\1", markup)
-    return re.sub(r"'{2,}|\[https?:[^\]]*\]|\(\s*[;,]?\s*\)|^[=*#:;|].*$", "", markup, flags=re.MULTILINE)
+    return re.sub(
+        r"'{2,}|\[https?:[^\]]*\]|\(\s*[;,]?\s*\)|^[=*#:;|].*$", "", markup, flags=re.MULTILINE
+    )
 
 
 def foldoc(path: Path) -> Iterator[Passage]:
-    for entry in re.split(r"\n(?=\S)", gzip.decompress(path.read_bytes()).decode("utf-8", "replace")):
+    for entry in re.split(
+        r"\n(?=\S)", gzip.decompress(path.read_bytes()).decode("utf-8", "replace")
+    ):
         name, _, rest = entry.partition("\n")
         for paragraph in re.split(r"\n\s*\n", rest):
             text = re.sub(r"^(?:\d+\.\s*)?(?:<[^>]*>\s*)*|[{}]", "", " ".join(paragraph.split()))
@@ -97,9 +115,13 @@ def kept_here() -> Iterator[Passage]:
         row = json.loads(line)
         if not held_out(row["group"]):
             yield Passage("factcheckgpt", row["group"], sentences(row["evidence"]))
-    for row in json.loads((DATA / "wikicontradict" / "wikicontradict.json").read_text(encoding="utf-8")):
+    for row in json.loads(
+        (DATA / "wikicontradict" / "wikicontradict.json").read_text(encoding="utf-8")
+    ):
         yield Passage(
-            "wikicontradict", row["title"], sentences(row["annotationResult"]["paragraphB_information"] or "")
+            "wikicontradict",
+            row["title"],
+            sentences(row["annotationResult"]["paragraphB_information"] or ""),
         )
     for path in sorted(DEMO.glob("*.jsonl")):
         for line in path.open(encoding="utf-8"):
@@ -109,7 +131,9 @@ def kept_here() -> Iterator[Passage]:
 def cited_by_tests() -> set[str]:
     """Titles of the articles of Climate-FEVER and WiCE."""
     climate = (DATA / "climate_fever" / "first900.jsonl").open(encoding="utf-8")
-    titles = {one["article"].casefold() for line in climate for one in json.loads(line)["evidences"]}
+    titles = {
+        one["article"].casefold() for line in climate for one in json.loads(line)["evidences"]
+    }
     wice = (DATA / "wice" / "oracle_claim_dev.jsonl").open(encoding="utf-8")
     return titles | {json.loads(line)["meta"]["claim_title"].casefold() for line in wice}
 
@@ -120,7 +144,8 @@ _OPENING = re.compile(
     r"^(In|On|At|During|After|Before|By|Since|Until|From|For|With|Under) ([^,.;:]{3,60}), (?=[a-zA-Z])"
 )
 _ADVERB = re.compile(
-    r"^(?:However|Moreover|Furthermore|In addition|Therefore|Thus|Also|Additionally|For example), ", re.I
+    r"^(?:However|Moreover|Furthermore|In addition|Therefore|Thus|Also|Additionally|For example), ",
+    re.I,
 )
 _ASIDE = re.compile(
     r" \([^()]*\)|, (?:which|who|where) [^,.;]{5,80}(?=[,.])|, (?:for example|however|therefore|in turn),"
@@ -141,7 +166,9 @@ def synonyms(wordnet: Path | None) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for group in _SYNONYMS.split():
         names = [name.replace("_", " ") for name in group.split(":")]
-        found |= {one: [other for other in names if other != one] for one in names if " " not in one}
+        found |= {
+            one: [other for other in names if other != one] for one in names if " " not in one
+        }
     senses: Counter[str] = Counter()
     groups: dict[str, list[str]] = {}
     for part in ("noun", "verb", "adj", "adv") if wordnet else ():
@@ -170,7 +197,9 @@ def reworded(draw: random.Random, known: dict[str, list[str]]) -> Callable[[str]
             text = _OPENING.sub("", text)
         if steps[2] < 0.35 and ";" in text:
             text = text.partition(";")[0] + "."
-        elif steps[2] < 0.35 and (cut := re.search(r", (?:and|but|while|although) (?=\w+ \w+ \w+ \w+)", text)):
+        elif steps[2] < 0.35 and (
+            cut := re.search(r", (?:and|but|while|although) (?=\w+ \w+ \w+ \w+)", text)
+        ):
             text = text[: cut.start()] + "."
         if steps[3] < 0.6:
             text = re.sub(r"[A-Za-z]+", lambda word: _other(word[0], known, own, 0.5), text)
@@ -211,7 +240,9 @@ def number_nearby(answer: Answer) -> list[Any]:
     """Another number of the passage."""
     pattern = r"(?<![\w.,:/-])\d[\d,.]*\d\b(?!-)|(?<![\w.,:/-])\d\b(?![.,-]\d|-)"
     known = set(re.findall(pattern, answer.example.contexts[0].text))
-    return answer.swaps(pattern, lambda found: sorted(one for one in known if len(one) == len(found[0])))
+    return answer.swaps(
+        pattern, lambda found: sorted(one for one in known if len(one) == len(found[0]))
+    )
 
 
 _COPULA = re.compile(r" (?:is|was|are|were|has|had|can|will) ")
@@ -222,23 +253,35 @@ def blend(one: str, two: str) -> str | None:
     first, second = _COPULA.search(one), _COPULA.search(two)
     if not first or not second or first[0] != second[0] or max(first.start(), second.start()) > 60:
         return None
-    return one[: first.start()] + two[second.start() :] if one[: first.start()] != two[: second.start()] else None
+    return (
+        one[: first.start()] + two[second.start() :]
+        if one[: first.start()] != two[: second.start()]
+        else None
+    )
 
 
 def changed(claim: str, original: str) -> list[tuple[int, int]]:
     """The characters of the claim that the original does not have; the word behind a deletion."""
     new, old = list(re.finditer(r"\w+|[^\w\s]", claim)), re.findall(r"\w+|[^\w\s]", original)
     spans = []
-    for tag, _, _, start, end in difflib.SequenceMatcher(None, old, [m[0] for m in new], autojunk=False).get_opcodes():
+    for tag, _, _, start, end in difflib.SequenceMatcher(
+        None, old, [m[0] for m in new], autojunk=False
+    ).get_opcodes():
         if tag != "equal" and new:
             last = max(end, start + 1) - 1
-            spans.append((new[min(start, len(new) - 1)].start(), new[min(last, len(new) - 1)].end()))
+            spans.append(
+                (new[min(start, len(new) - 1)].start(), new[min(last, len(new) - 1)].end())
+            )
     return spans
 
 
-def pairs(passage: Passage, draw: random.Random, known: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
+def pairs(
+    passage: Passage, draw: random.Random, known: dict[str, list[str]]
+) -> Iterator[dict[str, Any]]:
     """Pairs of each window of a passage: one to four sentences, one of which is edited."""
-    fitting = [one for one in passage.sentences if 6 <= len(one.split()) <= 45 and one[-1] in ".\"')"]
+    fitting = [
+        one for one in passage.sentences if 6 <= len(one.split()) <= 45 and one[-1] in ".\"')"
+    ]
     at = 0
     while at < len(fitting):
         window = [fitting[at]]
@@ -255,7 +298,8 @@ def pairs(passage: Passage, draw: random.Random, known: dict[str, list[str]]) ->
         for kind, new in options:
             texts = [window[place], new]
             claims = [
-                say(f"{text.rstrip('.')}, and {other[:1].lower()}{other[1:]}" if other else text) for text in texts
+                say(f"{text.rstrip('.')}, and {other[:1].lower()}{other[1:]}" if other else text)
+                for text in texts
             ]
             if claims[0] == claims[1] or min(len(one.split()) for one in claims) < 4:
                 continue
@@ -264,8 +308,20 @@ def pairs(passage: Passage, draw: random.Random, known: dict[str, list[str]]) ->
                 if kind == "blend" and side == 1:
                     continue
                 mark = changed(claims[1 - side], claims[side])
-                yield base | {"evidence": evidence, "claim": claims[side], "label": 1, "kind": kind, "marked": []}
-                yield base | {"evidence": evidence, "claim": claims[1 - side], "label": 0, "kind": kind, "marked": mark}
+                yield base | {
+                    "evidence": evidence,
+                    "claim": claims[side],
+                    "label": 1,
+                    "kind": kind,
+                    "marked": [],
+                }
+                yield base | {
+                    "evidence": evidence,
+                    "claim": claims[1 - side],
+                    "label": 0,
+                    "kind": kind,
+                    "marked": mark,
+                }
         outside = [one for one in fitting if one not in window]
         near = sorted(outside, key=lambda one: -(overlap(one, window) or 0))[:3]
         if near and draw.random() < 0.25:
@@ -278,7 +334,9 @@ def pairs(passage: Passage, draw: random.Random, known: dict[str, list[str]]) ->
             yield row | {"marked": None}
 
 
-def balanced(rows: Sequence[dict[str, Any]], draw: random.Random, wanted: int) -> list[dict[str, Any]]:
+def balanced(
+    rows: Sequence[dict[str, Any]], draw: random.Random, wanted: int
+) -> list[dict[str, Any]]:
     """A drawn part in which each level of word overlap has as many supported claims as unsupported ones; then the share
     of neighbours, against which the lowest levels have nothing."""
     levels: dict[int, dict[int, list[dict[str, Any]]]] = {}
@@ -316,8 +374,12 @@ def main() -> None:
             break
     kept = balanced(rows, random.Random(given.seed), given.pairs)
     given.out.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
-    scores, labels = (np.array([row[name] for row in kept], dtype=float) for name in ("overlap", "label"))
-    print(f"{at + 1} of {len(passages)} passages, {len(rows)} pairs made, {len(kept)} kept: {given.out}")
+    scores, labels = (
+        np.array([row[name] for row in kept], dtype=float) for name in ("overlap", "label")
+    )
+    print(
+        f"{at + 1} of {len(passages)} passages, {len(rows)} pairs made, {len(kept)} kept: {given.out}"
+    )
     print("SHA-256", hashlib.sha256(given.out.read_bytes()).hexdigest())
     for name in ("source", "kind", "label"):
         print(name, dict(Counter(row[name] for row in kept).most_common()))

@@ -57,7 +57,9 @@ def premise(claim: Claim) -> str:
 
 def page(claim: MarkedClaim) -> str:
     """The sentences of a page that share most words with the claim, in their order."""
-    order = sorted(range(len(claim.evidence)), key=lambda i: -shared_words(claim.claim, claim.evidence[i]))
+    order = sorted(
+        range(len(claim.evidence)), key=lambda i: -shared_words(claim.claim, claim.evidence[i])
+    )
     return "\n\n".join(claim.evidence[index] for index in sorted(order[:PAGE]))
 
 
@@ -67,7 +69,11 @@ def rarity(encoder: Encoder, premises: Sequence[str]) -> Rarity:
     for text in premises:
         count.update({piece for one in encoder.vectors(split(text)) for piece in one.pieces})
     total = len(premises) + 1
-    values = {token: float(np.log(total / (1 + number))) for token, number in sorted(count.items()) if number > 1}
+    values = {
+        token: float(np.log(total / (1 + number)))
+        for token, number in sorted(count.items())
+        if number > 1
+    }
     return Rarity(values, float(np.log(total)))
 
 
@@ -90,7 +96,9 @@ def marked_words(encoder: Encoder, given: Sequence[MarkedClaim], rare: Rarity) -
         if alignment is None:
             continue
         marks = mark_of_characters(one)
-        for row, (start, end), counted in zip(alignment.words, alignment.spans, alignment.counted, strict=True):
+        for row, (start, end), counted in zip(
+            alignment.words, alignment.spans, alignment.counted, strict=True
+        ):
             under = [mark for mark in marks[start:end] if mark is not None]
             if counted and under:
                 features.append(row)
@@ -121,11 +129,15 @@ def words_of(rows: Rows) -> Words:
     )
 
 
-def fit(features: Floats, labels: np.ndarray[Any, Any], penalty: float, weights: Floats | None = None) -> Logistic:
+def fit(
+    features: Floats, labels: np.ndarray[Any, Any], penalty: float, weights: Floats | None = None
+) -> Logistic:
     """A logistic model with an L2 penalty, of features brought to mean 0 and deviation 1."""
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale = np.where(scale > 1e-6, scale, 1).astype(np.float32)
-    model = LogisticRegression(C=penalty, max_iter=3000).fit((features - mean) / scale, labels, sample_weight=weights)
+    model = LogisticRegression(C=penalty, max_iter=3000).fit(
+        (features - mean) / scale, labels, sample_weight=weights
+    )
     return Logistic(mean, scale, model.coef_[0].astype(np.float32), float(model.intercept_[0]))
 
 
@@ -142,18 +154,26 @@ def claim_rows(rows: Rows, words: Logistic) -> Floats:
 def folds(groups: Sequence[str]) -> np.ndarray[Any, Any]:
     """The fold of each row; rows of a group have one."""
     names = sorted(set(groups))
-    places = dict(zip(names, np.random.default_rng(SEED).permutation(len(names)) % FOLDS, strict=True))
+    places = dict(
+        zip(names, np.random.default_rng(SEED).permutation(len(names)) % FOLDS, strict=True)
+    )
     return np.array([places[group] for group in groups])
 
 
 def held_out(
-    features: Floats, labels: np.ndarray[Any, Any], groups: Sequence[str], penalty: float, weights: Any
+    features: Floats,
+    labels: np.ndarray[Any, Any],
+    groups: Sequence[str],
+    penalty: float,
+    weights: Any,
 ) -> Floats:
     """The log-odds of each row by a model of the other folds."""
     fold, found = folds(groups), np.zeros(len(labels), dtype=np.float32)
     for number in range(FOLDS):
         own = fold == number
-        part = fit(features[~own], labels[~own], penalty, None if weights is None else weights[~own])
+        part = fit(
+            features[~own], labels[~own], penalty, None if weights is None else weights[~own]
+        )
         found[own] = part.log_odds(features[own])
     return found
 
@@ -164,7 +184,10 @@ def train(rows: Rows, words: Words, rare: Rarity) -> tuple[Model, dict[str, floa
     features, weights = claim_rows(rows, of_words), set_weights(rows.sets)
     odds = held_out(features, rows.labels, rows.groups, CLAIM_PENALTY, weights)
     sets = np.array(rows.sets)
-    figures = {one: float(roc_auc_score(rows.labels[sets == one], odds[sets == one])) for one in sorted(set(rows.sets))}
+    figures = {
+        one: float(roc_auc_score(rows.labels[sets == one], odds[sets == one]))
+        for one in sorted(set(rows.sets))
+    }
     by_word = held_out(words.features, words.labels, words.groups, WORD_PENALTY, None)
     figures["words"] = float(roc_auc_score(words.labels, by_word))
     return Model(rare, of_words, fit(features, rows.labels, CLAIM_PENALTY, weights)), figures
@@ -197,7 +220,12 @@ def material(data: Path) -> Material:
     training = [one for name in SETS for one in claims(name, data) if not one.test]
     rare = rarity(encoder, [premise(one) for one in training])
     marked = [one for one in marked_claims(data) if not one.test]
-    return Material(aligned(encoder, training, rare), marked_words(encoder, marked, rare), rare, encoder.identity)
+    return Material(
+        aligned(encoder, training, rare),
+        marked_words(encoder, marked, rare),
+        rare,
+        encoder.identity,
+    )
 
 
 def train_and_save(given: Material, data: Path, out: Path) -> None:
@@ -208,10 +236,19 @@ def train_and_save(given: Material, data: Path, out: Path) -> None:
     card = {
         "model": "logistic models of words and of claims over token matches of all-MiniLM-L6-v2, layers 0, 5 and 6",
         "embedder": given.embedder,
-        "data": {name: {"file": path, "sha256": digest(data / path)} for name, path in files.items()},
+        "data": {
+            name: {"file": path, "sha256": digest(data / path)} for name, path in files.items()
+        },
         "rows": dict(Counter(given.rows.sets)) | {"words": len(given.words.labels)},
-        "settings": {"C of words": WORD_PENALTY, "C of claims": CLAIM_PENALTY, "folds": FOLDS, "seed of folds": SEED},
-        "AUC in cross-validation by group, training half": {name: round(value, 3) for name, value in figures.items()},
+        "settings": {
+            "C of words": WORD_PENALTY,
+            "C of claims": CLAIM_PENALTY,
+            "folds": FOLDS,
+            "seed of folds": SEED,
+        },
+        "AUC in cross-validation by group, training half": {
+            name: round(value, 3) for name, value in figures.items()
+        },
         "features": {"words": WORD_FEATURES, "claims": CLAIM_FEATURES},
         "sha256 of the weights": digest(out),
     }

@@ -60,7 +60,9 @@ def score(folder: Path, name: str, sets: Sequence[str], count: int | None) -> No
     """Scores what is not yet scored."""
     name, _, checkpoint = name.partition("=")
     path = folder / f"{name}.json"
-    found: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    found: dict[str, dict[str, float]] = (
+        json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    )
     for data in sets:
         known = found.setdefault(data, {})
         rows = [one for one in sample(rows_of(data))[:count] if one.id not in known]
@@ -81,7 +83,9 @@ def trained(checkpoint: Path, rows: Sequence[Claim]) -> list[float]:
     from bench.checkers.cross import Reader, batch_of, load
 
     model, parts = load(checkpoint), [windows(one) for one in rows]
-    reads = Reader().read([(text, one.claim) for one, texts in zip(rows, parts, strict=True) for text in texts])
+    reads = Reader().read(
+        [(text, one.claim) for one, texts in zip(rows, parts, strict=True) for text in texts]
+    )
     order = sorted(range(len(reads)), key=lambda place: len(reads[place].ids))
     flat = np.zeros(len(reads))
     with torch.inference_mode():
@@ -118,7 +122,9 @@ async def record(folder: Path, given: argparse.Namespace) -> None:
             if time.monotonic() - begun > 60 * given.minutes:
                 break
             if one.id not in found.setdefault(data, {}):
-                odds = await log_odds(judge, one.claim, " ".join(closest(one.claim, one.evidence, CLOSEST)))
+                odds = await log_odds(
+                    judge, one.claim, " ".join(closest(one.claim, one.evidence, CLOSEST))
+                )
                 if odds is not None:
                     found[data][one.id] = odds
                     path.write_text(json.dumps(found), encoding="utf-8")
@@ -148,7 +154,9 @@ async def check_answers(folder: Path, given: argparse.Namespace) -> None:
     ours = np.array([np.mean([supported[one.id] for one in answer]) for answer in some])
     theirs = np.array([np.mean([one.supported for one in answer]) for answer in some])
     less, r = (figures.estimate(figure, ours, theirs, groups) for figure in (difference, pearson))
-    print(f"\n{len(some)} answers, {len(supported)} claims; the experts' mean is {theirs.mean():.3f}\n")
+    print(
+        f"\n{len(some)} answers, {len(supported)} claims; the experts' mean is {theirs.mean():.3f}\n"
+    )
     print("| checker | mean | mean less experts' | Pearson's r |\n| --- | ---: | --- | --- |")
     print(f"| {checker.name} | {ours.mean():.3f} | {shown(less, '+')} | {shown(r)} |")
 
@@ -185,13 +193,19 @@ def accuracy(says: Array, labels: Array, weights: Array) -> Array:
 def shown(estimate: Estimate, sign: str = "") -> str:
     if estimate.value is None:
         return estimate.reason or ""
-    ends = "" if estimate.ends is None else f" [{estimate.ends[0]:{sign}.3f}, {estimate.ends[1]:{sign}.3f}]"
+    ends = (
+        ""
+        if estimate.ends is None
+        else f" [{estimate.ends[0]:{sign}.3f}, {estimate.ends[1]:{sign}.3f}]"
+    )
     return f"{estimate.value:{sign}.3f}{ends}"
 
 
 def tables(folder: Path) -> None:
     """A table for all rows of a set, and one for each part of them that a further checker scored."""
-    scores: dict[str, Any] = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    scores: dict[str, Any] = {
+        path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))
+    }
     fitted = {}
     for name in (name for name in scores if HELD_OUT in scores[name]):
         kept = [one for one in rows_of(HELD_OUT) if one.id in scores[name][HELD_OUT]]
@@ -211,16 +225,23 @@ def tables(folder: Path) -> None:
 def faithfulness(scores: dict[str, Any], fitted: dict[str, Fitted]) -> None:
     """RAGChecker's faithfulness of the answers of ExpertQA (the share of claims that a checker labels as supported)
     beside the share that the experts called Complete; answers with at least two claims that all checkers scored."""
-    scored = ([one for one in some if all(one.id in scores[name][EXPERTQA] for name in fitted)] for some in answers())
+    scored = (
+        [one for one in some if all(one.id in scores[name][EXPERTQA] for name in fitted)]
+        for some in answers()
+    )
     kept = [some for some in scored if len(some) > 1]
     groups = [some[0].group for some in kept]
     theirs = np.array([np.mean([one.supported for one in some]) for some in kept])
-    print(f"\n**Faithfulness**: {len(kept)} answers to {len({*groups})} questions, experts' mean {theirs.mean():.3f}\n")
+    print(
+        f"\n**Faithfulness**: {len(kept)} answers to {len({*groups})} questions, experts' mean {theirs.mean():.3f}\n"
+    )
     print("| checker | mean | mean less experts' | Pearson's r |\n| --- | ---: | --- | --- |")
     for name, how in fitted.items():
         of = scores[name][EXPERTQA]
         ours = np.array([np.mean([of[one.id] >= how.threshold for one in some]) for some in kept])
-        less, r = (figures.estimate(figure, ours, theirs, groups) for figure in (difference, pearson))
+        less, r = (
+            figures.estimate(figure, ours, theirs, groups) for figure in (difference, pearson)
+        )
         print(f"| {name} | {ours.mean():.3f} | {shown(less, '+')} | {shown(r)} |")
 
 
@@ -233,25 +254,42 @@ def pearson(ours: Array, theirs: Array, weights: Array) -> Array:
     one, other = (values - (shares @ values)[:, None] for values in (ours, theirs))
     with np.errstate(invalid="ignore"):
         both = (shares * one * other).sum(1)
-        return np.asarray(both / np.sqrt((shares * one * one).sum(1) * (shares * other * other).sum(1)))
+        return np.asarray(
+            both / np.sqrt((shares * one * one).sum(1) * (shares * other * other).sum(1))
+        )
 
 
-def table(title: str, rows: Sequence[Claim], scores: dict[str, dict[str, float]], fitted: dict[str, Fitted]) -> None:
+def table(
+    title: str,
+    rows: Sequence[Claim],
+    scores: dict[str, dict[str, float]],
+    fitted: dict[str, Fitted],
+) -> None:
     print(f"\n**{title}**: {heading(rows)}\n")
-    print("| checker | AUC | balanced accuracy | accuracy | Brier | ECE |\n| --- | --- | --- | --- | --- | ---: |")
+    print(
+        "| checker | AUC | balanced accuracy | accuracy | Brier | ECE |\n| --- | --- | --- | --- | --- | ---: |"
+    )
     groups, auc = [one.group for one in rows], dict[str, float]()
     for name, of in scores.items():
         found, labels = arrays(rows, of)
         cells = [area := figures.estimate(figures.auc, found, labels, groups)]
         auc[name], error = area.value or 0.0, ""
         if name in fitted:
-            likely, says = fitted[name].probabilities(found), (found >= fitted[name].threshold) * 1.0
-            cells += [figures.estimate(figure, says, labels, groups) for figure in (weighted_balanced, accuracy)]
+            likely, says = (
+                fitted[name].probabilities(found),
+                (found >= fitted[name].threshold) * 1.0,
+            )
+            cells += [
+                figures.estimate(figure, says, labels, groups)
+                for figure in (weighted_balanced, accuracy)
+            ]
             cells += [figures.estimate(figures.brier, likely, labels, groups)]
             error = f"{figures.calibration_error(figures.reliability(likely, labels)):.3f}"
         print(f"| {name} | {' | '.join(map(shown, cells))} | {error} |", flush=True)
     for name in (name for name in scores if name not in (OVERLAP, MINILM)):
-        for other in (other for other in (OVERLAP, MINILM, JUDGE) if other in scores and other != name):
+        for other in (
+            other for other in (OVERLAP, MINILM, JUDGE) if other in scores and other != name
+        ):
             print(f"{name} less {other}: {paired(rows, scores[name], scores[other])}")
 
 
@@ -263,13 +301,17 @@ def heading(rows: Sequence[Claim]) -> str:
 
 
 def arrays(rows: Sequence[Claim], scores: dict[str, float]) -> tuple[Array, Array]:
-    return np.array([scores[one.id] for one in rows]), np.array([one.supported for one in rows], dtype=float)
+    return np.array([scores[one.id] for one in rows]), np.array(
+        [one.supported for one in rows], dtype=float
+    )
 
 
 def paired(rows: Sequence[Claim], one: dict[str, float], other: dict[str, float]) -> str:
     """The difference of AUC, on the same resamples."""
     both, labels = arrays(rows, one), arrays(rows, other)
-    return shown(figures.estimate(figures.auc, both[0], both[1], [row.group for row in rows], labels[0]), "+")
+    return shown(
+        figures.estimate(figures.auc, both[0], both[1], [row.group for row in rows], labels[0]), "+"
+    )
 
 
 def main() -> None:
@@ -280,7 +322,11 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS)
     parser.add_argument("--judge", default="embedded")
     parser.add_argument("--checker", default="embedded")
-    parser.add_argument("--rows", type=int, help="pairs of each set, in the judge's order (default: all; judge: 150)")
+    parser.add_argument(
+        "--rows",
+        type=int,
+        help="pairs of each set, in the judge's order (default: all; judge: 150)",
+    )
     parser.add_argument(
         "--answers",
         type=int,

@@ -39,8 +39,13 @@ Row = dict[str, str]
 def pairs(data: str, file: Path) -> list[dict[str, Any]]:
     """The pairs of a data set in the shuffled order."""
     raw = file.read_bytes()
-    records = json.loads(raw) if data == "lfqa_e" else [orjson.loads(line) for line in raw.splitlines()]
-    found = [_lfqa_e(i, one) if data == "lfqa_e" else _haluquestqa(i, one) for i, one in enumerate(records)]
+    records = (
+        json.loads(raw) if data == "lfqa_e" else [orjson.loads(line) for line in raw.splitlines()]
+    )
+    found = [
+        _lfqa_e(i, one) if data == "lfqa_e" else _haluquestqa(i, one)
+        for i, one in enumerate(records)
+    ]
     found.sort(key=lambda pair: str(pair["id"]))
     random.Random(SEED).shuffle(found)
     return found
@@ -89,27 +94,45 @@ def _longer(a: int, b: int) -> str:
 
 def rows_of(form: str, run: Path, metric: str) -> Iterator[Row]:
     """The rows of a run, with those of the baselines. metric: of several scores, the one to take; "": there is one."""
-    examples = {one["id"]: one for line in (run / "examples.jsonl").open("rb") for one in (orjson.loads(line),)}
+    examples = {
+        one["id"]: one
+        for line in (run / "examples.jsonl").open("rb")
+        for one in (orjson.loads(line),)
+    }
     order = {data: {pair: i for i, pair in enumerate(_order(data))} for data in DATA}
     for line in (run / "rows.jsonl").open("rb"):
         row = orjson.loads(line)
-        if (metric and row["metric"] != metric) or row["status"] == "model_error":  # no reply: not the judge's
+        if (metric and row["metric"] != metric) or row[
+            "status"
+        ] == "model_error":  # no reply: not the judge's
             continue
         pair = examples[row["example_id"]]
         data = DATA[pair["id"].startswith("z")]
         place = order[data][pair["id"]]
         split = next((name for name, part in SPLITS.items() if part.start <= place < part.stop), "")
-        known = {"data": data, "split": split, "pair": pair["id"], "question": question_hash(pair["question"])[:12]}
+        known = {
+            "data": data,
+            "split": split,
+            "pair": pair["id"],
+            "question": question_hash(pair["question"])[:12],
+        }
         known["label"] = pair["label"]
         flipped = row["evidence"].get("flipped")
         choice = "" if row["score"] is None else _CHOICES[row["score"]]
-        yield {**known, "form": form, "choice": choice, "flipped": "" if flipped is None else str(int(flipped))}
+        yield {
+            **known,
+            "form": form,
+            "choice": choice,
+            "flipped": "" if flipped is None else str(int(flipped)),
+        }
         if "shares" in str(row["evidence"]) and form.endswith(", log-odds"):
             first = row["evidence"]["choices"][0]["choice"]
             printed = first if not flipped else "tie"
-            yield {**known, "form": form.replace("log-odds", "likeliest letter"), "choice": printed} | {
-                "flipped": str(int(flipped))
-            }
+            yield {
+                **known,
+                "form": form.replace("log-odds", "likeliest letter"),
+                "choice": printed,
+            } | {"flipped": str(int(flipped))}
         for name, made in baselines(pair):
             yield {**known, "form": name, "choice": made, "flipped": ""}
 
@@ -137,8 +160,14 @@ def write(rows: Sequence[Row]) -> None:
 def table(rows: Sequence[Row], data: str, split: str) -> list[str]:
     """The lines of one table: every form on the pairs of a split, best first, and the best baseline's paired test."""
     some = [row for row in rows if row["data"] == data and row["split"] == split]
-    forms = {form: {row["pair"]: row for row in some if row["form"] == form} for form in {row["form"] for row in some}}
-    right = {form: {pair: row["choice"] == row["label"] for pair, row in of.items()} for form, of in forms.items()}
+    forms = {
+        form: {row["pair"]: row for row in some if row["form"] == form}
+        for form in {row["form"] for row in some}
+    }
+    right = {
+        form: {pair: row["choice"] == row["label"] for pair, row in of.items()}
+        for form, of in forms.items()
+    }
     known = [form for form in BASELINES if form in forms]
     lines = [
         "| form | right | share (95 % CI) | without people's ties | ties | flips | unscored | best baseline |",
@@ -156,7 +185,11 @@ def table(rows: Sequence[Row], data: str, split: str) -> list[str]:
         decided = [row for row in scored if row["label"] != "tie"]
         hit = sum(right[form][row["pair"]] for row in decided)
         flips = [row["flipped"] for row in scored if row["flipped"]]
-        best = max(known, key=lambda name: sum(right[name][pair] for pair in of)) if form not in known else ""
+        best = (
+            max(known, key=lambda name: sum(right[name][pair] for pair in of))
+            if form not in known
+            else ""
+        )
         cells = [
             form,
             f"{sum(hits):.0f} of {len(scored)}",
@@ -192,7 +225,9 @@ def page(rows: Sequence[Row]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     verbs = parser.add_subparsers(dest="verb", required=True)
     samples = verbs.add_parser("pairs")
     samples.add_argument("data", choices=DATA)
@@ -211,7 +246,11 @@ def main() -> None:
             form, _, place = one.partition("=")
             run, _, metric = place.partition(":")
             rows |= {(row["form"], row["pair"]): row for row in rows_of(form, Path(run), metric)}
-        write(sorted(rows.values(), key=lambda row: (row["data"], row["split"], row["form"], row["pair"])))
+        write(
+            sorted(
+                rows.values(), key=lambda row: (row["data"], row["split"], row["form"], row["pair"])
+            )
+        )
     else:
         print(page(read()), end="")
 

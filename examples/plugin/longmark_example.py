@@ -26,15 +26,25 @@ async def score(example: Any, _models: Any, params: Params) -> Score:
     sentences = [one for one in re.split(r"(?<=[.!?])\s+", example.answer.strip()) if one]
     if not sentences:
         raise NoScore("undefined", "The answer is empty.")
-    hedge = re.compile(r"\b(may|might|perhaps)\b" if params.modals else r"\bperhaps\b", re.IGNORECASE)
+    hedge = re.compile(
+        r"\b(may|might|perhaps)\b" if params.modals else r"\bperhaps\b", re.IGNORECASE
+    )
     hedged = [one for one in sentences if hedge.search(one)]
     marked = [{"text": one, "label": "hedged"} for one in hedged]
     return Score(len(hedged) / len(sentences), {"marked": marked, "sentences": len(sentences)})
 
 
-METRIC = Metric(score, needs=("answer",), bounds=(0, 1), higher_is_better=False, params=Params, view="marked")
+METRIC = Metric(
+    score, needs=("answer",), bounds=(0, 1), higher_is_better=False, params=Params, view="marked"
+)
 
-ECHO = Scheme("echo:REPLY", CHATS, "", "replies REPLY to everything", lambda _role, reply: FakeChat(reply, name=reply))
+ECHO = Scheme(
+    "echo:REPLY",
+    CHATS,
+    "",
+    "replies REPLY to everything",
+    lambda _role, reply: FakeChat(reply, name=reply),
+)
 
 
 def add_to(verbs: Any) -> None:

@@ -38,7 +38,11 @@ _WHY_NO_ROW = "The run has no row of this metric for this answer: it does not ap
 
 @with_keywords(RunOptions)
 def run(
-    examples: ExampleSource, metrics: Sequence[str | Metric] | str | Metric, *, out: str | Path, **options: Any
+    examples: ExampleSource,
+    metrics: Sequence[str | Metric] | str | Metric,
+    *,
+    out: str | Path,
+    **options: Any,
 ) -> Result:
     """Scores examples, as `engine.run.run`, and returns what the session did with the scores of the folder."""
     found = engine.run(examples, metrics, out=out, **options)
@@ -149,7 +153,9 @@ class RunScores(_Shown):
         """A table of pyarrow (extra `parquet`): scores are float64, everything else is text. MissingExtra."""
         arrow = library("pyarrow", "an Arrow table", "parquet")
         columns = self.columns(wide)
-        kinds = [arrow.float64() if name in self._scores(wide) else arrow.string() for name in columns]
+        kinds = [
+            arrow.float64() if name in self._scores(wide) else arrow.string() for name in columns
+        ]
         schema = arrow.schema(list(zip(columns, kinds, strict=True)))
         return arrow.table(columns, schema=schema)
 
@@ -163,7 +169,8 @@ class RunScores(_Shown):
         polars = _installed("polars")
         columns, scores = self.columns(wide), self._scores(wide)
         return polars.DataFrame(
-            columns, schema={name: polars.Float64 if name in scores else polars.String for name in columns}
+            columns,
+            schema={name: polars.Float64 if name in scores else polars.String for name in columns},
         )
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

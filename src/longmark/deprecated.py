@@ -47,7 +47,11 @@ def used(name: str) -> None:
 def _caller() -> int:
     """The stack level, as `used` gives it to `warnings.warn`, of what called the outermost function of longmark."""
     stack = enumerate(walk_stack(sys._getframe(1)), 2)
-    ours = (level for level, (at, _) in stack if at.f_globals.get("__name__", "").partition(".")[0] == "longmark")
+    ours = (
+        level
+        for level, (at, _) in stack
+        if at.f_globals.get("__name__", "").partition(".")[0] == "longmark"
+    )
     return max(ours)
 
 

@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+)
 
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.options import named as option_named
@@ -61,7 +69,9 @@ def _not_empty(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 Text = Annotated[str, Strict(), AfterValidator(_one_line)]
 Name = Annotated[str, Strict(), AfterValidator(_name)]
-VariantName = Annotated[str, Strict(), AfterValidator(lambda text: _name(text.translate({43: 95, 45: 95})) and text)]
+VariantName = Annotated[
+    str, Strict(), AfterValidator(lambda text: _name(text.translate({43: 95, 45: 95})) and text)
+]
 Weight = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 Filled = AfterValidator(_not_empty)
 
@@ -192,7 +202,9 @@ class Domain(_Part):
     @cached_property
     def named_by_some(self) -> frozenset[str]:
         """The slots that at least one template names: questions may name them."""
-        return frozenset(name for pool in self.templates.values() for one in pool for name in places(one))
+        return frozenset(
+            name for pool in self.templates.values() for one in pool for name in places(one)
+        )
 
     @cached_property
     def named_by_all(self) -> frozenset[str]:
@@ -244,7 +256,14 @@ def _load(path: Path) -> Domain:
     source = yaml_file.load(path, "--domain")
     if source.root is None or not isinstance(source.content, dict):
         raise BadInput(
-            [at(path, 1, f"expected a domain (name, title, slots, …), found {found(source.content)}")], skippable=False
+            [
+                at(
+                    path,
+                    1,
+                    f"expected a domain (name, title, slots, …), found {found(source.content)}",
+                )
+            ],
+            skippable=False,
         )
     try:
         domain = Domain.model_validate(source.content)
@@ -273,12 +292,18 @@ def _contradictions(domain: Domain) -> Iterator[tuple[tuple[Any, ...], str]]:
             yield ("masks", i, "slot"), _unknown(mask.slot, known)
     for i, variant in enumerate(domain.variants):
         if variant.name == PARAPHRASE:
-            yield ("variants", i, "name"), f"{PARAPHRASE} exists in every domain and changes no slot"
+            yield (
+                ("variants", i, "name"),
+                f"{PARAPHRASE} exists in every domain and changes no slot",
+            )
         for j, name in enumerate(variant.change):
             if name not in known:
                 yield ("variants", i, "change", j), _unknown(name, known)
             elif name == domain.template_slot:
-                yield ("variants", i, "change", j), f"{name} chooses the template, so that a question cannot change it"
+                yield (
+                    ("variants", i, "change", j),
+                    f"{name} chooses the template, so that a question cannot change it",
+                )
             elif all(len(values) < 2 for values in known[name].values.values()):
                 yield ("variants", i, "change", j), f"{name} has no second value to change to"
 
@@ -297,7 +322,12 @@ def _of_slot(slot: Slot, before: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any
                 yield ("values",), f"has no values for the {slot.given} {key}"
         for key in slot.values:
             if key not in keys:
-                yield ("values", key), f"is not a value of {slot.given}" if key else f"expected a table by {slot.given}"
+                yield (
+                    ("values", key),
+                    f"is not a value of {slot.given}"
+                    if key
+                    else f"expected a table by {slot.given}",
+                )
     for key, values in slot.values.items():
         if not values:
             yield ("values", key), "is empty"
@@ -309,7 +339,9 @@ def _of_slot(slot: Slot, before: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any
             yield ("uncountable", i), f"{value} is not a value of {slot.name}"
 
 
-def _of_templates(domain: Domain, known: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any, ...], str]]:
+def _of_templates(
+    domain: Domain, known: Mapping[str, Slot]
+) -> Iterator[tuple[tuple[Any, ...], str]]:
     if domain.template_slot not in known:
         yield ("template_slot",), _unknown(domain.template_slot, known)
         return

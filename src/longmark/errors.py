@@ -48,7 +48,9 @@ class BadInput(UserError):
     """Unreadable records, or mistakes in a file of settings. lines: messages `file:line: field: what was expected`, for
     the first of them; total: the number of all; skippable: they are records, which --skip-bad can skip."""
 
-    def __init__(self, lines: Sequence[str], total: int | None = None, *, skippable: bool = True) -> None:
+    def __init__(
+        self, lines: Sequence[str], total: int | None = None, *, skippable: bool = True
+    ) -> None:
         self.skippable = skippable
         self.lines = tuple(lines)
         self.total = len(self.lines) if total is None else total
@@ -60,7 +62,9 @@ class UnknownName(UserError):
     """A name that does not exist, with the nearest ones that do (`near`)."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
-        short = [one for one in islice(known, _COMPARED) if len(one) <= _LONGEST]  # its time grows with their product
+        short = [
+            one for one in islice(known, _COMPARED) if len(one) <= _LONGEST
+        ]  # its time grows with their product
         self.near = difflib.get_close_matches(name[:_LONGEST], short, n=3, cutoff=0.5)
         maybe = f" Did you mean {' or '.join(self.near)}?" if self.near else ""
         super().__init__(f"unknown {kind}: {name}.{maybe}{' ' + hint if hint else ''}")
@@ -71,7 +75,9 @@ def options_of(kind: type[T], given: Mapping[str, Any], function: str) -> T:
     known = [each.name for each in dataclasses.fields(kind) if each.metadata.get("keyword", True)]  # type: ignore[arg-type]
     for name in given:
         if name not in known:
-            raise UnknownName(f"option of {function}", name, known, f"The options are {', '.join(known)}.")
+            raise UnknownName(
+                f"option of {function}", name, known, f"The options are {', '.join(known)}."
+            )
     return kind(**given)
 
 
@@ -90,7 +96,9 @@ def library(name: str, what: str, extra: str) -> Any:
 
 class ModelNotInstalled(UserError):
     def __init__(self, name: str) -> None:
-        super().__init__(f"the embedded model `{name}` is not installed; run: longmark models install {name}")
+        super().__init__(
+            f"the embedded model `{name}` is not installed; run: longmark models install {name}"
+        )
 
 
 class SettingsChanged(UserError):
@@ -118,7 +126,9 @@ class ModelError(LongmarkError):
     status = "model_error"
     retryable = False
 
-    def __init__(self, message: str, http_status: int | None = None, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, http_status: int | None = None, retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.http_status = http_status
         self.retry_after = retry_after

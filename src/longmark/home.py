@@ -46,7 +46,11 @@ def trusted(file: Path | None = None) -> dict[str, list[str]]:
     files = {path: entry for path, entry in known.items() if isinstance(entry, dict)}
     if file is None:
         return {path: list(entry) for path, entry in files.items()}
-    return {key: list(named) for key, named in files.get(str(real(file)), {}).items() if isinstance(named, list)}
+    return {
+        key: list(named)
+        for key, named in files.get(str(real(file)), {}).items()
+        if isinstance(named, list)
+    }
 
 
 def trust(file: Path, hashes: Mapping[str, list[str]] | None) -> None:
@@ -87,7 +91,11 @@ def _stamp(path: Path) -> list[int]:
 
 
 def _hashes() -> dict[str, list[int | str]]:
-    return {path: entry for path, entry in _stored(home() / "hashes.json").items() if isinstance(entry, list) and entry}
+    return {
+        path: entry
+        for path, entry in _stored(home() / "hashes.json").items()
+        if isinstance(entry, list) and entry
+    }
 
 
 def _stored(store: Path) -> dict[str, Any]:
@@ -111,8 +119,13 @@ def _store(store: Path, key: str, value: Any) -> None:
 
     store.parent.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(store.with_suffix(".lock")):
-        kept = {name: one for name, one in {**_stored(store), key: value}.items() if one is not None}
-        with replacing_path(store, private=True) as fresh, open(fresh, "w", encoding="utf-8") as file:
+        kept = {
+            name: one for name, one in {**_stored(store), key: value}.items() if one is not None
+        }
+        with (
+            replacing_path(store, private=True) as fresh,
+            open(fresh, "w", encoding="utf-8") as file,
+        ):
             json.dump(kept, file, indent=1)
             file.flush()
             os.fsync(file.fileno())

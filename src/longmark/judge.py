@@ -82,7 +82,13 @@ class Reader(Generic[T]):
     def then(self, step: Callable[[T], U]) -> Reader[U]:
         """This reader with another step, which may raise `Unreadable`."""
         read = self.read
-        return Reader(lambda reply: step(read(reply)), self.max_tokens, self.logprobs, self.schema, wants=self.wants)
+        return Reader(
+            lambda reply: step(read(reply)),
+            self.max_tokens,
+            self.logprobs,
+            self.schema,
+            wants=self.wants,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +114,17 @@ async def ask(
 
     Raises NoScore (`unparsable`, `refused`, `unsupported`) and ModelError.
     """
-    return await ask_as_written(judge, prompt.id, models.prompts.fill(prompt, texts), reader, sampling)
+    return await ask_as_written(
+        judge, prompt.id, models.prompts.fill(prompt, texts), reader, sampling
+    )
 
 
 async def ask_as_written(
-    judge: ChatHandle, prompt_id: str, messages: tuple[Message, ...], reader: Reader[T], sampling: Sampling = ONCE
+    judge: ChatHandle,
+    prompt_id: str,
+    messages: tuple[Message, ...],
+    reader: Reader[T],
+    sampling: Sampling = ONCE,
 ) -> Verdict[T]:
     """As `ask`, with messages that are complete: the input format of a judge that was trained on one."""
     request = ChatRequest(
@@ -125,13 +137,18 @@ async def ask_as_written(
     )
     if reader.logprobs and judge.model.capabilities.logprobs == 0:
         if reader.needs_logprobs:
-            raise NoScore("unsupported", f"{judge.name} cannot give log-probabilities, which this scoring needs.")
+            raise NoScore(
+                "unsupported",
+                f"{judge.name} cannot give log-probabilities, which this scoring needs.",
+            )
         request = replace(request, logprobs=0)
     async with judge.asking(prompt_id) as asked:
         return await _asked_twice(asked, prompt_id, request, reader)
 
 
-async def _asked_twice(judge: ChatHandle, prompt_id: str, request: ChatRequest, reader: Reader[T]) -> Verdict[T]:
+async def _asked_twice(
+    judge: ChatHandle, prompt_id: str, request: ChatRequest, reader: Reader[T]
+) -> Verdict[T]:
     replies: list[str] = []
     read = reader.read
     while True:
@@ -164,13 +181,18 @@ async def _asked_twice(judge: ChatHandle, prompt_id: str, request: ChatRequest, 
                 Message("assistant", reply.text or "(nothing)"),
                 Message("user", f"I could not use that reply: {error}. {form}"),
             )
-            request, read = replace(request, messages=request.messages + more), reader.again or reader.read
+            request, read = (
+                replace(request, messages=request.messages + more),
+                reader.again or reader.read,
+            )
         else:
             judge.heard(reply, read=True)
             return Verdict(value, judge.name, prompt_id, tuple(replies))
 
 
-def _check_usable(judge: ChatHandle, reader: Reader[Any], reply: ChatReply, shown: dict[str, Any]) -> None:
+def _check_usable(
+    judge: ChatHandle, reader: Reader[Any], reply: ChatReply, shown: dict[str, Any]
+) -> None:
     """NoScore where a reply is none that another one could mend."""
     if reply.refusal is not None or reply.finish == "content_filter":
         why = reply.refusal or "its content filter stopped the reply"
@@ -179,7 +201,11 @@ def _check_usable(judge: ChatHandle, reader: Reader[Any], reply: ChatReply, show
         reason = f"{judge.name} thinks before its answer, so its first token is no verdict: use --scoring text."
         raise NoScore("unsupported", reason, shown)
     if reader.logprobs and reader.needs_logprobs and not reply.logprobs and reply.text:
-        raise NoScore("unsupported", f"{judge.name} gave no log-probabilities, which this scoring needs.", shown)
+        raise NoScore(
+            "unsupported",
+            f"{judge.name} gave no log-probabilities, which this scoring needs.",
+            shown,
+        )
     if (cut := _cut_while_thinking(judge, reply)) is not None:
         raise NoScore("unparsable", cut, {**shown, "thinking": reply.thinking[-_SHOWN:]})
 
@@ -190,7 +216,11 @@ def _cut_while_thinking(judge: ChatHandle, reply: ChatReply) -> str | None:
     at_endpoint = hasattr(judge.model, "reply_limit")
     if not reply.cut_while_thinking or not (at_endpoint or reply.thinking or reply.text.strip()):
         return None
-    after = f" after {reply.tokens.completion:,} tokens" if reply.tokens and reply.tokens.completion else ""
+    after = (
+        f" after {reply.tokens.completion:,} tokens"
+        if reply.tokens and reply.tokens.completion
+        else ""
+    )
     remedy = (
         "set a larger thinking_tokens for it in longmark.yaml, or reduce its thinking, then use --retry unparsable"
         if at_endpoint
@@ -245,7 +275,9 @@ def number(low: float, high: float) -> Reader[float]:
         if not low <= value <= high:
             raise Unreadable(f"{digits} is not between {low:g} and {high:g}")
         if "." in digits and 0 < abs(value) <= 1 and low < 1 < high:
-            raise Unreadable(f"{digits} looks like a share of 1, and the scale is from {low:g} to {high:g}")
+            raise Unreadable(
+                f"{digits} looks like a share of 1, and the scale is from {low:g} to {high:g}"
+            )
         return value
 
     return Reader(read, max_tokens=64, wants=f"a number from {low:g} to {high:g}")
@@ -263,7 +295,11 @@ def choice(labels: Sequence[str], max_tokens: int = 64) -> Reader[str]:
         text = _text(reply)
         last = _last_line(text)
         named = _NAMED.match(last)
-        for found, around in ((text, _MARKS + _QUOTES), (last, _MARKS), (named[1] if named else "", _MARKS + _QUOTES)):
+        for found, around in (
+            (text, _MARKS + _QUOTES),
+            (last, _MARKS),
+            (named[1] if named else "", _MARKS + _QUOTES),
+        ):
             label = folded.get(comparable(found.strip(around)))
             if label is not None:
                 return label
@@ -294,7 +330,9 @@ def structure(
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or "the whole"
-            raise Unreadable(f"it is not the JSON that was asked for ({where}: {first['msg']})") from None
+            raise Unreadable(
+                f"it is not the JSON that was asked for ({where}: {first['msg']})"
+            ) from None
         try:
             parse_json(source)
         except ValueError as error:  # a key that an object has twice: pydantic takes the last one
@@ -316,7 +354,12 @@ def _without_keys(text: str) -> str:
 
 def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
     """The JSON schema of an object that has exactly these properties."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 Graded = tuple[float, dict[str, Any]]
@@ -369,7 +412,9 @@ def first_token(first: str, second: str) -> Reader[Graded]:
                 found[label].append(math.exp(logprob))
         if not any(found.values()):
             raise Unreadable(f"it should be {first} or {second}")
-        one, other = (max(math.log(math.fsum(some) or math.exp(_ABSENT)), _ABSENT) for some in found.values())
+        one, other = (
+            max(math.log(math.fsum(some) or math.exp(_ABSENT)), _ABSENT) for some in found.values()
+        )
         return 1 / (1 + math.exp(other - one)), {"log_probabilities": {first: one, second: other}}
 
     return Reader(read, max_tokens=1, logprobs=TOP_LOGPROBS)

@@ -50,7 +50,12 @@ _WHY_FORM = (
     '"reason": why, in one or two sentences; "quotes": a list of at most three short passages of the answer on which '
     "the reason rests, each copied character by character (an empty list if there is none)"
 )
-_FIELDS = {"question": "question", "answer": "answer", "context": "contexts", "reference": "references"}  # of inputs
+_FIELDS = {
+    "question": "question",
+    "answer": "answer",
+    "context": "contexts",
+    "reference": "references",
+}  # of inputs
 _FIELDS |= {"turns": "turns"}
 
 REASON = Prompt(
@@ -77,7 +82,10 @@ class _Why(BaseModel):
     def evidence(self) -> dict[str, Any]:
         if not self.reason.strip():
             return _without("the reason in the reply is empty")
-        return {"reason": self.reason.strip(), "quotes": [quote for quote in self.quotes or () if quote.strip()]}
+        return {
+            "reason": self.reason.strip(),
+            "quotes": [quote for quote in self.quotes or () if quote.strip()],
+        }
 
 
 class _Reasoned(_Why):
@@ -138,7 +146,11 @@ class ScorePrompts:
     def _written(self, score: int | float | str) -> str:
         """A score of the JSON as a reply has it. A label that is a number may be written `4.0`; where numbers are read,
         1.0 is not 1: it can be a share."""
-        return str(score).removesuffix(".0") if self.score_schema.get("type") == "string" else str(score)
+        return (
+            str(score).removesuffix(".0")
+            if self.score_schema.get("type") == "string"
+            else str(score)
+        )
 
 
 def score_prompts(
@@ -154,7 +166,9 @@ def score_prompts(
         Prompt(name, inputs, f"{number}\n{_NUMBER_FORM}"),
         Prompt(f"{name}.expected", inputs, f"{task}\n{form}"),
         token,
-        reasons=Prompt(f"{name}.reasons", inputs, f"{number}\n{reasons_form('one whole number from 0 to 100')}"),
+        reasons=Prompt(
+            f"{name}.reasons", inputs, f"{number}\n{reasons_form('one whole number from 0 to 100')}"
+        ),
     )
 
 
@@ -176,9 +190,13 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
     shown: list[Judgement] = []
     for judge, k in ((judge, k) for judge in models.judges for k in judging.numbers):
         try:
-            verdict = await ask(models, judge, prompt, inputs, reader, Sampling(judging.temperature, k))
+            verdict = await ask(
+                models, judge, prompt, inputs, reader, Sampling(judging.temperature, k)
+            )
         except NoScore as unscored:
-            unscored.evidence = Judgements(judges=[*shown, Judgement(**unscored.evidence)]).evidence()
+            unscored.evidence = Judgements(
+                judges=[*shown, Judgement(**unscored.evidence)]
+            ).evidence()
             raise
         except Unsupported as error:
             raise NoScore("unsupported", str(error), Judgements(judges=shown).evidence()) from None
@@ -199,11 +217,15 @@ async def _reason(
     follow_up = models.prompts.fill(REASON, {})[-1]
     messages = (*models.prompts.fill(*asked), Message("assistant", reply or "(nothing)"), follow_up)
     try:
-        said = await judge.chat(ChatRequest(messages, max_tokens=_WHY.max_tokens, schema=_WHY.schema))
+        said = await judge.chat(
+            ChatRequest(messages, max_tokens=_WHY.max_tokens, schema=_WHY.schema)
+        )
     except RequestRefused as error:
         return _without(str(error))
     if said.refusal is not None or said.finish == "content_filter":
-        return _without(f"the judge declined: {said.refusal or 'its content filter stopped the reply'}")
+        return _without(
+            f"the judge declined: {said.refusal or 'its content filter stopped the reply'}"
+        )
     try:
         return {**_WHY.read(said).evidence(), "reason_reply": said.text}
     except Unreadable as error:
@@ -239,7 +261,10 @@ def judged_metric(
                 raise NoScore("undefined", "The answer is empty.")
             return empty_answer
         whole = "turns" in inputs
-        texts = {"answer": example.answer or "", "question": (example.question or "") if whole else example.asked}
+        texts = {
+            "answer": example.answer or "",
+            "question": (example.question or "") if whole else example.asked,
+        }
         texts["turns"] = shown(enumerate(example.turns, 1)) if whole else ""
         texts["context"] = numbered(context.text for context in example.contexts)
         scores: list[Score] = []
@@ -252,7 +277,10 @@ def judged_metric(
         best = (max if higher_is_better else min)(
             range(len(scores)), key=lambda i: scores[i].value
         )  # the first of equals
-        compared = {"reference": references[best], "scores_by_reference": [score.value for score in scores]}
+        compared = {
+            "reference": references[best],
+            "scores_by_reference": [score.value for score in scores],
+        }
         return Score(scores[best].value, {**compared, **scores[best].evidence})
 
     def calls(example: Example, _params: Any, judges: int) -> int:

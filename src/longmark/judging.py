@@ -25,25 +25,37 @@ class Judging:  # UserError for values that do not fit
         common=True,
     )
     temperature: float = option(
-        0.0, "temperature of the calls that give a judge's score; sampled if above 0 (default: 0)", "T"
+        0.0,
+        "temperature of the calls that give a judge's score; sampled if above 0 (default: 0)",
+        "T",
     )
-    samples: int = option(1, "a score is the mean of N replies of each judge (default: {default})", "N")
+    samples: int = option(
+        1, "a score is the mean of N replies of each judge (default: {default})", "N"
+    )
     reasons: bool | None = option(
-        None, "judges give a reason before the score (default: yes for text scoring, if every judge is at an endpoint)"
+        None,
+        "judges give a reason before the score (default: yes for text scoring, if every judge is at an endpoint)",
     )
     seed: int = option(0, "seed of all sampling (default: {default})", "N", kind="any whole number")
 
     def __post_init__(self) -> None:
         if self.scoring not in SCORINGS:
             raise UnknownName(
-                f"value of {named('scoring')}", self.scoring, SCORINGS, f"It is one of {', '.join(SCORINGS)}."
+                f"value of {named('scoring')}",
+                self.scoring,
+                SCORINGS,
+                f"It is one of {', '.join(SCORINGS)}.",
             )
         if isinstance(self.seed, bool) or not isinstance(self.seed, int):
             raise UserError(f"{named('seed', self.seed)}: expected a whole number")
         if isinstance(self.temperature, bool) or not 0 <= self.temperature <= 2:
-            raise UserError(f"{named('temperature', self.temperature)}: expected a number from 0 to 2")
+            raise UserError(
+                f"{named('temperature', self.temperature)}: expected a number from 0 to 2"
+            )
         if not isinstance(self.samples, int) or not 1 <= self.samples <= _MOST_SAMPLES:
-            raise UserError(f"{named('samples', self.samples)}: expected a whole number from 1 to {_MOST_SAMPLES:,}")
+            raise UserError(
+                f"{named('samples', self.samples)}: expected a whole number from 1 to {_MOST_SAMPLES:,}"
+            )
         if self.samples > 1 and not self.temperature:
             raise UserError(
                 f"{named('samples', self.samples)}: at temperature 0 a judge gives the same reply again; add "
@@ -60,7 +72,13 @@ class Judging:  # UserError for values that do not fit
     def of(cls, given: Any) -> Self:
         """The value of what has these names among others: a mapping, arguments, or options."""
         known = given if isinstance(given, Mapping) else vars(given)
-        return cls(**{one.name: known[one.name] for one in dataclasses.fields(Judging) if one.name in known})
+        return cls(
+            **{
+                one.name: known[one.name]
+                for one in dataclasses.fields(Judging)
+                if one.name in known
+            }
+        )
 
     @property
     def by_text(self) -> bool:

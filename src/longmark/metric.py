@@ -186,7 +186,9 @@ class Metric:
     def __post_init__(self) -> None:
         if self.view and self.view not in VIEWS:
             raise UnknownName("view of a metric", self.view, VIEWS)
-        declared = self.evidence.values() if isinstance(self.evidence, Mapping) else (self.evidence or (),)
+        declared = (
+            self.evidence.values() if isinstance(self.evidence, Mapping) else (self.evidence or (),)
+        )
         for source in (source for sources in declared for source in sources):
             if source not in SOURCES:
                 raise UnknownName("evidence of a metric", source, SOURCES)
@@ -194,11 +196,17 @@ class Metric:
     @property
     def as_published(self) -> dict[str, Any]:
         """Parameter -> the value with which the metric computes as its paper did, where that is not the default."""
-        return {p.name: p.metadata["published"] for p in fields(self.params) if "published" in p.metadata}
+        return {
+            p.name: p.metadata["published"]
+            for p in fields(self.params)
+            if "published" in p.metadata
+        }
 
     def evidence_of(self, part: str) -> tuple[str, ...]:
         """What the score with this part of its name judges an answer by, in the order of `SOURCES`."""
-        declared = self.evidence.get(part, ()) if isinstance(self.evidence, Mapping) else self.evidence
+        declared = (
+            self.evidence.get(part, ()) if isinstance(self.evidence, Mapping) else self.evidence
+        )
         if declared is None:
             declared = self.needs_of(part)
         return tuple(source for source in SOURCES if source in declared)

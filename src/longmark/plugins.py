@@ -44,7 +44,9 @@ def required(group: str, name: str, what: str) -> Any:
     """What a package adds under a name. what: what needs it, such as `--labels`. UserError if no package adds it."""
     point = find(group, name)
     if point is None:
-        raise UserError(f"{what} needs a package that adds {name} to longmark.{group}, and none is installed")
+        raise UserError(
+            f"{what} needs a package that adds {name} to longmark.{group}, and none is installed"
+        )
     return loaded(point)
 
 
@@ -53,7 +55,9 @@ def loaded(point: EntryPoint, kind: type | None = None) -> Any:
     try:
         found = point.load()
     except Exception as error:
-        raise UserError(f"{named(point)}: {type(error).__name__} while it was imported: {error}") from error
+        raise UserError(
+            f"{named(point)}: {type(error).__name__} while it was imported: {error}"
+        ) from error
     if kind is not None and not isinstance(found, kind):
         raise UserError(f"{named(point)}: expected a {kind.__name__}, found {type(found).__name__}")
     return found

@@ -140,7 +140,9 @@ def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
             wanted = ", ".join(f"${name}" for name in sorted(ours[path.stem].fields)) or "none"
             may = ", ".join(f"${name}" for name in sorted(prompt.optional))
             may = may and f"; {may} is optional"
-            wrong.append(f"{path.name}: its fields must be exactly those of our text: {wanted}{may}")
+            wrong.append(
+                f"{path.name}: its fields must be exactly those of our text: {wanted}{may}"
+            )
         else:
             replaced[prompt.id] = prompt
     if not wrong and not replaced:
@@ -155,7 +157,9 @@ def to_folder(folder: Path, prompts: Iterable[Prompt]) -> None:
     replaced) or cannot be written."""
     paths = {folder / f"{prompt.id}.txt": prompt for prompt in prompts}
     if there := [path.name for path in paths if os.path.lexists(path)]:
-        raise UserError(f"--out {folder}: {', '.join(there)} exist; move them, or name another folder")
+        raise UserError(
+            f"--out {folder}: {', '.join(there)} exist; move them, or name another folder"
+        )
     try:
         make_folder(folder)
         for path, prompt in paths.items():

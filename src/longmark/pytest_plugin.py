@@ -28,9 +28,15 @@ _MOST = 10  # answers that a failure lists
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("longmark")
     group.addoption(
-        "--longmark-cache", metavar="FILE", help="the call cache of longmark (default: as for longmark run)"
+        "--longmark-cache",
+        metavar="FILE",
+        help="the call cache of longmark (default: as for longmark run)",
     )
-    group.addoption("--longmark-trust", action="store_true", help="trust what longmark.yaml names, as --trust does")
+    group.addoption(
+        "--longmark-trust",
+        action="store_true",
+        help="trust what longmark.yaml names, as --trust does",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,7 +45,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def score(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Result]:
+def score(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Result]:
     """A function that scores examples, as `longmark.run` takes them: a file, records or Examples; one is a list of one.
     Options go before those of the test's marker, which go before those of its class and module and of longmark.yaml."""
     marked: dict[str, Any] = {}
@@ -57,12 +65,16 @@ def score(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             return _scored(examples, out, given | marked | options, request.config.rootpath, trust)
         except LongmarkError as error:
             why = f"longmark: {error}"
-        pytest.fail(why, pytrace=False)  # here, so that pytest does not show how the error came about
+        pytest.fail(
+            why, pytrace=False
+        )  # here, so that pytest does not show how the error came about
 
     return scored
 
 
-def assert_scores(result: Result, *gates: str, by: str | Sequence[str] = (), max_unscored: float | None = None) -> None:
+def assert_scores(
+    result: Result, *gates: str, by: str | Sequence[str] = (), max_unscored: float | None = None
+) -> None:
     """Fails unless the scores meet the gates, in the grammar of `--fail-under` (`longmark.report.gates`): a line for
     each gate that is not met, and for each answer that is why, with the judge's reason. by: fields of slices, or one.
     """
@@ -86,7 +98,10 @@ def assert_scores(result: Result, *gates: str, by: str | Sequence[str] = (), max
     lines = []
     for gate in chosen:
         failed = [one for one in them.check_gates([gate], summary, most) if not one.met]
-        lines += [*(one.line for one in failed), *(_answers(result, gate, summary.facts) if failed else ())]
+        lines += [
+            *(one.line for one in failed),
+            *(_answers(result, gate, summary.facts) if failed else ()),
+        ]
         if any(one.short for one in failed):
             lines.append(f"  To test the mean itself: mean({gate.metric}){gate.sign}{gate.limit:g}")
     if lines:
@@ -104,7 +119,9 @@ def _scored(examples: Any, out: Path, options: dict[str, Any], root: Path, trust
     if "judge" in options:
         options["judges"] = options.pop("judge")
     if "metrics" not in options:
-        raise UserError("metrics are missing: @pytest.mark.longmark(metrics=…), or run=NAME of longmark.yaml")
+        raise UserError(
+            "metrics are missing: @pytest.mark.longmark(metrics=…), or run=NAME of longmark.yaml"
+        )
     metrics = options.pop("metrics")
     metrics = [one.strip() for one in metrics.split(",")] if isinstance(metrics, str) else metrics
     one = isinstance(examples, Mapping | Example)
@@ -147,11 +164,18 @@ def _answers(result: Result, gate: Gate, facts: Mapping[str, Any]) -> Iterable[s
     found = []
     for row in result.scores:
         off = -1.0 if row.score is None else (gate.limit - row.score) * (1 if gate.above else -1)
-        if row.metric in names and gate.system in (None, row.system) and (row.score is None or off > 1e-9):
+        if (
+            row.metric in names
+            and gate.system in (None, row.system)
+            and (row.score is None or off > 1e-9)
+        ):
             why = why_of(row, facts[row.metric])
             shown = row.status if row.score is None else fixed(row.score, 3)
             found.append(
-                (off, f"  {one_line(row.example_id)}: {row.metric} {shown}{f': {one_line(why[1])}' if why else ''}")
+                (
+                    off,
+                    f"  {one_line(row.example_id)}: {row.metric} {shown}{f': {one_line(why[1])}' if why else ''}",
+                )
             )
     lines = [line for _, line in sorted(found, key=lambda one: -one[0])]
     return [*lines[:_MOST], *([f"  … and {len(lines) - _MOST} more"] if len(lines) > _MOST else [])]

@@ -85,7 +85,10 @@ class Scored:
 
 
 async def score(
-    metric: str | Metric, example: Answered, params: Mapping[str, Any] | None = None, **options: Unpack[ScoreOptions]
+    metric: str | Metric,
+    example: Answered,
+    params: Mapping[str, Any] | None = None,
+    **options: Unpack[ScoreOptions],
 ) -> dict[str, Scored]:
     """Full name -> score of an example, as in the rows of a run: failures are unscored, with status and reason.
 
@@ -96,7 +99,9 @@ async def score(
     """
     domain = options.get("domain") or load()
     if isinstance(metric, Metric):
-        selected = metrics.Selected("metric", metric, metric.published("metric", domain), metric.params())
+        selected = metrics.Selected(
+            "metric", metric, metric.published("metric", domain), metric.params()
+        )
     else:
         found = metrics.select([metric], domain)
         if len(found) > 1:
@@ -104,8 +109,14 @@ async def score(
         selected = found[0]
     asked = wanted = selected.due(is_variant=example.variant_of is not None, kind=example.variant)
     if not wanted:
-        runs_on = "variants: set variant_of" if selected.metric.variants else "originals: leave variant_of out"
-        raise UserError(f"{selected.name} has no score for this example: it runs on {runs_on} of the example")
+        runs_on = (
+            "variants: set variant_of"
+            if selected.metric.variants
+            else "originals: leave variant_of out"
+        )
+        raise UserError(
+            f"{selected.name} has no score for this example: it runs on {runs_on} of the example"
+        )
     if params is not None:
         selected = selected.with_(params=selected.metric.params(**params))
         wanted = [base_of(name) + selected.suffix for name in asked]
@@ -120,7 +131,10 @@ async def score(
 
 
 def score_sync(
-    metric: str | Metric, example: Answered, params: Mapping[str, Any] | None = None, **options: Unpack[ScoreOptions]
+    metric: str | Metric,
+    example: Answered,
+    params: Mapping[str, Any] | None = None,
+    **options: Unpack[ScoreOptions],
 ) -> dict[str, Scored]:
     """`score` for code that is not async. It also works inside a running event loop (a notebook)."""
     return finish(lambda: score(metric, example, params, **options))

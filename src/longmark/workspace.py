@@ -61,7 +61,9 @@ class Workspace:
     process works in it.
     """
 
-    def __init__(self, path: Path, file: str, holds: str, *, named: Path | None = None, **parts: type) -> None:
+    def __init__(
+        self, path: Path, file: str, holds: str, *, named: Path | None = None, **parts: type
+    ) -> None:
         self.path, self.file, self.holds, self.named = path, path / file, holds, named or path
         self._parts: dict[str, type] = {"fixed": dict, **parts}
         self._was_there = path.exists()
@@ -78,7 +80,9 @@ class Workspace:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if not self._was_there and not self.file.exists():  # locked: no other process has begun here
+        if (
+            not self._was_there and not self.file.exists()
+        ):  # locked: no other process has begun here
             writing.remove_folder(self.path)
         self._lock.close()
 
@@ -93,12 +97,16 @@ class Workspace:
             value = manifest.get(part)
             objects = not isinstance(value, list) or all(isinstance(entry, dict) for entry in value)
             if not objects or not isinstance(value, kind):
-                raise UserError(f"{self.file} is damaged ({part} is missing or of another type); {REMAKE}")
+                raise UserError(
+                    f"{self.file} is damaged ({part} is missing or of another type); {REMAKE}"
+                )
         if self.holds == "run":
             check_manifest(manifest, self.file)
         return manifest
 
-    def fix(self, settings: Mapping[str, Any], members: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+    def fix(
+        self, settings: Mapping[str, Any], members: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> None:
         """Puts the settings into the manifest. SettingsChanged, with each difference, if it has others.
 
         members: option -> label -> what it names; a folder may get more of them later, but a label stays what it was.
@@ -108,7 +116,9 @@ class Workspace:
         for option, named in _plain(members or {}).items():
             before = known.setdefault(option, {})
             lines += differences(
-                f"members.{option}", {label: before.get(label, named[label]) for label in named}, named
+                f"members.{option}",
+                {label: before.get(label, named[label]) for label in named},
+                named,
             )
             before |= named
         self.refuse(lines)
@@ -178,7 +188,9 @@ def _replaceable(path: Path, file: str, parts: Collection[str]) -> Path:
         known = {file, _LOCK} if (path / file).exists() else {_LOCK}
         patterns = parts if (path / file).exists() else ()
         for entry in sorted(path.iterdir()):
-            if entry.name not in known and not any(fnmatchcase(entry.name, pattern) for pattern in patterns):
+            if entry.name not in known and not any(
+                fnmatchcase(entry.name, pattern) for pattern in patterns
+            ):
                 raise UserError(
                     f"{option_named('out', str(path))}: the folder holds other files ({entry.name}); name a new folder"
                 )
@@ -192,7 +204,9 @@ def _check_left(path: Path, mark: str) -> None:
     if not os.path.lexists(path):
         return
     a_folder = path.is_dir() and not path.is_symlink()
-    if not a_folder or (any(path.iterdir()) and not any((path / name).is_file() for name in (_LOCK, mark))):
+    if not a_folder or (
+        any(path.iterdir()) and not any((path / name).is_file() for name in (_LOCK, mark))
+    ):
         raise UserError(
             f"{path} is in the way, and longmark did not make it; move it away, or name another {option_named('out')}"
         )
@@ -233,11 +247,15 @@ def reading(path: Path) -> Iterator[bool]:
 def _locked(path: Path, named: Path, file: Path | None) -> BinaryIO:
     """Makes a folder and locks it, until the file that is returned is closed. named: as messages call it; file: as of
     `_check_own`."""
-    in_use = FolderInUse(f"{named} is in use by another process; wait for it or name another {option_named('out')}")
+    in_use = FolderInUse(
+        f"{named} is in use by another process; wait for it or name another {option_named('out')}"
+    )
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"{option_named('out', str(named))}: the folder cannot be made ({error.strerror})") from None
+        raise UserError(
+            f"{option_named('out', str(named))}: the folder cannot be made ({error.strerror})"
+        ) from None
     try:
         if file is not None:
             _check_own(path, file)
@@ -254,7 +272,9 @@ def _locked(path: Path, named: Path, file: Path | None) -> BinaryIO:
             _hold(lock)
         if not os.path.samestat(os.fstat(lock.fileno()), os.lstat(path / _LOCK)):
             raise FileExistsError
-    except OSError:  # or another process took the folder away, with this lock, and may have made it again
+    except (
+        OSError
+    ):  # or another process took the folder away, with this lock, and may have made it again
         lock.close()
         raise in_use from None
     return lock
@@ -277,7 +297,9 @@ def differences(path: str, before: Any, after: Any) -> Iterator[str]:
     """A line for each setting that differs, with the option that sets it and both values."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
-            yield from differences(f"{path}.{key}" if path else key, before.get(key), after.get(key))
+            yield from differences(
+                f"{path}.{key}" if path else key, before.get(key), after.get(key)
+            )
     elif isinstance(before, list) and isinstance(after, list) and before != after:
         gone, added = [x for x in before if x not in after], [x for x in after if x not in before]
         if gone and added:
@@ -297,7 +319,9 @@ def _option(path: str) -> str:
         return path
     shown = _GROUPS[group] + name if group in _GROUPS and name else f"--{path}"
     return (
-        spoken(shown.replace("_", "-").replace(".", " ", 1)) if shown.startswith("--") and " " not in shown else shown
+        spoken(shown.replace("_", "-").replace(".", " ", 1))
+        if shown.startswith("--") and " " not in shown
+        else shown
     )
 
 

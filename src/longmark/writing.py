@@ -28,9 +28,17 @@ from typing import IO, Any, BinaryIO
 
 from longmark.errors import UserError
 
-_NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_NEW = (
+    os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+)
 # O_NONBLOCK: a pipe that nobody reads is an error at once, and not a wait
-_IN_PLACE = os.O_CREAT | os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_IN_PLACE = (
+    os.O_CREAT
+    | os.O_WRONLY
+    | os.O_APPEND
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+)
 _IN_PLACE |= getattr(os, "O_NONBLOCK", 0)
 _BESIDE_A_DATABASE = ("-journal", "-wal", "-shm")
 
@@ -50,7 +58,11 @@ def check_within(base: Path, path: Path) -> None:
     for name in path.relative_to(base).parts:
         there = there / name
         mode = _mode(there)
-        if mode is not None and not stat.S_ISDIR(mode) and not (there == path and stat.S_ISREG(mode)):
+        if (
+            mode is not None
+            and not stat.S_ISDIR(mode)
+            and not (there == path and stat.S_ISREG(mode))
+        ):
             raise _refused(there, _kind(mode))
 
 
@@ -81,8 +93,12 @@ def _other_than_a_file(path: Path) -> str:
 def _refused(path: Path, kind: str) -> UserError:
     if kind == "link":
         why = "longmark follows no link at a name that it chooses itself, since the folder can come from someone else"
-        return UserError(f"{path} cannot be written: it is a link, and {why}. Delete the link, or name another folder")
-    return UserError(f"{path} cannot be written: it is a {kind}; move it away, or name another folder")
+        return UserError(
+            f"{path} cannot be written: it is a link, and {why}. Delete the link, or name another folder"
+        )
+    return UserError(
+        f"{path} cannot be written: it is a {kind}; move it away, or name another folder"
+    )
 
 
 def _check_target(path: Path) -> None:
@@ -90,7 +106,9 @@ def _check_target(path: Path) -> None:
     if path.is_dir():
         raise UserError(f"{path} is a folder; name a file")
     parent = os.path.realpath(path.parent)
-    of_the_system = parent == "/dev" or parent.startswith("/proc/")  # a new file would take the place of a device
+    of_the_system = parent == "/dev" or parent.startswith(
+        "/proc/"
+    )  # a new file would take the place of a device
     if of_the_system or (path.exists() and not path.is_file()):
         raise UserError(f"{path} is a pipe or a device; name a file")
 
@@ -181,7 +199,9 @@ def folder(path: Path, within: Path | None = None) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         why = error.strerror or error
-        raise UserError(f"the folder {path} cannot be made ({why}); give another --out, or make it") from error
+        raise UserError(
+            f"the folder {path} cannot be made ({why}); give another --out, or make it"
+        ) from error
     return path
 
 
@@ -206,11 +226,15 @@ def check_database(path: Path, *, named: bool = False) -> None:
     if path.is_symlink() and named:
         real = Path(os.path.realpath(path))
         if not real.is_file() or not real.stat().st_size:
-            raise UserError(f"{path} cannot be opened: it is a link, and {real} is no database; name the file itself")
+            raise UserError(
+                f"{path} cannot be opened: it is a link, and {real} is no database; name the file itself"
+            )
     check_ours(real, *(real.with_name(real.name + more) for more in _BESIDE_A_DATABASE))
 
 
-def database(path: Path, *, private: bool = False, named: bool = False, **options: Any) -> sqlite3.Connection:
+def database(
+    path: Path, *, private: bool = False, named: bool = False, **options: Any
+) -> sqlite3.Connection:
     """A connection to a SQLite file, made where it is missing. private: a new file is readable by its owner alone;
     named: as of `check_database`; options: of `sqlite3.connect`. Whether a file that is there is ours, its tables say:
     nothing is written before the caller has looked at them.

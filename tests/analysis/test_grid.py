@@ -19,7 +19,15 @@ def grid(asked: list[tuple[str, str]], **more: object) -> Grid[str]:
         value = VALUES.get((system, metric))
         return None if value is None else Estimate(value, value - 0.1, value + 0.1, 10, missing=2)
 
-    return Grid("g", "G", ("system",), ("a", "b"), (Column("m1", places=2), Column("m2", places=2)), cell, **more)  # type: ignore[arg-type]
+    return Grid(
+        "g",
+        "G",
+        ("system",),
+        ("a", "b"),
+        (Column("m1", places=2), Column("m2", places=2)),
+        cell,
+        **more,
+    )  # type: ignore[arg-type]
 
 
 def test_every_cell_is_asked_once_however_often_it_is_shown():
@@ -50,8 +58,13 @@ def test_of_values_the_interval_is_in_the_files_only():
 
 
 def test_a_reason_that_is_also_the_remark_names_its_estimate_once():
-    cells = {"m": Estimate(0.5, None, None, 3, reason="few", remark="few"), "n": Estimate(0.1, 0.0, 0.2, 3)}
-    one = Grid("g", "G", ("row",), ("a",), [Column("m"), Column("n")], lambda _row, column: cells[column])
+    cells = {
+        "m": Estimate(0.5, None, None, 3, reason="few", remark="few"),
+        "n": Estimate(0.1, 0.0, 0.2, 3),
+    }
+    one = Grid(
+        "g", "G", ("row",), ("a",), [Column("m"), Column("n")], lambda _row, column: cells[column]
+    )
     assert as_text(one.table()).splitlines()[1].endswith("  m: few")
 
 
@@ -65,10 +78,20 @@ def test_rows_of_several_texts_are_named_by_their_heads_and_metrics_in_words():
 
 def test_pairs_are_sorted_adjusted_and_shown_with_what_decides():
     values = {"low": 0.1, "high": 0.6, "middle": 0.3}
-    found = compared(values, lambda a, b: Difference(values[a] - values[b], None, None, 5, p=0.02), 0.05)
-    assert [(one.first, one.second) for one in found] == [("high", "low"), ("middle", "low"), ("high", "middle")]
+    found = compared(
+        values, lambda a, b: Difference(values[a] - values[b], None, None, 5, p=0.02), 0.05
+    )
+    assert [(one.first, one.second) for one in found] == [
+        ("high", "low"),
+        ("middle", "low"),
+        ("high", "middle"),
+    ]
     assert {one.adjusted for one in found} == {0.06}
-    none = Compared("x", "y", Difference(None, None, None, 0, reason="no answer has both"), within=("jury",))
-    table = pairs_grid("d", "D", [*adjusted(found[:1], 0.05), none], "", (Column("first"), Column("second"))).table()
+    none = Compared(
+        "x", "y", Difference(None, None, None, 0, reason="no answer has both"), within=("jury",)
+    )
+    table = pairs_grid(
+        "d", "D", [*adjusted(found[:1], 0.05), none], "", (Column("first"), Column("second"))
+    ).table()
     assert [row[-1] for row in table.rows] == [True, None]
     assert [p_note(one) for one in (found[0], none)] == ["p = 0.060", "no answer has both"]

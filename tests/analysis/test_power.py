@@ -16,7 +16,13 @@ from longmark.analysis.metrics_study import metrics_study
 from longmark.analysis.power import PairPower, PowerOptions, PowerPlan, comparison, document, power
 from longmark.cli import main
 from longmark.errors import UnknownName, UserError
-from longmark.stats.power import detectable, inflation, questions_needed, standard_errors_apart, variance_per_question
+from longmark.stats.power import (
+    detectable,
+    inflation,
+    questions_needed,
+    standard_errors_apart,
+    variance_per_question,
+)
 
 
 def test_the_needed_questions_have_the_power_and_one_less_has_not():
@@ -29,7 +35,9 @@ def test_the_needed_questions_have_the_power_and_one_less_has_not():
     assert questions_needed(1e12, 1e-3) is None
 
 
-@pytest.mark.parametrize(("n", "alpha", "wanted"), [(8, 0.05, 0.8), (60, 0.01, 0.9), (500, 0.001, 0.5)])
+@pytest.mark.parametrize(
+    ("n", "alpha", "wanted"), [(8, 0.05, 0.8), (60, 0.01, 0.9), (500, 0.001, 0.5)]
+)
 def test_the_noncentrality_has_the_wanted_power(n: int, alpha: float, wanted: float):
     critical = float(stats.t.ppf(1 - alpha / 2, n - 1))
     apart = standard_errors_apart(n, critical, wanted)
@@ -46,13 +54,17 @@ def test_the_variance_of_a_question_by_hand():
     left_out = np.array([(12 - x * x * 8 / 7) / 6 for x in (1, 1, 2, 2, 0, 0, 1, 1)])
     pseudo = 8 * math.log(12 / 7) - 7 * np.log(left_out)
     half = stats.t.ppf(0.975, 7) * pseudo.std(ddof=1) / math.sqrt(8)
-    assert there(found.ends) == pytest.approx((math.exp(pseudo.mean() - half), math.exp(pseudo.mean() + half)))
+    assert there(found.ends) == pytest.approx(
+        (math.exp(pseudo.mean() - half), math.exp(pseudo.mean() + half))
+    )
 
 
 def test_rows_repeated_under_one_cluster_change_nothing():
     differences = np.random.default_rng(4).normal(size=20)
     once = variance_per_question(differences)
-    four = variance_per_question(np.repeat(differences, 4), clusters=np.repeat(np.arange(20), 4).tolist())
+    four = variance_per_question(
+        np.repeat(differences, 4), clusters=np.repeat(np.arange(20), 4).tolist()
+    )
     # four rows in place of one: the mean is as sure, from four times as many rows
     assert there(four.value) == pytest.approx(4 * there(once.value))
     assert there(four.ends) == pytest.approx([4 * end for end in there(once.ends)])
@@ -111,9 +123,13 @@ def test_alpha_is_shared_by_the_comparisons(pilot: Path):
     assert there(there(every.most).needed).value == max(needed)
 
 
-def test_the_verb_answers_in_a_sentence_and_writes_json(pilot: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_verb_answers_in_a_sentence_and_writes_json(
+    pilot: Path, capsys: pytest.CaptureFixture[str]
+):
     out = pilot.parent / "plan"
-    assert main(["power", str(pilot), "--effect", "0.05", "--systems", "a,b", "--out", str(out)]) == 0
+    assert (
+        main(["power", str(pilot), "--effect", "0.05", "--systems", "a,b", "--out", str(out)]) == 0
+    )
     printed = capsys.readouterr().out
     assert "A difference of 0.05 needs " in printed
     assert "questions with power 0.8 (alpha 0.05, 1 comparison, assurance 0.8)." in printed
@@ -126,7 +142,9 @@ def test_the_verb_answers_in_a_sentence_and_writes_json(pilot: Path, capsys: pyt
 
 def test_clusters_need_more_questions(tmp_path: Path):
     random = np.random.default_rng(7)
-    shared = np.repeat(random.normal(0, 0.1, 20), 4)  # of a document, in the difference of the systems
+    shared = np.repeat(
+        random.normal(0, 0.1, 20), 4
+    )  # of a document, in the difference of the systems
     rows = [
         {
             "example_id": f"{s}{q}",
@@ -165,7 +183,9 @@ def test_scores_beyond_what_can_be_averaged_are_named(tmp_path: Path):
 
 
 def test_mistakes_are_named(pilot: Path):
-    with pytest.raises(UserError, match="effect: expected the difference to detect, a number above 0; found -1"):
+    with pytest.raises(
+        UserError, match="effect: expected the difference to detect, a number above 0; found -1"
+    ):
         PowerOptions(effect=-1)
     with pytest.raises(UserError, match="power: expected more than alpha"):
         PowerOptions(power=0.01)
@@ -175,7 +195,9 @@ def test_mistakes_are_named(pilot: Path):
         planned(pilot, systems=["a"])
 
 
-def plan_of(differences: list[float], clusters: list[int] | None = None, **options: float) -> PairPower:
+def plan_of(
+    differences: list[float], clusters: list[int] | None = None, **options: float
+) -> PairPower:
     how = PowerOptions(effect=0.25, **options)  # type: ignore[arg-type]
     return comparison("m", ("a", "b"), np.array(differences), clusters, 0.05, how)
 
@@ -192,7 +214,9 @@ def test_plans_reach_their_power_for_most_pilots():
     assert short[0] >= 80
     assert 23 <= short[1] <= 60
     pilot = chance.normal(size=20).tolist()
-    bare, sure = (there(there(plan_of(pilot, assurance=share).needed).value) for share in (0.5, 0.8))
+    bare, sure = (
+        there(there(plan_of(pilot, assurance=share).needed).value) for share in (0.5, 0.8)
+    )
     upper = there(questions_needed(there(variance_per_question(pilot, level=0.6).high), 0.25))
     assert bare < upper <= sure
 
@@ -216,7 +240,10 @@ def test_unequal_clusters_need_more_questions_and_few_effective_ones_give_no_pla
 
 def test_an_assurance_that_the_pilot_cannot_give_says_so():
     few = plan_of([0.1, 0.3, -0.2, 0.4, 0.0])
-    assert (there(few.needed).value, few.reason) == (None, "no assurance: an interval needs at least 8 questions")
+    assert (there(few.needed).value, few.reason) == (
+        None,
+        "no assurance: an interval needs at least 8 questions",
+    )
     assert there(plan_of([0.1, 0.3, -0.2, 0.4, 0.0], assurance=0.5).needed).value
     with pytest.raises(UserError, match="assurance"):
         PowerOptions(assurance=0.4)
@@ -229,13 +256,17 @@ def test_no_plan_is_below_what_a_test_needs():
         how = PowerOptions(effect=0.05, alpha=alpha, questions=least - 1)
         one = comparison("m", ("a", "b"), close, None, alpha, how)
         assert (there(one.needed).value, one.detectable.value) == (least, None)
-        assert there(one.reason).endswith(f"with {least - 1} questions; at least {least} are needed")
+        assert there(one.reason).endswith(
+            f"with {least - 1} questions; at least {least} are needed"
+        )
 
 
 def test_a_plan_for_skewed_differences_is_written(tmp_path: Path):
     values = np.random.default_rng(8).exponential(1, 60) - 1
     pilot = run_of(tmp_path / "pilot", {"a": {"m": values.tolist()}, "b": {"m": [0.0] * 60}})
     out = tmp_path / "plan"
-    assert main(["power", str(pilot), "--effect", "0.4", "--assurance", "0.5", "--out", str(out)]) == 0
+    assert (
+        main(["power", str(pilot), "--effect", "0.4", "--assurance", "0.5", "--out", str(out)]) == 0
+    )
     (line,) = json.loads((out / "tables" / "power.json").read_bytes())["rows"]
     assert line["more"] > 1

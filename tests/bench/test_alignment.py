@@ -17,7 +17,21 @@ from bench.checkers.alignment import (  # noqa: E402
 
 from longmark.models.minilm import TokenVectors  # noqa: E402
 
-VOCABULARY = ["ann", "ate", "three", "3", "pies", "pie", "##s", "not", "rain", "fell", ".", "paris", "in"]
+VOCABULARY = [
+    "ann",
+    "ate",
+    "three",
+    "3",
+    "pies",
+    "pie",
+    "##s",
+    "not",
+    "rain",
+    "fell",
+    ".",
+    "paris",
+    "in",
+]
 
 
 def read(text: str) -> TokenVectors:
@@ -36,7 +50,9 @@ def read(text: str) -> TokenVectors:
 
 def aligned(claim: str, *evidence: str) -> Alignment:
     words = read(claim)
-    found = align(claim, words, [read(one) for one in evidence], np.ones(len(words.pieces), dtype=np.float32))
+    found = align(
+        claim, words, [read(one) for one in evidence], np.ones(len(words.pieces), dtype=np.float32)
+    )
     assert found is not None
     return found
 
@@ -54,7 +70,13 @@ def of_claim(found: Alignment, name: str) -> float:
 def test_a_word_counts_by_its_best_match_and_in_the_best_sentence() -> None:
     found = aligned("Ann ate 3 pies .", "Ann ate pie", "Rain fell", "3 rain")
     assert column(found, "last") == [1, 1, 1, 0, 0]
-    assert column(found, "last, best sentence") == [1, 1, 0, 0, 0]  # "Ann ate pie" matches two words
+    assert column(found, "last, best sentence") == [
+        1,
+        1,
+        0,
+        0,
+        0,
+    ]  # "Ann ate pie" matches two words
     assert column(found, "number") == [0, 0, 1, 0, 0]
     assert column(found, "number not in evidence") == [0, 0, 0, 0, 0]
     assert found.counted.tolist() == [True, True, True, True, False]
@@ -78,7 +100,10 @@ def test_a_negation_on_one_side_alone_is_seen() -> None:
 
 
 def test_pieces_of_a_word_are_one_word() -> None:
-    claim, vectors = "pies", TokenVectors(("pie", "##s"), ((0, 3), (3, 4)), read("pie").text, read("pie ##s").tokens)
+    claim, vectors = (
+        "pies",
+        TokenVectors(("pie", "##s"), ((0, 3), (3, 4)), read("pie").text, read("pie ##s").tokens),
+    )
     found = align(claim, vectors, [read("pie")], np.ones(2, dtype=np.float32))
     assert found is not None
     assert found.spans == ((0, 4),)
@@ -87,8 +112,13 @@ def test_pieces_of_a_word_are_one_word() -> None:
 
 
 def test_the_order_of_the_sentences_changes_nothing() -> None:
-    one, other = aligned("ann ate pie", "ann ate", "rain pie fell"), aligned("ann ate pie", "rain pie fell", "ann ate")
-    beside = WORD_FEATURES.index("neighbours match side by side")  # the one feature of places in the evidence
+    one, other = (
+        aligned("ann ate pie", "ann ate", "rain pie fell"),
+        aligned("ann ate pie", "rain pie fell", "ann ate"),
+    )
+    beside = WORD_FEATURES.index(
+        "neighbours match side by side"
+    )  # the one feature of places in the evidence
     assert np.allclose(np.delete(one.words, beside, 1), np.delete(other.words, beside, 1))
 
 

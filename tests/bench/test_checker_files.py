@@ -21,16 +21,21 @@ def test_each_language_has_the_same_fifteen_supported_and_fifteen_changed_claims
     for language in languages.LANGUAGES:
         mine = [pair for pair in pairs if pair.language == language]
         assert [bool(pair.change) for pair in mine].count(False) == 15
-        assert [pair.change for pair in mine] == [pair.change for pair in pairs if pair.language == "en"]
+        assert [pair.change for pair in mine] == [
+            pair.change for pair in pairs if pair.language == "en"
+        ]
         assert len({pair.claim for pair in mine}) == 30
     assert len({pair.id for pair in pairs}) == len(pairs) == 90
 
 
-def test_the_table_of_languages_has_the_auc_of_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_of_languages_has_the_auc_of_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     # three of the four pairs of a supported and a changed claim are in order: .75
     scored = [("", 0.9), ("", 0.4), ("number", 0.6), ("negation", 0.1)]
     lines = [
-        {"id": str(n), "language": "de", "change": change, "probability": p} for n, (change, p) in enumerate(scored)
+        {"id": str(n), "language": "de", "change": change, "probability": p}
+        for n, (change, p) in enumerate(scored)
     ]
     path = tmp_path / "scores.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -40,7 +45,9 @@ def test_the_table_of_languages_has_the_auc_of_each(tmp_path: Path, capsys: pyte
     assert row.endswith("| 0.50 | 0.50 | 0.50 |")
 
 
-@pytest.mark.skipif(not (DATA / "expertqa").exists(), reason="the shared data are not in this clone")
+@pytest.mark.skipif(
+    not (DATA / "expertqa").exists(), reason="the shared data are not in this clone"
+)
 def test_the_rows_with_context_point_back_and_begin_in_pairs() -> None:
     rows = context.rows()
     assert len(rows) > 100
@@ -54,7 +61,14 @@ def test_the_table_of_contexts_compares_the_forms_on_the_same_rows(
     # alone the order is that of chance, joined it is right
     odds = [(True, 0.0, 3.0), (False, 0.0, -3.0), (True, 0.0, 2.0), (False, 0.0, -2.0)]
     lines = [
-        {"id": str(n), "group": f"question {n}", "supported": supported, "cosine": 0.5, "none": none, "told": none}
+        {
+            "id": str(n),
+            "group": f"question {n}",
+            "supported": supported,
+            "cosine": 0.5,
+            "none": none,
+            "told": none,
+        }
         | {"joined": joined}
         for n, (supported, none, joined) in enumerate(odds)
     ]

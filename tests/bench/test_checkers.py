@@ -17,17 +17,30 @@ def test_auc_and_average_precision_are_those_of_scikit_learn_ties_and_weights_to
     scores, labels = random.integers(0, 12, 80) / 10, random.integers(0, 2, 80).astype(float)
     weights = random.integers(0, 4, (3, 80)).astype(float)
     for own, value, found in zip(
-        weights, figures.auc(scores, labels, weights), figures.average_precision(scores, labels, weights), strict=True
+        weights,
+        figures.auc(scores, labels, weights),
+        figures.average_precision(scores, labels, weights),
+        strict=True,
     ):
         assert value == pytest.approx(metrics.roc_auc_score(labels, scores, sample_weight=own))
-        assert found == pytest.approx(metrics.average_precision_score(1 - labels, -scores, sample_weight=own))
+        assert found == pytest.approx(
+            metrics.average_precision_score(1 - labels, -scores, sample_weight=own)
+        )
 
 
 def test_figures_by_hand() -> None:
-    scores, labels, weights = np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0, 1, 1]), np.ones((1, 4))
+    scores, labels, weights = (
+        np.array([0.1, 0.4, 0.4, 0.8]),
+        np.array([0.0, 0, 1, 1]),
+        np.ones((1, 4)),
+    )
     assert figures.auc(scores, labels, weights)[0] == 3.5 / 4  # one of four pairs is a tie
-    assert figures.average_precision(scores, labels, weights)[0] == pytest.approx(0.5 * 1 + 0.5 * 2 / 3)
-    assert figures.brier(scores, labels, weights)[0] == pytest.approx((0.01 + 0.16 + 0.36 + 0.04) / 4)
+    assert figures.average_precision(scores, labels, weights)[0] == pytest.approx(
+        0.5 * 1 + 0.5 * 2 / 3
+    )
+    assert figures.brier(scores, labels, weights)[0] == pytest.approx(
+        (0.01 + 0.16 + 0.36 + 0.04) / 4
+    )
     bins = figures.reliability(scores, labels)
     assert figures.calibration_error(bins) == pytest.approx((0.1 + 0.4 + 0.6 + 0.2) / 4)
 
@@ -41,7 +54,9 @@ def test_rows_of_one_label_have_no_auc() -> None:
 def test_a_checker_less_itself_is_no_difference() -> None:
     random = np.random.default_rng(1)
     scores, labels = random.random(60), random.integers(0, 2, 60).astype(float)
-    found = figures.estimate(figures.auc, scores, labels, [str(index // 3) for index in range(60)], scores)
+    found = figures.estimate(
+        figures.auc, scores, labels, [str(index // 3) for index in range(60)], scores
+    )
     assert (found.value, found.clusters) == (0.0, 20)
 
 
@@ -56,7 +71,13 @@ def test_training_finds_what_is_planted_and_nothing_in_shuffled_labels() -> None
     found = held_out(features, labels, groups, 0.1, weights)
     assert metrics.roc_auc_score(labels, found) > 0.75
     shuffled = random.permutation(labels)
-    assert abs(metrics.roc_auc_score(shuffled, held_out(features, shuffled, groups, 0.1, weights)) - 0.5) < 0.1
+    assert (
+        abs(
+            metrics.roc_auc_score(shuffled, held_out(features, shuffled, groups, 0.1, weights))
+            - 0.5
+        )
+        < 0.1
+    )
 
 
 def test_a_constant_feature_is_no_error() -> None:
@@ -73,15 +94,25 @@ def test_a_group_is_in_one_fold_and_in_one_part() -> None:
 
 def test_tokens_mark_the_characters_that_they_stand_on() -> None:
     claim = MarkedClaim(
-        "1", "g", "Ex-pats left.", ("Ex", "-", "pats", "left", "."), (False, False, True, True, False), (), ()
+        "1",
+        "g",
+        "Ex-pats left.",
+        ("Ex", "-", "pats", "left", "."),
+        (False, False, True, True, False),
+        (),
+        (),
     )
     marks = mark_of_characters(claim)
     assert marks == [False] * 3 + [True] * 4 + [None] + [True] * 4 + [False]
 
 
-@pytest.mark.skipif(not (DATA / FILES["wice"]).exists(), reason="no shared/data beside the repository")
+@pytest.mark.skipif(
+    not (DATA / FILES["wice"]).exists(), reason="no shared/data beside the repository"
+)
 def test_both_parts_of_each_set_hold_both_labels() -> None:
     for name in SETS:
         rows = claims(name)
-        assert {(row.test, row.supported) for row in rows} == {(a, b) for a in (True, False) for b in (True, False)}
+        assert {(row.test, row.supported) for row in rows} == {
+            (a, b) for a in (True, False) for b in (True, False)
+        }
         assert all(row.claim and row.evidence for row in rows)

@@ -35,7 +35,10 @@ class Stub(RecordedChecker):
 
 def test_what_was_recorded_is_found_and_not_asked_again(tmp_path: Path):
     checker, out = Stub(), tmp_path / "checks.sqlite.gz"
-    for steps in ({"first": {PASSAGE: CLAIMS[:3]}}, {"first": {PASSAGE: CLAIMS[:3]}, "then": {PASSAGE: CLAIMS}}):
+    for steps in (
+        {"first": {PASSAGE: CLAIMS[:3]}},
+        {"first": {PASSAGE: CLAIMS[:3]}, "then": {PASSAGE: CLAIMS}},
+    ):
         asyncio.run(record(tmp_path, steps, out, checker))
     assert checker.asked == CLAIMS
     unpacked(out, tmp_path / "unpacked.sqlite")
@@ -43,4 +46,6 @@ def test_what_was_recorded_is_found_and_not_asked_again(tmp_path: Path):
     example = Example(question="?", answer="", contexts=(Context(text=PASSAGE),))
     assert all(recording.has(example, claim) for claim in CLAIMS)
     assert not recording.has(example, "It did not break.")
-    assert not recording.has(example.model_copy(update={"contexts": (Context(text="Another."),)}), CLAIMS[0])
+    assert not recording.has(
+        example.model_copy(update={"contexts": (Context(text="Another."),)}), CLAIMS[0]
+    )

@@ -79,7 +79,9 @@ def test_a_label_without_its_defect_gives_the_original_back():
 
 
 def test_a_deleted_fact_is_one_of_the_reference():
-    deleted = [(id, one) for id, some in labels().items() for one in some if one["kind"] == "deleted"]
+    deleted = [
+        (id, one) for id, some in labels().items() for one in some if one["kind"] == "deleted"
+    ]
     assert deleted
     for id, one in deleted:
         assert one["fact"] in (answers()[id].reference_claims or ()), id
@@ -89,7 +91,9 @@ def test_the_defects_are_at_the_stated_rates_and_no_system_is_its_defect():
     counts = {system: Counter[str]() for system in SYSTEMS}
     for id, some in labels().items():
         counts[answers()[id].system or ""].update({one["kind"] for one in some})
-    assert {system: {kind: count[kind] for kind in KINDS} for system, count in counts.items()} == RATES
+    assert {
+        system: {kind: count[kind] for kind in KINDS} for system, count in counts.items()
+    } == RATES
     assert all(sum(its[kind] > 0 for its in RATES.values()) >= 3 for kind in KINDS)
     assert all(max(its.values()) < 15 for its in RATES.values())
 
@@ -97,7 +101,10 @@ def test_the_defects_are_at_the_stated_rates_and_no_system_is_its_defect():
 def test_no_answer_is_a_copy_of_another_systems_or_of_its_passages():
     for _, group in groupby(answers().values(), key=lambda one: one.question_id):
         for one, other in combinations([(each.id, grams(each.answer or "")) for each in group], 2):
-            assert len(one[1] & other[1]) < 0.1 * min(len(one[1]), len(other[1])), (one[0], other[0])
+            assert len(one[1] & other[1]) < 0.1 * min(len(one[1]), len(other[1])), (
+                one[0],
+                other[0],
+            )
     for each in answers().values():
         its = grams(each.answer or "")
         of_passages = set().union(*(grams(passage.text) for passage in each.contexts))

@@ -82,12 +82,24 @@ def test_a_row_that_is_drawn_twice_counts_as_two_rows() -> None:
 
 
 def test_every_third_row_chooses_and_the_others_confirm() -> None:
-    table = Table(COHERENCE, np.arange(6.0), np.array([1.0, 0] * 3), np.arange(6), {"expected": np.arange(6.0)})
+    table = Table(
+        COHERENCE,
+        np.arange(6.0),
+        np.array([1.0, 0] * 3),
+        np.arange(6),
+        {"expected": np.arange(6.0)},
+    )
     assert table.part(confirming=False).numbers.tolist() == [0, 3]
     assert table.part(confirming=True).values["expected"].tolist() == [1, 2, 4, 5]
 
 
 def test_a_run_goes_through_all_scores_in_turn_and_pairs_come_last() -> None:
-    order = [(measured.name, number) for measured, number in schedule({measured.name: 2 for measured in MEASURED})]
+    order = [
+        (measured.name, number)
+        for measured, number in schedule({measured.name: 2 for measured in MEASURED})
+    ]
     names = [measured.name for measured in MEASURED[:-1]]
-    assert order == [(name, number) for number in (0, 1) for name in names] + [("pairs.direct", 0), ("pairs.direct", 1)]
+    assert order == [(name, number) for number in (0, 1) for name in names] + [
+        ("pairs.direct", 0),
+        ("pairs.direct", 1),
+    ]

@@ -12,7 +12,10 @@ from bench.pairs.embedded import CSV, SPLITS, baselines, page, pairs, read, tabl
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data"
-FILES = {"haluquestqa": SHARED / "haluquestqa" / "half.jsonl", "lfqa_e": SHARED / "lfqa_e" / "zh_first600.json"}
+FILES = {
+    "haluquestqa": SHARED / "haluquestqa" / "half.jsonl",
+    "lfqa_e": SHARED / "lfqa_e" / "zh_first600.json",
+}
 
 
 def test_a_table_by_hand() -> None:
@@ -23,11 +26,20 @@ def test_a_table_by_hand() -> None:
     def rows(form: str, choices: tuple[str, ...], flips: str) -> list[dict[str, str]]:
         known = {"data": "lfqa_e", "split": "dev", "form": form}
         return [
-            known | {"pair": pair, "question": pair, "label": labels[pair], "choice": choice, "flipped": flips}
+            known
+            | {
+                "pair": pair,
+                "question": pair,
+                "label": labels[pair],
+                "choice": choice,
+                "flipped": flips,
+            }
             for pair, choice in zip(labels, choices, strict=True)
         ]
 
-    lines = table(rows("always a", ("a",) * 4, "") + rows("own", ("a", "b", "tie", "b"), "1"), "lfqa_e", "dev")
+    lines = table(
+        rows("always a", ("a",) * 4, "") + rows("own", ("a", "b", "tie", "b"), "1"), "lfqa_e", "dev"
+    )
     assert lines[2:] == [
         "| own | 3 of 4 | 0.75 (0.30 to 0.95) | 0.67 | 1 | 4 of 4 |  | +2 -1, p = 1.000 |",
         "| always a | 2 of 4 | 0.50 (0.15 to 0.85) | 0.67 | 0 |  |  |  |",
@@ -51,5 +63,9 @@ def test_rows_hold_the_labels_and_baselines_of_the_files(data: str) -> None:
         for pair in sample[part]:
             for name, choice in baselines(pair):
                 if row := known.get((str(pair["id"]), name)):
-                    assert (row["split"], row["label"], row["choice"]) == (split, pair["label"], choice)
+                    assert (row["split"], row["label"], row["choice"]) == (
+                        split,
+                        pair["label"],
+                        choice,
+                    )
     assert CSV.stat().st_size < 1 << 20

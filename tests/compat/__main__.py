@@ -24,11 +24,24 @@ from longmark.contrib.annotate.items import read_items
 from longmark.scores.draws import read_draw
 
 HERE = Path(__file__).parent
-EASE, WORDS = "score.readability.reading_ease", "water rises when the river meets the tide and nobody shut the gate"
-QUESTIONS, READ = 51, 6  # those with answers of both systems; of these, the ones that the judge reads
+EASE, WORDS = (
+    "score.readability.reading_ease",
+    "water rises when the river meets the tide and nobody shut the gate",
+)
+QUESTIONS, READ = (
+    51,
+    6,
+)  # those with answers of both systems; of these, the ones that the judge reads
 COMPARE = ("compare", "runs/two", "--seed", "3", "--draws", "500")
 METAEVAL = ("metaeval", "runs/two", "labels.csv", "--seed", "3")
-CERTIFY = ("certify", "runs/two", "--labels", "labels.csv", "--claim", f"brief better than winding on {EASE}")
+CERTIFY = (
+    "certify",
+    "runs/two",
+    "--labels",
+    "labels.csv",
+    "--claim",
+    f"brief better than winding on {EASE}",
+)
 PROJECT = """models:
   local: {{model: m, endpoint: "{url}"}}
 run: {{examples: judged.jsonl, judge: local, reasons: true}}
@@ -48,7 +61,11 @@ def answers() -> list[dict[str, str]]:
     for number in range(QUESTIONS):
         for system, length in (("brief", 8), ("winding", 11)):
             words = chance.choices(WORDS.split(), k=chance.randint(length - 3, length + 3))
-            about = {"id": f"{number}-{system}", "question": f"What happens at gate {number}?", "system": system}
+            about = {
+                "id": f"{number}-{system}",
+                "question": f"What happens at gate {number}?",
+                "system": system,
+            }
             made.append(about | {"answer": f"{' '.join(words).capitalize()}."})
     return made
 
@@ -56,7 +73,16 @@ def answers() -> list[dict[str, str]]:
 def rating(example_id: str, system: str, rater: str) -> int:
     """From 1 to 5: a rater's taste, and what the rater sees of the answer."""
     taste = random.Random(example_id).choice([-1, 0, 0, 1])
-    return min(5, max(1, 4 - (system == "winding") + taste + random.Random(f"{example_id} {rater}").choice([0, 0, 1])))
+    return min(
+        5,
+        max(
+            1,
+            4
+            - (system == "winding")
+            + taste
+            + random.Random(f"{example_id} {rater}").choice([0, 0, 1]),
+        ),
+    )
 
 
 def label(draw: Path, file: Path) -> None:
@@ -89,7 +115,13 @@ def annotate(folder: Path) -> None:
 def shrink(folder: Path) -> None:
     """Leaves out what nothing reads again (pages, figures, tables for people), and packs databases."""
     for path in [one for one in folder.rglob("*") if one.is_file()]:
-        if path.name in (".lock", "report.html") or path.suffix in (".svg", ".pdf", ".png", ".md", ".tex"):
+        if path.name in (".lock", "report.html") or path.suffix in (
+            ".svg",
+            ".pdf",
+            ".png",
+            ".md",
+            ".tex",
+        ):
             path.unlink()
         elif path.suffix in (".sqlite", ".part"):
             path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
@@ -117,8 +149,19 @@ def make(folder: Path) -> None:
         longmark("run", "judged", "--trust", "--quiet")
         longmark("split", "judged.jsonl", "--parts", "2", "--out", "parts")
         for part in ("1", "2"):
-            longmark("run", f"parts/{part}.part", "--metrics", EASE, "--out", f"parts/{part}", "--quiet")
-        audit = ("--metrics", "ccrs.question_relevance", "--limit", "1", "--out", "audit", "--quiet", "--trust")
+            longmark(
+                "run", f"parts/{part}.part", "--metrics", EASE, "--out", f"parts/{part}", "--quiet"
+            )
+        audit = (
+            "--metrics",
+            "ccrs.question_relevance",
+            "--limit",
+            "1",
+            "--out",
+            "audit",
+            "--quiet",
+            "--trust",
+        )
         longmark("audit", "--judge", "local", "--config", "longmark.yaml", *audit)
     longmark("run", "two.jsonl", "--metrics", EASE, "--out", "runs/two", "--quiet")
     longmark("label", "next", "runs/two", "--n", "100", "--out", "draw.jsonl")
@@ -131,9 +174,16 @@ def make(folder: Path) -> None:
     longmark("annotate", "import", "study.yaml")
     longmark("annotate", "export", "study.yaml", "--out", "labels")
     longmark("export", "runs/judged", "--bundle", "judged.zip")
-    about = [{"example_id": one["id"], "system": one["system"], "metric": "made.elsewhere"} for one in given]
+    about = [
+        {"example_id": one["id"], "system": one["system"], "metric": "made.elsewhere"}
+        for one in given
+    ]
     lengths: list[dict[str, Any]] = [{"score": len(one["answer"])} for one in given]
-    unscored: dict[str, Any] = {"score": None, "status": "model_error", "reason": "the other tool had no reply"}
+    unscored: dict[str, Any] = {
+        "score": None,
+        "status": "model_error",
+        "reason": "the other tool had no reply",
+    }
     scored = [key | score for key, score in zip(about, [*lengths[:-1], unscored], strict=True)]
     write_jsonl(folder / "rows.jsonl", scored)
     (folder / "two.jsonl").unlink()  # the run has its lines

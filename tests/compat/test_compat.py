@@ -53,7 +53,9 @@ def done(release: Path, *words: str | Path) -> Done:
 
 
 def scores(folder: Path) -> dict[tuple[str, str], tuple[float | None, str, str | None]]:
-    return {(one.example_id, one.metric): (one.score, one.status, one.reason) for one in rows_of(folder)}
+    return {
+        (one.example_id, one.metric): (one.score, one.status, one.reason) for one in rows_of(folder)
+    }
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -80,7 +82,16 @@ def test_files_of_a_release_are_there_and_are_never_made_again():
 
 
 def test_a_report_shows_a_run_and_rows_made_elsewhere(release: Path):
-    done(release, "report", "runs/judged", "rows.jsonl", "--out", "page.html", "--json", "report.json")
+    done(
+        release,
+        "report",
+        "runs/judged",
+        "rows.jsonl",
+        "--out",
+        "page.html",
+        "--json",
+        "report.json",
+    )
     shown = json.loads((release / "report.json").read_bytes())["scores"]
     counts = {(one["metric"], one["system"]): (one["scored"], one["total"]) for one in shown}
     assert counts["made.elsewhere", "winding (rows)"] == (50, 51)
@@ -90,16 +101,23 @@ def test_a_report_shows_a_run_and_rows_made_elsewhere(release: Path):
 
 def test_compare_and_metaeval_write_all_that_they_wrote(release: Path):
     done(release, *COMPARE, "--json", "now.json")
-    assert [*lost(*(json.loads((release / name).read_bytes()) for name in ("compare.json", "now.json")))] == []
+    assert [
+        *lost(*(json.loads((release / name).read_bytes()) for name in ("compare.json", "now.json")))
+    ] == []
     done(release, *METAEVAL, "--out", "now")
     tables = [path.name for path in (release / "metaeval" / "tables").glob("*.json")]
     assert len(tables) > 5
     for name in tables:
-        before, now = (json.loads((release / out / "tables" / name).read_bytes()) for out in ("metaeval", "now"))
+        before, now = (
+            json.loads((release / out / "tables" / name).read_bytes())
+            for out in ("metaeval", "now")
+        )
         assert [*lost(before, now, name)] == []
 
 
-def test_a_run_with_a_metric_of_an_earlier_version_is_not_continued_and_loses_nothing(release: Path):
+def test_a_run_with_a_metric_of_an_earlier_version_is_not_continued_and_loses_nothing(
+    release: Path,
+):
     rows = release / "runs" / "judged" / "rows.jsonl"
     before = rows.read_bytes()
     found = run("run", "judged", "--trust", "--quiet", home=release / "home", cwd=release)
@@ -110,7 +128,9 @@ def test_a_run_with_a_metric_of_an_earlier_version_is_not_continued_and_loses_no
 
 def test_parts_are_merged(release: Path):
     done(release, "merge", "parts/1", "parts/2", "--out", "merged")
-    assert scores(release / "merged") == scores(release / "parts" / "1") | scores(release / "parts" / "2")
+    assert scores(release / "merged") == scores(release / "parts" / "1") | scores(
+        release / "parts" / "2"
+    )
     assert len(scores(release / "merged")) == 12
 
 
@@ -133,8 +153,20 @@ def test_a_certificate_by_the_first_rules_is_to_be_made_again(release: Path):
 def test_an_audit_is_resumed_from_its_call_cache(release: Path):
     table = release / "audit" / "tables" / "effects.json"
     before = json.loads(table.read_bytes())
-    options = ("--metrics", "ccrs.question_relevance", "--limit", "1", "--out", "audit", "--quiet", "--trust")
-    assert "\n0 calls" in done(release, "audit", "--judge", "local", "--config", "longmark.yaml", *options).out
+    options = (
+        "--metrics",
+        "ccrs.question_relevance",
+        "--limit",
+        "1",
+        "--out",
+        "audit",
+        "--quiet",
+        "--trust",
+    )
+    assert (
+        "\n0 calls"
+        in done(release, "audit", "--judge", "local", "--config", "longmark.yaml", *options).out
+    )
     assert [*lost(before, json.loads(table.read_bytes()))] == []
 
 
@@ -142,12 +174,16 @@ def test_a_study_is_read_with_its_labels(release: Path):
     assert "23 submitted" in done(release, "annotate", "status", "study.yaml").out
     done(release, "annotate", "export", "study.yaml", "--out", "exported")
     for name in ("labels.jsonl", "audit.jsonl"):
-        assert [*lost(lines(release / "labels" / name), lines(release / "exported" / name), name)] == []
+        assert [
+            *lost(lines(release / "labels" / name), lines(release / "exported" / name), name)
+        ] == []
     exported, before = (
         list(csv.DictReader((release / folder / "ratings.csv").read_text().splitlines()))
         for folder in ("exported", "labels")
     )
-    assert [{column: row[column] for column in before[0]} for row in exported] == before, "new columns come behind"
+    assert [{column: row[column] for column in before[0]} for row in exported] == before, (
+        "new columns come behind"
+    )
     done(release, "metaeval", "runs/judged", "labels/ratings.csv")
 
 
@@ -163,7 +199,9 @@ def test_a_sample_to_label_makes_a_study_and_is_followed_by_another(release: Pat
 
 def test_the_ledger_and_the_cache_are_listed(release: Path):
     assert "43 chat replies" in done(release, "cache").out
-    (folder, *counts), *_ = [line.split() for line in done(release, "cache", "ledger").out.splitlines()[1:]]
+    (folder, *counts), *_ = [
+        line.split() for line in done(release, "cache", "ledger").out.splitlines()[1:]
+    ]
     assert Path(folder).name == "judged"
     assert counts[:2] == ["22", "22"]
 

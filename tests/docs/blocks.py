@@ -67,7 +67,9 @@ def blocks(page: Path, root: Path) -> Iterator[Block]:
             raise ValueError(f"{place}: the block has no end")
         body = lines[number + 1 : end]
         commands = tuple(_commands(place, body)) if opening[1] == "console" else ()
-        yield Block(place, opening[1], "\n".join(body), mark[1].partition(":")[0] if mark else "", commands)
+        yield Block(
+            place, opening[1], "\n".join(body), mark[1].partition(":")[0] if mark else "", commands
+        )
         number = end + 1
 
 
@@ -97,7 +99,9 @@ def _commands(place: str, lines: list[str]) -> Iterator[Command]:
 def run_command(command: Command, folder: Path, env: Mapping[str, str]) -> tuple[int, str]:
     """The exit code and what was printed, both streams together. A plain `longmark …` runs in this process, which
     saves the start of Python; anything else goes to the shell."""
-    if command.text.startswith("longmark ") and not _SHELL.search(re.sub(r"'[^']*'", "", command.text)):
+    if command.text.startswith("longmark ") and not _SHELL.search(
+        re.sub(r"'[^']*'", "", command.text)
+    ):
         return _in_process(shlex.split(command.text)[1:], folder, env)
     done = subprocess.run(
         ["bash", "-c", command.text], cwd=folder, env={**os.environ, **env}, stdin=subprocess.DEVNULL,
@@ -109,7 +113,11 @@ def run_command(command: Command, folder: Path, env: Mapping[str, str]) -> tuple
 def _in_process(words: list[str], folder: Path, env: Mapping[str, str]) -> tuple[int, str]:
     printed = io.StringIO()
     variables = {**os.environ, **env}
-    with there(folder, variables), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+    with (
+        there(folder, variables),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+    ):
         code = in_process(words)
     return code, printed.getvalue()
 
@@ -122,13 +130,19 @@ def not_printed(shown: tuple[str, ...], printed: str, *, figures: bool) -> str |
         if line.strip() == "…":
             anywhere = True
             continue
-        pattern = re.compile(".*".join(re.escape(_plain(part, figures)) for part in line.split("…")))
+        pattern = re.compile(
+            ".*".join(re.escape(_plain(part, figures)) for part in line.split("…"))
+        )
         rest = range(at, len(lines) if anywhere else min(at + 1, len(lines)))
         found = next((n for n in rest if pattern.fullmatch(lines[n])), None)
         if found is None:
             return line
         at, anywhere = found + 1, False
-    return None if anywhere or at == len(lines) or not any(shown) else f"(nothing more, but it printed: {lines[at]})"
+    return (
+        None
+        if anywhere or at == len(lines) or not any(shown)
+        else f"(nothing more, but it printed: {lines[at]})"
+    )
 
 
 def _plain(line: str, figures: bool) -> str:

@@ -62,7 +62,16 @@ def page() -> str:
 
 def _section(name: str) -> str:
     title, _, rest = docstring(name).partition("\n\n")
-    lines = [f"### {name}", "", f"**{title.replace(chr(10), ' ')}**", "", rest, "", "| | |", "| --- | --- |"]
+    lines = [
+        f"### {name}",
+        "",
+        f"**{title.replace(chr(10), ' ')}**",
+        "",
+        rest,
+        "",
+        "| | |",
+        "| --- | --- |",
+    ]
     lines += [f"| `{label}` | {fact} |" for label, fact in facts(name, load(name))]
     return "\n".join(lines) + "\n"
 

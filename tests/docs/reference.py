@@ -41,7 +41,9 @@ def cli_page() -> str:
     return "\n".join([_CLI, *(_verb(leaf, about) for leaf, about in leaves(parser(), ""))])
 
 
-def leaves(one: argparse.ArgumentParser, about: str) -> Iterator[tuple[argparse.ArgumentParser, str]]:
+def leaves(
+    one: argparse.ArgumentParser, about: str
+) -> Iterator[tuple[argparse.ArgumentParser, str]]:
     """The parsers without parsers below them, each with its line in the list of its parent."""
     inside = [action for action in one._actions if isinstance(action, argparse._SubParsersAction)]
     if not inside:
@@ -53,17 +55,25 @@ def leaves(one: argparse.ArgumentParser, about: str) -> Iterator[tuple[argparse.
 
 
 def _verb(leaf: argparse.ArgumentParser, about: str) -> str:
-    words = [_option(one) if one.required or not one.option_strings else "" for one in leaf._actions]
+    words = [
+        _option(one) if one.required or not one.option_strings else "" for one in leaf._actions
+    ]
     parts = [
         f"## {leaf.prog}",
         _prose(leaf.description or about),
         f"`{' '.join([leaf.prog, *filter(None, words), '…'])}`",
     ]
     for group in leaf._action_groups:
-        shown = [one for one in group._group_actions if one.help is not argparse.SUPPRESS and one.dest != "help"]
+        shown = [
+            one
+            for one in group._group_actions
+            if one.help is not argparse.SUPPRESS and one.dest != "help"
+        ]
         if shown:
             head = (
-                "" if group.title in ("positional arguments", "options") else f"*{(group.title or '').capitalize()}.* "
+                ""
+                if group.title in ("positional arguments", "options")
+                else f"*{(group.title or '').capitalize()}.* "
             )
             said = f"{head}{_prose(group.description or '')}".strip()
             listed = "\n".join(f"- `{_option(one)}`: {_prose(_help(leaf, one))}" for one in shown)
@@ -92,8 +102,16 @@ def api_page() -> str:
             listed = ", ".join(f"`{known}` (`{_home(value)}`)" for known, value in names)
             parts.append(f"## {name}\n\nThe names of other modules that are used most: {listed}.\n")
         else:
-            known = [_entry(*one) for one in names if inspect.isclass(one[1]) or inspect.isfunction(one[1])]
-            parts += [f"## {name}\n", *_block(inspect.getdoc(module) or ""), *chain.from_iterable(known)]
+            known = [
+                _entry(*one)
+                for one in names
+                if inspect.isclass(one[1]) or inspect.isfunction(one[1])
+            ]
+            parts += [
+                f"## {name}\n",
+                *_block(inspect.getdoc(module) or ""),
+                *chain.from_iterable(known),
+            ]
     return "\n".join(parts)
 
 
@@ -105,8 +123,12 @@ def _home(value: Any) -> str:
 def _entry(name: str, value: Any) -> list[str]:
     kind = "class " if inspect.isclass(value) else ""
     said = vars(value).get("__doc__") if kind else value.__doc__
-    made = said and not said.startswith(f"{name}(")  # a dataclass without a docstring gets its signature
-    return _block(f"{kind}{name}{signature(value)}" + (f"\n\n{inspect.cleandoc(said)}" if made else ""))
+    made = said and not said.startswith(
+        f"{name}("
+    )  # a dataclass without a docstring gets its signature
+    return _block(
+        f"{kind}{name}{signature(value)}" + (f"\n\n{inspect.cleandoc(said)}" if made else "")
+    )
 
 
 def _block(text: str) -> list[str]:
@@ -116,4 +138,6 @@ def _block(text: str) -> list[str]:
 def _prose(text: str) -> str:
     """The text of a help as Markdown: what stands between backticks is code, and nothing else means anything."""
     pieces = re.split(r"(`[^`]*`)", text)
-    return "".join(one if one.startswith("`") else re.sub(r"([<*\[\]|_])", r"\\\1", one) for one in pieces)
+    return "".join(
+        one if one.startswith("`") else re.sub(r"([<*\[\]|_])", r"\\\1", one) for one in pieces
+    )

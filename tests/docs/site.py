@@ -18,7 +18,16 @@ from pathlib import Path
 from urllib.parse import unquote
 
 ROOT = Path(__file__).parents[2]
-PUBLISHED = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Dockerfile", "docs", "design", "examples")
+PUBLISHED = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "Dockerfile",
+    "docs",
+    "design",
+    "examples",
+)
 
 SHOWN = (
     "index",
@@ -42,7 +51,9 @@ def build(folder: Path) -> Path:
     pages.mkdir(parents=True)
     for name in PUBLISHED:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, pages / name, ignore=shutil.ignore_patterns("notes", "broken"))
+            shutil.copytree(
+                ROOT / name, pages / name, ignore=shutil.ignore_patterns("notes", "broken")
+            )
         else:
             shutil.copy(ROOT / name, pages)
     if folder != ROOT:
@@ -58,10 +69,16 @@ def problems(site: Path) -> Iterator[str]:
     """A line for each link that leads nowhere, and for each script, style or picture that is not a file of the site."""
     for page in sorted(site.rglob("*.html")):
         text = page.read_text(encoding="utf-8")
-        base = site if page.name == "404.html" else page.parent  # the page of a server: its links begin with /
+        base = (
+            site if page.name == "404.html" else page.parent
+        )  # the page of a server: its links begin with /
         for tag, target in _TAG.findall(text):
             path, _, anchor = target.partition("#")
-            there = (base / unquote(path).lstrip("/" if base is site else "")).resolve() if path else page
+            there = (
+                (base / unquote(path).lstrip("/" if base is site else "")).resolve()
+                if path
+                else page
+            )
             if re.match(r"\w+:|//", target):
                 if tag != "a":
                     yield f"{page.relative_to(site)}: <{tag}> is fetched from {target}"

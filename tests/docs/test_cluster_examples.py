@@ -15,7 +15,18 @@ from typing import Annotated, Any, Literal
 import pytest
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
-from tests.program import QR, ROOT, environment, manifest_of, records, rows_of, run, server_process, until, write_jsonl
+from tests.program import (
+    QR,
+    ROOT,
+    environment,
+    manifest_of,
+    records,
+    rows_of,
+    run,
+    server_process,
+    until,
+    write_jsonl,
+)
 
 CLUSTER = ROOT / "examples" / "cluster"
 SCRIPTS = sorted(CLUSTER.glob("*.sh"))
@@ -37,10 +48,16 @@ def folder(tmp_path: Path) -> Path:
 
 def task(folder: Path, number: int, *options: str) -> subprocess.Popen[bytes]:
     """A task of the job array."""
-    words = {"SLURM_ARRAY_TASK_ID": str(number), "SLURM_JOB_ID": "1", "SCRATCH": str(folder / "scratch")}
+    words = {
+        "SLURM_ARRAY_TASK_ID": str(number),
+        "SLURM_JOB_ID": "1",
+        "SCRATCH": str(folder / "scratch"),
+    }
     path = {"PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     env = environment(folder / "home", {**words, **path})
-    return subprocess.Popen(["bash", "slurm.sh", *options], cwd=folder, env=env, stdout=subprocess.DEVNULL)
+    return subprocess.Popen(
+        ["bash", "slurm.sh", *options], cwd=folder, env=env, stdout=subprocess.DEVNULL
+    )
 
 
 def test_a_job_array_scores_the_parts_and_goes_on_after_the_time_is_up(folder: Path):
@@ -50,9 +67,17 @@ def test_a_job_array_scores_the_parts_and_goes_on_after_the_time_is_up(folder: P
     home = folder / "home"
     with server_process("--latency", "0.05") as server:
         options = ("--metrics", QR, "--judge", f"m@{server.base_url}", "--concurrency", "2")
-        assert run("split", "in.jsonl", "--parts", "2", "--out", "parts", home=home, cwd=folder).code == 0
+        assert (
+            run("split", "in.jsonl", "--parts", "2", "--out", "parts", home=home, cwd=folder).code
+            == 0
+        )
         stopped = task(folder, 1, *options)
-        until(lambda: (folder / "runs/1/rows.jsonl").exists() and (folder / "runs/1/rows.jsonl").stat().st_size)
+        until(
+            lambda: (
+                (folder / "runs/1/rows.jsonl").exists()
+                and (folder / "runs/1/rows.jsonl").stat().st_size
+            )
+        )
         stopped.send_signal(signal.SIGTERM)
         assert stopped.wait(60) == 130
         assert (folder / "requeued.txt").read_text() == "requeue 1\n"
@@ -67,7 +92,10 @@ def test_a_job_array_scores_the_parts_and_goes_on_after_the_time_is_up(folder: P
         assert merged.code == 0, merged.err
         assert merged.out.endswith("Merged: merged (30 examples, 30 rows)\n")
     verified = run("verify", "merged", home=home, cwd=folder)
-    assert (verified.code, verified.out) == (0, "30 of 30 rows verified · 0 differ · 0 not verifiable\n")
+    assert (verified.code, verified.out) == (
+        0,
+        "30 of 30 rows verified · 0 differ · 0 not verifiable\n",
+    )
     assert [row.example_id for row in rows_of(folder / "merged")] == [str(i) for i in range(30)]
     assert [session["part"] for session in manifest_of(folder / "merged")["sessions"]].count(1) == 2
 
@@ -84,7 +112,9 @@ def test_yamllint_finds_nothing():
     if shutil.which("yamllint") is None:
         pytest.skip("yamllint is not installed (pip install yamllint)")
     rules = "{extends: default, rules: {line-length: {max: 120}}}"
-    done = subprocess.run(["yamllint", "-d", rules, CLUSTER / "job.yaml"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["yamllint", "-d", rules, CLUSTER / "job.yaml"], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout) == (0, "")
 
 
@@ -108,7 +138,9 @@ Positive = Annotated[int, Field(ge=1)]
 class _OnExitCodes(_Strict):
     containerName: Name
     operator: Literal["In", "NotIn"]
-    values: Annotated[list[Annotated[int, Field(ge=1, le=255)]], Field(min_length=1, max_length=255)]
+    values: Annotated[
+        list[Annotated[int, Field(ge=1, le=255)]], Field(min_length=1, max_length=255)
+    ]
 
 
 class _PodCondition(_Strict):
@@ -219,9 +251,13 @@ def test_the_job_of_kubernetes_has_the_fields_of_the_api():
 
 
 def test_the_command_of_the_job_runs_the_part_of_its_index(tmp_path: Path):
-    (container,) = yaml.safe_load((CLUSTER / "job.yaml").read_text("utf-8"))["spec"]["template"]["spec"]["containers"]
+    (container,) = yaml.safe_load((CLUSTER / "job.yaml").read_text("utf-8"))["spec"]["template"][
+        "spec"
+    ]["containers"]
     (tmp_path / "part.sh").write_text('printf "%s|" "$@"\n', encoding="utf-8")
     words = [*container["command"], *container["args"]]
     env = {**os.environ, "JOB_COMPLETION_INDEX": "6"}
-    printed = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        words, cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+    ).stdout
     assert printed.split("|")[:-1] == ["7", *container["args"]]

@@ -66,7 +66,12 @@ def folder(tmp_path: Path) -> Path:
 
 def variables(tmp_path: Path) -> dict[str, str]:
     path = f"{tmp_path / 'bin'}:{Path(sys.executable).parent}:/usr/bin:/bin"
-    return {"LONGMARK_HOME": str(tmp_path / "home"), "PATH": path, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200"}
+    return {
+        "LONGMARK_HOME": str(tmp_path / "home"),
+        "PATH": path,
+        "PYTHONPATH": str(ROOT / "src"),
+        "COLUMNS": "200",
+    }
 
 
 def name_of(page: Path) -> str:
@@ -79,7 +84,9 @@ def run_blocks(page: Path, mark: str, folder: Path, env: dict[str, str], endpoin
         code, printed = run_command(Command(text, 0, ()), folder, env)
         assert code == 0, printed
     names: dict[str, Any] = {"__name__": "__docs__"}
-    chosen = [block for block in blocks(page, ROOT) if block.language in RUN_HERE and block.mark == mark]
+    chosen = [
+        block for block in blocks(page, ROOT) if block.language in RUN_HERE and block.mark == mark
+    ]
     for block in chosen:
         if block.language == "python":
             code_ = compile(_ENDPOINT.sub(endpoint, block.text), block.place, "exec")
@@ -108,9 +115,13 @@ def test_what_a_page_shows_is_what_happens(page: Path, tmp_path: Path, folder: P
 @pytest.mark.slow
 @pytest.mark.embedded
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(b.mark == "embedded" for b in blocks(page, ROOT))], ids=name_of
+    "page",
+    [page for page in PAGES if any(b.mark == "embedded" for b in blocks(page, ROOT))],
+    ids=name_of,
 )
-def test_what_a_page_shows_on_the_embedded_judge(page: Path, tmp_path: Path, folder: Path, endpoint: str):
+def test_what_a_page_shows_on_the_embedded_judge(
+    page: Path, tmp_path: Path, folder: Path, endpoint: str
+):
     if not catalogue.is_installed("judge"):
         pytest.skip("the embedded judge is not installed: longmark models install judge")
     models = (home() / "models").resolve()
@@ -132,7 +143,9 @@ def test_a_reason_is_given_for_what_is_not_run():
 
 @pytest.mark.parametrize("path", generate.WRITTEN, ids=name_of)
 def test_a_generated_file_is_what_is_generated(path: Path):
-    assert path.read_text(encoding="utf-8") == generate.WRITTEN[path](), "run: python -m tests.docs.generate"
+    assert path.read_text(encoding="utf-8") == generate.WRITTEN[path](), (
+        "run: python -m tests.docs.generate"
+    )
 
 
 def test_every_metric_has_its_section():
@@ -153,8 +166,12 @@ def test_every_page_is_in_the_navigation_of_the_site():
 
 
 def test_every_extra_and_every_family_of_metrics_is_named():
-    readme, install = ((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/install.md"))
-    for extra in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]:
+    readme, install = (
+        (ROOT / name).read_text("utf-8") for name in ("README.md", "docs/install.md")
+    )
+    for extra in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+        "optional-dependencies"
+    ]:
         assert f"| `{extra}` |" in install, extra
     for family in {name.split(".")[0] for name in metrics.names()}:
         assert family in readme.lower(), family
@@ -178,7 +195,12 @@ def test_every_verb_and_every_option_is_named():
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES if page.name != "cli.md")
     verbs = next(a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
     assert [verb for verb in verbs if not re.search(rf"longmark {verb}\b", text)] == []
-    index = " ".join((ROOT / "docs" / "index.md").read_text(encoding="utf-8").partition("All commands:")[2].split())
+    index = " ".join(
+        (ROOT / "docs" / "index.md")
+        .read_text(encoding="utf-8")
+        .partition("All commands:")[2]
+        .split()
+    )
     assert sorted(re.findall(r"`longmark ([a-z-]+)`", index)) == sorted(verbs)
     unnamed = [
         f"{verb} {option}"
@@ -188,7 +210,11 @@ def test_every_verb_and_every_option_is_named():
     ]
     assert unnamed == []
     of_run = (ROOT / "docs" / "run.md").read_text(encoding="utf-8")
-    assert [o for o in _options(verbs["run"]) if not re.search(rf"(?<![\w-]){re.escape(o)}(?![\w-])", of_run)] == []
+    assert [
+        o
+        for o in _options(verbs["run"])
+        if not re.search(rf"(?<![\w-]){re.escape(o)}(?![\w-])", of_run)
+    ] == []
 
 
 def _options(its: argparse.ArgumentParser) -> Iterator[str]:
@@ -214,7 +240,9 @@ def test_links_lead_somewhere(page: Path):
 
 
 def _without_code(page: Path) -> str:
-    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(
+        r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
     return re.sub(r"`[^`]*`", "", text)
 
 
@@ -237,7 +265,9 @@ def _anchors(page: Path) -> set[str]:
         ((), "a\n", None),
     ],
 )
-def test_shown_lines_are_held_against_printed_ones(shown: tuple[str, ...], printed: str, missing: str | None):
+def test_shown_lines_are_held_against_printed_ones(
+    shown: tuple[str, ...], printed: str, missing: str | None
+):
     assert not_printed(shown, printed, figures=True) == missing
 
 
@@ -254,8 +284,14 @@ def test_blocks_and_their_marks(tmp_path: Path):
         encoding="utf-8",
     )
     first, second, third = blocks(page, tmp_path)
-    assert first.commands == (Command("false", 1, ()), Command("longmark    --version", 0, ("longmark 0",)))
-    assert [(b.language, b.mark) for b in (second, third)] == [("console", "not run"), ("python", "embedded")]
+    assert first.commands == (
+        Command("false", 1, ()),
+        Command("longmark    --version", 0, ("longmark 0",)),
+    )
+    assert [(b.language, b.mark) for b in (second, third)] == [
+        ("console", "not run"),
+        ("python", "embedded"),
+    ]
     page.write_text("```console\n$ true\n", encoding="utf-8")
     with pytest.raises(ValueError, match="no end"):
         list(blocks(page, tmp_path))
@@ -263,7 +299,11 @@ def test_blocks_and_their_marks(tmp_path: Path):
 
 def test_a_command_that_fails_is_noticed(tmp_path: Path, folder: Path, endpoint: str):
     block = Block(
-        "page:1", "console", "", "", (Command("longmark run answers.jsonl --metrics no.such --out r", 0, ()),)
+        "page:1",
+        "console",
+        "",
+        "",
+        (Command("longmark run answers.jsonl --metrics no.such --out r", 0, ()),),
     )
     with pytest.raises(AssertionError, match="exit code 2, documented 0"):
         run_console(block, folder, variables(tmp_path), endpoint)

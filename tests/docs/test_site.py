@@ -27,7 +27,9 @@ def test_the_site_is_whole_and_fetches_nothing(site: Path):
     assert list(problems(site)) == []
     page = site / "docs" / "latex.html"
     kept = page.read_text("utf-8")
-    page.write_text('<a href="run.html#no">a</a><a href="none.html">b</a><script src="https://e.org/x.js"></script>')
+    page.write_text(
+        '<a href="run.html#no">a</a><a href="none.html">b</a><script src="https://e.org/x.js"></script>'
+    )
     assert [one.partition(": ")[2] for one in problems(site)] == [
         "run.html#no has no such anchor",
         "none.html does not exist",
@@ -49,7 +51,9 @@ def browser() -> Iterator[Browser]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("name", SHOWN)
-def test_a_page_of_the_site_has_no_violation_and_fits(site: Path, browser: Browser, name: str, view: str, scheme: str):
+def test_a_page_of_the_site_has_no_violation_and_fits(
+    site: Path, browser: Browser, name: str, view: str, scheme: str
+):
     context = browser.new_context(**VIEWS[view], color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
     page = context.new_page()
     asked: list[str] = []

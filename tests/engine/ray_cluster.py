@@ -18,7 +18,8 @@ import pytest
 from tests.program import ROOT, until
 
 needs_ray = pytest.mark.skipif(
-    find_spec("ray") is None or not Path("/proc").is_dir(), reason="the extra `ray` is not installed, or no /proc"
+    find_spec("ray") is None or not Path("/proc").is_dir(),
+    reason="the extra `ray` is not installed, or no /proc",
 )
 
 _HOLD = """
@@ -110,8 +111,13 @@ class TestCluster:
         found = []
         for entry in Path("/proc").iterdir():
             try:
-                actor = entry.name.isdecimal() and (entry / "cmdline").read_bytes().startswith(b"ray::Worker")
-                if actor and self.env["RAY_AUTH_TOKEN"].encode() in (entry / "environ").read_bytes():
+                actor = entry.name.isdecimal() and (entry / "cmdline").read_bytes().startswith(
+                    b"ray::Worker"
+                )
+                if (
+                    actor
+                    and self.env["RAY_AUTH_TOKEN"].encode() in (entry / "environ").read_bytes()
+                ):
                     found.append(int(entry.name))
             except OSError:
                 continue
@@ -144,7 +150,9 @@ def two_nodes(scratch: Path) -> Iterator[TestCluster]:
     }
     import tempfile
 
-    with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="ray-", dir="/tmp", ignore_cleanup_errors=True
+    ) as folder:
         process = subprocess.Popen(
             [sys.executable, "-c", _HOLD, folder],
             env={**os.environ, **env, "LONGMARK_HOME": str(scratch / "home")},

@@ -31,7 +31,9 @@ class StandInRay:
     shut_down: int = 0
     init_with: dict[str, Any] = field(default_factory=dict)
     never_starts: Callable[[int], bool] = lambda _number: False
-    exceptions: Any = field(default_factory=lambda: SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError))
+    exceptions: Any = field(
+        default_factory=lambda: SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
+    )
 
     def is_initialized(self) -> bool:
         return False
@@ -43,7 +45,10 @@ class StandInRay:
         self.shut_down += 1
 
     def nodes(self) -> list[dict[str, Any]]:
-        return [{"NodeID": one, "NodeManagerAddress": one, "Alive": alive} for one, alive in self.addresses.items()]
+        return [
+            {"NodeID": one, "NodeManagerAddress": one, "Alive": alive}
+            for one, alive in self.addresses.items()
+        ]
 
     def get_runtime_context(self) -> Any:
         return SimpleNamespace(get_node_id=lambda: next(iter(self.addresses)))
@@ -54,7 +59,9 @@ class StandInRay:
     available_resources = cluster_resources
 
     def remote(self, kind: type) -> Any:
-        return SimpleNamespace(options=lambda **_: SimpleNamespace(remote=lambda work: _Actor(self, kind(work))))
+        return SimpleNamespace(
+            options=lambda **_: SimpleNamespace(remote=lambda work: _Actor(self, kind(work)))
+        )
 
     def wait(self, asked: list[Any], **_: Any) -> tuple[list[Any], list[Any]]:
         late = [one for one in asked if one.late]
@@ -93,7 +100,9 @@ class _Actor:
         self.dead = False
         late = ray.never_starts(ray.started)
         self.facts = SimpleNamespace(remote=lambda: _Asked(worker.facts, late))
-        self.do = SimpleNamespace(remote=lambda batch: _Asked(lambda: self._do(worker, batch), False))
+        self.do = SimpleNamespace(
+            remote=lambda batch: _Asked(lambda: self._do(worker, batch), False)
+        )
 
     async def _do(self, worker: Any, batch: bytes) -> Any:
         if self.dead:

@@ -51,14 +51,25 @@ def run(folder: Path, given: list[Record | str], *options: str) -> int:
     """The exit code of `longmark run` with a gate that every answer meets."""
     file = folder / "in.jsonl"
     file.write_text("\n".join(one if isinstance(one, str) else json.dumps(one) for one in given))
-    words = ["run", str(file), "--metrics", "score.readability", "--out", str(folder / "run"), "--quiet"]
+    words = [
+        "run",
+        str(file),
+        "--metrics",
+        "score.readability",
+        "--out",
+        str(folder / "run"),
+        "--quiet",
+    ]
     return main([*words, "--fail-under", f"{METRIC}<=30", *options])
 
 
 def unscored(folder: Path) -> dict[str, tuple[int, int, list[str]]]:
     """system -> its unscored answers, all of its answers, statuses."""
     cells = summarise([folder / "run"]).of(METRIC)
-    return {cell.system: (cell.n - cell.scored, cell.n, [why.status for why in cell.unscored]) for cell in cells}
+    return {
+        cell.system: (cell.n - cell.scored, cell.n, [why.status for why in cell.unscored])
+        for cell in cells
+    }
 
 
 def broken(one: Record) -> Record:
@@ -74,7 +85,8 @@ def line(_: Record) -> str:
 
 
 @pytest.mark.parametrize(
-    ("change", "status", "of_a"), [(broken, "skipped", 0), (line, "skipped", 15), (variant, "inapplicable", 0)]
+    ("change", "status", "of_a"),
+    [(broken, "skipped", 0), (line, "skipped", 15), (variant, "inapplicable", 0)],
 )
 def test_answers_that_get_no_row_count_in_gate_comparison_and_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Any, status: str, of_a: int
@@ -85,7 +97,10 @@ def test_answers_that_get_no_row_count_in_gate_comparison_and_page(
     said = capsys.readouterr()
     assert "unscored" in said.err
     assert f"15 {status}" in said.out
-    assert unscored(tmp_path) == {"a": (of_a, 20 + of_a, [status] * bool(of_a)), "b": (15, 20, [status])}
+    assert unscored(tmp_path) == {
+        "a": (of_a, 20 + of_a, [status] * bool(of_a)),
+        "b": (15, 20, [status]),
+    }
     scores = read_scores([tmp_path / "run"])
     assert [scores.unanswered(METRIC, name) for name in "ab"] == [(of_a, 20 + of_a), (15, 20)]
     page = tmp_path / "page.html"
@@ -93,12 +108,15 @@ def test_answers_that_get_no_row_count_in_gate_comparison_and_page(
     assert "5 of 20 scored" in page.read_text("utf-8")
 
 
-def test_a_system_that_vanished_from_the_file_does_not_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_system_that_vanished_from_the_file_does_not_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     assert run(tmp_path, [*records()]) == 0
     assert run(tmp_path, [*records("a")]) == 3
     said = capsys.readouterr()
     assert (
-        "20 answers that the folder held to questions that their system no longer answers count as unscored" in said.err
+        "20 answers that the folder held to questions that their system no longer answers count as unscored"
+        in said.err
     )
     assert f"not met: {METRIC}<=30 for b" in said.out
     assert run(tmp_path, [*records("a")]) == 3  # still
@@ -124,10 +142,22 @@ def test_the_same_record_twice_is_one_answer(tmp_path: Path):
     assert unscored(tmp_path) == {"a": (0, 20, [])}
 
 
-def test_variants_are_whole_where_a_metric_scores_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    words = ["run", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "run"), "--quiet", "--max-calls", "1"]
+def test_variants_are_whole_where_a_metric_scores_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    words = [
+        "run",
+        str(tmp_path / "in.jsonl"),
+        "--out",
+        str(tmp_path / "run"),
+        "--quiet",
+        "--max-calls",
+        "1",
+    ]
     originals = records("a", 4)
-    changed = [{**one, "variant_of": f"q{i}", "variant": "paraphrase"} for i, one in enumerate(originals)]
+    changed = [
+        {**one, "variant_of": f"q{i}", "variant": "paraphrase"} for i, one in enumerate(originals)
+    ]
     named = [{**one, "question_id": f"q{i}"} for i, one in enumerate(originals)]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, [*named, *changed])))
     main([*words, "--metrics", "score.robustness", "--embedder", "embedded:minilm"])

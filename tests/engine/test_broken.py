@@ -71,7 +71,9 @@ def test_of_several_that_begin_a_folder_at_once_one_works_and_the_others_are_tol
     for round_ in range(2):
         out = tmp_path / f"r{round_}"
         words: list[str | Path] = ["--metrics", FRE, "--out", out, "--quiet"]
-        several = [start("run", given, *words, home=tmp_path / "home") for given in (good, bad, good, bad)]
+        several = [
+            start("run", given, *words, home=tmp_path / "home") for given in (good, bad, good, bad)
+        ]
         done = [ended(process) for process in several]
         assert {one.code for one in done} <= {0, 2}
         told = [one.err for one in done if one.code == 2]
@@ -121,18 +123,31 @@ METRIC = Metric(score, needs=("answer",), bounds=(0.0, 1.0))
 """
 
 
-def test_a_metric_whose_code_fails_leaves_a_row_that_says_so_and_all_others_are_scored(tmp_path: Path):
+def test_a_metric_whose_code_fails_leaves_a_row_that_says_so_and_all_others_are_scored(
+    tmp_path: Path,
+):
     """Without a docstring, too: the file stands outside the package, so none is looked for there."""
     (tmp_path / "odd.py").write_text(ODD)
     given = write_jsonl(tmp_path / "given.jsonl", records(8))
-    done = run("run", given, "--metrics", f"odd.py,{FRE}", "--out", "r", "--quiet", home=tmp_path / "home")
+    done = run(
+        "run", given, "--metrics", f"odd.py,{FRE}", "--out", "r", "--quiet", home=tmp_path / "home"
+    )
     assert done.code == 1, done.err
-    assert "longmark: odd: its code failed on 6 examples; the first: odd failed: KeyError: 'missing' (odd.py:7)" in (
-        done.err
+    assert (
+        "longmark: odd: its code failed on 6 examples; the first: odd failed: KeyError: 'missing' (odd.py:7)"
+        in (done.err)
     )
     assert "Traceback" not in done.err
-    reasons = {row.example_id: row.reason or "" for row in rows_of(tmp_path / "r") if row.metric == "odd"}
-    expected = ("KeyError: 'missing'", "ValueError: score", "AttributeError", "TypeError", "KeyError: 'odd'")
+    reasons = {
+        row.example_id: row.reason or "" for row in rows_of(tmp_path / "r") if row.metric == "odd"
+    }
+    expected = (
+        "KeyError: 'missing'",
+        "ValueError: score",
+        "AttributeError",
+        "TypeError",
+        "KeyError: 'odd'",
+    )
     for number, words in enumerate((*expected, "FileNotFoundError"), 1):
         assert reasons.pop(str(number)).startswith(f"odd failed: {words}")
     assert set(reasons.values()) == {""}
@@ -157,10 +172,14 @@ METRIC = Metric(score, needs=("answer",), bounds=(0.0, 1.0))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_one_signal_ends_a_metric_that_computes_and_no_row_is_torn(tmp_path: Path, number: signal.Signals):
+def test_one_signal_ends_a_metric_that_computes_and_no_row_is_torn(
+    tmp_path: Path, number: signal.Signals
+):
     (tmp_path / "slow.py").write_text(SLOW)
     given = write_jsonl(tmp_path / "given.jsonl", records(200))
-    process = start("run", given, "--metrics", "slow.py", "--out", "r", "--quiet", home=tmp_path / "home")
+    process = start(
+        "run", given, "--metrics", "slow.py", "--out", "r", "--quiet", home=tmp_path / "home"
+    )
     until((tmp_path / "computing").exists)
     process.send_signal(number)
     done = ended(process)
@@ -170,12 +189,12 @@ def test_one_signal_ends_a_metric_that_computes_and_no_row_is_torn(tmp_path: Pat
 
 
 def test_a_second_signal_ends_a_metric_that_swallows_errors(tmp_path: Path):
-    stubborn = (
-        "            try:\n                sum(range(1000))\n            except Exception:\n                pass\n"
-    )
+    stubborn = "            try:\n                sum(range(1000))\n            except Exception:\n                pass\n"
     (tmp_path / "slow.py").write_text(SLOW.replace("            sum(range(1000))\n", stubborn))
     given = write_jsonl(tmp_path / "given.jsonl", records(3))
-    process = start("run", given, "--metrics", "slow.py", "--out", "r", "--quiet", home=tmp_path / "home")
+    process = start(
+        "run", given, "--metrics", "slow.py", "--out", "r", "--quiet", home=tmp_path / "home"
+    )
     until((tmp_path / "computing").exists)
     process.send_signal(signal.SIGINT)
     time.sleep(0.2)  # two at once would be heard as one

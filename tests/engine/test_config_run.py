@@ -85,7 +85,9 @@ def test_another_entry_under_the_same_name_is_another_run(tmp_path: Path, server
     with pytest.raises(SettingsChanged, match=r"mine\.temperature: was 0\.5, now 0\.9"):
         scored(tmp_path, written(tmp_path, server, "temperature: 0.9"))
     asked = len(server.requests)
-    scored(tmp_path, written(tmp_path, server, "temperature: 0.5", "tokens_per_minute: 9000000"))  # a rate may change
+    scored(
+        tmp_path, written(tmp_path, server, "temperature: 0.5", "tokens_per_minute: 9000000")
+    )  # a rate may change
     assert len(server.requests) == asked
     scored(tmp_path, written(tmp_path, server, "temperature: 0.9"), out="other")
     assert len(server.requests) == asked + 3  # its replies are not those of the first
@@ -110,7 +112,9 @@ def test_requests_a_minute_are_kept_by_a_run(tmp_path: Path, server: Server) -> 
     assert len(server.requests) == 3
 
 
-def test_a_prompt_beyond_the_context_window_is_unscored_without_a_call(tmp_path: Path, server: Server) -> None:
+def test_a_prompt_beyond_the_context_window_is_unscored_without_a_call(
+    tmp_path: Path, server: Server
+) -> None:
     scored(tmp_path, written(tmp_path, server, "context_window: 10"))
     rows = rows_of(tmp_path / "run")
     assert {row.status for row in rows} == {"too_long"}
@@ -118,11 +122,26 @@ def test_a_prompt_beyond_the_context_window_is_unscored_without_a_call(tmp_path:
     assert server.requests == []
 
 
-def test_the_verbs_take_the_file(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_verbs_take_the_file(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = written(tmp_path, server, "key_env: MISSING_KEY")
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(map(orjson.dumps, EXAMPLES)))
-    words = ("run", tmp_path / "a.jsonl", "--metrics", METRIC, "--judge", "mine", "--config", config, "--trust")
-    assert "mine needs a key: set the environment variable MISSING_KEY" in command(tmp_path, *words, "--out", "x").err
+    words = (
+        "run",
+        tmp_path / "a.jsonl",
+        "--metrics",
+        METRIC,
+        "--judge",
+        "mine",
+        "--config",
+        config,
+        "--trust",
+    )
+    assert (
+        "mine needs a key: set the environment variable MISSING_KEY"
+        in command(tmp_path, *words, "--out", "x").err
+    )
     assert command(tmp_path, *words, "--dry-run").code == 0  # needs no key
     shown = command(tmp_path, "models", "check", "--config", config)
     assert (shown.code, server.requests) == (0, [])

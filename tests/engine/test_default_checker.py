@@ -50,18 +50,25 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     open_model = Registry.open
 
     def opens(self: Registry, role: str, name: Any) -> Any:
-        stubs: dict[tuple[str, Any], Any] = {("checker", "embedded"): Stub(), ("judge", "embedded"): FakeChat("")}
+        stubs: dict[tuple[str, Any], Any] = {
+            ("checker", "embedded"): Stub(),
+            ("judge", "embedded"): FakeChat(""),
+        }
         return stubs.get((role, name)) or open_model(self, role, name)
 
     monkeypatch.setattr(default_checker, "_missing", lambda: "")
     monkeypatch.setattr(Registry, "open", opens)
 
 
-def chosen(tmp_path: Path, examples: Sequence[Example], metric: str = "ragchecker", **options: Any) -> tuple[str, str]:
+def chosen(
+    tmp_path: Path, examples: Sequence[Example], metric: str = "ragchecker", **options: Any
+) -> tuple[str, str]:
     """The checker that a signature has, "" for none, and what is told."""
     told: list[str] = []
     cache = CallCache(tmp_path / "calls.sqlite")
-    settings = make_settings([metric], Registry(cache), RunOptions(tell=told.append, **options), examples)
+    settings = make_settings(
+        [metric], Registry(cache), RunOptions(tell=told.append, **options), examples
+    )
     cache.close()
     return ",".join(settings.backends.names().get("checker", [])), "\n".join(told)
 
@@ -70,7 +77,11 @@ def chosen(tmp_path: Path, examples: Sequence[Example], metric: str = "ragchecke
 def test_without_a_judge_the_built_in_checker_decides_and_says_so(tmp_path: Path):
     told: list[str] = []
     longmark.run(
-        [CARRIES], "ragchecker.faithfulness", out=tmp_path / "run", cache=tmp_path / "calls.sqlite", tell=told.append
+        [CARRIES],
+        "ragchecker.faithfulness",
+        out=tmp_path / "run",
+        cache=tmp_path / "calls.sqlite",
+        tell=told.append,
     )
     (row,) = read_rows(tmp_path / "run" / "rows.jsonl")
     assert row.score == 0.0
@@ -94,15 +105,31 @@ def test_a_judge_decides_and_the_embedded_one_is_told_of_the_checker(tmp_path: P
     assert chosen(tmp_path, [CARRIES], judges=[FakeChat("")]) == ("", "")
 
 
-def test_a_run_that_was_begun_without_it_goes_on_without_it_by_name(tmp_path: Path, request: pytest.FixtureRequest):
+def test_a_run_that_was_begun_without_it_goes_on_without_it_by_name(
+    tmp_path: Path, request: pytest.FixtureRequest
+):
     with pytest.MonkeyPatch.context() as nothing:
         nothing.setattr(default_checker, "_missing", lambda: "it is not installed")
-        longmark.run([CARRIES], "ragchecker.faithfulness", out=tmp_path / "run", cache=tmp_path / "calls.sqlite")
+        longmark.run(
+            [CARRIES],
+            "ragchecker.faithfulness",
+            out=tmp_path / "run",
+            cache=tmp_path / "calls.sqlite",
+        )
     request.getfixturevalue("installed")
     with pytest.raises(SettingsChanged, match="checker"):
-        longmark.run([CARRIES], "ragchecker.faithfulness", out=tmp_path / "run", cache=tmp_path / "calls.sqlite")
+        longmark.run(
+            [CARRIES],
+            "ragchecker.faithfulness",
+            out=tmp_path / "run",
+            cache=tmp_path / "calls.sqlite",
+        )
     result = longmark.run(
-        [CARRIES], "ragchecker.faithfulness", out=tmp_path / "run", cache=tmp_path / "calls.sqlite", checker="judge"
+        [CARRIES],
+        "ragchecker.faithfulness",
+        out=tmp_path / "run",
+        cache=tmp_path / "calls.sqlite",
+        checker="judge",
     )
     assert [row.status for row in result.rows()] == ["missing_input"]
 

@@ -40,7 +40,9 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def chat(content: str = "80", usage: Any = None, **choice: Any) -> bytes:
-    body: dict[str, Any] = {"choices": [{"message": {"content": content}, "finish_reason": "stop", **choice}]}
+    body: dict[str, Any] = {
+        "choices": [{"message": {"content": content}, "finish_reason": "stop", **choice}]
+    }
     return json.dumps(body if usage is None else {**body, "usage": usage}).encode()
 
 
@@ -70,7 +72,11 @@ def test_a_call_that_is_told_to_come_back_in_an_hour_ends_and_the_run_goes_on(
     tmp_path: Path, concurrency: int, asks: str
 ):
     def answer(number: int, _path: str, _request: Any) -> tuple[int, bytes, str] | None:
-        return (429, b'{"error": {"message": "daily limit"}}', f"retry-after: {asks}\r\n") if number < 4 else None
+        return (
+            (429, b'{"error": {"message": "daily limit"}}', f"retry-after: {asks}\r\n")
+            if number < 4
+            else None
+        )
 
     began = time.monotonic()
     with serve(answer=answer) as server:
@@ -81,7 +87,9 @@ def test_a_call_that_is_told_to_come_back_in_an_hour_ends_and_the_run_goes_on(
 
 
 def test_an_endpoint_that_tells_everyone_to_come_back_in_an_hour_is_asked_no_more(tmp_path: Path):
-    with serve(answer=lambda *_: (429, b'{"error": {"message": "daily limit"}}', "retry-after: 3600\r\n")) as server:
+    with serve(
+        answer=lambda *_: (429, b'{"error": {"message": "daily limit"}}', "retry-after: 3600\r\n")
+    ) as server:
         result = scored(tmp_path, server.base_url, n=60, concurrency=4)
     assert server.counts["requests"] <= 5 + 4
     assert len(result.closed) == 1
@@ -108,7 +116,9 @@ def test_a_usage_that_makes_no_sense_is_unknown_and_its_reply_is_kept(tmp_path: 
         result = scored(tmp_path, server.base_url)
         again = scored(tmp_path, server.base_url, out="again")
     rows = rows_of(tmp_path / "r")
-    assert [(row.status, row.usage.unmetered, row.usage.prompt_tokens) for row in rows] == [("ok", 1, 0)] * N
+    assert [(row.status, row.usage.unmetered, row.usage.prompt_tokens) for row in rows] == [
+        ("ok", 1, 0)
+    ] * N
     assert (result.counts.unmetered, result.counts.usd) == (N, None)
     assert again.counts.requests == 0
 
@@ -127,7 +137,9 @@ def test_a_budget_in_dollars_stops_at_the_first_reply_without_a_price(
 
 
 @pytest.mark.parametrize("usage", ODD)
-def test_a_budget_in_tokens_counts_what_a_reply_without_a_count_could_take(tmp_path: Path, usage: Any):
+def test_a_budget_in_tokens_counts_what_a_reply_without_a_count_could_take(
+    tmp_path: Path, usage: Any
+):
     with serve(answer=always(chat(usage=usage))) as server:
         result = scored(tmp_path, server.base_url, max_tokens=6000, concurrency=1)
     assert 1 <= server.counts["requests"] < N
@@ -135,7 +147,8 @@ def test_a_budget_in_tokens_counts_what_a_reply_without_a_count_could_take(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("body", "known"), [(orjson.dumps({"choices": [], "usage": {"prompt_tokens": 600}}), True), (b"<html>", False)]
+    ("body", "known"),
+    [(orjson.dumps({"choices": [], "usage": {"prompt_tokens": 600}}), True), (b"<html>", False)],
 )
 def test_failed_attempts_that_were_billed_count(tmp_path: Path, body: bytes, known: bool):
     with serve(answer=always(body)) as server:
@@ -158,8 +171,18 @@ def test_attempts_that_ran_into_the_deadline_count(tmp_path: Path):
         {"finish_reason": 5},
         {"finish_reason": ["stop"]},
         {"logprobs": {"content": [{"token": None, "logprob": -1}]}},
-        {"logprobs": {"content": [{"token": "80", "logprob": 709.7}, {"token": "80", "logprob": 709.7}]}},
-        {"logprobs": {"content": [{"token": "80", "logprob": -0.1, "top_logprobs": [{"token": 5, "logprob": 0}]}]}},
+        {
+            "logprobs": {
+                "content": [{"token": "80", "logprob": 709.7}, {"token": "80", "logprob": 709.7}]
+            }
+        },
+        {
+            "logprobs": {
+                "content": [
+                    {"token": "80", "logprob": -0.1, "top_logprobs": [{"token": 5, "logprob": 0}]}
+                ]
+            }
+        },
     ],
 )
 @pytest.mark.parametrize("scoring", ["text", "expected"])
@@ -182,15 +205,23 @@ def test_a_key_that_a_reply_repeats_is_written_nowhere(
     monkeypatch.setenv("LONGMARK_API_KEY", secret)
     body = orjson.dumps(
         {
-            "choices": [{"message": {"content": f"80 {secret}", "refusal": secret}, "finish_reason": secret}],
+            "choices": [
+                {"message": {"content": f"80 {secret}", "refusal": secret}, "finish_reason": secret}
+            ],
             "usage": {"prompt_tokens": 12, "completion_tokens": 1},
         }
-    ).replace(secret.encode(), "".join(f"\\u{ord(char):04x}" for char in secret).encode(), 1)  # escaped once
+    ).replace(
+        secret.encode(), "".join(f"\\u{ord(char):04x}" for char in secret).encode(), 1
+    )  # escaped once
     with serve(answer=always(body)) as server:
         scored(tmp_path, server.base_url)
     shown = capsys.readouterr()
     assert secret not in shown.out + shown.err
-    assert [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()] == []
+    assert [
+        path
+        for path in tmp_path.rglob("*")
+        if path.is_file() and secret.encode() in path.read_bytes()
+    ] == []
     assert any(b"[key]" in path.read_bytes() for path in (tmp_path / "home").rglob("calls.sqlite*"))
 
 
@@ -199,14 +230,19 @@ def test_a_body_above_the_limit_is_given_up_unread(tmp_path: Path):
     with serve(answer=always(body)) as server:
         scored(tmp_path, server.base_url, n=2, max_reply_bytes=1_000_000)
         assert server.counts["requests"] == 2  # asking again would bring the same
-        assert all(re.search("1,000,000 bytes.*--max-reply-bytes", row.reason or "") for row in rows_of(tmp_path / "r"))
+        assert all(
+            re.search("1,000,000 bytes.*--max-reply-bytes", row.reason or "")
+            for row in rows_of(tmp_path / "r")
+        )
         scored(tmp_path, server.base_url, n=2, max_reply_bytes=3_000_000)
     assert {row.status for row in rows_of(tmp_path / "r")} == {"ok"}
 
 
 def test_a_packed_reply_is_unpacked_up_to_the_limit(tmp_path: Path):
     usage = {"prompt_tokens": 12, "completion_tokens": 1}
-    with serve(answer=always(gzip.compress(chat(usage=usage)), "content-encoding: gzip\r\n")) as server:
+    with serve(
+        answer=always(gzip.compress(chat(usage=usage)), "content-encoding: gzip\r\n")
+    ) as server:
         scored(tmp_path, server.base_url, n=2)
     assert {row.status for row in rows_of(tmp_path / "r")} == {"ok"}
     bomb = gzip.compress(b" " * 100_000_000, 1)
@@ -231,7 +267,10 @@ def test_two_runs_at_once_on_one_cache_pay_once(tmp_path: Path):
     """Each has a cache object and an event loop of its own, as two processes would."""
     with serve(latency=0.05) as server:
         runs = [
-            threading.Thread(target=scored, args=(tmp_path, server.base_url, f"r{i}"), kwargs={"n": 80}) for i in (1, 2)
+            threading.Thread(
+                target=scored, args=(tmp_path, server.base_url, f"r{i}"), kwargs={"n": 80}
+            )
+            for i in (1, 2)
         ]
         for one in runs:
             one.start()
@@ -243,7 +282,9 @@ def test_two_runs_at_once_on_one_cache_pay_once(tmp_path: Path):
     ]
 
 
-def test_a_full_disk_under_the_rows_lets_calls_in_flight_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_under_the_rows_lets_calls_in_flight_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     from longmark.engine.folder import RunFolder
     from longmark.errors import UserError
 
@@ -310,16 +351,30 @@ def test_a_key_that_a_reply_escapes_inside_its_own_json_is_written_nowhere(
     secret = "sk-" + "abc123XYZ789" * 3
     monkeypatch.setenv("LONGMARK_API_KEY", secret)
     escaped = "".join(f"\\u{ord(char):04x}" for char in secret)
-    content = '{"claims": ["' + escaped + '"], "facts": ["' + escaped + '"], "questions": ["' + escaped + '"]}'
+    content = (
+        '{"claims": ["'
+        + escaped
+        + '"], "facts": ["'
+        + escaped
+        + '"], "questions": ["'
+        + escaped
+        + '"]}'
+    )
     with serve(
-        answer=lambda _n, path, _r: (200, chat(content), "") if path.endswith("chat/completions") else None
+        answer=lambda _n, path, _r: (
+            (200, chat(content), "") if path.endswith("chat/completions") else None
+        )
     ) as at:
         longmark.run(
             records(1), "score.answer_relevance.plain", judges=f"m@{at.base_url}", embedder=f"e@{at.base_url}",
             domain="hazards", out=tmp_path / "r",
         )  # fmt: skip
         assert secret not in str(at.requests[-1][2])
-    assert [path for path in tmp_path.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()] == []
+    assert [
+        path
+        for path in tmp_path.rglob("*")
+        if path.is_file() and secret.encode() in path.read_bytes()
+    ] == []
 
 
 def test_bytes_behind_a_finished_gzip_stream_count_towards_the_limit(tmp_path: Path):
@@ -352,7 +407,11 @@ def test_a_reply_that_ends_for_an_odd_reason_is_paid_once_and_read(tmp_path: Pat
 
 
 def test_a_reply_that_cannot_be_read_is_paid_for_three_times_at_most(tmp_path: Path):
-    with serve(answer=always(b'{"choices": null, "usage": {"prompt_tokens": "9", "completion_tokens": -1}}')) as server:
+    with serve(
+        answer=always(
+            b'{"choices": null, "usage": {"prompt_tokens": "9", "completion_tokens": -1}}'
+        )
+    ) as server:
         scored(tmp_path, server.base_url, n=1)
         assert server.counts["requests"] == 3
     (row,) = rows_of(tmp_path / "r")

@@ -43,7 +43,14 @@ def test_killed_at_random_moments_and_run_again_until_it_ends(tmp_path: Path, ki
 
         def command(out: str) -> list[str | Path]:
             judge = f"m@{server.base_url}"
-            chosen = ["--metrics", f"{QR},{READABILITY}", "--judge", judge, "--concurrency", str(CONCURRENCY)]
+            chosen = [
+                "--metrics",
+                f"{QR},{READABILITY}",
+                "--judge",
+                judge,
+                "--concurrency",
+                str(CONCURRENCY),
+            ]
             return ["run", given, *chosen, "--out", tmp_path / out]
 
         moments = random.Random(20260713)
@@ -85,7 +92,9 @@ def test_killed_at_random_moments_and_run_again_until_it_ends(tmp_path: Path, ki
     assert len({(row.example_id, row.metric) for row in found}) == len(found) == 3 * 40 * kills
     assert values_of(folder) == values_of(tmp_path / "undisturbed")
     assert {row.status for row in found} <= set(STATUSES)
-    assert [row.signature for row in found] == [row.signature for row in rows_of(tmp_path / "undisturbed")]
+    assert [row.signature for row in found] == [
+        row.signature for row in rows_of(tmp_path / "undisturbed")
+    ]
     read = [example_of(line) for line in (folder / "examples.jsonl").read_bytes().splitlines()]
     assert [example.id for example in read] == [str(i) for i in range(40 * kills)]
     manifest = manifest_of(folder)
@@ -106,7 +115,9 @@ longmark.run(given(), {READABILITY!r}, out="out")
     assert run("python", "-c", dying, home=tmp_path / "home").code == -signal.SIGKILL
     assert (tmp_path / "out").is_dir()
     given = write_jsonl(tmp_path / "given.jsonl", records(3))
-    again = run("run", given, "--metrics", READABILITY, "--out", tmp_path / "out", home=tmp_path / "home")
+    again = run(
+        "run", given, "--metrics", READABILITY, "--out", tmp_path / "out", home=tmp_path / "home"
+    )
     assert again.code == 0, again.err
     assert len(rows_of(tmp_path / "out")) == 6
     assert names_in(tmp_path / "out") == ["examples.jsonl", "manifest.json", "rows.jsonl"]
@@ -118,21 +129,31 @@ def test_killed_while_its_calls_hang_leaves_the_rows_that_were_there(tmp_path: P
         words = judged(server, "--concurrency", "3")
         process = start(*words, home=tmp_path / "home")
         rows = tmp_path / "out" / "rows.jsonl"
-        until(lambda: rows.exists() and rows.read_bytes().count(b"\n") == 3 and server.counts()["in_flight"] == 3)
+        until(
+            lambda: (
+                rows.exists()
+                and rows.read_bytes().count(b"\n") == 3
+                and server.counts()["in_flight"] == 3
+            )
+        )
         process.kill()
         ended(process)
         kept = rows.read_bytes()
         again = run(*words, home=tmp_path / "home")
         assert again.code == 0, again.err
         assert set(kept.splitlines()) <= set(rows.read_bytes().splitlines())
-        assert server.counts()["requests"] == 9  # three were answered, three hung, three of these were asked again
+        assert (
+            server.counts()["requests"] == 9
+        )  # three were answered, three hung, three of these were asked again
         assert [row.example_id for row in rows_of(tmp_path / "out")] == [str(i) for i in range(6)]
 
 
 @pytest.mark.parametrize(
     "left", ["no line end", "half a line", "half the file", "half a line more", "zeros", "nothing"]
 )
-def test_whatever_is_left_of_the_rows_they_are_whole_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str):
+def test_whatever_is_left_of_the_rows_they_are_whole_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str
+):
     """What a killed process or a power cut can leave at the end of rows.jsonl."""
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     rows = tmp_path / "out" / "rows.jsonl"
@@ -150,11 +171,15 @@ def test_whatever_is_left_of_the_rows_they_are_whole_again(tmp_path: Path, monke
     )
     longmark.run(records(6), READABILITY, out=tmp_path / "out")
     assert rows.read_bytes().startswith(whole)
-    assert [row.example_id for row in rows_of(tmp_path / "out")] == [str(i) for i in range(6) for _ in range(2)]
+    assert [row.example_id for row in rows_of(tmp_path / "out")] == [
+        str(i) for i in range(6) for _ in range(2)
+    ]
 
 
 @pytest.mark.parametrize("name", ["examples.jsonl", "rows.jsonl"])
-def test_a_file_that_was_deleted_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str):
+def test_a_file_that_was_deleted_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     longmark.run(records(3), READABILITY, out=tmp_path / "out")
     (tmp_path / "out" / name).unlink()

@@ -48,7 +48,10 @@ def stored(path: Path) -> dict[bytes, str]:
     with closing(sqlite3.connect(path, timeout=30)) as database:
         if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'calls'").fetchone():
             return {}
-        return {key: orjson.loads(reply)["model"] for key, reply in database.execute("SELECT key, reply FROM calls")}
+        return {
+            key: orjson.loads(reply)["model"]
+            for key, reply in database.execute("SELECT key, reply FROM calls")
+        }
 
 
 def ledger(path: Path) -> Iterator[tuple[Any, ...]]:
@@ -62,7 +65,16 @@ def test_after_kills_the_servers_books_and_the_ledger_agree(tmp_path: Path, kill
     cache = tmp_path / "home" / "calls.sqlite"
     moments = random.Random(20261124)
     with serve(latency=0.04, answer=answer) as server:
-        words = ["run", "given.jsonl", "--metrics", QR, "--judge", f"m@{server.base_url}", "--out", "out"]
+        words = [
+            "run",
+            "given.jsonl",
+            "--metrics",
+            QR,
+            "--judge",
+            f"m@{server.base_url}",
+            "--out",
+            "out",
+        ]
         words += ["--concurrency", str(CONCURRENCY)]
         for _ in range(kills):
             before, begun = stored(cache), len(server.requests)
@@ -73,7 +85,9 @@ def test_after_kills_the_servers_books_and_the_ledger_agree(tmp_path: Path, kill
             process.send_signal(signal.SIGKILL)
             assert ended(process).code in (-signal.SIGKILL, 0)
             until(lambda: server.counts["in_flight"] == 0)
-            assert not set(asked(server)[begun:]) & set(before.values())  # stored: never asked again
+            assert not set(asked(server)[begun:]) & set(
+                before.values()
+            )  # stored: never asked again
         begun, before = len(server.requests), stored(cache)
         last = run(*words, home=tmp_path / "home", cwd=tmp_path)
         assert last.code == 0, last.err
@@ -86,10 +100,15 @@ def test_after_kills_the_servers_books_and_the_ledger_agree(tmp_path: Path, kill
     items = stored(cache)
     assert sorted(items.values(), key=int) == [str(n) for n in range(50 * kills)]
     assert len(rows_of(tmp_path / "out")) == 50 * kills
-    states = Counter((items[key], state if status != 500 else "failed") for key, state, status, _ in ledger(cache))
+    states = Counter(
+        (items[key], state if status != 500 else "failed")
+        for key, state, status, _ in ledger(cache)
+    )
     lines = list(ledger(cache))
     assert {state for _, state, _, _ in lines} <= {"answered", "unknown"}
-    assert all(states[item, "answered"] == 1 for item in items.values())  # whatever was sent again had no stored reply
+    assert all(
+        states[item, "answered"] == 1 for item in items.values()
+    )  # whatever was sent again had no stored reply
     # each request of the server's books stands in the ledger; a line more is one that was killed before it went out
     assert all(
         requests[item] <= sum(states[item, kind] for kind in ("answered", "failed", "unknown"))
@@ -100,7 +119,9 @@ def test_after_kills_the_servers_books_and_the_ledger_agree(tmp_path: Path, kill
     assert 0 <= unsent <= unknown <= kills * CONCURRENCY
     failed = sum(status == 500 for _, _, status, _ in lines)
     assert by_status["200"] + by_status["500"] == sum(requests.values())
-    assert by_status["200"] - len(items) <= unknown  # paid by the server, and of no use to us: all of it unknown
+    assert (
+        by_status["200"] - len(items) <= unknown
+    )  # paid by the server, and of no use to us: all of it unknown
     assert failed <= by_status["500"]
     (paid,) = [line for line in told.out.splitlines() if line.startswith("m@")]
     figures = paid.replace(",", "").split()

@@ -16,7 +16,12 @@ LANGFUSE = Path(__file__).parents[1] / "records" / "tools" / "langfuse.jsonl"
 
 def test_it_counts_fields_and_names_what_metrics_need() -> None:
     found = look(LANGFUSE)
-    assert (found.shape, found.read, found.complete, found.pairs) == ("Langfuse traces", 2, True, False)
+    assert (found.shape, found.read, found.complete, found.pairs) == (
+        "Langfuse traces",
+        2,
+        True,
+        False,
+    )
     assert found.fields == {"question": 2, "answer": 2, "turns": 1, "references": 1}
     assert [(line, one.model_dump()["answer"]) for line, one in found.examples] == [
         (1, "In Africa."),
@@ -24,9 +29,15 @@ def test_it_counts_fields_and_names_what_metrics_need() -> None:
     ]
     by_name = {one.name: one for one in found.metrics}
     assert (by_name["score.readability"].count, by_name["score.readability"].calls) == (2, 0)
-    assert (by_name["ccrs.question_relevance"].count, by_name["ccrs.question_relevance"].calls) == (2, 1)
+    assert (by_name["ccrs.question_relevance"].count, by_name["ccrs.question_relevance"].calls) == (
+        2,
+        1,
+    )
     assert (by_name["classic.chrf"].count, by_name["classic.chrf"].missing) == (1, ())
-    assert (by_name["ccrs.information_density"].count, by_name["ccrs.information_density"].missing) == (
+    assert (
+        by_name["ccrs.information_density"].count,
+        by_name["ccrs.information_density"].missing,
+    ) == (
         0,
         ("contexts",),
     )
@@ -34,7 +45,9 @@ def test_it_counts_fields_and_names_what_metrics_need() -> None:
     assert by_name["pairs.direct"].missing == ("pairs of answers",)
 
 
-def test_every_field_that_is_read_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_field_that_is_read_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     record = {
         "question": "q",
         "answer": "It is. It was.",
@@ -52,7 +65,9 @@ def test_every_field_that_is_read_is_counted(tmp_path: Path, capsys: pytest.Capt
         "claims_by_contexts": [["entails"], ["neutral"]],
         "reference_claims_by_contexts": [["entails"]],
     }
-    (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n" + json.dumps({"question": "q", "answer": "a"}), "utf-8")
+    (tmp_path / "a.jsonl").write_text(
+        json.dumps(record) + "\n" + json.dumps({"question": "q", "answer": "a"}), "utf-8"
+    )
     assert main(["look", str(tmp_path / "a.jsonl")]) == 0
     printed = capsys.readouterr().out
     counts = dict(line.split()[:2] for line in printed.partition("\n\n")[0].splitlines()[2:])
@@ -74,7 +89,11 @@ def test_it_reads_the_first_examples_only_and_counts_bad_records() -> None:
     found = look([{"question": str(n)} for n in range(9)] + [{"question": 5}], limit=4)
     assert (found.read, found.complete, found.bad) == (4, False, 0)
     found = look([{"question": "a"}, {"question": 5}])
-    assert (found.read, found.bad, found.bad_lines) == (1, 1, ("records:2: question: expected text, found 5",))
+    assert (found.read, found.bad, found.bad_lines) == (
+        1,
+        1,
+        ("records:2: question: expected text, found 5",),
+    )
     with pytest.raises(BadInput, match="all records are bad"):
         look([{"question": 5}])
 
@@ -83,7 +102,12 @@ def test_the_command_prints_no_more_than_the_terminal_is_wide(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    record = {"question": "long " * 50 + "\x1b[2J", "answer": None, "contexts": ["a", "b", "c"], "x": 1}
+    record = {
+        "question": "long " * 50 + "\x1b[2J",
+        "answer": None,
+        "contexts": ["a", "b", "c"],
+        "x": 1,
+    }
     (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n" + "{x\n", "utf-8")
     assert main(["look", str(tmp_path / "a.jsonl")]) == 0
     printed = capsys.readouterr()

@@ -40,7 +40,9 @@ def git(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setenv(f"GIT_COMMITTER_{name}", value)
 
     def run(folder: Path, *words: str) -> str:
-        return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            ["git", *words], cwd=folder, capture_output=True, text=True, check=True
+        ).stdout.strip()
 
     return run
 
@@ -66,7 +68,9 @@ def test_the_commit_is_the_one_that_git_names_in_every_kind_of_checkout(tmp_path
     assert git_state(top) == two
 
 
-def test_no_program_that_a_repository_names_is_run(tmp_path: Path, git, monkeypatch: pytest.MonkeyPatch):
+def test_no_program_that_a_repository_names_is_run(
+    tmp_path: Path, git, monkeypatch: pytest.MonkeyPatch
+):
     git(tmp_path, "init", "-q")
     (tmp_path / ".gitattributes").write_text("* filter=x\n")
     git(tmp_path, "add", ".")
@@ -76,14 +80,20 @@ def test_no_program_that_a_repository_names_is_run(tmp_path: Path, git, monkeypa
         git(tmp_path, "config", name, f"touch {tmp_path / 'ran'}; cat")
     (tmp_path / ".gitattributes").write_text("* filter=x \n")  # changed: git would filter it
     monkeypatch.chdir(tmp_path)
-    longmark.run([{"id": "1", "question": "Q?", "answer": "A b."}], metrics="score.readability", out="run")
+    longmark.run(
+        [{"id": "1", "question": "Q?", "answer": "A b."}], metrics="score.readability", out="run"
+    )
     assert not (tmp_path / "ran").exists()
     found = orjson.loads(Path("run/manifest.json").read_bytes())["environment"]["git"]
     assert found == {"commit": commit}
 
 
-@pytest.mark.parametrize("head", ["ref: ../../secret", "ref: refs/../../secret", "secret", "ref: refs/heads/none", ""])
-def test_a_head_that_names_no_commit_gives_none_and_nothing_of_another_file(tmp_path: Path, head: str):
+@pytest.mark.parametrize(
+    "head", ["ref: ../../secret", "ref: refs/../../secret", "secret", "ref: refs/heads/none", ""]
+)
+def test_a_head_that_names_no_commit_gives_none_and_nothing_of_another_file(
+    tmp_path: Path, head: str
+):
     (tmp_path / ".git").mkdir()
     (tmp_path / "secret").write_text("a" * 40)
     (tmp_path / ".git" / "HEAD").write_text(head)

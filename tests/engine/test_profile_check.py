@@ -16,19 +16,29 @@ from longmark.models.cache import CallCache
 from longmark.records import Example
 
 MINDING = "score.specificity,score.answer_relevance"
-FITS = {"hazard": "Ice  Storm", "location": "Cook, IL", "sector": "energy", "concern": "hybrid", "timeline": None}
+FITS = {
+    "hazard": "Ice  Storm",
+    "location": "Cook, IL",
+    "sector": "energy",
+    "concern": "hybrid",
+    "timeline": None,
+}
 
 
 def message(profiles: list[dict[str, Any] | None], metrics: str = MINDING) -> str | None:
     fit = ProfileCheck(load())
-    examples = [Example(id=str(n), question="q", profile=profile) for n, profile in enumerate(profiles)]
+    examples = [
+        Example(id=str(n), question="q", profile=profile) for n, profile in enumerate(profiles)
+    ]
     assert list(fit.over(examples)) == examples
     return fit.message(choose(metrics.split(",")))
 
 
 def test_what_does_not_fit():
     drug = {"drug": "aspirin", "profession": "Nurse"}
-    said = message([FITS, drug, {**drug, "hazard": "stroke", "ward": "3"}, {"hazard": "fall"}, None, {}])
+    said = message(
+        [FITS, drug, {**drug, "hazard": "stroke", "ward": "3"}, {"hazard": "fall"}, None, {}]
+    )
     assert said == (
         "3 of 4 profiles do not fit the domain hazards: it has no slot drug (2), ward (1); it has no such profession "
         "(2: Nurse); it has no such hazard (2: stroke; fall). score.specificity and score.answer_relevance use the "
@@ -49,7 +59,10 @@ def test_many_values_are_not_all_named():
 
 @pytest.mark.parametrize(("metrics", "times"), [("score.specificity", 1), ("score.readability", 0)])
 def test_a_run_says_it_once_on_standard_error_and_goes_on(tmp_path: Path, metrics: str, times: int):
-    records = [{"id": str(n), "question": "q", "answer": "", "profile": {"drug": "aspirin"}} for n in range(3)]
+    records = [
+        {"id": str(n), "question": "q", "answer": "", "profile": {"drug": "aspirin"}}
+        for n in range(3)
+    ]
     asked = write_jsonl(tmp_path / "q.jsonl", records)
     done = run(
         *(
@@ -73,7 +86,10 @@ def test_a_run_says_it_once_on_standard_error_and_goes_on(tmp_path: Path, metric
 
 def test_a_study_says_it_once_and_before_anything_is_paid(tmp_path: Path):
     fakes = Fakes()
-    records = [{"id": str(n), "question": f"Question {n}?", "profile": {"drug": "aspirin"}} for n in range(2)]
+    records = [
+        {"id": str(n), "question": f"Question {n}?", "profile": {"drug": "aspirin"}}
+        for n in range(2)
+    ]
     plan = fakes.plan(
         tmp_path / "study",
         make_index(tmp_path / "idx"),
@@ -82,7 +98,12 @@ def test_a_study_says_it_once_and_before_anything_is_paid(tmp_path: Path):
         variants=["paraphrase"],
     )
     said: list[tuple[str, int]] = []
-    carry(plan, CallCache(tmp_path / "c.sqlite"), allow_missing=True, tell=lambda one: said.append((one, fakes.calls)))
+    carry(
+        plan,
+        CallCache(tmp_path / "c.sqlite"),
+        allow_missing=True,
+        tell=lambda one: said.append((one, fakes.calls)),
+    )
     told = [(one, calls) for one, calls in said if "do not fit" in one]
     assert len(told) == 1
     assert told[0][0].startswith("2 of 2 profiles do not fit the domain hazards: ")

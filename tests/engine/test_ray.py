@@ -37,12 +37,23 @@ def answer(_number: int, _path: str, request: Any) -> tuple[int, bytes, str]:
     found = re.search(r"It is the number (\d+)", request["messages"][-1]["content"])
     assert found is not None
     score = int(found[1]) % 101
-    return 200, orjson.dumps({"choices": [{"message": {"content": str(score)}, "finish_reason": "stop"}]}), ""
+    return (
+        200,
+        orjson.dumps({"choices": [{"message": {"content": str(score)}, "finish_reason": "stop"}]}),
+        "",
+    )
 
 
 def words(server: Server, cluster: TestCluster | None, out: str, *more: str) -> list[str]:
     judge = f"logged:{server.base_url.removeprefix('http://').removesuffix('/v1')}"
-    given = ["run", "given.jsonl", "--metrics", f"{METRICS},{more[0]}" if more else METRICS, "--judge", judge]
+    given = [
+        "run",
+        "given.jsonl",
+        "--metrics",
+        f"{METRICS},{more[0]}" if more else METRICS,
+        "--judge",
+        judge,
+    ]
     given += ["--out", out, "--quiet"]
     return given if cluster is None else [*given, "--executor", f"ray={cluster.address}"]
 
@@ -50,7 +61,12 @@ def words(server: Server, cluster: TestCluster | None, out: str, *more: str) -> 
 def single(server: Server, cluster: TestCluster, folder: Path, *more: str) -> list[Any]:
     """The rows of one process with a cache of its own."""
     begun = len(server.requests)
-    done = run(*words(server, None, "one/out", *more), home=folder / "other home", cwd=folder, env=cluster.env)
+    done = run(
+        *words(server, None, "one/out", *more),
+        home=folder / "other home",
+        cwd=folder,
+        env=cluster.env,
+    )
     assert done.code == 0, done.err
     del server.requests[begun:]
     return rows(folder / "one" / "out")
@@ -58,7 +74,10 @@ def single(server: Server, cluster: TestCluster, folder: Path, *more: str) -> li
 
 def rows(folder: Path) -> list[Any]:
     """All of the rows but what a call cost, which depends on who asked first, and whether the cache had it."""
-    return [(r.example_id, r.metric, r.score, r.status, r.reason, r.evidence, r.signature) for r in rows_of(folder)]
+    return [
+        (r.example_id, r.metric, r.score, r.status, r.reason, r.evidence, r.signature)
+        for r in rows_of(folder)
+    ]
 
 
 def wait_for_calls(server: Server, process: subprocess.Popen[bytes], begun: int) -> None:
@@ -83,7 +102,9 @@ def test_workers_that_die_are_replaced_and_the_rows_are_those_of_one_process(
     write_jsonl(tmp_path / "given.jsonl", records(count))
     moments = random.Random(20261125)
     with serve(latency=0.05, answer=answer) as server:
-        process = start(*words(server, cluster, "out"), home=tmp_path / "home", cwd=tmp_path, env=cluster.env)
+        process = start(
+            *words(server, cluster, "out"), home=tmp_path / "home", cwd=tmp_path, env=cluster.env
+        )
         for _ in range(kills):
             begun = len(server.requests)
             wait_for_calls(server, process, begun)
@@ -132,19 +153,32 @@ def test_a_killed_longmark_resumes_and_asks_nothing_again_that_was_stored(
 
 
 @pytest.mark.parametrize("kills", [1, 20])
-def test_a_node_that_dies_is_told_of_and_its_work_is_done_elsewhere(tmp_path: Path, cluster: TestCluster, kills: int):
+def test_a_node_that_dies_is_told_of_and_its_work_is_done_elsewhere(
+    tmp_path: Path, cluster: TestCluster, kills: int
+):
     for number in range(kills):
         folder = tmp_path / str(number)
         folder.mkdir()
         write_jsonl(folder / "given.jsonl", records(120))
         with serve(latency=0.5, answer=answer) as server:  # Ray takes a second or two to notice
-            process = start(*words(server, cluster, "out"), home=folder / "home", cwd=folder, env=cluster.env)
+            process = start(
+                *words(server, cluster, "out"), home=folder / "home", cwd=folder, env=cluster.env
+            )
             wait_for_calls(server, process, 0)
             cluster.say("kill a node")
             cluster.say("add a node")
             done = ended(process)
-            if own := "through which this process was in it" in done.err:  # Ray chooses one of those at this address
-                ended(start(*words(server, cluster, "out"), home=folder / "home", cwd=folder, env=cluster.env))
+            if (
+                own := "through which this process was in it" in done.err
+            ):  # Ray chooses one of those at this address
+                ended(
+                    start(
+                        *words(server, cluster, "out"),
+                        home=folder / "home",
+                        cwd=folder,
+                        env=cluster.env,
+                    )
+                )
             assert own or done.code == 0, done.err
             requests = Counter(asked(server))
             expected = single(server, cluster, folder)
@@ -153,7 +187,9 @@ def test_a_node_that_dies_is_told_of_and_its_work_is_done_elsewhere(tmp_path: Pa
         assert sum(requests.values()) - 120 <= 2 * IN_FLIGHT
 
 
-def test_a_cluster_of_its_own_gives_the_rows_of_one_process_and_ends_with_ctrl_c(tmp_path: Path, cluster: TestCluster):
+def test_a_cluster_of_its_own_gives_the_rows_of_one_process_and_ends_with_ctrl_c(
+    tmp_path: Path, cluster: TestCluster
+):
     (tmp_path / "mine.py").write_text((tmp_path_package(cluster)).read_text())
     write_jsonl(tmp_path / "given.jsonl", records(200))
     with serve(latency=0.02, answer=answer) as server:
@@ -173,7 +209,9 @@ def tmp_path_package(cluster: TestCluster) -> Path:
     return Path(cluster.env["PYTHONPATH"].split(":")[0]) / "logged.py"
 
 
-def test_a_worker_with_another_longmark_or_another_model_is_refused(tmp_path: Path, cluster: TestCluster):
+def test_a_worker_with_another_longmark_or_another_model_is_refused(
+    tmp_path: Path, cluster: TestCluster
+):
     write_jsonl(tmp_path / "given.jsonl", records(2))
     (tmp_path / "mine.py").write_text(tmp_path_package(cluster).read_text())
     with serve(answer=answer) as server:
@@ -188,9 +226,14 @@ def test_a_worker_with_another_longmark_or_another_model_is_refused(tmp_path: Pa
                 (package / file.name).write_text(
                     file.read_text().replace('f"logged:{url}", f"http', 'f"new:{url}", f"http')
                 )
-        path = cluster.env["PYTHONPATH"].replace(str(tmp_path_package(cluster).parent), str(package))
+        path = cluster.env["PYTHONPATH"].replace(
+            str(tmp_path_package(cluster).parent), str(package)
+        )
         env = cluster.env | {"PYTHONPATH": path}
         done = run(*words(server, cluster, "out"), home=tmp_path / "home", cwd=tmp_path, env=env)
         assert not server.requests
     assert done.code == 2
-    assert "a worker would compute other scores; install there what is here:\n  the model logged:" in done.err
+    assert (
+        "a worker would compute other scores; install there what is here:\n  the model logged:"
+        in done.err
+    )

@@ -33,7 +33,11 @@ class Counted(FakeChat):
     asked: ClassVar[list[str]] = []
 
     def __init__(self, name: str) -> None:
-        super().__init__(lambda request: str(len(request.messages[-1].content) % 101), name=f"counted:{name}", width=1)
+        super().__init__(
+            lambda request: str(len(request.messages[-1].content) % 101),
+            name=f"counted:{name}",
+            width=1,
+        )
 
     async def chat(self, request: Any) -> ChatReply:
         self.asked.append(request.messages[-1].content)
@@ -55,10 +59,13 @@ def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StandInRay:
     return stand_in
 
 
-def scored(folder: Path, out: str, given: list[Any], metrics: str = METRICS, **options: Any) -> list[Any]:
+def scored(
+    folder: Path, out: str, given: list[Any], metrics: str = METRICS, **options: Any
+) -> list[Any]:
     longmark.run(given, metrics, out=folder / out, cache=folder / f"{out}.sqlite", **options)
     return [
-        (r.example_id, r.metric, r.score, r.status, r.reason, r.evidence, r.signature) for r in rows_of(folder / out)
+        (r.example_id, r.metric, r.score, r.status, r.reason, r.evidence, r.signature)
+        for r in rows_of(folder / out)
     ]
 
 
@@ -93,7 +100,9 @@ def test_rows_are_those_of_one_process(ray: StandInRay, tmp_path: Path):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_whatever_dies_is_asked_again_and_nothing_is_lost(ray: StandInRay, tmp_path: Path, seed: int):
+def test_whatever_dies_is_asked_again_and_nothing_is_lost(
+    ray: StandInRay, tmp_path: Path, seed: int
+):
     moments = random.Random(seed)
     ray.dies = lambda _batch: moments.random() < 0.15 and ray.deaths < 20
     told: list[str] = []
@@ -114,13 +123,20 @@ def test_an_example_that_every_worker_dies_of_gets_a_reason_and_the_others_their
     there = scored(tmp_path, "there", given, "classic.length", executor="ray")
     dead = [row for row in there if row[0] == "poison"]
     assert {(row[3], row[4]) for row in dead} == {
-        ("metric_error", "classic.length failed: 3 workers for the metrics died of it; out of memory?.")
+        (
+            "metric_error",
+            "classic.length failed: 3 workers for the metrics died of it; out of memory?.",
+        )
     }
     assert ray.deaths == 4, "at first with others"
-    assert [row for row in there if row[0] != "poison"] == scored(tmp_path, "alone", some(30), "classic.length")
+    assert [row for row in there if row[0] != "poison"] == scored(
+        tmp_path, "alone", some(30), "classic.length"
+    )
 
 
-def test_a_metric_that_asks_a_model_after_all_is_computed_by_the_coordinator(ray: StandInRay, tmp_path: Path):
+def test_a_metric_that_asks_a_model_after_all_is_computed_by_the_coordinator(
+    ray: StandInRay, tmp_path: Path
+):
     (tmp_path / "asks.py").write_text(
         "from longmark.metric import Metric, Score\n"
         "async def score(example, models, _params):\n"
@@ -134,7 +150,10 @@ def test_a_metric_that_asks_a_model_after_all_is_computed_by_the_coordinator(ray
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("Python", "a worker would compute other scores; install there what is here:\n  Python: 3.0; here "),
+        (
+            "Python",
+            "a worker would compute other scores; install there what is here:\n  Python: 3.0; here ",
+        ),
         ("regex", "install there what is here:\n  regex: 3.0; here "),
         ("the model counted:j", "install there what is here:\n  the model counted:j: 3.0; here "),
     ],
@@ -151,7 +170,9 @@ def test_a_worker_that_is_different_is_refused_before_any_call(
         lambda *given: {**real(*given), **({change: "3.0"} if change in real(*given) else {})},
     )
     with pytest.raises(UserError) as caught:
-        scored(tmp_path, "out", some(3), f"classic.length,{QR}", judges=["counted:j"], executor="ray")
+        scored(
+            tmp_path, "out", some(3), f"classic.length,{QR}", judges=["counted:j"], executor="ray"
+        )
     assert told in str(caught.value)
     assert not Counted.asked
     assert ray.shut_down == 1
@@ -165,8 +186,18 @@ def test_workers_that_do_not_start_are_told_of(ray: StandInRay, tmp_path: Path):
     ray.never_starts = lambda _number: True
     with pytest.raises(UserError, match="no worker for the metrics started within 120 s"):
         scored(tmp_path, "none", some(3), executor="ray")
-    with pytest.raises(UserError, match=r"no room for counted:j: it needs GPU 1, and the cluster has GPU 0"):
-        scored(tmp_path, "gpu", some(3), QR, judges=["counted:j"], executor="ray", ray_resources='{"GPU": 1}')
+    with pytest.raises(
+        UserError, match=r"no room for counted:j: it needs GPU 1, and the cluster has GPU 0"
+    ):
+        scored(
+            tmp_path,
+            "gpu",
+            some(3),
+            QR,
+            judges=["counted:j"],
+            executor="ray",
+            ray_resources='{"GPU": 1}',
+        )
 
 
 async def _mine(example: Any, _models: Any, _params: Any) -> Score:
@@ -177,10 +208,22 @@ async def _mine(example: Any, _models: Any, _params: Any) -> Score:
     ("metrics", "options", "told"),
     [
         (QR, {"judges": [FakeChat("80")]}, "every metric of the run asks a model at an endpoint"),
-        (QR, {"judges": [FakeChat("80", width=1)]}, "was given as an object; workers open a model by its name"),
-        (Metric(_mine, needs=("answer",), name="mine"), {}, "mine was given as a declaration, which workers cannot"),
+        (
+            QR,
+            {"judges": [FakeChat("80", width=1)]},
+            "was given as an object; workers open a model by its name",
+        ),
+        (
+            Metric(_mine, needs=("answer",), name="mine"),
+            {},
+            "mine was given as a declaration, which workers cannot",
+        ),
         (METRICS, {"executor": "dask"}, "executor='dask': expected local, ray or ray=HOST:PORT"),
-        (METRICS, {"executor": "ray=nonsense"}, "--executor ray=nonsense: expected ray=HOST:PORT or ray=auto"),
+        (
+            METRICS,
+            {"executor": "ray=nonsense"},
+            "--executor ray=nonsense: expected ray=HOST:PORT or ray=auto",
+        ),
         (
             METRICS,
             {"executor": "ray=8.8.8.8:6379"},
@@ -204,7 +247,9 @@ def test_what_cannot_be_done_is_refused_by_name(
     assert told in str(caught.value)
 
 
-def test_a_cluster_with_a_public_node_is_refused_unless_that_is_accepted(ray: StandInRay, tmp_path: Path):
+def test_a_cluster_with_a_public_node_is_refused_unless_that_is_accepted(
+    ray: StandInRay, tmp_path: Path
+):
     ray.addresses = {"10.0.0.1": True, "8.8.8.8": True}
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"127.0.0.1:{listening.getsockname()[1]}"
@@ -214,18 +259,26 @@ def test_a_cluster_with_a_public_node_is_refused_unless_that_is_accepted(ray: St
     assert ray.init_with["address"] == address
 
 
-def test_an_address_that_nothing_listens_at_is_refused_before_ray_waits_for_it(ray: StandInRay, tmp_path: Path):
+def test_an_address_that_nothing_listens_at_is_refused_before_ray_waits_for_it(
+    ray: StandInRay, tmp_path: Path
+):
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-    with pytest.raises(UserError, match=rf"ray=127.0.0.1:{port}: nothing answers at this address \(.*`ray start"):
+    with pytest.raises(
+        UserError, match=rf"ray=127.0.0.1:{port}: nothing answers at this address \(.*`ray start"
+    ):
         scored(tmp_path, "out", some(3), executor=f"ray=127.0.0.1:{port}")
     with pytest.raises(UserError, match="nothing answers at this address"):
         scored(tmp_path, "out", some(3), executor="ray=127.0.0.1:99999")  # no port has this number
 
 
-def test_a_cluster_of_its_own_that_does_not_listen_on_loopback_is_left(ray: StandInRay, tmp_path: Path):
+def test_a_cluster_of_its_own_that_does_not_listen_on_loopback_is_left(
+    ray: StandInRay, tmp_path: Path
+):
     ray.addresses = {"10.0.0.1": True}
-    with pytest.raises(UserError, match="Ray was imported before longmark could keep it on loopback"):
+    with pytest.raises(
+        UserError, match="Ray was imported before longmark could keep it on loopback"
+    ):
         scored(tmp_path, "out", some(3), executor="ray")
     assert ray.shut_down == 1
 
@@ -233,9 +286,21 @@ def test_a_cluster_of_its_own_that_does_not_listen_on_loopback_is_left(ray: Stan
 def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     given = write_jsonl(tmp_path / "given.jsonl", records(1))
-    done = run("run", given, "--metrics", METRICS, "--out", "out", "--executor", "ray", home=tmp_path / "home")
+    done = run(
+        "run",
+        given,
+        "--metrics",
+        METRICS,
+        "--out",
+        "out",
+        "--executor",
+        "ray",
+        home=tmp_path / "home",
+    )
     assert done.code == 2
-    assert done.err == "longmark: --executor ray needs the extra `ray`: pip install 'longmark[ray]'\n"
+    assert (
+        done.err == "longmark: --executor ray needs the extra `ray`: pip install 'longmark[ray]'\n"
+    )
 
 
 def test_a_finished_run_starts_no_cluster(ray: StandInRay, tmp_path: Path):
@@ -250,7 +315,9 @@ def test_a_node_that_dies_is_told_of(monkeypatch: pytest.MonkeyPatch):
     looks = [[both[0], both[1] | {"Alive": False}], both]
     told: list[str] = []
     context = SimpleNamespace(get_node_id=lambda: "1")
-    ray = SimpleNamespace(nodes=looks.pop, get_runtime_context=lambda: context)  # the third look fails: it has ended
+    ray = SimpleNamespace(
+        nodes=looks.pop, get_runtime_context=lambda: context
+    )  # the third look fails: it has ended
     asyncio.run(ray_cluster.watch(ray, told.append, []))
     assert told == ["A node of the Ray cluster is dead: 10.0.0.2 (2). Its work is asked again."]
 
@@ -265,14 +332,23 @@ def test_without_its_own_node_a_run_ends_and_goes_on_when_it_is_repeated(
         return False
 
     ray.dies = third
-    with pytest.raises(UserError, match="through which this process was in it, is dead; repeat the command to resume"):
+    with pytest.raises(
+        UserError,
+        match="through which this process was in it, is dead; repeat the command to resume",
+    ):
         scored(tmp_path, "there", some(80), f"{METRICS},{QR}", judges=["counted:j"], executor="ray")
     ray.dies = lambda _batch: False
     ray.addresses["127.0.0.1"] = True
-    there = scored(tmp_path, "there", some(80), f"{METRICS},{QR}", judges=["counted:j"], executor="ray")
+    there = scored(
+        tmp_path, "there", some(80), f"{METRICS},{QR}", judges=["counted:j"], executor="ray"
+    )
     assert there == scored(tmp_path, "alone", some(80), f"{METRICS},{QR}", judges=["counted:j"])
 
 
 def test_a_reason_travels_between_processes():
     reason = pickle.loads(pickle.dumps(NoScore("undefined", "There is none.", {"claims": []})))
-    assert (reason.status, reason.reason, reason.evidence) == ("undefined", "There is none.", {"claims": []})
+    assert (reason.status, reason.reason, reason.evidence) == (
+        "undefined",
+        "There is none.",
+        {"claims": []},
+    )

@@ -23,7 +23,14 @@ METRIC = "ccrs.question_relevance"
 def _examples(path: Path, answers: int, empty: int = 0, system: str = "a") -> Path:
     texts = ["A dam failed."] * answers + [""] * empty
     lines = [
-        json.dumps({"id": f"{system}{n}", "question": f"What happened in {n}?", "answer": text, "system": system})
+        json.dumps(
+            {
+                "id": f"{system}{n}",
+                "question": f"What happened in {n}?",
+                "answer": text,
+                "system": system,
+            }
+        )
         for n, text in enumerate(texts)
     ]
     path.write_text("\n".join(lines) + "\n")
@@ -35,14 +42,18 @@ def _run(out: Path, base_url: str, examples: Path, **options: Any) -> RunResult:
     cache = options.pop("cache", out.parent / "calls.sqlite")
     judge = options.pop("judge", f"m@{base_url}")
     options = {"reasons": False, **options}
-    return longmark.run(examples, METRIC, out=out, judges=judge, cache=cache, tell=notices.append, **options)
+    return longmark.run(
+        examples, METRIC, out=out, judges=judge, cache=cache, tell=notices.append, **options
+    )
 
 
 def _signatures(rows: list[Row]) -> set[bytes]:
     return {orjson.dumps(row.signature) for row in rows}
 
 
-def test_a_refused_temperature_is_settled_before_the_first_row_and_stays_settled(tmp_path: Path) -> None:
+def test_a_refused_temperature_is_settled_before_the_first_row_and_stays_settled(
+    tmp_path: Path,
+) -> None:
     few, many = _examples(tmp_path / "few.jsonl", 20, 2), _examples(tmp_path / "many.jsonl", 40, 2)
     notices: list[str] = []
     with serve(temperature=False, completion_tokens=True, reply="80") as server:
@@ -53,11 +64,16 @@ def test_a_refused_temperature_is_settled_before_the_first_row_and_stays_settled
         assert {orjson.dumps(row.signature.settled) for row in first.rows()} == {
             orjson.dumps({name: ["no temperature"]})
         }
-        assert json.loads((tmp_path / "r" / "manifest.json").read_text())["settled"] == {name: ["no temperature"]}
+        assert json.loads((tmp_path / "r" / "manifest.json").read_text())["settled"] == {
+            name: ["no temperature"]
+        }
         assert notices == [f"{name} does not accept a temperature; using the model's default."]
         # the facts of the cache are gone: the manifest is enough
         resumed = _run(tmp_path / "r", server.base_url, many, cache=tmp_path / "other.sqlite")
-        assert server.counts["by_status"] == {"400": 3, "200": 40}  # max_tokens, again: it changes no score
+        assert server.counts["by_status"] == {
+            "400": 3,
+            "200": 40,
+        }  # max_tokens, again: it changes no score
         # another run, with the facts of the cache
         second = _run(tmp_path / "r2", server.base_url, many)
         assert server.counts["by_status"]["400"] == 3
@@ -83,7 +99,9 @@ def test_a_temperature_that_is_refused_after_it_was_taken_is_an_error(tmp_path: 
         return (400, told, "") if n >= 5 else None
 
     with serve(answer=later) as server:
-        result = _run(tmp_path / "r", server.base_url, _examples(tmp_path / "e.jsonl", 30), concurrency=1)
+        result = _run(
+            tmp_path / "r", server.base_url, _examples(tmp_path / "e.jsonl", 30), concurrency=1
+        )
         rows = list(result.rows())
     assert Counter(row.status for row in rows) == {"ok": 5, "model_error": 25}
     assert len(_signatures(rows)) == 1
@@ -98,7 +116,16 @@ def test_an_endpoint_that_refuses_everything_stops_the_run_with_its_own_words(
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     examples, out = _examples(tmp_path / "e.jsonl", 300), tmp_path / "r"
     with serve(answer=refuse) as server:
-        command = ["run", str(examples), "--metrics", METRIC, "--judge", f"m@{server.base_url}", "--out", str(out)]
+        command = [
+            "run",
+            str(examples),
+            "--metrics",
+            METRIC,
+            "--judge",
+            f"m@{server.base_url}",
+            "--out",
+            str(out),
+        ]
         assert main([*command, "--quiet"]) == 4
         assert 20 <= server.counts["requests"] <= 20 + 15
         said = capsys.readouterr().err
@@ -126,9 +153,14 @@ def test_a_judge_that_only_thinks_gets_few_calls_and_its_rows_say_why(tmp_path: 
     with serve(thinks=10**6) as server:
         result = _run(tmp_path / "r", server.base_url, examples)
         requests = server.counts["requests"]
-    rows = {status: [row for row in result.rows() if row.status == status] for status in ("unparsable", "model_error")}
+    rows = {
+        status: [row for row in result.rows() if row.status == status]
+        for status in ("unparsable", "model_error")
+    }
     assert requests <= 5 + 16 + 3
-    assert "cut off after 7,664 tokens, while it was thinking" in (rows["unparsable"][0].reason or "")
+    assert "cut off after 7,664 tokens, while it was thinking" in (
+        rows["unparsable"][0].reason or ""
+    )
     assert "thinking_tokens" in (rows["unparsable"][0].reason or "")
     assert len(rows["unparsable"]) + len(rows["model_error"]) == 100
     assert result.closed[0].startswith("5 replies of m@")
@@ -136,7 +168,9 @@ def test_a_judge_that_only_thinks_gets_few_calls_and_its_rows_say_why(tmp_path: 
 
 def test_log_probabilities_of_a_judge_that_thinks_are_no_verdict(tmp_path: Path) -> None:
     with serve(thinks=900, reply="yes") as server:
-        result = _run(tmp_path / "r", server.base_url, _examples(tmp_path / "e.jsonl", 1), scoring="expected")
+        result = _run(
+            tmp_path / "r", server.base_url, _examples(tmp_path / "e.jsonl", 1), scoring="expected"
+        )
     [row] = result.rows()
     assert row.status == "unsupported"
     assert "thinks before its answer" in (row.reason or "")
@@ -148,7 +182,16 @@ def test_a_metric_whose_only_scores_are_automatic_has_no_mean(
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     examples, out = _examples(tmp_path / "e.jsonl", 4, 1), tmp_path / "r"
     with serve(reply="no number at all") as server:
-        command = ["run", str(examples), "--metrics", METRIC, "--judge", f"m@{server.base_url}", "--out", str(out)]
+        command = [
+            "run",
+            str(examples),
+            "--metrics",
+            METRIC,
+            "--judge",
+            f"m@{server.base_url}",
+            "--out",
+            str(out),
+        ]
         assert main([*command, "--quiet"]) == 4
     said = capsys.readouterr()
     assert f"{METRIC}: no answer was judged; the only scores are automatic" in said.err
@@ -163,7 +206,9 @@ def test_a_metric_whose_only_scores_are_automatic_has_no_mean(
 
 def test_automatic_scores_count_beside_judged_ones(tmp_path: Path) -> None:
     examples = tmp_path / "e.jsonl"
-    parts = [_examples(tmp_path / f"{system}.jsonl", n, 2, system) for system, n in (("a", 3), ("b", 0))]
+    parts = [
+        _examples(tmp_path / f"{system}.jsonl", n, 2, system) for system, n in (("a", 3), ("b", 0))
+    ]
     examples.write_text("".join(part.read_text() for part in parts))
     with serve(reply="80") as server:
         first = _run(tmp_path / "r", server.base_url, examples)
@@ -172,7 +217,10 @@ def test_automatic_scores_count_beside_judged_ones(tmp_path: Path) -> None:
     for result in (first, again):
         assert result.unjudged == ()
         means = {cell.system: (cell.mean, cell.scored) for cell in summarise([result.folder]).cells}
-        assert means == {"a": (pytest.approx(3 * 0.8 / 5), 5), "b": (0.0, 2)}  # b wrote nothing, and is scored for that
+        assert means == {
+            "a": (pytest.approx(3 * 0.8 / 5), 5),
+            "b": (0.0, 2),
+        }  # b wrote nothing, and is scored for that
 
 
 def test_versions_that_change_in_mid_course_are_told(tmp_path: Path) -> None:
@@ -181,7 +229,9 @@ def test_versions_that_change_in_mid_course_are_told(tmp_path: Path) -> None:
         port = int(server.base_url.rsplit(":", 1)[1].partition("/")[0])
         steady = _run(out, server.base_url, examples, limit=4)
         assert summarise([out]).notices == ()
-        assert [row.versions for row in steady.rows()] == [{f"m@{server.base_url}": ["m-2025-01-01 (fp1)"]}] * 4
+        assert [row.versions for row in steady.rows()] == [
+            {f"m@{server.base_url}": ["m-2025-01-01 (fp1)"]}
+        ] * 4
     with serve(version="m-2025-06-01", reply="80", port=port) as server:
         changed = _run(out, server.base_url, examples)
         [notice] = summarise([out]).notices

@@ -9,7 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.program import FKGL, FRE, QR, ended, records, rows_of, run, server_process, start, until, write_jsonl
+from tests.program import (
+    FKGL,
+    FRE,
+    QR,
+    ended,
+    records,
+    rows_of,
+    run,
+    server_process,
+    start,
+    until,
+    write_jsonl,
+)
 from tests.wire import serve
 
 import longmark
@@ -32,7 +44,9 @@ def test_dicts_examples_and_a_file_are_the_same(tmp_path: Path):
         [(row.example_id, row.question_id, row.metric, row.score) for row in result.rows()]
         for result in (
             longmark.run(records(3), READABILITY, out=tmp_path / "dicts"),
-            longmark.run((record for record in records(3)), [READABILITY], out=tmp_path / "generator"),
+            longmark.run(
+                (record for record in records(3)), [READABILITY], out=tmp_path / "generator"
+            ),
             longmark.run(read, [FRE, FKGL], out=tmp_path / "examples"),
             longmark.run(path, READABILITY, out=str(tmp_path / "path")),
             longmark.run(str(path), f"{FRE},{FKGL}", out=tmp_path / "text"),
@@ -49,7 +63,9 @@ def test_the_result_says_what_was_done(tmp_path: Path):
         assert (result.folder, result.stopped, result.unscored) == (tmp_path / "r", None, ())
         assert (result.counts.requests, result.counts.calls, result.counts.usd) == (4, 4, None)
         assert [row.score for row in result.rows()] == [0.8] * 4
-        again = longmark.run(records(6), QR, judges=[judge], out=tmp_path / "r")  # usable twice, and it goes on
+        again = longmark.run(
+            records(6), QR, judges=[judge], out=tmp_path / "r"
+        )  # usable twice, and it goes on
         assert (again.counts.requests, again.changes.new, again.changes.kept_rows) == (2, 2, 4)
         assert len(list(again.rows())) == 6
         limited = longmark.run(records(9), QR, judges=judge, out=tmp_path / "r", max_calls=1)
@@ -86,9 +102,17 @@ def test_inside_a_running_event_loop(tmp_path: Path):
         ({"metrics": QR}, UserError, "judge"),
         ({"metrics": QR, "judges": "gpt-4o"}, UserError, "BASE_URL"),
         ({"metrics": "score.readability@syllable=rule"}, UnknownName, "Did you mean syllables"),
-        ({"metrics": "classic.rouge_1,climaqa.mcq@x=1"}, UnknownName, "unknown parameter of climaqa.mcq: x"),
+        (
+            {"metrics": "classic.rouge_1,climaqa.mcq@x=1"},
+            UnknownName,
+            "unknown parameter of climaqa.mcq: x",
+        ),
         ({"scoring": "text-like"}, UnknownName, "scoring"),
-        ({"max_call": 3}, UnknownName, "unknown option of longmark.run: max_call. Did you mean max_calls"),
+        (
+            {"max_call": 3},
+            UnknownName,
+            "unknown option of longmark.run: max_call. Did you mean max_calls",
+        ),
         ({"retry": ["ok"]}, UnknownName, "retry"),
         ({"prompts": "nowhere"}, UserError, "nowhere"),
         ({"examples": [{"question": 5}]}, BadInput, "records:1: question: expected text, found 5"),
@@ -136,7 +160,10 @@ def test_two_threads_work_at_once_in_two_folders_and_not_in_one(tmp_path: Path):
 
         for names in ({"a": "a", "b": "b"}, {"c": "same", "d": "same"}):
             begin = threading.Barrier(2)
-            threads = [threading.Thread(target=work, args=(name, out, begin)) for name, out in names.items()]
+            threads = [
+                threading.Thread(target=work, args=(name, out, begin))
+                for name, out in names.items()
+            ]
             for thread in threads:
                 thread.start()
             for thread in threads:
@@ -172,7 +199,9 @@ asyncio.run(cell())
 def test_an_interrupted_notebook_stops_and_the_same_cell_goes_on(tmp_path: Path):
     given = write_jsonl(tmp_path / "given.jsonl", records(6))
     with server_process("--force", "ok,ok,ok,hang,hang,hang") as server:
-        process = start("python", "-c", NOTEBOOK, given, f"m@{server.base_url}", home=tmp_path / "home")
+        process = start(
+            "python", "-c", NOTEBOOK, given, f"m@{server.base_url}", home=tmp_path / "home"
+        )
         until(lambda: server.counts()["requests"] == 6)
         process.send_signal(signal.SIGINT)
         done = ended(process)

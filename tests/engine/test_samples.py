@@ -17,7 +17,9 @@ EXAMPLE = [{"question": "Q?", "answer": "A."}]
 
 def scored(out: Path, judge: FakeChat, **options: Any) -> longmark.Row:
     cache = out.parent / "calls.sqlite"
-    result = longmark.run(EXAMPLE, "ccrs.question_relevance", out=out, judges=judge, cache=cache, **options)
+    result = longmark.run(
+        EXAMPLE, "ccrs.question_relevance", out=out, judges=judge, cache=cache, **options
+    )
     return next(result.rows())
 
 
@@ -67,6 +69,12 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, options: dict[str, Any],
 def test_a_dry_run_counts_the_samples(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "e.jsonl").write_text('{"question": "Q?", "answer": "A."}')
     options = "--metrics ccrs.question_relevance --judge m@http://localhost:1/v1 --temperature 1 --samples 4 --dry-run"
-    code = cli.main(["run", str(tmp_path / "e.jsonl"), "--cache", str(tmp_path / "c.sqlite"), *options.split()])
+    code = cli.main(
+        ["run", str(tmp_path / "e.jsonl"), "--cache", str(tmp_path / "c.sqlite"), *options.split()]
+    )
     assert code == 0
-    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["ccrs.question_relevance", "1", "4"]
+    assert capsys.readouterr().out.splitlines()[1].split()[:3] == [
+        "ccrs.question_relevance",
+        "1",
+        "4",
+    ]

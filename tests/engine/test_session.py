@@ -36,7 +36,11 @@ from longmark.models.protocols import Capabilities, ChatReply
 from longmark.prompts import PromptBook
 from longmark.records import Row, Usage
 
-QR, FRE, FKGL = "ccrs.question_relevance", "score.readability.reading_ease", "score.readability.grade_level"
+QR, FRE, FKGL = (
+    "ccrs.question_relevance",
+    "score.readability.reading_ease",
+    "score.readability.grade_level",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -45,23 +49,34 @@ def _no_long_waits(monkeypatch: pytest.MonkeyPatch):
 
 
 def records(n: int, **more: Any) -> list[dict[str, Any]]:
-    return [{"id": str(i), "question": f"What is {i}?", "answer": f"It is the number {i}.", **more} for i in range(n)]
+    return [
+        {"id": str(i), "question": f"What is {i}?", "answer": f"It is the number {i}.", **more}
+        for i in range(n)
+    ]
 
 
 def settings_of(judge: FakeChat | None, *names: str, **more: Any) -> Settings:
     selected = choose(names or (QR, "score.readability"))
     how = Judging(**{name: more.pop(name) for name in ("scoring", "seed") if name in more})
-    made = Settings(selected, Backends(judges=(judge,) if judge else ()), PromptBook(), judging=how, **more)
+    made = Settings(
+        selected, Backends(judges=(judge,) if judge else ()), PromptBook(), judging=how, **more
+    )
     check(made)
     return made
 
 
 def executed(
-    out: Path, given: Iterable[Any] | Path, settings: Settings, cache: Path | None = None, **options: Any
+    out: Path,
+    given: Iterable[Any] | Path,
+    settings: Settings,
+    cache: Path | None = None,
+    **options: Any,
 ) -> RunResult:
     store = CallCache(cache or out.parent / "calls.sqlite")
     try:
-        return asyncio.run(execute(given, settings, out, store, SessionOptions(quiet=True, **options)))
+        return asyncio.run(
+            execute(given, settings, out, store, SessionOptions(quiet=True, **options))
+        )
     finally:
         store.close()
 
@@ -80,7 +95,12 @@ def test_every_example_and_value_has_one_row_in_order(tmp_path: Path):
     assert all(row.status == "ok" and row.score is not None and row.system == "r" for row in rows)
     assert list(result.rows()) == rows
     assert len(judge.requests) == 5
-    assert (result.stopped, result.unscored, result.inapplicable, result.counts.calls) == (None, (), (), 5)
+    assert (result.stopped, result.unscored, result.inapplicable, result.counts.calls) == (
+        None,
+        (),
+        (),
+        5,
+    )
     assert rows[0].signature.models == {"judge": ["fake"]}
     assert rows[0].signature.params == {"scoring": "text", "temperature": 0.0}
     assert set(rows[0].signature.prompts) == {"system", QR}
@@ -140,7 +160,10 @@ def test_only_failed_calls_are_made_again(tmp_path: Path):
     executed(tmp_path / "r", records(3), settings_of(judge, QR))
     assert [row.status for row in rows_of(tmp_path / "r")] == ["ok", "ok", "unparsable"]
     assert len(judge.requests) == asked + 1
-    assert rows_of(tmp_path / "r")[2].evidence["judges"][-1]["replies"] == ["no number", "no number"]
+    assert rows_of(tmp_path / "r")[2].evidence["judges"][-1]["replies"] == [
+        "no number",
+        "no number",
+    ]
     executed(tmp_path / "elsewhere", records(3), settings_of(judge, QR))
     assert len(judge.requests) == asked + 1  # unparsable replies are paid for and in the cache
     readable = FakeChat("60")
@@ -154,7 +177,11 @@ def test_a_text_that_is_too_long_is_not_asked_about_again_unless_the_user_says_s
 
     def answer(request: Any) -> Any:
         text = request.messages[1].content
-        return TooLong(f"at most {window} tokens", 400) if "number 1." in text and window == 10 else "80"
+        return (
+            TooLong(f"at most {window} tokens", 400)
+            if "number 1." in text and window == 10
+            else "80"
+        )
 
     judge, other = FakeChat(answer), FakeChat("60", name="other")
     settings = settings_of(judge, QR)
@@ -176,7 +203,9 @@ def test_a_text_that_is_too_long_is_not_asked_about_again_unless_the_user_says_s
 
 
 def test_a_text_that_is_shortened_is_scored(tmp_path: Path):
-    judge = FakeChat(lambda request: TooLong("long") if "number 0." in request.messages[1].content else "80")
+    judge = FakeChat(
+        lambda request: TooLong("long") if "number 0." in request.messages[1].content else "80"
+    )
     executed(tmp_path / "r", records(1), settings_of(judge, QR))
     assert [row.status for row in rows_of(tmp_path / "r")] == ["too_long"]
     executed(tmp_path / "r", [{**records(1)[0], "answer": "Zero."}], settings_of(judge, QR))
@@ -218,8 +247,14 @@ def test_a_torn_last_line_is_marked_again(tmp_path: Path):
 def test_other_settings_are_refused_with_the_difference(tmp_path: Path):
     executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), "ccrs.answer_correctness"))
     for other, shown in (
-        (settings_of(FakeChat("80"), QR), "--metrics: was ccrs.answer_correctness, now ccrs.question_relevance"),
-        (settings_of(FakeChat("80", name="b"), "ccrs.answer_correctness"), "judges=: was fake, now b"),
+        (
+            settings_of(FakeChat("80"), QR),
+            "--metrics: was ccrs.answer_correctness, now ccrs.question_relevance",
+        ),
+        (
+            settings_of(FakeChat("80", name="b"), "ccrs.answer_correctness"),
+            "judges=: was fake, now b",
+        ),
         (settings_of(FakeChat("80"), "ccrs.answer_correctness", seed=3), "seed=: was 0, now 3"),
         (
             settings_of(FakeChat("80"), "ccrs.answer_correctness@weight=0.5"),
@@ -243,7 +278,10 @@ def test_what_is_missing_is_a_row_with_a_reason(tmp_path: Path):
     found = {(row.example_id, row.metric): row for row in rows_of(tmp_path / "r")}
     assert found["a", QR].status == found["b", QR].status == "missing_input"
     assert found["a", QR].reason == "The example has no answer (null)."
-    assert (found["e", QR].status, found["e", QR].reason) == ("missing_input", "The example has no question.")
+    assert (found["e", QR].status, found["e", QR].reason) == (
+        "missing_input",
+        "The example has no question.",
+    )
     assert found["c", QR].score == 0
     assert found["d", QR].score == 0.8
     assert found["d", "ccrs.contextual_coherence"].reason == "The example has no contexts."
@@ -251,10 +289,14 @@ def test_what_is_missing_is_a_row_with_a_reason(tmp_path: Path):
 
 def test_a_spent_budget_leaves_rows_with_a_reason_and_the_next_run_goes_on(tmp_path: Path):
     judge = FakeChat("80")
-    result = executed(tmp_path / "r", records(5), settings_of(judge, QR, FKGL), budget=Budget(max_calls=2))
+    result = executed(
+        tmp_path / "r", records(5), settings_of(judge, QR, FKGL), budget=Budget(max_calls=2)
+    )
     rows = rows_of(tmp_path / "r")
     assert len(rows) == 10
-    assert sorted(row.status for row in rows if row.metric == QR) == ["ok"] * 2 + ["over_budget"] * 3
+    assert (
+        sorted(row.status for row in rows if row.metric == QR) == ["ok"] * 2 + ["over_budget"] * 3
+    )
     assert all(row.status == "ok" for row in rows if row.metric == FKGL)  # it needs no call
     assert result.stopped == "budget"
     forecast = result.to_finish()
@@ -274,7 +316,9 @@ def test_the_same_options_give_every_session_the_whole_budget(tmp_path: Path):
     store = CallCache(tmp_path / "calls.sqlite")
     left = []
     for _session in range(3):
-        result = asyncio.run(execute(records(5), settings_of(judge, QR), tmp_path / "r", store, options))
+        result = asyncio.run(
+            execute(records(5), settings_of(judge, QR), tmp_path / "r", store, options)
+        )
         left.append([row.status for row in result.rows()].count("over_budget"))
     store.close()
     assert left == [3, 1, 0]
@@ -284,19 +328,32 @@ def test_what_would_finish_a_run_counts_a_computation_with_several_scores_once(t
     """Of the two scores of a computation the first has its usage: 4 calls and $.50 an example, for two examples."""
     paid, none = Usage(calls=4, prompt_tokens=30, completion_tokens=10, usd=0.5), Usage()
     ended = [row("1", "m.a", 0.5, usage=paid), row("1", "m.b", 0.5, usage=none)]
-    left = [row(one, name, None, status="over_budget", reason="no") for one in "23" for name in ("m.a", "m.b")]
+    left = [
+        row(one, name, None, status="over_budget", reason="no")
+        for one in "23"
+        for name in ("m.a", "m.b")
+    ]
 
     def forecast(*rows: Row) -> tuple[Usage, int] | None:
         (tmp_path / "rows.jsonl").write_bytes(b"".join(one.to_json() + b"\n" for one in rows))
         return RunResult(tmp_path, Counts(), Changes(3, 0, 0, 0)).to_finish()
 
-    assert forecast(*ended, *left) == (Usage(calls=8, prompt_tokens=60, completion_tokens=20, usd=1.0), 4)
-    assert forecast(*ended, *left, row("2", "other", None, status="over_budget", reason="no")) is None
+    assert forecast(*ended, *left) == (
+        Usage(calls=8, prompt_tokens=60, completion_tokens=20, usd=1.0),
+        4,
+    )
+    assert (
+        forecast(*ended, *left, row("2", "other", None, status="over_budget", reason="no")) is None
+    )
     assert forecast(*ended) is None
 
 
 def test_a_metric_without_any_value_is_named(tmp_path: Path):
-    result = executed(tmp_path / "r", records(2), settings_of(FakeChat(lambda _request: ServerFault("down", 500)), QR))
+    result = executed(
+        tmp_path / "r",
+        records(2),
+        settings_of(FakeChat(lambda _request: ServerFault("down", 500)), QR),
+    )
     assert result.unscored == (QR,)
     assert {row.status for row in rows_of(tmp_path / "r")} == {"model_error"}
 
@@ -304,7 +361,9 @@ def test_a_metric_without_any_value_is_named(tmp_path: Path):
 def test_what_a_judge_cannot_do_is_said_before_and_in_the_rows(tmp_path: Path):
     judge = FakeChat("80", capabilities=Capabilities(logprobs=0))
     told: list[str] = []
-    executed(tmp_path / "r", records(2), settings_of(judge, QR, scoring="expected"), tell=told.append)
+    executed(
+        tmp_path / "r", records(2), settings_of(judge, QR, scoring="expected"), tell=told.append
+    )
     assert "log-probabilities" in told[0]
     assert [row.status for row in rows_of(tmp_path / "r")] == ["unsupported"] * 2
     assert judge.requests == []
@@ -312,9 +371,15 @@ def test_what_a_judge_cannot_do_is_said_before_and_in_the_rows(tmp_path: Path):
 
 def test_an_empty_answer_is_0_whatever_the_judge_can_do(tmp_path: Path):
     judge = FakeChat("80", capabilities=Capabilities(logprobs=0))
-    given = [{"id": "a", "question": "What?", "answer": ""}, {"id": "b", "question": "What?", "answer": "It."}]
+    given = [
+        {"id": "a", "question": "What?", "answer": ""},
+        {"id": "b", "question": "What?", "answer": "It."},
+    ]
     executed(tmp_path / "r", given, settings_of(judge, QR, scoring="expected"))
-    assert [(row.score, row.status) for row in rows_of(tmp_path / "r")] == [(0.0, "ok"), (None, "unsupported")]
+    assert [(row.score, row.status) for row in rows_of(tmp_path / "r")] == [
+        (0.0, "ok"),
+        (None, "unsupported"),
+    ]
 
 
 def test_damaged_examples_of_an_earlier_session_are_marked_again(tmp_path: Path):
@@ -333,7 +398,9 @@ def test_a_damaged_manifest_is_named_with_its_part(tmp_path: Path, change: dict[
     executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
     path = tmp_path / "r" / "manifest.json"
     path.write_bytes(orjson.dumps(orjson.loads(path.read_bytes()) | change))
-    with pytest.raises(UserError, match=rf"manifest\.json is damaged \({next(iter(change))} is missing"):
+    with pytest.raises(
+        UserError, match=rf"manifest\.json is damaged \({next(iter(change))} is missing"
+    ):
         executed(tmp_path / "r", records(1), settings_of(FakeChat("80"), QR))
 
 
@@ -345,7 +412,13 @@ def test_what_a_killed_process_left_half_written_is_no_stranger(tmp_path: Path):
 
 
 def test_a_metric_without_any_example_is_named(tmp_path: Path):
-    variant = {"id": "v", "question": "Which is 0?", "answer": "0.", "variant_of": "0", "variant": "paraphrase"}
+    variant = {
+        "id": "v",
+        "question": "Which is 0?",
+        "answer": "0.",
+        "variant_of": "0",
+        "variant": "paraphrase",
+    }
     result = executed(tmp_path / "r", [variant], settings_of(FakeChat("80"), QR))
     assert rows_of(tmp_path / "r") == []
     assert (result.unscored, result.inapplicable) == ((), (QR,))
@@ -384,7 +457,9 @@ def test_one_judge_under_two_names_is_one_judge():
     from longmark.options.groups import ModelNames
 
     with pytest.raises(UserError, match="given twice"):
-        Registry().backends(ModelNames(judges=["m@http://127.0.0.1:9/v1", "m@http://127.0.0.1:9/v1/"]))
+        Registry().backends(
+            ModelNames(judges=["m@http://127.0.0.1:9/v1", "m@http://127.0.0.1:9/v1/"])
+        )
     with pytest.raises(UserError, match="expected its name or a backend"):
         Registry().backends(ModelNames(judges=[5]))  # type: ignore[list-item]
 
@@ -458,7 +533,9 @@ def test_a_dry_run_counts_calls_and_sends_none(tmp_path: Path):
     executed(tmp_path / "r", records(2), settings_of(judge, QR, FKGL))
     store = CallCache(tmp_path / "calls.sqlite")
     before = {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()}
-    found = asyncio.run(dry_run(records(5), settings_of(judge, QR, FKGL), tmp_path / "r", store, SessionOptions()))
+    found = asyncio.run(
+        dry_run(records(5), settings_of(judge, QR, FKGL), tmp_path / "r", store, SessionOptions())
+    )
     assert found.rows_done == 4
     assert (found.metrics[QR].rows, found.metrics[QR].calls, found.metrics[QR].cached) == (3, 3, 0)
     assert (found.total.rows, found.total.calls) == (6, 3)
@@ -492,7 +569,9 @@ def test_a_bug_is_a_row_that_names_it_and_is_made_again(tmp_path: Path):
     judge = FakeChat(lambda _request: ZeroDivisionError("ours"))
     result = executed(tmp_path / "r", records(3), settings_of(judge, QR, FRE))
     assert result.failed[QR][0] == 3
-    assert result.failed[QR][1].startswith("ccrs.question_relevance failed: ZeroDivisionError: ours (")
+    assert result.failed[QR][1].startswith(
+        "ccrs.question_relevance failed: ZeroDivisionError: ours ("
+    )
     assert [row.status for row in rows_of(tmp_path / "r")] == ["metric_error", "ok"] * 3
     assert executed(tmp_path / "r", records(3), settings_of(FakeChat("80"), QR, FRE)).failed == {}
     assert [row.status for row in rows_of(tmp_path / "r")] == ["ok", "ok"] * 3

@@ -41,14 +41,23 @@ Record = dict[str, Any]
 
 def plain(n: int = 24) -> list[Record]:
     return [
-        {"question": f"What is {i % 15}?", "answer": f"It is the number {i}.", "system": "ab"[i % 2]} for i in range(n)
+        {
+            "question": f"What is {i % 15}?",
+            "answer": f"It is the number {i}.",
+            "system": "ab"[i % 2],
+        }
+        for i in range(n)
     ]
 
 
 def nameless(n: int = 12) -> list[Record]:
     """Answers of the run's own system; one system is called as the run folder of a part."""
     return [
-        {"question": f"What is {i}?", "answer": f"It is {i}.", **({"system": "2"} if i % 3 == 0 else {})}
+        {
+            "question": f"What is {i}?",
+            "answer": f"It is {i}.",
+            **({"system": "2"} if i % 3 == 0 else {}),
+        }
         for i in range(n)
     ]
 
@@ -58,16 +67,33 @@ def varied() -> list[Record]:
     found: list[Record] = []
     for i in range(10):
         if i % 3:
-            found.append({"question_id": f"q{i}", "question": f"What is {i}?", "answer": f"It is {i}."})
+            found.append(
+                {"question_id": f"q{i}", "question": f"What is {i}?", "answer": f"It is {i}."}
+            )
         for kind in ("paraphrase", "perturbation"):
             more = {"variant_of": f"q{i}", "variant": kind, "base_answer": f"It is {i}."}
-            found.append({"question_id": f"q{i}-{kind}", "question": f"{kind} {i}?", "answer": f"{kind} {i}.", **more})
-    last = {"variant_of": "q0-paraphrase", "variant": "paraphrase", "question": "Again?", "answer": "It is."}
+            found.append(
+                {
+                    "question_id": f"q{i}-{kind}",
+                    "question": f"{kind} {i}?",
+                    "answer": f"{kind} {i}.",
+                    **more,
+                }
+            )
+    last = {
+        "variant_of": "q0-paraphrase",
+        "variant": "paraphrase",
+        "question": "Again?",
+        "answer": "It is.",
+    }
     return [*found, {**last, "question_id": "q0-again"}]
 
 
 def paired() -> list[Record]:
-    return [{"question": f"What is {i}?", "a": f"It is the number {i}.", "b": "Nothing."} for i in range(9)]
+    return [
+        {"question": f"What is {i}?", "a": f"It is the number {i}.", "b": "Nothing."}
+        for i in range(9)
+    ]
 
 
 def bad() -> list[Any]:
@@ -84,7 +110,9 @@ def unscored() -> list[Record]:
     return [{**one, "answer": [one["answer"], "", None][i % 3]} for i, one in enumerate(plain())]
 
 
-SHARED = ("variants judged",)  # which of the rows that share an embedding asks first is a matter of milliseconds
+SHARED = (
+    "variants judged",
+)  # which of the rows that share an embedding asks first is a matter of milliseconds
 READABLE, JUDGED = ("score.readability",), (QR, "score.readability", "classic.length")
 CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "plain": (plain, READABLE),
@@ -106,7 +134,9 @@ def _no_long_waits(monkeypatch: pytest.MonkeyPatch):
 def reply(request: Any) -> ChatReply:
     """A score that depends on what is judged, or no score; tokens that depend on it too."""
     size = len(request.messages[-1].content)
-    return ChatReply(text="no number" if size % 11 == 0 else str(size % 100), tokens=Tokens(size, 0, size % 7))
+    return ChatReply(
+        text="no number" if size % 11 == 0 else str(size % 100), tokens=Tokens(size, 0, size % 7)
+    )
 
 
 def settings_of(names: tuple[str, ...], judge: FakeChat | None = None, **more: Any) -> Settings:
@@ -116,10 +146,14 @@ def settings_of(names: tuple[str, ...], judge: FakeChat | None = None, **more: A
     return made
 
 
-def executed(source: Any, out: Path, settings: Settings, cache: Path | None = None, **options: Any) -> RunResult:
+def executed(
+    source: Any, out: Path, settings: Settings, cache: Path | None = None, **options: Any
+) -> RunResult:
     store = CallCache(cache or out.parent / "calls.sqlite")
     try:
-        return asyncio.run(execute(source, settings, out, store, SessionOptions(quiet=True, **options)))
+        return asyncio.run(
+            execute(source, settings, out, store, SessionOptions(quiet=True, **options))
+        )
     finally:
         store.close()
 
@@ -137,9 +171,13 @@ def split_and_run(
 
 def content(folder: Path, *, usage: bool = True) -> dict[str, bytes | None]:
     """The files of a run; without `usage` its rows have none."""
-    found = {name: (folder / name).read_bytes() if (folder / name).exists() else None for name in FILES}
+    found = {
+        name: (folder / name).read_bytes() if (folder / name).exists() else None for name in FILES
+    }
     if not usage:
-        found["rows.jsonl"] = b"\n".join(replace(row, usage=Usage()).to_json() for row in rows_of(folder))
+        found["rows.jsonl"] = b"\n".join(
+            replace(row, usage=Usage()).to_json() for row in rows_of(folder)
+        )
     return found
 
 
@@ -183,8 +221,15 @@ def test_merged_runs_of_parts_are_a_single_run(tmp_path: Path, case: str, parts:
     assert merged["finished"] is not None
     assert sum(session["rows"] for session in merged["sessions"]) == found.rows
     assert [one["part"] for one in merged["merged"]["parts"]] == list(range(1, parts + 1))
-    again = executed(file, tmp_path / "run", settings_of(names), skip_bad=True)  # resumed: nothing is left to do
-    assert (again.counts.requests, again.changes.new, again.changes.changed, again.changes.removed) == (0, 0, 0, 0)
+    again = executed(
+        file, tmp_path / "run", settings_of(names), skip_bad=True
+    )  # resumed: nothing is left to do
+    assert (
+        again.counts.requests,
+        again.changes.new,
+        again.changes.changed,
+        again.changes.removed,
+    ) == (0, 0, 0, 0)
     assert content(tmp_path / "run", usage=same_usage) == content(single, usage=same_usage)
 
 
@@ -202,16 +247,24 @@ def test_a_call_that_rows_of_two_parts_share_counts_for_the_first_in_the_input(t
     """Twenty examples with one prompt under different questions; each part has a cache of its own and pays."""
     file = write_jsonl(
         tmp_path / "in.jsonl",
-        [{"question_id": f"q{i}", "question": "What?", "answer": "That.", "id": str(i)} for i in range(20)]
+        [
+            {"question_id": f"q{i}", "question": "What?", "answer": "That.", "id": str(i)}
+            for i in range(20)
+        ]
         + [{"question_id": "alone", "question": "Else?", "answer": "This.", "id": "last"}],
     )
     split(file, 3, tmp_path / "parts")
     settings = settings_of((QR, "score.readability"))
     for n in (1, 2, 3):
-        executed(tmp_path / f"parts/{n}.part", tmp_path / f"runs/{n}", settings, tmp_path / f"{n}.sqlite")
+        executed(
+            tmp_path / f"parts/{n}.part", tmp_path / f"runs/{n}", settings, tmp_path / f"{n}.sqlite"
+        )
     store = CallCache(tmp_path / "calls.sqlite")
     found = merge(
-        sorted((tmp_path / "runs").iterdir()), tmp_path / "run", store, [tmp_path / f"{n}.sqlite" for n in (1, 2, 3)]
+        sorted((tmp_path / "runs").iterdir()),
+        tmp_path / "run",
+        store,
+        [tmp_path / f"{n}.sqlite" for n in (1, 2, 3)],
     )
     store.close()
     judged = {row.example_id: row for row in rows_of(tmp_path / "run") if row.metric == QR}
@@ -222,7 +275,9 @@ def test_a_call_that_rows_of_two_parts_share_counts_for_the_first_in_the_input(t
     assert {row.usage.calls for row in judged.values()} == {1}
     assert (found.replies, found.other_replies) == (2, 0)
     paid = sum(session["prompt_tokens"] for session in manifest_of(tmp_path / "run")["sessions"])
-    assert paid == 3 * size + judged["last"].usage.prompt_tokens  # what the endpoints billed stays with the sessions
+    assert (
+        paid == 3 * size + judged["last"].usage.prompt_tokens
+    )  # what the endpoints billed stays with the sessions
     single = tmp_path / "single" / "run"
     executed(file, single, settings)
     assert [row.usage.prompt_tokens for row in rows_of(single)] == [
@@ -234,9 +289,16 @@ def test_the_replies_of_the_parts_serve_a_later_run(tmp_path: Path):
     file = write_jsonl(tmp_path / "in.jsonl", plain())
     split(file, 2, tmp_path / "parts")
     for n in (1, 2):
-        executed(tmp_path / f"parts/{n}.part", tmp_path / f"runs/{n}", settings_of((QR,)), tmp_path / f"{n}.sqlite")
+        executed(
+            tmp_path / f"parts/{n}.part",
+            tmp_path / f"runs/{n}",
+            settings_of((QR,)),
+            tmp_path / f"{n}.sqlite",
+        )
     store = CallCache(tmp_path / "all.sqlite")
-    merge([tmp_path / "runs/1", tmp_path / "runs/2"], tmp_path / "run", store, [tmp_path / "1.sqlite"])
+    merge(
+        [tmp_path / "runs/1", tmp_path / "runs/2"], tmp_path / "run", store, [tmp_path / "1.sqlite"]
+    )
     assert store.take_from(tmp_path / "2.sqlite").replies > 0
     assert store.take_from(tmp_path / "2.sqlite") == Copied()
     store.close()
@@ -272,7 +334,9 @@ def test_a_question_is_always_in_the_same_part(question: str, parts: int):
 def test_parts_are_about_equal():
     counts = Counter(part_number(f"question {i}", 7) for i in range(7000))
     assert len(counts) == 7
-    assert max(abs(count - 1000) for count in counts.values()) < 120  # 4 standard deviations of a fair draw
+    assert (
+        max(abs(count - 1000) for count in counts.values()) < 120
+    )  # 4 standard deviations of a fair draw
 
 
 @drawn(st.lists(st.integers(0, 1000), min_size=1, max_size=12), st.integers(0, 10**7))
@@ -315,7 +379,9 @@ def test_every_format_gives_the_same_parts(tmp_path: Path):
         write_examples(examples, tmp_path / f"of.{suffix}")
         split(tmp_path / f"of.{suffix}", 3, tmp_path / suffix)
         of_suffix = [list(Reading(tmp_path / suffix / f"{n}.part")) for n in (1, 2, 3)]
-        bodies.add(orjson.dumps([[one.model_dump(mode="json") for one in part] for part in of_suffix]))
+        bodies.add(
+            orjson.dumps([[one.model_dump(mode="json") for one in part] for part in of_suffix])
+        )
     (tmp_path / "of.json").write_bytes(orjson.dumps(plain()))
     split(tmp_path / "of.json", 3, tmp_path / "json")
     of_suffix = [list(Reading(tmp_path / "json" / f"{n}.part")) for n in (1, 2, 3)]
@@ -341,12 +407,18 @@ def test_a_split_refuses_a_file_as_its_folder(tmp_path: Path):
 
 def test_a_split_reads_mapped_columns_and_a_limit_as_a_run_does(tmp_path: Path):
     records = [{"Frage": one["question"], "Antwort": one["answer"]} for one in plain()]
-    file, mapping = write_jsonl(tmp_path / "in.jsonl", records), {"question": "Frage", "answer": "Antwort"}
+    file, mapping = (
+        write_jsonl(tmp_path / "in.jsonl", records),
+        {"question": "Frage", "answer": "Antwort"},
+    )
     executed(file, tmp_path / "single/run", settings_of(READABLE), mapping=mapping, limit=10)
     runs = split_and_run(file, 3, tmp_path, mapping=mapping, limit=10)
     merge(runs, tmp_path / "run")
     assert content(tmp_path / "run") == content(tmp_path / "single/run")
-    assert manifest_of(tmp_path / "run")["examples"] == manifest_of(tmp_path / "single/run")["examples"]
+    assert (
+        manifest_of(tmp_path / "run")["examples"]
+        == manifest_of(tmp_path / "single/run")["examples"]
+    )
     with pytest.raises(UserError, match=r"mapping=: .* is part 1 of 3, whose columns were read"):
         Reading(tmp_path / "parts/1.part", mapping=mapping)
 
@@ -395,7 +467,13 @@ def test_the_parts_share_budget_and_concurrency(tmp_path: Path):
     for part in made:
         runs.append(tmp_path / "runs" / str(part.part))
         source = tmp_path / "parts" / f"{part.part}.part"
-        result = executed(source, runs[-1], settings_of((QR,)), tmp_path / f"{part.part}.sqlite", budget=Budget(100))
+        result = executed(
+            source,
+            runs[-1],
+            settings_of((QR,)),
+            tmp_path / f"{part.part}.sqlite",
+            budget=Budget(100),
+        )
         assert result.counts.requests <= (part.max_calls or 0)
     assert sum(one["requests"] for run in runs for one in manifest_of(run)["sessions"]) <= 20
     with pytest.raises(UserError, match=r"--max-calls 1: too small for the parts with examples"):
@@ -404,7 +482,9 @@ def test_the_parts_share_budget_and_concurrency(tmp_path: Path):
 
 def test_a_smaller_limit_of_the_command_holds(tmp_path: Path):
     split(write_jsonl(tmp_path / "in.jsonl", plain()), 1, tmp_path / "parts", {"max_calls": 20})
-    result = executed(tmp_path / "parts/1.part", tmp_path / "run", settings_of((QR,)), budget=Budget(2))
+    result = executed(
+        tmp_path / "parts/1.part", tmp_path / "run", settings_of((QR,)), budget=Budget(2)
+    )
     assert (result.counts.requests, result.stopped) == (2, "budget")
 
 
@@ -426,7 +506,10 @@ def test_rates_are_shared_by_examples(tmp_path: Path, monkeypatch: pytest.Monkey
         judge.settings = ModelSettings(requests_per_minute=600, tokens_per_minute=10**6)  # type: ignore[attr-defined]
         source = tmp_path / "parts" / f"{part.part}.part"
         executed(
-            source, tmp_path / "runs" / str(part.part), settings_of((QR,), judge), tmp_path / f"{part.part}.sqlite"
+            source,
+            tmp_path / "runs" / str(part.part),
+            settings_of((QR,), judge),
+            tmp_path / f"{part.part}.sqlite",
         )
     assert rates == [(600 * part.share, 10**6 * part.share) for part in made if part.examples]
     assert sum(requests for requests, _ in rates) <= 600
@@ -443,7 +526,9 @@ def two(tmp_path: Path) -> list[Path]:
 
 
 def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path, two: list[Path]):
-    other = write_jsonl(tmp_path / "other.jsonl", [*plain(), {"question": "One more?", "answer": "Yes."}])
+    other = write_jsonl(
+        tmp_path / "other.jsonl", [*plain(), {"question": "One more?", "answer": "Yes."}]
+    )
     others = split_and_run(other, 2, tmp_path / "other")
     three = split_and_run(tmp_path / "in.jsonl", 3, tmp_path / "three")
     executed(tmp_path / "in.jsonl", tmp_path / "whole", settings_of(READABLE))
@@ -453,17 +538,26 @@ def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path, two: list[
         ([], "give the run folders"),
         ([two[0], two[0]], r"part 1 was given 2 times \(.*runs/1, .*runs/1\)"),
         ([two[0]], r"part 2 of 2: no run of it was given"),
-        ([two[0], others[1]], r"not of one split: .*runs/1 is part 1 of 2 of .*in.jsonl .* of .*other.jsonl"),
+        (
+            [two[0], others[1]],
+            r"not of one split: .*runs/1 is part 1 of 2 of .*in.jsonl .* of .*other.jsonl",
+        ),
         ([two[0], three[1]], r"not of one split: .*part 1 of 2 .*part 2 of 3"),
         ([two[0], tmp_path / "whole"], "whole is not the run of a part"),
         ([two[0], tmp_path], "is not a run folder: it has no manifest.json"),
-        ([two[0], tmp_path / "nowhere"], "nowhere does not exist; give the run folders of the parts"),
+        (
+            [two[0], tmp_path / "nowhere"],
+            "nowhere does not exist; give the run folders of the parts",
+        ),
         ([two[0], tmp_path / "in.jsonl"], "is not a run folder"),
     ]
     for runs, message in cases:
         with pytest.raises(UserError, match=message):
             merge(runs, tmp_path / "run")
-    with pytest.raises(SettingsChanged, match=r"seeded has other settings than .*runs/1; .*:\n  seed=: was 0, now 5"):
+    with pytest.raises(
+        SettingsChanged,
+        match=r"seeded has other settings than .*runs/1; .*:\n  seed=: was 0, now 5",
+    ):
         merge([two[0], tmp_path / "seeded"], tmp_path / "run")
     with pytest.raises(SettingsChanged, match=r"--metrics: removed: score.readability.grade_level"):
         merge([two[0], tmp_path / "fewer"], tmp_path / "run")
@@ -486,28 +580,44 @@ def test_what_an_endpoint_did_not_take_is_one_for_all_parts(tmp_path: Path):
     runs = split_and_run(write_jsonl(tmp_path / "in.jsonl", plain()), 2, tmp_path, (QR, FRE))
 
     def settled(run: Path, words: list[str]) -> None:
-        (run / "manifest.json").write_bytes(orjson.dumps({**manifest_of(run), "settled": {"fake": words}}))
+        (run / "manifest.json").write_bytes(
+            orjson.dumps({**manifest_of(run), "settled": {"fake": words}})
+        )
 
-    rows = (runs[0] / "rows.jsonl").read_bytes().replace(b'"settled":{}', b'"settled":{"fake":["no temperature"]}')
+    rows = (
+        (runs[0] / "rows.jsonl")
+        .read_bytes()
+        .replace(b'"settled":{}', b'"settled":{"fake":["no temperature"]}')
+    )
     rows = b"".join(
-        line if QR.encode() in line else line.replace(b'"settled":{"fake":["no temperature"]}', b'"settled":{}')
+        line
+        if QR.encode() in line
+        else line.replace(b'"settled":{"fake":["no temperature"]}', b'"settled":{}')
         for line in rows.splitlines(keepends=True)
     )
     (runs[0] / "rows.jsonl").write_bytes(rows)
     settled(runs[0], ["no temperature"])
     merge(runs, tmp_path / "run")
-    found = {(row.metric, tuple(row.signature.settled.get("fake", ()))) for row in rows_of(tmp_path / "run")}
+    found = {
+        (row.metric, tuple(row.signature.settled.get("fake", ())))
+        for row in rows_of(tmp_path / "run")
+    }
     assert found == {(QR, ("no temperature",)), (FRE, ())}
     assert manifest_of(tmp_path / "run")["settled"] == {"fake": ["no temperature"]}
     settled(runs[1], [])
-    with pytest.raises(SettingsChanged, match=r"fake: sent with \['no temperature'\], now with all parameters"):
+    with pytest.raises(
+        SettingsChanged, match=r"fake: sent with \['no temperature'\], now with all parameters"
+    ):
         merge(runs, tmp_path / "other")
 
 
 def test_a_run_in_use_is_refused_and_cannot_begin_while_it_is_merged(
     tmp_path: Path, two: list[Path], monkeypatch: pytest.MonkeyPatch
 ):
-    with Workspace(two[1], "manifest.json", "run"), pytest.raises(UserError, match=r"runs/2 is in use by another"):
+    with (
+        Workspace(two[1], "manifest.json", "run"),
+        pytest.raises(UserError, match=r"runs/2 is in use by another"),
+    ):
         merge(two, tmp_path / "run")
     refused: list[str] = []
     from longmark.engine import merge as module
@@ -526,7 +636,10 @@ def test_a_run_in_use_is_refused_and_cannot_begin_while_it_is_merged(
 
 
 def test_the_run_of_a_part_takes_no_other_part(tmp_path: Path, two: list[Path]):
-    for source, now in ((tmp_path / "parts/2.part", "part 2 of 2"), (tmp_path / "in.jsonl", "no part")):
+    for source, now in (
+        (tmp_path / "parts/2.part", "part 2 of 2"),
+        (tmp_path / "in.jsonl", "no part"),
+    ):
         with pytest.raises(SettingsChanged, match=f"EXAMPLES: was part 1 of 2, now {now}"):
             executed(source, two[0], settings_of(READABLE))
     executed(tmp_path / "in.jsonl", tmp_path / "whole", settings_of(READABLE))
@@ -550,7 +663,11 @@ def test_damaged_runs_are_named(tmp_path: Path, two: list[Path]):
     damaged("rows.jsonl", b"{}\n" + rows, r"rows.jsonl:1: is not a row")
     damaged("rows.jsonl", rows[:-30], r"is not a row")
     damaged("rows.jsonl", rows.partition(b"\n")[2], r"of 48 rows are there")
-    damaged("rows.jsonl", rows.replace(b'"example_id":"', b'"example_id":"x', 1), "no such example or metric")
+    damaged(
+        "rows.jsonl",
+        rows.replace(b'"example_id":"', b'"example_id":"x', 1),
+        "no such example or metric",
+    )
     damaged("examples.jsonl", examples.partition(b"\n")[2], "has other examples than part.jsonl")
     damaged("part.jsonl", b"[]\n", r"part.jsonl:1: is damaged")
     damaged("part.jsonl", b"{}\n" + note, "part.jsonl:1: is damaged")
@@ -585,15 +702,23 @@ def test_an_unfinished_part_is_refused_or_merged_and_completed(tmp_path: Path):
         assert len(found.unfinished) == 2 + (given == runs[1:2])
         assert manifest_of(out)["finished"] is None
         assert status(out).state == "merged, incomplete"
-        done = len([row for row in rows_of(out) if row.score is not None or row.status == "unparsable"])
+        done = len(
+            [row for row in rows_of(out) if row.score is not None or row.status == "unparsable"]
+        )
         assert found.rows == len(rows_of(out)) >= done
         judge = FakeChat(reply)
         executed(file, out, settings_of((QR,), judge), tmp_path / f"{out.parent.name}.sqlite")
         assert len(judge.requests) > 0
         assert status(out).state == "finished"
-        executed(file, tmp_path / "single" / out.parent.name / "run", settings_of((QR,)), tmp_path / "s.sqlite")
+        executed(
+            file,
+            tmp_path / "single" / out.parent.name / "run",
+            settings_of((QR,)),
+            tmp_path / "s.sqlite",
+        )
         assert [(r.example_id, r.score, r.status) for r in rows_of(out)] == [
-            (r.example_id, r.score, r.status) for r in rows_of(tmp_path / "single" / out.parent.name / "run")
+            (r.example_id, r.score, r.status)
+            for r in rows_of(tmp_path / "single" / out.parent.name / "run")
         ]
 
 
@@ -608,7 +733,10 @@ def test_a_torn_row_of_a_killed_part_is_left_out(tmp_path: Path, two: list[Path]
     (two[0] / "part.jsonl").unlink()  # killed before its first row
     (two[0] / "rows.jsonl").unlink()
     (two[0] / "examples.jsonl").unlink()
-    assert merge(two, tmp_path / "other", incomplete=True).examples == manifest_of(two[1])["examples"]["read"]
+    assert (
+        merge(two, tmp_path / "other", incomplete=True).examples
+        == manifest_of(two[1])["examples"]["read"]
+    )
 
 
 def test_a_merge_that_dies_leaves_nothing_and_can_be_repeated(
@@ -644,7 +772,10 @@ def test_an_answer_that_a_part_lost_counts_as_removed_in_the_merged_run(tmp_path
     executed(file, tmp_path / "single/run", settings_of(READABLE))
     runs = split_and_run(file, 2, tmp_path)
     merge(runs, tmp_path / "run")
-    ours, single = ((tmp_path / name / "absent.jsonl").read_bytes().splitlines() for name in ("run", "single/run"))
+    ours, single = (
+        (tmp_path / name / "absent.jsonl").read_bytes().splitlines()
+        for name in ("run", "single/run")
+    )
     assert sorted(ours) == sorted(single)
     assert len(ours) > 0
 
@@ -652,25 +783,40 @@ def test_an_answer_that_a_part_lost_counts_as_removed_in_the_merged_run(tmp_path
 # Status --------------------------------------------------------------------------------------------------------------
 
 
-def test_status_of_runs_in_every_state(tmp_path: Path, two: list[Path], capsys: pytest.CaptureFixture[str]):
+def test_status_of_runs_in_every_state(
+    tmp_path: Path, two: list[Path], capsys: pytest.CaptureFixture[str]
+):
     executed(tmp_path / "in.jsonl", tmp_path / "poor", settings_of((QR,)), budget=Budget(3))
     done = status(two[0])
-    assert (done.part, done.state, done.rows, done.unscored, done.usd) == ("1/2", "finished", done.total, 0, 0.0)
+    assert (done.part, done.state, done.rows, done.unscored, done.usd) == (
+        "1/2",
+        "finished",
+        done.total,
+        0,
+        0.0,
+    )
     assert done.rows_per_second is not None
     poor = status(tmp_path / "poor")
     assert (poor.part, poor.state, poor.total) == ("", "stopped (budget)", 24)
     assert poor.unscored == sum(row.score is None for row in rows_of(tmp_path / "poor")) > 0
-    assert status(tmp_path / "nowhere") == RunStatus(str(tmp_path / "nowhere"), "", "not begun", 0, None, 0, 0.0, None)
+    assert status(tmp_path / "nowhere") == RunStatus(
+        str(tmp_path / "nowhere"), "", "not begun", 0, None, 0, 0.0, None
+    )
     with Workspace(tmp_path / "poor", "manifest.json", "run"):
         assert status(tmp_path / "poor").state == "running"
     with Workspace(tmp_path / "reading", "manifest.json", "run"):
         assert status(tmp_path / "reading").state == "running"
     manifest = manifest_of(two[1])
-    manifest["finished"], manifest["sessions"][-1] = None, {"started": manifest["created"], "ended": None, "before": 0}
+    manifest["finished"], manifest["sessions"][-1] = (
+        None,
+        {"started": manifest["created"], "ended": None, "before": 0},
+    )
     (two[1] / "manifest.json").write_bytes(orjson.dumps(manifest))
     rows = (two[1] / "rows.jsonl").read_bytes()
     last = rows.splitlines()[-1]
-    (two[1] / "rows.jsonl").write_bytes(rows + last + b"\n" + last[:50])  # one again, and one that is torn
+    (two[1] / "rows.jsonl").write_bytes(
+        rows + last + b"\n" + last[:50]
+    )  # one again, and one that is torn
     killed = status(two[1])
     assert (killed.state, killed.rows) == ("killed", killed.total)
     with pytest.raises(UserError, match="is not a run folder"):
@@ -681,7 +827,9 @@ def test_status_of_runs_in_every_state(tmp_path: Path, two: list[Path], capsys: 
     with pytest.raises(UserError, match=r"rows.jsonl:1: is not a row"):
         status(two[0])
     capsys.readouterr()
-    assert main(["status", str(tmp_path), str(two[1]), str(two[0])]) == 2  # one line each, also beside wrong ones
+    assert (
+        main(["status", str(tmp_path), str(two[1]), str(two[0])]) == 2
+    )  # one line each, also beside wrong ones
     out, err = capsys.readouterr()
     assert str(two[1]) in out
     assert f"{tmp_path} is not a run folder" in err
@@ -694,14 +842,19 @@ def test_more_parts_than_files_that_may_be_open(tmp_path: Path):
     most = 100 + max(int(one.name) for one in Path("/dev/fd").iterdir())
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, most), hard))
     try:
-        with pytest.raises(UserError, match=r"--parts 9000: a process may open \d+ more files here; use fewer parts"):
+        with pytest.raises(
+            UserError,
+            match=r"--parts 9000: a process may open \d+ more files here; use fewer parts",
+        ):
             split(tmp_path / "in.jsonl", 9000, tmp_path / "parts")
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert not (tmp_path / "parts").exists()
 
 
-def test_a_run_that_begins_while_its_status_is_read_waits_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_that_begins_while_its_status_is_read_waits_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     (tmp_path / "f").mkdir()
     (tmp_path / "f" / ".lock").touch()
     tries: list[bool] = []

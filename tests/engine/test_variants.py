@@ -21,11 +21,29 @@ from longmark.records import Example, Row
 PARAPHRASE, PERTURBATION = "score.robustness.paraphrase", "score.robustness.perturbation"
 GIVEN = [
     {"id": "o", "question_id": "q", "question": "Which dam?", "answer": "The old dam."},
-    {"id": "p", "variant_of": "q", "variant": "paraphrase", "answer": "The old dam.", "base_answer": "The old dam."},
-    {"id": "h", "variant_of": "q", "variant": "hazard", "answer": "A tall tower.", "base_answer": "The old dam."},
+    {
+        "id": "p",
+        "variant_of": "q",
+        "variant": "paraphrase",
+        "answer": "The old dam.",
+        "base_answer": "The old dam.",
+    },
+    {
+        "id": "h",
+        "variant_of": "q",
+        "variant": "hazard",
+        "answer": "A tall tower.",
+        "base_answer": "The old dam.",
+    },
     {"id": "b", "variant_of": "q", "variant": "location", "answer": "A tall tower."},
     {"id": "k", "variant_of": "q", "answer": "A tall tower.", "base_answer": "The old dam."},
-    {"id": "e", "variant_of": "q", "variant": "paraphrase", "answer": "The old dam.", "base_answer": ""},
+    {
+        "id": "e",
+        "variant_of": "q",
+        "variant": "paraphrase",
+        "answer": "The old dam.",
+        "base_answer": "",
+    },
 ]
 
 
@@ -78,7 +96,9 @@ def test_rows_for_what_applies_and_none_for_the_rest(tmp_path: Path):
 def test_values_without_an_example_are_told_from_values_without_a_value(tmp_path: Path):
     paraphrased = executed(tmp_path / "p", GIVEN[:2], "score.robustness")
     assert (paraphrased.unscored, paraphrased.inapplicable) == ((), (PERTURBATION,))
-    original = executed(tmp_path / "o", GIVEN[:1], "score.robustness", "score.readability.grade_level")
+    original = executed(
+        tmp_path / "o", GIVEN[:1], "score.robustness", "score.readability.grade_level"
+    )
     assert (original.unscored, original.inapplicable) == ((), (PARAPHRASE, PERTURBATION))
     lacking = executed(tmp_path / "l", GIVEN[3:4], "score.robustness")
     assert (lacking.unscored, lacking.inapplicable) == ((PERTURBATION,), (PARAPHRASE,))
@@ -118,7 +138,11 @@ def test_a_run_in_a_domain_of_its_own_has_rows_of_its_dimensions(tmp_path: Path)
     finally:
         cache.close()
     name = "score.specificity"
-    first = {row.metric: (row.status, row.score) for row in rows_of(tmp_path / "r") if row.example_id == "1"}
+    first = {
+        row.metric: (row.status, row.score)
+        for row in rows_of(tmp_path / "r")
+        if row.example_id == "1"
+    }
     assert first == {
         name: ("ok", pytest.approx(0.6 / 0.7)),  # hazard 1 by .6, strength 0 by .1
         f"{name}.hazard": ("ok", 1.0),

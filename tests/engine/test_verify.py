@@ -53,7 +53,9 @@ def change(run: Path, at: int, **changes: Any) -> None:
     (run / "rows.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
 
 
-def test_an_untouched_run_is_verified_without_the_files_it_was_made_with(run: Path, capsys: pytest.CaptureFixture[str]):
+def test_an_untouched_run_is_verified_without_the_files_it_was_made_with(
+    run: Path, capsys: pytest.CaptureFixture[str]
+):
     assert cli.main(["verify", str(run)]) == 0
     assert capsys.readouterr().out == "12 of 12 rows verified · 0 differ · 0 not verifiable\n"
 
@@ -70,7 +72,9 @@ def test_one_score_changed_by_hand_is_found(run: Path, capsys: pytest.CaptureFix
     assert "11 of 12 rows verified · 1 differ · 0 not verifiable" in out
 
 
-def test_rows_deleted_from_a_finished_run_are_counted(run: Path, capsys: pytest.CaptureFixture[str]):
+def test_rows_deleted_from_a_finished_run_are_counted(
+    run: Path, capsys: pytest.CaptureFixture[str]
+):
     lines = (run / "rows.jsonl").read_bytes().splitlines(keepends=True)
     (run / "rows.jsonl").write_bytes(b"".join(lines[:4] + lines[6:]))
     assert cli.main(["verify", str(run)]) == 3
@@ -83,7 +87,9 @@ def test_a_run_without_rows_is_not_verified(run: Path, capsys: pytest.CaptureFix
     assert "rows.jsonl has no rows, so there is nothing to verify" in capsys.readouterr().err
 
 
-def test_a_score_given_to_an_unscored_example_is_found(run: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_score_given_to_an_unscored_example_is_found(
+    run: Path, capsys: pytest.CaptureFixture[str]
+):
     rows = [orjson.loads(line) for line in (run / "rows.jsonl").read_bytes().splitlines()]
     at = next(i for i, row in enumerate(rows) if row["score"] is None)
     change(run, at, score=1.0, status="ok", reason=None)
@@ -104,7 +110,10 @@ def test_a_row_whose_reply_is_gone_is_not_verifiable(run: Path, capsys: pytest.C
 def test_a_row_without_a_reply_has_nothing_to_verify(run: Path, capsys: pytest.CaptureFixture[str]):
     change(run, 0, score=None, status="model_error", reason="The endpoint failed.")
     assert cli.main(["verify", str(run)]) == 0
-    assert "11 of 12 rows verified · 0 differ · 0 not verifiable · 1 had no reply to verify" in capsys.readouterr().out
+    assert (
+        "11 of 12 rows verified · 0 differ · 0 not verifiable · 1 had no reply to verify"
+        in capsys.readouterr().out
+    )
 
 
 def test_a_bundle_is_verified_on_a_machine_without_the_cache(
@@ -119,18 +128,30 @@ def test_a_bundle_is_verified_on_a_machine_without_the_cache(
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", None])
-def test_what_is_no_bundle_is_refused(tmp_path: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]):
+def test_what_is_no_bundle_is_refused(
+    tmp_path: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]
+):
     if content is not None:
         (tmp_path / "b.zip").write_bytes(content)
     assert cli.main(["verify", str(tmp_path / "b.zip")]) == 2
-    why = "does not exist" if content is None else "expected a run folder, a certificate.json or a bundle"
+    why = (
+        "does not exist"
+        if content is None
+        else "expected a run folder, a certificate.json or a bundle"
+    )
     assert why in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("damage", [{"judging": None}, {"models": {"judge": ["m"], "lm": []}}, {"params": 5}])
-def test_a_damaged_manifest_is_named(run: Path, damage: dict[str, Any], capsys: pytest.CaptureFixture[str]):
+@pytest.mark.parametrize(
+    "damage", [{"judging": None}, {"models": {"judge": ["m"], "lm": []}}, {"params": 5}]
+)
+def test_a_damaged_manifest_is_named(
+    run: Path, damage: dict[str, Any], capsys: pytest.CaptureFixture[str]
+):
     manifest = orjson.loads((run / "manifest.json").read_bytes())
-    manifest["fixed"] = {name: value for name, value in (manifest["fixed"] | damage).items() if value is not None}
+    manifest["fixed"] = {
+        name: value for name, value in (manifest["fixed"] | damage).items() if value is not None
+    }
     (run / "manifest.json").write_bytes(orjson.dumps(manifest))
     assert cli.main(["verify", str(run)]) == 2
     assert "manifest.json cannot be read" in capsys.readouterr().err
@@ -156,8 +177,17 @@ def test_a_run_with_word_overlap_as_the_checker_is_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
-    claims = {"claims": ["The dam is high.", "The dam is gold."], "reference_claims": ["The dam is high."]}
-    example = {"id": "e", "question": "Q?", "answer": "A.", "references": ["The dam is high."], "contexts": ["A dam."]}
+    claims = {
+        "claims": ["The dam is high.", "The dam is gold."],
+        "reference_claims": ["The dam is high."],
+    }
+    example = {
+        "id": "e",
+        "question": "Q?",
+        "answer": "A.",
+        "references": ["The dam is high."],
+        "contexts": ["A dam."],
+    }
     (tmp_path / "e.jsonl").write_bytes(orjson.dumps(example | claims))
     options = f"--metrics ragchecker --checker overlap --out {tmp_path / 'run'} --quiet"
     assert cli.main(["run", str(tmp_path / "e.jsonl"), *options.split()]) == 0
@@ -179,7 +209,10 @@ def edit(run: Path, **fixed: Any) -> dict[str, Any]:
 @pytest.fixture
 def canary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file that code writes if it runs: `own.py` and `stray.py` in the working folder, which is on Python's path."""
-    mark, code = tmp_path / "ran", "'Doc.'\nfrom longmark.metric import Metric, Score\n\n\nasync def score(e, m, p):\n"
+    mark, code = (
+        tmp_path / "ran",
+        "'Doc.'\nfrom longmark.metric import Metric, Score\n\n\nasync def score(e, m, p):\n",
+    )
     code += "    return Score(1.0)\n\n\nMETRIC = Metric(score, needs=('answer',))\n"
     for name in ("own.py", "stray.py", "package/__init__.py", "package/inner.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -218,17 +251,29 @@ def test_no_code_that_a_manifest_names_is_run(
             file.write(run.parent / "home" / "calls.sqlite", "calls.sqlite")
     assert cli.main(["verify", str(target)]) == 3  # though it has no row of that metric
     assert not canary.exists()
-    why = "which only the command line may name" if origin else "this version of longmark has no such metric"
+    why = (
+        "which only the command line may name"
+        if origin
+        else "this version of longmark has no such metric"
+    )
     assert f"changed since the run: {score}: " in (out := capsys.readouterr().out)
     assert why in out
 
 
 def test_a_metric_of_ones_own_is_verified_by_the_file_on_the_command_line_if_it_is_unchanged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, canary: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    canary: Path,
+    capsys: pytest.CaptureFixture[str],
 ):
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     (tmp_path / "e.jsonl").write_bytes(b"\n".join(map(orjson.dumps, EXAMPLES)))
-    assert cli.main(["run", "e.jsonl", "--metrics", "own.py,score.readability", "--out", "own", "--quiet"]) == 0
+    assert (
+        cli.main(
+            ["run", "e.jsonl", "--metrics", "own.py,score.readability", "--out", "own", "--quiet"]
+        )
+        == 0
+    )
     assert cli.main(["export", "own", "--bundle", "b.zip", "--metrics", "own.py"]) == 0
     canary.unlink()
     capsys.readouterr()
@@ -236,7 +281,12 @@ def test_a_metric_of_ones_own_is_verified_by_the_file_on_the_command_line_if_it_
     assert "add --metrics" in capsys.readouterr().out
     assert not canary.exists()
     (tmp_path / "moved.d").mkdir()
-    assert cli.main(["verify", "b.zip", "--metrics", str((tmp_path / "own.py").rename("moved.d/own.py"))]) == 0
+    assert (
+        cli.main(
+            ["verify", "b.zip", "--metrics", str((tmp_path / "own.py").rename("moved.d/own.py"))]
+        )
+        == 0
+    )
     assert "9 of 9 rows verified" in capsys.readouterr().out
     with open("moved.d/own.py", "a") as file:
         file.write("# changed\n")
@@ -260,8 +310,14 @@ def test_no_model_that_a_manifest_names_is_loaded(
 @pytest.mark.parametrize(
     ("fixed", "line"),
     [
-        ({"configured": {"m": {"model": "m", "endpoint": "http://h/v1"}}}, "--configured: was {'m'"),
-        ({"judging": {"seed": 5, "reasons": []}}, "rows of ccrs.question_relevance: --seed: was 0, now 5"),
+        (
+            {"configured": {"m": {"model": "m", "endpoint": "http://h/v1"}}},
+            "--configured: was {'m'",
+        ),
+        (
+            {"judging": {"seed": 5, "reasons": []}},
+            "rows of ccrs.question_relevance: --seed: was 0, now 5",
+        ),
         ({"prompts": {"system": "0" * 16}}, "--prompts system: was 0000"),
     ],
 )
@@ -284,20 +340,27 @@ def test_a_bundle_that_is_larger_unpacked_than_it_may_be_is_left_at_the_limit(
         file.write(tmp_path / "home" / "calls.sqlite", "calls.sqlite")
     packed = bundle.read_bytes()
     size = (8 << 20).to_bytes(4, "little")
-    bundle.write_bytes(packed.replace(size, (9).to_bytes(4, "little")))  # the bomb's headers say: 9 bytes
+    bundle.write_bytes(
+        packed.replace(size, (9).to_bytes(4, "little"))
+    )  # the bomb's headers say: 9 bytes
     for forged in (True, False):
         if not forged:
             bundle.write_bytes(packed)
         assert cli.main(["verify", str(bundle), "--max-bundle-bytes", str(1 << 20)]) == 2
         err = capsys.readouterr().err
-        assert forged or "has more than 1,048,576 bytes unpacked; --max-bundle-bytes sets the limit" in err
+        assert (
+            forged
+            or "has more than 1,048,576 bytes unpacked; --max-bundle-bytes sets the limit" in err
+        )
 
 
 def test_a_run_of_an_earlier_version_of_a_metric_is_not_continued_and_verify_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
-    example = Example(id="1", question="?", answer="b", references=("b",), options={"a": "x", "b": "y"})
+    example = Example(
+        id="1", question="?", answer="b", references=("b",), options={"a": "x", "b": "y"}
+    )
     run = tmp_path / "run"
     longmark.run([example], "climaqa.mcq", out=run)
     assert orjson.loads((run / "rows.jsonl").read_bytes())["signature"]["params"]["version"] == 3
@@ -317,7 +380,21 @@ def test_a_bundle_has_the_answers_without_a_row_and_verify_sees_a_changed_one(
     monkeypatch.chdir(tmp_path)
     lines = [*EXAMPLES, {**EXAMPLES[0], "id": "bad", "references": 3, "system": "b"}]
     Path("e.jsonl").write_bytes(b"\n".join(map(orjson.dumps, lines)))
-    assert cli.main(["run", "e.jsonl", "--metrics", "score.readability", "--out", "run", "--skip-bad", "--quiet"]) == 0
+    assert (
+        cli.main(
+            [
+                "run",
+                "e.jsonl",
+                "--metrics",
+                "score.readability",
+                "--out",
+                "run",
+                "--skip-bad",
+                "--quiet",
+            ]
+        )
+        == 0
+    )
     assert cli.main(["export", "run", "--bundle", "b.zip"]) == 0
     with zipfile.ZipFile("b.zip") as file:
         assert file.read("absent.jsonl") == Path("run/absent.jsonl").read_bytes() != b""
@@ -329,4 +406,7 @@ def test_a_bundle_has_the_answers_without_a_row_and_verify_sees_a_changed_one(
             Path("copy/absent.jsonl").write_text(content)
         capsys.readouterr()
         assert cli.main(["verify", "copy"]) == 3
-        assert "changed since the run: absent.jsonl: the answers without a row" in capsys.readouterr().out
+        assert (
+            "changed since the run: absent.jsonl: the answers without a row"
+            in capsys.readouterr().out
+        )

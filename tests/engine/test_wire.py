@@ -10,7 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.program import QR, ROOT, ended, manifest_of, names_in, records, rows_of, run, start, write_jsonl
+from tests.program import (
+    QR,
+    ROOT,
+    ended,
+    manifest_of,
+    names_in,
+    records,
+    rows_of,
+    run,
+    start,
+    write_jsonl,
+)
 from tests.wire import serve
 
 import longmark
@@ -56,7 +67,9 @@ def test_a_bad_day_of_the_endpoint(tmp_path: Path, draw: int):
     n = 400
     rates = {"429_fraction": 0.05, "500": 0.02, "prose": 0.03, "drop": 0.01}
     with serve(latency=0.01, rates=rates, draw=draw, retry_after=0.02) as server:
-        result = longmark.run(records(n), QR, judges=f"m@{server.base_url}", out=tmp_path / "r", concurrency=20)
+        result = longmark.run(
+            records(n), QR, judges=f"m@{server.base_url}", out=tmp_path / "r", concurrency=20
+        )
         counts = server.counts
     assert min(counts["faults"].get(fault, 0) for fault in rates) >= 1  # each of them did happen
     rows = rows_of(tmp_path / "r")
@@ -95,14 +108,21 @@ def test_a_reply_that_is_none_is_asked_for_again(tmp_path: Path, fault: str):
         assert server.counts["requests"] == 6
     assert {row.status for row in rows_of(tmp_path / "r")} == {"ok"}
     (session,) = manifest_of(tmp_path / "r")["sessions"]
-    assert (session["requests"], session["calls"], session["retries"], session["faults"]) == (6, 4, 2, 2)
+    assert (session["requests"], session["calls"], session["retries"], session["faults"]) == (
+        6,
+        4,
+        2,
+        2,
+    )
 
 
 @pytest.mark.usefixtures("_short_waits")
 @pytest.mark.parametrize("fault", ["500", "hang", "truncated"])
 def test_an_endpoint_that_never_answers_gives_rows_with_the_reason(tmp_path: Path, fault: str):
     with serve(rates={fault: 1.0}) as server:
-        result = longmark.run(records(12), QR, judges=f"m@{server.base_url}", out=tmp_path / "r", timeout=0.2)
+        result = longmark.run(
+            records(12), QR, judges=f"m@{server.base_url}", out=tmp_path / "r", timeout=0.2
+        )
         asked = server.counts["requests"]
     rows = rows_of(tmp_path / "r")
     assert {row.status for row in rows} == {"model_error"}
@@ -114,9 +134,15 @@ def test_an_endpoint_that_never_answers_gives_rows_with_the_reason(tmp_path: Pat
     assert again.unscored == ()
 
 
-def test_a_model_without_log_probabilities_is_unsupported_and_asked_once_in_each_run(tmp_path: Path):
+def test_a_model_without_log_probabilities_is_unsupported_and_asked_once_in_each_run(
+    tmp_path: Path,
+):
     with serve(logprobs=False) as server:
-        words: dict[str, Any] = {"judges": f"m@{server.base_url}", "scoring": "expected", "concurrency": 1}
+        words: dict[str, Any] = {
+            "judges": f"m@{server.base_url}",
+            "scoring": "expected",
+            "concurrency": 1,
+        }
         longmark.run(records(5), QR, out=tmp_path / "r", **words)
         asked = server.counts["requests"]
         assert asked <= 2
@@ -129,18 +155,28 @@ def test_a_model_without_log_probabilities_is_unsupported_and_asked_once_in_each
 
 def test_calls_that_are_not_sent_are_no_requests_and_no_failures(tmp_path: Path):
     with serve(logprobs=False) as server:
-        words: dict[str, Any] = {"judges": f"m@{server.base_url}", "scoring": "expected", "max_calls": 3}
+        words: dict[str, Any] = {
+            "judges": f"m@{server.base_url}",
+            "scoring": "expected",
+            "max_calls": 3,
+        }
         result = longmark.run(records(12), QR, out=tmp_path / "r", **words)
         assert server.counts["requests"] == 1
-    assert {row.status for row in rows_of(tmp_path / "r")} == {"unsupported"}  # none is over the budget of 3
+    assert {row.status for row in rows_of(tmp_path / "r")} == {
+        "unsupported"
+    }  # none is over the budget of 3
     assert (result.counts.requests, result.counts.faults, result.counts.retries) == (1, 1, 0)
 
 
 def test_a_prompt_too_long_for_the_users_context_window_is_no_request(tmp_path: Path):
     with serve() as server:
         file = tmp_path / "longmark.yaml"
-        file.write_text(f"models: {{m: {{model: m, endpoint: '{server.base_url}', context_window: 10}}}}")
-        result = longmark.run(records(3), QR, judges="m", config=file, out=tmp_path / "r", max_calls=1)
+        file.write_text(
+            f"models: {{m: {{model: m, endpoint: '{server.base_url}', context_window: 10}}}}"
+        )
+        result = longmark.run(
+            records(3), QR, judges="m", config=file, out=tmp_path / "r", max_calls=1
+        )
         assert server.counts["requests"] == 0
     assert {row.status for row in rows_of(tmp_path / "r")} == {"too_long"}
     assert (result.counts.requests, result.counts.faults) == (0, 0)
@@ -182,7 +218,15 @@ asyncio.run(main())
 def test_two_processes_share_one_cache_at_the_same_time(tmp_path: Path):
     given = write_jsonl(tmp_path / "given.jsonl", records(120))
     with serve(latency=0.02) as server:
-        words: list[str | Path] = ["run", given, "--metrics", QR, "--judge", f"m@{server.base_url}", "--out"]
+        words: list[str | Path] = [
+            "run",
+            given,
+            "--metrics",
+            QR,
+            "--judge",
+            f"m@{server.base_url}",
+            "--out",
+        ]
         both = [start(*words, tmp_path / out, home=tmp_path / "home") for out in ("a", "b", "c")]
         for process in both:
             done = ended(process)
@@ -192,7 +236,10 @@ def test_two_processes_share_one_cache_at_the_same_time(tmp_path: Path):
         again = run(*words, tmp_path / "d", home=tmp_path / "home")
         assert again.code == 0
         assert server.counts["requests"] == asked
-    values = [[(row.example_id, row.score, row.status) for row in rows_of(tmp_path / out)] for out in "abcd"]
+    values = [
+        [(row.example_id, row.score, row.status) for row in rows_of(tmp_path / out)]
+        for out in "abcd"
+    ]
     assert values[0] == values[1] == values[2] == values[3]
     database = sqlite3.connect(tmp_path / "home" / "calls.sqlite")
     assert database.execute("SELECT count(*) FROM calls").fetchone() == (120,)
@@ -206,7 +253,10 @@ def test_many_open_a_new_cache_at_the_same_time(tmp_path: Path):
         "print('ready', flush=True); sys.stdin.readline()\n"
         "CallCache(Path('new', 'calls.sqlite')).remember('e', sys.argv[1])"
     )
-    processes = [start("python", "-c", opens, str(i), home=tmp_path / "home", stdin=subprocess.PIPE) for i in range(6)]
+    processes = [
+        start("python", "-c", opens, str(i), home=tmp_path / "home", stdin=subprocess.PIPE)
+        for i in range(6)
+    ]
     for process in processes:
         assert process.stdout is not None
         process.stdout.readline()
@@ -254,8 +304,17 @@ def test_a_disk_that_is_full_without_any_call(tmp_path: Path, size: int):
     # 300 examples of 1.2 kB are 350 kB; their 600 rows, with a long system, 400 kB
     long = [{**record, "answer": record["answer"] * 50} for record in records(300)]
     given = write_jsonl(tmp_path / "given.jsonl", long)
-    words: list[str | Path] = ["run", given, "--metrics", "score.readability", "--out", tmp_path / ("out" * 80)]
-    assert run("cache", home=tmp_path / "home").code == 0  # the cache is there already, and nothing goes into it
+    words: list[str | Path] = [
+        "run",
+        given,
+        "--metrics",
+        "score.readability",
+        "--out",
+        tmp_path / ("out" * 80),
+    ]
+    assert (
+        run("cache", home=tmp_path / "home").code == 0
+    )  # the cache is there already, and nothing goes into it
     done = run(*words, home=tmp_path / "home", preexec_fn=_no_file_above(size))
     assert done.code == 2, done
     assert "Traceback" not in done.err
@@ -273,7 +332,16 @@ def test_a_cache_that_cannot_be_written_is_a_message(
     given = write_jsonl(tmp_path / "given.jsonl", records(3))
     cache = tmp_path / "calls.sqlite"
     CallCache(cache).close()
-    words = ["run", str(given), "--metrics", QR, "--cache", str(cache), "--out", str(tmp_path / "out")]
+    words = [
+        "run",
+        str(given),
+        "--metrics",
+        QR,
+        "--cache",
+        str(cache),
+        "--out",
+        str(tmp_path / "out"),
+    ]
     with serve() as server:
         holder = sqlite3.connect(cache)
         holder.execute(
@@ -295,7 +363,11 @@ def test_a_cache_that_is_no_cache_is_a_message(tmp_path: Path):
     (tmp_path / "calls.sqlite").write_text("Dear diary, " * 500)
     with pytest.raises(UserError, match=r"calls\.sqlite"):
         longmark.run(
-            records(1), QR, judges="m@http://127.0.0.1:9/v1", out=tmp_path / "r", cache=tmp_path / "calls.sqlite"
+            records(1),
+            QR,
+            judges="m@http://127.0.0.1:9/v1",
+            out=tmp_path / "r",
+            cache=tmp_path / "calls.sqlite",
         )
     assert not (tmp_path / "r").exists()
     assert (tmp_path / "calls.sqlite").read_text().startswith("Dear diary")
@@ -306,7 +378,9 @@ def test_a_damaged_cache_is_a_message(tmp_path: Path, capsys: pytest.CaptureFixt
     cache = tmp_path / "calls.sqlite"
     words = ["run", str(given), "--metrics", QR, "--cache", str(cache), "--quiet"]
     with serve() as server:
-        assert cli.main([*words, "--judge", f"m@{server.base_url}", "--out", str(tmp_path / "a")]) == 0
+        assert (
+            cli.main([*words, "--judge", f"m@{server.base_url}", "--out", str(tmp_path / "a")]) == 0
+        )
         raw = bytearray(cache.read_bytes())
         for page in range(2, len(raw) // 4096):
             raw[page * 4096 : page * 4096 + 64] = b"\xff" * 64
@@ -321,7 +395,9 @@ def test_a_damaged_cache_is_a_message(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_every_status_of_a_judge_reaches_its_row(tmp_path: Path):
     with serve(force=["ok", "refusal", "prose", "filtered", "null", "ok"]) as server:
-        longmark.run(records(4), QR, judges=f"m@{server.base_url}", out=tmp_path / "r", concurrency=1)
+        longmark.run(
+            records(4), QR, judges=f"m@{server.base_url}", out=tmp_path / "r", concurrency=1
+        )
     rows = Counter(row.status for row in rows_of(tmp_path / "r"))
     assert set(rows) <= set(STATUSES)
     assert rows["refused"] == 2
@@ -335,7 +411,9 @@ def test_a_real_bad_day_in_real_time(tmp_path: Path):
     rates = {"429": 0.05, "500": 0.02, "prose": 0.03, "drop": 0.01}
     with serve(latency=0.2, rates=rates) as server:
         words: list[str | Path] = ["run", given, "--metrics", QR, "--judge", f"m@{server.base_url}"]
-        done = run(*words, "--concurrency", "50", "--out", tmp_path / "r", home=tmp_path / "home", cwd=ROOT)
+        done = run(
+            *words, "--concurrency", "50", "--out", tmp_path / "r", home=tmp_path / "home", cwd=ROOT
+        )
         assert done.code == 0, done.err
         check_counts(server.counts, tmp_path / "r")
     assert len(rows_of(tmp_path / "r")) == 2000
@@ -343,7 +421,11 @@ def test_a_real_bad_day_in_real_time(tmp_path: Path):
 
 def test_log_probabilities_that_were_refused_once_are_still_read_from_the_cache(tmp_path: Path):
     def refusing(_number: int, _path: str, body: Any) -> tuple[int, bytes, str] | None:
-        return (400, b'{"error": {"message": "no logprobs today"}}', "") if "What is 2?" in str(body) else None
+        return (
+            (400, b'{"error": {"message": "no logprobs today"}}', "")
+            if "What is 2?" in str(body)
+            else None
+        )
 
     with serve(answer=refusing) as server:
         given = {"judges": f"m@{server.base_url}", "scoring": "expected", "concurrency": 1}

@@ -107,7 +107,9 @@ def run(
             if not isinstance(error, fuzzer.may):
                 _note(report, number, error, folder)
         report.slowest = max(report.slowest, (time.process_time() - start, number))
-        if (grown := (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * _MAXRSS) > GROWTH:
+        if (
+            grown := (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * _MAXRSS
+        ) > GROWTH:
             _note(report, number, TooLarge(f"{grown >> 20} MiB"), folder)
     report.seconds, report.cpu = time.perf_counter() - began, time.process_time() - cpu
     return report
@@ -118,9 +120,14 @@ def limited() -> Iterator[None]:
     """TooSlow where the block takes more than its time."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
-        raise TooSlow(f"{SECONDS:g} s of work" if number == signal.SIGPROF else f"waited {WAITED:g} s")
+        raise TooSlow(
+            f"{SECONDS:g} s of work" if number == signal.SIGPROF else f"waited {WAITED:g} s"
+        )
 
-    timers = ((signal.ITIMER_PROF, signal.SIGPROF, SECONDS), (signal.ITIMER_REAL, signal.SIGALRM, WAITED))
+    timers = (
+        (signal.ITIMER_PROF, signal.SIGPROF, SECONDS),
+        (signal.ITIMER_REAL, signal.SIGALRM, WAITED),
+    )
     for timer, number, seconds in timers:
         signal.signal(number, stop)
         signal.setitimer(timer, seconds)
@@ -135,14 +142,21 @@ def _note(report: Report, number: int, error: BaseException, folder: Path) -> No
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     files = [
-        path for path in folder.rglob("[!.]*") if path.is_file() and not path.is_symlink() and path.suffix != ".sqlite"
+        path
+        for path in folder.rglob("[!.]*")
+        if path.is_file() and not path.is_symlink() and path.suffix != ".sqlite"
     ]
-    files.sort(key=lambda path: -path.stat().st_mtime_ns)  # what was damaged, or sent, was written last
+    files.sort(
+        key=lambda path: -path.stat().st_mtime_ns
+    )  # what was damaged, or sent, was written last
     size = sum(path.stat().st_size for path in files)
     failure = report.failures.setdefault(_place(error), Failure(number, size + 1, ""))
     failure.count += 1
     if size < failure.size:
-        made = "".join(f"\n    {path.relative_to(folder)}: {path.read_bytes()[:_SHOWN]!r}" for path in files[:_FILES])
+        made = "".join(
+            f"\n    {path.relative_to(folder)}: {path.read_bytes()[:_SHOWN]!r}"
+            for path in files[:_FILES]
+        )
         failure.case, failure.size, failure.shown = number, size, f"{str(error)[:300]!a}{made}"
 
 

@@ -48,32 +48,66 @@ ROWS = [
         "score": (50.5, 0.75, 12, None)[n],
         "status": "ok" if n < 3 else "unparsable",
         "reason": None if n < 3 else "It was empty.",
-        "evidence": {"judges": [{"model": "m", "text": "75", "score": 0.75}]} if n % 2 else {"words": 9},
-        "signature": {"version": "1", "params": {"p": 1}, "models": {"judge": ["m"]}, "prompts": {"a": "b"}, "seed": 0},
-        "usage": {"calls": 1, "from_cache": 0, "prompt_tokens": 9, "completion_tokens": 1, "usd": 0.001},
+        "evidence": {"judges": [{"model": "m", "text": "75", "score": 0.75}]}
+        if n % 2
+        else {"words": 9},
+        "signature": {
+            "version": "1",
+            "params": {"p": 1},
+            "models": {"judge": ["m"]},
+            "prompts": {"a": "b"},
+            "seed": 0,
+        },
+        "usage": {
+            "calls": 1,
+            "from_cache": 0,
+            "prompt_tokens": 9,
+            "completion_tokens": 1,
+            "usd": 0.001,
+        },
     }
     for n in range(4)
 ]
 RATINGS = [
-    {"example_id": f"e{n // 2}", "system": "s", "label": "good", "value": n, "rater": f"r{n % 2}", "group": "g"}
+    {
+        "example_id": f"e{n // 2}",
+        "system": "s",
+        "label": "good",
+        "value": n,
+        "rater": f"r{n % 2}",
+        "group": "g",
+    }
     for n in range(4)
 ]
 CHOICES = [
-    {"question_id": "q1", "a": "s", "b": "t", "choice": ("a", "b", "tie")[n], "rater": f"r{n}"} for n in range(3)
+    {"question_id": "q1", "a": "s", "b": "t", "choice": ("a", "b", "tie")[n], "rater": f"r{n}"}
+    for n in range(3)
 ]
 HYPOTHESES = [
-    {"name": "H1", "combine": "all", "metrics": ["m", "n"], "pairs": [["a", "b"]], "direction": "greater"},
+    {
+        "name": "H1",
+        "combine": "all",
+        "metrics": ["m", "n"],
+        "pairs": [["a", "b"]],
+        "direction": "greater",
+    },
     {"name": "H2", "combine": "any", "metrics": ["m"], "pairs": [["b", "a"]]},
 ]
 GARDENS = Path(__file__).parents[2] / "examples" / "domain-gardens.yaml"
 
 _CSV = [*map(str.encode, each('"|""|,|;|\t|\r|\r\n|\n|sep=;\n|["a" "b"]|\x1c|=1')), b"a," * 40_000]
-_JSON = [*map(str.encode, each('{"id":1,"id":2}|NaN|Infinity|1e999|\\ud800|\n[|\n\n|//|[1,]')), b"[" * 300, b"9" * 400]
+_JSON = [
+    *map(str.encode, each('{"id":1,"id":2}|NaN|Infinity|1e999|\\ud800|\n[|\n\n|//|[1,]')),
+    b"[" * 300,
+    b"9" * 400,
+]
 _TAGS = each(
     "!!python/object:a.b x|!!binary x|!!set x|!!float x|!!int x|!!timestamp x|!!omap [a: 1]|!!pairs [a]|!<x> y"
 )
 _LONG = ["1" + ":59" * 3000, "0b" + "1" * 9000, "[" * 2000, "- " * 2000, "? " * 900]
-_SIGNS = each("&a |*a|<<: *a\n|&s [*s]|- |? |: |>\n|---\n|...\n|%YAML 9.9\n|\t|.nan|~|{|#|@|`|2001-13-45")
+_SIGNS = each(
+    "&a |*a|<<: *a\n|&s [*s]|- |? |: |>\n|---\n|...\n|%YAML 9.9\n|\t|.nan|~|{|#|@|`|2001-13-45"
+)
 _YAML = [*map(str.encode, _SIGNS + _TAGS + _LONG)]
 
 
@@ -84,8 +118,16 @@ def _bomb(width: int, levels: int) -> Raw:
 
 
 _NODES = [
-    *map(Raw, each("&s [*s]|&m {k: *m}|{<<: {a: 1}}|{<<: [1]}|2001-13-45|2001-01-01T99:99:99Z|.inf|yes|0o17")),
-    *map(Raw, each("{[1]: 2}|{? {a: b} : c}|!!binary ////|{{}: 1}|{.nan: 1, .nan: 2}|{null: 1}") + _TAGS),
+    *map(
+        Raw,
+        each(
+            "&s [*s]|&m {k: *m}|{<<: {a: 1}}|{<<: [1]}|2001-13-45|2001-01-01T99:99:99Z|.inf|yes|0o17"
+        ),
+    ),
+    *map(
+        Raw,
+        each("{[1]: 2}|{? {a: b} : c}|!!binary ////|{{}: 1}|{.nan: 1, .nan: 2}|{null: 1}") + _TAGS,
+    ),
     *(_bomb(2, 5), _bomb(9, 9), _bomb(2, 40), Raw(_LONG[0]), deep(900)),
 ]
 
@@ -99,7 +141,9 @@ def lines(rng: random.Random, documents: Sequence[Any], tokens: Sequence[bytes] 
     return damaged(rng, raw, tokens) if rng.random() < 0.3 else raw
 
 
-def document(rng: random.Random, content: Any, tokens: Sequence[bytes] = _JSON, more: Sequence[Any] = ()) -> bytes:
+def document(
+    rng: random.Random, content: Any, tokens: Sequence[bytes] = _JSON, more: Sequence[Any] = ()
+) -> bytes:
     """One JSON document with damage."""
     raw = dumps(mutated(rng, content, more), ascii_only=rng.random() < 0.7)
     return damaged(rng, raw, tokens) if rng.random() < 0.3 else raw
@@ -108,13 +152,22 @@ def document(rng: random.Random, content: Any, tokens: Sequence[bytes] = _JSON, 
 def _cells(rng: random.Random, records: Sequence[dict[str, Any]], mark: str) -> bytes:
     """Records as CSV; what is no text is a cell of JSON."""
     found = mutated(rng, list(records))
-    rows = [row if isinstance(row, dict) else {"id": row} for row in (found if isinstance(found, list) else [found])]
-    names = list(dict.fromkeys(name for row in rows for name in row)) if rng.random() < 0.8 else list(records[0])
+    rows = [
+        row if isinstance(row, dict) else {"id": row}
+        for row in (found if isinstance(found, list) else [found])
+    ]
+    names = (
+        list(dict.fromkeys(name for row in rows for name in row))
+        if rng.random() < 0.8
+        else list(records[0])
+    )
     out = io.StringIO()
     writer = csv.writer(out, delimiter=mark, quoting=rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL)))
     writer.writerow(names)
     for row in rows:
-        writer.writerow([v if isinstance(v := row.get(name, ""), str) else dumps(v).decode() for name in names])
+        writer.writerow(
+            [v if isinstance(v := row.get(name, ""), str) else dumps(v).decode() for name in names]
+        )
     raw = out.getvalue().encode("utf-8", "surrogatepass")
     return damaged(rng, raw, _CSV) if rng.random() < 0.6 else raw
 
@@ -126,7 +179,9 @@ def table(rng: random.Random, kind: str, records: Sequence[dict[str, Any]]) -> b
     if kind == "json":
         return document(rng, rng.choice((list(records), {"results": list(records)})))
     if kind == "parquet":
-        raw = parquet.file(rng, [name for name in records[0] if name not in ("profile", "options", "meta")])
+        raw = parquet.file(
+            rng, [name for name in records[0] if name not in ("profile", "options", "meta")]
+        )
         return damaged(rng, raw) if rng.random() < 0.3 else raw
     return _cells(rng, records, "\t" if kind == "tsv" else rng.choice(",,,;"))
 
@@ -155,7 +210,9 @@ def _read_rows(path: Path) -> None:
 def _read_domain(path: Path) -> None:
     found = domain.load(path)
     assert found.hash
-    assert all(slot.pattern(value).search(value) for slot in found.slots for value in slot.all_values[:5])
+    assert all(
+        slot.pattern(value).search(value) for slot in found.slots for value in slot.all_values[:5]
+    )
     assert found.named_by_all <= found.named_by_some
 
 
@@ -169,7 +226,9 @@ def _file(kind: str, make: Callable[[random.Random], bytes], read: Callable[[Pat
 
 
 def _yaml(rng: random.Random, content: Any, text: bytes) -> bytes:
-    return damaged(rng, text, _YAML) if rng.random() < 0.5 else document(rng, content, _YAML, _NODES)
+    return (
+        damaged(rng, text, _YAML) if rng.random() < 0.5 else document(rng, content, _YAML, _NODES)
+    )
 
 
 def _labels(rng: random.Random, folder: Path) -> object:
@@ -185,7 +244,9 @@ def _rows(rng: random.Random, folder: Path) -> object:
 
 def _domain(rng: random.Random, folder: Path) -> object:
     text = GARDENS.read_bytes()
-    return _file("yaml", lambda rng: _yaml(rng, yaml.safe_load(text), text), _read_domain)(rng, folder)
+    return _file("yaml", lambda rng: _yaml(rng, yaml.safe_load(text), text), _read_domain)(
+        rng, folder
+    )
 
 
 def _hypotheses(rng: random.Random, folder: Path) -> object:
@@ -194,7 +255,9 @@ def _hypotheses(rng: random.Random, folder: Path) -> object:
 
 
 def _examples(kind: str) -> Any:
-    return lambda rng, folder: _file(kind, lambda rng: table(rng, kind, RECORDS), read_examples)(rng, folder)
+    return lambda rng, folder: _file(kind, lambda rng: table(rng, kind, RECORDS), read_examples)(
+        rng, folder
+    )
 
 
 FILES = [

@@ -29,7 +29,10 @@ from longmark.prompts import from_folder
 from longmark.report.html import write_report
 
 METRIC = "score.readability"
-_TEXT = b"# Dams\n\nA dam is high.\n\n- It is old.\n- $5 for two.\n\n| a | b |\n|---|---|\n\n```\ncode\n```\n" * 3
+_TEXT = (
+    b"# Dams\n\nA dam is high.\n\n- It is old.\n- $5 for two.\n\n| a | b |\n|---|---|\n\n```\ncode\n```\n"
+    * 3
+)
 _MARKDOWN = (
     b"<!--",
     b"```",
@@ -51,7 +54,12 @@ _PDF = (
         b"/Prev 9",
         b"<<" * 500,
     ),
-    *(b"/Filter /FlateDecode", b"/Filter [/ASCIIHexDecode /LZWDecode]", b"/Filter /RunLengthDecode", b"/Type /ObjStm"),
+    *(
+        b"/Filter /FlateDecode",
+        b"/Filter [/ASCIIHexDecode /LZWDecode]",
+        b"/Filter /RunLengthDecode",
+        b"/Type /ObjStm",
+    ),
     *(
         b"/Encrypt 3 0 R",
         b"/Root 9 0 R",
@@ -73,7 +81,11 @@ def _made() -> Path:
     for name in ("run", "other"):
         longmark.run(RECORDS, METRIC, out=base / name)
         rows = (base / name / "rows.jsonl").read_bytes().splitlines()
-        judged = [orjson.dumps({**row, "system": name}) for row in ROWS if row["metric"] != f"{METRIC}.reading_ease"]
+        judged = [
+            orjson.dumps({**row, "system": name})
+            for row in ROWS
+            if row["metric"] != f"{METRIC}.reading_ease"
+        ]
         (base / name / "rows.jsonl").write_bytes(b"\n".join((*rows, *judged, b"")))
     texts = ("A dam is high.", "It is old, and long. " * 90, "Water")
     asyncio.run(index.build([Document(str(n), text) for n, text in enumerate(texts)], base / "idx"))
@@ -84,9 +96,15 @@ def _run(rng: random.Random, folder: Path) -> object:
     """A run whose files are damaged: its report, its comparison with another, or its continuation."""
     run = folder / "run"
     shutil.copytree(_made() / "run", run)
-    name = rng.choice(("rows.jsonl", "rows.jsonl", "manifest.json", "manifest.json", "examples.jsonl"))
+    name = rng.choice(
+        ("rows.jsonl", "rows.jsonl", "manifest.json", "manifest.json", "examples.jsonl")
+    )
     path = run / name
-    parts = [orjson.loads(line) for line in path.read_bytes().splitlines()] if name != "manifest.json" else []
+    parts = (
+        [orjson.loads(line) for line in path.read_bytes().splitlines()]
+        if name != "manifest.json"
+        else []
+    )
     path.write_bytes(lines(rng, parts) if parts else document(rng, orjson.loads(path.read_bytes())))
     match rng.randrange(4):
         case 0:
@@ -127,7 +145,9 @@ def _documents(rng: random.Random, folder: Path) -> object:
         "a.txt": lambda: damaged(rng, _TEXT),
         "a.md": lambda: damaged(rng, _TEXT, _MARKDOWN),
         "a.pdf": lambda: damaged(rng, pages, _PDF),
-        "b.pdf": lambda: damaged(rng, pages.replace(b"xref", b"xrfe"), _PDF),  # read by looking for its objects
+        "b.pdf": lambda: damaged(
+            rng, pages.replace(b"xref", b"xrfe"), _PDF
+        ),  # read by looking for its objects
         "a.jsonl": lambda: lines(rng, given),
     }
     name = rng.choice(list(kinds))
@@ -136,7 +156,11 @@ def _documents(rng: random.Random, folder: Path) -> object:
     chunker = Chunker(Chunking())
     texts = [one for one in Documents(docs) if isinstance(one, Document)]
     assert not any("outside" in one.text for one in texts)
-    return [dumps([one.id, one.text[p.start : p.end]]) for one in texts for p in chunker.passages(one.text)]
+    return [
+        dumps([one.id, one.text[p.start : p.end]])
+        for one in texts
+        for p in chunker.passages(one.text)
+    ]
 
 
 def _strays(rng: random.Random, folder: Path, suffix: str) -> None:

@@ -32,18 +32,67 @@ def deep(levels: int, opening: str = "[", closing: str = "]") -> Raw:
 
 
 NUMBERS: list[Any] = [
-    *(0, 1, -1, -0.0, 0.5, 5, 100, 1e308, -1e308, 5e-324, 709.7, 2**31, 2**53 + 1, 2**63, 2**64, -(2**63) - 1),
+    *(
+        0,
+        1,
+        -1,
+        -0.0,
+        0.5,
+        5,
+        100,
+        1e308,
+        -1e308,
+        5e-324,
+        709.7,
+        2**31,
+        2**53 + 1,
+        2**63,
+        2**64,
+        -(2**63) - 1,
+    ),
     *map(Raw, each(f"NaN|Infinity|-Infinity|1e999|-1e999|-1e6|01|1.|1e|{'1' * 400}|{'9' * 5000}")),
 ]
 TEXTS = [
-    *each('| |0|12|-1|nan|true|null|None|""|[]|{}|["a", "b"]|[\'a\' \'b\']|[1 2]|=1+1|$x|{x}|%s|score: 100|<think>'),
-    *each("\x00|\x1b[31m\x1b]0;title\x07|\ud800|\udcff|a\r\nb|\u2028|\ufeffa|\U0001f600|e\u0301|../../x|/dev/zero"),
-    *(SECRET, "<script>alert(1)</script>", "```json\n{}\n```", "a" * 5000, "[" * 3000, "-" * 3000, "1:" * 2000),
+    *each(
+        '| |0|12|-1|nan|true|null|None|""|[]|{}|["a", "b"]|[\'a\' \'b\']|[1 2]|=1+1|$x|{x}|%s|score: 100|<think>'
+    ),
+    *each(
+        "\x00|\x1b[31m\x1b]0;title\x07|\ud800|\udcff|a\r\nb|\u2028|\ufeffa|\U0001f600|e\u0301|../../x|/dev/zero"
+    ),
+    *(
+        SECRET,
+        "<script>alert(1)</script>",
+        "```json\n{}\n```",
+        "a" * 5000,
+        "[" * 3000,
+        "-" * 3000,
+        "1:" * 2000,
+    ),
 ]
 OTHERS: list[Any] = [
-    *(None, True, False, [], {}, [[]], [None], ["a", 1], [1.5, "x"], {"a": {"b": []}}, {"": None}, {"\ud800": 1}),
+    *(
+        None,
+        True,
+        False,
+        [],
+        {},
+        [[]],
+        [None],
+        ["a", 1],
+        [1.5, "x"],
+        {"a": {"b": []}},
+        {"": None},
+        {"\ud800": 1},
+    ),
     *(["a"] * 2000, deep(100), deep(200), deep(254), deep(300), deep(1100), deep(50_000)),
-    *(deep(220, '{"a":', "}"), deep(2000, '{"a":', "}"), Raw(""), Raw("'a'"), Raw("{1: 2}"), Raw("[1,]")),
+    *(
+        deep(220, '{"a":', "}"),
+        deep(2000, '{"a":', "}"),
+        Raw(""),
+        Raw("'a'"),
+        Raw("{1: 2}"),
+        Raw("[1,]"),
+    ),
 ]
 
 
@@ -64,7 +113,9 @@ def _written(value: Any, ascii_only: bool) -> str:
 
 def odd(rng: random.Random, more: Sequence[Any] = ()) -> Any:
     """A value that a careless reader does not expect."""
-    return copy.deepcopy(rng.choice(rng.choice((NUMBERS, TEXTS, OTHERS, *([more] * 3 if more else ())))))
+    return copy.deepcopy(
+        rng.choice(rng.choice((NUMBERS, TEXTS, OTHERS, *([more] * 3 if more else ()))))
+    )
 
 
 def mutated(rng: random.Random, document: Any, more: Sequence[Any] = ()) -> Any:
@@ -84,7 +135,9 @@ def _places(node: Any) -> Iterator[tuple[Any, Any]]:
             yield from _places(node[key])
 
 
-def _change(rng: random.Random, node: Any, key: Any, places: list[tuple[Any, Any]], more: Sequence[Any]) -> None:
+def _change(
+    rng: random.Random, node: Any, key: Any, places: list[tuple[Any, Any]], more: Sequence[Any]
+) -> None:
     value, in_object = node[key], isinstance(node, dict)
     other, place = rng.choice(places)
     match rng.randrange(10):
@@ -99,7 +152,9 @@ def _change(rng: random.Random, node: Any, key: Any, places: list[tuple[Any, Any
         case 3 if in_object:
             node[f"{key}{TWICE}"] = rng.choice((value, odd(rng, more)))
         case 4 if in_object:
-            node[rng.choice((key.upper(), f" {key}", f"{key}s", key[:-1], key.replace("_", "-")))] = node.pop(key)
+            node[
+                rng.choice((key.upper(), f" {key}", f"{key}s", key[:-1], key.replace("_", "-")))
+            ] = node.pop(key)
         case 2 | 3:
             node.insert(key, rng.choice((copy.deepcopy(value), odd(rng, more))))
         case 4:
@@ -113,7 +168,16 @@ def _change(rng: random.Random, node: Any, key: Any, places: list[tuple[Any, Any
 
 
 _INSERTED = [bytes([n]) for n in b"\x00\xff\xc3\r\n\x1a\"'\\{}[],: -0"] + [
-    *(b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xff\xfe", b"\r\n", b"\x1b[2J", b"9" * 30, b"\xe2\x80\xa8", b"\\ud800")
+    *(
+        b"\xed\xa0\x80",
+        b"\xef\xbb\xbf",
+        b"\xff\xfe",
+        b"\r\n",
+        b"\x1b[2J",
+        b"9" * 30,
+        b"\xe2\x80\xa8",
+        b"\\ud800",
+    )
 ]
 
 
@@ -134,10 +198,18 @@ def damaged(rng: random.Random, raw: bytes, tokens: Sequence[bytes] = ()) -> byt
                 raw = raw[:end] + raw[at:end] + raw[end:]
             case 5:  # many times
                 part = raw[at : at + rng.choice((1, 2, 8, 40))]
-                raw = raw[:at] + part * min(rng.choice((50, 1000, 40_000)), 200_000 // (len(part) or 1)) + raw[at:]
+                raw = (
+                    raw[:at]
+                    + part * min(rng.choice((50, 1000, 40_000)), 200_000 // (len(part) or 1))
+                    + raw[at:]
+                )
             case 6:
                 utf16 = raw.decode("latin-1").encode("utf-16")
                 raw = rng.choice((raw[end:], b"\xef\xbb\xbf" + raw, utf16, raw[::-1], b""))
             case _:
-                raw = raw[:at] + rng.choice(tokens if tokens and rng.random() < 0.7 else _INSERTED) + raw[at:]
+                raw = (
+                    raw[:at]
+                    + rng.choice(tokens if tokens and rng.random() < 0.7 else _INSERTED)
+                    + raw[at:]
+                )
     return raw

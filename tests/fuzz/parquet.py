@@ -15,8 +15,19 @@ import pyarrow.parquet as pq
 from longmark.errors import UserError
 from longmark.records import arrow_files, arrow_reader
 
-_FAR = (0, 1, -1, 10**9 + 1, 2**31, 2**62, -(2**62), 2**63 - 1)  # as times: real nanoseconds, and years beyond 9999
-_NOT_UTF8 = pa.StringArray.from_buffers(2, pa.py_buffer(b"\0\0\0\0\2\0\0\0\4\0\0\0"), pa.py_buffer(b"\xff\xfeok"))
+_FAR = (
+    0,
+    1,
+    -1,
+    10**9 + 1,
+    2**31,
+    2**62,
+    -(2**62),
+    2**63 - 1,
+)  # as times: real nanoseconds, and years beyond 9999
+_NOT_UTF8 = pa.StringArray.from_buffers(
+    2, pa.py_buffer(b"\0\0\0\0\2\0\0\0\4\0\0\0"), pa.py_buffer(b"\xff\xfeok")
+)
 _NESTED: Any = pa.array([["a"], None])
 for _ in range(30):
     _NESTED = pa.ListArray.from_arrays([0, 1, 2], _NESTED)
@@ -48,7 +59,10 @@ VALUES: list[tuple[Any, list[Any]]] = [
     (pa.list_(pa.string()), [["a", None], []]),
     (pa.list_(pa.float64(), 2), [[1.0, float("nan")], [2.0, 3.0]]),
     (pa.list_(pa.list_(pa.struct([("text", pa.binary())]))), [[[{"text": b"\xff"}]], None]),
-    (pa.struct([("text", pa.string()), ("id", pa.int64())]), [{"text": "a", "id": 1}, {"text": None, "id": 2**53 + 1}]),
+    (
+        pa.struct([("text", pa.string()), ("id", pa.int64())]),
+        [{"text": "a", "id": 1}, {"text": None, "id": 2**53 + 1}],
+    ),
     (pa.struct([("at", pa.timestamp("ns")), ("a\x1b[m", pa.duration("ns"))]), [{"at": 1}, None]),
     (pa.map_(pa.string(), pa.int64()), [[("a", 1), ("a", 2)], []]),
     (pa.map_(pa.binary(), pa.timestamp("ns")), [[(b"\xff", 1)], None]),
@@ -60,13 +74,19 @@ def column(rng: random.Random) -> Any:
     draw = rng.randrange(10)
     if draw == 0:
         return rng.choice(
-            (_NOT_UTF8, _NESTED, pa.StructArray.from_arrays([pa.array([1, 2])] * 2, names=["text", "text"]))
+            (
+                _NOT_UTF8,
+                _NESTED,
+                pa.StructArray.from_arrays([pa.array([1, 2])] * 2, names=["text", "text"]),
+            )
         )
     if draw < 4:
         kind = rng.choice(TIMES)
         stored = pa.int32() if kind.bit_width == 32 else pa.int64()
         most = 2 ** (kind.bit_width - 1) - 1
-        return pa.array([max(-most, min(most, rng.choice(_FAR))) for _ in range(2)], stored).view(kind)
+        return pa.array([max(-most, min(most, rng.choice(_FAR))) for _ in range(2)], stored).view(
+            kind
+        )
     kind, values = rng.choice(VALUES)
     return pa.array(values, kind)
 
@@ -77,21 +97,32 @@ def file(rng: random.Random, names: list[str]) -> bytes:
     for _ in range(rng.choice((1, 1, 2, 4))):
         columns[rng.randrange(len(columns))] = column(rng)
     if rng.random() < 0.3:
-        names = [*names, rng.choice((names[0], names[0].upper(), "", "\x1b[2J", "a" * 3000, "meta"))]
+        names = [
+            *names,
+            rng.choice((names[0], names[0].upper(), "", "\x1b[2J", "a" * 3000, "meta")),
+        ]
         columns.append(column(rng))
     out = io.BytesIO()
     try:
-        pq.write_table(pa.Table.from_arrays(columns, names), out, compression=rng.choice(("none", "snappy", "zstd")))
+        pq.write_table(
+            pa.Table.from_arrays(columns, names),
+            out,
+            compression=rng.choice(("none", "snappy", "zstd")),
+        )
     except pa.ArrowException:  # a type that the format does not have
         return file(rng, names[: len(set(names))])
     return out.getvalue()
 
 
-def batches_of(paths: Sequence[Path], kind: str, longest: int, what: str) -> Iterator[tuple[Any, Any]]:
+def batches_of(
+    paths: Sequence[Path], kind: str, longest: int, what: str
+) -> Iterator[tuple[Any, Any]]:
     """As `records.arrow_files.batches_of`, in this process."""
     try:
         for path in paths:
-            schema, batches = arrow_reader.table_of(str(path), kind, arrow_files.limits(longest), limited=False)
+            schema, batches = arrow_reader.table_of(
+                str(path), kind, arrow_files.limits(longest), limited=False
+            )
             yield schema, None
             for batch in batches:
                 yield schema, batch

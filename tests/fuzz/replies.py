@@ -34,8 +34,14 @@ from longmark.records import Row
 
 LONGEST = 3600.0  # seconds by the loop's clock: six attempts of two minutes, and what may be waited between them
 PRICED = "gpt-4o-mini"  # a model that has a price, so that what a reply says of tokens is counted in dollars
-EXAMPLES = [{**RECORDS[0], "id": str(n), "question": f"{n}?", "answer": f"{n}:\n\n1. One.\n2. Two."} for n in range(4)]
-VARIANTS = [{**one, "variant_of": "q0", "variant": "paraphrase", "base_answer": "It is a dam."} for one in EXAMPLES]
+EXAMPLES = [
+    {**RECORDS[0], "id": str(n), "question": f"{n}?", "answer": f"{n}:\n\n1. One.\n2. Two."}
+    for n in range(4)
+]
+VARIANTS = [
+    {**one, "variant_of": "q0", "variant": "paraphrase", "base_answer": "It is a dam."}
+    for one in EXAMPLES
+]
 
 KINDS = (HttpChat, HttpEmbedder, HttpReranker, HttpLanguageModel)
 
@@ -60,7 +66,9 @@ def _numbers(value: Any) -> Iterator[float]:
         yield value
 
 
-def _fuzzer(name: str, share: int, path: str, metrics: tuple[str, ...], examples: list[dict[str, Any]]) -> Fuzzer:
+def _fuzzer(
+    name: str, share: int, path: str, metrics: tuple[str, ...], examples: list[dict[str, Any]]
+) -> Fuzzer:
     def one(rng: random.Random, folder: Path) -> None:
         scene = Scene(rng, path)
         try:
@@ -76,22 +84,31 @@ def _fuzzer(name: str, share: int, path: str, metrics: tuple[str, ...], examples
     return Fuzzer(name, share, one, LongmarkError)
 
 
-async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, examples: list[dict[str, Any]]) -> None:
+async def _case(
+    rng: random.Random, folder: Path, scene: Scene, metric: str, examples: list[dict[str, Any]]
+) -> None:
     loop = asyncio.get_running_loop()
     wrong: list[Any] = []
-    loop.set_exception_handler(lambda _loop, context: wrong.append(context.get("exception") or context["message"]))
+    loop.set_exception_handler(
+        lambda _loop, context: wrong.append(context.get("exception") or context["message"])
+    )
     listener = await loop.create_server(lambda: OddWire(scene), "127.0.0.1", 0)
     url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/v1"
     scoring, concurrency = rng.choice(("text", "expected")), rng.choice((1, 4))
-    budget = rng.choice((Budget(), Budget(), Budget(max_tokens=9000), Budget(max_usd=0.01), Budget(max_calls=9)))
+    budget = rng.choice(
+        (Budget(), Budget(), Budget(max_tokens=9000), Budget(max_usd=0.01), Budget(max_calls=9))
+    )
 
     async def rows_of(name: str, given: list[dict[str, Any]], budget: Budget) -> list[Row]:
         calls = open_cache(folder / "calls.sqlite")
         endpoint = Endpoint(url, Key(SECRET, "FUZZ"), known=calls.known, remember=calls.remember)
         models: list[Any] = [
-            kind(endpoint, PRICED, "m") for kind in (HttpChat, HttpEmbedder, HttpReranker, HttpLanguageModel)
+            kind(endpoint, PRICED, "m")
+            for kind in (HttpChat, HttpEmbedder, HttpReranker, HttpLanguageModel)
         ]
-        endpoint.base_url = VENDORS["openai"].url  # its addresses are made; from here on this decides what a call costs
+        endpoint.base_url = VENDORS[
+            "openai"
+        ].url  # its addresses are made; from here on this decides what a call costs
         try:
             chosen = RunOptions(
                 judges=models[:1],
@@ -102,7 +119,9 @@ async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, exa
                 domain="hazards",
             )
             settings = make_settings([metric], Registry(calls), chosen)
-            options = SessionOptions(budget=budget, quiet=True, concurrency=concurrency, check_profiles=False)
+            options = SessionOptions(
+                budget=budget, quiet=True, concurrency=concurrency, check_profiles=False
+            )
             result = await session.execute(given, settings, folder / name, calls, options, budget)
             return list(result.rows())
         finally:
@@ -114,8 +133,14 @@ async def _case(rng: random.Random, folder: Path, scene: Scene, metric: str, exa
     assert loop.time() - began < LONGEST, "the run stood still"
     assert budget.tokens >= 0
     assert budget.usd >= 0
-    assert SECRET.encode() not in b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
-    valued = [one for one in examples if all(row.status == "ok" for row in rows if row.example_id == one["id"])]
+    assert SECRET.encode() not in b"".join(
+        path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    )
+    valued = [
+        one
+        for one in examples
+        if all(row.status == "ok" for row in rows if row.example_id == one["id"])
+    ]
     if valued:
         asked = scene.asked
         again = await rows_of("second", valued, Budget())

@@ -28,7 +28,11 @@ def reports(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Report | str]]:
     """Of each fuzzer that is asked for: what came of it, or how its process ended."""
-    mine = [item for item in request.session.items if item.path == request.path and hasattr(item, "callspec")]
+    mine = [
+        item
+        for item in request.session.items
+        if item.path == request.path and hasattr(item, "callspec")
+    ]
     wanted = {item.callspec.params["name"] for item in mine}
     names = [name for name in FUZZERS if name in wanted]
     home = tmp_path_factory.mktemp("fuzz")
@@ -63,13 +67,18 @@ def _ended(process: subprocess.Popen[bytes], names: list[str], at: Path) -> dict
     found: dict[str, Report | str] = dict.fromkeys(names, gone)
     for line in out.splitlines():
         report = Report(**orjson.loads(line))
-        report.failures = {place: Failure(**orjson.loads(orjson.dumps(one))) for place, one in report.failures.items()}
+        report.failures = {
+            place: Failure(**orjson.loads(orjson.dumps(one)))
+            for place, one in report.failures.items()
+        }
         found[report.name] = report
     return found
 
 
 @pytest.mark.parametrize("name", FUZZERS)
-def test_every_case_ends_in_a_result_or_in_an_error_of_longmark(name: str, reports: dict[str, Report | str]):
+def test_every_case_ends_in_a_result_or_in_an_error_of_longmark(
+    name: str, reports: dict[str, Report | str]
+):
     report = reports[name]
     assert isinstance(report, Report), report
     assert report.cases == max(1, FUZZERS[name].share * CASES // 10_000)

@@ -43,10 +43,19 @@ class _Hasty(selectors.DefaultSelector):
         return ready
 
 
-_STATUSES = [*map(int, each("200|201|204|206|301|304|400|401|402|403|404|408|413|418|422|429|429|500|502|503|504|599"))]
+_STATUSES = [
+    *map(
+        int,
+        each(
+            "200|201|204|206|301|304|400|401|402|403|404|408|413|418|422|429|429|500|502|503|504|599"
+        ),
+    )
+]
 _WAITS = each(
     "3600|1e9|-1|nan|inf|0|0.5|soon||\u0661\u0662|1_000|+5| 7 |5, 9|0x10|1 Jan 2026|Fri, 31 Dec 9999 23:59:59 GMT|"
-    "Thu, 01 Jan 1970 00:00:00 GMT|Fri, 99 Foo 2026 99:99:99 GMT|Mon, 01 Jan 0001 00:00:00 -2359|" + "1" * 400
+    "Thu, 01 Jan 1970 00:00:00 GMT|Fri, 99 Foo 2026 99:99:99 GMT|Mon, 01 Jan 0001 00:00:00 -2359|"
+    + "1"
+    * 400
 )
 _HEADERS = [
     (pair.partition(": ")[0], pair.partition(": ")[2])
@@ -60,13 +69,33 @@ _HEADERS = [
     )
 ]
 _ERRORS: list[Any] = [
-    {"error": {"message": f"Wrong key {SECRET}", "type": "invalid_request_error", "param": "logprobs", "code": "a"}},
-    {"error": {"message": "This model's maximum context length is 9 tokens", "code": 429, "param": None}},
-    {"error": {"message": "Slow down", "code": "insufficient_quota"}, "usage": {"prompt_tokens": 9}},
+    {
+        "error": {
+            "message": f"Wrong key {SECRET}",
+            "type": "invalid_request_error",
+            "param": "logprobs",
+            "code": "a",
+        }
+    },
+    {
+        "error": {
+            "message": "This model's maximum context length is 9 tokens",
+            "code": 429,
+            "param": None,
+        }
+    },
+    {
+        "error": {"message": "Slow down", "code": "insufficient_quota"},
+        "usage": {"prompt_tokens": 9},
+    },
     {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]},
     {"error": "batch size 3 > maximum allowed batch size 2", "error_type": "Validation"},
     {"message": "unknown field: parameter 'use_activation' is not a valid field"},
-    {"error": {"message": "encoding_format, response_format, max_completion_tokens, seed, prompt_logprobs"}},
+    {
+        "error": {
+            "message": "encoding_format, response_format, max_completion_tokens, seed, prompt_logprobs"
+        }
+    },
 ]
 
 
@@ -85,7 +114,8 @@ class Scene:
         self.asked = 0
         self.sent: list[bytes] = []
         self.quirks = Quirks(
-            rerank=rng.choice(("jina", "cohere", "vllm", "voyage", "tei")), reply=rng.choice((None, "80"))
+            rerank=rng.choice(("jina", "cohere", "vllm", "voyage", "tei")),
+            reply=rng.choice((None, "80")),
         )
         self._path, self._draw = path, rng.random()
         self._times, self._share = rng.choice((1, 1, 2, 6)), rng.choice((0.3, 0.6, 1.0))
@@ -99,7 +129,11 @@ class Scene:
         rng = random.Random(f"{self._draw} {zlib.crc32(body)}")
         status, reply = reply_for(path, orjson.loads(body), body, "ok", self.quirks)
         again, said, wait = self._leave
-        if path != self._path or rng.random() > self._share or self._came[body] > (12 if again else self._times):
+        if (
+            path != self._path
+            or rng.random() > self._share
+            or self._came[body] > (12 if again else self._times)
+        ):
             return _message(status, {"content-length": str(len(reply))}, reply), "keep"
         if again:  # an endpoint that wants to be left alone, for a while or for good
             return _message(said, {"content-length": "2", "retry-after": wait}, b"{}"), "keep"
@@ -134,7 +168,9 @@ def _odd(rng: random.Random, status: int, reply: bytes) -> tuple[bytes, str]:
             headers["transfer-encoding"] = "chunked"
             sizes = (f"{len(body):x}", f"{len(body):x};a=b", "-1", "fffffffffffffff", "0", "zz", "")
             chunk = rng.choice((sizes[0], rng.choice(sizes))).encode() + b"\r\n" + body
-            return _message(status, headers, chunk + rng.choice((b"\r\n0\r\n\r\n", b"", b"\r\n"))), rng.choice(_AFTER)
+            return _message(
+                status, headers, chunk + rng.choice((b"\r\n0\r\n\r\n", b"", b"\r\n"))
+            ), rng.choice(_AFTER)
     headers["content-length"] = str(len(body) + (rng.choice((-5, 5)) if rng.random() < 0.03 else 0))
     if rng.random() < 0.15:
         headers |= dict(rng.choices(_HEADERS, k=rng.choice((1, 2))))
@@ -149,11 +185,19 @@ def _odd(rng: random.Random, status: int, reply: bytes) -> tuple[bytes, str]:
 
 _AFTER = ("keep", "close", "drip")
 _PARTS = [
-    {"prompt_tokens": value, "completion_tokens": other, "prompt_tokens_details": {"cached_tokens": third}}
+    {
+        "prompt_tokens": value,
+        "completion_tokens": other,
+        "prompt_tokens_details": {"cached_tokens": third},
+    }
     for value in ("12", 12.5, -1_000_000, 2**64, True, None)
     for other, third in ((2, 900), (-1, "1"), (NUMBERS[-1], None))
 ] + [
-    {"content": [{"token": "yes", "logprob": n, "top_logprobs": [{"token": "yes", "logprob": n}] * 2}]}
+    {
+        "content": [
+            {"token": "yes", "logprob": n, "top_logprobs": [{"token": "yes", "logprob": n}] * 2}
+        ]
+    }
     for n in (709.7, 1, None, "x")
 ]
 

@@ -95,7 +95,9 @@ def main() -> None:
     model = sentence_transformers.SentenceTransformer(sys.argv[1], device="cpu")
     texts = sentences()
     vectors = model.encode(texts, batch_size=1, normalize_embeddings=True, convert_to_numpy=True)
-    cosines = [round(float(vectors[i] @ vectors[(i + 1) % len(texts)]), 6) for i in range(len(texts))]
+    cosines = [
+        round(float(vectors[i] @ vectors[(i + 1) % len(texts)]), 6) for i in range(len(texts))
+    ]
     golden = {
         "provenance": (
             f"sentence-transformers {version('sentence-transformers')}, transformers {version('transformers')}, torch "
@@ -104,7 +106,9 @@ def main() -> None:
             "official files of all-MiniLM-L6-v2"
         ),
         "texts": texts,
-        "token_counts": [len(model.tokenizer(text, truncation=False)["input_ids"]) for text in texts],
+        "token_counts": [
+            len(model.tokenizer(text, truncation=False)["input_ids"]) for text in texts
+        ],
         "neighbour_cosines": cosines,
         "float16": base64.b64encode(vectors.astype("<f2").tobytes()).decode(),
     }

@@ -18,16 +18,27 @@ from typing import Any
 
 import numpy as np
 
-LIBRARIES = ("krippendorff", "irrCAC", "statsmodels", "scikit-learn", "scipy", "ppi-python", "numpy")
+LIBRARIES = (
+    "krippendorff",
+    "irrCAC",
+    "statsmodels",
+    "scikit-learn",
+    "scipy",
+    "ppi-python",
+    "numpy",
+)
 
 
-def ratings(rng: np.random.Generator, items: int, raters: int, size: int, lacking: float) -> list[list[int | None]]:
+def ratings(
+    rng: np.random.Generator, items: int, raters: int, size: int, lacking: float
+) -> list[list[int | None]]:
     """A truth for each item, which each rater gives or misses by a step; some ratings lack."""
     truth = rng.integers(0, size, (items, 1))
     given = np.clip(truth + rng.choice([-1, 0, 0, 0, 1], (items, raters)), 0, size - 1)
     lacks = rng.random((items, raters)) < lacking
     return [
-        [None if out else int(mark) for mark, out in zip(*row, strict=True)] for row in zip(given, lacks, strict=True)
+        [None if out else int(mark) for mark, out in zip(*row, strict=True)]
+        for row in zip(given, lacks, strict=True)
     ]
 
 
@@ -41,12 +52,18 @@ def agreements(rows: list[list[int | None]]) -> dict[str, Any]:
     table = np.array(rows, dtype=float)
     found: dict[str, Any] = {"ratings": rows}
     for scale in ("nominal", "ordinal", "interval"):
-        found[f"alpha_{scale}"] = krippendorff.alpha(reliability_data=table.T, level_of_measurement=scale)
+        found[f"alpha_{scale}"] = krippendorff.alpha(
+            reliability_data=table.T, level_of_measurement=scale
+        )
     found["ac1"] = CAC(pd.DataFrame(table), digits=15).gwet()["est"]["coefficient_value"]
     if not np.isnan(table).any():
         found["fleiss"] = fleiss_kappa(aggregate_raters(table.astype(int))[0])
         first, second = table[:, 0].astype(int), table[:, 1].astype(int)
-        for name, weights in (("cohen", None), ("cohen_linear", "linear"), ("cohen_quadratic", "quadratic")):
+        for name, weights in (
+            ("cohen", None),
+            ("cohen_linear", "linear"),
+            ("cohen_quadratic", "quadratic"),
+        ):
             found[name] = cohen_kappa_score(first, second, weights=weights)
     return found
 
@@ -81,7 +98,10 @@ def predictions(rng: np.random.Generator, labelled: int, items: int) -> dict[str
     found: dict[str, Any] = {"human": y.tolist(), "judge": marks.tolist()}
     for name, weight in (("tuned", None), ("full", 1.0), ("half", 0.5)):
         low, high = ppi_mean_ci(y, f, others, alpha=0.1, lam=weight)
-        found[name] = [float(np.squeeze(v)) for v in (ppi_mean_pointestimate(y, f, others, lam=weight), low, high)]
+        found[name] = [
+            float(np.squeeze(v))
+            for v in (ppi_mean_pointestimate(y, f, others, lam=weight), low, high)
+        ]
     return found
 
 
@@ -95,7 +115,12 @@ def main() -> None:
         ),
         "agreement": [
             agreements(ratings(rng, items, raters, size, lacking))
-            for items, raters, size, lacking in ((30, 2, 3, 0), (40, 4, 5, 0), (25, 3, 4, 0.25), (60, 5, 6, 0.5))
+            for items, raters, size, lacking in (
+                (30, 2, 3, 0),
+                (40, 4, 5, 0),
+                (25, 3, 4, 0.25),
+                (60, 5, 6, 0.5),
+            )
         ],
         "correlation": [correlations(rng, n) for n in (12, 80)],
         "ppi": [predictions(rng, 25, 120), predictions(rng, 60, 300)],

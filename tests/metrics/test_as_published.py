@@ -17,9 +17,16 @@ LISTED = dict(map(parsed, as_published().splitlines()))
 
 
 def test_every_family_of_a_paper_has_its_parameters() -> None:
-    assert {name.split(".")[0] for name in LISTED} == {name.split(".")[0] for name in metrics.names()}
+    assert {name.split(".")[0] for name in LISTED} == {
+        name.split(".")[0] for name in metrics.names()
+    }
     expected = {  # the papers and their authors' code
-        "comprehensiveness.nli": {"empty": "zero", "extraction": "typed", "relations": "all", "summarize": "true"},
+        "comprehensiveness.nli": {
+            "empty": "zero",
+            "extraction": "typed",
+            "relations": "all",
+            "summarize": "true",
+        },
         "score.specificity": {"all_na": "zero", "check": "none"},
         "ragchecker": {"empty": "zero"},
         "ccrs.answer_correctness": {"as_published": "true"},
@@ -40,7 +47,11 @@ def test_the_switch_is_every_listed_parameter_set_by_hand_and_what_is_set_wins(n
 
 
 def test_the_signature_of_a_row_shows_the_parameters_of_the_paper(tmp_path: Path) -> None:
-    example = Example(id="1", question="?", answer="", references=("R.",), claims=(), reference_claims=("R.",))
-    found = longmark.run([example], ["ragchecker"], out=tmp_path / "run", judges=[FakeChat("{}")], as_published=True)
+    example = Example(
+        id="1", question="?", answer="", references=("R.",), claims=(), reference_claims=("R.",)
+    )
+    found = longmark.run(
+        [example], ["ragchecker"], out=tmp_path / "run", judges=[FakeChat("{}")], as_published=True
+    )
     row = next(row for row in found.rows() if row.metric == "ragchecker.precision@empty=zero")
     assert (row.score, row.signature.params["empty"]) == (0, "zero")

@@ -21,7 +21,10 @@ Q, C, R = SOURCES
 
 # metric or score -> what it judges an answer by, from the definitions in the papers
 EVIDENCE: dict[str, tuple[str, ...]] = {
-    "ccrs.answer_correctness": (C, R),  # "the judge sees passages, answer and reference" (appendix B)
+    "ccrs.answer_correctness": (
+        C,
+        R,
+    ),  # "the judge sees passages, answer and reference" (appendix B)
     "ccrs.contextual_coherence": (C,),
     "ccrs.information_density": (Q, C),
     "ccrs.information_recall": (C, R),
@@ -107,7 +110,9 @@ class Listening:
 
 
 @pytest.mark.parametrize("name", [name for name in metrics.names() if metrics.load(name).models])
-def test_the_models_of_a_metric_are_shown_what_it_declares_and_nothing_else(name: str, tmp_path: Path) -> None:
+def test_the_models_of_a_metric_are_shown_what_it_declares_and_nothing_else(
+    name: str, tmp_path: Path
+) -> None:
     heard: list[str] = []
     metric = metrics.load(name)
     demonstrations = tmp_path / "labelled.jsonl"
@@ -116,7 +121,9 @@ def test_the_models_of_a_metric_are_shown_what_it_declares_and_nothing_else(name
     params: dict[str, Any] = {"examples": str(demonstrations)} if name == "pairs.icl" else {}
     texts = {source: f"{FACT} The {word} agree." for source, word in MARKS.items()}
     shared: dict[str, Any] = {"references": (texts[R],), "contexts": (Context(text=texts[C]),)}
-    question = f"What do {MARKS[Q]} drink?" if "phrase" not in name else f"The {MARKS[Q]} drink <blank>."
+    question = (
+        f"What do {MARKS[Q]} drink?" if "phrase" not in name else f"The {MARKS[Q]} drink <blank>."
+    )
     example: Any
     if metric.pairs:
         example = Pair(id="1", question=question, a=FACT, b="Nothing.", **shared)
@@ -124,7 +131,15 @@ def test_the_models_of_a_metric_are_shown_what_it_declares_and_nothing_else(name
         variant: dict[str, Any] = {"variant_of": "0", "base_answer": FACT, "variant": "paraphrase"}
         more = variant if metric.variants else {}
         profile = {"hazard": "wind"}
-        example = Example(id="1", question=question, answer=FACT, options=OPTIONS, profile=profile, **shared, **more)
+        example = Example(
+            id="1",
+            question=question,
+            answer=FACT,
+            options=OPTIONS,
+            profile=profile,
+            **shared,
+            **more,
+        )
     fakes = {"embedder": FakeEmbedder(), "reranker": FakeReranker(), "lm": FakeLanguageModel()}
     roles: dict[str, Any] = {role: Listening(fake, heard) for role, fake in fakes.items()}
     found = score_sync(name, example, params, judge=Listening(FakeChat(reply), heard), **roles)
@@ -132,14 +147,20 @@ def test_the_models_of_a_metric_are_shown_what_it_declares_and_nothing_else(name
     seen = {source for source, word in MARKS.items() if any(word in text for text in heard)}
     if name == "pairs.trained":  # its first judge (Auto-J) sees no reference, others do
         seen.add(R)
-    assert seen == {source for part in metric.published(name) for source in metric.evidence_of(part[len(name) + 1 :])}
+    assert seen == {
+        source
+        for part in metric.published(name)
+        for source in metric.evidence_of(part[len(name) + 1 :])
+    }
 
 
 async def _score(_example: Example, _models: object, _params: object) -> Score:
     return Score(1.0)
 
 
-def test_a_metric_of_ones_own_declares_its_evidence_by_its_needs_or_by_itself(tmp_path: Path) -> None:
+def test_a_metric_of_ones_own_declares_its_evidence_by_its_needs_or_by_itself(
+    tmp_path: Path,
+) -> None:
     assert Metric(_score, ("answer", "contexts", "question")).evidence_of("") == (Q, C)
     assert Metric(_score, ("answer",), evidence=(R, C)).evidence_of("") == (C, R)
     with pytest.raises(UnknownName, match="Did you mean contexts"):
@@ -151,7 +172,9 @@ def test_a_metric_of_ones_own_declares_its_evidence_by_its_needs_or_by_itself(tm
         "needs": Metric(_score, ("answer", "contexts"), name="own"),
     }.items():
         longmark.run(
-            [Example(id="1", question="?", answer="So.", contexts=(Context(text="So."),))], own, out=tmp_path / key
+            [Example(id="1", question="?", answer="So.", contexts=(Context(text="So."),))],
+            own,
+            out=tmp_path / key,
         )
         manifest = json.loads((tmp_path / key / "manifest.json").read_text("utf-8"))
         written[key] = manifest["metrics"]["own"].get("evidence")

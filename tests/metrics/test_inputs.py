@@ -36,7 +36,13 @@ WORDS = {
     "base_answer": "base answer",
     "variant": "variant",
 }
-ABSENT: dict[str, Any] = {"question": None, "answer": None, "references": (), "contexts": (), "options": None}
+ABSENT: dict[str, Any] = {
+    "question": None,
+    "answer": None,
+    "references": (),
+    "contexts": (),
+    "options": None,
+}
 
 
 def whole(name: str) -> dict[str, Any]:
@@ -49,15 +55,27 @@ def whole(name: str) -> dict[str, Any]:
     }
     fields |= {"contexts": (Context(text=f"{FACT} So."),), "options": OPTIONS}
     fields |= {"references": ("b",) if name == "climaqa.mcq" else (f"So: {FACT}",)}
-    fields |= {"question": "What drives it, the <blank>?"} if name == "climaqa.phrase_similarity" else {}
-    fields |= {"variant_of": "0", "variant": "paraphrase", "base_answer": FACT} if metric.variants else {}
+    fields |= (
+        {"question": "What drives it, the <blank>?"} if name == "climaqa.phrase_similarity" else {}
+    )
+    fields |= (
+        {"variant_of": "0", "variant": "paraphrase", "base_answer": FACT} if metric.variants else {}
+    )
     return fields | ({"a": f"So: {SAME}", "b": FACT} if metric.pairs else {"answer": f"So: {SAME}"})
 
 
-def scored(name: str, fields: dict[str, Any], judge: Any = None, **options: Any) -> dict[str, Scored]:
+def scored(
+    name: str, fields: dict[str, Any], judge: Any = None, **options: Any
+) -> dict[str, Scored]:
     example = Pair(**fields) if "a" in fields else Example(**fields)
-    roles: dict[str, Any] = {"embedder": FakeEmbedder(), "reranker": FakeReranker(), "lm": FakeLanguageModel()}
-    return score_sync(name, example, PARAMS.get(name), judge=judge or FakeChat(reply), **roles | options)
+    roles: dict[str, Any] = {
+        "embedder": FakeEmbedder(),
+        "reranker": FakeReranker(),
+        "lm": FakeLanguageModel(),
+    }
+    return score_sync(
+        name, example, PARAMS.get(name), judge=judge or FakeChat(reply), **roles | options
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in metrics.names() if name != "pairs.icl"])
@@ -70,14 +88,21 @@ def test_a_score_without_one_of_its_inputs_names_it_and_the_others_are_scored(na
         ("references", "contexts"),
         tuple(ABSENT),
     ):
-        fields = {**whole(name), **{field: ABSENT[field] for field in lacking if field in whole(name)}}
+        fields = {
+            **whole(name),
+            **{field: ABSENT[field] for field in lacking if field in whole(name)},
+        }
         for full, found in scored(name, fields).items():
             missing = [
-                field for field in metric.needs_of(full[len(name) + 1 :]) if field in lacking and field in fields
+                field
+                for field in metric.needs_of(full[len(name) + 1 :])
+                if field in lacking and field in fields
             ]
             if missing:
                 assert (found.value, found.status) == (None, "missing_input"), (full, lacking)
-                assert found.reason == " ".join(f"The example has no {WORDS[field]}." for field in missing)
+                assert found.reason == " ".join(
+                    f"The example has no {WORDS[field]}." for field in missing
+                )
             else:
                 assert found.status == complete[full].status, (full, lacking, found.reason)
 
@@ -130,14 +155,25 @@ def sensible(request: ChatRequest) -> str:
     if "List the claims" in shown:
         text = shown.split(">\n")[1].split("\n</")[0]
         return json.dumps({"claims": [f"{sentence}." for sentence in text.rstrip(".").split(". ")]})
-    premise, statements = shown.split("</premise")[0], shown.split("<statements ")[1].splitlines()[1:]
+    premise, statements = (
+        shown.split("</premise")[0],
+        shown.split("<statements ")[1].splitlines()[1:],
+    )
     numbered = [line.split(". ", 1) for line in statements if ". " in line[:5]]
-    return json.dumps({number: "entails" if text in premise else "neutral" for number, text in numbered})
+    return json.dumps(
+        {number: "entails" if text in premise else "neutral" for number, text in numbered}
+    )
 
 
-def calls_of(names: Collection[str], record: dict[str, Any], tmp_path: Path, judge: Any = sensible) -> tuple[int, int]:
+def calls_of(
+    names: Collection[str], record: dict[str, Any], tmp_path: Path, judge: Any = sensible
+) -> tuple[int, int]:
     """The calls of a dry run, and of a run."""
-    roles: dict[str, Any] = {"embedder": FakeEmbedder(), "reranker": FakeReranker(), "lm": FakeLanguageModel()}
+    roles: dict[str, Any] = {
+        "embedder": FakeEmbedder(),
+        "reranker": FakeReranker(),
+        "lm": FakeLanguageModel(),
+    }
     roles |= {"judges": [FakeChat(judge)], "domain": "hazards", "cache": tmp_path / "calls.sqlite"}
     tmp_path.mkdir(exist_ok=True)
     folder = tmp_path / "-".join(names)[:50]
@@ -159,13 +195,21 @@ def as_record(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_score_of_ragchecker_needs_the_texts_of_its_formula_alone() -> None:
-    assert [f"ragchecker.{part}" for part in FORMULAS] == list(metrics.load("ragchecker").published("ragchecker"))
+    assert [f"ragchecker.{part}" for part in FORMULAS] == list(
+        metrics.load("ragchecker").published("ragchecker")
+    )
     for count in range(4):
         for given in itertools.combinations(("answer", "references", "contexts"), count):
-            fields = {**CHECKED, **{field: ABSENT[field] for field in ABSENT if field not in given}, "options": None}
+            fields = {
+                **CHECKED,
+                **{field: ABSENT[field] for field in ABSENT if field not in given},
+                "options": None,
+            }
             together = score_sync("ragchecker", Example(**fields), judge=FakeChat(sensible))
             for part, (needed, _) in FORMULAS.items():
-                alone = score_sync(f"ragchecker.{part}", Example(**fields), judge=FakeChat(sensible))
+                alone = score_sync(
+                    f"ragchecker.{part}", Example(**fields), judge=FakeChat(sensible)
+                )
                 found = alone[f"ragchecker.{part}"]
                 assert found.value == together[f"ragchecker.{part}"].value
                 if set(needed.split()) <= set(given):
@@ -176,14 +220,21 @@ def test_every_score_of_ragchecker_needs_the_texts_of_its_formula_alone() -> Non
 
 def test_every_score_of_ragchecker_takes_the_calls_of_its_formula_alone(tmp_path: Path) -> None:
     for part, (_, calls) in FORMULAS.items():
-        assert calls_of([f"ragchecker.{part}"], as_record(CHECKED), tmp_path) == (calls, calls), part
-    assert calls_of(["ragchecker"], as_record(CHECKED), tmp_path) == (6, 6)  # two lists, four premises
+        assert calls_of([f"ragchecker.{part}"], as_record(CHECKED), tmp_path) == (calls, calls), (
+            part
+        )
+    assert calls_of(["ragchecker"], as_record(CHECKED), tmp_path) == (
+        6,
+        6,
+    )  # two lists, four premises
     without_reference = {**as_record(CHECKED), "references": []}
     assert calls_of(["ragchecker"], without_reference, tmp_path) == (3, 3)
 
 
 def test_the_table_of_the_documentation_has_the_calls_of_each_formula() -> None:
-    lines = re.findall(r"^    (\w[\w, ]*?)  .*  (\d)( \+ P)? calls$", metrics.docstring("ragchecker"), re.MULTILINE)
+    lines = re.findall(
+        r"^    (\w[\w, ]*?)  .*  (\d)( \+ P)? calls$", metrics.docstring("ragchecker"), re.MULTILINE
+    )
     table = {
         name: int(calls) + (len(PASSAGES) if by_passage else 0)
         for names, calls, by_passage in lines
@@ -197,9 +248,15 @@ def test_the_table_of_the_documentation_has_the_calls_of_each_formula() -> None:
 
 @pytest.mark.parametrize("pair", list(itertools.combinations(FORMULAS, 2)), ids="-".join)
 def test_two_scores_of_ragchecker_share_their_calls(pair: tuple[str, str], tmp_path: Path) -> None:
-    estimated, calls = calls_of([f"ragchecker.{part}" for part in pair], as_record(CHECKED), tmp_path)
+    estimated, calls = calls_of(
+        [f"ragchecker.{part}" for part in pair], as_record(CHECKED), tmp_path
+    )
     assert estimated == calls
-    assert max(FORMULAS[part][1] for part in pair) <= calls <= min(6, sum(FORMULAS[part][1] for part in pair))
+    assert (
+        max(FORMULAS[part][1] for part in pair)
+        <= calls
+        <= min(6, sum(FORMULAS[part][1] for part in pair))
+    )
 
 
 # The labels that a formula reads: of the answer's claims by the reference (r) and by the passages (p), and of the
@@ -253,7 +310,9 @@ def test_without_a_judge_each_score_says_what_it_lacks() -> None:
     labels |= {"reference_claims_by_contexts": ((E, N), (N, E))}
     nuggets = score_sync("ragchecker", Example(**base, **reference, **labels))
     assert {
-        name.removeprefix("ragchecker."): found.value for name, found in nuggets.items() if found.status == "ok"
+        name.removeprefix("ragchecker."): found.value
+        for name, found in nuggets.items()
+        if found.status == "ok"
     } == {
         "recall": 1 / 2,
         "claim_recall": 1,
@@ -276,7 +335,11 @@ def test_a_reply_that_cannot_be_read_leaves_the_scores_that_do_without_it() -> N
 
     found = score_sync("ragchecker", Example(**CHECKED), judge=FakeChat(judge))
     lost = {part for part, labels in READ.items() if set(labels) & set("aq")}
-    assert {name.removeprefix("ragchecker.") for name, one in found.items() if one.status == "unparsable"} == lost
+    assert {
+        name.removeprefix("ragchecker.")
+        for name, one in found.items()
+        if one.status == "unparsable"
+    } == lost
     for part in READ.keys() - lost:
         assert found[f"ragchecker.{part}"].value == pytest.approx(BY_HAND[part])
 
@@ -286,13 +349,19 @@ def test_a_reply_that_cannot_be_read_leaves_the_scores_that_do_without_it() -> N
 
     found = score_sync("ragchecker", Example(**CHECKED), judge=FakeChat(no_passage))
     lost = {part for part, labels in READ.items() if set(labels) & set("pq")}
-    assert {name.removeprefix("ragchecker.") for name, one in found.items() if one.status == "unparsable"} == lost
+    assert {
+        name.removeprefix("ragchecker.")
+        for name, one in found.items()
+        if one.status == "unparsable"
+    } == lost
 
 
 def test_adding_a_reference_removes_no_score() -> None:
     for more in ({}, {"references": CHECKED["references"]}):
         fields = {**CHECKED, "references": (), "claims": OWN, **more}
-        found = score_sync("ragchecker", Example(**fields), checker=OverlapChecker())["ragchecker.faithfulness"]
+        found = score_sync("ragchecker", Example(**fields), checker=OverlapChecker())[
+            "ragchecker.faithfulness"
+        ]
         assert found.value == 1  # by word overlap
 
 
@@ -305,17 +374,31 @@ def test_a_graph_takes_the_place_of_all_texts() -> None:
         {"id": "c1", "side": "context", "text": "y", "sources": ["1"]},
     ]
     graph = {"nodes": nodes, "edges": [["a1", "c1"]], "contradictions": []}
-    assert score_sync("comprehensiveness.nli", Example(id="1", graph=graph))["comprehensiveness.nli"].value == 1
+    assert (
+        score_sync("comprehensiveness.nli", Example(id="1", graph=graph))[
+            "comprehensiveness.nli"
+        ].value
+        == 1
+    )
     asked = {**graph, "nodes": [{**node, "question": "Which?"} for node in nodes]}
-    assert score_sync("comprehensiveness.qa", Example(id="1", graph=asked))["comprehensiveness.qa"].value == 1
-    missing = score_sync("comprehensiveness.qa", Example(id="1", graph=graph))["comprehensiveness.qa"]
+    assert (
+        score_sync("comprehensiveness.qa", Example(id="1", graph=asked))[
+            "comprehensiveness.qa"
+        ].value
+        == 1
+    )
+    missing = score_sync("comprehensiveness.qa", Example(id="1", graph=graph))[
+        "comprehensiveness.qa"
+    ]
     assert missing.status == "missing_input"
 
 
 def test_stored_claims_need_no_judge_where_a_checker_decides_on_all_of_them() -> None:
     fields: dict[str, Any] = {"id": "1", "contexts": CHECKED["contexts"], "claims": OWN}
     fields |= {"context_claims": ((PASSAGES[0],), (PASSAGES[1],))}
-    found = score_sync("comprehensiveness.nli", Example(**fields), {"relevance": 1}, checker=OverlapChecker())
+    found = score_sync(
+        "comprehensiveness.nli", Example(**fields), {"relevance": 1}, checker=OverlapChecker()
+    )
     assert found["comprehensiveness.nli"].value == 1  # by word overlap
     graded = score_sync("comprehensiveness.nli", Example(**fields), checker=OverlapChecker())
     assert graded["comprehensiveness.nli"].reason == "The example has no question."
@@ -372,7 +455,9 @@ def masks_and_asks(request: ChatRequest) -> str:
     if '"phrases"' in shown:
         return json.dumps({"phrases": [{"phrase": "Florida", "kind": "hazard"}]})
     if exactly := re.search(r"exactly (\d+)", shown):
-        return json.dumps({"questions": [f"What of {len(shown)}, {n}?" for n in range(int(exactly[1]))]})
+        return json.dumps(
+            {"questions": [f"What of {len(shown)}, {n}?" for n in range(int(exactly[1]))]}
+        )
     return reply(request)
 
 
@@ -383,7 +468,10 @@ CARRIED: dict[str, dict[str, Any]] = {
     "its claims": {"claims": list(OWN)},
     "no claims": {"claims": []},
     "claims of the reference": {"reference_claims": list(EXPECTED)},
-    "labels by the answer": {"reference_claims": list(EXPECTED), "reference_claims_by_answer": [E, N]},
+    "labels by the answer": {
+        "reference_claims": list(EXPECTED),
+        "reference_claims_by_answer": [E, N],
+    },
     "labels by the passages": {"claims": list(OWN), "claims_by_contexts": [[N, N], [E, N]]},
 }
 
@@ -398,7 +486,10 @@ def test_a_dry_run_counts_what_an_example_carries(more: dict[str, Any], tmp_path
 def test_a_dry_run_counts_the_list_of_a_reference_once_for_all_answers(tmp_path: Path) -> None:
     """Two systems answer a question: a list for the reference, a list and a check for each answer."""
     judge, record = FakeChat(sensible), as_record(CHECKED)
-    records = [{**record, "id": "1", "system": "a"}, {**record, "id": "2", "system": "b", "answer": "Ice is blue."}]
+    records = [
+        {**record, "id": "1", "system": "a"},
+        {**record, "id": "2", "system": "b", "answer": "Ice is blue."},
+    ]
     options = RunOptions(judges=[judge], cache=tmp_path / "calls.sqlite")
     cache = open_cache(options.cache)
     settings = make_settings(("ragchecker.f1",), Registry(cache, sends=False), options)
@@ -406,9 +497,21 @@ def test_a_dry_run_counts_the_list_of_a_reference_once_for_all_answers(tmp_path:
         estimate = finish(lambda: dry_run(records, settings, None, cache, options))
     finally:
         cache.close()
-    longmark.run(records, "ragchecker.f1", out=tmp_path / "run", judges=[judge], cache=tmp_path / "calls.sqlite")
+    longmark.run(
+        records,
+        "ragchecker.f1",
+        out=tmp_path / "run",
+        judges=[judge],
+        cache=tmp_path / "calls.sqlite",
+    )
     assert estimate.total.calls == len(judge.requests) == 1 + 2 * 3
-    pair = {"id": "1", "question": "?", "a": record["answer"], "b": "Ice is blue.", "references": record["references"]}
+    pair = {
+        "id": "1",
+        "question": "?",
+        "a": record["answer"],
+        "b": "Ice is blue.",
+        "references": record["references"],
+    }
     assert calls_of(["ragchecker.f1"], pair, tmp_path / "pair") == (7, 7)
 
 

@@ -27,7 +27,14 @@ from longmark.records import Example
 from longmark.records.metric_name import base_of, joined, parsed, settings_in, under, written
 from longmark.report.gates import gates_of
 
-FILES = ("checkpoint", "encoder", "examples", "formats", "judge", "panel")  # parameters whose values are checked
+FILES = (
+    "checkpoint",
+    "encoder",
+    "examples",
+    "formats",
+    "judge",
+    "panel",
+)  # parameters whose values are checked
 
 
 OTHER = {
@@ -62,9 +69,9 @@ def test_every_parameter_of_every_metric_can_be_set_in_its_name(name: str) -> No
         (one,) = metrics.select([f"{name}@{field.name}={written(value)}"])
         assert getattr(one.params, field.name) == value
         assert one.name == f"{name}@{field.name}={written(value)}"
-        assert {base_of(score): score.removeprefix(base_of(score)) for score in one.scores} == dict.fromkeys(
-            plain.scores, one.suffix
-        )
+        assert {
+            base_of(score): score.removeprefix(base_of(score)) for score in one.scores
+        } == dict.fromkeys(plain.scores, one.suffix)
         with pytest.raises(UnknownName, match=f"Did you mean {field.name}"):
             metrics.select([f"{name}@{field.name}x=1"])
     with pytest.raises(UnknownName, match="unknown parameter"):
@@ -91,7 +98,9 @@ def test_what_is_wrong_is_named_with_what_is_nearest(name: str, says: str) -> No
     assert says in str(raised.value)
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), st.text(max_size=20), max_size=4))
+@given(
+    st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), st.text(max_size=20), max_size=4)
+)
 def test_a_name_gives_back_its_parameters_and_no_value_breaks_it(params: dict[str, str]) -> None:
     try:
         name = joined("a.b", params)
@@ -113,7 +122,10 @@ def test_a_name_selects_itself_and_else_everything_under_it() -> None:
 
 
 def test_one_run_has_several_forms_of_a_metric_each_under_its_name(tmp_path: Path) -> None:
-    examples = [Example(id=str(n), question="?", answer="Warm air rises", references=("warm air",)) for n in range(2)]
+    examples = [
+        Example(id=str(n), question="?", answer="Warm air rises", references=("warm air",))
+        for n in range(2)
+    ]
     wanted = "classic.bleu@smoothing=exp,classic.bleu@lowercase=true@form=sentence,classic.bleu@form=climaqa"
     names = ["classic.bleu", "classic.bleu@lowercase=true", "classic.bleu@form=climaqa"]
     found = longmark.run(examples, f"{wanted},classic.bleu", out=tmp_path / "run")
@@ -136,8 +148,12 @@ def test_a_signature_fits_a_line_and_pasted_back_it_selects_the_same_metric(name
     assert all(line.isprintable() and "," not in line and len(line) <= 160 for line in lines)
     pasted = replace(settings, selected=choose(lines)).named_shortly()
     assert pasted.selected == settings.selected
-    under_others = replace(pasted, selected=choose(lines), judging=Judging("text", 0.7, 3, seed=4)).named_shortly()
-    assert settings.signature(chosen).line("x") == under_others.signature(under_others.selected[0]).line("x")
+    under_others = replace(
+        pasted, selected=choose(lines), judging=Judging("text", 0.7, 3, seed=4)
+    ).named_shortly()
+    assert settings.signature(chosen).line("x") == under_others.signature(
+        under_others.selected[0]
+    ).line("x")
 
 
 def test_a_pasted_signature_is_printed_again_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,7 +172,11 @@ def test_a_signature_made_otherwise_is_used_and_what_differs_is_said(tmp_path: P
     example = Example(id="1", question="?", answer="Warm air rises")
     cited = f"Signature: {QR}|scoring:text|temperature:0|judge:other|prompts:00000000|version:0.0.1"
     run = partial(
-        longmark.run, [example], judges=[FakeChat("80", name="mine")], cache=tmp_path / "calls", tell=said.append
+        longmark.run,
+        [example],
+        judges=[FakeChat("80", name="mine")],
+        cache=tmp_path / "calls",
+        tell=said.append,
     )
     result = run(cited, out=tmp_path / "run")
     (row,) = result.rows()
@@ -169,11 +189,19 @@ def test_a_signature_made_otherwise_is_used_and_what_differs_is_said(tmp_path: P
     assert said == []
 
 
-def test_judging_is_overridden_for_one_metric_and_its_signature_selects_it_again(tmp_path: Path) -> None:
+def test_judging_is_overridden_for_one_metric_and_its_signature_selects_it_again(
+    tmp_path: Path,
+) -> None:
     judge = FakeChat("80")
     examples = [Example(id=str(n), question="?", answer=f"Warm air rises {n}") for n in range(2)]
     several = f"{QR}@temperature=0.7@samples=3"
-    run = partial(longmark.run, examples, out=tmp_path / "run", judges=[judge], cache=tmp_path / "calls.sqlite")
+    run = partial(
+        longmark.run,
+        examples,
+        out=tmp_path / "run",
+        judges=[judge],
+        cache=tmp_path / "calls.sqlite",
+    )
     found = run(f"{QR},{several},{QR}@samples=1")
     assert [row.metric for row in found.rows()] == [QR, f"{QR}@samples=3@temperature=0.7"] * 2
     assert found.counts.calls == 2 * (1 + 3)
@@ -201,8 +229,14 @@ def test_judging_is_overridden_for_one_metric_and_its_signature_selects_it_again
 
 
 def test_signatures_on_several_lines_select_all_of_them_and_a_rubrics_by_its_file() -> None:
-    lines = ["Signature: classic.bleu@form=climaqa|version:0.1.0", "Signature: classic.length.words|version:0.1.0"]
-    assert [one.name for one in choose(["\n".join(lines) + "\r\n"])] == ["classic.bleu@form=climaqa", "classic.length"]
+    lines = [
+        "Signature: classic.bleu@form=climaqa|version:0.1.0",
+        "Signature: classic.length.words|version:0.1.0",
+    ]
+    assert [one.name for one in choose(["\n".join(lines) + "\r\n"])] == [
+        "classic.bleu@form=climaqa",
+        "classic.length",
+    ]
     rubric = ROOT / "examples" / "rubric.yaml"
     settings = Settings(choose([str(rubric)]), Backends())
     line = settings.signature(settings.selected[0]).line("plain.total")
@@ -215,8 +249,13 @@ def test_signatures_on_several_lines_select_all_of_them_and_a_rubrics_by_its_fil
 def test_gates_and_the_readers_of_runs_have_the_canonical_name_of_a_score() -> None:
     name = "classic.bleu@form=climaqa"
     assert metrics.canonical("classic.bleu@lowercase=false@form=climaqa") == name
-    assert metrics.canonical("classic.bleu@lowercase=false@form=climaqa[lang=de]") == f"{name}[lang=de]"
-    (gate,) = gates_of(["classic.bleu@lowercase=false@form=climaqa>=0.2"], [name], canonical=metrics.canonical)
+    assert (
+        metrics.canonical("classic.bleu@lowercase=false@form=climaqa[lang=de]")
+        == f"{name}[lang=de]"
+    )
+    (gate,) = gates_of(
+        ["classic.bleu@lowercase=false@form=climaqa>=0.2"], [name], canonical=metrics.canonical
+    )
     assert gate.scores == (name,)
     assert scores_in([f"{QR}@samples=5@temperature=0.70,classic,odd@name"]) == [
         f"{QR}@samples=5@temperature=0.7",

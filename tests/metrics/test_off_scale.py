@@ -29,7 +29,20 @@ PERCENT = (
     "ccrs.information_recall",
     "ccrs.question_relevance",
 )
-OFF_PERCENT = ("0.8", "1.0", "0.05", "score: 0.9", "0.8/100", "8/10", "85/1000", "0.8/1", "101", "-1", "-0.5", "100.5")
+OFF_PERCENT = (
+    "0.8",
+    "1.0",
+    "0.05",
+    "score: 0.9",
+    "0.8/100",
+    "8/10",
+    "85/1000",
+    "0.8/1",
+    "101",
+    "-1",
+    "-0.5",
+    "100.5",
+)
 OFF_OTHERS = {
     "0-30": ("0.8", "1.0", "8/100", "8/10", "31", "score: 12/100"),
     "-20 to 20": ("0.5", "-0.5", "1.0", "-1.0", "5/100", "21"),
@@ -54,7 +67,9 @@ def scored(metric: str, reply: str, *, reasons: bool) -> Any:
 
 @pytest.mark.parametrize("reasons", [False, True])
 @pytest.mark.parametrize("metric", PERCENT)
-def test_a_reply_off_a_scale_of_100_is_asked_for_once_more_and_then_unparsable(metric: str, reasons: bool):
+def test_a_reply_off_a_scale_of_100_is_asked_for_once_more_and_then_unparsable(
+    metric: str, reasons: bool
+):
     for reply in OFF_PERCENT:
         found, calls = scored(metric, reply, reasons=reasons)
         assert (found.status, calls) == ("unparsable", 2), reply
@@ -88,7 +103,9 @@ def test_a_reply_off_the_scale_of_a_rubric_is_unparsable(tmp_path: Path, scale: 
         ("1-5", "4", 4),
     ],
 )
-def test_a_reply_on_the_scale_is_read(tmp_path: Path, scale: str, reply: str, score: float, reasons: bool):
+def test_a_reply_on_the_scale_is_read(
+    tmp_path: Path, scale: str, reply: str, score: float, reasons: bool
+):
     found, calls = scored(rubric(tmp_path, scale), reply, reasons=reasons)
     assert (found.value, calls) == (score, 1)
 
@@ -130,7 +147,12 @@ def test_the_case_of_a_checkers_label_does_not_matter():
 
 @pytest.mark.parametrize(
     ("values", "said"),
-    [((0.01, 0.008, 0.0), True), ((0.01, 0.01), False), ((0.0,) * 5, False), ((0.01, 0.01, 0.8), False)],
+    [
+        ((0.01, 0.008, 0.0), True),
+        ((0.01, 0.01), False),
+        ((0.0,) * 5, False),
+        ((0.01, 0.01, 0.8), False),
+    ],
 )
 def test_a_run_whose_scores_are_all_below_1_of_100_says_so(values: tuple[float, ...], said: bool):
     """A judge that replies 0 and 1 means shares, or no and yes; an older run can hold .008 for a share of .8."""

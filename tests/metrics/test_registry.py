@@ -22,7 +22,9 @@ ROBUSTNESS = "score.robustness"
 def gardens(tmp_path: Path) -> Domain:
     """A domain with other dimensions."""
     text = BUILT_IN.read_text(encoding="utf-8")
-    text = text.replace("  - name: intensity\n", "  - name: soil\n").replace("name: hazards\n", "name: gardens\n")
+    text = text.replace("  - name: intensity\n", "  - name: soil\n").replace(
+        "name: hazards\n", "name: gardens\n"
+    )
     path = tmp_path / "gardens.yaml"
     path.write_text(text, encoding="utf-8")
     return load(path)
@@ -44,7 +46,9 @@ def test_a_domain_decides_its_dimensions(gardens: Domain):
     (chosen,) = metrics.select([SPECIFICITY], gardens)
     assert list(chosen.scores)[1:] == [f"{SPECIFICITY}.{name}" for name in gardens.weights]
     assert f"{SPECIFICITY}.soil" in chosen.scores
-    assert list(metrics.select([f"{SPECIFICITY}.soil"], gardens)[0].scores) == [f"{SPECIFICITY}.soil"]
+    assert list(metrics.select([f"{SPECIFICITY}.soil"], gardens)[0].scores) == [
+        f"{SPECIFICITY}.soil"
+    ]
     with pytest.raises(UnknownName, match=r"score\.specificity\.soil"):
         metrics.select([f"{SPECIFICITY}.soil"])
     with pytest.raises(UnknownName):
@@ -132,7 +136,11 @@ ORDERS: dict[str, object] = {"orders": "both", "on_flip": "tie", "equal": "tie"}
 PANEL = "built-in#0c1eecd92271314f"
 # metric -> the parts of its scores, its parameters with their defaults, and what it needs
 DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
-    "ccrs.answer_correctness": ([""], {"weight": 0.7, "as_published": False}, ("answer", "contexts", "references")),
+    "ccrs.answer_correctness": (
+        [""],
+        {"weight": 0.7, "as_published": False},
+        ("answer", "contexts", "references"),
+    ),
     "ccrs.contextual_coherence": ([""], {}, ("answer", "contexts")),
     "ccrs.information_density": ([""], {}, ("question", "answer", "contexts")),
     "ccrs.information_recall": ([""], {}, ("answer", "contexts", "references")),
@@ -151,7 +159,13 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
     ),
     "classic.bleu": (
         [""],
-        {"form": "sentence", "tokenizer": "13a", "lowercase": False, "smoothing": "exp", "smoothing_value": None},
+        {
+            "form": "sentence",
+            "tokenizer": "13a",
+            "lowercase": False,
+            "smoothing": "exp",
+            "smoothing_value": None,
+        },
         ("answer", "references"),
     ),
     "classic.bleurt": ([""], {"checkpoint": ""}, ("answer", "references")),
@@ -162,7 +176,14 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
     ),
     "classic.length": (["words", "characters"], {"tokenizer": "space"}, ("answer",)),
     "classic.perplexity": ([""], {"given": "nothing"}, ("answer",)),
-    **{f"classic.rouge_{n}": ([""], {"tokenizer": "rouge", "measure": "f1"}, ("answer", "references")) for n in "12l"},
+    **{
+        f"classic.rouge_{n}": (
+            [""],
+            {"tokenizer": "rouge", "measure": "f1"},
+            ("answer", "references"),
+        )
+        for n in "12l"
+    },
     "classic.unieval": (
         ["coherence", "consistency", "fluency", "relevance", "overall"],
         {"checkpoint": ""},
@@ -243,7 +264,14 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
     ),
     "ragchecker": (
         [
-            *("precision", "recall", "f1", "claim_recall", "context_precision", "context_utilization"),
+            *(
+                "precision",
+                "recall",
+                "f1",
+                "claim_recall",
+                "context_precision",
+                "context_utilization",
+            ),
             *("noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant"),
             *("hallucination", "self_knowledge", "faithfulness"),
         ],
@@ -253,7 +281,11 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
             **dict.fromkeys(("claim_recall", "context_precision"), ("references", "contexts")),
             **dict.fromkeys(
                 (
-                    *("context_utilization", "noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant"),
+                    *(
+                        "context_utilization",
+                        "noise_sensitivity_in_relevant",
+                        "noise_sensitivity_in_irrelevant",
+                    ),
                     *("hallucination", "self_knowledge"),
                 ),
                 ("answer", "references", "contexts"),
@@ -261,7 +293,11 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
             "faithfulness": ("answer", "contexts"),
         },
     ),
-    "score.answer_relevance": (["masked", "plain"], {"questions": 5, "masking": "phrases"}, ("question", "answer")),
+    "score.answer_relevance": (
+        ["masked", "plain"],
+        {"questions": 5, "masking": "phrases"},
+        ("question", "answer"),
+    ),
     "score.context_utilization": (
         ["absolute", "relative"],
         {"chat": True, "max_claims": 100, "documents": False},
@@ -273,7 +309,11 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
         {"long_answers": "mean"},
         ("answer", "base_answer", "variant"),
     ),
-    "score.segment_attribution": (["relevance", "order_changed"], {"max_points": 100}, ("question", "answer")),
+    "score.segment_attribution": (
+        ["relevance", "order_changed"],
+        {"max_points": 100},
+        ("question", "answer"),
+    ),
     "score.specificity": (
         ["", "hazard", "location", "timeline", "intensity"],
         {"samples": 3, "temperature": 0.7, "check": "words", "all_na": "undefined"},

@@ -16,7 +16,9 @@ from longmark.records import Example
 from longmark.testing import FakeChat, Scored, score_sync
 
 EXAMPLE = Example(
-    question="Why is the sky blue?", answer="Air scatters blue light more.", references=("Rayleigh.", "No.")
+    question="Why is the sky blue?",
+    answer="Air scatters blue light more.",
+    references=("Rayleigh.", "No."),
 )
 TWO = """\
 name: tone
@@ -34,7 +36,10 @@ def rubric(folder: Path, text: str, name: str = "rubric.yaml") -> str:
 
 def scored(folder: Path, text: str, reply: Any, **options: Any) -> dict[str, Scored]:
     return score_sync(
-        rubric(folder, text), EXAMPLE, judge=reply if isinstance(reply, FakeChat) else FakeChat(reply), **options
+        rubric(folder, text),
+        EXAMPLE,
+        judge=reply if isinstance(reply, FakeChat) else FakeChat(reply),
+        **options,
     )
 
 
@@ -62,20 +67,30 @@ def test_the_total_is_the_weighted_mean_of_the_places_on_the_scales(tmp_path: Pa
         ("{yes: 2, no: 1}", "yes", 2),
     ],
 )
-def test_a_file_of_one_criterion_is_one_metric_on_its_scale(tmp_path: Path, scale: str, reply: str, score: float):
+def test_a_file_of_one_criterion_is_one_metric_on_its_scale(
+    tmp_path: Path, scale: str, reply: str, score: float
+):
     scores = scored(tmp_path, f"name: own\nquestion: Is it?\nscale: {scale}\n", reply)
     assert {name: one.value for name, one in scores.items()} == {"own": score}
 
 
-@pytest.mark.parametrize(("scale", "reply"), [("yes/no", "maybe"), ("1-5", "6"), ("1-5", "3.5"), ("0-100", "101")])
-def test_a_reply_off_the_scale_is_asked_again_and_then_unscored(tmp_path: Path, scale: str, reply: str):
+@pytest.mark.parametrize(
+    ("scale", "reply"), [("yes/no", "maybe"), ("1-5", "6"), ("1-5", "3.5"), ("0-100", "101")]
+)
+def test_a_reply_off_the_scale_is_asked_again_and_then_unscored(
+    tmp_path: Path, scale: str, reply: str
+):
     judge = FakeChat(reply)
     scores = scored(tmp_path, f"name: own\nquestion: Is it?\nscale: {scale}\n", judge)
     assert (scores["own"].status, len(judge.requests)) == ("unparsable", 2)
 
 
 def test_a_total_is_unscored_if_a_criterion_is_and_the_other_keeps_its_score(tmp_path: Path):
-    scores = scored(tmp_path, TWO, lambda request: "4" if "How warm" in request.messages[-1].content else "who knows")
+    scores = scored(
+        tmp_path,
+        TWO,
+        lambda request: "4" if "How warm" in request.messages[-1].content else "who knows",
+    )
     assert scores["tone.warmth"].value == 4
     assert scores["tone.total"].status == "unparsable"
     assert (scores["tone.total"].reason or "").startswith("The criterion jargon is unscored: ")
@@ -93,7 +108,10 @@ examples: [{answer: Bread., score: 2, why: it names one thing}]
 """
     scored(tmp_path, text, judge)
     shown = judge.requests[0].messages[-1].content
-    assert "What does $5 buy?\n3: all of it\nExample 1\nanswer: Bread.\nscore: 2 (it names one thing)\n" in shown
+    assert (
+        "What does $5 buy?\n3: all of it\nExample 1\nanswer: Bread.\nscore: 2 (it names one thing)\n"
+        in shown
+    )
     assert "Why is the sky blue?" not in shown
 
 
@@ -102,19 +120,25 @@ def test_expected_scoring_reads_letters_for_labels_and_the_value_is_their_mean(t
     text = "name: own\nquestion: Is it?\nscale: {poor: 1, very good: 4}\n"
     scores = scored(tmp_path, text, judge, judging=Judging("expected"))
     assert "A for poor, B for very good." in judge.requests[0].messages[-1].content
-    assert scores["own"].value == pytest.approx((0.5 * 1 + 0.25 * 4) / 0.75)  # over the letters that are offered
+    assert scores["own"].value == pytest.approx(
+        (0.5 * 1 + 0.25 * 4) / 0.75
+    )  # over the letters that are offered
 
 
 def test_of_several_references_the_best_score_counts_in_the_direction_of_the_scale(tmp_path: Path):
     text = "name: own\nquestion: Far?\ninputs: [answer, reference]\nscale: 0-10\nhigher_is_better: false\n"
-    scores = scored(tmp_path, text, lambda request: "7" if "Rayleigh" in request.messages[-1].content else "3")
+    scores = scored(
+        tmp_path, text, lambda request: "7" if "Rayleigh" in request.messages[-1].content else "3"
+    )
     assert scores["own"].value == 3
 
 
 @pytest.mark.parametrize(("empty", "value"), [("worst", 10), ("unscored", None)])
 def test_an_empty_answer_is_not_judged(tmp_path: Path, empty: str, value: float | None):
     judge = FakeChat("1")
-    text = f"name: own\nquestion: Far?\nscale: 0-10\nhigher_is_better: false\nempty_answer: {empty}\n"
+    text = (
+        f"name: own\nquestion: Far?\nscale: 0-10\nhigher_is_better: false\nempty_answer: {empty}\n"
+    )
     scores = score_sync(rubric(tmp_path, text), Example(question="Q?", answer=" "), judge=judge)
     assert (scores["own"].value, judge.requests) == (value, [])
 
@@ -125,20 +149,29 @@ def test_an_empty_answer_is_not_judged(tmp_path: Path, empty: str, value: float 
         ("- a\n", ":1: expected a rubric"),
         ("name: own\nquestion: Q?\nscale: 5-1\n", ":3: scale: 5-1: expected yes/no, a range"),
         ("name: own\nquestion: Q?\nscale: {a: 1}\n", ":3: scale: expected two or more labels"),
-        ("name: own\nquestion: Q?\nscale: {a: 1, A: 2}\n", ":3: scale: expected two or more labels"),
+        (
+            "name: own\nquestion: Q?\nscale: {a: 1, A: 2}\n",
+            ":3: scale: expected two or more labels",
+        ),
         (
             "name: own\nquestion: Q?\nscale: 1-5\nanchors: {9: top}\n",
             ":4: anchors.9: is not on the scale: 1, 2, 3, 4, 5",
         ),
         ("name: own\nquestion: Q?\nweigth: 2\n", ":3: weigth: "),
         ("name: own\ncriteria:\n  - {question: Q}\n", ":3: criteria[0].name: expected a name"),
-        ("name: own\ncriteria: [{name: total, question: Q}]\n", ":2: criteria[0].name: expected a name"),
+        (
+            "name: own\ncriteria: [{name: total, question: Q}]\n",
+            ":2: criteria[0].name: expected a name",
+        ),
         ("name: own\ncriteria: []\n", ":2: criteria: "),
         (
             "name: own\nquestion: Q?\ninputs: [question]\n",
             ":3: inputs: expected each input once, the answer or the turns among them",
         ),
-        ("name: own\nquestion: Q?\nexamples: [{answer: a, score: 101}]\n", ":3: examples[0].score: 101 is not on"),
+        (
+            "name: own\nquestion: Q?\nexamples: [{answer: a, score: 101}]\n",
+            ":3: examples[0].score: 101 is not on",
+        ),
         ("name: 5\nquestion: ' '\n", ":2: question: "),
     ],
 )
@@ -176,7 +209,9 @@ def test_a_mistake_has_the_line_and_the_place(tmp_path: Path, text: str, line: s
         ),
     ],
 )
-def test_each_mistake_is_one_line_and_an_unknown_key_has_the_nearest(tmp_path: Path, text: str, lines: list[str]):
+def test_each_mistake_is_one_line_and_an_unknown_key_has_the_nearest(
+    tmp_path: Path, text: str, lines: list[str]
+):
     with pytest.raises(BadInput) as error:
         metrics.select([rubric(tmp_path, text)])
     assert len(error.value.lines) == len(lines)
@@ -219,7 +254,9 @@ def test_a_module_of_ones_own_runs_by_file_by_name_and_as_a_declaration(
     assert (by_file.name, by_name.name) == ("length", "own_metrics.length")
     assert by_file.metric.source == by_name.metric.source != ""
     assert by_file.doc == "Length: how many characters the answer has."
-    result = longmark.run([{"question": "Q?", "answer": "abcd"}], metrics=by_file.metric, out=tmp_path / "run")
+    result = longmark.run(
+        [{"question": "Q?", "answer": "abcd"}], metrics=by_file.metric, out=tmp_path / "run"
+    )
     assert [(row.metric, row.score) for row in result.rows()] == [("length", 4)]
 
 
@@ -229,9 +266,17 @@ def test_a_changed_rubric_is_another_metric_for_a_run_folder(tmp_path: Path):
         example = [{"question": "Q?", "answer": "abcd"}]
         return longmark.run(example, metrics=own, judges=FakeChat("3"), out=tmp_path / "run")
 
-    run(TWO.replace("higher_is_better: false", "weight: 1").replace("{none: 0, some: 1, much: 4}", "1-5"))
+    run(
+        TWO.replace("higher_is_better: false", "weight: 1").replace(
+            "{none: 0, some: 1, much: 4}", "1-5"
+        )
+    )
     with pytest.raises(UserError, match="other settings"):
-        run(TWO.replace("higher_is_better: false", "weight: 2").replace("{none: 0, some: 1, much: 4}", "1-5"))
+        run(
+            TWO.replace("higher_is_better: false", "weight: 2").replace(
+                "{none: 0, some: 1, much: 4}", "1-5"
+            )
+        )
 
 
 @pytest.mark.parametrize(

@@ -41,21 +41,35 @@ def reply(request: ChatRequest) -> str:
     asked = "\n".join(message.content for message in request.messages[1:] or request.messages)
     form = asked.rpartition("in this form: ")[2].partition("\n")[0]
     stated = [fact for fact in (FACT, SAME) if fact in (inside(asked, "answer") or asked)]
-    listed = re.findall(r"^(\d+)\. (.*)", inside(asked, "statements") or inside(asked, "others"), re.MULTILINE)
+    listed = re.findall(
+        r"^(\d+)\. (.*)", inside(asked, "statements") or inside(asked, "others"), re.MULTILINE
+    )
     numbers = [n for n, _ in listed]
-    entailed = "entails" if any(fact in inside(asked, "premise") for fact in (FACT, SAME)) else "neutral"
+    entailed = (
+        "entails" if any(fact in inside(asked, "premise") for fact in (FACT, SAME)) else "neutral"
+    )
     of = {
-        '"covered": [': {"reasoning": "", "covered": [{"statement": f, "texts": [1]} for f in stated]}
+        '"covered": [': {
+            "reasoning": "",
+            "covered": [{"statement": f, "texts": [1]} for f in stated],
+        }
         | {"uncovered": [{"statement": "Other.", "texts": [1]}]},
         '{"claims": [': {"claims": stated},
         '{"facts": [': {"facts": stated},
-        '{"revised": [': {"revised": [{"from": int(n), "text": text, "type": "fact"} for n, text in listed]},
+        '{"revised": [': {
+            "revised": [{"from": int(n), "text": text, "type": "fact"} for n, text in listed]
+        },
         '"relevance": 4': {"questions": [{"question": "What drives them?", "relevance": 5}]},
-        '"confidence": 5': {"1": [{"answer": "the wind" if FACT in asked else "unknown", "confidence": 5}]},
+        '"confidence": 5': {
+            "1": [{"answer": "the wind" if FACT in asked else "unknown", "confidence": 5}]
+        },
         '{"1": "neutral", "2": "entails"': dict.fromkeys(numbers, entailed),
         '{"1": "neutral", "2": "implies"': dict.fromkeys(numbers, "equivalent"),
         '{"1": 3, "2": 5': dict.fromkeys(numbers, 5),
-        '{"questions": [': {"questions": ["What drives them?"] * int((re.findall(r"exactly (\d+)", asked) or [1])[0])},
+        '{"questions": [': {
+            "questions": ["What drives them?"]
+            * int((re.findall(r"exactly (\d+)", asked) or [1])[0])
+        },
         '{"points": [': {"points": [FACT]},
         "label": _by_dimension(form, _label),
         '["detail"': _by_dimension(form, lambda name: ["Florida"] * (name == "location")),
@@ -74,11 +88,19 @@ def reply(request: ChatRequest) -> str:
 
 def _by_dimension(form: str, given: Any) -> Any:
     """A reply for each dimension of the domain; location has a detail."""
-    return {name: given(name) for name in json.loads(form)} if form.startswith("{") and "hazard" in form else {}
+    return (
+        {name: given(name) for name in json.loads(form)}
+        if form.startswith("{") and "hazard" in form
+        else {}
+    )
 
 
 def _label(name: str) -> dict[str, str]:
-    return {"in_claim": "Florida", "in_context": "Florida", "label": "yes" if name == "location" else "n/a"}
+    return {
+        "in_claim": "Florida",
+        "in_context": "Florida",
+        "label": "yes" if name == "location" else "n/a",
+    }
 
 
 class Hashed:
@@ -94,7 +116,9 @@ class Hashed:
 
     def encode(self, text: str, layer: int) -> tuple[Any, Any]:
         turns = [sum(map(ord, word)) for word in text.split()]
-        return np.array([(np.cos(t), np.sin(t)) for t in turns], dtype=np.float32), np.ones(len(turns), dtype=bool)
+        return np.array([(np.cos(t), np.sin(t)) for t in turns], dtype=np.float32), np.ones(
+            len(turns), dtype=bool
+        )
 
 
 class Refusing:
@@ -111,27 +135,47 @@ class Refusing:
         return refused if name in calls else getattr(self._fake, name)
 
 
-def scores(name: str, answer: str, judge: FakeChat, more: dict[str, Any], failing: str = "") -> dict[str, float | str]:
+def scores(
+    name: str, answer: str, judge: FakeChat, more: dict[str, Any], failing: str = ""
+) -> dict[str, float | str]:
     """Full name -> score, or the status of an unscored one. failing: the role whose model fails."""
-    shared: dict[str, Any] = {"question": "What drives the currents in Florida?", "contexts": (Context(text=FACT),)}
+    shared: dict[str, Any] = {
+        "question": "What drives the currents in Florida?",
+        "contexts": (Context(text=FACT),),
+    }
     shared["references"] = ("b",) if name == "climaqa.mcq" else (FACT,)
     example: Any
     if metrics.load(name).pairs:
         example = Pair(id="1", a=answer, b=FACT, **shared)
     else:
-        variant: dict[str, Any] = {"variant_of": "0", "base_answer": FACT} if metrics.load(name).variants else {}
+        variant: dict[str, Any] = (
+            {"variant_of": "0", "base_answer": FACT} if metrics.load(name).variants else {}
+        )
         question = "What drives it, the <blank>?" if "phrase" in name else shared.pop("question")
         shared.pop("question", None)
         example = Example(
-            id="1", answer=answer, question=question, options=OPTIONS, profile={"hazard": "wind"}, **shared, **variant
+            id="1",
+            answer=answer,
+            question=question,
+            options=OPTIONS,
+            profile={"hazard": "wind"},
+            **shared,
+            **variant,
         )
     found: dict[str, float | str] = {}
     for kind in ("paraphrase", "perturbation") if metrics.load(name).variants else (None,):
         one = example.model_copy(update={"variant": kind}) if kind else example
-        roles: dict[str, Any] = {"embedder": FakeEmbedder(), "reranker": FakeReranker(), "lm": FakeLanguageModel()}
+        roles: dict[str, Any] = {
+            "embedder": FakeEmbedder(),
+            "reranker": FakeReranker(),
+            "lm": FakeLanguageModel(),
+        }
         roles |= {failing: Refusing(roles.get(failing, judge))} if failing else {}
         made = score_sync(name, one, PARAMS.get(name, {}) | more, judge=judge, **roles)
-        found |= {full: scored.status if scored.value is None else scored.value for full, scored in made.items()}
+        found |= {
+            full: scored.status if scored.value is None else scored.value
+            for full, scored in made.items()
+        }
     return found
 
 
@@ -166,7 +210,9 @@ def asked(request: pytest.FixtureRequest, labelled: Path) -> Any:
         "comprehensiveness.nli": {"similarity": -1.0},
     }
     more: dict[str, Any] = own.get(request.param, {})
-    return request.param, lambda answer, judge, failing="": scores(request.param, answer, judge, more, failing)
+    return request.param, lambda answer, judge, failing="": scores(
+        request.param, answer, judge, more, failing
+    )
 
 
 def test_every_metric_gives_silence_what_it_declares(asked: Any) -> None:
@@ -175,7 +221,13 @@ def test_every_metric_gives_silence_what_it_declares(asked: Any) -> None:
     for kind, answer in ANSWERS.items():
         for full, given in score(answer, FakeChat(reply)).items():
             declared = getattr(metric.silence_of(full[len(name) + 1 :]), kind)
-            expected = declared if declared != SCORED else pytest.approx(given) if not isinstance(given, str) else 0
+            expected = (
+                declared
+                if declared != SCORED
+                else pytest.approx(given)
+                if not isinstance(given, str)
+                else 0
+            )
             assert given == expected, (full, kind)
 
 
@@ -191,20 +243,43 @@ def test_another_model_that_fails_gives_no_score_that_needs_it(asked: Any) -> No
     for role in {*metrics.load(name).models} - {"judge"}:
         healthy, failed = (score(f"So: {SAME}", FakeChat(reply), one) for one in ("", role))
         lost = {full for full in healthy if failed[full] == "model_error"}
-        assert all(failed[full] == healthy[full] for full in healthy if full not in lost), (role, failed)
+        assert all(failed[full] == healthy[full] for full in healthy if full not in lost), (
+            role,
+            failed,
+        )
         assert lost, (role, failed)
 
 
 @pytest.mark.parametrize("pairs", [False, True])
-def test_a_skipped_record_is_unscored_by_every_metric(pairs: bool, labelled: Path, tmp_path: Path) -> None:
-    more = {name: f"{name}@checkpoint=x" for name in PARAMS} | {"pairs.icl": f"pairs.icl@examples={labelled}"}
+def test_a_skipped_record_is_unscored_by_every_metric(
+    pairs: bool, labelled: Path, tmp_path: Path
+) -> None:
+    more = {name: f"{name}@checkpoint=x" for name in PARAMS} | {
+        "pairs.icl": f"pairs.icl@examples={labelled}"
+    }
     names = [name for name in metrics.names() if metrics.load(name).pairs == pairs]
-    shared: dict[str, Any] = {"question": "What drives it?", "contexts": [FACT], "references": [FACT], "system": "s"}
-    shared |= {"options": OPTIONS, "variant_of": "0", "variant": "paraphrase", "base_answer": FACT} if not pairs else {}
+    shared: dict[str, Any] = {
+        "question": "What drives it?",
+        "contexts": [FACT],
+        "references": [FACT],
+        "system": "s",
+    }
+    shared |= (
+        {"options": OPTIONS, "variant_of": "0", "variant": "paraphrase", "base_answer": FACT}
+        if not pairs
+        else {}
+    )
     answers = {"a": FACT, "b": SAME} if pairs else {"answer": SAME}
-    lines = [json.dumps({"id": n, **shared, **answers, **bad}) for n, bad in (("1", {}), ("2", {"contexts": 3}))]
+    lines = [
+        json.dumps({"id": n, **shared, **answers, **bad})
+        for n, bad in (("1", {}), ("2", {"contexts": 3}))
+    ]
     (tmp_path / "in.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    models: dict[str, Any] = {"judges": FakeChat(reply), "embedder": FakeEmbedder(), "reranker": FakeReranker()}
+    models: dict[str, Any] = {
+        "judges": FakeChat(reply),
+        "embedder": FakeEmbedder(),
+        "reranker": FakeReranker(),
+    }
     models |= {"lm": FakeLanguageModel(), "domain": "hazards", "cache": tmp_path / "calls.sqlite"}
     chosen = [more.get(name, name) for name in names]
     longmark.run(tmp_path / "in.jsonl", chosen, out=tmp_path / "run", skip_bad=True, **models)

@@ -55,7 +55,9 @@ class Vendor:
                 return 401, self.error(401, f"the header {name} is wrong")
         if unknown := set(body) - set(self.members.split()):
             return 400, self.error(400, f"unknown members: {sorted(unknown)}")
-        if self.config and (unknown := set(body[self.config.split()[0]]) - set(self.config.split()[1:])):
+        if self.config and (
+            unknown := set(body[self.config.split()[0]]) - set(self.config.split()[1:])
+        ):
             return 400, self.error(400, f"unknown members: {sorted(unknown)}")
         messages = body.get("messages", body.get("contents")) or [{}]
         roles = ("system", "user", "assistant") if self.system else ("user", "assistant", "model")
@@ -65,7 +67,9 @@ class Vendor:
 
 
 def _openai_error(status: int, message: str) -> Any:
-    return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None}}
+    return {
+        "error": {"message": message, "type": "invalid_request_error", "param": None, "code": None}
+    }
 
 
 def _anthropic_error(status: int, message: str) -> Any:
@@ -75,7 +79,12 @@ def _anthropic_error(status: int, message: str) -> Any:
 
 
 def _google_error(status: int, message: str) -> Any:
-    names = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED"}
+    names = {
+        400: "INVALID_ARGUMENT",
+        401: "UNAUTHENTICATED",
+        404: "NOT_FOUND",
+        429: "RESOURCE_EXHAUSTED",
+    }
     return {"error": {"code": status, "message": message, "status": names[status]}}
 
 
@@ -91,14 +100,31 @@ def _llama_error(status: int, message: str) -> Any:
     return {"error": {"code": status, "message": message, "type": "invalid_request_error"}}
 
 
-def _completion(model: str, message: dict[str, Any], usage: dict[str, Any], **more: Any) -> dict[str, Any]:
+def _completion(
+    model: str, message: dict[str, Any], usage: dict[str, Any], **more: Any
+) -> dict[str, Any]:
     """A chat completion in the common form. more: members of the top level that a vendor adds."""
-    choice = {"index": 0, "message": {"role": "assistant", **message}, "logprobs": None, "finish_reason": "stop"}
-    head = {"id": "chatcmpl-0001", "object": "chat.completion", "created": 1763800000, "model": model}
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", **message},
+        "logprobs": None,
+        "finish_reason": "stop",
+    }
+    head = {
+        "id": "chatcmpl-0001",
+        "object": "chat.completion",
+        "created": 1763800000,
+        "model": model,
+    }
     return {**head, "choices": [choice], "usage": usage, **more}
 
 
-_BEARER = {"authorization": f"Bearer {KEY}", "x-api-key": None, "api-key": None, "x-goog-api-key": None}
+_BEARER = {
+    "authorization": f"Bearer {KEY}",
+    "x-api-key": None,
+    "api-key": None,
+    "x-goog-api-key": None,
+}
 _COUNTS = {"prompt_tokens": 40, "completion_tokens": 12, "total_tokens": 52}
 _FILTERS = {"hate": {"filtered": False, "severity": "safe"}}
 
@@ -123,7 +149,12 @@ VENDORS = {
         _openai_error,
     ),
     "azure": Vendor(
-        ("model: my-deployment", "dialect: azure", "endpoint: {base}", "query: {api-version: 2024-10-21}"),
+        (
+            "model: my-deployment",
+            "dialect: azure",
+            "endpoint: {base}",
+            "query: {api-version: 2024-10-21}",
+        ),
         "",
         "/openai/deployments/my-deployment/chat/completions?api-version=2024-10-21",
         {"api-key": KEY, "authorization": None},
@@ -176,7 +207,10 @@ VENDORS = {
             "candidates": [
                 {
                     "content": {
-                        "parts": [{"text": "The rain is stated.", "thought": True}, {"text": '{"score": 85}'}],
+                        "parts": [
+                            {"text": "The rain is stated.", "thought": True},
+                            {"text": '{"score": 85}'},
+                        ],
                         "role": "model",
                     },
                     "finishReason": "STOP",
@@ -229,7 +263,11 @@ VENDORS = {
         f"{_CHAT} chat_template_kwargs",
         _completion(
             "Qwen/Qwen2.5-7B-Instruct",
-            {"content": '{"score": 85}', "tool_calls": [], "reasoning_content": "The rain is stated."},
+            {
+                "content": '{"score": 85}',
+                "tool_calls": [],
+                "reasoning_content": "The rain is stated.",
+            },
             {**_COUNTS, "prompt_tokens_details": {"cached_tokens": 8}},
             prompt_logprobs=None,
             kv_transfer_params=None,

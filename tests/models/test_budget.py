@@ -46,7 +46,9 @@ class Endpoint:
     paid: float = 0.0
     identity: str = ""
     name: str = "endpoint"
-    settings: Any = field(default_factory=lambda: SimpleNamespace(requests_per_minute=None, tokens_per_minute=None))
+    settings: Any = field(
+        default_factory=lambda: SimpleNamespace(requests_per_minute=None, tokens_per_minute=None)
+    )
 
     async def ask(self, most: Tokens) -> list[ChatReply]:
         await asyncio.sleep(self.rng.expovariate(1.0))
@@ -56,14 +58,20 @@ class Endpoint:
         if kind < self.faults * 2 / 3:
             raise ServerFault("down").unsent()
         # as many tokens as the prompt has bytes (four of the estimate), and a template's
-        tokens = Tokens(self.rng.randint(0, 4 * most.prompt + 500), 0, self.rng.randint(0, most.completion))
+        tokens = Tokens(
+            self.rng.randint(0, 4 * most.prompt + 500), 0, self.rng.randint(0, most.completion)
+        )
         if self.share is not None:
-            tokens = Tokens(int(self.share * (4 * most.prompt + 500)), 0, int(self.share * most.completion))
+            tokens = Tokens(
+                int(self.share * (4 * most.prompt + 500)), 0, int(self.share * most.completion)
+            )
         if self.rng.random() < self.beyond:
             tokens = Tokens(tokens.prompt, 0, 30 * most.completion + 1)
         self.paid += given(self.price)(tokens) or 0.0
         if kind < self.faults:
-            raise ServerFault("not JSON", 200).with_bill(tokens if self.rng.random() < 0.5 else None)
+            raise ServerFault("not JSON", 200).with_bill(
+                tokens if self.rng.random() < 0.5 else None
+            )
         return [ChatReply("1", tokens=tokens)]
 
 
@@ -87,24 +95,37 @@ async def outcomes(sender: Sender, calls: list[tuple[Endpoint, Tokens]], workers
     return done
 
 
-def a_case(seed: int, **options: Any) -> tuple[list[Endpoint], list[tuple[Endpoint, Tokens]], Sender, int]:
+def a_case(
+    seed: int, **options: Any
+) -> tuple[list[Endpoint], list[tuple[Endpoint, Tokens]], Sender, int]:
     """Endpoints with prices of their own, calls to them, a sender with a budget in dollars, and workers."""
     rng = random.Random(seed)
     models = [
-        Endpoint(rng, TokenPrice(10 ** rng.uniform(-2, 1.5), 10 ** rng.uniform(-2, 2)), identity=str(i), **options)
+        Endpoint(
+            rng,
+            TokenPrice(10 ** rng.uniform(-2, 1.5), 10 ** rng.uniform(-2, 2)),
+            identity=str(i),
+            **options,
+        )
         for i in range(rng.randint(1, 4))
     ]
     if rng.random() < 0.3:
         models.append(Endpoint(rng, TokenPrice(0.0, 0.0), width=1, identity="here"))
     calls = [
-        (rng.choice(models), Tokens(int(10 ** rng.uniform(0, 4)), 0, int(10 ** rng.uniform(0, 4.3))))
+        (
+            rng.choice(models),
+            Tokens(int(10 ** rng.uniform(0, 4)), 0, int(10 ** rng.uniform(0, 4.3))),
+        )
         for _ in range(rng.randint(1, 80))
     ]
     budget = Budget()
     price_of = lambda model: free if model.width else given(model.price)  # noqa: E731
     budget.max_usd = 1.0  # so that a price is asked for
     needs = [budget.asked(most, price_of(model)).usd for model, most in calls]
-    budget.max_usd = max(needs) * rng.uniform(0.5, 2) + sum(needs) * rng.choice((0.0, 0.1, 0.5, 1.0)) * rng.random()
+    budget.max_usd = (
+        max(needs) * rng.uniform(0.5, 2)
+        + sum(needs) * rng.choice((0.0, 0.1, 0.5, 1.0)) * rng.random()
+    )
     budget.max_usd = budget.max_usd or 1.0
     concurrency = rng.choice((1, 2, 4, 16, 50))
     return models, calls, Sender(concurrency, budget, price_of, rng), 2 * concurrency
@@ -124,7 +145,9 @@ def test_what_is_spent_stays_within_the_budget_and_the_budget_is_spent(part: int
         if refused:  # with nothing in flight the first one in the queue did not fit: none is larger than the largest
             largest = max(budget.asked(calls[n][1], sender.price(calls[n][0])).usd for n in refused)  # type: ignore[arg-type]
             assert budget.usd + largest > limit * (1 - 1e-9), seed
-        assert all(done[n] is None for n, (model, _) in enumerate(calls) if model.width), seed  # they cost nothing
+        assert all(done[n] is None for n, (model, _) in enumerate(calls) if model.width), (
+            seed
+        )  # they cost nothing
         assert all(one is None or isinstance(one, OverBudget | ModelError) for one in done), seed
 
 
@@ -180,15 +203,25 @@ def o4_mini(request: ChatRequest) -> ChatReply:
 
 
 @pytest.mark.parametrize("concurrency", [1, 4, 50])
-def test_a_thinking_judge_scores_all_within_a_dollar_at_any_concurrency(tmp_path: Path, concurrency: int):
+def test_a_thinking_judge_scores_all_within_a_dollar_at_any_concurrency(
+    tmp_path: Path, concurrency: int
+):
     """A call may take $.0704 of thinking alone, and takes 300 x 1.1 + 500 x 4.4 = $.00253: 160 are $.4048."""
     cache = CallCache(tmp_path / "calls.sqlite")
     price = given(TokenPrice(1.1, 4.4))
 
     async def main() -> Client:
-        client = Client(cache, budget=Budget(max_usd=1.0), concurrency=concurrency, price_of=lambda _model: price)
+        client = Client(
+            cache,
+            budget=Budget(max_usd=1.0),
+            concurrency=concurrency,
+            price_of=lambda _model: price,
+        )
         model = FakeChat(o4_mini, latency=0.5)
-        requests = [ChatRequest((Message("user", f"question {i}" * 100),), max_tokens=16_000) for i in range(160)]
+        requests = [
+            ChatRequest((Message("user", f"question {i}" * 100),), max_tokens=16_000)
+            for i in range(160)
+        ]
         replies = await asyncio.gather(*(client.chat(model, one, UsageLog()) for one in requests))
         assert [reply.text for reply in replies] == ["85"] * 160
         assert model.most_in_flight <= min(concurrency, 13)
@@ -208,7 +241,9 @@ def test_an_expensive_call_is_not_overtaken_by_cheap_ones_to_another_endpoint():
         await asyncio.sleep(1.0)
         return [ChatReply("1", tokens=Tokens(0, 0, 100))]
 
-    cheap, dear = (Endpoint(random.Random(0), TokenPrice(0.0, usd), identity=str(usd)) for usd in (1.0, 100.0))
+    cheap, dear = (
+        Endpoint(random.Random(0), TokenPrice(0.0, usd), identity=str(usd)) for usd in (1.0, 100.0)
+    )
     sender = Sender(8, Budget(max_usd=0.1121), lambda model: given(model.price), random.Random(0))  # type: ignore[attr-defined]
 
     async def main() -> None:
@@ -219,7 +254,8 @@ def test_an_expensive_call_is_not_overtaken_by_cheap_ones_to_another_endpoint():
         await one(cheap, "first")
         names = ["cheap 0", "cheap 1", "cheap 2", "dear", "cheap 3", "cheap 4"]
         results = await asyncio.gather(
-            *(one(dear if name == "dear" else cheap, name) for name in names), return_exceptions=True
+            *(one(dear if name == "dear" else cheap, name) for name in names),
+            return_exceptions=True,
         )
         assert results == [None] * 6
 
@@ -258,7 +294,9 @@ def waiting_for_money(sender: Sender, model: Endpoint, then: Any) -> list[Any]:
 
 def one_at_a_time() -> tuple[Sender, Endpoint]:
     model = Endpoint(random.Random(0), TokenPrice(0.0, 1e6), identity="one")
-    return Sender(4, Budget(max_usd=1_500.0), lambda _model: given(model.price), random.Random(0)), model
+    return Sender(
+        4, Budget(max_usd=1_500.0), lambda _model: given(model.price), random.Random(0)
+    ), model
 
 
 def test_calls_that_wait_for_money_end_with_a_stop():

@@ -46,7 +46,11 @@ class Endpoint:
         self.calls += 1
         await asyncio.sleep(0)
         await self.waits.wait()
-        tokens = Tokens() if self.free else Tokens(self.rng.randint(0, 400), 0, self.rng.randint(0, request.max_tokens))
+        tokens = (
+            Tokens()
+            if self.free
+            else Tokens(self.rng.randint(0, 400), 0, self.rng.randint(0, request.max_tokens))
+        )
         self.tokens += tokens.prompt + tokens.completion
         self.usd += PRICE(tokens) or 0.0
         return ChatReply("yes", tokens=tokens)
@@ -82,7 +86,9 @@ class Session:
             if task is not None:
                 task.cancel()
         lapsed = "UPDATE budgets SET until = 1.0 WHERE session = ?"
-        await self.cache.aside(self.cache.do, lapsed, (self.client.token,))  # after what the thread is at
+        await self.cache.aside(
+            self.cache.do, lapsed, (self.client.token,)
+        )  # after what the thread is at
 
 
 async def until(is_so: Callable[[], bool]) -> None:
@@ -100,9 +106,13 @@ def refused(replies: list[Any]) -> int:
 
 
 @pytest.mark.parametrize(
-    "limits", [{"max_calls": 30}, {"max_tokens": 20_000}, {"max_usd": 0.1}], ids=lambda limits: next(iter(limits))
+    "limits",
+    [{"max_calls": 30}, {"max_tokens": 20_000}, {"max_usd": 0.1}],
+    ids=lambda limits: next(iter(limits)),
 )
-def test_what_all_sessions_spend_stays_within_the_budget_and_is_spent(place: Place, limits: dict[str, Any]):
+def test_what_all_sessions_spend_stays_within_the_budget_and_is_spent(
+    place: Place, limits: dict[str, Any]
+):
     async def main() -> None:
         model = Endpoint()
         sessions = [Session(place("a"), limits) for _ in range(3)]
@@ -114,11 +124,17 @@ def test_what_all_sessions_spend_stays_within_the_budget_and_is_spent(place: Pla
         for name, limit in limits.items():
             assert limit - most[name] < spent[name] <= limit
         for one, end in zip(sessions, ends, strict=True):
-            assert not end or "that the sessions of the group team share does not allow" in one.client.budget.stopped
+            assert (
+                not end
+                or "that the sessions of the group team share does not allow"
+                in one.client.budget.stopped
+            )
             await one.close()
 
         later, other = Session(place("a"), limits), Session(place("a"), limits, "others")
-        assert refused(await later.ask(model, 1000)) == 1  # spent is spent, also in the next session
+        assert (
+            refused(await later.ask(model, 1000)) == 1
+        )  # spent is spent, also in the next session
         assert refused(await other.ask(model, 1001)) == 0
         await later.close()
         await other.close()
@@ -145,7 +161,10 @@ def test_of_a_killed_session_what_it_sent_is_spent_and_the_rest_comes_back(place
     async def main() -> None:
         model, hung = Endpoint(), Endpoint()
         hung.waits.clear()
-        one, other = Session(place("a"), {"max_calls": 100}), Session(place("a"), {"max_calls": 100})
+        one, other = (
+            Session(place("a"), {"max_calls": 100}),
+            Session(place("a"), {"max_calls": 100}),
+        )
         assert refused(await one.ask(model, 1, 2)) == 0
         work = asyncio.ensure_future(one.ask(hung, 3, 4, 5))
         await until(lambda: hung.calls == 3)
@@ -161,7 +180,9 @@ def test_of_a_killed_session_what_it_sent_is_spent_and_the_rest_comes_back(place
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
-def test_a_process_that_was_suspended_for_longer_than_its_lease_asks_again_before_it_sends(place: Place):
+def test_a_process_that_was_suspended_for_longer_than_its_lease_asks_again_before_it_sends(
+    place: Place,
+):
     async def main() -> None:
         model, limits = Endpoint(), {"max_calls": 100}
         one, other = Session(place("a"), limits), Session(place("a"), limits)
@@ -169,7 +190,10 @@ def test_a_process_that_was_suspended_for_longer_than_its_lease_asks_again_befor
         group = one.client.budget.group
         assert isinstance(group, budget_group.BudgetGroup)
         await one.die()
-        group._may, group._until = (65, 0, 0.0), 0.0  # what it had, and what the clock says when it goes on
+        group._may, group._until = (
+            (65, 0, 0.0),
+            0.0,
+        )  # what it had, and what the clock says when it goes on
         assert refused(await other.ask(model, *range(100, 200))) == 1
         assert refused(await one.ask(model, *range(2, 6))) == 4
         assert model.calls == 100
@@ -191,11 +215,16 @@ def test_a_copied_cache_brings_what_sessions_have_spent_and_not_what_they_hold(p
         await killed.die()
         assert refused(await running.ask(model, 4)) == 0
         there = CallCache(place("b"))
-        assert [await there.aside(there.take_from, place("a")) for _ in "ab"] == [Copied(3, 3, 0, 2), Copied()]
+        assert [await there.aside(there.take_from, place("a")) for _ in "ab"] == [
+            Copied(3, 3, 0, 2),
+            Copied(),
+        ]
         there.close()
         await running.close()
         other = Session(place("b"), limits)
-        assert refused(await other.ask(model, *range(100, 110))) == 3  # of 10, two were spent, and one is unknown
+        assert (
+            refused(await other.ask(model, *range(100, 110))) == 3
+        )  # of 10, two were spent, and one is unknown
         await other.close()
         lost.cancel()
         killed.cache.close()
@@ -226,7 +255,9 @@ def test_who_needs_what_another_holds_waits_for_it(place: Place):
     asyncio.run(asyncio.wait_for(main(), 60))
 
 
-def test_a_lease_is_renewed_while_calls_are_in_flight(place: Place, monkeypatch: pytest.MonkeyPatch):
+def test_a_lease_is_renewed_while_calls_are_in_flight(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(stores, "LEASE", 1000.0)
 
     async def main() -> None:
@@ -246,7 +277,9 @@ def test_a_lease_is_renewed_while_calls_are_in_flight(place: Place, monkeypatch:
 
 
 def test_a_group_needs_a_name_and_limits_that_are_its_own():
-    with pytest.raises(UserError, match="budget_group= needs a limit to share: max_usd=, max_tokens= or max_calls="):
+    with pytest.raises(
+        UserError, match="budget_group= needs a limit to share: max_usd=, max_tokens= or max_calls="
+    ):
         RunOptions(budget_group="team")
     with pytest.raises(UserError, match="budget_group=' ': expected a name"):
         RunOptions(budget_group=" ", max_calls=1)

@@ -50,7 +50,10 @@ class Till:
         found = re.search(r"It is the number (\d+)", request["messages"][-1]["content"])
         assert found is not None
         self.asked[found[1]] += 1
-        prompt, completion = self._random.randint(1, 900), self._random.randint(1, request["max_tokens"])
+        prompt, completion = (
+            self._random.randint(1, 900),
+            self._random.randint(1, request["max_tokens"]),
+        )
         self.usd += (10 * prompt + 30 * completion) / 1e6
         choices = [{"message": {"content": str(int(found[1]) % 101)}, "finish_reason": "stop"}]
         usage = {"prompt_tokens": prompt, "completion_tokens": completion}
@@ -75,7 +78,18 @@ class Team:
             write_jsonl(self.folder / f"{one}.jsonl", lines[first:] + lines[:first])
 
     def words(self, one: int, out: str, *more: str) -> list[str]:
-        asked = ["run", f"{one}.jsonl", "--metrics", QR, "--judge", "m", "--trust", "--quiet", "--out", out]
+        asked = [
+            "run",
+            f"{one}.jsonl",
+            "--metrics",
+            QR,
+            "--judge",
+            "m",
+            "--trust",
+            "--quiet",
+            "--out",
+            out,
+        ]
         return [*asked, "--concurrency", str(CONCURRENCY), *more]
 
     def sharing(self, one: int, usd: float) -> list[str]:
@@ -83,12 +97,21 @@ class Team:
         return self.words(one, f"out{one}", "--cache", str(self.place), *budget)
 
     def start(self, one: int, usd: float) -> subprocess.Popen[bytes]:
-        return start("python", "-c", _QUICK, *self.sharing(one, usd), home=self.folder / "home", cwd=self.folder)
+        return start(
+            "python",
+            "-c",
+            _QUICK,
+            *self.sharing(one, usd),
+            home=self.folder / "home",
+            cwd=self.folder,
+        )
 
     def stored(self) -> set[str]:
         """The items whose replies are stored."""
         with closing(CallCache(self.place)) as cache:
-            return {orjson.loads(reply)["model"] for (reply,) in cache.do("SELECT reply FROM calls")}
+            return {
+                orjson.loads(reply)["model"] for (reply,) in cache.do("SELECT reply FROM calls")
+            }
 
     def spent(self, of: str = "") -> Iterator[tuple[float, float]]:
         """Dollars that sessions have spent and hold: all, or those of one folder."""
@@ -105,7 +128,9 @@ class Team:
     def check_rows(self) -> None:
         """The rows of all runs are those of a single process with a cache of its own."""
         assert run(*self.words(0, "single"), home=self.folder / "other", cwd=self.folder).code == 0
-        single = {row.example_id: (row.score, row.status) for row in rows_of(self.folder / "single")}
+        single = {
+            row.example_id: (row.score, row.status) for row in rows_of(self.folder / "single")
+        }
         assert set(single.values()) == {(one % 101 / 100, "ok") for one in range(self.items)}
         for one in range(self.runs):
             rows = rows_of(self.folder / f"out{one}")
@@ -119,11 +144,28 @@ def test_parts_share_a_budget_though_the_process_of_one_is_killed(tmp_path: Path
     with serve(force=["ok", "ok", "hang", "hang"], answer=till.answer) as server:
 
         def words(given: str, out: str, *more: str) -> list[str]:
-            asked = ["run", given, "--metrics", QR, "--judge", f"m@{server.base_url}", "--quiet", "--out", out]
+            asked = [
+                "run",
+                given,
+                "--metrics",
+                QR,
+                "--judge",
+                f"m@{server.base_url}",
+                "--quiet",
+                "--out",
+                out,
+            ]
             return [*asked, "--concurrency", "2", *more]
 
         def part(number: int, calls: int) -> list[str]:
-            return words(f"parts/{number}.part", f"{number}", "--max-calls", str(calls), "--budget-group", "team")
+            return words(
+                f"parts/{number}.part",
+                f"{number}",
+                "--max-calls",
+                str(calls),
+                "--budget-group",
+                "team",
+            )
 
         def code_of(*words: str) -> int:
             return run(*words, home=home, cwd=tmp_path).code
@@ -134,14 +176,18 @@ def test_parts_share_a_budget_though_the_process_of_one_is_killed(tmp_path: Path
         process.send_signal(signal.SIGKILL)
         ended(process)
         with closing(CallCache(home / "calls.sqlite")) as cache:
-            assert cache.do("SELECT calls + held_calls >= 4 FROM budgets").fetchall() == [(1,)]  # spent, or held for it
+            assert cache.do("SELECT calls + held_calls >= 4 FROM budgets").fetchall() == [
+                (1,)
+            ]  # spent, or held for it
             cache.do("UPDATE budgets SET until = 1.0")  # a minute later
         assert code_of(*part(2, items - 1)) == 0
         assert code_of(*part(1, items - 1)) == 4
         assert server.counts["requests"] == items - 1
         assert code_of(*part(1, items + 2)) == 0
         assert server.counts["requests"] == items + 2
-        assert till.asked.total() == len(till.asked) == items  # what was stored was never asked again
+        assert (
+            till.asked.total() == len(till.asked) == items
+        )  # what was stored was never asked again
         assert code_of("merge", "1", "2", "--out", "merged") == code_of("verify", "merged") == 0
         assert server.counts["requests"] == items + 2
     scores = {row.example_id: row.score for row in rows_of(tmp_path / "merged")}
@@ -150,7 +196,9 @@ def test_parts_share_a_budget_though_the_process_of_one_is_killed(tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kills", [20])
-def test_a_budget_holds_for_four_processes_of_which_one_is_killed(place: Place, tmp_path: Path, kills: int):
+def test_a_budget_holds_for_four_processes_of_which_one_is_killed(
+    place: Place, tmp_path: Path, kills: int
+):
     moments, till, step = random.Random(20261125), Till(), 0.7
     holders = 0
     with serve(latency=0.04, answer=till.answer) as server:
@@ -171,7 +219,9 @@ def test_a_budget_holds_for_four_processes_of_which_one_is_killed(place: Place, 
             codes = {end.code for one, end in enumerate(ends) if one != victim}
             assert codes <= {0, 4}, [end.err for end in ends]
             spent = list(team.spent())
-            print(f"kill {kill}: limit ${limit:.2f}, server ${till.usd:.4f}, group ${sum(one for one, _ in spent):.4f}")
+            print(
+                f"kill {kill}: limit ${limit:.2f}, server ${till.usd:.4f}, group ${sum(one for one, _ in spent):.4f}"
+            )
         repeats = till.asked.total() - len(till.asked)
         print(
             f"{repeats} calls repeated of {till.asked.total()}; {holders} of {kills} held money when they were killed"

@@ -50,7 +50,10 @@ def test_a_file_with_other_tables_is_refused(tmp_path: Path):
     ("instead", "what"),
     [
         ("CREATE VIEW calls AS SELECT 1 AS key", "a view calls"),
-        ("CREATE TABLE calls (key TEXT, reply TEXT GENERATED ALWAYS AS (key || key))", "a table calls"),
+        (
+            "CREATE TABLE calls (key TEXT, reply TEXT GENERATED ALWAYS AS (key || key))",
+            "a table calls",
+        ),
         ("CREATE VIRTUAL TABLE calls USING fts5(key)", "a table calls"),
     ],
 )
@@ -59,7 +62,9 @@ def test_what_stands_in_the_place_of_a_table_is_not_read(tmp_path: Path, instead
     with closing(sqlite3.connect(path)) as database:
         database.execute(instead)
         database.commit()
-    with pytest.raises(UserError, match=f"has {what} that longmark did not make: nothing of it is read"):
+    with pytest.raises(
+        UserError, match=f"has {what} that longmark did not make: nothing of it is read"
+    ):
         CallCache(path)
 
 
@@ -83,17 +88,23 @@ def test_a_file_made_before_layouts_had_numbers_is_taken(tmp_path: Path):
     cache.close()
 
 
-def test_a_file_that_cannot_be_written_is_noticed_when_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_that_cannot_be_written_is_noticed_when_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     path, connect = tmp_path / "c.sqlite", sqlite3.connect
     CallCache(path).close()
     # as root, for whom no file is read-only, too
-    monkeypatch.setattr(sqlite3, "connect", lambda at, **more: connect(f"file:{at}?mode=ro", uri=True, **more))
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda at, **more: connect(f"file:{at}?mode=ro", uri=True, **more)
+    )
     with pytest.raises(UserError, match=r"cannot be opened .*readonly.*; name another file"):
         CallCache(path)
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "cifs", "smb3", "lustre", "fuse.sshfs"])
-def test_a_network_file_system_is_refused_with_the_way_out(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_network_file_system_is_refused_with_the_way_out(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+):
     mounts = tmp_path / "mountinfo"
     shared = tmp_path / "shared folder"
     escaped = str(shared).replace(" ", "\\040")
@@ -116,7 +127,9 @@ def test_one_of_two_is_given_a_key_and_the_other_one_after_it_was_released(place
         one.release([KEYS[0]])
         await one.put(KEYS[1], "chat", "m", b"{}", 0.0)
         assert await other.claim(KEYS[:2]) == {KEYS[0]}  # of the second there is a reply
-        assert await other.claim([KEYS[1]], anew=True) == {KEYS[1]}  # which does not count where it is asked anew
+        assert await other.claim([KEYS[1]], anew=True) == {
+            KEYS[1]
+        }  # which does not count where it is asked anew
         one.close()
         other.close()
 
@@ -176,7 +189,9 @@ def test_the_claims_of_a_process_that_was_killed_are_free_at_once(tmp_path: Path
         "import asyncio, os, sys\nfrom pathlib import Path\nfrom longmark.models.cache import CallCache\n"
         f"asyncio.run(CallCache(Path({str(tmp_path / 'c.sqlite')!r})).claim([b'a' * 32]))\nos._exit(9)"
     )
-    subprocess.run([sys.executable, "-c", program], env=environment(tmp_path / "home"), cwd=ROOT, check=False)
+    subprocess.run(
+        [sys.executable, "-c", program], env=environment(tmp_path / "home"), cwd=ROOT, check=False
+    )
     cache = CallCache(tmp_path / "c.sqlite")
     with sqlite3.connect(tmp_path / "c.sqlite") as database:
         assert database.execute("SELECT count(*) FROM claims").fetchone() == (1,)
@@ -184,7 +199,9 @@ def test_the_claims_of_a_process_that_was_killed_are_free_at_once(tmp_path: Path
     cache.close()
 
 
-def test_a_claim_from_another_machine_ends_with_its_lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_claim_from_another_machine_ends_with_its_lease(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     cache = CallCache(tmp_path / "c.sqlite")
     with sqlite3.connect(tmp_path / "c.sqlite") as database:
         for key, lease in zip(KEYS, (-1, 30, 30), strict=True):
@@ -213,9 +230,14 @@ def test_a_claim_that_cannot_be_read_or_is_of_a_clock_far_ahead_is_none(tmp_path
     cache = CallCache(tmp_path / "c.sqlite")
     now = __import__("time").time()
     with sqlite3.connect(tmp_path / "c.sqlite") as database:
-        odd = (("garbage", now + 30), (f"elsewhere {'9' * 20} x", now + 30), ("elsewhere 1 x", 1e18))
+        odd = (
+            ("garbage", now + 30),
+            (f"elsewhere {'9' * 20} x", now + 30),
+            ("elsewhere 1 x", 1e18),
+        )
         database.executemany(
-            "INSERT INTO claims VALUES (?, ?, ?, NULL)", [(k, *one) for k, one in zip(KEYS, odd, strict=True)]
+            "INSERT INTO claims VALUES (?, ?, ?, NULL)",
+            [(k, *one) for k, one in zip(KEYS, odd, strict=True)],
         )
     assert asyncio.run(cache.claim(KEYS)) == set(KEYS)
     cache.close()
@@ -227,7 +249,9 @@ def test_a_path_that_is_a_link_to_itself_is_a_message(tmp_path: Path):
         CallCache(tmp_path / "loop")
 
 
-def test_a_url_that_is_not_postgresql_is_refused_and_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_url_that_is_not_postgresql_is_refused_and_makes_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=r"mysql://…: a call cache is a file or postgres://"):
         CallCache("mysql://a/b")

@@ -36,7 +36,9 @@ def cache(tmp_path: Path):
 
 @pytest.fixture(autouse=True)
 def _no_long_waits(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("longmark.models.sending.wait_before", lambda attempt, after, rng: (after or 0.0) / 100)
+    monkeypatch.setattr(
+        "longmark.models.sending.wait_before", lambda attempt, after, rng: (after or 0.0) / 100
+    )
 
 
 def test_a_reply_is_stored_and_never_asked_for_again(cache: CallCache):
@@ -133,7 +135,13 @@ def test_faults_are_retried_and_counted(cache: CallCache):
         return client
 
     counts = asyncio.run(call()).counts
-    assert (counts.requests, counts.calls, counts.retries, counts.rate_limited, counts.faults) == (3, 1, 2, 1, 1)
+    assert (counts.requests, counts.calls, counts.retries, counts.rate_limited, counts.faults) == (
+        3,
+        1,
+        2,
+        1,
+        1,
+    )
 
 
 def test_retries_are_bounded(cache: CallCache):
@@ -221,15 +229,23 @@ def test_a_call_that_is_refused_waits_its_turn(cache: CallCache):
 
     async def call() -> None:
         client = Client(cache)
-        replies = await asyncio.gather(*(client.chat(model, asking(str(i)), UsageLog()) for i in range(10)))
+        replies = await asyncio.gather(
+            *(client.chat(model, asking(str(i)), UsageLog()) for i in range(10))
+        )
         assert [reply.text for reply in replies] == ["85"] * 10
-        assert (client.counts.calls, client.counts.rate_limited, client.counts.faults) == (10, 190, 0)
+        assert (client.counts.calls, client.counts.rate_limited, client.counts.faults) == (
+            10,
+            190,
+            0,
+        )
 
     model = FakeChat(every_twentieth)
     asyncio.run(call())
 
 
-def test_a_call_gives_up_when_it_has_been_refused_for_long(cache: CallCache, monkeypatch: pytest.MonkeyPatch):
+def test_a_call_gives_up_when_it_has_been_refused_for_long(
+    cache: CallCache, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("longmark.models.sending.LONGEST_WAIT", 0.2)
     monkeypatch.setattr("longmark.models.sending.wait_before", lambda attempt, after, rng: 0.01)
     model = FakeChat(lambda _request: RateLimited("slow down", 429))
@@ -253,7 +269,12 @@ def test_a_refused_call_goes_before_new_ones(cache: CallCache):
 
     async def call() -> None:
         client = Client(cache, concurrency=1)
-        await asyncio.gather(*(client.chat(FakeChat(say, latency=0.01), asking(str(i)), UsageLog()) for i in range(6)))
+        await asyncio.gather(
+            *(
+                client.chat(FakeChat(say, latency=0.01), asking(str(i)), UsageLog())
+                for i in range(6)
+            )
+        )
 
     asyncio.run(call())
     assert sorted(sent) == ["0", "0", "1", "2", "3", "4", "5"]
@@ -274,7 +295,8 @@ def test_the_budget_is_never_passed(cache: CallCache):
     async def call() -> None:
         client = Client(cache, budget=Budget(max_calls=3))
         outcomes = await asyncio.gather(
-            *(client.chat(model, asking(str(i)), UsageLog()) for i in range(10)), return_exceptions=True
+            *(client.chat(model, asking(str(i)), UsageLog()) for i in range(10)),
+            return_exceptions=True,
         )
         assert sum(isinstance(outcome, OverBudget) for outcome in outcomes) == 7
         assert client.budget.stopped
@@ -304,7 +326,9 @@ def test_the_budget_of_dollars(cache: CallCache):
 
     async def call() -> Client:
         client = Client(
-            cache, budget=Budget(max_usd=6.5), price_of=lambda _m: lambda t: 0.01 * (t.prompt + t.completion)
+            cache,
+            budget=Budget(max_usd=6.5),
+            price_of=lambda _m: lambda t: 0.01 * (t.prompt + t.completion),
         )
         # at most 5.78 is set aside for a call, 0.20 is paid: after four calls 0.80 is spent and 5.78 more would be over
         for i in range(4):
@@ -352,7 +376,9 @@ def test_a_budget_that_stops_says_what_is_left_and_what_a_reply_takes(cache: Cal
     )
 
 
-def test_a_disk_without_room_stops_before_the_next_call(cache: CallCache, monkeypatch: pytest.MonkeyPatch):
+def test_a_disk_without_room_stops_before_the_next_call(
+    cache: CallCache, monkeypatch: pytest.MonkeyPatch
+):
     model = FakeChat(latency=0.001)
     rooms = iter([10 << 20, 10 << 20, 10 << 20, 1 << 20])
     monkeypatch.setattr("shutil.disk_usage", lambda _path: SimpleNamespace(free=next(rooms)))
@@ -363,7 +389,9 @@ def test_a_disk_without_room_stops_before_the_next_call(cache: CallCache, monkey
         return list(await asyncio.gather(*calls, return_exceptions=True))
 
     outcomes = asyncio.run(call())
-    assert sum(isinstance(one, ChatReply) for one in outcomes) == len(model.requests) == 3  # none sent is lost
+    assert (
+        sum(isinstance(one, ChatReply) for one in outcomes) == len(model.requests) == 3
+    )  # none sent is lost
     (first, *_) = (one for one in outcomes if isinstance(one, Exception))
     assert "has 1 MiB free" in str(first)
 
@@ -427,7 +455,9 @@ def test_a_backend_can_be_narrower_than_the_run(cache: CallCache):
 
     asyncio.run(call())
     assert model.most_in_flight == 1
-    assert [r.messages[0].content for r in model.requests] == [str(i) for i in range(10)]  # first come, first served
+    assert [r.messages[0].content for r in model.requests] == [
+        str(i) for i in range(10)
+    ]  # first come, first served
 
 
 def test_stop_lets_calls_under_way_end_and_begins_none(cache: CallCache):
@@ -435,7 +465,9 @@ def test_stop_lets_calls_under_way_end_and_begins_none(cache: CallCache):
 
     async def call() -> list[object]:
         client = Client(cache, concurrency=2)
-        calls = [asyncio.create_task(client.chat(model, asking(str(i)), UsageLog())) for i in range(6)]
+        calls = [
+            asyncio.create_task(client.chat(model, asking(str(i)), UsageLog())) for i in range(6)
+        ]
         await asyncio.sleep(0.1)
         client.stop()
         return list(await asyncio.gather(*calls, return_exceptions=True))
@@ -452,7 +484,12 @@ def test_stop_gives_up_calls_of_models_on_this_machine(cache: CallCache):
         client = Client(cache)
         calls = [
             asyncio.create_task(client.chat(model, asking(text), UsageLog()))
-            for model, text in [(here, "a"), (here, "a"), (here, "b"), (there, "a")]  # the second shares the first's
+            for model, text in [
+                (here, "a"),
+                (here, "a"),
+                (here, "b"),
+                (there, "a"),
+            ]  # the second shares the first's
         ]
         await asyncio.sleep(0.1)
         client.stop()

@@ -33,10 +33,18 @@ def test_batches_that_begin_together_send_each_text_once(place: Place):
 
     async def call() -> None:
         client = Client(cache)
-        await asyncio.gather(*(client.embed(model, ["a", "b", str(i % 3)], UsageLog()) for i in range(12)))
+        await asyncio.gather(
+            *(client.embed(model, ["a", "b", str(i % 3)], UsageLog()) for i in range(12))
+        )
 
     asyncio.run(call())
-    assert sorted(text for request in model.requests for text in request) == ["0", "1", "2", "a", "b"]
+    assert sorted(text for request in model.requests for text in request) == [
+        "0",
+        "1",
+        "2",
+        "a",
+        "b",
+    ]
     cache.close()
 
 
@@ -115,7 +123,9 @@ def test_a_call_that_several_ask_anew_is_paid_once_more_and_not_twice(cache: Cal
 
     async def call() -> list[str]:
         client = Client(cache)
-        return [(await client.chat(model, asking("a"), UsageLog(refresh=True))).text for _ in range(2)]
+        return [
+            (await client.chat(model, asking("a"), UsageLog(refresh=True))).text for _ in range(2)
+        ]
 
     assert asyncio.run(call()) == ["85", "85"]
     assert len(model.requests) == 1
@@ -123,7 +133,9 @@ def test_a_call_that_several_ask_anew_is_paid_once_more_and_not_twice(cache: Cal
 
 def test_a_reply_that_cannot_be_stored_is_an_error_and_no_wait_without_end(cache: CallCache):
     async def put() -> None:
-        await asyncio.wait_for(cache.put(b"key", "chat", "a name that is no text \udcff", b"{}", 0.0), 5)
+        await asyncio.wait_for(
+            cache.put(b"key", "chat", "a name that is no text \udcff", b"{}", 0.0), 5
+        )
 
     with pytest.raises(UnicodeEncodeError):
         asyncio.run(put())

@@ -45,9 +45,13 @@ class _Model:
         scores = [len(document.split()) - 3.0 for _, document in pairs]
         return _Rows(scores if self.outputs == 1 else [[score] * self.outputs for score in scores])
 
-    def tokenizer(self, queries: list[str], documents: list[str], truncation: bool, max_length: int) -> dict[str, Any]:
+    def tokenizer(
+        self, queries: list[str], documents: list[str], truncation: bool, max_length: int
+    ) -> dict[str, Any]:
         assert truncation
-        counts = (len(q.split()) + len(d.split()) + 3 for q, d in zip(queries, documents, strict=True))
+        counts = (
+            len(q.split()) + len(d.split()) + 3 for q, d in zip(queries, documents, strict=True)
+        )
         return {"input_ids": [[0] * min(count, max_length) for count in counts]}
 
 
@@ -75,7 +79,8 @@ def test_raw_scores_in_order_and_tokens_after_the_cut() -> None:
 @pytest.mark.usefixtures("library")
 def test_what_is_no_reranker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
-        RequestRefused, match=r"cannot load the cross-encoder no/such-model \(no/such-model is not a local"
+        RequestRefused,
+        match=r"cannot load the cross-encoder no/such-model \(no/such-model is not a local",
     ):
         asyncio.run(CrossEncoderReranker("no/such-model").rerank("q", ["d"]))
     monkeypatch.setattr(_Model, "outputs", 3)
@@ -84,7 +89,9 @@ def test_what_is_no_reranker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.usefixtures("library")
-def test_a_checker_has_the_softmax_of_its_classes_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checker_has_the_softmax_of_its_classes_by_their_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     config = types.SimpleNamespace(id2label={0: "CONTRADICTION", 1: "neutral", 2: "entailment"})
     monkeypatch.setattr(_Model, "config", config, raising=False)
     rows = _Rows([[0.0, math.log(2), math.log(5)], [1000.0, 0.0, 0.0]])
@@ -95,10 +102,19 @@ def test_a_checker_has_the_softmax_of_its_classes_by_their_names(monkeypatch: py
     assert reply.probabilities[1] == pytest.approx((0, 1, 0))
     assert (model.name, model.identity) == ("st:some/nli", "cross-encoder:some/nli")
     assert asyncio.run(model.classify("it rains", [])).probabilities == ()
-    config.id2label = {0: "entailment", 1: "not_entailment", 2: "other"}  # a model without contradictions
-    assert asyncio.run(model.classify("it rains", ["a", "b"])).probabilities[0] == pytest.approx((1 / 8, 0, 7 / 8))
+    config.id2label = {
+        0: "entailment",
+        1: "not_entailment",
+        2: "other",
+    }  # a model without contradictions
+    assert asyncio.run(model.classify("it rains", ["a", "b"])).probabilities[0] == pytest.approx(
+        (1 / 8, 0, 7 / 8)
+    )
     config.id2label = {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"}
-    with pytest.raises(RequestRefused, match="has the classes label_0, label_1, label_2; a checker needs entailment"):
+    with pytest.raises(
+        RequestRefused,
+        match="has the classes label_0, label_1, label_2; a checker needs entailment",
+    ):
         asyncio.run(model.classify("it rains", ["a", "b"]))
 
 

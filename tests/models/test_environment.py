@@ -43,7 +43,9 @@ def posted(base_url: str) -> object:
     async def once() -> object:
         endpoint = Endpoint(base_url, timeout=5)
         try:
-            return await endpoint.post(endpoint.url("/chat/completions"), {"messages": [{"content": "x"}]})
+            return await endpoint.post(
+                endpoint.url("/chat/completions"), {"messages": [{"content": "x"}]}
+            )
         finally:
             await endpoint.close()
 
@@ -71,16 +73,28 @@ def test_requests_go_through_the_proxy_of_the_environment_unless_it_is_bypassed(
     assert [path for path, _, _ in proxy.requests[1:]] == ["/v1/chat/completions"]
 
 
-def test_a_certificate_is_trusted_by_ssl_cert_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_is_trusted_by_ssl_cert_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if shutil.which("openssl") is None:
         pytest.skip("openssl, which makes the certificate, is not installed")
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
-    files = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
+    files = [
+        "-addext",
+        "subjectAltName=DNS:localhost",
+        "-keyout",
+        str(key),
+        "-out",
+        str(certificate),
+    ]
     subprocess.run([*make.split(), *files], check=True, capture_output=True)
     program = [sys.executable, "-c", _TLS, str(certificate), str(key)]
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     refused = subprocess.run(program, check=True, capture_output=True, text=True).stdout
     assert "is not trusted (set SSL_CERT_FILE to trust another one)" in refused
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    assert subprocess.run(program, check=True, capture_output=True, text=True).stdout.strip() == "{'ok': 123}"
+    assert (
+        subprocess.run(program, check=True, capture_output=True, text=True).stdout.strip()
+        == "{'ok': 123}"
+    )

@@ -86,7 +86,9 @@ def test_latency_and_calls_at_once() -> None:
 
 def test_embeddings() -> None:
     embedder: Embedder = FakeEmbedder()
-    same, again, other, none = asyncio.run(embedder.embed(["The river rose", "rose the RIVER", "wind", ""])).vectors
+    same, again, other, none = asyncio.run(
+        embedder.embed(["The river rose", "rose the RIVER", "wind", ""])
+    ).vectors
     assert same == again
     assert abs(sum(a * b for a, b in zip(same, other, strict=True))) < 0.5
     assert all(math.isclose(math.hypot(*vector), 1.0) for vector in (same, other, none))
@@ -95,7 +97,9 @@ def test_embeddings() -> None:
 def test_reranking() -> None:
     reranker: Reranker = FakeReranker()
     # river, rose: both in the first; one in the second: 1 - 0.5; none in the third: 0 - 1
-    assert asyncio.run(reranker.rerank("river rose", ["the river rose", "a rose", "wind"])).scores == (2.0, 0.5, -1.0)
+    assert asyncio.run(
+        reranker.rerank("river rose", ["the river rose", "a rose", "wind"])
+    ).scores == (2.0, 0.5, -1.0)
     told = FakeReranker(lambda query, document: float(len(document)))
     assert asyncio.run(told.rerank("q", ["abc", "a"])).scores == (3.0, 1.0)
 

@@ -24,7 +24,9 @@ from longmark.models.protocols import Tokens
 BODY = {"model": "m", "messages": [{"role": "user", "content": "hello"}]}
 
 
-def ask(base_url: str, key: Key | None = None, timeout: float = 5.0, body: dict[str, Any] = BODY) -> Any:
+def ask(
+    base_url: str, key: Key | None = None, timeout: float = 5.0, body: dict[str, Any] = BODY
+) -> Any:
     async def once() -> Any:
         endpoint = Endpoint(base_url, key, timeout=timeout)
         try:
@@ -47,7 +49,9 @@ def test_a_reply_is_its_json() -> None:
     assert reply["choices"][0]["message"]["content"] == "85"
 
 
-@pytest.mark.parametrize(("fault", "seconds"), [("429", 1.0), ("429_fraction", 0.25), ("429_ms", 0.25)])
+@pytest.mark.parametrize(
+    ("fault", "seconds"), [("429", 1.0), ("429_fraction", 0.25), ("429_ms", 0.25)]
+)
 def test_429_says_how_long_to_wait(fault: str, seconds: float) -> None:
     error = failure(fault)
     assert isinstance(error, RateLimited)
@@ -59,7 +63,9 @@ def test_429_with_a_date() -> None:
     error = failure("429_date")
     assert isinstance(error, RateLimited)
     assert error.retry_after is not None
-    assert 0 <= error.retry_after <= 1  # a date has whole seconds: 0.25 s from now is this second or the next
+    assert (
+        0 <= error.retry_after <= 1
+    )  # a date has whole seconds: 0.25 s from now is this second or the next
 
 
 def test_429_for_want_of_money_is_no_wait() -> None:
@@ -113,9 +119,15 @@ def test_a_key_that_the_server_echoes_is_nowhere_in_the_error() -> None:
     key = Key("lm-echoed-0002", "X")
     with serve(force=["401_echo"]) as server, pytest.raises(RequestRefused) as caught:
         ask(server.base_url, key)
-    assert server.requests[0][1]["authorization"] == "Bearer lm-echoed-0002"  # it was sent, and sent back
-    assert str(caught.value).endswith("refused the request (401): Incorrect API key provided: [key]")
-    told = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
+    assert (
+        server.requests[0][1]["authorization"] == "Bearer lm-echoed-0002"
+    )  # it was sent, and sent back
+    assert str(caught.value).endswith(
+        "refused the request (401): Incorrect API key provided: [key]"
+    )
+    told = "".join(
+        traceback.TracebackException.from_exception(caught.value, capture_locals=True).format()
+    )
     assert "data = b" in told  # the values of local names are there
     assert "lm-echoed-0002" not in told
 
@@ -169,7 +181,9 @@ def test_facts_are_asked_for_once_and_handed_on() -> None:
         asked.append((model, fact))
         return fact == "text-only"
 
-    endpoint = Endpoint("http://localhost/v1", known=known, remember=lambda *pair: told.append(pair))
+    endpoint = Endpoint(
+        "http://localhost/v1", known=known, remember=lambda *pair: told.append(pair)
+    )
     assert endpoint.knows("m", "text-only")
     assert endpoint.knows("m", "text-only")
     assert not endpoint.knows("m", "no-seed")
@@ -188,7 +202,9 @@ def test_a_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve() as server:
         monkeypatch.setenv("http_proxy", server.base_url.removesuffix("/v1"))
         monkeypatch.delenv("no_proxy", raising=False)
-        with pytest.raises(RequestRefused, match="Not Found"):  # the test server is no proxy, but it was asked
+        with pytest.raises(
+            RequestRefused, match="Not Found"
+        ):  # the test server is no proxy, but it was asked
             ask("http://nowhere.invalid/v1")
         assert server.requests[0][0] == "http://nowhere.invalid/v1/chat/completions"
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
@@ -204,12 +220,24 @@ def test_addresses() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b'{"error": {"message": "bad   words\\n here", "code": 7}}', "bad words here"),  # OpenAI, vLLM
-        (b'{"object": "error", "message": "too long", "type": "BadRequestError"}', "too long"),  # older vLLM
-        (b'{"error": "batch size 64 > 32", "error_type": "Validation"}', "batch size 64 > 32"),  # TEI
+        (
+            b'{"error": {"message": "bad   words\\n here", "code": 7}}',
+            "bad words here",
+        ),  # OpenAI, vLLM
+        (
+            b'{"object": "error", "message": "too long", "type": "BadRequestError"}',
+            "too long",
+        ),  # older vLLM
+        (
+            b'{"error": "batch size 64 > 32", "error_type": "Validation"}',
+            "batch size 64 > 32",
+        ),  # TEI
         (b'{"message": "invalid model"}', "invalid model"),  # Cohere
         (b'{"detail": "Not Found"}', "Not Found"),  # FastAPI
-        (b'{"detail": [{"loc": ["body", "seed"], "msg": "Extra", "input": "long"}]}', "body.seed Extra"),
+        (
+            b'{"detail": [{"loc": ["body", "seed"], "msg": "Extra", "input": "long"}]}',
+            "body.seed Extra",
+        ),
         (b"plain text", "plain text"),
         (b"", "no message"),
         (b"[1]", "no message"),
@@ -225,32 +253,51 @@ def test_the_words_of_a_refusal(body: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (400, "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."),
+        (
+            400,
+            "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+        ),
         (400, "The input (9000 tokens) is longer than the model's context length (8192 tokens)."),
         (400, "the request exceeds the available context size, try increasing it"),
         (400, "Your input exceeds the context window of this model"),
         (400, "input length and `max_tokens` exceed context limit: 174167 + 64000 > 200000"),
         (400, "prompt is too long: 209353 tokens > 199999 maximum"),
-        (400, "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)."),
-        (400, "This model's maximum prompt length is 131072 but the request contains 537812 tokens"),
+        (
+            400,
+            "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).",
+        ),
+        (
+            400,
+            "This model's maximum prompt length is 131072 but the request contains 537812 tokens",
+        ),
         (413, "Please reduce the length of the messages or completion"),
         (413, "Input validation error: `inputs` must have less than 512 tokens. Given: 700"),
-        (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 2100"),
+        (
+            422,
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 2100",
+        ),
     ],
 )
 def test_a_text_that_is_too_long_for_the_model_is_told_apart(status: int, said: str) -> None:
-    error = Endpoint("http://h/v1")._failure(status, {}, orjson.dumps({"error": {"message": said, "code": status}}))
+    error = Endpoint("http://h/v1")._failure(
+        status, {}, orjson.dumps({"error": {"message": said, "code": status}})
+    )
     assert isinstance(error, Refusal)
     assert isinstance(error, TooLong)
     assert str(error) == f"h refused the request ({status}): {said}"
-    by_code = orjson.dumps({"error": {"message": "Input tokens exceed it", "code": "context_length_exceeded"}})
+    by_code = orjson.dumps(
+        {"error": {"message": "Input tokens exceed it", "code": "context_length_exceeded"}}
+    )
     assert isinstance(Endpoint("http://h/v1")._failure(400, {}, by_code), TooLong)
 
 
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (400, "max_tokens is too large: 16384. This model supports at most 4096 completion tokens."),
+        (
+            400,
+            "max_tokens is too large: 16384. This model supports at most 4096 completion tokens.",
+        ),
         (413, "batch size 64 > maximum allowed batch size 32"),
         (413, "Request Entity Too Large"),
         (404, "The model `long-context` does not exist: its context length is not known"),
@@ -264,8 +311,12 @@ def test_what_is_no_text_that_is_too_long(status: int, said: str) -> None:
 
 def test_a_failure_that_a_router_reports_with_status_200() -> None:
     endpoint = Endpoint("http://h/v1")
-    assert isinstance(endpoint._read(b'{"error": {"message": "slow down", "code": 429}}'), RateLimited)
-    assert isinstance(endpoint._read(b'{"error": {"message": "gone", "code": "oops"}}'), ServerFault)
+    assert isinstance(
+        endpoint._read(b'{"error": {"message": "slow down", "code": 429}}'), RateLimited
+    )
+    assert isinstance(
+        endpoint._read(b'{"error": {"message": "gone", "code": "oops"}}'), ServerFault
+    )
     assert endpoint._read(b'{"error": null, "choices": []}') == {"error": None, "choices": []}
 
 
@@ -284,7 +335,10 @@ def test_retry_after_that_says_nothing(text: str) -> None:
 def test_retry_after_as_a_date_goes_by_the_servers_clock() -> None:
     # their clock is an hour behind ours: the wait is 30 s, not -3,570 s
     theirs = time.time() - 3600
-    headers = {"date": formatdate(theirs, usegmt=True), "retry-after": formatdate(theirs + 30, usegmt=True)}
+    headers = {
+        "date": formatdate(theirs, usegmt=True),
+        "retry-after": formatdate(theirs + 30, usegmt=True),
+    }
     assert retry_after(headers) == 30
     past = {"retry-after": formatdate(time.time() - 60, usegmt=True)}
     assert retry_after(past) == 0
@@ -294,8 +348,14 @@ def test_retry_after_as_a_date_goes_by_the_servers_clock() -> None:
     ("usage", "tokens"),
     [
         ({"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}, Tokens(9, 0, 2)),
-        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 8}}, Tokens(9, 8, 0)),  # OpenAI
-        ({"prompt_tokens": 9, "prompt_tokens_details": None, "completion_tokens": None}, Tokens(9, 0, 0)),
+        (
+            {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 8}},
+            Tokens(9, 8, 0),
+        ),  # OpenAI
+        (
+            {"prompt_tokens": 9, "prompt_tokens_details": None, "completion_tokens": None},
+            Tokens(9, 0, 0),
+        ),
         ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 5}, Tokens(9, 5, 0)),  # DeepSeek
         ({"total_tokens": 7}, Tokens(7, 0, 0)),  # Jina
         (None, None),
@@ -307,7 +367,10 @@ def test_retry_after_as_a_date_goes_by_the_servers_clock() -> None:
         ({"prompt_tokens": -9}, None),
         ({"prompt_tokens": 9, "completion_tokens": -2}, None),
         ({"prompt_tokens": 9, "completion_tokens": [2]}, None),
-        ({"prompt_tokens": 200, "prompt_tokens_details": {"cached_tokens": 900}}, None),  # more reused than there were
+        (
+            {"prompt_tokens": 200, "prompt_tokens_details": {"cached_tokens": 900}},
+            None,
+        ),  # more reused than there were
         ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": "8"}}, None),
         ({"prompt_tokens": 2**64}, None),
         ({"prompt_tokens": 10**9 + 1}, None),

@@ -18,19 +18,27 @@ from longmark.models.protocols import ChatReply, ChatRequest, Message, TokenLogp
 MESSAGES = (Message("system", "You mark answers."), Message("user", "Is it right, yes or no?"))
 SCHEMA = {
     "type": "object",
-    "properties": {"score": {"type": "integer", "minimum": 0, "maximum": 5}, "why": {"type": "string"}},
+    "properties": {
+        "score": {"type": "integer", "minimum": 0, "maximum": 5},
+        "why": {"type": "string"},
+    },
     "required": ["score", "why"],
     "additionalProperties": False,
 }
 
 
 def ask(
-    server: Server, *requests: ChatRequest, known: Known | None = None, remember: Remember | None = None
+    server: Server,
+    *requests: ChatRequest,
+    known: Known | None = None,
+    remember: Remember | None = None,
 ) -> list[ChatReply]:
     """The replies to requests that one backend is asked in turn."""
 
     async def all_of_them() -> list[ChatReply]:
-        chat = HttpChat(Endpoint(server.base_url, timeout=5, known=known, remember=remember), "m", "m@test")
+        chat = HttpChat(
+            Endpoint(server.base_url, timeout=5, known=known, remember=remember), "m", "m@test"
+        )
         try:
             return [await asked(lambda one=request: chat.chat(one)) for request in requests]  # type: ignore[misc]
         finally:
@@ -120,7 +128,11 @@ def test_a_refused_schema_falls_back_to_text_once_and_for_all() -> None:
 
 def test_a_schema_that_an_earlier_run_saw_refused_is_not_sent() -> None:
     with serve(json_schema=False) as server:
-        ask(server, ChatRequest(MESSAGES, schema=SCHEMA), known=lambda _model, fact: fact == "text-only")
+        ask(
+            server,
+            ChatRequest(MESSAGES, schema=SCHEMA),
+            known=lambda _model, fact: fact == "text-only",
+        )
     assert len(server.requests) == 1
     assert "response_format" not in sent(server)[0]
 
@@ -160,7 +172,9 @@ def test_refused_logprobs_are_an_error_and_not_asked_for_again() -> None:
     async def twice(base_url: str) -> None:
         chat = HttpChat(Endpoint(base_url), "m", "m@test")
         for _ in range(2):
-            with pytest.raises(Unsupported, match=r"^log-probabilities are not supported by m@test: ") as caught:
+            with pytest.raises(
+                Unsupported, match=r"^log-probabilities are not supported by m@test: "
+            ) as caught:
                 await chat.chat(ChatRequest(MESSAGES, logprobs=5))
             assert caught.value.http_status == 400
         assert (await chat.chat(ChatRequest(MESSAGES))).text
@@ -173,7 +187,10 @@ def test_refused_logprobs_are_an_error_and_not_asked_for_again() -> None:
 
 def test_forbidden_logprobs_are_unsupported_as_rejected_ones_are() -> None:
     """The reply of OpenAI for o4-mini, as quoted in github.com/confident-ai/deepeval/pull/2184."""
-    error = {"message": "You are not allowed to request logprobs from this model", "type": "invalid_request_error"}
+    error = {
+        "message": "You are not allowed to request logprobs from this model",
+        "type": "invalid_request_error",
+    }
     body = orjson.dumps({"error": error | {"param": None, "code": None}})
 
     def forbids(_number: int, _path: str, request: Any) -> tuple[int, bytes, str] | None:
@@ -193,7 +210,9 @@ def test_forbidden_logprobs_are_unsupported_as_rejected_ones_are() -> None:
         ("null", "", "length", None),
     ],
 )
-def test_replies_that_are_not_what_was_asked_for(fault: str, text: str, finish: str, refusal: str | None) -> None:
+def test_replies_that_are_not_what_was_asked_for(
+    fault: str, text: str, finish: str, refusal: str | None
+) -> None:
     with serve(force=[fault]) as server:
         [reply] = ask(server, ChatRequest(MESSAGES))
     assert (reply.text, reply.finish, reply.refusal) == (text, finish, refusal)
@@ -207,7 +226,10 @@ def test_a_filtered_prompt_is_a_refusal_of_the_model() -> None:
 
 
 def test_no_choices_is_no_reply() -> None:
-    with serve(force=["no_choices"]) as server, pytest.raises(ServerFault, match="incomplete chat reply"):
+    with (
+        serve(force=["no_choices"]) as server,
+        pytest.raises(ServerFault, match="incomplete chat reply"),
+    ):
         ask(server, ChatRequest(MESSAGES))
 
 
@@ -258,7 +280,9 @@ def test_replies_in_no_known_form(reply: Any) -> None:
 def test_too_many_log_probabilities_are_asked_for_again_with_fewer():
     said = "Requested sample logprobs of {n}, which is greater than max allowed: 5".lower()
     known = {"top-logprobs:10", "top-logprobs:5"}
-    chat = HttpChat(Endpoint("http://127.0.0.1:9/v1", known=lambda _model, fact: fact in known), "m", "m")
+    chat = HttpChat(
+        Endpoint("http://127.0.0.1:9/v1", known=lambda _model, fact: fact in known), "m", "m"
+    )
     facts = []
     for wanted in (20, 10, 5):
         refusal = Refusal("too many", 400, "", said.format(n=wanted))

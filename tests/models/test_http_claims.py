@@ -60,7 +60,9 @@ class Served:
         body = await request.json()
         self.bodies.append(body)
         if self.leaves_out == "logprobs refused":
-            return web.json_response({"error": {"message": "logprobs is not supported"}}, status=400)
+            return web.json_response(
+                {"error": {"message": "logprobs is not supported"}}, status=400
+            )
         text = " ".join(self.words[token] for token in body["prompt"])
         self.prompts.append(text)
         evidence, claim = text.split("Evidence : ")[1].split(" Claim : ")
@@ -81,11 +83,18 @@ class Served:
             return None
         values = {word: math.log(share) for word, share in shares.items()}
         if self.form == "llama":
-            listed = [{"id": self._id(word), "token": word, "logprob": value} for word, value in values.items()]
+            listed = [
+                {"id": self._id(word), "token": word, "logprob": value}
+                for word, value in values.items()
+            ]
             return {"content": [{**listed[0], "top_logprobs": listed}]}
         if self.form == "texts":
             return {"top_logprobs": [values]}
-        return {"top_logprobs": [{f"token_id:{self._id(word)}": value for word, value in values.items()}]}
+        return {
+            "top_logprobs": [
+                {f"token_id:{self._id(word)}": value for word, value in values.items()}
+            ]
+        }
 
     def _id(self, word: str) -> int:
         return self.ids(word, control=False)[0]
@@ -132,7 +141,9 @@ async def opened(served: Served, settings: str = "") -> AsyncIterator[ClaimCheck
     async with TestServer(application(served)) as server:
         name = f"claim-checker{settings}:m@{server.make_url('/v1')}"
         model = Registry().open("claims", f"m@{server.make_url('/v1')}")
-        checker = ClaimChecker(checker_settings(name), form_of("claim-checker"), model, Embedder(), None)
+        checker = ClaimChecker(
+            checker_settings(name), form_of("claim-checker"), model, Embedder(), None
+        )
         try:
             yield checker
         finally:
@@ -162,7 +173,12 @@ def test_the_probability_is_the_curve_of_the_log_odds_of_yes_and_no(form: str) -
         "the evidence ? <|im_end|> <|im_start|> assistant"
     )
     asked = served.bodies[0]
-    assert (asked["model"], asked["max_tokens"], asked["temperature"], asked["logprobs"]) == ("m", 1, 0.0, 20)
+    assert (asked["model"], asked["max_tokens"], asked["temperature"], asked["logprobs"]) == (
+        "m",
+        1,
+        0.0,
+        20,
+    )
 
 
 @pytest.mark.parametrize("form", ["vllm", "llama"])
@@ -176,7 +192,10 @@ def test_a_control_token_that_a_text_spells_does_not_become_one(form: str) -> No
 @pytest.mark.parametrize(
     ("leaves_out", "said"),
     [
-        ("logprobs", "gave no log-probabilities, and the claim checker needs those of Yes and No; use vLLM"),
+        (
+            "logprobs",
+            "gave no log-probabilities, and the claim checker needs those of Yes and No; use vLLM",
+        ),
         ("logprobs refused", "log-probabilities are not supported by m@"),
         (
             "No",
@@ -196,7 +215,9 @@ def test_a_model_without_the_tokens_of_the_prompt_is_refused_before_it_is_asked(
             return super().ids(text, control=False)
 
     served = Foreign()
-    with pytest.raises(ModelError, match=r"for models of the Qwen2 family, and m@.* has no token <\|im_start\|>"):
+    with pytest.raises(
+        ModelError, match=r"for models of the Qwen2 family, and m@.* has no token <\|im_start\|>"
+    ):
         supported(served, "The dam broke.", "The dam broke.")
     assert served.bodies == []
 
@@ -205,7 +226,10 @@ def test_each_claim_is_a_call_of_its_own_and_a_repeated_one_is_none() -> None:
     served = Served()
 
     async def go() -> tuple[list[Relation], int, int]:
-        async with opened(served, "@threshold=0.9") as checker, open_models(checker=checker) as models:
+        async with (
+            opened(served, "@threshold=0.9") as checker,
+            open_models(checker=checker) as models,
+        ):
             asked = checker_of(models)
             claims = ["The dam broke.", "The dam held."]
             first = await asked.relations("The dam broke in June.", claims)
@@ -225,12 +249,17 @@ def test_the_option_and_the_names_that_it_makes(tmp_path: Path) -> None:
     assert checker_settings(name).name == name
     assert named_checker("hf:folder", "checker") == "claim-checker:hf:folder"
     for checker in (None, "judge", "overlap", "embedded-judge"):
-        with pytest.raises(UserError, match="--prompt checker: it is how the model of --checker is asked"):
+        with pytest.raises(
+            UserError, match="--prompt checker: it is how the model of --checker is asked"
+        ):
             named_checker(checker, "checker")
     with pytest.raises(UserError, match="--prompt relations: expected checker"):
         named_checker("hf:folder", "relations")
     for checker in ("openai:gpt-4o", "embedded", "st:any"):
-        with pytest.raises(UserError, match=rf"--checker {checker} --prompt checker: the prompt of the claim checker"):
+        with pytest.raises(
+            UserError,
+            match=rf"--checker {checker} --prompt checker: the prompt of the claim checker",
+        ):
             Registry().open("claims", checker)
     config = tmp_path / "longmark.yaml"
     config.write_text(
@@ -238,13 +267,19 @@ def test_the_option_and_the_names_that_it_makes(tmp_path: Path) -> None:
     )
     registry = Registry(config=config, sends=False)
     assert registry.open("claims", "own").identity.startswith(f"qwen@{url}")
-    with pytest.raises(UserError, match="--checker other --prompt checker: the prompt of the claim checker"):
+    with pytest.raises(
+        UserError, match="--checker other --prompt checker: the prompt of the claim checker"
+    ):
         registry.open("claims", "other")
-    with pytest.raises(UserError, match="--checker nothing: a checker is judge, overlap or a model"):
+    with pytest.raises(
+        UserError, match="--checker nothing: a checker is judge, overlap or a model"
+    ):
         registry.open("claims", "nothing")
     with pytest.raises(UserError, match="claim-checker is followed by a model"):
         checker_settings("claim-checker@threshold=0.7")
-    with pytest.raises(UserError, match=r"embedded is a model already.*--checker hf:folder --prompt checker"):
+    with pytest.raises(
+        UserError, match=r"embedded is a model already.*--checker hf:folder --prompt checker"
+    ):
         checker_settings("embedded:hf:folder")
 
 
@@ -253,11 +288,29 @@ def test_a_run_with_the_option_signs_the_model_and_the_threshold(
 ) -> None:
     monkeypatch.setattr(claim_checker, "_embedder_of", lambda _open_model: Embedder())
     examples = tmp_path / "examples.jsonl"
-    example = {"question": "What broke?", "answer": "a", "claims": ["The dam broke.", "The dam held."]}
+    example = {
+        "question": "What broke?",
+        "answer": "a",
+        "claims": ["The dam broke.", "The dam held."],
+    }
     examples.write_text(json.dumps({**example, "contexts": ["The dam broke in June."]}))
     with serving(Served()) as url:
-        arguments = ["run", str(examples), "--metrics", "ragchecker.faithfulness", "--out", str(tmp_path / "run")]
-        arguments += ["--checker", f"m@{url}", "--prompt", "checker", "--cache", str(tmp_path / "calls.sqlite")]
+        arguments = [
+            "run",
+            str(examples),
+            "--metrics",
+            "ragchecker.faithfulness",
+            "--out",
+            str(tmp_path / "run"),
+        ]
+        arguments += [
+            "--checker",
+            f"m@{url}",
+            "--prompt",
+            "checker",
+            "--cache",
+            str(tmp_path / "calls.sqlite"),
+        ]
         assert main([*arguments, "--quiet"]) == 0
     assert "|checker:claim-checker@threshold=0.5:m|" in capsys.readouterr().out.replace("%3A", ":")
     row = json.loads((tmp_path / "run" / "rows.jsonl").read_text().splitlines()[0])

@@ -22,7 +22,9 @@ from longmark.models.http_models import HttpEmbedder, _vector
 TEXTS = ["the river rose", "the levee held", "nobody was hurt", "rain", "wind"]
 
 
-def embed(server: Server, texts: list[str], batch: int = 32, times: int = 1) -> tuple[list[list[float]], Client]:
+def embed(
+    server: Server, texts: list[str], batch: int = 32, times: int = 1
+) -> tuple[list[list[float]], Client]:
     """The vectors, and the client that the last of so many calls went through."""
 
     async def ask() -> tuple[list[list[float]], Client]:
@@ -30,7 +32,9 @@ def embed(server: Server, texts: list[str], batch: int = 32, times: int = 1) -> 
         embedder.most = batch
 
         async def once(client: Client) -> tuple[list[list[float]], Client]:
-            return [list(vector) for vector in await client.embed(embedder, texts, UsageLog())], client
+            return [
+                list(vector) for vector in await client.embed(embedder, texts, UsageLog())
+            ], client
 
         try:
             return [await behind_a_client(once) for _ in range(times)][-1]
@@ -46,7 +50,9 @@ def sizes(server: Server) -> list[int]:
 
 @pytest.mark.parametrize("packed", [True, False])
 def test_vectors_come_in_the_order_of_the_texts(packed: bool) -> None:
-    with serve(base64=packed) as server:  # the server sends them in the opposite order, with their index
+    with serve(
+        base64=packed
+    ) as server:  # the server sends them in the opposite order, with their index
         vectors, client = embed(server, TEXTS, times=2)
     assert vectors == [text_vector(text) for text in TEXTS]
     # 14 + 14 + 15 + 4 + 4 characters, 4 to a token
@@ -92,12 +98,17 @@ def test_nothing_to_embed_takes_no_request() -> None:
 
 
 def test_one_text_that_is_refused_is_an_error() -> None:
-    with serve(batch=0) as server, pytest.raises(RequestRefused, match="maximum allowed batch size 0"):
+    with (
+        serve(batch=0) as server,
+        pytest.raises(RequestRefused, match="maximum allowed batch size 0"),
+    ):
         embed(server, ["one"])
     assert sizes(server) == [1]
 
 
-@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
+@given(
+    st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=40)
+)
 def test_base64_gives_the_very_numbers(numbers: list[float]) -> None:
     packed = base64.b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
     assert _vector(packed) == _vector(numbers) == tuple(numbers)
@@ -114,7 +125,10 @@ def test_base64_gives_the_very_numbers(numbers: list[float]) -> None:
         [{"index": 0, "embedding": [1.0]}, {"index": 2, "embedding": [2.0]}],
         [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": []}],
         [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [None]}],
-        [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": "AAAA"}],  # 3 bytes are no float32
+        [
+            {"index": 0, "embedding": [1.0]},
+            {"index": 1, "embedding": "AAAA"},
+        ],  # 3 bytes are no float32
         [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": "AADAfw=="}],  # NaN
         [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0, 2.0]}],  # another length
     ],

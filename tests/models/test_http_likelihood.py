@@ -44,7 +44,10 @@ def test_the_tokens_of_the_text_and_no_others() -> None:
 
 def test_the_text_is_the_same_tokens_after_every_prompt() -> None:
     with serve() as server:
-        likelihood(server, *(LikelihoodRequest(prompt, "ing it") for prompt in ("Mark", "Mark ", "Some words")))
+        likelihood(
+            server,
+            *(LikelihoodRequest(prompt, "ing it") for prompt in ("Mark", "Mark ", "Some words")),
+        )
     sent = [body["prompt"] for path, _, body in server.requests if path == "/v1/completions"]
     # "Mark" + "ing" would be one word if the two were tokenised together
     assert {tuple(prompt[-2:]) for prompt in sent} == {(token_id("ing"), token_id(" it"))}
@@ -74,7 +77,10 @@ def test_an_empty_prompt_still_has_its_first_token() -> None:
 
 @pytest.mark.parametrize("quirk", [{"tokenize": False}, {"logprobs": False}])
 def test_a_server_without_it(quirk: dict[str, Any]) -> None:
-    with serve(**quirk) as server, pytest.raises(Unsupported, match=r"^prompt logprobs are not supported by m@test"):
+    with (
+        serve(**quirk) as server,
+        pytest.raises(Unsupported, match=r"^prompt logprobs are not supported by m@test"),
+    ):
         likelihood(server, LikelihoodRequest("a", "b"))
 
 
@@ -83,7 +89,9 @@ def read(reply: Any, text: list[int], start: int) -> LikelihoodReply:
 
 
 def test_a_server_that_ignores_the_question() -> None:
-    with pytest.raises(Unsupported, match=r"^prompt logprobs are not supported by m: its reply contains none"):
+    with pytest.raises(
+        Unsupported, match=r"^prompt logprobs are not supported by m: its reply contains none"
+    ):
         read({"choices": [{"text": "x"}]}, [7], 1)
 
 

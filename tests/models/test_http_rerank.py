@@ -27,7 +27,9 @@ def rerank(server: Server, documents: list[str], times: int = 1) -> RerankReply:
         reranker = HttpReranker(Endpoint(server.base_url, timeout=5), "m", "m@test")
         try:
             return [
-                await behind_a_client(lambda client: client.rerank(reranker, QUERY, documents, UsageLog()))
+                await behind_a_client(
+                    lambda client: client.rerank(reranker, QUERY, documents, UsageLog())
+                )
                 for _ in range(times)
             ][-1]
         finally:
@@ -73,7 +75,10 @@ def test_nothing_to_rank_takes_no_request() -> None:
 
 
 def test_one_document_that_is_refused_is_an_error() -> None:
-    with serve(batch=0) as server, pytest.raises(RequestRefused, match="maximum allowed batch size 0"):
+    with (
+        serve(batch=0) as server,
+        pytest.raises(RequestRefused, match="maximum allowed batch size 0"),
+    ):
         rerank(server, ["one"])
 
 
@@ -83,7 +88,9 @@ def test_one_document_that_is_refused_is_an_error() -> None:
         {},
         {"results": None},
         {"results": [{"index": 0, "relevance_score": 1}]},  # one of two
-        {"results": [{"index": 0, "relevance_score": 1}, {"index": 0, "relevance_score": 1}]},  # one twice
+        {
+            "results": [{"index": 0, "relevance_score": 1}, {"index": 0, "relevance_score": 1}]
+        },  # one twice
         {"results": [{"index": 0, "relevance_score": 1}, {"index": 2, "relevance_score": 1}]},
         {"results": [{"index": 0, "relevance_score": 1}, {"index": 1}]},
         {"results": [{"index": 0, "relevance_score": 1}, {"index": 1, "relevance_score": "NaN"}]},
@@ -100,5 +107,7 @@ def test_replies_that_cannot_be_right(reply: Any) -> None:
 def test_coheres_tokens() -> None:
     reranker = HttpReranker(Endpoint("http://h/v2"), "m", "m")
     results = [{"index": 0, "relevance_score": 0.5}]
-    assert reranker._reply({"results": results, "meta": {"tokens": {"input_tokens": 8}}}, 1).tokens == Tokens(8)
+    assert reranker._reply(
+        {"results": results, "meta": {"tokens": {"input_tokens": 8}}}, 1
+    ).tokens == Tokens(8)
     assert reranker._reply({"results": results, "meta": None}, 1).tokens is None

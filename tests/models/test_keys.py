@@ -67,7 +67,10 @@ def test_an_empty_variable_is_no_key() -> None:
 
 def test_variables_of_odd_hosts() -> None:
     assert variables_for("http://[::1]:8000/v1")[0] == "LONGMARK_API_KEY___1_8000"
-    assert variables_for("http://my-box.lan/v1") == ["LONGMARK_API_KEY_MY_BOX_LAN", "LONGMARK_API_KEY"]
+    assert variables_for("http://my-box.lan/v1") == [
+        "LONGMARK_API_KEY_MY_BOX_LAN",
+        "LONGMARK_API_KEY",
+    ]
 
 
 def test_a_key_does_not_show_itself() -> None:
@@ -113,9 +116,13 @@ def test_an_encoded_or_broken_key_is_hidden_in_messages_and_in_stored_replies(sh
     Key(SECRET, "X")
     assert holds_key(shown)
     for before in (f"it echoes {shown}.", orjson.dumps({"text": shown}).decode()):
-        after = redact(before) if before.startswith("it") else redact_reply(before.encode()).decode()
+        after = (
+            redact(before) if before.startswith("it") else redact_reply(before.encode()).decode()
+        )
         assert HIDDEN in after
-        assert len(after) - len(HIDDEN) <= len(before) - len(SECRET)  # what is left is what stood around it
+        assert len(after) - len(HIDDEN) <= len(before) - len(
+            SECRET
+        )  # what is left is what stood around it
 
 
 def test_a_secret_in_base64_is_hidden_decoded_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +140,10 @@ def test_a_reply_without_a_key_is_the_same_object() -> None:
 
 def test_a_short_key_is_hidden_as_a_word_only() -> None:
     Key("qzv", "X")
-    assert redact("wrong key 'qzv' for the model qzvision") == "wrong key '[key]' for the model qzvision"
+    assert (
+        redact("wrong key 'qzv' for the model qzvision")
+        == "wrong key '[key]' for the model qzvision"
+    )
 
 
 def test_a_key_with_a_starred_middle_is_hidden() -> None:
@@ -146,7 +156,10 @@ def test_a_key_with_a_starred_middle_is_hidden() -> None:
     [
         ("https://user:hunter2@host.example/v1", "set LONGMARK_API_KEY_<HOST>"),
         ("https://hunter2@host.example:81/v1", "at host.example:81/v1 contains"),
-        ("https://user:80/hunter2@host.example/v1", "at host.example/v1 contains"),  # a password with a slash
+        (
+            "https://user:80/hunter2@host.example/v1",
+            "at host.example/v1 contains",
+        ),  # a password with a slash
         ("https://host.example/v1?api_key=hunter2", "set LONGMARK_API_KEY_HOST_EXAMPLE"),
         ("https://host.example/v1#hunter2", "set LONGMARK_API_KEY_HOST_EXAMPLE"),
         ("user:hunter2@host/v1", "not a base URL: host/v1"),
@@ -161,7 +174,9 @@ def test_a_key_in_a_base_url_is_refused_and_not_repeated(base_url: str, words: s
     assert "hunter2" not in str(caught.value)
 
 
-@pytest.mark.parametrize("base_url", ["ftp://h/v1", "localhost:8000/v1", "http://", "http://h:port/v1", "http://[::1"])
+@pytest.mark.parametrize(
+    "base_url", ["ftp://h/v1", "localhost:8000/v1", "http://", "http://h:port/v1", "http://[::1"]
+)
 def test_what_is_no_base_url(base_url: str) -> None:
     with pytest.raises(UserError, match="not a base URL"):
         check_base_url(base_url)
@@ -172,5 +187,7 @@ def test_a_base_url_loses_its_closing_slash() -> None:
 
 
 def test_a_base_url_that_goes_too_far_is_told_where_it_ends():
-    with pytest.raises(UserError, match=r"ends before /chat/completions: http://localhost:8000/v1$"):
+    with pytest.raises(
+        UserError, match=r"ends before /chat/completions: http://localhost:8000/v1$"
+    ):
         check_base_url("http://localhost:8000/v1/chat/completions/")

@@ -23,7 +23,9 @@ CLAIMS = [[11, 12], [21, 22], [31, 32]]
 def bound(head: int, claims: Sequence[int], answer: int) -> int:
     """The tokens that leaving out each claim may take, given the tokens of the head, of each claim and of the answer
     (with what stands between the claims and it). With n claims of L tokens: P + nL + L n(n-1)/2 + (n+1)A."""
-    behind = sum(length * i for i, length in enumerate(claims))  # claim i is read again when one before it is left out
+    behind = sum(
+        length * i for i, length in enumerate(claims)
+    )  # claim i is read again when one before it is left out
     return head + sum(claims) + behind + (len(claims) + 1) * answer
 
 
@@ -78,15 +80,24 @@ tokens = st.lists(st.integers(0, 3), max_size=6)
 
 
 @given(st.lists(tokens, max_size=6), tokens, st.lists(st.integers(0, 3), min_size=1, max_size=5))
-def test_never_more_than_the_bound(claims: list[list[int]], head: list[int], answer: list[int]) -> None:
+def test_never_more_than_the_bound(
+    claims: list[list[int]], head: list[int], answer: list[int]
+) -> None:
     asked = sequences(claims, head, answer)
     found = plan(asked, [len(answer)] * len(asked))
     assert found.evaluated <= bound(len(head), list(map(len, claims)), len(answer))
     assert found.evaluated <= passes(len(head), list(map(len, claims)), len(answer))
 
 
-@given(st.lists(st.tuples(st.lists(st.integers(0, 2), min_size=1, max_size=8), st.integers(1, 8)), max_size=6))
-def test_every_sequence_is_read_whole_and_its_last_tokens_for_itself(asked: list[tuple[list[int], int]]) -> None:
+@given(
+    st.lists(
+        st.tuples(st.lists(st.integers(0, 2), min_size=1, max_size=8), st.integers(1, 8)),
+        max_size=6,
+    )
+)
+def test_every_sequence_is_read_whole_and_its_last_tokens_for_itself(
+    asked: list[tuple[list[int], int]],
+) -> None:
     many = [sequence for sequence, _ in asked]
     fresh = [min(last, len(sequence)) for sequence, last in asked]
     found = plan(many, fresh)
@@ -98,15 +109,22 @@ def test_every_sequence_is_read_whole_and_its_last_tokens_for_itself(asked: list
         assert len(sequence) - branch.shared >= fresh[branch.sequence]
         read += len(sequence) - branch.shared
     assert read == found.evaluated <= sum(map(len, many))
-    assert [b.shared for b in found.branches] == sorted((b.shared for b in found.branches), reverse=True)
+    assert [b.shared for b in found.branches] == sorted(
+        (b.shared for b in found.branches), reverse=True
+    )
 
 
 @pytest.mark.embedded
 @pytest.mark.skipif(not catalogue.is_installed("small"), reason="longmark models install small")
 def test_llama_reads_what_is_shared_once_and_the_values_do_not_hang_on_it() -> None:
-    lines = [f"- In {year} the levee at Ashby was raised by {year % 7} feet.\n" for year in (1990, 1995, 2004)]
+    lines = [
+        f"- In {year} the levee at Ashby was raised by {year % 7} feet.\n"
+        for year in (1990, 1995, 2004)
+    ]
     sets = ["".join(line for i, line in enumerate(lines) if i != left) for left in order(3)]
-    asked = [LikelihoodRequest(f"What was done?\n{kept}Answer:", " Levees were raised.") for kept in sets]
+    asked = [
+        LikelihoodRequest(f"What was done?\n{kept}Answer:", " Levees were raised.") for kept in sets
+    ]
 
     async def use() -> tuple[list[LikelihoodReply], list[LikelihoodReply]]:
         model = LlamaCpp.embedded("small")

@@ -19,13 +19,28 @@ from tests.models.conftest import Place
 from tests.models.test_cache import KEYS, LAYOUT_1
 from tests.program import ROOT, environment
 
-from longmark.errors import AskAgain, ModelError, OverBudget, RateLimited, RequestRefused, ServerFault, UserError
+from longmark.errors import (
+    AskAgain,
+    ModelError,
+    OverBudget,
+    RateLimited,
+    RequestRefused,
+    ServerFault,
+    UserError,
+)
 from longmark.models import ledger
 from longmark.models.batches.journal import Journal
 from longmark.models.budget import Budget
 from longmark.models.cache import Attempt, CallCache, call_key
 from longmark.models.client import Client, NotResent, UsageLog
-from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, EmbedReply, Message, Tokens
+from longmark.models.protocols import (
+    Capabilities,
+    ChatReply,
+    ChatRequest,
+    EmbedReply,
+    Message,
+    Tokens,
+)
 from longmark.models.stores import Turn
 from longmark.models.stores.copying import Copied
 
@@ -121,7 +136,9 @@ def test_an_attempt_is_on_disk_as_sent_before_the_request_leaves(cache: CallCach
 
     ask(client_of(cache), Looking("85"), "a")
     assert seen == [("sent", 20, None)]
-    assert rows(cache, "state", "status", "prompt", "completion", "usd") == [("answered", 200, 100, 10, 200.0)]
+    assert rows(cache, "state", "status", "prompt", "completion", "usd") == [
+        ("answered", 200, 100, 10, 200.0)
+    ]
 
 
 # by hand: a reply is 100 + 10 x 10 dollars; a prompt of "a" is 16 tokens, which the most rounds up to 256; 20 x 10
@@ -131,10 +148,19 @@ def test_an_attempt_is_on_disk_as_sent_before_the_request_leaves(cache: CallCach
         (["85"], [("answered", 200, 100, 200.0)]),
         ([CUT, "85"], [("unknown", None, None, None), ("answered", 200, 100, 200.0)]),
         ([UNREACHED, "85"], [("unreached", None, None, None), ("answered", 200, 100, 200.0)]),
-        ([RateLimited("slow", 429), "85"], [("answered", 429, 0, 0.0), ("answered", 200, 100, 200.0)]),
-        ([ServerFault("failed", 500), "85"], [("answered", 500, 0, 0.0), ("answered", 200, 100, 200.0)]),
+        (
+            [RateLimited("slow", 429), "85"],
+            [("answered", 429, 0, 0.0), ("answered", 200, 100, 200.0)],
+        ),
+        (
+            [ServerFault("failed", 500), "85"],
+            [("answered", 500, 0, 0.0), ("answered", 200, 100, 200.0)],
+        ),
         ([COUNTED, "85"], [("answered", 500, 10, 10.0), ("answered", 200, 100, 200.0)]),
-        ([ServerFault("prose", 200).with_bill(), "85"], [("answered", 200, None, None), ("answered", 200, 100, 200.0)]),
+        (
+            [ServerFault("prose", 200).with_bill(), "85"],
+            [("answered", 200, None, None), ("answered", 200, 100, 200.0)],
+        ),
         ([RequestRefused("no", 400)], [("answered", 400, 0, 0.0)]),
         ([RequestRefused("known beforehand").unsent()], []),
     ],
@@ -177,7 +203,11 @@ def test_one_attempt_for_several_texts_is_one_row(cache: CallCache):
     client = client_of(cache)
     asyncio.run(client.embed(Endpoint(""), ["a", "b", "c"], UsageLog()))
     assert rows(cache, "calls", "kind", "state", "prompt") == [(3, "embed", "answered", 3)]
-    assert cache.do("SELECT count(*), min(attempt), max(attempt) FROM calls").fetchone() == (3, 1, 1)
+    assert cache.do("SELECT count(*), min(attempt), max(attempt) FROM calls").fetchone() == (
+        3,
+        1,
+        1,
+    )
 
 
 def test_what_is_not_sent_has_no_row(cache: CallCache):
@@ -190,7 +220,9 @@ def test_what_is_not_sent_has_no_row(cache: CallCache):
     assert len(rows(cache)) == 1
 
 
-def test_a_call_whose_last_attempt_is_unknown_is_sent_again_or_not_as_the_user_says(cache: CallCache):
+def test_a_call_whose_last_attempt_is_unknown_is_sent_again_or_not_as_the_user_says(
+    cache: CallCache,
+):
     model = Endpoint(CUT)
     quiet = client_of(cache, resend_unknown=False)
     assert ask(quiet, model, "a") == [NotResent]  # neither in this session ...
@@ -205,7 +237,9 @@ def test_a_call_whose_last_attempt_is_unknown_is_sent_again_or_not_as_the_user_s
     assert ask(client_of(cache, resend_unknown=False), model, "a") == ["85"]  # stored
 
 
-def test_an_attempt_that_was_answered_with_an_error_after_an_unknown_one_makes_the_call_known(cache: CallCache):
+def test_an_attempt_that_was_answered_with_an_error_after_an_unknown_one_makes_the_call_known(
+    cache: CallCache,
+):
     model = Endpoint(CUT, RequestRefused("no", 400))
     assert ask(client_of(cache), model, "a") == [RequestRefused]
     assert ask(client_of(cache, resend_unknown=False), Endpoint("85"), "a") == ["85"]
@@ -222,7 +256,9 @@ def test_the_attempts_of_a_process_that_was_killed_are_unknown(tmp_path: Path):
         "attempt = Attempt(('token', '/run'), 'chat', 'm', most_usd=0.5)\n"
         "asyncio.run(cache.claim([b'a' * 32], attempt))\nos._exit(9)"
     )
-    subprocess.run([sys.executable, "-c", program], env=environment(tmp_path / "home"), cwd=ROOT, check=False)
+    subprocess.run(
+        [sys.executable, "-c", program], env=environment(tmp_path / "home"), cwd=ROOT, check=False
+    )
     cache = CallCache(tmp_path / "c.sqlite")
     assert rows(cache) == [("sent",)]
     assert cache.unknown(KEYS).keys() == {KEYS[0]}
@@ -255,9 +291,13 @@ def test_a_call_in_a_batch_is_an_attempt_from_the_request_that_submits_it_on(pla
         one, other = CallCache(place("c")), CallCache(place("c"))
         keys = [*KEYS, b"d" * 32]
         for key in keys:
-            await one.claim([key], Attempt(("token", ""), "chat", "m", most_usd=0.5, state="queued"))
+            await one.claim(
+                [key], Attempt(("token", ""), "chat", "m", most_usd=0.5, state="queued")
+            )
         journal = Journal(one.store)
-        prepared, sending, running = (journal.intend("m", "m", "", [key], 24.0).id for key in keys[1:])
+        prepared, sending, running = (
+            journal.intend("m", "m", "", [key], 24.0).id for key in keys[1:]
+        )
         assert (ledger.by_run(other), other.unknown(keys)) == ([], {})
         assert other.clear() == (0, 0)
         for id in (sending, running):
@@ -397,7 +437,9 @@ def test_a_copy_that_is_interrupted_is_consistent_and_is_completed_by_repeating_
 
     monkeypatch.setattr(target.store, "unit", interrupted)
     seen = set()
-    for after in range(1, 6):  # in the first and second session, the second step of replies, what is unknown
+    for after in range(
+        1, 6
+    ):  # in the first and second session, the second step of replies, what is unknown
         cut = after
         with pytest.raises(KeyboardInterrupt) if after < 5 else nullcontext():
             target.take_from(place("from"))
@@ -423,7 +465,9 @@ def test_the_ledger_of_a_run_by_hand(cache: CallCache, tmp_path: Path):
     ask(client, Endpoint(COUNTED, "85"), "b")
     ask(client, Endpoint("85"), "c")
     keys = [call_key("m", "chat", asking(text)) for text in "abc"]
-    (line,) = ledger.by_model(cache, ledger.sessions_of(cache, tmp_path / "r", [client.token]), keys)
+    (line,) = ledger.by_model(
+        cache, ledger.sessions_of(cache, tmp_path / "r", [client.token]), keys
+    )
     assert line == ledger.Line("m", 4, 3, 410.0, 1, 456.0, 0, 0.0, 3, 600.0, 1)
     assert line == ledger.by_model(cache, ledger.sessions_of(cache, tmp_path / "r"), keys)[0]
     assert ledger.sessions_of(cache, tmp_path) == [1, 2]
@@ -450,8 +494,15 @@ def test_folding_keeps_every_sum_and_the_unknown(cache: CallCache, tmp_path: Pat
     keys = [call_key("m", "chat", asking(f"{folder}{n}")) for folder in "ab" for n in range(5)]
 
     def sums() -> list[Any]:
-        runs = [ledger.by_model(cache, ledger.sessions_of(cache, tmp_path / folder), keys) for folder in "ab"]
-        return [ledger.by_run(cache), runs, sorted(cache.unknown([*keys, call_key("m", "chat", asking("a cut"))]))]
+        runs = [
+            ledger.by_model(cache, ledger.sessions_of(cache, tmp_path / folder), keys)
+            for folder in "ab"
+        ]
+        return [
+            ledger.by_run(cache),
+            runs,
+            sorted(cache.unknown([*keys, call_key("m", "chat", asking("a cut"))])),
+        ]
 
     before, attempts = sums(), len(rows(cache))
     assert ledger.compact(cache)[0] == attempts
@@ -512,8 +563,20 @@ def test_clearing_takes_the_ledger_of_the_model_and_leaves_what_is_under_way(cac
 def test_the_sums_of_the_ledger_are_the_counts_of_the_session(tmp_path: Path, seed: int):
     """Whatever comes of the calls: errors of each kind, replies with and without counts, retries, batches."""
     rng = random.Random(seed)
-    kinds: list[Any] = ["85", "20", CUT, UNREACHED, COUNTED, RateLimited("slow", 429, 0.0), ServerFault("x", 503)]
-    kinds += [RequestRefused("no", 400), ServerFault("prose", 200).with_bill(), AskAgain("other form")]
+    kinds: list[Any] = [
+        "85",
+        "20",
+        CUT,
+        UNREACHED,
+        COUNTED,
+        RateLimited("slow", 429, 0.0),
+        ServerFault("x", 503),
+    ]
+    kinds += [
+        RequestRefused("no", 400),
+        ServerFault("prose", 200).with_bill(),
+        AskAgain("other form"),
+    ]
     kinds += [RequestRefused("known").unsent(), AskAgain("cut").with_bill(Tokens(5, 2, 7))]
     model = Endpoint(*rng.choices(kinds, k=60), "85")
     cache = CallCache(tmp_path / "c.sqlite")

@@ -118,10 +118,16 @@ def test_requests_a_minute_go_out_evenly():
 
 
 def test_tokens_a_minute_count_what_a_call_can_take_and_what_it_took():
-    assert at_once(sent(limits.Limiter(50, limits.Pace(tokens=6_000)), [100, 300, 100])) == pytest.approx([0, 1, 4])
-    assert at_once(sent(limits.Limiter(50, limits.Pace(tokens=6_000)), [200] * 3, 100)) == pytest.approx([0, 1, 2])
+    assert at_once(
+        sent(limits.Limiter(50, limits.Pace(tokens=6_000)), [100, 300, 100])
+    ) == pytest.approx([0, 1, 4])
+    assert at_once(
+        sent(limits.Limiter(50, limits.Pace(tokens=6_000)), [200] * 3, 100)
+    ) == pytest.approx([0, 1, 2])
     both = limits.Limiter(50, limits.Pace(requests=30, tokens=6_000))
-    assert at_once(sent(both, [500, 0, 0])) == pytest.approx([0, 5, 7])  # the slower of the two counts
+    assert at_once(sent(both, [500, 0, 0])) == pytest.approx(
+        [0, 5, 7]
+    )  # the slower of the two counts
 
 
 @given(st.integers(1, 40), st.integers(1, 90))

@@ -20,8 +20,12 @@ from longmark.models.protocols import EmbedReply
 
 np = pytest.importorskip("numpy")
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "goldens" / "minilm.json").read_text(encoding="utf-8"))
-needs_model = pytest.mark.skipif(not catalogue.is_installed("embedder"), reason="longmark models install embedder")
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "goldens" / "minilm.json").read_text(encoding="utf-8")
+)
+needs_model = pytest.mark.skipif(
+    not catalogue.is_installed("embedder"), reason="longmark models install embedder"
+)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +55,9 @@ def test_cosines_agree_with_sentence_transformers(vectors: Any) -> None:
 @pytest.mark.embedded
 @needs_model
 def test_vectors_agree_with_sentence_transformers(vectors: Any) -> None:
-    stored = np.frombuffer(base64.b64decode(GOLDEN["float16"]), "<f2").reshape(200, 384).astype(float)
+    stored = (
+        np.frombuffer(base64.b64decode(GOLDEN["float16"]), "<f2").reshape(200, 384).astype(float)
+    )
     # float16 keeps 11 bits: a component of 0.05 is off by at most 0.05 / 2048 = 2.4e-5
     assert np.abs(vectors - stored).max() < 1e-4
     assert np.abs(np.linalg.norm(vectors, axis=1) - 1).max() < 1e-5
@@ -66,7 +72,9 @@ def test_token_counts_and_the_cut(model: minilm.MiniLM, reply: EmbedReply) -> No
     assert there(reply.tokens).prompt == sum(min(count, 256) for count in counts)
     words = "rain " * 254  # 254 tokens and the two markers: exactly 256
     assert model.token_count(words) == 256
-    cut, same, other = asyncio.run(model.embed([words + "umbrella", words, "umbrella " + words])).vectors
+    cut, same, other = asyncio.run(
+        model.embed([words + "umbrella", words, "umbrella " + words])
+    ).vectors
     assert cut == pytest.approx(same, abs=1e-5)
     assert other != pytest.approx(same, abs=1e-3)
 

@@ -87,13 +87,23 @@ class _Handler(socketserver.StreamRequestHandler):
             self.wfile.write(f"{reply}\n".encode())
 
 
-def test_of_four_processes_none_asks_what_another_has_asked_though_a_holder_is_killed(server: Server, tmp_path: Path):
+def test_of_four_processes_none_asks_what_another_has_asked_though_a_holder_is_killed(
+    server: Server, tmp_path: Path
+):
     url, calls = server.database(), 40
     with _Endpoint() as endpoint:
         threading.Thread(target=endpoint.serve_forever, daemon=True).start()
 
         def start(kind: str) -> subprocess.Popen[bytes]:
-            command = [sys.executable, "-c", _ASKING, url, str(endpoint.server_address[1]), str(calls), kind]
+            command = [
+                sys.executable,
+                "-c",
+                _ASKING,
+                url,
+                str(endpoint.server_address[1]),
+                str(calls),
+                kind,
+            ]
             return subprocess.Popen(command, env=environment(tmp_path), cwd=ROOT)
 
         victim = start("victim")
@@ -113,7 +123,9 @@ def test_of_four_processes_none_asks_what_another_has_asked_though_a_holder_is_k
     assert 0 < states["unknown"] <= 8
 
 
-def test_a_claim_ends_with_its_lease_by_the_clock_of_the_server(server: Server, monkeypatch: pytest.MonkeyPatch):
+def test_a_claim_ends_with_its_lease_by_the_clock_of_the_server(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("time.time", lambda: 0.0)  # that of this machine is wrong
     with closing(CallCache(server.database())) as one, closing(CallCache(one.store.place)) as other:
         assert asyncio.run(one.claim(KEYS, Attempt(("token", ""), "chat", "m"))) == set(KEYS)
@@ -133,7 +145,9 @@ def test_several_processes_make_the_tables_at_once(server: Server):
         assert cache.do("SELECT count(*) FROM layout").fetchone() == (1,)
 
 
-def test_an_older_layout_is_brought_up_and_a_newer_one_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch):
+def test_an_older_layout_is_brought_up_and_a_newer_one_is_refused(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+):
     from longmark.models.stores import postgres
 
     url = server.database()
@@ -143,7 +157,9 @@ def test_an_older_layout_is_brought_up_and_a_newer_one_is_refused(server: Server
     with closing(CallCache(url)) as cache:
         assert cache.do("SELECT usd FROM budgets").fetchall() == []
     monkeypatch.setattr(postgres, "_LAYOUT", 1)
-    with pytest.raises(UserError, match="has layout 2, and this version of longmark reads layout 1; use a newer"):
+    with pytest.raises(
+        UserError, match="has layout 2, and this version of longmark reads layout 1; use a newer"
+    ):
         CallCache(url)
 
 
@@ -176,7 +192,9 @@ def test_replies_that_no_server_takes_are_kept_in_a_file(
         await cache.put(KEYS[0], "chat", "m", b"{}", 0.5)
 
     try:
-        with pytest.raises(UserError, match=r"cannot be reached .*unsaved.sqlite.*longmark cache copy"):
+        with pytest.raises(
+            UserError, match=r"cannot be reached .*unsaved.sqlite.*longmark cache copy"
+        ):
             asyncio.run(main())
         with pytest.raises(UserError, match=r"cannot be reached .*; repeat the command to resume"):
             cache.do("SELECT 1")
@@ -188,7 +206,9 @@ def test_replies_that_no_server_takes_are_kept_in_a_file(
         assert again.get(KEYS[0]) == (b"{}", 0.5)
 
 
-def test_a_role_that_may_only_read_serves_replies_and_sends_nothing(server: Server, caplog: pytest.LogCaptureFixture):
+def test_a_role_that_may_only_read_serves_replies_and_sends_nothing(
+    server: Server, caplog: pytest.LogCaptureFixture
+):
     gc.collect()  # what earlier tests left is not told here
     caplog.clear()
     url = server.database()
@@ -203,7 +223,9 @@ def test_a_role_that_may_only_read_serves_replies_and_sends_nothing(server: Serv
         assert asyncio.run(reading.look(KEYS)).replies.keys() == {KEYS[0]}
         reading.remember("m", "text-only")
         reading.bury()
-        with pytest.raises(UserError, match="this role may only read the call cache postgres://reader@"):
+        with pytest.raises(
+            UserError, match="this role may only read the call cache postgres://reader@"
+        ):
             asyncio.run(reading.claim(KEYS[1:]))
     gc.collect()
     assert not caplog.records  # asyncio's "exception was never retrieved", with a traceback
@@ -234,5 +256,7 @@ def test_no_message_has_a_part_of_the_password(url: str, monkeypatch: pytest.Mon
 
 def test_a_mistyped_option_of_the_url_is_told_by_what_it_resembles():
     pytest.importorskip("psycopg")
-    with pytest.raises(UserError, match=r"neither key_env nor one of libpq's; did you mean sslmode\?"):
+    with pytest.raises(
+        UserError, match=r"neither key_env nor one of libpq's; did you mean sslmode\?"
+    ):
         CallCache("postgres://u@127.0.0.1:1/db?sslmod=require")

@@ -35,7 +35,9 @@ from longmark.models.protocols import (
 )
 
 counts = st.integers(0, 10**9)
-tokens = st.none() | st.tuples(counts, counts, counts).map(lambda n: Tokens(max(n[:2]), min(n[:2]), n[2]))
+tokens = st.none() | st.tuples(counts, counts, counts).map(
+    lambda n: Tokens(max(n[:2]), min(n[:2]), n[2])
+)
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 logprobs = st.floats(max_value=0, allow_nan=False, allow_infinity=False)
 numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
@@ -46,7 +48,12 @@ REPLIES = {
         texts,
         st.none() | texts,
         st.lists(
-            st.builds(TokenLogprobs, texts, logprobs, st.lists(st.tuples(texts, logprobs), max_size=3).map(tuple)),
+            st.builds(
+                TokenLogprobs,
+                texts,
+                logprobs,
+                st.lists(st.tuples(texts, logprobs), max_size=3).map(tuple),
+            ),
             max_size=3,
         ).map(tuple),
         tokens,
@@ -54,7 +61,9 @@ REPLIES = {
         st.none() | texts,
         st.none() | texts,
     ),
-    clients._EMBEDS: st.builds(EmbedReply, st.tuples(st.lists(numbers, min_size=1).map(tuple)), tokens),
+    clients._EMBEDS: st.builds(
+        EmbedReply, st.tuples(st.lists(numbers, min_size=1).map(tuple)), tokens
+    ),
     clients._RERANKS: st.builds(RerankReply, st.lists(numbers).map(tuple), tokens),
     clients._LIKELIHOODS: st.lists(st.tuples(logprobs, texts, st.floats(0, 100))).flatmap(
         lambda all_: st.builds(
@@ -80,7 +89,10 @@ def test_every_reply_that_can_be_made_reads_back_as_it_was(kind: Any, data: st.D
 def test_a_reply_that_was_stored_before_there_were_thinking_and_versions_is_read():
     tokens = b'{"prompt":1,"cached_prompt":0,"completion":2}'
     stored = b'{"text":"80","finish":"stop","refusal":null,"logprobs":[],"tokens":' + tokens + b"}"
-    assert clients._read(clients._CHATS, (stored, 0.5)) == (ChatReply("80", tokens=Tokens(1, 0, 2)), 0.5)
+    assert clients._read(clients._CHATS, (stored, 0.5)) == (
+        ChatReply("80", tokens=Tokens(1, 0, 2)),
+        0.5,
+    )
 
 
 @pytest.mark.parametrize(
@@ -201,7 +213,9 @@ def test_what_an_attempt_that_may_have_been_billed_took_is_all_that_it_could_tak
     held = budget.asked(Tokens(30, 0, 10), lambda tokens: tokens.prompt / 100)
     assert budget.take(held)
     budget.settle(held, None, None)
-    assert budget.tokens == 630  # 4 bytes a token of the estimate, 500 of a chat template, and the reply
+    assert (
+        budget.tokens == 630
+    )  # 4 bytes a token of the estimate, 500 of a chat template, and the reply
     assert budget.usd == pytest.approx(6.2)
 
 

@@ -32,10 +32,16 @@ def test_worked_by_hand() -> None:
 
 def test_one_call_a_document_the_query_first() -> None:
     def answer(request: ChatRequest) -> ChatReply:
-        return reply(yes=0.8, no=0.1) if "river" in request.messages[1].content else reply(no=0.8, yes=0.1)
+        return (
+            reply(yes=0.8, no=0.1)
+            if "river" in request.messages[1].content
+            else reply(no=0.8, yes=0.1)
+        )
 
     judge = FakeChat(answer)
-    found = asyncio.run(LogOddsReranker(judge).rerank("floods?", ["the river", "the score", "a river"]))
+    found = asyncio.run(
+        LogOddsReranker(judge).rerank("floods?", ["the river", "the score", "a river"])
+    )
     # ln(.8 / .1) = 2.0794
     assert found.scores == pytest.approx((2.0794, -2.0794, 2.0794), abs=1e-4)
     assert there(found.tokens).prompt == 300
@@ -45,7 +51,9 @@ def test_one_call_a_document_the_query_first() -> None:
 
 
 def test_a_word_that_is_not_among_the_candidates_is_as_unlikely_as_the_last_of_them() -> None:
-    found = asyncio.run(LogOddsReranker(FakeChat([reply(yes=0.9, Sure=0.02, Of=0.01)])).rerank("q", ["d"]))
+    found = asyncio.run(
+        LogOddsReranker(FakeChat([reply(yes=0.9, Sure=0.02, Of=0.01)])).rerank("q", ["d"])
+    )
     assert found.scores == pytest.approx((math.log(0.9 / 0.01),))
 
 
@@ -66,14 +74,19 @@ def test_it_says_what_it_is_and_no_documents_take_no_call() -> None:
     assert judge.closed
 
 
-needs_small = pytest.mark.skipif(not catalogue.is_installed("small"), reason="longmark models install small")
+needs_small = pytest.mark.skipif(
+    not catalogue.is_installed("small"), reason="longmark models install small"
+)
 
 
 @pytest.mark.embedded
 @needs_small
 def test_it_shares_the_model_with_the_judge_of_that_name() -> None:
     registry = Registry()
-    judge, reranker = registry.open("judge", "embedded:small"), registry.open("reranker", "embedded:small")
+    judge, reranker = (
+        registry.open("judge", "embedded:small"),
+        registry.open("reranker", "embedded:small"),
+    )
     assert reranker._judge is judge
     assert reranker.name == "embedded:small (log-odds of relevant)"
 

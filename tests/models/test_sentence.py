@@ -19,7 +19,9 @@ from longmark.models.sentence import SentenceTransformerEmbedder
 class _Tokenizer:
     def encode(self, text: str, truncation: bool, verbose: bool) -> list[int]:
         assert not truncation
-        assert not verbose  # no warning that a text is longer than the model reads: it is counted before its cut
+        assert (
+            not verbose
+        )  # no warning that a text is longer than the model reads: it is counted before its cut
         return [1, *range(len(text.split())), 2]
 
 

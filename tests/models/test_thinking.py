@@ -47,7 +47,9 @@ def test_a_text_is_split_into_thinking_and_answer(text: str, parts: Parts) -> No
     assert split(text) == parts
 
 
-plain = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: "think>" not in text.lower())
+plain = st.text(st.characters(exclude_categories=["Cs"])).filter(
+    lambda text: "think>" not in text.lower()
+)
 
 
 @given(thinking=plain, answer=plain)
@@ -59,7 +61,12 @@ REQUEST = ChatRequest((Message("user", "How good is it, from 0 to 100?"),), max_
 
 
 def _asked(
-    server: Server, count: int = 1, *, model: str = "m", settings: ModelSettings | None = None, **options: Any
+    server: Server,
+    count: int = 1,
+    *,
+    model: str = "m",
+    settings: ModelSettings | None = None,
+    **options: Any,
 ) -> list[ChatReply | BaseException]:
     """The replies to so many different requests at once, through a client without a cache."""
 
@@ -67,7 +74,8 @@ def _asked(
         chat = HttpChat(Endpoint(server.base_url), model, model, settings or ModelSettings())
         client.budget = options.get("budget", client.budget)
         calls = (
-            client.chat(chat, ChatRequest(REQUEST.messages, max_tokens=64, sample=n), UsageLog()) for n in range(count)
+            client.chat(chat, ChatRequest(REQUEST.messages, max_tokens=64, sample=n), UsageLog())
+            for n in range(count)
         )
         replies = await asyncio.gather(*calls, return_exceptions=True)
         await chat.close()
@@ -77,7 +85,9 @@ def _asked(
 
 
 def _limits(server: Server) -> list[int]:
-    return [body.get("max_completion_tokens", body.get("max_tokens")) for _, _, body in server.requests]
+    return [
+        body.get("max_completion_tokens", body.get("max_tokens")) for _, _, body in server.requests
+    ]
 
 
 @pytest.mark.parametrize("shown", ["reasoning_content", "reasoning", "tags", "closing", "nowhere"])
@@ -85,7 +95,9 @@ def test_an_unknown_model_that_thinks_gets_more_room_after_its_first_reply(shown
     with serve(reply="85", thinks=900, shown=shown) as server:
         replies = _asked(server, 5)
     assert [reply.text for reply in replies if isinstance(reply, ChatReply)] == ["85"] * 5
-    assert {reply.thinking[:7] for reply in replies} == ({""} if shown == "nowhere" else {"hm0 hm1"})  # type: ignore[union-attr]
+    assert {reply.thinking[:7] for reply in replies} == (
+        {""} if shown == "nowhere" else {"hm0 hm1"}
+    )  # type: ignore[union-attr]
     assert sorted(_limits(server)).count(64) <= 5  # those that were under way at once
     assert set(_limits(server)) == {64, 7664}
 
@@ -94,9 +106,13 @@ def test_room_that_helped_is_given_at_once_from_then_on() -> None:
     async def in_turn(client: Client) -> None:
         chat = HttpChat(Endpoint(server.base_url), "m", "m")
         for n in range(3):
-            await client.chat(chat, ChatRequest(REQUEST.messages, max_tokens=64, sample=n), UsageLog())
+            await client.chat(
+                chat, ChatRequest(REQUEST.messages, max_tokens=64, sample=n), UsageLog()
+            )
         assert (client.counts.requests, client.counts.calls, client.counts.faults) == (4, 3, 0)
-        assert client.counts.completion_tokens == 64 + 3 * 902  # the reply that was cut off is paid, too
+        assert (
+            client.counts.completion_tokens == 64 + 3 * 902
+        )  # the reply that was cut off is paid, too
         await chat.close()
 
     with serve(reply="85", thinks=900) as server:
@@ -115,7 +131,9 @@ def test_a_known_model_has_room_from_the_first_request_on() -> None:
 
 
 def test_what_the_user_sets_is_what_is_sent() -> None:
-    settings = ModelSettings(temperature=0.6, thinking_tokens=500, max_tokens=100, body={"reasoning_effort": "low"})
+    settings = ModelSettings(
+        temperature=0.6, thinking_tokens=500, max_tokens=100, body={"reasoning_effort": "low"}
+    )
     with serve(reply="85", thinks=900) as server:
         [reply] = _asked(server, model="qwen3", settings=settings)
     assert isinstance(reply, ChatReply)
@@ -141,8 +159,17 @@ def _writes(text: str) -> Any:
 
     def prose(_n: int, _path: str, request: dict[str, Any]) -> tuple[int, bytes, str]:
         n = min(300, request["max_tokens"])
-        choice = {"message": {"content": text * n}, "finish_reason": "length" if n < 300 else "stop"}
-        return 200, orjson.dumps({"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": n}}), ""
+        choice = {
+            "message": {"content": text * n},
+            "finish_reason": "length" if n < 300 else "stop",
+        }
+        return (
+            200,
+            orjson.dumps(
+                {"choices": [choice], "usage": {"prompt_tokens": 9, "completion_tokens": n}}
+            ),
+            "",
+        )
 
     return serve(answer=prose)
 
@@ -150,15 +177,26 @@ def _writes(text: str) -> Any:
 def test_a_plain_model_whose_text_is_too_long_keeps_its_limit() -> None:
     with _writes("well ") as server:
         replies = _asked(server, 3)
-    assert {(reply.text, reply.finish, reply.thinking) for reply in replies} == {("well " * 64, "length", "")}  # type: ignore[union-attr]
-    assert sorted(_limits(server)) == [64, 64, 64, 7664]  # only the first one was tried with more room
+    assert {(reply.text, reply.finish, reply.thinking) for reply in replies} == {
+        ("well " * 64, "length", "")
+    }  # type: ignore[union-attr]
+    assert sorted(_limits(server)) == [
+        64,
+        64,
+        64,
+        7664,
+    ]  # only the first one was tried with more room
 
 
 def test_a_model_that_did_not_think_is_not_tried_again_by_the_next_command() -> None:
     learnt = set[tuple[str, str]]()
 
     async def command(client: Client) -> None:
-        chat = HttpChat(Endpoint(server.base_url, known=lambda *fact: fact in learnt, remember=remember), "m", "m")
+        chat = HttpChat(
+            Endpoint(server.base_url, known=lambda *fact: fact in learnt, remember=remember),
+            "m",
+            "m",
+        )
         await client.chat(chat, REQUEST, UsageLog())
         await chat.close()
 

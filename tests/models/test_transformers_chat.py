@@ -17,7 +17,9 @@ from longmark.models.registry import Registry
 from longmark.models.transformers_chat import TransformersChat
 from longmark.models.transformers_lm import chat_ids
 
-needs_peft = pytest.mark.skipif(importlib.util.find_spec("peft") is None, reason="pip install 'longmark[finetune]'")
+needs_peft = pytest.mark.skipif(
+    importlib.util.find_spec("peft") is None, reason="pip install 'longmark[finetune]'"
+)
 TURNS = (Message("user", HEAD), Message("assistant", "river elm rose ."), Message("user", HEAD))
 
 
@@ -50,17 +52,25 @@ def test_greedy_replies_are_the_likeliest_tokens_one_after_the_other(tmp_path: P
 
     folder = model_in(tmp_path)
     (reply,) = replies(TransformersChat(str(folder)), ChatRequest(TURNS, max_tokens=6, logprobs=3))
-    model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    model, tokenizer = (
+        AutoModelForCausalLM.from_pretrained(folder),
+        AutoTokenizer.from_pretrained(folder),
+    )
     ids, first = chat_ids(tokenizer, TURNS, "x"), len(chat_ids(tokenizer, TURNS, "x"))
     for entry in reply.logprobs:
         with torch.no_grad():
             logs = torch.log_softmax(model(torch.tensor([ids])).logits[0, -1], -1)
         assert entry.logprob == pytest.approx(float(logs.max()), abs=1e-5)
-        assert [text for text, _ in entry.top] == [tokenizer.decode([i]) for i in logs.topk(3).indices.tolist()]
+        assert [text for text, _ in entry.top] == [
+            tokenizer.decode([i]) for i in logs.topk(3).indices.tolist()
+        ]
         ids.append(int(logs.argmax()))
     with torch.no_grad():
         end = int(model(torch.tensor([ids])).logits[0, -1].argmax())
-    assert (end, reply.finish) == (model.generation_config.eos_token_id, "stop")  # which no text has
+    assert (end, reply.finish) == (
+        model.generation_config.eos_token_id,
+        "stop",
+    )  # which no text has
     assert reply.text == tokenizer.decode(ids[first:], skip_special_tokens=True)
     assert reply.tokens is not None
     assert (reply.tokens.prompt, reply.tokens.completion) == (first, len(reply.logprobs) + 1)
@@ -70,7 +80,9 @@ def test_greedy_replies_are_the_likeliest_tokens_one_after_the_other(tmp_path: P
 
 @needs_transformers
 def test_a_seed_draws_the_same_reply_and_another_one_another(tmp_path: Path) -> None:
-    drawn = [ChatRequest(TURNS, temperature=1.0, max_tokens=12, sample=sample) for sample in (1, 1, 2, 3)]
+    drawn = [
+        ChatRequest(TURNS, temperature=1.0, max_tokens=12, sample=sample) for sample in (1, 1, 2, 3)
+    ]
     texts = [one.text for one in replies(TransformersChat(str(model_in(tmp_path))), *drawn)]
     assert texts[0] == texts[1]
     assert len(set(texts)) > 1
@@ -104,8 +116,12 @@ def test_an_adapter_changes_the_reply_and_the_name_of_its_calls(tmp_path: Path) 
     assert adapted.identity.startswith(plain.identity)
     assert adapted.name == f"hf:{folder}+{adapter}"
     wanted = ChatRequest(TURNS, max_tokens=1, logprobs=5)
-    tops: list[Any] = [dict(replies(model, wanted)[0].logprobs[0].top) for model in (plain, adapted)]
-    assert not all(math.isclose(tops[0].get(text, 0), value, abs_tol=1e-4) for text, value in tops[1].items())
+    tops: list[Any] = [
+        dict(replies(model, wanted)[0].logprobs[0].top) for model in (plain, adapted)
+    ]
+    assert not all(
+        math.isclose(tops[0].get(text, 0), value, abs_tol=1e-4) for text, value in tops[1].items()
+    )
 
 
 @needs_transformers

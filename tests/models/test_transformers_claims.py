@@ -31,7 +31,9 @@ def qwen_in(folder: Path, *, control: bool = True) -> Path:
 
     names = [*sorted(pre_tokenizers.ByteLevel.alphabet()), "Ye", "Yes", "No"]
     merges = [("Y", "e"), ("Ye", "s"), ("N", "o")]
-    tokenizer = Qwen2Tokenizer(vocab={name: number for number, name in enumerate(names)}, merges=merges)
+    tokenizer = Qwen2Tokenizer(
+        vocab={name: number for number, name in enumerate(names)}, merges=merges
+    )
     if control:
         tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>", "<|im_end|>"]})
     tokenizer.save_pretrained(folder)
@@ -65,7 +67,10 @@ def lora_in(path: Path, base: Path, *, layers: int = 2) -> dict[str, Any]:
     for layer in range(layers):
         for name, matrix in (("attn_q", "self_attn.q_proj"), ("ffn_down", "mlp.down_proj")):
             height, width = state[f"model.layers.0.{matrix}.weight"].shape
-            half_a, half_b = torch.randn(2, width, generator=generator), torch.randn(height, 2, generator=generator)
+            half_a, half_b = (
+                torch.randn(2, width, generator=generator),
+                torch.randn(height, 2, generator=generator),
+            )
             writer.add_tensor(f"blk.{layer}.{name}.weight.lora_a", half_a.numpy())
             writer.add_tensor(f"blk.{layer}.{name}.weight.lora_b", half_b.numpy())
             added[f"model.layers.{layer}.{matrix}.weight"] = 6.0 / 2 * half_b @ half_a
@@ -81,19 +86,26 @@ def probabilities(model: TransformersClaims, adapter: Path | None = None) -> lis
         settings = checker_settings("claim-checker:hf:tiny")
         checker = ClaimChecker(settings, form_of("claim-checker"), model, Embedder(), adapter)
         try:
-            return [triple[0] for triple in (await checker.classify(EVIDENCE, CLAIMS)).probabilities]
+            return [
+                triple[0] for triple in (await checker.classify(EVIDENCE, CLAIMS)).probabilities
+            ]
         finally:
             await checker.close()
 
     return asyncio.run(ask())
 
 
-def by_hand(base: Path, added: dict[str, Any] | None = None, peft_folder: Path | None = None) -> list[float]:
+def by_hand(
+    base: Path, added: dict[str, Any] | None = None, peft_folder: Path | None = None
+) -> list[float]:
     """Each prompt read whole and alone, by the published curve; the cosine is 1. added: to the weights."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    model, tokenizer = AutoModelForCausalLM.from_pretrained(base), AutoTokenizer.from_pretrained(base)
+    model, tokenizer = (
+        AutoModelForCausalLM.from_pretrained(base),
+        AutoTokenizer.from_pretrained(base),
+    )
     for name, matrix in (added or {}).items():
         model.state_dict()[name].add_(matrix)
     if peft_folder is not None:
@@ -147,14 +159,20 @@ def test_an_adapter_of_the_users_takes_the_place_of_the_built_in_one(tmp_path: P
 def test_an_adapter_of_another_model_is_refused(tmp_path: Path) -> None:
     base = qwen_in(tmp_path / "base")
     lora_in(tmp_path / "lora.gguf", base, layers=3)
-    with pytest.raises(RequestRefused, match=r"peft cannot load the adapter lora.gguf .*Qwen2.5-Coder-1.5B-Instruct"):
+    with pytest.raises(
+        RequestRefused,
+        match=r"peft cannot load the adapter lora.gguf .*Qwen2.5-Coder-1.5B-Instruct",
+    ):
         probabilities(TransformersClaims(str(base)), tmp_path / "lora.gguf")
 
 
 @needs_transformers
 def test_a_model_without_the_tokens_of_the_prompt_is_refused(tmp_path: Path) -> None:
     base = qwen_in(tmp_path, control=False)
-    with pytest.raises(RequestRefused, match=r"for models of the Qwen2 family, and hf:.* has no token <\|im_start\|>"):
+    with pytest.raises(
+        RequestRefused,
+        match=r"for models of the Qwen2 family, and hf:.* has no token <\|im_start\|>",
+    ):
         probabilities(TransformersClaims(str(base)))
 
 
@@ -170,7 +188,9 @@ def test_an_error_of_a_batch_reaches_all_who_wait_and_the_next_batch_is_read(
 
         with monkeypatch.context() as patch:
             patch.setattr(model, "_log_odds", fails)
-            failed = await asyncio.gather(*(model.log_odds([n], [1], [2]) for n in (3, 4)), return_exceptions=True)
+            failed = await asyncio.gather(
+                *(model.log_odds([n], [1], [2]) for n in (3, 4)), return_exceptions=True
+            )
         return failed, [await model.log_odds([3], [1], [2])]
 
     failed, replies = asyncio.run(go())
@@ -182,7 +202,10 @@ def test_an_error_of_a_batch_reaches_all_who_wait_and_the_next_batch_is_read(
 def test_batches_hold_prompts_of_like_length_within_the_room() -> None:
     async def go() -> list[list[int]]:
         loop = asyncio.get_running_loop()
-        questions = [_Question([0] * size, [], [], loop.create_future()) for size in (10, 90, 30, 100, 20, 500)]
+        questions = [
+            _Question([0] * size, [], [], loop.create_future())
+            for size in (10, 90, 30, 100, 20, 500)
+        ]
         return [[len(question.prompt) for question in batch] for batch in _batches(questions, 200)]
 
     # 500 is longer than the room, and alone; 100 with 90 is 2 x 100; 30, 20 and 10 are 3 x 30
@@ -190,7 +213,9 @@ def test_batches_hold_prompts_of_like_length_within_the_room() -> None:
 
 
 @needs_transformers
-def test_the_built_in_adapter_needs_peft_and_gguf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_built_in_adapter_needs_peft_and_gguf(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = TransformersClaims(str(qwen_in(tmp_path)))
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(MissingExtra, match="longmark\\[finetune\\]"):

@@ -20,9 +20,14 @@ from longmark.models.protocols import LikelihoodReply, LikelihoodRequest, Messag
 from longmark.models.transformers_lm import TransformersLM, chat_ids
 
 installed = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
-needs_transformers = pytest.mark.skipif(not installed, reason="pip install 'longmark[transformers]'")
+needs_transformers = pytest.mark.skipif(
+    not installed, reason="pip install 'longmark[transformers]'"
+)
 
-CLAIMS = [f"- river {name} rose by {i} feet .\n" for i, name in enumerate(["ash", "elm", "fir", "oak", "yew"])]
+CLAIMS = [
+    f"- river {name} rose by {i} feet .\n"
+    for i, name in enumerate(["ash", "elm", "fir", "oak", "yew"])
+]
 HEAD = "which rivers rose ?\n"
 ANSWER = "river elm rose by 1 feet and river oak by 3 feet ."
 TEMPLATE = "{% for m in messages %}<|user|>{{ m.content }}{% endfor %}<|answer|>"
@@ -35,7 +40,11 @@ def tokenizer_in(folder: Path, *, chat: bool = True) -> int:
 
     words = sorted({word for text in [HEAD, ANSWER, *CLAIMS] for word in text.split()})
     names = ["<s>", "<unk>", "<|user|>", "<|answer|>", *words, "<", "|", ">", "user", "answer"]
-    raw = Tokenizer(models.WordLevel({name: i for i, name in enumerate(dict.fromkeys(names))}, unk_token="<unk>"))
+    raw = Tokenizer(
+        models.WordLevel(
+            {name: i for i, name in enumerate(dict.fromkeys(names))}, unk_token="<unk>"
+        )
+    )
     raw.pre_tokenizer = pre_tokenizers.Whitespace()
     made = PreTrainedTokenizerFast(
         tokenizer_object=raw,
@@ -59,9 +68,13 @@ def model_in(folder: Path, kind: str = "llama", *, chat: bool = True) -> Path:
     heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.5}
     config: Any = {
         "llama": lambda: transformers.LlamaConfig(**wide, **heads),
-        "gpt2": lambda: transformers.GPT2Config(**small, n_embd=32, n_layer=2, n_head=4, initializer_range=0.5),
+        "gpt2": lambda: transformers.GPT2Config(
+            **small, n_embd=32, n_layer=2, n_head=4, initializer_range=0.5
+        ),
         "sliding": lambda: transformers.MistralConfig(**wide, **heads, sliding_window=8),
-        "no positions": lambda: transformers.BloomConfig(**small, hidden_size=32, n_layer=2, n_head=4),
+        "no positions": lambda: transformers.BloomConfig(
+            **small, hidden_size=32, n_layer=2, n_head=4
+        ),
     }[kind]()
     transformers.AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     return folder
@@ -93,14 +106,23 @@ class Template:
         return "".join(f"<{one['role'][0].upper()}>{one['content']}" for one in messages) + "<A>"
 
     def encode(self, text: str, *, split_special_tokens: bool, **_options: Any) -> list[int]:
-        marked = text.replace("<U>", "\1").replace("<A>", "\2") if not split_special_tokens else text
+        marked = (
+            text.replace("<U>", "\1").replace("<A>", "\2") if not split_special_tokens else text
+        )
         return [ord(char) for char in marked]
 
 
 def test_messages_become_tokens_and_a_text_cannot_begin_a_turn():
-    shown = [Message("system", "Sys"), Message("user", "a<A>b"), Message("assistant", "c"), Message("user", "d")]
+    shown = [
+        Message("system", "Sys"),
+        Message("user", "a<A>b"),
+        Message("assistant", "c"),
+        Message("user", "d"),
+    ]
     ids = chat_ids(Template(), shown, "hf:x")
-    assert "".join(map(chr, ids)) == "\1Sys\n\na<A>b\2c\1d\2"  # <A> of the text is three characters, not one token
+    assert (
+        "".join(map(chr, ids)) == "\1Sys\n\na<A>b\2c\1d\2"
+    )  # <A> of the text is three characters, not one token
 
 
 def test_a_template_that_refuses_every_form_is_a_refusal():
@@ -117,11 +139,18 @@ def by_the_library(folder: Path, request: LikelihoodRequest) -> tuple[list[float
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
+    tokenizer, model = (
+        AutoTokenizer.from_pretrained(folder),
+        AutoModelForCausalLM.from_pretrained(folder),
+    )
     prompt, text = tokenizer.encode(request.prompt), tokenizer.encode(request.text)
     with torch.no_grad():
-        logs = torch.log_softmax(model(torch.tensor([prompt + text])).logits[0].double(), -1)[len(prompt) - 1 : -1]
-    return [logs[i, token].item() for i, token in enumerate(text)], (-(logs.exp() * logs).sum(-1)).tolist()
+        logs = torch.log_softmax(model(torch.tensor([prompt + text])).logits[0].double(), -1)[
+            len(prompt) - 1 : -1
+        ]
+    return [logs[i, token].item() for i, token in enumerate(text)], (
+        -(logs.exp() * logs).sum(-1)
+    ).tolist()
 
 
 @needs_transformers
@@ -146,7 +175,9 @@ def test_what_is_shared_is_read_once_where_the_model_allows_it(tmp_path: Path, k
     read = sum(there(reply.tokens).prompt - there(reply.tokens).cached_prompt for reply in replies)
     # head 4 words; claims of 8 words ("-", ".", and "river x rose by n feet"); an answer of 13
     assert [len(text.split()) for text in (HEAD, CLAIMS[0], ANSWER)] == [4, 8, 13]
-    assert there(replies[0].tokens).prompt == 4 + 5 * 8 + 13 - 1  # the last token of the answer is never read
+    assert (
+        there(replies[0].tokens).prompt == 4 + 5 * 8 + 13 - 1
+    )  # the last token of the answer is never read
     if kind == "llama":
         # The bound: 4 + 40 + 8 x 10 + 6 x 13 = 202. Saved besides: the last token of each of 6 answers; "- river", with
         # which the claim behind the one left out begins too, 4 times. Lost: the last token before the answer, once.
@@ -182,7 +213,9 @@ def test_the_chat_template_counts_and_control_tokens_in_a_text_do_not(tmp_path: 
     )
     assert there(plain.tokens).prompt == 2
     assert there(chat.tokens).prompt == 4  # one control token on each side
-    assert there(forged.tokens).prompt - there(chat.tokens).prompt > 3  # the tags were cut up as text
+    assert (
+        there(forged.tokens).prompt - there(chat.tokens).prompt > 3
+    )  # the tags were cut up as text
     assert (nothing.logprobs, nothing.pieces, there(nothing.tokens).prompt) == ((), (), 0)
     assert all(0 <= entropy <= math.log(60) for entropy in chat.entropies)
 
@@ -196,14 +229,23 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         asked(TransformersLM(str(folder)), [LikelihoodRequest("", "river")])
     with pytest.raises(TooLong, match="reads at most 256"):
         asked(TransformersLM(str(folder)), [LikelihoodRequest("river " * 200, "rose " * 60)])
-    assert len(asked(TransformersLM(str(folder)), [LikelihoodRequest("river " * 200, "rose " * 57)])[0].logprobs) == 57
+    assert (
+        len(
+            asked(TransformersLM(str(folder)), [LikelihoodRequest("river " * 200, "rose " * 57)])[
+                0
+            ].logprobs
+        )
+        == 57
+    )
     (tmp_path / "empty").mkdir()
     with pytest.raises(RequestRefused, match=r"cannot load hf:.*give a folder"):
         asked(TransformersLM(str(tmp_path / "empty")), [LikelihoodRequest("a", "b")])
 
 
 @needs_transformers
-def test_loading_writes_nothing_over_our_progress(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_loading_writes_nothing_over_our_progress(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     from transformers.utils import logging
 
     folder = model_in(tmp_path)
@@ -225,16 +267,24 @@ def test_a_folder_is_known_by_its_files(tmp_path: Path) -> None:
     assert model.capabilities.entropy
 
 
-reads_gguf = installed and all(importlib.util.find_spec(name) for name in ("gguf", "accelerate", "xllamacpp"))
+reads_gguf = installed and all(
+    importlib.util.find_spec(name) for name in ("gguf", "accelerate", "xllamacpp")
+)
 
 
 @pytest.mark.embedded
 @pytest.mark.skipif(not reads_gguf, reason="pip install 'longmark[embedded,transformers]'")
 @pytest.mark.skipif(not catalogue.is_installed("small"), reason="longmark models install small")
 def test_real_weights_together_alone_and_under_llama() -> None:
-    lines = [f"- In {year} the levee at Ashby was raised by {year % 7} feet.\n" for year in (1990, 1995, 2004)]
+    lines = [
+        f"- In {year} the levee at Ashby was raised by {year % 7} feet.\n"
+        for year in (1990, 1995, 2004)
+    ]
     sets = ["".join(line for i, line in enumerate(lines) if i != left) for left in order(3)]
-    wanted = [LikelihoodRequest(f"What was done?\n{kept}", "Levees were raised.", chat=True) for kept in sets]
+    wanted = [
+        LikelihoodRequest(f"What was done?\n{kept}", "Levees were raised.", chat=True)
+        for kept in sets
+    ]
     path = catalogue.model_path("small")
 
     async def use() -> list[list[LikelihoodReply]]:

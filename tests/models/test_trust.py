@@ -78,16 +78,24 @@ def validator(url: str) -> str:
     from longmark.contrib.make.validator.features import NUMBERS
 
     def linear(width: int, names: Any) -> dict[str, Any]:
-        return {"weights": [0.1] * width, "numbers": dict.fromkeys(names, (0.1, 0.1)), "intercept": 0.0}
+        return {
+            "weights": [0.1] * width,
+            "numbers": dict.fromkeys(names, (0.1, 0.1)),
+            "intercept": 0.0,
+        }
 
     name = f"e@{url}"
     made = {"encoder": {"name": name, "identity": name}, "models": {"mcq": linear(8, NUMBERS)}}
     Path("saved").mkdir()
-    Path("saved/validator.json").write_bytes(orjson.dumps(made | {"cloze": linear(4, WORD_NUMBERS)}))
+    Path("saved/validator.json").write_bytes(
+        orjson.dumps(made | {"cloze": linear(4, WORD_NUMBERS)})
+    )
     return "validator apply saved items.jsonl --out applied.jsonl"
 
 
-def test_a_saved_folder_does_not_choose_the_endpoint_of_texts_and_key(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_saved_folder_does_not_choose_the_endpoint_of_texts_and_key(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with serve() as server:
         words = validator(server.base_url).split()
         assert cli.main(words) == 2
@@ -102,7 +110,15 @@ def test_a_saved_folder_does_not_choose_the_endpoint_of_texts_and_key(capsys: py
 
 def test_an_index_names_an_embedder_that_needs_trust() -> None:
     file = Path("idx/index.json")
-    for name in ("e@http://h/v1", "openai:e", "a@b@https://h/v1", "st:./folder", "hf:x", "gguf:x", ":x@http://h/v1"):
+    for name in (
+        "e@http://h/v1",
+        "openai:e",
+        "a@b@https://h/v1",
+        "st:./folder",
+        "hf:x",
+        "gguf:x",
+        ":x@http://h/v1",
+    ):
         with pytest.raises(Untrusted, match=r"index\.json is not trusted"):
             Trust().model_of(file, name)
         assert Trust(given=True).model_of(file, name) == name
@@ -128,19 +144,27 @@ def opened(**more: Any) -> Any:
     return Registry(**more).open("judge", "mine")
 
 
-def test_a_local_endpoint_without_a_secret_needs_no_trust_and_with_one_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_local_endpoint_without_a_secret_needs_no_trust_and_with_one_it_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     config("http://localhost:1/v1")
     with pytest.raises(Untrusted):
         opened()
     monkeypatch.delenv("LONGMARK_API_KEY")
     assert opened().name == "mine"
-    for elsewhere in ("http://127.evil.example/v1", "http://localhost.evil.example/v1", "http://10.0.0.1/v1"):
+    for elsewhere in (
+        "http://127.evil.example/v1",
+        "http://localhost.evil.example/v1",
+        "http://10.0.0.1/v1",
+    ):
         config(elsewhere)
         with pytest.raises(Untrusted):
             opened()
 
 
-def test_trust_holds_for_the_file_until_what_it_reaches_out_to_changes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_trust_holds_for_the_file_until_what_it_reaches_out_to_changes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     Path("key.sh").write_text("#!/bin/sh\necho secret-printed-001\n")
     Path("key.sh").chmod(0o755)
     at, command = "https://h.example/v1", "key_command: [./key.sh]"
@@ -150,8 +174,16 @@ def test_trust_holds_for_the_file_until_what_it_reaches_out_to_changes(capsys: p
     assert cli.main(["trust", ".", "--yes"]) == 0
     config(at, command, "body: {x: low}", "temperature: 0.3", "price: {input: 1, output: 1}")
     assert opened().name == "mine"
-    changes = [["key_command: [./key.sh, a]"], [command, "headers: {A: b}"], [command, "query: {A: b}"]]
-    for lines in (*changes, [command, "body: {url: 'https://evil.example'}"], [command, "dialect: anthropic"]):
+    changes = [
+        ["key_command: [./key.sh, a]"],
+        [command, "headers: {A: b}"],
+        [command, "query: {A: b}"],
+    ]
+    for lines in (
+        *changes,
+        [command, "body: {url: 'https://evil.example'}"],
+        [command, "dialect: anthropic"],
+    ):
         config(at, *lines)
         with pytest.raises(Untrusted):
             opened()
@@ -171,8 +203,12 @@ def test_trust_holds_for_the_file_until_what_it_reaches_out_to_changes(capsys: p
 
 
 @pytest.mark.parametrize("line", ["key_env: OPENAI_API_KEY", "headers: {X: '${OPENAI_API_KEY}'}"])
-@pytest.mark.parametrize("url", ["https://evil.example/v1", "http://api.openai.com/v1", "https://xopenai.com/v1"])
-def test_a_vendors_variable_goes_to_the_vendor_only_unless_the_command_line_names_it(line: str, url: str) -> None:
+@pytest.mark.parametrize(
+    "url", ["https://evil.example/v1", "http://api.openai.com/v1", "https://xopenai.com/v1"]
+)
+def test_a_vendors_variable_goes_to_the_vendor_only_unless_the_command_line_names_it(
+    line: str, url: str
+) -> None:
     config(url, line)
     with pytest.raises(Untrusted, match=r"OPENAI_API_KEY to .* is for"):
         opened(trust=Trust(given=True))

@@ -74,7 +74,11 @@ def test_a_record_of_too_many_values_is_named_with_the_limit(
         (pyarrow.array([[1, 2], [], [3]], pyarrow.list_(pyarrow.int32())), 6, None),
         (pyarrow.array([[1, 2], [3, 4]], pyarrow.list_(pyarrow.int32(), 2)), 6, None),
         (pyarrow.array([{"a": 1, "b": [1, 2]}, {"a": 2, "b": []}]), 2 + 2 + 2 + 2, None),
-        (pyarrow.array([[("k", 1), ("l", 2)]], pyarrow.map_(pyarrow.string(), pyarrow.int32())), 1 + 2 + 2, None),
+        (
+            pyarrow.array([[("k", 1), ("l", 2)]], pyarrow.map_(pyarrow.string(), pyarrow.int32())),
+            1 + 2 + 2,
+            None,
+        ),
         (repeated("x" * 100, 50), 50, 5000),
         (repeated("x" * 100, 50).slice(10, 5), 5, 500),
         (pyarrow.array([b"ab"] * 3, pyarrow.binary(2)), 3, 6),
@@ -99,10 +103,14 @@ def test_records_that_share_one_long_text_are_read_few_at_a_time(tmp_path: Path)
         limits,
         limited=False,
     )
-    assert [batch.num_rows for batch in batches] == [8] * 8  # 64, 32 and 16 of 100 bytes are more than 1,000
+    assert [batch.num_rows for batch in batches] == [
+        8
+    ] * 8  # 64, 32 and 16 of 100 bytes are more than 1,000
 
 
-def test_a_file_that_needs_too_much_memory_is_read_in_smaller_batches_to_its_end(tmp_path: Path) -> None:
+def test_a_file_that_needs_too_much_memory_is_read_in_smaller_batches_to_its_end(
+    tmp_path: Path,
+) -> None:
     """The usual batch fails after the first one, as where memory is limited; no record is lost or read twice."""
     table = pyarrow.table({"n": list(range(1000))})
     parquet.write_table(table, tmp_path / "a.parquet")
@@ -124,11 +132,16 @@ def test_what_needs_more_memory_than_the_process_has_is_a_message(
 ) -> None:
     monkeypatch.setattr(reader_process, "MOST_BYTES", 48 << 20)
     table = pyarrow.table(
-        {"question": ["Why?"], "wide": pyarrow.array([[0] * 8_000_000], pyarrow.list_(pyarrow.int64()))}
+        {
+            "question": ["Why?"],
+            "wide": pyarrow.array([[0] * 8_000_000], pyarrow.list_(pyarrow.int64())),
+        }
     )
     parquet.write_table(table, tmp_path / "a.parquet")
     assert (tmp_path / "a.parquet").stat().st_size < 200_000
-    assert "a.parquet cannot be read as Parquet: it needs more than 48 MiB of memory" in refused(tmp_path / "a.parquet")
+    assert "a.parquet cannot be read as Parquet: it needs more than 48 MiB of memory" in refused(
+        tmp_path / "a.parquet"
+    )
 
 
 PEAK = """
@@ -141,19 +154,27 @@ print(count, max(both) // (1024 if sys.platform != "darwin" else 1 << 20))
 """
 
 
-def test_a_text_of_a_megabyte_in_each_of_a_thousand_records_takes_little_memory(tmp_path: Path) -> None:
+def test_a_text_of_a_megabyte_in_each_of_a_thousand_records_takes_little_memory(
+    tmp_path: Path,
+) -> None:
     """All together they would take a GiB; a batch of 128 of them, as before, 128 MiB twice. The bound is a batch of
     256 MiB, in both processes, and the libraries."""
     path = arrow(tmp_path / "a.arrow", pyarrow.table({"question": repeated("x" * (1 << 20), 1000)}))
     assert path.stat().st_size < 1_100_000
     # A process begins with the peak of the one that started it: the tests' own would hide what is measured.
-    small = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', *sys.argv[1:]]))"
-    done = subprocess.run([sys.executable, "-c", small, PEAK, path], capture_output=True, text=True, check=True)
+    small = (
+        "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', *sys.argv[1:]]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", small, PEAK, path], capture_output=True, text=True, check=True
+    )
     count, peak = map(int, done.stdout.split())
     assert (count, peak < 700) == (1000, True)
 
 
-def test_a_reading_that_ends_early_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reading_that_ends_early_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     started: list[subprocess.Popen[bytes]] = []
     begin = subprocess.Popen
 
@@ -171,7 +192,9 @@ def test_a_reading_that_ends_early_leaves_no_process(tmp_path: Path, monkeypatch
     assert started[0].returncode is not None
 
 
-def test_a_folder_of_several_files_is_read_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_several_files_is_read_by_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     started: list[object] = []
     begin = subprocess.Popen
 

@@ -27,7 +27,11 @@ MCQ = Item(
 )
 FREEFORM = Item(form="freeform", level="base", question="这是什么？", answer="云。\n雨。")
 CLOZE = Item(
-    form="cloze", question="The <blank> rises.", answer="wind", statement="The wind rises.", proposals=("wind",)
+    form="cloze",
+    question="The <blank> rises.",
+    answer="wind",
+    statement="The wind rises.",
+    proposals=("wind",),
 )
 OPEN = Item(form="cloze", statement="The sea rises.", proposals=("sea", "rises"))
 ITEMS = [MCQ, FREEFORM, CLOZE, OPEN]
@@ -44,9 +48,27 @@ def test_items_come_back_as_they_were_written(tmp_path: Path, suffix: str):
 def test_the_published_files_are_read(tmp_path: Path):
     options = "b) Sea salt\n--------------------\na) Dust: a) fine, b) coarse"
     rows = [
-        {"Question": "Which?", "Options": options, "Answer": "a", "Complexity": "HYPOTHETICAL", "Context": "c"},
-        {"Question": "Why?", "Options": "", "Answer": "Because.", "Complexity": "BASE", "Context": ""},
-        {"Question": "The <MASK> of <MASK>.", "Options": "", "Answer": "mass", "Complexity": "", "Context": ""},
+        {
+            "Question": "Which?",
+            "Options": options,
+            "Answer": "a",
+            "Complexity": "HYPOTHETICAL",
+            "Context": "c",
+        },
+        {
+            "Question": "Why?",
+            "Options": "",
+            "Answer": "Because.",
+            "Complexity": "BASE",
+            "Context": "",
+        },
+        {
+            "Question": "The <MASK> of <MASK>.",
+            "Options": "",
+            "Answer": "mass",
+            "Complexity": "",
+            "Context": "",
+        },
     ]
     out = io.StringIO()
     writer = csv.DictWriter(out, list(rows[0]))
@@ -58,7 +80,11 @@ def test_the_published_files_are_read(tmp_path: Path):
     assert mcq.options == {"a": "Dust: a) fine, b) coarse", "b": "Sea salt"}
     assert mcq.passages == (Passage(text="c"),)
     assert (freeform.form, freeform.level, freeform.answer) == ("freeform", "base", "Because.")
-    assert (cloze.form, cloze.question, cloze.answer) == ("cloze", "The <blank> of <blank>.", "mass")
+    assert (cloze.form, cloze.question, cloze.answer) == (
+        "cloze",
+        "The <blank> of <blank>.",
+        "mass",
+    )
     assert cloze.statement == "The mass of mass."
 
 
@@ -88,7 +114,11 @@ def test_what_is_no_item_is_named_by_its_line(tmp_path: Path):
         read_items(tmp_path / "bench.jsonl")
     message = str(raised.value)
     for words in (
-        *("letter of one of at least two options", "an mcq has them", "'mcq', 'freeform' or 'cloze'"),
+        *(
+            "letter of one of at least two options",
+            "an mcq has them",
+            "'mcq', 'freeform' or 'cloze'",
+        ),
         *("needs <blank>", 'the id "1" is already in line 5', "found a list", "is not JSON"),
         "a dropped item needs one",
     ):

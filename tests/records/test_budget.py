@@ -33,11 +33,18 @@ def read(path: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "text", [b'{"a": [1, 2, {"b": 3}]}', b'["a, [b]", "\\"{,", {"c": "d"}, []]', b"[[],[],[]]", b"1"]
+    "text",
+    [b'{"a": [1, 2, {"b": 3}]}', b'["a, [b]", "\\"{,", {"c": "d"}, []]', b"[[],[],[]]", b"1"],
 )
 def test_the_values_of_a_text_are_counted_without_parsing_it(text: bytes) -> None:
     def count(value: Any) -> int:
-        inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        inner = (
+            list(value.values())
+            if isinstance(value, dict)
+            else value
+            if isinstance(value, list)
+            else []
+        )
         return 1 + sum(map(count, inner))
 
     # one mark, a comma or a bracket, for each value: an empty list or object counts twice
@@ -51,11 +58,17 @@ def test_commas_and_brackets_of_a_text_are_no_values(few: None) -> None:
     assert files.parse_json(text)["id"] == "1"
 
 
-def test_a_record_of_too_many_values_is_a_bad_record_that_names_the_limit(few: None, tmp_path: Path) -> None:
+def test_a_record_of_too_many_values_is_a_bad_record_that_names_the_limit(
+    few: None, tmp_path: Path
+) -> None:
     """Itself, three texts, two that hold others, and 40 numbers: 46 values."""
     wide = {**RECORD, "id": "2", "meta": {"wide": list(range(40))}}
-    (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in (RECORD, wide, {**RECORD, "id": "3"})))
-    with pytest.raises(BadInput, match=r"a.jsonl:2: has 46 values, more than the limit of 20; leave out"):
+    (tmp_path / "a.jsonl").write_text(
+        "".join(f"{json.dumps(one)}\n" for one in (RECORD, wide, {**RECORD, "id": "3"}))
+    )
+    with pytest.raises(
+        BadInput, match=r"a.jsonl:2: has 46 values, more than the limit of 20; leave out"
+    ):
         read(tmp_path / "a.jsonl")
     assert [example.id for example in Reading(tmp_path / "a.jsonl", skip_bad=True)] == ["1", "3"]
 
@@ -89,11 +102,15 @@ def test_a_row_of_too_many_cells_or_characters_ends_the_reading_with_its_line(
 ) -> None:
     monkeypatch.setattr(sources, "LONGEST_LINE", 200)
     (tmp_path / "a.csv").write_text(f"question,answer\nWhy?,So.\n{line}\n")
-    with pytest.raises(UserError, match=r"a.csv:3: (has more than the limit of 20 cells|a record is longer than)"):
+    with pytest.raises(
+        UserError, match=r"a.csv:3: (has more than the limit of 20 cells|a record is longer than)"
+    ):
         read(tmp_path / "a.csv")
 
 
-def test_a_table_that_names_too_many_columns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_names_too_many_columns_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sources, "MOST_COLUMNS", 10)
     (tmp_path / "a.csv").write_text(",".join(f"c{n}" for n in range(20)) + "\n")
     with pytest.raises(UserError, match="the first line must name the columns, 10 at most"):
@@ -110,9 +127,18 @@ def test_a_sample_that_unpacks_to_far_more_than_its_size_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "ALWAYS_UNPACKED", 1 << 16)
-    sample = {"id": 1, "epoch": 1, "input": "Why? " * 40_000, "target": "So.", "output": {"completion": "So."}}
+    sample = {
+        "id": 1,
+        "epoch": 1,
+        "input": "Why? " * 40_000,
+        "target": "So.",
+        "output": {"completion": "So."},
+    }
     log(tmp_path / "a.eval", sample)
-    with pytest.raises(UserError, match=r"samples/1_epoch_1.json unpacks from [\d,]+ bytes to more than the limit of"):
+    with pytest.raises(
+        UserError,
+        match=r"samples/1_epoch_1.json unpacks from [\d,]+ bytes to more than the limit of",
+    ):
         list(containers.of_inspect(tmp_path / "a.eval"))
     monkeypatch.setattr(files, "ALWAYS_UNPACKED", 1 << 20)
     assert len(list(containers.of_inspect(tmp_path / "a.eval"))) == 1
@@ -120,7 +146,9 @@ def test_a_sample_that_unpacks_to_far_more_than_its_size_is_refused(
 
 def test_a_sample_of_too_many_values_is_refused(few: None, tmp_path: Path) -> None:
     log(tmp_path / "a.eval", {"id": 1, "wide": [[]] * 2000})
-    with pytest.raises(UserError, match=r"a.eval cannot be read as an Inspect log: has [\d,]+ values, more than"):
+    with pytest.raises(
+        UserError, match=r"a.eval cannot be read as an Inspect log: has [\d,]+ values, more than"
+    ):
         list(containers.of_inspect(tmp_path / "a.eval"))
 
 
@@ -139,12 +167,16 @@ print(peak // (1024 if sys.platform != "darwin" else 1 << 20))
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
-def test_eight_million_empty_lists_take_no_more_memory_than_their_text(name: str, tmp_path: Path) -> None:
+def test_eight_million_empty_lists_take_no_more_memory_than_their_text(
+    name: str, tmp_path: Path
+) -> None:
     """Parsed, they would take more than 400 MiB; 24 MB of text are held about four times at most."""
     wide = '{"question": "Why?", "answer": "So.", "meta": {"wide": [' + "[]," * 8_000_000 + "[]]}}"
     (tmp_path / name).write_text(f"[{wide}]" if name == "a.json" else f"{wide}\n")
     # A process begins with the peak of the one that started it: the tests' own would hide what is measured.
-    small = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', *sys.argv[1:]]))"
+    small = (
+        "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-c', *sys.argv[1:]]))"
+    )
     words = [sys.executable, "-c", small, PEAK, str(tmp_path / name)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     message, peak = done.stdout.splitlines()
@@ -152,8 +184,12 @@ def test_eight_million_empty_lists_take_no_more_memory_than_their_text(name: str
     assert int(peak) < 250
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.parquet"])  # a row of CSV: by its separators
-def test_the_json_texts_in_the_cells_of_a_record_are_bounded_together(name: str, few: None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["a.jsonl", "a.json", "a.parquet"]
+)  # a row of CSV: by its separators
+def test_the_json_texts_in_the_cells_of_a_record_are_bounded_together(
+    name: str, few: None, tmp_path: Path
+) -> None:
     """Each of the five texts is a list of 13 numbers, 14 values: below the limit of 20 by itself; together 70."""
     cell = json.dumps(list(range(13)))
     wide = {"id": "2", "question": "Why?", "answer": "So.", **{f"more{n}": cell for n in range(5)}}
@@ -165,9 +201,12 @@ def test_the_json_texts_in_the_cells_of_a_record_are_bounded_together(name: str,
         path.write_text(json.dumps([fit, wide], indent=1))
     else:
         pyarrow = pytest.importorskip("pyarrow")
-        pytest.importorskip("pyarrow.parquet").write_table(pyarrow.Table.from_pylist([fit, wide]), path)
+        pytest.importorskip("pyarrow.parquet").write_table(
+            pyarrow.Table.from_pylist([fit, wide]), path
+        )
     with pytest.raises(
-        BadInput, match=rf"{name}:\d: has 70 values in its JSON texts together, more than the limit of 20"
+        BadInput,
+        match=rf"{name}:\d: has 70 values in its JSON texts together, more than the limit of 20",
     ):
         read(path)
     assert [example.id for example in Reading(path, skip_bad=True)] == ["1"]
@@ -176,6 +215,8 @@ def test_the_json_texts_in_the_cells_of_a_record_are_bounded_together(name: str,
 def test_the_json_texts_inside_of_each_other_count_together_too(few: None) -> None:
     """Two texts in a list in an object: 2 x 14 values."""
     cell = json.dumps(list(range(13)))
-    files.check_texts({"inputs": {"messages": [cell, "[1] So. " * 3]}})  # a text that only begins like JSON
+    files.check_texts(
+        {"inputs": {"messages": [cell, "[1] So. " * 3]}}
+    )  # a text that only begins like JSON
     with pytest.raises(ValueError, match="has 28 values in its JSON texts together"):
         files.check_texts({"inputs": {"messages": [cell, "so"]}, "outputs": [[cell]]})

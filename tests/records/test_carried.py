@@ -17,7 +17,10 @@ CHECKED: dict[str, Any] = {
     "query": "Which river is the longest?",
     "response": "The Nile, in Africa.",
     "gt_answer": "The Nile.",
-    "retrieved_context": [{"doc_id": "d1", "text": "The Nile is in Africa."}, {"doc_id": "d2", "text": "Rain."}],
+    "retrieved_context": [
+        {"doc_id": "d1", "text": "The Nile is in Africa."},
+        {"doc_id": "d2", "text": "Rain."},
+    ],
     "response_claims": [["Nile", "is", "the longest river"], "The Nile is in Africa."],
     "gt_answer_claims": [],
     "answer2response": ["Entailment", "Neutral"],
@@ -76,16 +79,31 @@ def test_ours_are_read_under_their_own_names():
         ({"response_claims": [1, "b"]}, "claims[0]: expected text, found 1"),
         ({"response_claims": [" ", "b"]}, "claims[0]: is empty"),
         ({"response_claims": [["a", "b"], "c"]}, "claims[0]: expected text, found a list"),
-        ({"answer2response": ["Entailment", "maybe"]}, "claims_by_reference[1]: expected entails, contradicts or neut"),
-        ({"answer2response": ["Entailment"]}, "claims_by_reference: expected 2 (one for each of the claims), found 1"),
+        (
+            {"answer2response": ["Entailment", "maybe"]},
+            "claims_by_reference[1]: expected entails, contradicts or neut",
+        ),
+        (
+            {"answer2response": ["Entailment"]},
+            "claims_by_reference: expected 2 (one for each of the claims), found 1",
+        ),
         (
             {"retrieved2response": [["Neutral"], ["Neutral", "Neutral"]]},
             "claims_by_contexts[0]: expected 2 (one for each passage that is not empty), found 1",
         ),
-        ({"retrieved2response": ["Neutral", "Neutral"]}, "claims_by_contexts[0]: expected a list of labels"),
+        (
+            {"retrieved2response": ["Neutral", "Neutral"]},
+            "claims_by_contexts[0]: expected a list of labels",
+        ),
         ({"gt_answer_claims": None}, "reference_claims_by_answer: needs reference_claims"),
-        ({"gt_answer": ["The Nile.", "Nile"]}, "reference_claims: belong to one reference, found 2"),
-        ({"context_claims": [["a"]]}, "context_claims: expected 2 (a list for each passage), found 1"),
+        (
+            {"gt_answer": ["The Nile.", "Nile"]},
+            "reference_claims: belong to one reference, found 2",
+        ),
+        (
+            {"context_claims": [["a"]]},
+            "context_claims: expected 2 (a list for each passage), found 1",
+        ),
     ],
 )
 def test_wrong_ones_are_bad_records_with_the_reason(changed: dict[str, Any], reason: str):

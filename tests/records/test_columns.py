@@ -27,13 +27,34 @@ def problem(record: Any, cells: bool = False, **mapping: str) -> str:
 SAME = [
     {"question": "q", "answer": "a", "contexts": ["c1", "c2"], "references": ["r"]},
     {"question": "q", "answer": "a", "contexts": ["c1", "c2"], "ground_truth": "r"},
-    {"question": "q", "answer": "a", "contexts": ["c1", "c2"], "ground_truths": ["r"], "ground_truth": "r"},
+    {
+        "question": "q",
+        "answer": "a",
+        "contexts": ["c1", "c2"],
+        "ground_truths": ["r"],
+        "ground_truth": "r",
+    },
     {"user_input": "q", "response": "a", "retrieved_contexts": ["c1", "c2"], "reference": "r"},
     {"input": "q", "actual_output": "a", "retrieval_context": ["c1", "c2"], "expected_output": "r"},
-    {"userInput": "q", "actualOutput": "a", "retrievalContext": ["c1", "c2"], "expectedOutput": "r"},
+    {
+        "userInput": "q",
+        "actualOutput": "a",
+        "retrievalContext": ["c1", "c2"],
+        "expectedOutput": "r",
+    },
     {"Query": "q", "RESPONSE": "a", "RetrievedContexts": ["c1", "c2"], "groundTruth": "r"},
-    {"query": "q", "response": "a", "retrieved_context": [{"text": "c1"}, {"text": "c2"}], "gt_answer": "r"},
-    {"Question": "q", "Answer": "a", "Retrieved Contexts": ["c1", "", None, " ", "c2"], "Ground-Truth": "r"},
+    {
+        "query": "q",
+        "response": "a",
+        "retrieved_context": [{"text": "c1"}, {"text": "c2"}],
+        "gt_answer": "r",
+    },
+    {
+        "Question": "q",
+        "Answer": "a",
+        "Retrieved Contexts": ["c1", "", None, " ", "c2"],
+        "Ground-Truth": "r",
+    },
 ]
 
 
@@ -51,12 +72,18 @@ def test_ragas_reference_contexts_go_to_meta() -> None:
 
 
 def test_deepeval_context_is_the_ideal_one_beside_a_retrieval_context() -> None:
-    both = read({"input": "q", "actual_output": "a", "retrieval_context": ["found"], "context": ["ideal"]})
+    both = read(
+        {"input": "q", "actual_output": "a", "retrieval_context": ["found"], "context": ["ideal"]}
+    )
     assert both.contexts == (Context(text="found"),)
     assert both.meta == {"context": ["ideal"]}
-    camel = read({"input": "q", "actualOutput": "a", "retrievalContext": ["found"], "Context": ["ideal"]})
+    camel = read(
+        {"input": "q", "actualOutput": "a", "retrievalContext": ["found"], "Context": ["ideal"]}
+    )
     assert (camel.contexts, camel.meta) == (both.contexts, {"Context": ["ideal"]})
-    none_found = read({"input": "q", "actual_output": "a", "retrieval_context": None, "context": ["ideal"]})
+    none_found = read(
+        {"input": "q", "actual_output": "a", "retrieval_context": None, "context": ["ideal"]}
+    )
     assert none_found.contexts == ()
     assert read({"input": "q", "context": ["only"]}).contexts == (Context(text="only"),)
 
@@ -73,11 +100,15 @@ def test_passages_as_objects() -> None:
         Context(text="p", id="2"),
     )
     assert read({"question": "q", "context": "one"}).contexts == (Context(text="one"),)
-    assert read({"question": "q", "context": {"id": "x", "text": "one"}}).contexts == (Context(text="one", id="x"),)
+    assert read({"question": "q", "context": {"id": "x", "text": "one"}}).contexts == (
+        Context(text="one", id="x"),
+    )
     assert read({"question": "q", "context": ""}).contexts == ()
 
 
-@pytest.mark.parametrize(("number", "text"), [(1, "1"), (1.0, "1"), (1.5, "1.5"), (-3, "-3"), (2**60, str(2**60))])
+@pytest.mark.parametrize(
+    ("number", "text"), [(1, "1"), (1.0, "1"), (1.5, "1.5"), (-3, "-3"), (2**60, str(2**60))]
+)
 def test_numeric_ids_become_text(number: float, text: str) -> None:
     assert read({"id": number, "question": "q"}).id == text
     assert read({"query_id": number, "query": "q"}).id == text
@@ -106,14 +137,18 @@ def test_messages_say_what_was_expected() -> None:
     assert problem({"question": "q", "contexts": [["c"]]}) == (
         "contexts[0]: expected text or an object with id and text, found a list"
     )
-    assert "contexts[1]: an object needs its passage" in problem({"question": "q", "contexts": ["c", {"id": 1}]})
+    assert "contexts[1]: an object needs its passage" in problem(
+        {"question": "q", "contexts": ["c", {"id": 1}]}
+    )
     assert problem({"question": "q", "references": [1]}) == "references[0]: expected text, found 1"
     assert problem({"question": "q", "profile": "nurse\nor so"}) == (
         "profile: expected an object, found 'nurse\\nor so'"
     )
     assert problem([1]) == "expected an object with named fields, found a list"
     assert problem({}) == "the record is empty"
-    assert problem({"text": "t"}) == ("no known column (found text); name columns with mapping={'question': 'COLUMN'}")
+    assert problem({"text": "t"}) == (
+        "no known column (found text); name columns with mapping={'question': 'COLUMN'}"
+    )
 
 
 def test_characters_that_cannot_be_kept() -> None:
@@ -134,7 +169,12 @@ def test_two_columns_for_one_field() -> None:
 
 
 def test_mapping_goes_first() -> None:
-    example = read({"Frage": "q", "question": "other", "text": "a"}, question="Frage", answer="text", contexts="Quelle")
+    example = read(
+        {"Frage": "q", "question": "other", "text": "a"},
+        question="Frage",
+        answer="text",
+        contexts="Quelle",
+    )
     assert (example.question, example.answer) == ("q", "a")
     assert example.meta == {"question": "other"}
 
@@ -142,14 +182,19 @@ def test_mapping_goes_first() -> None:
 def test_mapping_of_an_unknown_field() -> None:
     with pytest.raises(UnknownName, match="Did you mean question"):
         Columns({"qestion": "q"})
-    with pytest.warns(DeprecationWarning, match="`references`"), pytest.raises(UserError, match="references twice"):
+    with (
+        pytest.warns(DeprecationWarning, match="`references`"),
+        pytest.raises(UserError, match="references twice"),
+    ):
         Columns({"reference": "a", "references": "b"})
 
 
 def test_unknown_columns_go_to_meta() -> None:
     record = {"question": "q", "score": 3, "empty": None, "nan": float("nan"), "meta": {"by": "me"}}
     assert read(record).meta == {"by": "me", "score": 3}
-    assert "meta: by is also a column" in problem({"question": "q", "by": "you", "meta": {"by": "me"}})
+    assert "meta: by is also a column" in problem(
+        {"question": "q", "by": "you", "meta": {"by": "me"}}
+    )
 
 
 def test_cells_of_a_csv_file() -> None:
@@ -182,17 +227,24 @@ def test_cells_of_a_csv_file() -> None:
     ],
 )
 def test_lists_in_cells(cell: str, texts: list[str]) -> None:
-    assert [context.text for context in read({"question": "q", "contexts": cell}, cells=True).contexts] == texts
+    assert [
+        context.text for context in read({"question": "q", "contexts": cell}, cells=True).contexts
+    ] == texts
 
 
-@pytest.mark.parametrize("cell", ["['a' 'b']", "['a'\n 'b']", "['a', b]", "[{'text': 'a'} {'text': 'b'}]"])
+@pytest.mark.parametrize(
+    "cell", ["['a' 'b']", "['a'\n 'b']", "['a', b]", "[{'text': 'a'} {'text': 'b'}]"]
+)
 def test_lists_without_commas_are_refused(cell: str) -> None:
-    assert "looks like a list but is not valid" in problem({"question": "q", "contexts": cell}, cells=True)
+    assert "looks like a list but is not valid" in problem(
+        {"question": "q", "contexts": cell}, cells=True
+    )
 
 
 def test_a_passage_keeps_its_page_which_no_metric_sees() -> None:
     plain, paged = (
-        read({"question": "q", "answer": "a", "contexts": [{"text": "c", **more}]}) for more in ({}, {"page": 7})
+        read({"question": "q", "answer": "a", "contexts": [{"text": "c", **more}]})
+        for more in ({}, {"page": 7})
     )
     assert paged.contexts == (Context(text="c", page="7"),)
     assert example_of(paged.to_json()).contexts == paged.contexts

@@ -32,8 +32,14 @@ def read(path: Any, **options: Any) -> list[Example]:
 
 # JSON -----------------------------------------------------------------------------------------------------------------
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -94,22 +100,30 @@ def test_a_record_of_a_list_has_a_limit(tmp_path: Path, monkeypatch: pytest.Monk
 # Encodings ------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "shift_jis"])
 @pytest.mark.parametrize("suffix", ["jsonl", "json", "csv"])
-def test_a_file_in_another_encoding_is_read_if_it_is_named(tmp_path: Path, encoding: str, suffix: str) -> None:
+def test_a_file_in_another_encoding_is_read_if_it_is_named(
+    tmp_path: Path, encoding: str, suffix: str
+) -> None:
     question = "日本語の質問" if encoding == "shift_jis" else "Où est la rivière ?"
     path = tmp_path / f"a.{suffix}"
     line = json.dumps({"question": question}, ensure_ascii=False)
     path.write_bytes(
-        {"jsonl": f"{line}\n", "json": f"[{line}]", "csv": f"question\n{question}\n"}[suffix].encode(encoding)
+        {"jsonl": f"{line}\n", "json": f"[{line}]", "csv": f"question\n{question}\n"}[
+            suffix
+        ].encode(encoding)
     )
     assert [one.question for one in read(path, encoding=encoding)] == [question]
     with pytest.raises(UserError, match="add encoding="):
         read(path)
 
 
-def test_the_error_of_a_file_that_is_not_utf_8_names_once_what_it_looks_like(tmp_path: Path) -> None:
+def test_the_error_of_a_file_that_is_not_utf_8_names_once_what_it_looks_like(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes("question,answer\nà côté,été\nforêt,où ça\n".encode("cp1252"))
-    with pytest.raises(BadInput, match=r"it looks like cp1252 or cp125\d: add encoding='cp1252'") as caught:
+    with pytest.raises(
+        BadInput, match=r"it looks like cp1252 or cp125\d: add encoding='cp1252'"
+    ) as caught:
         read(path)
     assert str(caught.value).count("encoding=") == 1
     path.write_bytes("question,answer\nà côté,été\n".encode("cp1252"))
@@ -123,26 +137,46 @@ def test_the_error_of_a_file_that_is_not_utf_8_names_once_what_it_looks_like(tmp
 
 
 # Paths ----------------------------------------------------------------------------------------------------------------
-RECORD = {"title": "Rivers", "input": {"messages": [{"content": "Hi"}, {"content": "Where is the Nile?"}]}, "n": 3}
+RECORD = {
+    "title": "Rivers",
+    "input": {"messages": [{"content": "Hi"}, {"content": "Where is the Nile?"}]},
+    "n": 3,
+}
 
 
 def test_a_mapping_may_be_a_path_and_several_columns() -> None:
     (one,) = read(
-        [RECORD], mapping={"question": "title,input.messages[-1].content", "id": "title,n", "answer": "title"}
+        [RECORD],
+        mapping={
+            "question": "title,input.messages[-1].content",
+            "id": "title,n",
+            "answer": "title",
+        },
     )
-    assert (one.question, one.id, one.answer) == ("Rivers\n\nWhere is the Nile?", "Rivers/3", "Rivers")
-    (one,) = read([{"q": "x", "one": ["p"], "two": "r"}], mapping={"question": "q", "contexts": "one,two"})
+    assert (one.question, one.id, one.answer) == (
+        "Rivers\n\nWhere is the Nile?",
+        "Rivers/3",
+        "Rivers",
+    )
+    (one,) = read(
+        [{"q": "x", "one": ["p"], "two": "r"}], mapping={"question": "q", "contexts": "one,two"}
+    )
     assert [passage.text for passage in one.contexts] == ["p", "r"]
 
 
 def test_a_path_looks_into_json_in_a_cell(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('title,input\nx,"{""messages"": [{""content"": ""Why?""}]}"\n', "utf-8")
-    assert [one.question for one in read(path, mapping={"question": "input.messages[0].content"})] == ["Why?"]
+    assert [
+        one.question for one in read(path, mapping={"question": "input.messages[0].content"})
+    ] == ["Why?"]
 
 
 def test_a_column_of_that_very_name_comes_first() -> None:
-    (one,) = read([{"a.b": "column", "a": {"b": "path"}, "x,y": "both"}], mapping={"question": "a.b", "answer": "x,y"})
+    (one,) = read(
+        [{"a.b": "column", "a": {"b": "path"}, "x,y": "both"}],
+        mapping={"question": "a.b", "answer": "x,y"},
+    )
     assert (one.question, one.answer) == ("column", "both")
 
 
@@ -150,10 +184,15 @@ def test_a_path_that_no_record_has_is_named_once_with_the_nearest() -> None:
     with pytest.raises(
         UserError, match=r"has the column input\.mesages\[-1\]\.content \(near: input\.messages"
     ) as caught:
-        read([RECORD] * 3, mapping={"question": "input.mesages[-1].content", "answer": "title"}, skip_bad=True)
+        read(
+            [RECORD] * 3,
+            mapping={"question": "input.mesages[-1].content", "answer": "title"},
+            skip_bad=True,
+        )
     assert str(caught.value).count("mesages") == 1
     with pytest.raises(
-        UserError, match=r"the column input\.text \(near: input\), n\[\?; the columns are title, input, n"
+        UserError,
+        match=r"the column input\.text \(near: input\), n\[\?; the columns are title, input, n",
     ):
         read([RECORD], mapping={"question": "title,input.text", "answer": "n[?"}, skip_bad=True)
 
@@ -166,7 +205,9 @@ def test_a_chat_is_read_by_the_functions_of_paths() -> None:
 
 
 def test_a_mapping_replaces_what_a_shape_reads() -> None:
-    (one, _) = read(TOOLS / "langfuse.json", mapping={"references": "name", "system": "environment,name"})
+    (one, _) = read(
+        TOOLS / "langfuse.json", mapping={"references": "name", "system": "environment,name"}
+    )
     assert (one.references, one.system, one.answer) == (("ask",), "production/ask", "In Africa.")
 
 
@@ -182,7 +223,10 @@ def sheet(path: Path, rows: list[list[Any]]) -> None:
         return "<c/>" if value is None else f"<c{style}><v>{number}</v></c>"
 
     base = "http://schemas.openxmlformats.org"
-    main, office = f'xmlns="{base}/spreadsheetml/2006/main"', f"{base}/officeDocument/2006/relationships"
+    main, office = (
+        f'xmlns="{base}/spreadsheetml/2006/main"',
+        f"{base}/officeDocument/2006/relationships",
+    )
     head = f'<Relationships xmlns="{base}/package/2006/relationships">'
 
     def link(name: str, kind: str, target: str) -> str:
@@ -193,11 +237,15 @@ def sheet(path: Path, rows: list[list[Any]]) -> None:
     parts = link("b", "worksheet", "worksheets/a.xml") + link("c", "styles", "styles.xml")
     body = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
     with zipfile.ZipFile(path, "w") as file:
-        file.writestr("_rels/.rels", f"{head}{link('a', 'officeDocument', 'xl/workbook.xml')}</Relationships>")
+        file.writestr(
+            "_rels/.rels", f"{head}{link('a', 'officeDocument', 'xl/workbook.xml')}</Relationships>"
+        )
         file.writestr("xl/workbook.xml", f'<workbook {main} xmlns:r="{office}">{sheets}</workbook>')
         file.writestr("xl/_rels/workbook.xml.rels", f"{head}{parts}</Relationships>")
         file.writestr("xl/styles.xml", f"<styleSheet {main}>{styles}</styleSheet>")
-        file.writestr("xl/worksheets/a.xml", f"<worksheet {main}><sheetData>{body}</sheetData></worksheet>")
+        file.writestr(
+            "xl/worksheets/a.xml", f"<worksheet {main}><sheetData>{body}</sheetData></worksheet>"
+        )
 
 
 def test_a_sheet_is_read_like_cells(tmp_path: Path) -> None:
@@ -207,7 +255,11 @@ def test_a_sheet_is_read_like_cells(tmp_path: Path) -> None:
     ]
     sheet(tmp_path / "a.xlsx", [*rows, [8, "Why?", None, "one", None]])
     one, two = read(tmp_path / "a.xlsx")
-    assert (one.id, one.answer, [passage.text for passage in one.contexts]) == ("7", "In Africa.", ["a", "b"])
+    assert (one.id, one.answer, [passage.text for passage in one.contexts]) == (
+        "7",
+        "In Africa.",
+        ["a", "b"],
+    )
     assert one.meta == {"day": "2026-11-02"}
     assert (two.answer, len(two.contexts)) == (None, 1)
 
@@ -223,7 +275,12 @@ def test_an_error_of_a_sheet_is_a_bad_record_that_names_it(tmp_path: Path) -> No
     sheet(tmp_path / "a.xlsx", rows)
     with zipfile.ZipFile(tmp_path / "a.xlsx") as file:
         members = {name: file.read(name) for name in file.namelist()}
-    body = members["xl/worksheets/a.xml"].decode().replace("<c/>", error, 1).replace("<c/>", formula, 1)
+    body = (
+        members["xl/worksheets/a.xml"]
+        .decode()
+        .replace("<c/>", error, 1)
+        .replace("<c/>", formula, 1)
+    )
     with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as file:
         for name, content in members.items():
             file.writestr(name, body if name.endswith("a.xml") else content)
@@ -240,14 +297,19 @@ def test_a_sheet_with_too_many_cells_is_refused_before_they_are_made(
 ) -> None:
     monkeypatch.setattr("longmark.records.sheets.MOST_CELLS", 10)
     sheet(tmp_path / "a.xlsx", [["question", "answer"], *(["Why?", "So."] for _ in range(5))])
-    with pytest.raises(UserError, match="6 rows of 2 columns, more than 10 cells; delete empty rows"):
+    with pytest.raises(
+        UserError, match="6 rows of 2 columns, more than 10 cells; delete empty rows"
+    ):
         read(tmp_path / "a.xlsx")
 
 
 @pytest.mark.parametrize(
     ("program", "why"),
     [
-        ("import os; os.abort()", "its reader ended with SIGABRT. The file is damaged or too large"),
+        (
+            "import os; os.abort()",
+            "its reader ended with SIGABRT. The file is damaged or too large",
+        ),
         ("raise SystemExit(9)", "its reader ended with the exit code 9. Save the file again"),
         (
             "import sys; print('no such sheet', file=sys.stderr); raise SystemExit(3)",
@@ -265,7 +327,9 @@ def test_what_ends_the_reader_of_a_sheet_is_a_message(
         read(tmp_path / "a.xlsx")
 
 
-def test_a_sheet_that_is_not_read_to_its_end_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sheet_that_is_not_read_to_its_end_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     started: list[subprocess.Popen[str]] = []
     begin = subprocess.Popen
 
@@ -274,7 +338,10 @@ def test_a_sheet_that_is_not_read_to_its_end_leaves_no_process(tmp_path: Path, m
         return started[-1]
 
     monkeypatch.setattr(subprocess, "Popen", recorded)
-    sheet(tmp_path / "a.xlsx", [["question", "answer"], *([f"Why {i}?", "So."] for i in range(20_000))])
+    sheet(
+        tmp_path / "a.xlsx",
+        [["question", "answer"], *([f"Why {i}?", "So."] for i in range(20_000))],
+    )
     rows = sheets.rows_of(tmp_path / "a.xlsx")
     assert isinstance(rows, Generator)
     next(rows)
@@ -309,7 +376,9 @@ def zstandard(path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_an_inspect_log_of_samples_in_a_zip_file_is_read_as_its_json(tmp_path: Path, packed: bool) -> None:
+def test_an_inspect_log_of_samples_in_a_zip_file_is_read_as_its_json(
+    tmp_path: Path, packed: bool
+) -> None:
     log = json.loads((TOOLS / "inspect.json").read_text("utf-8"))
     path = tmp_path / "a.eval"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
@@ -323,7 +392,11 @@ def test_an_inspect_log_of_samples_in_a_zip_file_is_read_as_its_json(tmp_path: P
 
 def test_an_inspect_sample_that_failed_has_no_answer() -> None:
     sample = json.loads((TOOLS / "inspect.json").read_text("utf-8"))["samples"][0]
-    failed = sample | {"output": {"model": "m", "choices": [], "completion": ""}, "error": {"message": "no"}, "log": {}}
+    failed = sample | {
+        "output": {"model": "m", "choices": [], "completion": ""},
+        "error": {"message": "no"},
+        "log": {},
+    }
     (one,) = read([failed])
     assert (one.answer, one.meta["error"]) == (None, "no")
 
@@ -348,7 +421,9 @@ def test_a_folder_of_a_data_set_is_read(tmp_path: Path) -> None:
         part.parent.mkdir(exist_ok=True)
         parquet.write_table(table.slice((number - 1) * 150, 150), part)
     assert (
-        [one.id for one in read(saved)] == [one.id for one in read(tmp_path / "files")] == [str(n) for n in range(300)]
+        [one.id for one in read(saved)]
+        == [one.id for one in read(tmp_path / "files")]
+        == [str(n) for n in range(300)]
     )
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match=r"empty is a folder without \.arrow or \.parquet files"):
@@ -358,9 +433,14 @@ def test_a_folder_of_a_data_set_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the greatest memory of a process is read in /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(),
+    reason="the greatest memory of a process is read in /proc",
+)
 def test_two_gigabytes_are_read_within_200_megabytes(tmp_path: Path) -> None:
-    record = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))[0] | {"metadata": {"text": "x" * 100_000}}
+    record = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))[0] | {
+        "metadata": {"text": "x" * 100_000}
+    }
     line = json.dumps(record).replace(record["id"], "{}", 1)
     path = tmp_path / "a.jsonl"
     with path.open("w", encoding="utf-8") as file:
@@ -371,7 +451,9 @@ def test_two_gigabytes_are_read_within_200_megabytes(tmp_path: Path) -> None:
         "print(n, next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     )
     # not ru_maxrss: a process begins with that of the one that started it
-    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
     count, kilobytes = map(int, done.stdout.split())
     assert count == 2 * 10**9 // len(line)
     assert kilobytes < 200 * 1024

@@ -60,27 +60,39 @@ def test_the_last_answer_is_scored_with_its_question_and_the_turns_before_it() -
 
 
 def test_each_answer_is_an_example_of_its_conversation() -> None:
-    first, last = read({"id": "c", "messages": NILE, "references": "6,650 km", "contexts": ["Long."]}, turns="each")
+    first, last = read(
+        {"id": "c", "messages": NILE, "references": "6,650 km", "contexts": ["Long."]}, turns="each"
+    )
     assert [(one.id, one.turn_of, *said(one)) for one in (first, last)] == [
         ("c#3", "c", "Where is the Nile?", "In Africa.", 3),
         ("c#7", "c", "How long is it?", "6,650 km.", 7),
     ]
     assert first.question_id == last.question_id, "the conversation is the cluster"
-    assert (first.references, first.contexts) == ((), ()), "what the record says is said of its last answer"
+    assert (first.references, first.contexts) == ((), ()), (
+        "what the record says is said of its last answer"
+    )
     assert (last.references, last.contexts[0].text) == (("6,650 km",), "Long.")
 
 
 def test_a_conversation_is_one_answer_of_all_its_texts() -> None:
     (one,) = read({"id": "c", "messages": NILE}, turns="all")
     assert (one.id, one.turn_of, len(one.turns)) == ("c", "c", 8)
-    assert (one.question, one.answer) == ("Where is the Nile?\n\nHow long is it?\n\nThanks!", "In Africa.\n\n6,650 km.")
+    assert (one.question, one.answer) == (
+        "Where is the Nile?\n\nHow long is it?\n\nThanks!",
+        "In Africa.\n\n6,650 km.",
+    )
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
 @pytest.mark.parametrize("mode", ["last", "each", "all"])
-def test_what_is_written_is_read_again_as_it_was_in_any_mode(mode: str, suffix: str, tmp_path: Path) -> None:
+def test_what_is_written_is_read_again_as_it_was_in_any_mode(
+    mode: str, suffix: str, tmp_path: Path
+) -> None:
     turn = {"role": "assistant", "text": "In Africa.", "contexts": ["a"], "references": ["b"]}
-    records = [{"id": "c", "messages": NILE}, {"id": "d", "turns": [{"role": "user", "text": "Where?"}, turn]}]
+    records = [
+        {"id": "c", "messages": NILE},
+        {"id": "d", "turns": [{"role": "user", "text": "Where?"}, turn]},
+    ]
     first = read(*records, {"id": "plain", "question": "q", "answer": "a"}, turns=mode)
     write_examples(first, tmp_path / f"a{suffix}")
     again = list(Reading(tmp_path / f"a{suffix}", turns=mode).singles())
@@ -95,13 +107,23 @@ def test_a_record_without_turns_is_what_it_was() -> None:
     hashed = "912932561f2a650ff2d4fa4452944474d852933f67398aa1af2884b81350b6a2"  # of the version before turns
     assert plain.content_hash() == hashed
     assert b"turn" not in plain.to_json()
-    (one,) = read({"question": "Why?", "answer": "So.", "messages": [{"role": "user", "content": "Context: …"}]})
+    (one,) = read(
+        {
+            "question": "Why?",
+            "answer": "So.",
+            "messages": [{"role": "user", "content": "Context: …"}],
+        }
+    )
     assert one.turns == (), "a prompt that is stored beside its question and answer"
     assert one.meta["messages"]
     (one,) = read({"question": "Why?", "answer": "So.", "turns": 5})
     assert (one.turns, one.meta) == ((), {"turns": 5})
-    (one,) = read({"messages": [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}]})
-    assert (one.asked, one.question_id) == ("Why?", question_hash("Why?")), "one exchange is asked as before"
+    (one,) = read(
+        {"messages": [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}]}
+    )
+    assert (one.asked, one.question_id) == ("Why?", question_hash("Why?")), (
+        "one exchange is asked as before"
+    )
 
 
 def test_a_question_and_an_answer_beside_the_turns_follow_them() -> None:
@@ -123,12 +145,25 @@ def test_a_question_and_an_answer_beside_the_turns_follow_them() -> None:
 
 def test_conversations_of_other_questions_are_other_questions() -> None:
     asks = [{"role": "user", "text": "And then?"}, {"role": "assistant", "text": "Rain."}]
-    records = [{"turns": [{"role": "user", "text": text}, {"role": "assistant", "text": "-"}, *asks]} for text in "ab"]
+    records = [
+        {"turns": [{"role": "user", "text": text}, {"role": "assistant", "text": "-"}, *asks]}
+        for text in "ab"
+    ]
     one, other = read(*records)
     assert one.question == other.question == "And then?"
     assert one.question_id != other.question_id
-    (same,) = read({"turns": [records[0]["turns"][0], {"role": "assistant", "text": "another system's"}, *asks]})
-    assert same.question_id == one.question_id, "another system's answers to the same user are paired"
+    (same,) = read(
+        {
+            "turns": [
+                records[0]["turns"][0],
+                {"role": "assistant", "text": "another system's"},
+                *asks,
+            ]
+        }
+    )
+    assert same.question_id == one.question_id, (
+        "another system's answers to the same user are paired"
+    )
 
 
 TEXT = {"type": "text", "text": "So:"}
@@ -138,7 +173,11 @@ TEXT = {"type": "text", "text": "So:"}
 FORMS: dict[str, tuple[list[Any], list[tuple[str, str, tuple[str, ...]]]]] = {
     "OpenAI": (
         NILE[4:7],
-        [("assistant", "", ('look({"q": 1})',)), ("tool", "6,650 km", ()), ("assistant", "6,650 km.", ())],
+        [
+            ("assistant", "", ('look({"q": 1})',)),
+            ("tool", "6,650 km", ()),
+            ("assistant", "6,650 km.", ()),
+        ],
     ),
     "OpenAI Responses": (
         [
@@ -146,18 +185,38 @@ FORMS: dict[str, tuple[list[Any], list[tuple[str, str, tuple[str, ...]]]]] = {
             {"type": "reasoning", "summary": []},
             {"type": "function_call", "name": "look", "arguments": "{}"},
             {"type": "function_call_output", "output": "6,650 km"},
-            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]},
+            {
+                "type": "message",
+                "role": "assistant",
+                "content": [{"type": "output_text", "text": "a"}],
+            },
         ],
-        [("user", "q", ()), ("assistant", "", ("look({})",)), ("tool", "6,650 km", ()), ("assistant", "a", ())],
+        [
+            ("user", "q", ()),
+            ("assistant", "", ("look({})",)),
+            ("tool", "6,650 km", ()),
+            ("assistant", "a", ()),
+        ],
     ),
     "Anthropic": (
         [
-            {"role": "assistant", "content": [TEXT, {"type": "tool_use", "name": "look", "input": {"q": 1}}]},
-            {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "6,650 km"}]}]},
+            {
+                "role": "assistant",
+                "content": [TEXT, {"type": "tool_use", "name": "look", "input": {"q": 1}}],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "content": [{"type": "text", "text": "6,650 km"}]}
+                ],
+            },
         ],
         [("assistant", "So:", ('look({"q":1})',)), ("tool", "6,650 km", ())],
     ),
-    "Gemini": ([{"role": "model", "parts": [{"text": "a"}, {"text": "b"}]}], [("assistant", "a\nb", ())]),
+    "Gemini": (
+        [{"role": "model", "parts": [{"text": "a"}, {"text": "b"}]}],
+        [("assistant", "a\nb", ())],
+    ),
     "ShareGPT": (
         [{"from": "human", "value": "q"}, {"from": "gpt", "value": "a"}],
         [("user", "q", ()), ("assistant", "a", ())],
@@ -191,7 +250,10 @@ def test_what_is_no_text_is_counted() -> None:
 def test_an_output_that_repeats_its_input_is_read_once() -> None:
     graph = {"messages": [{"type": "human", "content": "q"}]}
     record = json.loads((TOOLS / "langfuse.jsonl").read_text("utf-8").splitlines()[0])
-    record |= {"input": graph, "output": {"messages": [*graph["messages"], {"type": "ai", "content": "a"}]}}
+    record |= {
+        "input": graph,
+        "output": {"messages": [*graph["messages"], {"type": "ai", "content": "a"}]},
+    }
     (one,) = read(record)
     assert said(one) == ("q", "a", 2)
 
@@ -215,7 +277,11 @@ ODD: dict[str, tuple[list[Any], list[tuple[str | None, str | None, str | None]],
     "an empty answer": (_turns("uq", "a"), [("q", "", None)], ["c#2"]),
     "an empty question": (_turns("u", "aa"), [("", "a", None)], ["c#2"]),
     "a call without a result": ([*_turns("uq"), CALLS], [("q", None, NO_TEXT)], ["c#2"]),
-    "a call, a result, no answer": ([*_turns("uq"), CALLS, *_turns("t5")], [("q", None, NO_TEXT)], ["c#2"]),
+    "a call, a result, no answer": (
+        [*_turns("uq"), CALLS, *_turns("t5")],
+        [("q", None, NO_TEXT)],
+        ["c#2"],
+    ),
     "a call, and the user again": (
         [*_turns("uq"), CALLS, *_turns("uq2", "aa")],
         [("q2", "a", None)],
@@ -231,7 +297,11 @@ ODD: dict[str, tuple[list[Any], list[tuple[str | None, str | None, str | None]],
         [("So:\nmore", "a", None)],
         ["c#2"],
     ),
-    "2,000 turns": (_turns(*["uq", "aa"] * 1000), [("q", "a", None)], [f"c#{n}" for n in range(2, 2001, 2)]),
+    "2,000 turns": (
+        _turns(*["uq", "aa"] * 1000),
+        [("q", "a", None)],
+        [f"c#{n}" for n in range(2, 2001, 2)],
+    ),
 }
 
 
@@ -252,12 +322,24 @@ def test_an_odd_conversation_is_an_example_that_says_why(name: str) -> None:
 WRONG: dict[str, tuple[Any, str]] = {
     "no role": ([{"role": "user", "content": "q"}, {"content": "a"}], "turns[1]: has no role"),
     "no role anywhere": ([{"content": "q"}], "turns: expected messages, each with a role"),
-    "another role": ([{"role": "critic", "content": "q"}], 'turns[0]: the role "critic" is not known'),
+    "another role": (
+        [{"role": "critic", "content": "q"}],
+        'turns[0]: the role "critic" is not known',
+    ),
     "null role": ([{"role": None, "content": "q"}], "turns[0]: has no role"),
-    "a number": ([{"role": "user", "content": 5}], "turns[0]: expected text or a list of parts, found 5"),
+    "a number": (
+        [{"role": "user", "content": 5}],
+        "turns[0]: expected text or a list of parts, found 5",
+    ),
     "no object": ([{"role": "user", "content": "q"}, "a"], "turns[1]: expected an object"),
-    "half a character": ([{"role": "user", "content": "\ud800"}], "turns[0]: contains half a character"),
-    "a passage": ([{"role": "user", "content": "q", "contexts": [5]}, {"role": "x"}], 'the role "x" is not known'),
+    "half a character": (
+        [{"role": "user", "content": "\ud800"}],
+        "turns[0]: contains half a character",
+    ),
+    "a passage": (
+        [{"role": "user", "content": "q", "contexts": [5]}, {"role": "x"}],
+        'the role "x" is not known',
+    ),
 }
 
 
@@ -276,10 +358,14 @@ def test_an_empty_list_of_turns_alone_is_no_example() -> None:
         Reading([], turns="some")
 
 
-def test_a_conversation_whose_examples_would_fill_the_disk_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conversation_whose_examples_would_fill_the_disk_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(conversations, "LARGEST", 500)
     record = {"id": "c", "messages": _turns(*["uq", "aa"] * 4)}
-    with pytest.raises(BadInput, match=r"an example for each of 4 answers.*use turns='last' or all"):
+    with pytest.raises(
+        BadInput, match=r"an example for each of 4 answers.*use turns='last' or all"
+    ):
         read(record, turns="each")
     assert len(read(record, turns="all")) == 1
 
@@ -291,7 +377,9 @@ def test_a_question_is_shown_with_the_turns_before_it() -> None:
     assert head == "The question is the last of these turns."
     key = tags[0][-9:-1]
     turns = ("turn 2 user", "turn 3 assistant", "turn 4 user")
-    assert tags == [f"<{slash}{turn} {key}>" for turn in turns for slash in ("", "/")], "without the system prompt"
+    assert tags == [f"<{slash}{turn} {key}>" for turn in turns for slash in ("", "/")], (
+        "without the system prompt"
+    )
     assert one.asked.count("How long is it?") == 1
 
 
@@ -310,8 +398,16 @@ def test_no_turn_can_end_itself_or_begin_another(seed: int) -> None:
         text = shown(enumerate(turns, 1))
         used = re.match(r"<turn 1 user (\w{8})>", text)
         assert used
-        own = [line for line in text.splitlines() if used[1] in line and line.startswith(("<turn", "</turn"))]
-        assert own == [f"<{s}turn {n} {turn.role} {used[1]}>" for n, turn in enumerate(turns, 1) for s in ("", "/")]
+        own = [
+            line
+            for line in text.splitlines()
+            if used[1] in line and line.startswith(("<turn", "</turn"))
+        ]
+        assert own == [
+            f"<{s}turn {n} {turn.role} {used[1]}>"
+            for n, turn in enumerate(turns, 1)
+            for s in ("", "/")
+        ]
         assert not any(used[1] in part for turn in turns for part in (turn.text, *turn.calls))
 
 

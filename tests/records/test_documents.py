@@ -19,7 +19,9 @@ from longmark.records.example import question_hash
 TEXT = "Summarize the document."
 
 
-def example(place: int, passages: str = "", references: str = "", system: str | None = None, **more: Any) -> Example:
+def example(
+    place: int, passages: str = "", references: str = "", system: str | None = None, **more: Any
+) -> Example:
     """passages, references: a letter for each."""
     return Example(
         id=str(place),
@@ -56,7 +58,9 @@ def scored(folder: Path, file: Path, *options: Any) -> Any:
 def test_answers_without_a_passage_or_a_reference_in_common_are_of_several_questions():
     found = apart(example(0, "a"), example(1, "b"), example(2, "bc"), example(3, "c"))
     assert (len(found.ids), len(set(found.ids.values())), found.texts) == (4, 2, 1)
-    assert found.ids[1] == found.ids[2] == found.ids[3] != found.ids[0], "what shares a passage is one document"
+    assert found.ids[1] == found.ids[2] == found.ids[3] != found.ids[0], (
+        "what shares a passage is one document"
+    )
     assert all(one.startswith(f"{question_hash(TEXT)}.") for one in found.ids.values())
 
 
@@ -64,9 +68,18 @@ def test_answers_without_a_passage_or_a_reference_in_common_are_of_several_quest
     "examples",
     [
         [example(0, "a"), example(1, "ab")],  # another try with the same passages
-        [example(0, "a", "r"), example(1, "b", "r")],  # other passages were retrieved for the same question
-        [example(0, "a", system="s"), example(1, "b", system="t")],  # two systems retrieve for themselves
-        [example(0, "a", question_id="own"), example(1, "b", question_id="own")],  # the file names the question
+        [
+            example(0, "a", "r"),
+            example(1, "b", "r"),
+        ],  # other passages were retrieved for the same question
+        [
+            example(0, "a", system="s"),
+            example(1, "b", system="t"),
+        ],  # two systems retrieve for themselves
+        [
+            example(0, "a", question_id="own"),
+            example(1, "b", question_id="own"),
+        ],  # the file names the question
         [example(0, "a", variant_of="q"), example(1, "b", variant_of="q")],
     ],
 )
@@ -80,7 +93,9 @@ def test_every_system_gets_the_same_ids_in_any_order_and_alone():
     first = apart(*(example(place, letter) for place, letter in enumerate("abc")))
     other = apart(*(example(place, letter) for place, letter in enumerate("cab")))
     assert [first.ids[place] for place in range(3)] == [other.ids[place] for place in (1, 2, 0)]
-    both = apart(example(0, "a", system="s"), example(1, "b", system="s"), example(2, "b", system="t"))
+    both = apart(
+        example(0, "a", system="s"), example(1, "b", system="s"), example(2, "b", system="t")
+    )
     assert [both.ids[place] for place in range(3)] == [first.ids[0], first.ids[1], first.ids[1]]
 
 
@@ -112,17 +127,25 @@ def test_two_runs_of_summaries_are_paired_by_document(tmp_path: Path):
     (pair,) = found.metrics[0].pairs
     assert pair.difference.n == 40
     assert pair.difference.value == pytest.approx(-3)
-    joined = run("pairs", "join", alpha, beta, "--out", tmp_path / "pairs.jsonl", home=tmp_path / "home")
+    joined = run(
+        "pairs", "join", alpha, beta, "--out", tmp_path / "pairs.jsonl", home=tmp_path / "home"
+    )
     assert "40 pairs" in joined.out
     look = run("look", alpha, home=tmp_path / "home").out
     assert "they count as 40 questions" in " ".join(look.split())
     rated = tmp_path / "ratings.csv"
     rated.write_text("example_id,value\n" + "".join(f"doc{i},{1 + i % 5}\n" for i in range(40)))
-    assert "too few questions" not in run("metaeval", tmp_path / "runs/alpha", rated, home=tmp_path / "home").out
+    assert (
+        "too few questions"
+        not in run("metaeval", tmp_path / "runs/alpha", rated, home=tmp_path / "home").out
+    )
 
 
 def test_the_same_questions_about_other_documents_are_no_questions_in_common(tmp_path: Path):
-    gamma, delta = (summaries(tmp_path / f"{name}.jsonl", 0, 20, at) for name, at in (("gamma", 0), ("delta", 20)))
+    gamma, delta = (
+        summaries(tmp_path / f"{name}.jsonl", 0, 20, at)
+        for name, at in (("gamma", 0), ("delta", 20))
+    )
     scored(tmp_path, gamma)
     scored(tmp_path, delta)
     with pytest.raises(UserError, match="the systems have no question in common"):
@@ -135,20 +158,40 @@ def test_pairs_join_takes_a_column_for_the_question_and_names_the_option(tmp_pat
     files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for file in files:
         write_jsonl(
-            file, [{"id": f"{i}", "doc": f"d{i}", "question": TEXT, "answer": f"{file.stem} {i}"} for i in range(3)]
+            file,
+            [
+                {"id": f"{i}", "doc": f"d{i}", "question": TEXT, "answer": f"{file.stem} {i}"}
+                for i in range(3)
+            ],
         )
     with pytest.raises(
-        BadInput, match=r"has two answers; keep one in each file, or, if they are different tasks, give"
+        BadInput,
+        match=r"has two answers; keep one in each file, or, if they are different tasks, give",
     ):
         pairing.join(*files)
-    done = run("pairs", "join", *files, "--map", "question_id=doc", "--out", tmp_path / "p.jsonl", home=tmp_path)
+    done = run(
+        "pairs",
+        "join",
+        *files,
+        "--map",
+        "question_id=doc",
+        "--out",
+        tmp_path / "p.jsonl",
+        home=tmp_path,
+    )
     assert (done.code, "3 pairs" in done.out) == (0, True)
 
 
 def test_a_run_that_is_repeated_with_other_question_ids_moves_its_rows(tmp_path: Path):
     """The scores stay as they are; the question that each row is of is that of the examples."""
     file = tmp_path / "one.jsonl"
-    write_jsonl(file, [{"id": f"{i}", "doc": f"d{i}", "question": TEXT, "answer": "word " * (i + 1)} for i in range(3)])
+    write_jsonl(
+        file,
+        [
+            {"id": f"{i}", "doc": f"d{i}", "question": TEXT, "answer": "word " * (i + 1)}
+            for i in range(3)
+        ],
+    )
     assert "3 answers have 1 question text" in scored(tmp_path, file).err
     rows = tmp_path / "runs" / "one" / "rows.jsonl"
     before = [json.loads(line) for line in rows.read_text().splitlines()]
@@ -156,5 +199,7 @@ def test_a_run_that_is_repeated_with_other_question_ids_moves_its_rows(tmp_path:
     assert "3 answers have" not in scored(tmp_path, file, "--map", "question_id=doc").err
     after = [json.loads(line) for line in rows.read_text().splitlines()]
     assert [one["question_id"] for one in after] == ["d0", "d1", "d2"]
-    assert [one | {"question_id": ""} for one in after] == [one | {"question_id": ""} for one in before]
+    assert [one | {"question_id": ""} for one in after] == [
+        one | {"question_id": ""} for one in before
+    ]
     assert not list(rows.parent.glob(".*new"))

@@ -24,13 +24,28 @@ from longmark.records.evidence import (
 
 VOTE = {"vote": "yes", "labels": ["yes", None, "no"], "reasons": ["So.", None, ""]}
 SEEN: list[tuple[type[Evidence], dict[str, Any]]] = [
-    (Claims, {"claims": [{"claim": "Ice fell.", "dimensions": {"hazard": VOTE}}], "weights": {"hazard": 1}}),
+    (
+        Claims,
+        {
+            "claims": [{"claim": "Ice fell.", "dimensions": {"hazard": VOTE}}],
+            "weights": {"hazard": 1},
+        },
+    ),
     (Dimension, {"votes": {"yes": 1}, "claims": [{"claim": "Ice fell.", **VOTE}]}),
     (Points, {"points": [{"point": 1, "text": "So.", "delta": -0.1}], "intro": None}),
-    (Facts, {"claims": [{"claim": "Ice fell.", "delta": 0.1, "relative": None}], "confidence": 0.5}),
+    (
+        Facts,
+        {"claims": [{"claim": "Ice fell.", "delta": 0.1, "relative": None}], "confidence": 0.5},
+    ),
     (Questions, {"questions": [{"question": "What fell?", "cosine": 0.75}]}),
-    (Judgements, {"judges": [{"model": "m", "score": 1, "text": "100", "distribution": {"yes": 1.0}}]}),
-    (Choices, {"choices": [{"first": "a", "choice": "tie", "votes": ["a", "b"]}], "flipped": False}),
+    (
+        Judgements,
+        {"judges": [{"model": "m", "score": 1, "text": "100", "distribution": {"yes": 1.0}}]},
+    ),
+    (
+        Choices,
+        {"choices": [{"first": "a", "choice": "tie", "votes": ["a", "b"]}], "flipped": False},
+    ),
     (SideScores, {"pair": {"a": 0.5, "b": 1}, "a": {}, "b": {}}),
     (Turns, {"turns": [{"who": "critic", "text": "Ice fell."}]}),
     (Passages, {"marked": [{"text": "Ice fell", "label": "hedged"}]}),
@@ -39,17 +54,24 @@ SEEN: list[tuple[type[Evidence], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("kind", "evidence"), SEEN)
-def test_evidence_is_written_as_it_was_read_with_what_no_type_names(kind: type[Evidence], evidence: dict[str, Any]):
+def test_evidence_is_written_as_it_was_read_with_what_no_type_names(
+    kind: type[Evidence], evidence: dict[str, Any]
+):
     own = evidence | {"a plug-in's own": [1, "x", None]}
     read = kind.of(own)
     assert read is not None
     assert read.evidence() == own
-    assert list(read.evidence()) == [*(key for key in kind.model_fields if key in evidence), "a plug-in's own"]
+    assert list(read.evidence()) == [
+        *(key for key in kind.model_fields if key in evidence),
+        "a plug-in's own",
+    ]
 
 
 @pytest.mark.parametrize(("kind", "evidence"), SEEN)
 @pytest.mark.parametrize("odd", [5, "no", True, [5], ["no"], {"claim": []}, float("nan")])
-def test_evidence_of_another_shape_is_none_and_raises_nothing(kind: type[Evidence], evidence: dict[str, Any], odd: Any):
+def test_evidence_of_another_shape_is_none_and_raises_nothing(
+    kind: type[Evidence], evidence: dict[str, Any], odd: Any
+):
     for key in (key for key, value in evidence.items() if isinstance(value, list | dict) and value):
         assert kind.of(deepcopy(evidence) | {key: odd}) is None, key
 

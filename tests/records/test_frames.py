@@ -30,11 +30,17 @@ FRAME = pandas.DataFrame(ROWS)
 TABLE = pyarrow.Table.from_pandas(FRAME)
 
 
-@pytest.mark.parametrize("frame", [FRAME, TABLE, Stream(TABLE)], ids=["pandas", "pyarrow", "another"])
+@pytest.mark.parametrize(
+    "frame", [FRAME, TABLE, Stream(TABLE)], ids=["pandas", "pyarrow", "another"]
+)
 def test_a_frame_gives_the_examples_of_its_rows(frame: Any):
     examples = list(Reading(frame).singles())
     assert [example.answer for example in examples] == ["One.", None, None]
-    assert [[one.text for one in example.contexts] for example in examples] == [["x"], [], ["y", "z"]]
+    assert [[one.text for one in example.contexts] for example in examples] == [
+        ["x"],
+        [],
+        ["y", "z"],
+    ]
 
 
 def test_rows_that_were_selected_keep_no_index():
@@ -43,14 +49,20 @@ def test_rows_that_were_selected_keep_no_index():
 
 def test_a_mapped_column_is_read():
     frame = FRAME.rename(columns={"answer": "out"})
-    assert [example.answer for example in Reading(frame, mapping={"answer": "out"}).singles()] == ["One.", None, None]
+    assert [example.answer for example in Reading(frame, mapping={"answer": "out"}).singles()] == [
+        "One.",
+        None,
+        None,
+    ]
 
 
 def test_a_column_of_several_types_and_a_repeated_name_are_refused():
     with pytest.raises(UserError, match="the DataFrame cannot be read: "):
         list(Reading(pandas.DataFrame({"answer": ["a", 1, ["b"]]})))
     twice = pyarrow.table([["a"], ["b"]], names=["answer", "answer"])
-    with pytest.raises(UserError, match="the DataFrame: the column answer appears twice; rename one"):
+    with pytest.raises(
+        UserError, match="the DataFrame: the column answer appears twice; rename one"
+    ):
         list(Reading(twice))
 
 
@@ -60,7 +72,9 @@ def test_an_empty_frame_has_no_examples():
 
 
 def test_no_records_and_an_empty_frame_are_named_as_what_they_are():
-    with pytest.raises(UserError, match="examples: expected a file, records or a DataFrame, found NoneType"):
+    with pytest.raises(
+        UserError, match="examples: expected a file, records or a DataFrame, found NoneType"
+    ):
         Reading(None)
     with pytest.raises(UserError, match=r"the input is empty$"):
         list(Reading(FRAME.head(0)))

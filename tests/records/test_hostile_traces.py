@@ -28,11 +28,22 @@ def text(key: str, value: Any = "x") -> dict[str, Any]:
     "attributes",
     [
         pytest.param([text(".".join(["a"] * 400))], id="a key of many levels"),
-        pytest.param([text(f"llm.input_messages.{'9' * 400}.message.content")], id="a place of many digits"),
+        pytest.param(
+            [text(f"llm.input_messages.{'9' * 400}.message.content")], id="a place of many digits"
+        ),
         pytest.param([text("llm.input_messages.٣.message.content")], id="a place in other digits"),
-        pytest.param([{"key": "gen_ai.input.messages", "value": {"arrayValue": "x"}}], id="a text for an array"),
-        pytest.param([{"key": "input.value", "value": {"arrayValue": {"values": 3}}}], id="a number for values"),
-        pytest.param([{"key": "input.value", "value": {"kvlistValue": {"values": 3}}}], id="a number for pairs"),
+        pytest.param(
+            [{"key": "gen_ai.input.messages", "value": {"arrayValue": "x"}}],
+            id="a text for an array",
+        ),
+        pytest.param(
+            [{"key": "input.value", "value": {"arrayValue": {"values": 3}}}],
+            id="a number for values",
+        ),
+        pytest.param(
+            [{"key": "input.value", "value": {"kvlistValue": {"values": 3}}}],
+            id="a number for pairs",
+        ),
         pytest.param([text("input.value", "\ud800")], id="half a character"),
         pytest.param([text("\udc00")], id="half a character in a key"),
     ],
@@ -49,7 +60,9 @@ def test_one_odd_trace_does_not_hide_the_others(tmp_path: Path):
     (tmp_path / "traces.jsonl").write_text(f"{good}\n{odd}\n")
     reading = Reading(tmp_path / "traces.jsonl", skip_bad=True)
     assert [example.answer for example in reading.singles()] == ["So."]
-    assert reading.bad_lines[0].endswith("it contains half a character, a lone surrogate; remove it)")
+    assert reading.bad_lines[0].endswith(
+        "it contains half a character, a lone surrogate; remove it)"
+    )
 
 
 def log(path: Path) -> None:
@@ -72,7 +85,9 @@ def changed(path: Path, flag: int, method: int | None = None) -> None:
 
 
 @pytest.mark.parametrize(("flag", "method"), [(1, None), (0, 93), (0, 12), (0, 14), (0, 1)])
-def test_a_log_that_is_encrypted_or_compressed_otherwise_is_named(tmp_path: Path, flag: int, method: int | None):
+def test_a_log_that_is_encrypted_or_compressed_otherwise_is_named(
+    tmp_path: Path, flag: int, method: int | None
+):
     log(tmp_path / "log.eval")
     changed(tmp_path / "log.eval", flag, method)
     with pytest.raises(UserError, match=r"log\.eval cannot be read"):

@@ -16,8 +16,15 @@ from longmark.records.columns import BadRecord, Columns
 from longmark.records.files import DEPTH, check, flaw, parse_document, parse_json, read_object
 from longmark.records.pair import example_of
 
-SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters(exclude_categories=["Cs"]))
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=9), inner))
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.text(st.characters(exclude_categories=["Cs"]))
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=9), inner)
+)
 
 
 def nested(levels: int) -> list[object]:
@@ -28,13 +35,21 @@ def nested(levels: int) -> list[object]:
 
 
 @given(VALUES, st.sampled_from([None, 2]), st.booleans())
-def test_what_json_writes_is_read_as_it_was(value: object, indent: int | None, ascii_only: bool) -> None:
+def test_what_json_writes_is_read_as_it_was(
+    value: object, indent: int | None, ascii_only: bool
+) -> None:
     assert parse_json(json.dumps(value, indent=indent, ensure_ascii=ascii_only)) == value
 
 
-@given(st.dictionaries(st.text(max_size=4), st.text(max_size=4), min_size=1), st.sampled_from([": ", ":", " :\t"]))
+@given(
+    st.dictionaries(st.text(max_size=4), st.text(max_size=4), min_size=1),
+    st.sampled_from([": ", ":", " :\t"]),
+)
 def test_a_key_that_an_object_has_twice_is_refused(one: dict[str, str], colon: str) -> None:
-    pairs = [f"{json.dumps(key)}{colon}{json.dumps(value)}" for key, value in [*one.items(), next(iter(one.items()))]]
+    pairs = [
+        f"{json.dumps(key)}{colon}{json.dumps(value)}"
+        for key, value in [*one.items(), next(iter(one.items()))]
+    ]
     with pytest.raises(ValueError, match=r"has the key .* twice"):
         parse_json('{"in": [{' + ",".join(pairs) + "}]}")
 
@@ -62,7 +77,10 @@ def test_what_is_refused(text: str, message: str) -> None:
 
 
 def test_nan_is_null_but_not_in_a_file_of_ours() -> None:
-    assert parse_json('{"a": NaN, "n": 123456789012345678901234567890}') == {"a": None, "n": 1.2345678901234568e29}
+    assert parse_json('{"a": NaN, "n": 123456789012345678901234567890}') == {
+        "a": None,
+        "n": 1.2345678901234568e29,
+    }
     with pytest.raises(ValueError, match="is not JSON"):
         parse_json('{"a": NaN}', strict=True)
 
@@ -106,7 +124,9 @@ def test_json_in_the_cell_of_a_table_is_checked_too() -> None:
         Columns(cells=True).example({"question": "q", "contexts": '[{"text": "a", "text": "b"}]'})
 
 
-@pytest.mark.parametrize("content", [b"", b"[1]", b"{", b'{"a": NaN}', b'{"a": 1, "a": 1}', b"\xff", b"[" * 2000])
+@pytest.mark.parametrize(
+    "content", [b"", b"[1]", b"{", b'{"a": NaN}', b'{"a": 1, "a": 1}', b"\xff", b"[" * 2000]
+)
 def test_a_damaged_file_of_ours_is_named_with_the_remedy(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "manifest.json"
     path.write_bytes(content)

@@ -36,8 +36,12 @@ def readings(path: Path, opens: list[str]) -> int:
     return once
 
 
-def test_a_run_with_clusters_slices_and_a_gate_reads_its_input_once(tmp_path: Path, opens: list[str]):
-    write_jsonl(tmp_path / "a.jsonl", [dict(one, lang="en", doc=i % 3) for i, one in enumerate(records(8))])
+def test_a_run_with_clusters_slices_and_a_gate_reads_its_input_once(
+    tmp_path: Path, opens: list[str]
+):
+    write_jsonl(
+        tmp_path / "a.jsonl", [dict(one, lang="en", doc=i % 3) for i, one in enumerate(records(8))]
+    )
     once = readings(tmp_path / "a.jsonl", opens)
     words = ("run", "a.jsonl", "--metrics", "classic.length.words", "--out", "out", "--quiet")
     more = ("--cluster", "doc", "--by", "lang", "--fail-under", "mean(classic.length.words)>=0")
@@ -72,7 +76,9 @@ def test_a_reader_may_change_its_records(tmp_path: Path):
 
 def test_an_error_of_the_file_comes_to_every_reader_at_its_place(tmp_path: Path):
     path = tmp_path / "a.jsonl"
-    path.write_bytes(b'{"question": "a", "answer": "b"}\n' + '{"question": "ä"}\n'.encode("latin-1"))
+    path.write_bytes(
+        b'{"question": "a", "answer": "b"}\n' + '{"question": "ä"}\n'.encode("latin-1")
+    )
     file = KeptFile(path)
     messages = set()
     for _ in range(2):

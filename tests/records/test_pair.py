@@ -24,7 +24,9 @@ def _read(*records: dict[str, Any], **options: Any) -> list[Pair]:
 
 
 def test_a_pair_is_read_back_from_its_line_and_an_example_stays_one() -> None:
-    pair = Pair(question="q", a="x", b="", labels={"anna": "tie"}, meta={"a": 1, "b": 2}, mode="model/model")
+    pair = Pair(
+        question="q", a="x", b="", labels={"anna": "tie"}, meta={"a": 1, "b": 2}, mode="model/model"
+    )
     assert example_of(pair.to_json()) == pair
     example = Example(question="q", answer="x", meta={"a": 1, "b": 2})
     assert type(example_of(example.to_json())) is Example
@@ -32,20 +34,37 @@ def test_a_pair_is_read_back_from_its_line_and_an_example_stays_one() -> None:
 
 @pytest.mark.parametrize(
     ("labels", "label"),
-    [({}, None), ({"r": "b"}, "b"), ({"r": "b", "s": "a"}, None), ({"r": "b", "s": "tie", "t": "tie"}, "tie")],
+    [
+        ({}, None),
+        ({"r": "b"}, "b"),
+        ({"r": "b", "s": "a"}, None),
+        ({"r": "b", "s": "tie", "t": "tie"}, "tie"),
+    ],
 )
-def test_the_final_label_is_what_most_raters_chose(labels: dict[str, Any], label: str | None) -> None:
+def test_the_final_label_is_what_most_raters_chose(
+    labels: dict[str, Any], label: str | None
+) -> None:
     assert Pair(question="q", a="x", b="y", labels=labels).label == label
-    assert Pair(question="q", a="x", b="y", labels=labels, label="a").label == "a"  # a given one stays
+    assert (
+        Pair(question="q", a="x", b="y", labels=labels, label="a").label == "a"
+    )  # a given one stays
 
 
 def test_labels_do_not_change_what_is_scored() -> None:
-    assert Pair(question="q", a="x", b="y", label="a").content_hash() == Pair(question="q", a="x", b="y").content_hash()
-    assert Pair(question="q", a="x", b="y").content_hash() != Pair(question="q", a="y", b="x").content_hash()
+    assert (
+        Pair(question="q", a="x", b="y", label="a").content_hash()
+        == Pair(question="q", a="x", b="y").content_hash()
+    )
+    assert (
+        Pair(question="q", a="x", b="y").content_hash()
+        != Pair(question="q", a="y", b="x").content_hash()
+    )
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
-def test_checks_of_an_expanded_reference_are_read_from_every_format_and_are_not_scored(tmp_path: Path, suffix: str):
+def test_checks_of_an_expanded_reference_are_read_from_every_format_and_are_not_scored(
+    tmp_path: Path, suffix: str
+):
     if suffix == "parquet":
         pytest.importorskip("pyarrow", reason="needs the extra `parquet`")
     plain = Pair(id="1", question="q", a="x", b="y")
@@ -67,7 +86,14 @@ def test_other_checks_are_an_error(checks: Any):
 @pytest.mark.parametrize(("side", "answer", "system"), [("a", "x", "human"), ("b", "y", "gpt")])
 def test_a_side_is_the_question_with_one_answer(side: Side, answer: str, system: str) -> None:
     pair = Pair(
-        id="7", question="q", a="x", b="y", a_system="human", b_system="gpt", references=("short",), meta={"k": 1}
+        id="7",
+        question="q",
+        a="x",
+        b="y",
+        a_system="human",
+        b_system="gpt",
+        references=("short",),
+        meta={"k": 1},
     )
     one = pair.side(side)
     assert one == Example(
@@ -89,9 +115,15 @@ def test_a_side_is_the_question_with_one_answer(side: Side, answer: str, system:
         ("answer1", "answer2"),
     ],
 )
-@pytest.mark.parametrize(("word", "label"), [("A", "a"), ("Answer 2", "b"), ("model_a", "a"), ("Same", "tie")])
-def test_names_of_columns_and_words_for_a_choice(columns: tuple[str, str], word: str, label: str) -> None:
-    (pair,) = _read({"prompt": "?", "question": "q", columns[0]: "x", columns[1]: "y", "winner": word})
+@pytest.mark.parametrize(
+    ("word", "label"), [("A", "a"), ("Answer 2", "b"), ("model_a", "a"), ("Same", "tie")]
+)
+def test_names_of_columns_and_words_for_a_choice(
+    columns: tuple[str, str], word: str, label: str
+) -> None:
+    (pair,) = _read(
+        {"prompt": "?", "question": "q", columns[0]: "x", columns[1]: "y", "winner": word}
+    )
     assert (pair.a, pair.b, pair.label, pair.meta) == ("x", "y", label, {"prompt": "?"})
 
 
@@ -103,17 +135,33 @@ def test_a_number_is_a_choice_where_the_columns_are_numbered() -> None:
 
 
 def test_raters_have_an_object_or_a_column_each() -> None:
-    (one,) = _read({"question": "q", "a": "x", "b": "y", "labels": '{"anna": "b", "ben": null}', "labels.cy": "tie"})
+    (one,) = _read(
+        {
+            "question": "q",
+            "a": "x",
+            "b": "y",
+            "labels": '{"anna": "b", "ben": null}',
+            "labels.cy": "tie",
+        }
+    )
     assert one.labels == {"anna": "b", "cy": "tie"}
-    (two,) = _read({"question": "q", "a": "x", "b": "y", "e1": "a", "e2": "a"}, mapping={"labels": "e1,e2"})
+    (two,) = _read(
+        {"question": "q", "a": "x", "b": "y", "e1": "a", "e2": "a"}, mapping={"labels": "e1,e2"}
+    )
     assert (two.labels, two.label, two.meta) == ({"e1": "a", "e2": "a"}, "a", {})
 
 
 def test_chosen_and_rejected_are_put_on_either_side() -> None:
-    pairs = _read(*({"question": f"q{i}", "chosen": f"good {i}", "rejected": f"bad {i}"} for i in range(40)))
-    assert all(pair.text(pair.label or "b").startswith("good") for pair in pairs if pair.label != "tie")
+    pairs = _read(
+        *({"question": f"q{i}", "chosen": f"good {i}", "rejected": f"bad {i}"} for i in range(40))
+    )
+    assert all(
+        pair.text(pair.label or "b").startswith("good") for pair in pairs if pair.label != "tie"
+    )
     first = sum(pair.label == "a" for pair in pairs)
-    assert 8 < first < 32  # 40 fair draws leave this range once in 20,000 times; the draw is fixed by the texts
+    assert (
+        8 < first < 32
+    )  # 40 fair draws leave this range once in 20,000 times; the draw is fixed by the texts
 
 
 @pytest.mark.parametrize(
@@ -124,7 +172,9 @@ def test_chosen_and_rejected_are_put_on_either_side() -> None:
 def test_modes(given: str, mode: str | None) -> None:
     record = {"question": "q", "a": "x", "b": "y", "compare_type": given}
     if mode is None:
-        with pytest.raises(BadInput, match="compare_type: expected human/human, human/model or model/model"):
+        with pytest.raises(
+            BadInput, match="compare_type: expected human/human, human/model or model/model"
+        ):
             _read(record)
     else:
         assert _read(record)[0].mode == mode
@@ -135,7 +185,8 @@ def test_a_record_with_an_answer_of_its_own_is_an_example() -> None:
     assert type(one) is Example
     assert one.meta == {"A": "x", "B": "y"}
     (two,) = _read(
-        {"question": "q", "A": "x", "B": "y", "answer": "B"}, mapping={"a": "A", "b": "B", "label": "answer"}
+        {"question": "q", "A": "x", "B": "y", "answer": "B"},
+        mapping={"a": "A", "b": "B", "label": "answer"},
     )
     assert two.label == "b"
 
@@ -146,18 +197,29 @@ def test_a_pair_has_no_field_of_a_single_answer_and_keeps_such_columns_in_meta()
     assert not isinstance(Pair(a="x", b="y"), Example)
     (pair,) = _read({"question": "q", "a": "x", "b": "y", "claims": ["c"], "graph": {"nodes": []}})
     assert pair.meta == {"claims": ["c"], "graph": {"nodes": []}}
-    with pytest.raises(BadRecord, match=r"answer: a pair has the answers a and b; remove the column answer"):
+    with pytest.raises(
+        BadRecord, match=r"answer: a pair has the answers a and b; remove the column answer"
+    ):
         Columns({"a": "x", "b": "y"}).example({"question": "q", "x": "1", "y": "2", "answer": "3"})
 
 
 def test_where_one_answer_is_needed_pairs_are_refused_by_the_name_of_their_file() -> None:
-    with pytest.raises(UserError, match=r"old.jsonl contains pairs; name a run or a file with one answer per line"):
+    with pytest.raises(
+        UserError, match=r"old.jsonl contains pairs; name a run or a file with one answer per line"
+    ):
         list(singles([Pair(a="x", b="y")], "old.jsonl"))
 
 
 def test_the_answers_of_a_line_follow_its_question() -> None:
     example = Example(question="q", answer="a", contexts=(Context(text="c"),), meta={"x": 1})
-    assert list(orjson.loads(example.to_json())) == ["id", "question_id", "question", "answer", "contexts", "meta"]
+    assert list(orjson.loads(example.to_json())) == [
+        "id",
+        "question_id",
+        "question",
+        "answer",
+        "contexts",
+        "meta",
+    ]
     assert Pair.columns()[:5] == ("id", "question_id", "question", "a", "b")
 
 
@@ -165,14 +227,18 @@ def test_a_file_holds_pairs_or_single_answers(tmp_path: Path) -> None:
     pair, single = {"question": "q", "a": "x", "b": "y"}, {"question": "q", "answer": "x"}
     with pytest.raises(BadInput, match=r"mixed.jsonl:2: no pair: it has not two answers"):
         list(Reading(write_jsonl(tmp_path / "mixed.jsonl", [pair, single])))
-    with pytest.raises(BadInput, match=r"mixed.jsonl:2: a pair of answers in a file of single answers"):
+    with pytest.raises(
+        BadInput, match=r"mixed.jsonl:2: a pair of answers in a file of single answers"
+    ):
         list(Reading(write_jsonl(tmp_path / "mixed.jsonl", [single, pair])))
 
 
 def test_a_missing_answer_is_an_error_and_an_empty_one_is_not(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     file.write_text('question,a,b\nq,"""""",y\nq,,y\n', encoding="utf-8")
-    with pytest.raises(BadInput, match=r'pairs.csv:3: a: the answer is missing; write "" for an empty one'):
+    with pytest.raises(
+        BadInput, match=r'pairs.csv:3: a: the answer is missing; write "" for an empty one'
+    ):
         list(Reading(file))
     assert [one.a for one in Reading(file, skip_bad=True) if isinstance(one, Pair)] == [""]
 

@@ -38,7 +38,10 @@ TREC = {
     "topic_id": "2024-100",
     "question": "Why does ice float on water?",
     "references": ["msmarco_v2.1_doc_0_0#4_77", "msmarco_v2.1_doc_0_1#4_77"],
-    "answer": [{"text": "Ice is less dense.", "citations": [0]}, {"text": "So it floats.", "citations": [1]}],
+    "answer": [
+        {"text": "Ice is less dense.", "citations": [0]},
+        {"text": "So it floats.", "citations": [1]},
+    ],
 }
 JOIN = 'join(`" "`, answer[].text)'
 
@@ -81,7 +84,9 @@ def on_the_command_line() -> Iterator[None]:
         ({"prediction": "7", "target": 7}, {}),
     ],
 )
-def test_a_column_is_proposed_by_its_name_and_what_it_holds(record: dict[str, Any], expected: dict[str, str]) -> None:
+def test_a_column_is_proposed_by_its_name_and_what_it_holds(
+    record: dict[str, Any], expected: dict[str, str]
+) -> None:
     assert proposed([record]) == expected
 
 
@@ -94,9 +99,13 @@ def test_what_is_proposed_can_be_pasted() -> None:
 
 
 @pytest.mark.parametrize("skip_bad", [True, False])
-def test_a_file_without_a_known_column_is_said_to_be_one_once(tmp_path: Path, skip_bad: bool) -> None:
+def test_a_file_without_a_known_column_is_said_to_be_one_once(
+    tmp_path: Path, skip_bad: bool
+) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text("".join(json.dumps({**SUPPORT, "qid": f"q{n}"}) + "\n" for n in range(40)), "utf-8")
+    path.write_text(
+        "".join(json.dumps({**SUPPORT, "qid": f"q{n}"}) + "\n" for n in range(40)), "utf-8"
+    )
     with pytest.raises(BadInput) as caught:
         list(Reading(path, skip_bad=skip_bad))
     lines = str(caught.value).splitlines()
@@ -154,12 +163,27 @@ def test_ids_of_cited_passages_are_no_references() -> None:
     assert example.references == ()
     assert example.meta["references"] == TREC["references"]
     assert source.notice == "Not read: 2 references that are ids of passages."
-    answers = {"question": "Which virus?", "answer": "A virus.", "references": ["COVID-19", "SARS-CoV-2"]}
+    answers = {
+        "question": "Which virus?",
+        "answer": "A virus.",
+        "references": ["COVID-19", "SARS-CoV-2"],
+    }
     for record, kept in (
         (answers, 2),  # nothing is cited
-        ({**answers, "citations": [1], "references": ["By SARS-CoV-2.", "doc-2"]}, 2),  # one is a text
+        (
+            {**answers, "citations": [1], "references": ["By SARS-CoV-2.", "doc-2"]},
+            2,
+        ),  # one is a text
         ({**TREC, "answer": "It floats.", "citations": [0]}, 0),
-        ({"question": "?", "answer": "It floats.", "responses": TREC["answer"], "references": TREC["references"]}, 0),
+        (
+            {
+                "question": "?",
+                "answer": "It floats.",
+                "responses": TREC["answer"],
+                "references": TREC["references"],
+            },
+            0,
+        ),
     ):
         (example,) = Reading([record]).singles()
         assert len(example.references) == kept, record
@@ -168,7 +192,12 @@ def test_ids_of_cited_passages_are_no_references() -> None:
 
 
 def test_a_column_can_be_left_out() -> None:
-    record = {"question": "?", "answer": "It floats.", "references": ["Ice floats."], "context": "Ice."}
+    record = {
+        "question": "?",
+        "answer": "It floats.",
+        "references": ["Ice floats."],
+        "context": "Ice.",
+    }
     (example,) = Reading([record], mapping={"references": "", "contexts": ""}).singles()
     assert (example.references, example.contexts) == ((), ())
     assert example.meta == {"references": ["Ice floats."], "context": "Ice."}
@@ -186,13 +215,18 @@ def test_a_column_can_be_left_out() -> None:
 def test_an_answer_in_parts_names_the_option_that_joins_them(answer: Any, option: str) -> None:
     with pytest.raises(BadInput) as caught:
         list(Reading([{"question": "?", "answer": answer}]))
-    assert str(caught.value) == f"records:1: answer: expected text, found a list; join its texts: {option}"
+    assert (
+        str(caught.value)
+        == f"records:1: answer: expected text, found a list; join its texts: {option}"
+    )
     mapping = {"answer": option.removeprefix("--map 'answer=").removesuffix("'")}
     (example,) = Reading([{"question": "?", "answer": answer}], mapping=mapping).singles()
     assert (example.answer or "").startswith("Ice ")
 
 
-def test_init_leaves_exact_match_out_where_references_are_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_init_leaves_exact_match_out_where_references_are_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     long = {"question": "How?", "answer": "So.", "references": ["word " * 30]}
     for name, record in (("long", long), ("short", {**long, "references": ["Seven dams."]})):
@@ -201,13 +235,19 @@ def test_init_leaves_exact_match_out_where_references_are_long(tmp_path: Path, m
     assert "\n      - climaqa.exact_match\n" in Path("short.yaml").read_text("utf-8")
     written = Path("long.yaml").read_text("utf-8")
     assert "- climaqa.exact_match" not in written
-    assert "# climaqa.exact_match: is for references of a few words; these have 30 or more" in written
+    assert (
+        "# climaqa.exact_match: is for references of a few words; these have 30 or more" in written
+    )
 
 
 @pytest.mark.parametrize(
     ("field", "texts", "told"),
     [
-        ("references", ["doc0_1", "doc0_2", "doc1_1"], True),  # as a set of retrieval has its ground truth
+        (
+            "references",
+            ["doc0_1", "doc0_2", "doc1_1"],
+            True,
+        ),  # as a set of retrieval has its ground truth
         ("contexts", ["msmarco_v2.1_doc_00_1#5", "clueweb22-en04-50-014:2", "b3f1-77"], True),
         ("references", ["doc0_1", "doc0_2", "the first document"], False),
         ("references", ["12.50", "2023-05-01", "1,200.5"], False),  # figures and dates
@@ -224,11 +264,20 @@ def test_a_run_says_that_all_references_or_passages_could_be_ids(
     told: bool,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    records = ({"question": f"What is {text}?", "answer": "An answer.", field: [text]} for text in texts)
-    Path("answers.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
+    records = (
+        {"question": f"What is {text}?", "answer": "An answer.", field: [text]} for text in texts
+    )
+    Path("answers.jsonl").write_text(
+        "".join(f"{json.dumps(record)}\n" for record in records), "utf-8"
+    )
     said = f"All 3 {field} of answers.jsonl look like ids, without a space. If they are ids and not texts, "
     said += f"leave them out: --map {field}="
-    assert in_process(["run", "answers.jsonl", "--metrics", "classic.length.words", "--quiet", "--out", "run"]) == 0
+    assert (
+        in_process(
+            ["run", "answers.jsonl", "--metrics", "classic.length.words", "--quiet", "--out", "run"]
+        )
+        == 0
+    )
     assert (said in capsys.readouterr().err) is told
     assert in_process(["look", "answers.jsonl"]) == 0
     assert (said in " ".join(capsys.readouterr().out.split())) is told
@@ -237,5 +286,14 @@ def test_a_run_says_that_all_references_or_passages_could_be_ids(
 
 
 def test_figures_beside_citations_stay_references() -> None:
-    (example,) = Reading([{"question": "How much?", "answer": "12.50 [1]", "references": ["12.50"], "citations": [1]}])
+    (example,) = Reading(
+        [
+            {
+                "question": "How much?",
+                "answer": "12.50 [1]",
+                "references": ["12.50"],
+                "citations": [1],
+            }
+        ]
+    )
     assert example.references == ("12.50",)

@@ -31,11 +31,16 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
 
 def lines(path: Path) -> list[tuple[int, str]]:
     """(line, question or message) of every record."""
-    return [(line, one if isinstance(one, str) else one.question or "") for line, one in Reading(path).records()]
+    return [
+        (line, one if isinstance(one, str) else one.question or "")
+        for line, one in Reading(path).records()
+    ]
 
 
 def test_jsonl(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.jsonl", '\ufeff{"question": "a"}\r\n\n{"question": 5}\n[1]\n{"question": "é"}')
+    path = written(
+        tmp_path, "a.jsonl", '\ufeff{"question": "a"}\r\n\n{"question": 5}\n[1]\n{"question": "é"}'
+    )
     assert lines(path) == [
         (1, "a"),
         (3, "question: expected text, found 5"),
@@ -47,7 +52,9 @@ def test_jsonl(tmp_path: Path) -> None:
 def test_jsonl_that_is_broken_in_places(tmp_path: Path) -> None:
     content = (
         b'{"question": "caf\xe9"}\n{"question": "a", "score": NaN}\n{"question": "\\ud800"}\n'
-        b'{"question": "a"\n{"question": "big", "n": 123456789012345678901234567890}\n' + b"[" * 5000 + b"\n"
+        b'{"question": "a"\n{"question": "big", "n": 123456789012345678901234567890}\n'
+        + b"[" * 5000
+        + b"\n"
     )
     found = lines(written(tmp_path, "a.jsonl", content))
     assert found[0] == (1, "is not UTF-8 (byte 0xE9); save the file as UTF-8")
@@ -66,7 +73,10 @@ def test_csv(tmp_path: Path) -> None:
     )
     items = list(Reading(written(tmp_path, "a.csv", content)).records())
     assert [line for line, _ in items] == [2, 3, 5, 7]
-    assert items[2] == (5, "2 cells for 4 columns; they are separated by commas, like the names in the first line")
+    assert items[2] == (
+        5,
+        "2 cells for 4 columns; they are separated by commas, like the names in the first line",
+    )
     good = [item for _, item in items if isinstance(item, Example)]
     assert [example.id for example in good] == ["1", "2", "4"]
     assert [example.answer for example in good] == [None, "=A1", ""]
@@ -97,10 +107,15 @@ def test_tsv(tmp_path: Path) -> None:
         ("question\tanswer\tcontexts", "a, b\tc;d\te"),
         ('"question";"answer, contexts, meta"', '"a, b";c'),
         ('"question";answer;"two\nlines, or, more"', '"a, b";c;d'),
-        ("question;notes, dates, places", "a, b;c"),  # one known name against none, though commas are more
+        (
+            "question;notes, dates, places",
+            "a, b;c",
+        ),  # one known name against none, though commas are more
     ],
 )
-def test_the_names_of_the_columns_tell_what_separates_them(tmp_path: Path, header: str, row: str) -> None:
+def test_the_names_of_the_columns_tell_what_separates_them(
+    tmp_path: Path, header: str, row: str
+) -> None:
     line = 2 + header.count("\n")
     assert lines(written(tmp_path, "a.csv", f"\ufeff{header}\r\n{row}\r\n")) == [(line, "a, b")]
     assert lines(written(tmp_path, "a.tsv", f"{header}\n{row}")) == [(line, "a, b")]
@@ -118,7 +133,10 @@ def test_the_first_line_may_be_excels_hint(tmp_path: Path, mark: str, hint: str)
 
 def test_cells_separated_otherwise_than_the_names(tmp_path: Path) -> None:
     assert lines(written(tmp_path, "a.csv", "question;answer\na,b\na;b;c\nd;e\n")) == [
-        (2, "1 cell for 2 columns; they are separated by semicolons, like the names in the first line"),
+        (
+            2,
+            "1 cell for 2 columns; they are separated by semicolons, like the names in the first line",
+        ),
         (3, "3 cells for 2 columns; quote cells that hold semicolons"),
         (4, "d"),
     ]
@@ -128,7 +146,10 @@ def test_json_documents(tmp_path: Path) -> None:
     records = [{"question": "a"}, {"question": 5}]
     expected = [(1, "a"), (2, "question: expected text, found 5")]
     assert lines(written(tmp_path, "a.json", json.dumps(records))) == expected
-    assert lines(written(tmp_path, "b.json", json.dumps({"results": records, "metrics": {}}))) == expected
+    assert (
+        lines(written(tmp_path, "b.json", json.dumps({"results": records, "metrics": {}})))
+        == expected
+    )
 
 
 def test_parquet(tmp_path: Path) -> None:
@@ -172,11 +193,27 @@ def test_parquet(tmp_path: Path) -> None:
         ("a.json", b"3", "expected a list of records"),
         ("a.jsonl", b"\xff\xfe{\x00", "is UTF-16"),
         ("a.csv", b"\xff\xfeq\x00", "is UTF-16"),
-        ("a.jsonl", '{"question": "日本語の質問"}'.encode("utf-16-le"), "looks like UTF-16; save it as UTF-8"),
-        ("a.csv", "Übung,question\na,b\n".encode("utf-16-be"), "looks like UTF-16; save it as UTF-8"),
-        ("a.json", '[{"question": "a"}]'.encode("utf-16-be"), "looks like UTF-16; save it as UTF-8"),
+        (
+            "a.jsonl",
+            '{"question": "日本語の質問"}'.encode("utf-16-le"),
+            "looks like UTF-16; save it as UTF-8",
+        ),
+        (
+            "a.csv",
+            "Übung,question\na,b\n".encode("utf-16-be"),
+            "looks like UTF-16; save it as UTF-8",
+        ),
+        (
+            "a.json",
+            '[{"question": "a"}]'.encode("utf-16-be"),
+            "looks like UTF-16; save it as UTF-8",
+        ),
         ("a.jsonl", b'{"question": "a"}\n' + b"\x00" * 4096, "contains many NUL bytes"),
-        ("a.csv", b"question;answer,contexts\na;b,c\n", "has commas and semicolons between the names"),
+        (
+            "a.csv",
+            b"question;answer,contexts\na;b,c\n",
+            "has commas and semicolons between the names",
+        ),
         ("a.csv", b"sep=;\nanswer;answer\na;b\n", "the column answer appears twice"),
         ("a.csv", b"sep=;\n", "must name the columns"),
         ("a.csv", b"answer,answer\na,b\n", "the column answer appears twice"),
@@ -230,7 +267,9 @@ def test_bad_input_names_each_record_and_the_first_use_of_an_id(tmp_path: Path) 
 
 
 def test_equal_records_without_ids(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.jsonl", '{"question": "x"}\n{"question": "y"}\n{"question": "x", "id": ""}\n')
+    path = written(
+        tmp_path, "a.jsonl", '{"question": "x"}\n{"question": "y"}\n{"question": "x", "id": ""}\n'
+    )
     with pytest.raises(BadInput) as caught:
         list(Reading(path))
     assert str(caught.value) == f"{path}:3: the same record as line 1; add ids to keep both"
@@ -262,7 +301,9 @@ def test_skip_bad_where_no_record_is_good(tmp_path: Path) -> None:
     first, *_, last = str(caught.value).splitlines()
     assert first == f"{path}: all records are bad (60 of 60)"
     assert last == "… and 10 more"
-    assert caught.value.lines[1:] == tuple(f"{path}:{n}: question: expected text, found 5" for n in range(1, 51))
+    assert caught.value.lines[1:] == tuple(
+        f"{path}:{n}: question: expected text, found 5" for n in range(1, 51)
+    )
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
@@ -270,7 +311,10 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         path = tmp_path / f"{count}.jsonl"
         with path.open("w") as file:
             for number in range(count):
-                file.write(json.dumps({"id": number, "question": f"q {number}", "answer": "a" * 100}) + "\n")
+                file.write(
+                    json.dumps({"id": number, "question": f"q {number}", "answer": "a" * 100})
+                    + "\n"
+                )
         tracemalloc.start()
         assert sum(1 for _ in Reading(path)) == count
         highest = tracemalloc.get_traced_memory()[1]
@@ -284,7 +328,9 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
 @settings(max_examples=200)
 @given(st.binary(max_size=300))
-def test_any_bytes_give_records_or_a_user_error(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_any_bytes_give_records_or_a_user_error(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
     folder = tmp_path_factory.mktemp("any")
     for name in ("a.jsonl", "a.json", "a.csv"):
         try:
@@ -322,7 +368,9 @@ def stored(kind: str, unit: str, *values: int | None) -> Any:
     """An array of a kind of date, time or duration from the whole numbers that Arrow keeps."""
     pyarrow = pytest.importorskip("pyarrow")
     made = getattr(pyarrow, kind)(*([unit] if unit else []))
-    return pyarrow.array(values, pyarrow.int32() if made.bit_width == 32 else pyarrow.int64()).view(made)
+    return pyarrow.array(values, pyarrow.int32() if made.bit_width == 32 else pyarrow.int64()).view(
+        made
+    )
 
 
 def test_parquet_dates_beyond_python_are_text(tmp_path: Path) -> None:
@@ -341,9 +389,13 @@ def test_parquet_dates_beyond_python_are_text(tmp_path: Path) -> None:
             "time": stored("time64", "ns", 1_000_000_001, None),
             "long": stored("duration", "ns", 1_234_567_890_123, None),
             "longest": stored("duration", "s", 2**60, None),
-            "listed": pyarrow.ListArray.from_arrays(pyarrow.array([0, 1, 2], pyarrow.int32()), moment),
+            "listed": pyarrow.ListArray.from_arrays(
+                pyarrow.array([0, 1, 2], pyarrow.int32()), moment
+            ),
             "parts": pyarrow.StructArray.from_arrays([moment], names=["at"]),
-            "map": pyarrow.array([[("k", 1)], []], pyarrow.map_(pyarrow.string(), pyarrow.timestamp("ns"))),
+            "map": pyarrow.array(
+                [[("k", 1)], []], pyarrow.map_(pyarrow.string(), pyarrow.timestamp("ns"))
+            ),
         },
     )
     first, second = (one.meta for _, one in Reading(path).records() if isinstance(one, Example))
@@ -417,7 +469,9 @@ def test_the_header_of_a_wide_table_takes_no_time(tmp_path: Path) -> None:
     assert time.process_time() - began < 3  # 7 s where each name is compared with all
 
 
-def test_a_line_without_an_end_is_not_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_without_an_end_is_not_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(files, "LONGEST_LINE", 100)
     path = written(tmp_path, "a.jsonl", '{"question": "q"}\n' + "x" * 200)
     with pytest.raises(UserError, match=r"a\.jsonl:2: is longer"):
@@ -425,18 +479,27 @@ def test_a_line_without_an_end_is_not_read_whole(tmp_path: Path, monkeypatch: py
 
 
 def test_an_id_cannot_forge_a_line_of_an_error(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.jsonl", '{"id": "1\\n\\u001b[2Jx.jsonl:7: fine", "question": "q"}\n' * 2)
+    path = written(
+        tmp_path, "a.jsonl", '{"id": "1\\n\\u001b[2Jx.jsonl:7: fine", "question": "q"}\n' * 2
+    )
     with pytest.raises(BadInput) as caught:
         list(Reading(path))
-    assert str(caught.value) == f'{path}:2: id: "1\\n\\x1b[2Jx.jsonl:7: fine" was already used in line 1'
+    assert (
+        str(caught.value)
+        == f'{path}:2: id: "1\\n\\x1b[2Jx.jsonl:7: fine" was already used in line 1'
+    )
 
 
-def test_parquet_that_unpacks_to_huge_texts_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_that_unpacks_to_huge_texts_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = parquet(tmp_path, {"question": ["q" * 3000, *"rstuvwxyz"]})
     monkeypatch.setattr(sources, "LONGEST_CELL", 2000)
     assert [line for line, message in lines(path) if len(message) == 1] == [*range(2, 11)]
     assert "question: cannot be read as string (is larger than the limit" in lines(path)[0][1]
-    with pytest.raises(UserError, match=r"the column question unpacks to 0 MiB in 2 records, more than the limit"):
+    with pytest.raises(
+        UserError, match=r"the column question unpacks to 0 MiB in 2 records, more than the limit"
+    ):
         lines(parquet(tmp_path, {"question": ["q" * 9000, "r"]}))
 
 

@@ -21,19 +21,45 @@ SAID = {"role": "assistant", "content": "So."}
 RECORDS: dict[str, list[dict[str, Any]]] = {
     "chat messages": [{"chat": [*CHAT, SAID]}],
     "LangSmith": [
-        {"id": "1", "run_type": "chain", "inputs": {"question": "Why?"}, "outputs": {"answer": "So."}},
-        {"id": "2", "run_type": "llm", "inputs": {"messages": [CHAT]}, "outputs": {"generations": [[{"text": "So."}]]}},
+        {
+            "id": "1",
+            "run_type": "chain",
+            "inputs": {"question": "Why?"},
+            "outputs": {"answer": "So."},
+        },
+        {
+            "id": "2",
+            "run_type": "llm",
+            "inputs": {"messages": [CHAT]},
+            "outputs": {"generations": [[{"text": "So."}]]},
+        },
     ],
-    "Braintrust": [{"id": "1", "input": {"query": "Why?"}, "output": "So.", "expected": "So it is.", "scores": {}}],
-    "W&B Weave": [{"id": "1", "op_name": "ask", "inputs": {"question": "Why?"}, "output": {"answer": "So."}}],
-    "replies of an API": [{"request": {"messages": CHAT}, "response": {"choices": [{"index": 0, "message": SAID}]}}],
-    "SQuAD": [{"question": "Why?", "context": "c", "answers": {"text": ["x"]}, "prediction": "So."}],
+    "Braintrust": [
+        {
+            "id": "1",
+            "input": {"query": "Why?"},
+            "output": "So.",
+            "expected": "So it is.",
+            "scores": {},
+        }
+    ],
+    "W&B Weave": [
+        {"id": "1", "op_name": "ask", "inputs": {"question": "Why?"}, "output": {"answer": "So."}}
+    ],
+    "replies of an API": [
+        {"request": {"messages": CHAT}, "response": {"choices": [{"index": 0, "message": SAID}]}}
+    ],
+    "SQuAD": [
+        {"question": "Why?", "context": "c", "answers": {"text": ["x"]}, "prediction": "So."}
+    ],
 }
 
 
 def recipes() -> dict[str, str]:
     """The rows of the table: file -> options."""
-    table = DOCS.read_text("utf-8").partition("### Recipes for other files")[2].partition("\n## ")[0]
+    table = (
+        DOCS.read_text("utf-8").partition("### Recipes for other files")[2].partition("\n## ")[0]
+    )
     return dict(re.findall(r"^\| ([^|]+) \| `(--map .+)` \|$", table, re.MULTILINE))
 
 

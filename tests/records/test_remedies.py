@@ -27,24 +27,38 @@ def test_the_only_list_of_objects_of_a_document_is_its_records(tmp_path: Path):
 
 
 def test_two_lists_of_objects_are_named(tmp_path: Path):
-    with pytest.raises(UserError, match=r"several lists of records: samples, failed; write the one that is meant"):
+    with pytest.raises(
+        UserError, match=r"several lists of records: samples, failed; write the one that is meant"
+    ):
         list(Reading(document(tmp_path, {"samples": RECORDS, "failed": RECORDS})))
 
 
 def test_columns_as_lists_say_how_to_write_records(tmp_path: Path):
-    with pytest.raises(UserError, match=r"These are columns; write records: with pandas, pandas.DataFrame"):
+    with pytest.raises(
+        UserError, match=r"These are columns; write records: with pandas, pandas.DataFrame"
+    ):
         list(Reading(document(tmp_path, COLUMNS)))
     with pytest.raises(
-        UserError, match=r"dict of columns is no list of records; give a table, such as pandas.DataFrame"
+        UserError,
+        match=r"dict of columns is no list of records; give a table, such as pandas.DataFrame",
     ):
         Reading(COLUMNS)
     with pytest.raises(UserError, match=r"dict is no list; choose one of train"):
         Reading({"train": object()})
 
 
-def test_ids_that_systems_share_are_made_unique_by_the_option_that_the_message_names(tmp_path: Path):
+def test_ids_that_systems_share_are_made_unique_by_the_option_that_the_message_names(
+    tmp_path: Path,
+):
     path = tmp_path / "answers.jsonl"
-    path.write_text("".join(json.dumps({"id": "1", "system": name, **RECORDS[0]}) + "\n" for name in "ab"))
-    with pytest.raises(BadInput, match=r"make them unique: mapping={'id': 'join\(`\"-\"`, \[system, id\]\)'}"):
+    path.write_text(
+        "".join(json.dumps({"id": "1", "system": name, **RECORDS[0]}) + "\n" for name in "ab")
+    )
+    with pytest.raises(
+        BadInput, match=r"make them unique: mapping={'id': 'join\(`\"-\"`, \[system, id\]\)'}"
+    ):
         list(Reading(path))
-    assert [one.id for one in Reading(path, mapping={"id": 'join(`"-"`, [system, id])'})] == ["a-1", "b-1"]
+    assert [one.id for one in Reading(path, mapping={"id": 'join(`"-"`, [system, id])'})] == [
+        "a-1",
+        "b-1",
+    ]

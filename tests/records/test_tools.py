@@ -70,7 +70,12 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
 
 
 def content(example: Example) -> tuple[Any, ...]:
-    return example.question, example.answer, tuple(one.text for one in example.contexts), example.references
+    return (
+        example.question,
+        example.answer,
+        tuple(one.text for one in example.contexts),
+        example.references,
+    )
 
 
 @pytest.mark.parametrize("name", READ)
@@ -118,14 +123,20 @@ JSON = [name for name in READ if not name.endswith(".csv")]
 def documents(name: str) -> list[Any]:
     """The document of a fixture, or its lines."""
     text = (TOOLS / name).read_text("utf-8")
-    return [json.loads(line) for line in text.splitlines()] if name.endswith(".jsonl") else [json.loads(text)]
+    return (
+        [json.loads(line) for line in text.splitlines()]
+        if name.endswith(".jsonl")
+        else [json.loads(text)]
+    )
 
 
 def places(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Where values stand inside a value."""
     if before:
         yield before
-    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+    for key in (
+        value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    ):
         yield from places(value[key], (*before, key))
 
 
@@ -137,7 +148,9 @@ def replaced(value: Any, place: tuple[Any, ...], odd: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", JSON)
-def test_a_value_of_another_kind_anywhere_is_an_error_of_the_user_or_is_read(name: str, tmp_path: Path) -> None:
+def test_a_value_of_another_kind_anywhere_is_an_error_of_the_user_or_is_read(
+    name: str, tmp_path: Path
+) -> None:
     first, *others = documents(name)
     drawn = random.Random(name)
     every = list(places(first))
@@ -175,7 +188,10 @@ def test_a_broken_file_is_an_error_that_names_it(name: str, tmp_path: Path) -> N
 
 
 def test_an_export_without_records_says_so(tmp_path: Path) -> None:
-    for name, document in (("a.json", {"evalId": "e", "results": {"results": []}}), ("b.json", {"testCases": []})):
+    for name, document in (
+        ("a.json", {"evalId": "e", "results": {"results": []}}),
+        ("b.json", {"testCases": []}),
+    ):
         (tmp_path / name).write_text(json.dumps(document), "utf-8")
         with pytest.raises(UserError, match=f"{name} has no records"):
             list(Reading(tmp_path / name))
@@ -186,13 +202,19 @@ def test_traces_whose_texts_were_not_recorded_say_so(tmp_path: Path) -> None:
     for span in document["resourceSpans"][0]["scopeSpans"][0]["spans"]:
         span["attributes"] = [one for one in span["attributes"] if "messages" not in one["key"]]
     (tmp_path / "a.json").write_text(json.dumps(document), "utf-8")
-    with pytest.raises(UserError, match=r"has no answer.*1 traces without a question and an answer.*recorded"):
+    with pytest.raises(
+        UserError, match=r"has no answer.*1 traces without a question and an answer.*recorded"
+    ):
         list(Reading(tmp_path / "a.json"))
 
 
 def test_a_question_that_is_an_object_names_its_parts(tmp_path: Path) -> None:
-    record = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))[0] | {"input": {"topic": "rivers", "lang": "en"}}
-    with pytest.raises(BadInput, match=r"name its text: mapping={'question': 'input\.topic'} or mapping="):
+    record = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))[0] | {
+        "input": {"topic": "rivers", "lang": "en"}
+    }
+    with pytest.raises(
+        BadInput, match=r"name its text: mapping={'question': 'input\.topic'} or mapping="
+    ):
         list(Reading([record]))
     (one,) = Reading([record], mapping={"question": "input.topic"}).singles()
     assert (one.question, one.answer) == ("rivers", "In Africa.")
@@ -200,13 +222,20 @@ def test_a_question_that_is_an_object_names_its_parts(tmp_path: Path) -> None:
 
 def test_langfuse_s_decorator_is_read_where_it_has_one_argument() -> None:
     record = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))[0]
-    inputs: list[Any] = [{"args": ["Why?"], "kwargs": {}}, {"args": [], "kwargs": {"question": "Why?", "k": 3}}]
-    inputs += [json.dumps(inputs[0]), {"args": [[{"role": "user", "content": "Why?"}]], "kwargs": {}}]
+    inputs: list[Any] = [
+        {"args": ["Why?"], "kwargs": {}},
+        {"args": [], "kwargs": {"question": "Why?", "k": 3}},
+    ]
+    inputs += [
+        json.dumps(inputs[0]),
+        {"args": [[{"role": "user", "content": "Why?"}]], "kwargs": {}},
+    ]
     given = [record | {"id": str(number), "input": one} for number, one in enumerate(inputs)]
     assert [one.question for one in Reading(given).singles()] == ["Why?"] * 4
     record |= {"input": {"args": ["de", "Why?"], "kwargs": {}}}
     with pytest.raises(
-        BadInput, match=r"mapping={'question': 'input\.args\[0\]'} or mapping={'question': 'input\.args\[1\]'}"
+        BadInput,
+        match=r"mapping={'question': 'input\.args\[0\]'} or mapping={'question': 'input\.args\[1\]'}",
     ):
         list(Reading([record]))
     (one,) = Reading([record], mapping={"question": "input.args[1]"}).singles()
@@ -215,11 +244,23 @@ def test_langfuse_s_decorator_is_read_where_it_has_one_argument() -> None:
 
 def test_short_values_of_langfuse_s_metadata_go_to_meta() -> None:
     record = json.loads((TOOLS / "langfuse.json").read_text("utf-8"))[0]
-    own = {"lang": "de", "type": "x", "name": "mine", "reference": "In Africa.", "long": "x" * 300, "scope": {"a": 1}}
+    own = {
+        "lang": "de",
+        "type": "x",
+        "name": "mine",
+        "reference": "In Africa.",
+        "long": "x" * 300,
+        "scope": {"a": 1},
+    }
     for metadata in (own, json.dumps(own)):
         (one,) = Reading([record | {"metadata": metadata}]).singles()
         meta = one.meta
-        assert (meta["lang"], meta["type"], meta["name"], meta["metadata.name"]) == ("de", "x", record["name"], "mine")
+        assert (meta["lang"], meta["type"], meta["name"], meta["metadata.name"]) == (
+            "de",
+            "x",
+            record["name"],
+            "mine",
+        )
         assert not {"reference", "long", "scope", "metadata.reference"} & set(meta)
 
 
@@ -229,7 +270,10 @@ def test_a_trace_without_a_question_and_an_answer_is_counted() -> None:
     reading = Reading([empty, record])
     assert [one.id for one in reading.singles()] == [record["id"]]
     assert "1 records without a question and an answer" in reading.notice
-    assert [one.question for one in Reading([empty], mapping={"question": "metadata.reference"}).singles()]
+    assert [
+        one.question
+        for one in Reading([empty], mapping={"question": "metadata.reference"}).singles()
+    ]
     with pytest.raises(UserError, match=r"has no answer|no examples"):
         list(Reading([empty]))
 
@@ -241,5 +285,9 @@ def test_spans_whose_parents_are_a_circle_are_read(tmp_path: Path) -> None:
 
 
 def test_spans_of_many_traces_are_told_apart_in_the_order_of_the_file() -> None:
-    spans = [one | {"traceId": f"t{n}"} for one in documents("langfuse-observations.jsonl") for n in (2, 1)]
+    spans = [
+        one | {"traceId": f"t{n}"}
+        for one in documents("langfuse-observations.jsonl")
+        for n in (2, 1)
+    ]
     assert [one.id for one in Reading(spans).singles()] == ["t2", "t1"]

@@ -51,7 +51,11 @@ TEXT = (
 )
 FILLED = TEXT.filter(lambda text: bool(text.strip()))
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=6,
 )
@@ -62,7 +66,9 @@ EXAMPLES = st.builds(
     question_id=FILLED,
     question=st.none() | TEXT,
     answer=st.none() | TEXT,
-    contexts=st.lists(st.builds(Context, text=FILLED, id=st.none() | FILLED), max_size=3).map(tuple),
+    contexts=st.lists(st.builds(Context, text=FILLED, id=st.none() | FILLED), max_size=3).map(
+        tuple
+    ),
     references=st.lists(FILLED, max_size=3).map(tuple),
     system=st.none() | FILLED,
     variant_of=st.none() | FILLED,
@@ -72,14 +78,20 @@ EXAMPLES = st.builds(
     meta=OBJECT,
 )
 ROWS = st.builds(
-    row, example=FILLED, system=TEXT, score=st.floats(allow_nan=False, allow_infinity=False), evidence=OBJECT
+    row,
+    example=FILLED,
+    system=TEXT,
+    score=st.floats(allow_nan=False, allow_infinity=False),
+    evidence=OBJECT,
 )
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @settings(max_examples=15)
 @given(rows=st.lists(ROWS, max_size=4, unique_by=lambda row: (row.example_id, row.system)))
-def test_rows_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, rows: list[Row]) -> None:
+def test_rows_come_back(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, rows: list[Row]
+) -> None:
     check_suffix(suffix)
     path = tmp_path_factory.mktemp("rows") / f"rows.{suffix}"
     assert write_rows(rows, path) == len(rows)
@@ -89,11 +101,17 @@ def test_rows_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, r
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @settings(max_examples=15)
 @given(examples=st.lists(EXAMPLES, min_size=1, max_size=4, unique_by=lambda example: example.id))
-def test_examples_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, examples: list[Example]) -> None:
+def test_examples_come_back(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, examples: list[Example]
+) -> None:
     check_suffix(suffix)
-    examples[0] = examples[0].model_copy(update={"question": "never empty"})  # one record has a column that is known
+    examples[0] = examples[0].model_copy(
+        update={"question": "never empty"}
+    )  # one record has a column that is known
     path = tmp_path_factory.mktemp("examples") / f"examples.{suffix}"
-    kept = [example.model_copy(update={"question": example.question or "q"}) for example in examples]
+    kept = [
+        example.model_copy(update={"question": example.question or "q"}) for example in examples
+    ]
     assert write_examples(kept, path) == len(kept)
     assert list(Reading(path)) == kept
 
@@ -119,8 +137,15 @@ def test_empty_and_missing_answers_stay_apart_in_csv(tmp_path: Path) -> None:
 
 def test_cells_are_written_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "examples.csv"
-    write_examples([Example(id="1", question="q", answer="=1+1"), Example(id="2", question="q", answer="-x")], path)
-    assert [line.split(",")[3] for line in path.read_text().splitlines()] == ["answer", "=1+1", "-x"]
+    write_examples(
+        [Example(id="1", question="q", answer="=1+1"), Example(id="2", question="q", answer="-x")],
+        path,
+    )
+    assert [line.split(",")[3] for line in path.read_text().splitlines()] == [
+        "answer",
+        "=1+1",
+        "-x",
+    ]
 
 
 def test_an_unfinished_last_line_is_an_error_unless_it_is_to_be_reported(tmp_path: Path) -> None:
@@ -138,7 +163,15 @@ def test_an_unfinished_last_line_is_an_error_unless_it_is_to_be_reported(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "second", [b'{"example_id": "2"\n', b'{"example_id": "2"}\n', b'{"example_id": "2"}', b"\n", b"[]\n", b"\x00\x00\n"]
+    "second",
+    [
+        b'{"example_id": "2"\n',
+        b'{"example_id": "2"}\n',
+        b'{"example_id": "2"}',
+        b"\n",
+        b"[]\n",
+        b"\x00\x00\n",
+    ],
 )
 def test_what_is_no_row_elsewhere_is_an_error(tmp_path: Path, second: bytes) -> None:
     path = tmp_path / "rows.jsonl"
@@ -149,7 +182,13 @@ def test_what_is_no_row_elsewhere_is_an_error(tmp_path: Path, second: bytes) -> 
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("score", True), ("score", "0.5"), ("system", 3), ("evidence", []), ("usage", {"calls": 1, "euro": 2})],
+    [
+        ("score", True),
+        ("score", "0.5"),
+        ("system", 3),
+        ("evidence", []),
+        ("usage", {"calls": 1, "euro": 2}),
+    ],
 )
 def test_rows_with_wrong_types_are_refused(key: str, value: Any) -> None:
     import orjson
@@ -175,17 +214,25 @@ def test_rows_of_somebody_elses_making_need_little(tmp_path: Path) -> None:
     table.write_text("Example ID,note,Metric,Score,question,status,question_id\na,n,m,0.5,Why?,,\n")
     assert list(read_rows(table)) == [first]
     path.write_text('{"example_id": 7, "note": {}, "metric": "m", "score": 1, "value": 2}\n')
-    assert [(row.example_id, row.question_id, row.score) for row in read_rows(path)] == [("7", "7", 1.0)]
+    assert [(row.example_id, row.question_id, row.score) for row in read_rows(path)] == [
+        ("7", "7", 1.0)
+    ]
 
 
-@pytest.mark.parametrize(("line", "of"), [("a,s,m,0.6", True), ("a,t,m,0.6", False), ("a,s,n,0.6", False)])
-def test_a_second_row_of_an_example_system_and_metric_is_an_error(tmp_path: Path, line: str, of: bool) -> None:
+@pytest.mark.parametrize(
+    ("line", "of"), [("a,s,m,0.6", True), ("a,t,m,0.6", False), ("a,s,n,0.6", False)]
+)
+def test_a_second_row_of_an_example_system_and_metric_is_an_error(
+    tmp_path: Path, line: str, of: bool
+) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(f"example_id,system,metric,score\na,s,m,0.5\nb,s,m,0.5\n{line}\n")
     if not of:
         assert len(list(read_rows(path))) == 3
         return
-    with pytest.raises(UserError, match=r'rows\.csv:4: m of "a" of s already has a row in line 2; keep one of them'):
+    with pytest.raises(
+        UserError, match=r'rows\.csv:4: m of "a" of s already has a row in line 2; keep one of them'
+    ):
         list(read_rows(path))
 
 
@@ -206,7 +253,9 @@ def test_the_last_row_of_an_example_system_and_metric_counts(
 
 def test_a_row_without_a_system_is_of_the_one_that_the_reader_names(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
-    path.write_text("example_id,system,metric,score,status,reason\na,,m,,refused,It is.\na,rows,m,0.5,ok,\n")
+    path.write_text(
+        "example_id,system,metric,score,status,reason\na,,m,,refused,It is.\na,rows,m,0.5,ok,\n"
+    )
     assert [(place, found.score) for place, found in placed_rows(path, system="rows")] == [(3, 0.5)]
     assert [found.score for found in read_rows(path)] == [None, 0.5]
 
@@ -218,7 +267,8 @@ def test_an_empty_score_of_a_table_is_missing(tmp_path: Path) -> None:
         assert [row.score for row in read_rows(path)] == [None]
         path.write_text(f"example_id,metric,score\na,m,{cell}\n")
         with pytest.raises(
-            UserError, match=r"rows\.csv:2: score: is empty; a row without a score needs a status and a"
+            UserError,
+            match=r"rows\.csv:2: score: is empty; a row without a score needs a status and a",
         ):
             list(read_rows(path))
 
@@ -231,30 +281,54 @@ def row_with(more: str) -> str:
     ("line", "message"),
     [
         ('{"example_id": "a", "score": 1}', r"rows\.jsonl:1: metric: is missing"),
-        ('{"example_id": true, "metric": "m", "score": 1}', "example_id: expected text or a number, found true"),
-        ('{"example_id": "a", "metric": "m", "score": "abc"}', r'rows\.jsonl:1: score: expected a number, found "abc"'),
+        (
+            '{"example_id": true, "metric": "m", "score": 1}',
+            "example_id: expected text or a number, found true",
+        ),
+        (
+            '{"example_id": "a", "metric": "m", "score": "abc"}',
+            r'rows\.jsonl:1: score: expected a number, found "abc"',
+        ),
         (row_with('"Metric": "n"'), "metric: two columns have this name"),
         (
             '{"example_id": "a", "metric": "m", "score": 1, "signature": {"models": {"judge": "j"}}}',
             "expected a list, found",
         ),
-        ('{"example_id": "a", "metric": "m", "score": 1, "signature": {"models": "j"}}', "expected an object"),
-        (row_with('"usage": {"calls": [1]}'), r"usage\.calls: expected a whole number, found a list"),
+        (
+            '{"example_id": "a", "metric": "m", "score": 1, "signature": {"models": "j"}}',
+            "expected an object",
+        ),
+        (
+            row_with('"usage": {"calls": [1]}'),
+            r"usage\.calls: expected a whole number, found a list",
+        ),
         (
             row_with('"usage": {"prompt_tokens": 9223372036854775808}'),
             r"usage\.prompt_tokens: expected a number less than",
         ),
-        (row_with('"usage": {"prompt_tokens": -1}'), r"usage\.prompt_tokens: expected a number greater than"),
+        (
+            row_with('"usage": {"prompt_tokens": -1}'),
+            r"usage\.prompt_tokens: expected a number greater than",
+        ),
         (row_with('"usage": {"usd": "1"}'), r"usage\.usd: expected a number, found"),
         (row_with('"usage": {"usd": NaN}'), r"rows\.jsonl:1: is not JSON"),
-        (row_with('"signature": {"params": [1]}'), r"signature\.params: expected an object, found a list"),
+        (
+            row_with('"signature": {"params": [1]}'),
+            r"signature\.params: expected an object, found a list",
+        ),
         (row_with('"signature": {"seed": "x"}'), r"signature\.seed: expected a whole number"),
         (row_with('"signature": {"version": 1}'), r"signature\.version: expected text, found 1"),
         (row_with('"signature": {"prompts": {"p": 1}}'), r"signature\.prompts\.p: expected text"),
-        (row_with('"signature": {"models": {"judge": ["a", 1]}}'), r"signature\.models\.judge\.1: expected text"),
+        (
+            row_with('"signature": {"models": {"judge": ["a", 1]}}'),
+            r"signature\.models\.judge\.1: expected text",
+        ),
         (row_with('"reason": 5'), "reason: expected text, found 5"),
         (row_with('"metric": "n"'), "the key 'metric' twice"),
-        (row_with('"evidence": {"a": ' + "[" * 200 + "]" * 200 + "}"), "nested more than 100 levels"),
+        (
+            row_with('"evidence": {"a": ' + "[" * 200 + "]" * 200 + "}"),
+            "nested more than 100 levels",
+        ),
         (
             '{"example_id": "a", "metric": "m", "score": null}',
             r"rows\.jsonl:1: score: is empty; a row without a score needs a status",
@@ -266,8 +340,14 @@ def row_with(more: str) -> str:
             row_with('"status": "refused", "reason": "It is."'),
             r"score: expected none with the status refused, found 1\.0",
         ),
-        ('{"example_id": "a", "metric": "m", "score": 1, "usage": {"cost": 3}}', r"usage\.cost: is not known"),
-        ('{"example_id": "a", "metric": "m", "score": 1, "signature": "gpt"}', "signature: expected an object"),
+        (
+            '{"example_id": "a", "metric": "m", "score": 1, "usage": {"cost": 3}}',
+            r"usage\.cost: is not known",
+        ),
+        (
+            '{"example_id": "a", "metric": "m", "score": 1, "signature": "gpt"}',
+            "signature: expected an object",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_row_is_named(tmp_path: Path, line: str, message: str) -> None:
@@ -338,12 +418,17 @@ def test_a_full_disk_is_a_message_and_leaves_the_earlier_file(tmp_path: Path) ->
         yield b"half"
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with pytest.raises(UserError, match=r"a\.html cannot be written: No space left"), replacing(path) as file:
+    with (
+        pytest.raises(UserError, match=r"a\.html cannot be written: No space left"),
+        replacing(path) as file,
+    ):
         file.writelines(halves())
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("a.html", "earlier")]
 
 
-def test_rows_that_the_system_cannot_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_the_system_cannot_read_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("x\n")
     for name in ("examples.jsonl", "manifest.json"):
@@ -353,8 +438,13 @@ def test_rows_that_the_system_cannot_read_are_named(tmp_path: Path, monkeypatch:
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(Path, "open", broken)
-    for read in (lambda: list(read_rows(path)), lambda: list(examples_of(tmp_path)), lambda: read_manifest(tmp_path)):
+    for read in (
+        lambda: list(read_rows(path)),
+        lambda: list(examples_of(tmp_path)),
+        lambda: read_manifest(tmp_path),
+    ):
         with pytest.raises(
-            UserError, match=r"(rows\.jsonl|examples\.jsonl|manifest\.json) cannot be read: Input/output"
+            UserError,
+            match=r"(rows\.jsonl|examples\.jsonl|manifest\.json) cannot be read: Input/output",
         ):
             read()

@@ -35,9 +35,18 @@ HOSTILE = {
     "deep lists": ("a:\n " + "[" * 3000, r"f\.yaml:2: is nested more than 32 levels"),
     "deep blocks": ("- " * 3000 + "x", r"f\.yaml:1: is nested more than 32 levels"),
     "too many values": ("- x\n" * 25_000, r"f\.yaml:\d+: has more than 10,000 values"),
-    "too many bytes": ("#" * (yaml_file.LARGEST + 1), r"f\.yaml is larger than the limit of 512 KiB"),
-    "no boolean": ("a: 1\nb: !!bool maybe", r"f\.yaml:2: maybe is not a valid bool; put it in quotes"),
-    "no date": ("a: 2024-13-45", r"f\.yaml:1: 2024-13-45 is not a valid timestamp; put it in quotes"),
+    "too many bytes": (
+        "#" * (yaml_file.LARGEST + 1),
+        r"f\.yaml is larger than the limit of 512 KiB",
+    ),
+    "no boolean": (
+        "a: 1\nb: !!bool maybe",
+        r"f\.yaml:2: maybe is not a valid bool; put it in quotes",
+    ),
+    "no date": (
+        "a: 2024-13-45",
+        r"f\.yaml:1: 2024-13-45 is not a valid timestamp; put it in quotes",
+    ),
     "no number": ("a: !!int x", r"f\.yaml:1: x is not a valid int"),
     "a tag of Python": (
         "a: !!python/object:os.system x",
@@ -55,14 +64,20 @@ def test_a_hostile_file_is_refused_with_its_line(tmp_path: Path, name: str) -> N
     text, message = HOSTILE[name]
     path = tmp_path / "f.yaml"
     path.write_text(text)
-    for read in (lambda: yaml_file.load(path, "--domain"), lambda: load_domain(path), lambda: load_hypotheses(path)):
+    for read in (
+        lambda: yaml_file.load(path, "--domain"),
+        lambda: load_domain(path),
+        lambda: load_hypotheses(path),
+    ):
         began = time.process_time()
         with pytest.raises(UserError, match=message):
             read()
         assert time.process_time() - began < 10
 
 
-@pytest.mark.parametrize("number", ["1:" * 100_000 + "1", "1:" * 400 + "1.5", "0x" + "f" * 100_000, "1" * 5000])
+@pytest.mark.parametrize(
+    "number", ["1:" * 100_000 + "1", "1:" * 400 + "1.5", "0x" + "f" * 100_000, "1" * 5000]
+)
 def test_a_number_that_no_person_writes_is_text(tmp_path: Path, number: str) -> None:
     path = tmp_path / "f.yaml"
     path.write_text(f"- {number}\n- 6:30\n- 12\n- 0.5\n")
@@ -71,9 +86,15 @@ def test_a_number_that_no_person_writes_is_text(tmp_path: Path, number: str) -> 
 
 def test_anchors_merges_and_repeated_keys(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
-    path.write_text("a: &a {x: 1, y: 2}\nb: {<<: [*a, {z: 9, x: 0}], y: 3}\nc:\n  - n: *a\n    n: ~\n")
+    path.write_text(
+        "a: &a {x: 1, y: 2}\nb: {<<: [*a, {z: 9, x: 0}], y: 3}\nc:\n  - n: *a\n    n: ~\n"
+    )
     found = yaml_file.load(path, "--domain")
-    assert found.content == {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 3, "z": 9}, "c": [{"n": None}]}
+    assert found.content == {
+        "a": {"x": 1, "y": 2},
+        "b": {"x": 1, "y": 3, "z": 9},
+        "c": [{"n": None}],
+    }
     assert found.repeated == ((("c", 0, "n"), 5),)
 
 

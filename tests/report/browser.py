@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 
 CHROMIUM = shutil.which("chromium")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)")
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)"
+)
 
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 _BUDGET = 5000  # virtual milliseconds that a page has: its clock jumps over waits
@@ -97,7 +99,9 @@ def opened(page: Path, state: str = "") -> str:
 def after(page: Path, script: str, state: str = "") -> str:
     """The same where a reader does more than the address can say: `script` runs at the end, in a copy of the page that
     has no content policy."""
-    source = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text("utf-8"))
+    source = re.sub(
+        r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text("utf-8")
+    )
     copy = page.with_name(f"{page.stem}-after.html")
     copy.write_text(source.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
     return opened(copy, state)
@@ -129,7 +133,9 @@ class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.parts: list[str] = []
-        self.folds: list[bool] = []  # whether what comes of each fold that is not closed yet is in sight
+        self.folds: list[
+            bool
+        ] = []  # whether what comes of each fold that is not closed yet is in sight
         self.opens: list[bool] = []
         self.silent = False
 

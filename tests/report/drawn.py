@@ -11,7 +11,9 @@ from longmark.report.figures import Figure, rendered
 
 def drawn(figures: Iterable[Figure]) -> str:
     """The SVGs of those figures that have a drawing."""
-    return "".join(files["svg"].decode() for figure in figures if (files := rendered(figure, ["svg"])))
+    return "".join(
+        files["svg"].decode() for figure in figures if (files := rendered(figure, ["svg"]))
+    )
 
 
 def texts_of(figure: Figure) -> list[str]:

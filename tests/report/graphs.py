@@ -35,7 +35,9 @@ def made_graph(size: int, seed: int = 0) -> StatementGraph:
             edges |= {(name, other)} | ({(other, name)} if chance.random() < 0.5 else set())
     for _ in range(size // 6):
         chain = chance.sample(contexts, min(len(contexts), chance.randint(2, 4)))
-        edges |= set(pairwise(chain)) | ({(chain[-1], chain[0])} if chance.random() < 0.3 else set())
+        edges |= set(pairwise(chain)) | (
+            {(chain[-1], chain[0])} if chance.random() < 0.3 else set()
+        )
     against = {(chance.choice(answers), chance.choice(contexts)) for _ in range(size // 12)}
     nodes = [
         Statement(
@@ -57,11 +59,17 @@ def graph_run(folder: Path, graphs: dict[str, StatementGraph]) -> Path:
     """A run whose examples have these graphs."""
     examples = [
         Example(
-            id=name, question_id=f"q-{name}", question=f"What is known of {name}?", answer="An answer.", system="first"
+            id=name,
+            question_id=f"q-{name}",
+            question=f"What is known of {name}?",
+            answer="An answer.",
+            system="first",
         )
         for name in graphs
     ]
-    rows = [graph_row(name, graph, asked={"calls": 3, "pairs": 12}) for name, graph in graphs.items()]
+    rows = [
+        graph_row(name, graph, asked={"calls": 3, "pairs": 12}) for name, graph in graphs.items()
+    ]
     described = manifest(metrics=DECLARED)
     described["fixed"] |= {"metrics": [NLI], "params": {}, "prompts": {}}
     return write_run(folder, examples, rows, described)
@@ -72,4 +80,7 @@ if __name__ == "__main__":
 
     out = Path(sys.argv[1])
     for size in (5, 60, 200):
-        write_report([graph_run(out / f"run-{size}", {f"graph-{size}": made_graph(size)})], out / f"graph-{size}.html")
+        write_report(
+            [graph_run(out / f"run-{size}", {f"graph-{size}": made_graph(size)})],
+            out / f"graph-{size}.html",
+        )

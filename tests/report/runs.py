@@ -22,8 +22,16 @@ GRADE = "score.readability.grade_level"
 READABILITY = "How hard the answer is to read, from the lengths of its sentences and words."
 
 METRICS: dict[str, dict[str, Any]] = {
-    RELEVANCE: {"bounds": [0, 1], "higher_is_better": True, "summary": "Does the answer answer the question?"},
-    CORRECTNESS: {"bounds": [0, 1], "higher_is_better": True, "summary": "Agreement with the reference."},
+    RELEVANCE: {
+        "bounds": [0, 1],
+        "higher_is_better": True,
+        "summary": "Does the answer answer the question?",
+    },
+    CORRECTNESS: {
+        "bounds": [0, 1],
+        "higher_is_better": True,
+        "summary": "Agreement with the reference.",
+    },
     EASE: {"bounds": [None, None], "higher_is_better": True, "summary": READABILITY},
     GRADE: {"bounds": [None, None], "higher_is_better": None, "summary": READABILITY},
 }
@@ -74,7 +82,12 @@ def manifest(system: str = "first", **more: Any) -> dict[str, Any]:
         "environment": {
             "python": "3.11.7",
             "platform": "Linux x86_64",
-            "packages": {"aiohttp": "3.14.5", "orjson": "3.13.0", "pydantic": "2.14.3", "pyphen": "0.18.1"},
+            "packages": {
+                "aiohttp": "3.14.5",
+                "orjson": "3.13.0",
+                "pydantic": "2.14.3",
+                "pyphen": "0.18.1",
+            },
             "git": {"commit": "52f2e2f" + "0" * 33},
         },
         "sessions": [
@@ -120,9 +133,13 @@ def killed() -> dict[str, Any]:
     return {"started": "2026-11-21T22:05:00Z", "ended": None}
 
 
-def write_run(folder: Path, examples: list[Example], rows: list[Row], described: dict[str, Any] | None = None) -> Path:
+def write_run(
+    folder: Path, examples: list[Example], rows: list[Row], described: dict[str, Any] | None = None
+) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "examples.jsonl").write_bytes(b"".join(example.to_json() + b"\n" for example in examples))
+    (folder / "examples.jsonl").write_bytes(
+        b"".join(example.to_json() + b"\n" for example in examples)
+    )
     (folder / "rows.jsonl").write_bytes(b"".join(row.to_json() + b"\n" for row in rows))
     if described is not None:
         (folder / "manifest.json").write_bytes(orjson.dumps(described))
@@ -132,7 +149,11 @@ def write_run(folder: Path, examples: list[Example], rows: list[Row], described:
 def answers_on(page: Path) -> list[str]:
     """The HTML of each answer on a page."""
     packs = re.findall('id="pack-[0-9]+">([^<]*)<', page.read_text("utf-8"))
-    return [one for pack in packs for one in zlib.decompress(base64.b64decode(pack)).decode().split("<!---->")]
+    return [
+        one
+        for pack in packs
+        for one in zlib.decompress(base64.b64decode(pack)).decode().split("<!---->")
+    ]
 
 
 def sentence(chance: random.Random, words: int) -> str:
@@ -141,7 +162,9 @@ def sentence(chance: random.Random, words: int) -> str:
     return " ".join(found).capitalize() + "."
 
 
-def made_up(folder: Path, count: int, seed: int = 1, system: str = "first", long: bool = False) -> Path:
+def made_up(
+    folder: Path, count: int, seed: int = 1, system: str = "first", long: bool = False
+) -> Path:
     """A run of `count` examples: every status occurs, evidence of every kind. long: one text has 30,000 words."""
     chance = random.Random(seed)
     questions = random.Random(7)
@@ -174,8 +197,17 @@ def made_up(folder: Path, count: int, seed: int = 1, system: str = "first", long
 def _mark(chance: random.Random, example: Example, metric: str, gap: str | None) -> Row:
     judged = metric.startswith("ccrs")
     score = min(1.0, max(0.0, round(chance.betavariate(5, 2) * 20) / 20))
-    values = {RELEVANCE: score, CORRECTNESS: 0.3 * score, EASE: chance.gauss(48, 17), GRADE: chance.gauss(11, 3)}
-    reply = f"{round(100 * score)}" if metric == RELEVANCE else f"Score: {round(100 * score)}\n{sentence(chance, 60)}"
+    values = {
+        RELEVANCE: score,
+        CORRECTNESS: 0.3 * score,
+        EASE: chance.gauss(48, 17),
+        GRADE: chance.gauss(11, 3),
+    }
+    reply = (
+        f"{round(100 * score)}"
+        if metric == RELEVANCE
+        else f"Score: {round(100 * score)}\n{sentence(chance, 60)}"
+    )
     evidence: dict[str, Any] = (
         {
             "judges": [
@@ -240,10 +272,14 @@ def hostile(folder: Path) -> Path:
 def long_names(folder: Path) -> list[Path]:
     """Two runs by judges with addresses, of systems with long names; the first has a session that was killed."""
     runs = []
-    for place, name in enumerate(("answers_of_the_small_model_with_dense_retrieval", "without retrieval, 2026-11-21")):
+    for place, name in enumerate(
+        ("answers_of_the_small_model_with_dense_retrieval", "without retrieval, 2026-11-21")
+    ):
         run = made_up(folder / str(place), 40, place, name)
         described = manifest(name)
-        described["fixed"]["models"] = {"judge": ["m@http://127.0.0.1:8731/v1", "k@http://127.0.0.1:8732/v1"]}
+        described["fixed"]["models"] = {
+            "judge": ["m@http://127.0.0.1:8731/v1", "k@http://127.0.0.1:8732/v1"]
+        }
         described["sessions"] += [killed()] if place == 0 else []
         (run / "manifest.json").write_bytes(orjson.dumps(described))
         runs.append(run)
@@ -257,7 +293,8 @@ def main(folder: Path) -> None:
         "three": [made_up(folder / "three" / "first", 3)],
         "forty": [made_up(folder / "forty" / "first", 40, long=True)],
         "systems": [
-            made_up(folder / name / name, 40, seed, name) for seed, name in enumerate(("alpha", "beta", "gamma"))
+            made_up(folder / name / name, 40, seed, name)
+            for seed, name in enumerate(("alpha", "beta", "gamma"))
         ],
         "names": long_names(folder / "names"),
         "many": [made_up(folder / "many" / "first", 2500)],

@@ -53,8 +53,20 @@ RECORDS: list[dict[str, Any]] = [
         "contexts": ["الجليد ثقيل. يكسر الخطوط."],
         "profile": PROFILE,
     },
-    {"id": "one", "question": "What helps?", "answer": "Patience.", "contexts": ["Sand is dry."], "profile": PROFILE},
-    {"id": "none", "question": "What helps?", "answer": "Hello!", "contexts": [" "], "profile": PROFILE},
+    {
+        "id": "one",
+        "question": "What helps?",
+        "answer": "Patience.",
+        "contexts": ["Sand is dry."],
+        "profile": PROFILE,
+    },
+    {
+        "id": "none",
+        "question": "What helps?",
+        "answer": "Hello!",
+        "contexts": [" "],
+        "profile": PROFILE,
+    },
     {"id": "empty", "question": "What helps?", "answer": ""},
     {
         "id": "hostile",
@@ -82,23 +94,42 @@ def judge(name: str) -> FakeChat:
         asked = request.messages[1].content
         given = dict(re.findall(r"(?s)<(\w+) \w+>\n(.*?)\n</\1", asked))
         if "claim" in given:
-            labels = {of: {"label": _label(name, of, given["claim"]), "reason": _reason(name, of)} for of in NAMES}
-            return json.dumps({of: mark for of, mark in labels.items() if (name, of) != ("third", "intensity")})
+            labels = {
+                of: {"label": _label(name, of, given["claim"]), "reason": _reason(name, of)}
+                for of in NAMES
+            }
+            return json.dumps(
+                {of: mark for of, mark in labels.items() if (name, of) != ("third", "intensity")}
+            )
         if "claims" in given:
             return json.dumps({of: re.findall(_SIGNS[of], given["claims"])[:5] for of in NAMES})
         if "context" in given:
             facts = [part.strip() for part in re.split(r"(?<=\.)\s+", given["context"])]
-            return json.dumps({"facts": [fact.replace("Its weight", "The weight of ice") for fact in facts]})
+            return json.dumps(
+                {"facts": [fact.replace("Its weight", "The weight of ice") for fact in facts]}
+            )
         if "words and phrases" in asked:
             pairs = (("Ice", "hazard"), ("hail", "hazard"), ("lines", "infrastructure"))
-            return json.dumps({"phrases": [{"phrase": phrase, "kind": kind} for phrase, kind in pairs]})
+            return json.dumps(
+                {"phrases": [{"phrase": phrase, "kind": kind} for phrase, kind in pairs]}
+            )
         if '"questions"' in asked:
             first = " ".join(given["answer"].split()[:9])
             return json.dumps(
-                {"questions": [f"{word} {first}?" for word in ("What of", "Why", "When", "How", "Who says")]}
+                {
+                    "questions": [
+                        f"{word} {first}?" for word in ("What of", "Why", "When", "How", "Who says")
+                    ]
+                }
             )
         lines = [re.sub(r"^\d+\. ", "", line) for line in given["answer"].splitlines()]
-        return json.dumps({"claims": [line for line in lines if line.rstrip().endswith((".", "ice")) or "<" in line]})
+        return json.dumps(
+            {
+                "claims": [
+                    line for line in lines if line.rstrip().endswith((".", "ice")) or "<" in line
+                ]
+            }
+        )
 
     return FakeChat(answer, name=name)
 

@@ -20,7 +20,9 @@ def said(tmp_path: Path, scores: dict[str, dict[str, list[float | None]]]) -> st
         for i, value in enumerate(values)
     ]
     write_report([write_run(tmp_path / "run", [], rows, manifest())], tmp_path / "two.html")
-    match = re.search(r'<p class="says">(.*?)</p>', (tmp_path / "two.html").read_text("utf-8"), re.DOTALL)
+    match = re.search(
+        r'<p class="says">(.*?)</p>', (tmp_path / "two.html").read_text("utf-8"), re.DOTALL
+    )
     return html.unescape(re.sub("<[^>]+>", "", match[1])) if match else ""
 
 
@@ -45,13 +47,17 @@ def test_the_page_of_two_systems_says_who_is_ahead_and_what_could_be_chance(tmp_
     )
 
 
-def test_of_several_systems_the_first_is_held_against_the_second_at_the_level_of_all_pairs(tmp_path):
+def test_of_several_systems_the_first_is_held_against_the_second_at_the_level_of_all_pairs(
+    tmp_path,
+):
     # differences of .02 and .20 in turn: t = 3.2 of 8 questions; the quantile is 2.36 for one pair of systems and 5.11
     # for the 36 pairs of nine
     two = {RELEVANCE: {"a": plus(0.02, 0.2), "b": plus(0)}}
     assert said(tmp_path, two).startswith("a is ahead on")
     many = {RELEVANCE: {**two[RELEVANCE], **{f"c{i}": plus(-0.3, -0.2) for i in range(7)}}}
-    assert said(tmp_path, many) == "No lead is clear. The lead could be chance on Question relevance."
+    assert (
+        said(tmp_path, many) == "No lead is clear. The lead could be chance on Question relevance."
+    )
 
 
 def test_a_lead_that_rests_on_fewer_than_six_unlike_questions_could_be_chance(tmp_path):
@@ -60,7 +66,9 @@ def test_a_lead_that_rests_on_fewer_than_six_unlike_questions_could_be_chance(tm
         old: list[float | None] = [float(i >= won) for i in range(40)]
         return said(tmp_path, {RELEVANCE: {"new": new, "old": old}})
 
-    assert lead(2) == lead(5) == "No lead is clear. Could be chance: new leads on Question relevance."
+    assert (
+        lead(2) == lead(5) == "No lead is clear. Could be chance: new leads on Question relevance."
+    )
     assert lead(6) == "new is ahead on Question relevance."
 
 
@@ -82,7 +90,10 @@ def test_lower_is_better_turns_it_round_and_five_questions_decide_nothing(tmp_pa
         for system, values in {"more": plus(0.3, 0.33), "less": plus(0)}.items()
         for i, value in enumerate(values)
     ]
-    for kept, words in ((rows, "less is ahead on Question relevance."), ([*rows[:5], *rows[8:]], "Too few common")):
+    for kept, words in (
+        (rows, "less is ahead on Question relevance."),
+        ([*rows[:5], *rows[8:]], "Too few common"),
+    ):
         write_report([write_run(tmp_path / "run", [], kept, low)], tmp_path / "two.html")
         assert words in (tmp_path / "two.html").read_text("utf-8")
 

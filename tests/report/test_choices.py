@@ -24,11 +24,21 @@ ANNA_AND_BEN: dict[str, Choice] = {"anna": "a", "ben": "tie", "cy": "a"}
 
 def _run(out: Path) -> Path:
     pairs = [
-        Pair(id="1", question="q", a="one two", b="one", a_system="human", b_system="m", labels=ANNA_AND_BEN),
+        Pair(
+            id="1",
+            question="q",
+            a="one two",
+            b="one",
+            a_system="human",
+            b_system="m",
+            labels=ANNA_AND_BEN,
+        ),
         Pair(id="2", question="p", a="one", b="one two", label="tie"),
         Pair(id="3", question="r", a="one", b="one two three"),
     ]
-    return longmark.run(pairs, ["pairs.direct", "classic.length.words"], out=out, judges=[FakeChat("A")]).folder
+    return longmark.run(
+        pairs, ["pairs.direct", "classic.length.words"], out=out, judges=[FakeChat("A")]
+    ).folder
 
 
 def test_the_table_says_how_often_each_answer_is_chosen(tmp_path: Path) -> None:
@@ -37,7 +47,13 @@ def test_the_table_says_how_often_each_answer_is_chosen(tmp_path: Path) -> None:
     assert re.split(r"\s{2,}", lines[0])[:5] == ["metric", "system", "a better", "tie", "b better"]
     # the judge says A in both orders: three flips, so three ties; a has more words in one pair of three
     assert re.split(r"\s{2,}", lines[1])[:5] == ["pairs.direct", "run", "0 %", "100 %", "0 %"]
-    assert re.split(r"\s{2,}", lines[2])[:5] == ["classic.length.words", "run", "33 %", "0 %", "67 %"]
+    assert re.split(r"\s{2,}", lines[2])[:5] == [
+        "classic.length.words",
+        "run",
+        "33 %",
+        "0 %",
+        "67 %",
+    ]
     assert as_csv(summary).splitlines()[2].split(",")[2].startswith("-0.33")  # (1 - 1 - 1) / 3
 
 
@@ -48,7 +64,10 @@ def test_a_pair_on_the_page(tmp_path: Path) -> None:
     assert "3 pairs from run" in page
     assert "Most disagreement first" in page
     first = answers_on(tmp_path / "page.html")[0]
-    assert re.findall(r"<h4>(\w) · <bdi>(\w+)</bdi> · (\d) word", first) == [("a", "human", "2"), ("b", "m", "1")]
+    assert re.findall(r"<h4>(\w) · <bdi>(\w+)</bdi> · (\d) word", first) == [
+        ("a", "human", "2"),
+        ("b", "m", "1"),
+    ]
     assert first.count("people’s choice") == 1
     assert first.index("people’s choice") < first.index("<h4>b ·")
 
@@ -80,4 +99,7 @@ def test_what_compares_systems_refuses_choices(tmp_path: Path, verb: tuple[str, 
     (tmp_path / "labels.csv").write_text("example_id,value\n1,2\n", encoding="utf-8")
     done = command(*verb, run, *more, home=tmp_path / "home")
     assert done.code == 2
-    assert "is a run of pairs: a score is a choice between two answers, not the score of a system" in done.err
+    assert (
+        "is a run of pairs: a score is a choice between two answers, not the score of a system"
+        in done.err
+    )

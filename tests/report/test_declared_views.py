@@ -27,11 +27,20 @@ VOTE = {"vote": "yes", "labels": ["yes", "no", "yes"], "reasons": ["It says so."
 ICE = (Context(text="In March ice fell."),)
 NODES = (Statement("a0", "answer", "Ice fell."), Statement("c0", "context", "Wires broke."))
 EVIDENCE: dict[str, dict[str, Any]] = {
-    "claims": {"claims": [{"claim": "Ice fell.", "dimensions": {"hazard": VOTE}}], "weights": {"hazard": 1.0}},
-    "points": {
-        "points": [{"point": 1, "text": "Ice fell.", "delta": 0.25}, {"point": 2, "text": "So.", "delta": -0.1}]
+    "claims": {
+        "claims": [{"claim": "Ice fell.", "dimensions": {"hazard": VOTE}}],
+        "weights": {"hazard": 1.0},
     },
-    "facts": {"claims": [{"claim": "Ice fell.", "delta": 0.1, "relative": 0.2, "passages": [1]}], "confidence": 0.5},
+    "points": {
+        "points": [
+            {"point": 1, "text": "Ice fell.", "delta": 0.25},
+            {"point": 2, "text": "So.", "delta": -0.1},
+        ]
+    },
+    "facts": {
+        "claims": [{"claim": "Ice fell.", "delta": 0.1, "relative": 0.2, "passages": [1]}],
+        "confidence": 0.5,
+    },
     "questions": {"questions": [{"question": "What fell?", "cosine": 0.75}]},
     "graph": to_evidence(StatementGraph(NODES)),
     "turns": {"turns": [{"who": "critic", "text": "Ice fell."}]},
@@ -66,7 +75,9 @@ def test_a_metric_of_any_name_has_its_view(view: str) -> None:
     assert shown.covers == ["own"]
     assert SEEN[view] in repr(shown.blocks)
     assert "0.125" in repr(shown.blocks), "what the view does not name is not dropped"
-    (other,) = views_of(row(EVIDENCE[view], "own@samples=3 by m"), facts(view, "own@samples=3 by m"))
+    (other,) = views_of(
+        row(EVIDENCE[view], "own@samples=3 by m"), facts(view, "own@samples=3 by m")
+    )
     assert (other.title, other.covers) == (f"{shown.title} by m", ["own@samples=3 by m"])
     assert views_of(row(EVIDENCE[view]), {"own": MetricFacts(0, 1, True)}) == []
 
@@ -86,8 +97,12 @@ def test_a_bad_score_says_why_by_its_view_and_a_declaration_comes_first(view: st
     assert worst_of(row(evidence), facts(view)) == [("own", BAD.get(view))]
     declared = MetricFacts(0, 1, True, view=(view, "own"), why=("Slip", "slips", "kind", "typo"))
     slips = [{"text": "a", "kind": "typo"}, {"text": "b", "kind": "sense"}, {"claim": "c"}, "d"]
-    assert worst_of(row(evidence | {"slips": slips}), {"own": declared}) == [("own", ("Slip (1 of 3)", "b"))]
-    assert worst_of(row({"reason": "It is short."}), facts("")) == [("own", ("Reason", "It is short."))]
+    assert worst_of(row(evidence | {"slips": slips}), {"own": declared}) == [
+        ("own", ("Slip (1 of 3)", "b"))
+    ]
+    assert worst_of(row({"reason": "It is short."}), facts("")) == [
+        ("own", ("Reason", "It is short."))
+    ]
 
 
 def broken(view: str) -> list[dict[str, Any]]:
@@ -114,7 +129,9 @@ def test_nothing_is_dropped_for_its_shape(view: str) -> None:
 
 
 @pytest.mark.parametrize("view", ["claims", "points", "facts", "questions"])
-def test_a_metric_of_ones_own_has_no_words_of_ours_and_no_computation_that_gives_another_score(view: str) -> None:
+def test_a_metric_of_ones_own_has_no_words_of_ours_and_no_computation_that_gives_another_score(
+    view: str,
+) -> None:
     (shown,) = views_of(row(EVIDENCE[view]), facts(view))
     words = repr(shown.blocks)
     for ours in (
@@ -127,18 +144,31 @@ def test_a_metric_of_ones_own_has_no_words_of_ours_and_no_computation_that_gives
         "/ (1)",
     ):
         assert ours not in words, ours
-    same = {"own": replace(row(EVIDENCE[view])["own"], score={"claims": 1.0, "questions": 0.75}.get(view, 0.5))}
+    same = {
+        "own": replace(
+            row(EVIDENCE[view])["own"], score={"claims": 1.0, "questions": 0.75}.get(view, 0.5)
+        )
+    }
     (shown,) = views_of(same, facts(view))
     computed = {"claims": "own = (1.000) / (1)", "questions": "mean of 1 cosine"}.get(view, "")
     assert computed in repr(shown.blocks), "it gives the score"
     name = "score.context_utilization" if view == "facts" else "score.specificity"
-    (shown,) = views_of(row(EVIDENCE[view], name), {name: MetricFacts(0, 1, True, view=(view, name))})
+    (shown,) = views_of(
+        row(EVIDENCE[view], name), {name: MetricFacts(0, 1, True, view=(view, name))}
+    )
     assert len(repr(shown.blocks)) > len(words), "of longmark's metrics it is said what they mean"
 
 
-@pytest.mark.parametrize("evidence", [{}, {"weights": {"hazard": 1.0}}, {"votes": {"yes": 0}}, {"more": 5}])
+@pytest.mark.parametrize(
+    "evidence", [{}, {"weights": {"hazard": 1.0}}, {"votes": {"yes": 0}}, {"more": 5}]
+)
 def test_an_empty_list_is_the_form_with_nothing_in_it(evidence: dict[str, Any]) -> None:
-    for view, name in (("claims", "claims"), ("facts", "claims"), ("points", "points"), ("questions", "questions")):
+    for view, name in (
+        ("claims", "claims"),
+        ("facts", "claims"),
+        ("points", "points"),
+        ("questions", "questions"),
+    ):
         assert views_of(row({name: []} | evidence), facts(view)) == []
 
 
@@ -148,7 +178,9 @@ async def _score(example: Example, _models: object, _params: object) -> Score:
 
 def test_the_page_of_a_module_of_ones_own_shows_its_view(tmp_path: Path) -> None:
     for view, seen in SEEN.items():
-        example = Example(id="1", question_id=view, question="What?", answer="Ice fell on wires.", contexts=ICE)
+        example = Example(
+            id="1", question_id=view, question="What?", answer="Ice fell on wires.", contexts=ICE
+        )
         own = Metric(_score, ("answer",), bounds=(0, 1), name="own_metric", view=view)
         longmark.run([example], own, out=tmp_path / view)
         manifest = json.loads((tmp_path / view / "manifest.json").read_text())

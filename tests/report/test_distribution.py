@@ -55,7 +55,11 @@ def test_points_are_kept_for_few_values_only():
     assert spread([0.5] * 21).points == ()
 
 
-@given(st.lists(st.floats(-1e5, 1e5).filter(lambda x: x == 0 or abs(x) > 1e-5), min_size=2, max_size=60))
+@given(
+    st.lists(
+        st.floats(-1e5, 1e5).filter(lambda x: x == 0 or abs(x) > 1e-5), min_size=2, max_size=60
+    )
+)
 def test_quartiles_agree_with_the_standard_library_and_no_value_is_lost(values):
     found = spread(values, FREE)
     assert [found.q1, found.median, found.q3] == pytest.approx(

@@ -34,21 +34,41 @@ ROWS = (
 
 
 def table(
-    name: str = "means", title: str = "Means", rows: tuple[tuple[Cell, ...], ...] = ROWS, note: str = ""
+    name: str = "means",
+    title: str = "Means",
+    rows: tuple[tuple[Cell, ...], ...] = ROWS,
+    note: str = "",
 ) -> Table:
     return Table(name, title, COLUMNS, rows, note)
 
 
 def page(tmp_path: Path, *sections: Section, **more) -> Page:
-    fields: dict[str, Any] = {"kind": "comparison", "title": "Two systems", "lede": "One is ahead.", **more}
+    fields: dict[str, Any] = {
+        "kind": "comparison",
+        "title": "Two systems",
+        "lede": "One is ahead.",
+        **more,
+    }
     write_document(Document(sections=sections, **fields), tmp_path / "page.html")
     return Page(tmp_path / "page.html")
 
 
 def test_a_section_has_its_sentence_its_figure_its_tables_and_its_note_in_that_order(tmp_path):
     figure = forest([ForestRow("first", 0.5, 0.4, 0.6)], "A forest")
-    found = page(tmp_path, Section("Ranking", "First is ahead.", (table(note="Of all."),), (figure,), "A note."))
-    order = ["Ranking", "First is ahead.", "A forest", "Means", "Of all.", "0.816", "A note.", "Provenance"]
+    found = page(
+        tmp_path,
+        Section("Ranking", "First is ahead.", (table(note="Of all."),), (figure,), "A note."),
+    )
+    order = [
+        "Ranking",
+        "First is ahead.",
+        "A forest",
+        "Means",
+        "Of all.",
+        "0.816",
+        "A note.",
+        "Provenance",
+    ]
     places = [found.text.rindex(words) for words in order]
     assert places == sorted(places)
     assert "<title>Two systems</title>" in found.source
@@ -84,10 +104,15 @@ def test_tables_beyond_the_first_are_folded_where_a_figure_stands_for_them(tmp_p
 
 def test_a_long_table_scrolls_and_a_huge_one_says_where_the_rest_is(tmp_path):
     many = tuple((f"s{i}", i / 1000, Range(0, 1), 0.5, i, None) for i in range(MOST_ROWS + 1))
-    found = page(tmp_path, Section("S", "", (table(rows=many[:100]), table("pairs", "Pairs", many))))
+    found = page(
+        tmp_path, Section("S", "", (table(rows=many[:100]), table("pairs", "Pairs", many)))
+    )
     assert found.source.count('class="scroll long"') == 2
     assert found.source.count("<tr>") == 2 + 100 + MOST_ROWS
-    assert "The first 500 of 501 rows. All rows are in tables/pairs.csv beside this page." in found.text
+    assert (
+        "The first 500 of 501 rows. All rows are in tables/pairs.csv beside this page."
+        in found.text
+    )
     short = page(tmp_path, Section("S", "", (table(), table("none", "None", ()))))
     assert 'class="scroll long"' not in short.source
     assert "No rows." in short.text
@@ -106,12 +131,27 @@ def test_every_section_is_in_the_contents_under_an_address_of_its_own(tmp_path):
 
 def test_hostile_texts_stay_texts(tmp_path):
     rows = ((HOSTILE, 0.5, Range(0, 1), 0.5, 1, HOSTILE),)
-    drawn = forest([ForestRow(HOSTILE, 1, 0, 2, HOSTILE), ForestRow(HOSTILE, None, None, None, HOSTILE)], HOSTILE)
+    drawn = forest(
+        [ForestRow(HOSTILE, 1, 0, 2, HOSTILE), ForestRow(HOSTILE, None, None, None, HOSTILE)],
+        HOSTILE,
+    )
     section = Section(
-        HOSTILE, HOSTILE, (table("t", HOSTILE, rows, HOSTILE), table("u", HOSTILE, rows)), (drawn,), HOSTILE
+        HOSTILE,
+        HOSTILE,
+        (table("t", HOSTILE, rows, HOSTILE), table("u", HOSTILE, rows)),
+        (drawn,),
+        HOSTILE,
     )
     settings = {HOSTILE: HOSTILE, "b": [HOSTILE], "c": {HOSTILE: {HOSTILE: HOSTILE}}}
-    found = page(tmp_path, section, kind=HOSTILE, title=HOSTILE, lede=HOSTILE, notices=[HOSTILE], settings=settings)
+    found = page(
+        tmp_path,
+        section,
+        kind=HOSTILE,
+        title=HOSTILE,
+        lede=HOSTILE,
+        notices=[HOSTILE],
+        settings=settings,
+    )
     assert HOSTILE not in found.source
     tags = [tag for tag, _ in found.elements]
     assert "img" not in tags
@@ -122,12 +162,16 @@ def test_hostile_texts_stay_texts(tmp_path):
         for name in ("src", "href"):
             assert (attributes.get(name) or "#").startswith(("#", "data:")), (tag, attributes)
     assert found.text.count("<img src=x onerror=") > 10, "foreign text is shown, not dropped"
-    assert "\u202e" not in re.sub(r"<bdi>([^<]|<wbr>)*</bdi>|<code>[^<]*</code>|\"[^\"]*\"", "", found.source)
+    assert "\u202e" not in re.sub(
+        r"<bdi>([^<]|<wbr>)*</bdi>|<code>[^<]*</code>|\"[^\"]*\"", "", found.source
+    )
 
 
 def test_the_policy_lets_only_the_pages_own_style_in_and_no_script(tmp_path):
     found = page(tmp_path, Section("S", ""))
-    (policy,) = [a["content"] for _, a in found.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    (policy,) = [
+        a["content"] for _, a in found.elements if a.get("http-equiv") == "Content-Security-Policy"
+    ]
     assert policy is not None
     digest = base64.b64encode(hashlib.sha256(found.scripts["style"].encode()).digest()).decode()
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
@@ -146,9 +190,13 @@ def test_settings_say_how_it_was_made(tmp_path):
         "Hypotheses": None,
         "Models": {"judge": {"name": "m", "temperature": 0.0}},
     }
-    facts = page(tmp_path, settings=settings).source.split('<dl class="facts">')[1].split("</dl>")[0]
+    facts = (
+        page(tmp_path, settings=settings).source.split('<dl class="facts">')[1].split("</dl>")[0]
+    )
     pairs = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", facts)
-    said = {re.sub("<[^>]+>", "", name): re.sub("<[^>]+>", " ", value).split() for name, value in pairs}
+    said = {
+        re.sub("<[^>]+>", "", name): re.sub("<[^>]+>", " ", value).split() for name, value in pairs
+    }
     assert said["Runs"] == ["runs/a", "runs/b"]
     assert said["Seed"] == ["20261122"], "a seed is copied, not read: no comma"
     assert said["Judges differ"] == ["no"]
@@ -160,7 +208,10 @@ def test_settings_say_how_it_was_made(tmp_path):
 def test_the_same_document_gives_the_same_bytes(tmp_path):
     first = page(tmp_path, Section("S", "s", (table(),), (forest([ForestRow("a", 1, 0, 2)], "F"),)))
     assert (
-        page(tmp_path, Section("S", "s", (table(),), (forest([ForestRow("a", 1, 0, 2)], "F"),))).source == first.source
+        page(
+            tmp_path, Section("S", "s", (table(),), (forest([ForestRow("a", 1, 0, 2)], "F"),))
+        ).source
+        == first.source
     )
 
 
@@ -192,12 +243,16 @@ def test_cells_carry_their_labels_and_long_texts_are_set_as_sentences(tmp_path):
     rows = (("first", 0.5, said, None), ("second", 0.4, said, "unread"))
     found = page(tmp_path, Section("S", "", (Table("t", "T", columns, rows),)))
     assert (
-        '<th scope="row"><bdi>first</bdi></th><td class="number" data-label="Mean &lt;b&gt;">0.50</td>' in found.source
+        '<th scope="row"><bdi>first</bdi></th><td class="number" data-label="Mean &lt;b&gt;">0.50</td>'
+        in found.source
     )
     assert f'<td class="words" data-label="Finding"><bdi>{said}</bdi></td>' in found.source
     assert '<td class="blank" data-label="Why">–</td>' in found.source
     assert '<table class="figures cards">' in found.source
-    assert 'data-label="Why"' not in page(tmp_path, Section("S", "", (Table("t", "T", columns, rows[:1]),))).source
+    assert (
+        'data-label="Why"'
+        not in page(tmp_path, Section("S", "", (Table("t", "T", columns, rows[:1]),))).source
+    )
     small = Table("t", "T", columns[:2], (("first", 0.5),))
     assert '<table class="figures">' in page(tmp_path, Section("S", "", (small,))).source
 
@@ -206,9 +261,17 @@ def test_cells_carry_their_labels_and_long_texts_are_set_as_sentences(tmp_path):
 def test_on_a_phone_every_cell_of_a_broad_table_is_in_sight_and_on_a_desktop_it_scrolls(tmp_path):
     long = "a_name_of_a_system_that_goes_on_and_on_and_on_without_any_place_to_break_it_at_all"
     rows = ((long, 0.5, Range(0, 1), 0.5, 1, "a reason in many words " * 10),)
-    many = Table("many", "Many", tuple(Column(f"column_{i}") for i in range(30)), (tuple(range(30)),))
+    many = Table(
+        "many", "Many", tuple(Column(f"column_{i}") for i in range(30)), (tuple(range(30)),)
+    )
     tables = (table(rows=rows), many)
-    page(tmp_path, Section(long, long, tables, note=long), title=long, lede=long, settings={long: [long]})
+    page(
+        tmp_path,
+        Section(long, long, tables, note=long),
+        title=long,
+        lede=long,
+        settings={long: [long]},
+    )
     script = """
     const found = [];
     document.querySelectorAll("script").forEach(e => e.remove());
@@ -243,7 +306,9 @@ def test_on_a_phone_every_cell_of_a_broad_table_is_in_sight_and_on_a_desktop_it_
     assert label == '"p"'
 
 
-def test_many_sections_of_a_kind_have_one_link_and_a_table_in_a_frame_says_how_many_rows_it_has(tmp_path):
+def test_many_sections_of_a_kind_have_one_link_and_a_table_in_a_frame_says_how_many_rows_it_has(
+    tmp_path,
+):
     rows = [(f"system {i}", 0.5) for i in range(30)]
     long = Table("t", "T", (Column("system"), Column("mean")), rows)
     spreads = [Section(f"Distribution: {i}", "") for i in range(25)]
@@ -259,9 +324,16 @@ def test_many_sections_of_a_kind_have_one_link_and_a_table_in_a_frame_says_how_m
 
 
 @needs_chromium
-@pytest.mark.parametrize(("sections", "rows", "columns", "figures"), [(9, 20, 9, 0), (3, 60, 12, 9), (12, 3, 3, 2)])
+@pytest.mark.parametrize(
+    ("sections", "rows", "columns", "figures"), [(9, 20, 9, 0), (3, 60, 12, 9), (12, 3, 3, 2)]
+)
 def test_a_page_on_a_phone_is_short_until_it_is_unfolded_whatever_stands_on_it(
-    tmp_path: Path, sections: int, rows: int, columns: int, figures: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    sections: int,
+    rows: int,
+    columns: int,
+    figures: int,
+    monkeypatch: pytest.MonkeyPatch,
 ):
     heads = tuple(Column(f"column {i}") for i in range(columns))
     cells = [tuple(f"a few words {i}" for i in range(columns)) for _ in range(rows)]
@@ -270,7 +342,12 @@ def test_a_page_on_a_phone_is_short_until_it_is_unfolded_whatever_stands_on_it(
     once = cache(rendered)  # they are all alike
     monkeypatch.setattr(document, "rendered", lambda figure, salt: once(figure))
     parts = [
-        Section(f"S{i}", "What it shows. " * 9, [Table(f"t{i}{j}", f"T{j}", heads, cells) for j in (0, 1)], drawn)
+        Section(
+            f"S{i}",
+            "What it shows. " * 9,
+            [Table(f"t{i}{j}", f"T{j}", heads, cells) for j in (0, 1)],
+            drawn,
+        )
         for i in range(sections)
     ]
     shown = page(tmp_path, *parts, notices=["A notice of some length. " * 12] * 4)
@@ -281,7 +358,9 @@ def test_a_page_on_a_phone_is_short_until_it_is_unfolded_whatever_stands_on_it(
 @needs_chromium
 def test_a_broad_table_takes_the_page_and_a_broader_one_shows_where_it_is_cut_off(tmp_path):
     names = [f"family_{i}.metric_{i}" for i in range(30)]
-    tables = [Table(f"t{n}", f"T{n}", tuple(map(Column, names[:n])), (tuple(names[:n]),)) for n in (8, 30)]
+    tables = [
+        Table(f"t{n}", f"T{n}", tuple(map(Column, names[:n])), (tuple(names[:n]),)) for n in (8, 30)
+    ]
     page(tmp_path, Section("S", "", tables))
     measure = """const boxes = [...document.querySelectorAll(".scroll")];
     const cues = boxes.map((box) => getComputedStyle(box).backgroundAttachment.includes("local"));
@@ -294,9 +373,14 @@ def test_a_broad_table_takes_the_page_and_a_broader_one_shows_where_it_is_cut_of
 def test_a_column_of_metrics_shows_their_names_in_words_on_the_page(tmp_path: Path):
     names = ["ccrs.question_relevance", "always the longer answer"]
     table = Table("t", "Metrics", (Column("metric", kind="metric"),), [(name,) for name in names])
-    head = Column("ccrs.answer_coverage", places=2, key="ccrs.answer_coverage", words="Answer coverage")
+    head = Column(
+        "ccrs.answer_coverage", places=2, key="ccrs.answer_coverage", words="Answer coverage"
+    )
     of_systems = Table("systems", "Systems", (Column("system"), head), [("a", 0.5)])
-    write_document(Document("test", "Title", "", [Section("Part", "", (table, of_systems))]), tmp_path / "page.html")
+    write_document(
+        Document("test", "Title", "", [Section("Part", "", (table, of_systems))]),
+        tmp_path / "page.html",
+    )
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<bdi>Answer coverage</bdi> <code>ccrs.<wbr>answer_<wbr>coverage</code></th>" in page
     assert as_csv(of_systems).startswith("system,ccrs.answer_coverage\n")

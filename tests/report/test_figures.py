@@ -61,7 +61,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def names(count: int) -> list[str]:
-    ugly = [HOSTILE, RTL, "検索拡張生成システム大規模言語モデル" * 4, "x$y$z_$", "", "\ud800\x07\x1b[0m"]
+    ugly = [
+        HOSTILE,
+        RTL,
+        "検索拡張生成システム大規模言語モデル" * 4,
+        "x$y$z_$",
+        "",
+        "\ud800\x07\x1b[0m",
+    ]
     return [ugly[i] if i < len(ugly) and count > 1 else LONG.format(i) for i in range(count)]
 
 
@@ -74,33 +81,53 @@ def all_figures(count: int) -> dict[str, Figure]:
     rows = [(name, value, i == gap) for i, (name, value) in enumerate(zip(called, at, strict=True))]
     edges = [i / 10 for i in range(11)]
     cells = [[None if i == j == gap else v - w for j, w in enumerate(at)] for i, v in enumerate(at)]
-    lines = [Curve(n, [(x, None if gone and x == 4 else v * x) for x in range(20)]) for n, v, gone in rows]
+    lines = [
+        Curve(n, [(x, None if gone and x == 4 else v * x) for x in range(20)])
+        for n, v, gone in rows
+    ]
     ranked = [ForestRow(n, None if gone else -v, -v - 0.1, -v + 0.1) for n, v, gone in rows]
-    boxes = [Box(n, 0 if gone else 40, v, v + 0.1, v + 0.2, v + 0.3, v + 0.4, v) for n, v, gone in rows]
-    bars = [[("win", 5 * (not gone)), ("tie", 0), ("loss", i * (not gone))] for i, (_, _, gone) in enumerate(rows)]
+    boxes = [
+        Box(n, 0 if gone else 40, v, v + 0.1, v + 0.2, v + 0.3, v + 0.4, v) for n, v, gone in rows
+    ]
+    bars = [
+        [("win", 5 * (not gone)), ("tie", 0), ("loss", i * (not gone))]
+        for i, (_, _, gone) in enumerate(rows)
+    ]
     panels = [Panel(n, edges, [1234 * (i == k) for k in range(10)]) for i, n in enumerate(called)]
     return {
         "forest": forest([_row(*row) for row in rows], "F"),
-        "pairs": forest([ForestRow(f"{a} − {b}", 0.1, None, 0.2, "p = 0.1") for a, b in pairwise(called)], "P"),
+        "pairs": forest(
+            [ForestRow(f"{a} − {b}", 0.1, None, 0.2, "p = 0.1") for a, b in pairwise(called)], "P"
+        ),
         "groups": groups(ranked, [(i, min(i + 4, count - 1)) for i in range(count)], "G"),
         "curves": curves(lines, "C", "questions", "mean", 0.05),
         "heat": heat_map(called, called, cells, "H", (-1, 1), 2),
         "boxes": box_plots(boxes, "B", 0, 2),
         "histograms": histograms(panels, "H"),
-        "scatter": scatter([(v, None if gone else v * v) for _, v, gone in rows], "S", "x", "y", (1, 0)),
-        "reliability": reliability([_bin(i, count, v, gone) for i, (_, v, gone) in enumerate(rows)], "R"),
+        "scatter": scatter(
+            [(v, None if gone else v * v) for _, v, gone in rows], "S", "x", "y", (1, 0)
+        ),
+        "reliability": reliability(
+            [_bin(i, count, v, gone) for i, (_, v, gone) in enumerate(rows)], "R"
+        ),
         "stacked": stacked([Stack(n, parts) for n, parts in zip(called, bars, strict=True)], "W"),
     }
 
 
 def _bin(place: int, count: int, value: float, gap: bool) -> Bin:
     low, high = place / count, (place + 1) / count
-    return Bin(low, high, 0, None, None) if gap else Bin(low, high, 1000 * place + 1, (low + high) / 2, value, 0, 1)
+    return (
+        Bin(low, high, 0, None, None)
+        if gap
+        else Bin(low, high, 1000 * place + 1, (low + high) / 2, value, 0, 1)
+    )
 
 
 def _row(name: str, value: float, gap: bool) -> ForestRow:
     return (
-        ForestRow(name, NAN, None, None, "no question in common") if gap else ForestRow(name, value, value - 0.1, None)
+        ForestRow(name, NAN, None, None, "no question in common")
+        if gap
+        else ForestRow(name, value, value - 0.1, None)
     )
 
 
@@ -110,14 +137,17 @@ def svg(figure: Figure) -> str:
 
 def texts(drawn: str) -> list[str]:
     return [
-        (found.text or "") + "".join(f.tail or "" for f in found) for found in ET.fromstring(drawn).iter(SVG + "text")
+        (found.text or "") + "".join(f.tail or "" for f in found)
+        for found in ET.fromstring(drawn).iter(SVG + "text")
     ]
 
 
 @pytest.fixture
 def no_files(monkeypatch):
     """Pages without PDF and PNG files, which take most of the time."""
-    monkeypatch.setattr("longmark.report.document.rendered", lambda figure, salt: rendered(figure, ["svg"], salt))
+    monkeypatch.setattr(
+        "longmark.report.document.rendered", lambda figure, salt: rendered(figure, ["svg"], salt)
+    )
 
 
 def drawing(figure: Figure):
@@ -137,7 +167,9 @@ def test_every_figure_is_well_formed_and_holds_no_raw_text_and_no_nan(count):
         root = ET.fromstring(found)
         assert root.get("aria-label") == figure.label
         assert root.get("role") == "img"
-        assert not [words for words in texts(found) if re.search(r"\b(nan|inf|None)\b", words)], name
+        assert not [words for words in texts(found) if re.search(r"\b(nan|inf|None)\b", words)], (
+            name
+        )
         assert "<img" not in found
         assert "<script" not in found
         assert not re.search(r" style=|<style", found), "the policy of the page forbids it"
@@ -151,7 +183,11 @@ def test_dollar_signs_are_no_mathematics():
 @pytest.mark.parametrize("count", [6, 9])
 def test_a_value_that_is_missing_is_a_gap_that_says_so(count):
     found = all_figures(count)
-    for name, words in (("forest", "no estimate"), ("groups", "no estimate"), ("boxes", "no score")):
+    for name, words in (
+        ("forest", "no estimate"),
+        ("groups", "no estimate"),
+        ("boxes", "no score"),
+    ):
         assert sum(text.startswith(words) for text in texts(svg(found[name]))) == 1, name
     assert "no estimate: no question in common" in texts(svg(found["forest"]))
     assert "1 point without a value" in found["curves"].reading
@@ -159,7 +195,9 @@ def test_a_value_that_is_missing_is_a_gap_that_says_so(count):
     assert "Hatched: no value." in found["heat"].reading
     assert svg(found["heat"]).count("url(#h") == 1
     assert "nothing counted" in texts(svg(found["stacked"]))
-    (dots,) = [line for line in drawing(found["curves"]).axes[0].lines if line.get_label() == "_child4"]
+    (dots,) = [
+        line for line in drawing(found["curves"]).axes[0].lines if line.get_label() == "_child4"
+    ]
     assert np.isnan(dots.get_ydata()).sum() == 1, "the line is broken"
 
 
@@ -171,7 +209,9 @@ def test_the_names_of_a_pair_have_the_room_they_need():
 
 
 def test_a_shortened_name_is_whole_in_its_tooltip():
-    figure = forest([ForestRow(LONG.format(1), 0.5, 0.4, 0.6), ForestRow("short", 0.5, 0.4, 0.6)], "One")
+    figure = forest(
+        [ForestRow(LONG.format(1), 0.5, 0.4, 0.6), ForestRow("short", 0.5, 0.4, 0.6)], "One"
+    )
     found = svg(figure)
     assert LONG.format(1) not in texts(found)
     assert [e.text for e in ET.fromstring(found).iter(SVG + "title")] == [LONG.format(1)]
@@ -179,8 +219,19 @@ def test_a_shortened_name_is_whole_in_its_tooltip():
 
 def test_nothing_to_draw_is_said(tmp_path):
     empty = [
-        *(forest([], "E"), groups([], [], "E"), curves([], "E", "x", "y"), heat_map([], [], [], "E", (0, 1), 2)),
-        *(box_plots([], "E"), histograms([], "E"), scatter([], "E", "x", "y"), reliability([], "E"), stacked([], "E")),
+        *(
+            forest([], "E"),
+            groups([], [], "E"),
+            curves([], "E", "x", "y"),
+            heat_map([], [], [], "E", (0, 1), 2),
+        ),
+        *(
+            box_plots([], "E"),
+            histograms([], "E"),
+            scatter([], "E", "x", "y"),
+            reliability([], "E"),
+            stacked([], "E"),
+        ),
     ]
     missing = [
         forest([ForestRow("a", None, None, None)], "E"),
@@ -195,34 +246,52 @@ def test_nothing_to_draw_is_said(tmp_path):
     assert all(rendered(figure) == {} for figure in empty + missing)
     assert all(figure.reading == "There is no data to draw." for figure in empty)
     assert all(re.fullmatch(r"(No|Nothing) .*\.", figure.reading) for figure in missing)
-    write_document(Document("test", "T", "", [Section("S", "", figures=empty[:1])]), tmp_path / "report.html")
+    write_document(
+        Document("test", "T", "", [Section("S", "", figures=empty[:1])]), tmp_path / "report.html"
+    )
     page = (tmp_path / "report.html").read_text("utf-8")
     assert '<p class="none"><bdi>There is no data to draw.</bdi></p>' in page
     assert not (tmp_path / "figures").exists()
 
 
 @pytest.mark.all_formats
-def test_a_figure_says_what_it_shows_above_how_it_is_read_and_has_its_files_beside_the_page(tmp_path):
+def test_a_figure_says_what_it_shows_above_how_it_is_read_and_has_its_files_beside_the_page(
+    tmp_path,
+):
     one = scatter([(1, 0), (1, 0), (0, 1)], "One (of two)", "a", "b", says="First is <ahead>.")
     two = heat_map(["a"], [f"column {i}" for i in range(30)], [[1] * 30], "One", (0, 1), 2)
-    write_document(Document("test", "T", "", [Section("S", "", figures=(one, two))]), tmp_path / "report.html")
+    write_document(
+        Document("test", "T", "", [Section("S", "", figures=(one, two))]), tmp_path / "report.html"
+    )
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert '<p class="plot-name"><strong><bdi>One (of two)</bdi></strong></p>\n<p class="finding">' in page
-    assert re.search(r'<p class="finding"><bdi>First is &lt;ahead&gt;.</bdi></p><p class="reading"><bdi>The area', page)
+    assert (
+        '<p class="plot-name"><strong><bdi>One (of two)</bdi></strong></p>\n<p class="finding">'
+        in page
+    )
+    assert re.search(
+        r'<p class="finding"><bdi>First is &lt;ahead&gt;.</bdi></p><p class="reading"><bdi>The area',
+        page,
+    )
     assert page.count('<figure class="plot') == page.count("<svg") == 2
     assert page.count('<figure class="plot broad">') == 1, "it scrolls inside its own frame"
     found = sorted(path.name for path in (tmp_path / "figures").iterdir())
-    assert found == [f"{name}.{kind}" for name in ("s-one-2", "s-one") for kind in ("pdf", "png", "svg")]
+    assert found == [
+        f"{name}.{kind}" for name in ("s-one-2", "s-one") for kind in ("pdf", "png", "svg")
+    ]
     drawn = (tmp_path / "figures" / "s-one.svg").read_text("utf-8")
     assert "<desc>First is &lt;ahead&gt;.</desc>" in drawn
     assert "a" in texts(drawn)
-    assert (tmp_path / "figures" / "s-one.pdf").read_bytes().count(b"/CIDFontType2"), "text is text, its font embedded"
+    assert (tmp_path / "figures" / "s-one.pdf").read_bytes().count(b"/CIDFontType2"), (
+        "text is text, its font embedded"
+    )
     assert (tmp_path / "figures" / "s-one.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_figures_on_one_page_share_no_ids(tmp_path, no_files):
     figures = [figure for name, figure in all_figures(6).items() if name != "pairs"]
-    write_document(Document("test", "T", "", [Section("S", "", figures=figures)]), tmp_path / "report.html")
+    write_document(
+        Document("test", "T", "", [Section("S", "", figures=figures)]), tmp_path / "report.html"
+    )
     ids = re.findall(r' id="([^"]*)"', (tmp_path / "report.html").read_text("utf-8"))
     assert len(ids) == len(set(ids)) > 10
 
@@ -231,7 +300,9 @@ def hashes() -> dict[str, str]:
     """Of the files of every kind of figure; of one of them in all formats."""
     found = {}
     for name, figure in all_figures(4).items():
-        for kind, content in rendered(figure, ("svg", "pdf", "png") if name == "curves" else ["svg"], name).items():
+        for kind, content in rendered(
+            figure, ("svg", "pdf", "png") if name == "curves" else ["svg"], name
+        ).items():
             found[f"{name}.{kind}"] = hashlib.sha256(content).hexdigest()
     return found
 
@@ -245,7 +316,9 @@ assert "matplotlib.pyplot" not in sys.modules
 
 
 def test_the_same_data_give_the_same_bytes_in_any_process_and_whatever_matplotlib_is_told(tmp_path):
-    (tmp_path / "matplotlibrc").write_text("font.size: 30\nsvg.fonttype: path\naxes.facecolor: red\n")
+    (tmp_path / "matplotlibrc").write_text(
+        "font.size: 30\nsvg.fonttype: path\naxes.facecolor: red\n"
+    )
     env = {"PYTHONHASHSEED": "2", "SOURCE_DATE_EPOCH": "2", "MATPLOTLIBRC": str(tmp_path)}
     done = run("python", "-c", _IN_A_PROCESS, home=tmp_path / "home", env=env)
     assert done.err == "", "no warning of a glyph or of a font"
@@ -291,12 +364,18 @@ def test_values_of_any_size_are_drawn_or_are_gaps(value, other):
 
 
 def test_the_places_of_a_forest_plot_are_those_of_its_values():
-    axes = drawing(forest([ForestRow("a", 0.25, 0.0, 1.0), ForestRow("b", 0.5, None, None)], "F")).axes[0]
+    axes = drawing(
+        forest([ForestRow("a", 0.25, 0.0, 1.0), ForestRow("b", 0.5, None, None)], "F")
+    ).axes[0]
     dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
     assert dots == [0.25, 0.5]
     assert axes.get_xlim() == (0, 1), "round ends"
-    assert [list(line.get_xdata()) for line in axes.lines if line.get_marker() == "|"] == [[0.0, 1.0]]
-    found = texts(svg(forest([ForestRow("a", 0.25, 0.0, 1.0, "n = 3"), ForestRow("b", 0.5, None, None)], "F")))
+    assert [list(line.get_xdata()) for line in axes.lines if line.get_marker() == "|"] == [
+        [0.0, 1.0]
+    ]
+    found = texts(
+        svg(forest([ForestRow("a", 0.25, 0.0, 1.0, "n = 3"), ForestRow("b", 0.5, None, None)], "F"))
+    )
     assert found[-4:] == ["a", "0.25 [0.00, 1.00] · n = 3", "b", "0.50"]
 
 
@@ -304,7 +383,9 @@ def test_bars_that_meet_stand_in_columns_of_their_own():
     rows = [ForestRow(name, 1.0 - i / 10, None, None) for i, name in enumerate("abcdef")]
     beside = drawing(groups(rows, [(0, 2), (2, 3), (3, 5), (4, 4)], "G")).axes[1]
     found = [tuple(map(tuple, bar.get_segments()[0])) for bar in beside.collections]
-    assert len({top[0] for top, _ in found}) == 2, "(0, 2) and (3, 5) share the first, (2, 3) and (4, 4) the second"
+    assert len({top[0] for top, _ in found}) == 2, (
+        "(0, 2) and (3, 5) share the first, (2, 3) and (4, 4) the second"
+    )
     for ((x, top), (_, bottom)), ((other, top2), (_, bottom2)) in combinations(found, 2):
         assert x != other or bottom < top2 or bottom2 < top
     for bar in ((-1, 2), (2, 1), (0, 6)):
@@ -314,8 +395,14 @@ def test_bars_that_meet_stand_in_columns_of_their_own():
 
 def test_parts_of_a_bar_are_as_wide_as_their_shares():
     # 6 of 8, 0 of 8, 2 of 8
-    axes = drawing(stacked([Stack("a against b", [("win", 6), ("tie", 0), ("loss", 2)])], "W")).axes[0]
-    assert [(bar.get_x(), bar.get_width()) for bar in axes.patches] == [(0, 0.75), (0.75, 0), (0.75, 0.25)]
+    axes = drawing(
+        stacked([Stack("a against b", [("win", 6), ("tie", 0), ("loss", 2)])], "W")
+    ).axes[0]
+    assert [(bar.get_x(), bar.get_width()) for bar in axes.patches] == [
+        (0, 0.75),
+        (0.75, 0),
+        (0.75, 0.25),
+    ]
     assert axes.patches[2].get_hatch(), "a hatch beside the colour"
     with pytest.raises(ValueError, match="different parts"):
         stacked([Stack("a", [("win", 1)]), Stack("b", [("loss", 1)])], "W")
@@ -347,19 +434,28 @@ def _contrast(first, second) -> float:
 
 
 def _shaded(hue: str, paper: str, shade: float):
-    mixed = [round(shade * int(hue[i : i + 2], 16) + (1 - shade) * int(paper[i : i + 2], 16)) for i in (1, 3, 5)]
+    mixed = [
+        round(shade * int(hue[i : i + 2], 16) + (1 - shade) * int(paper[i : i + 2], 16))
+        for i in (1, 3, 5)
+    ]
     return _linear("#" + "".join(f"{channel:02x}" for channel in mixed))
 
 
 @pytest.mark.parametrize("scheme", ["file", "light", "dark"])
 def test_text_and_lines_stand_out_from_what_is_behind_them(scheme):
     light, _, rest = asset("tokens.css").partition("prefers-color-scheme: dark")
-    found = _colours(light.split("}")[0]) | (_colours(rest.split("}")[0]) if scheme == "dark" else {})
+    found = _colours(light.split("}")[0]) | (
+        _colours(rest.split("}")[0]) if scheme == "dark" else {}
+    )
     on_page = dict(re.findall(r'\[fill="(#\w+)"\] \{ fill: var\(--([\w-]+)\)', asset("page.css")))
-    shown = {colour: colour if scheme == "file" else found[name] for colour, name in on_page.items()}
+    shown = {
+        colour: colour if scheme == "file" else found[name] for colour, name in on_page.items()
+    }
     assert set(shown) >= {INK, PAPER, *HUES}, "every colour has one for the page"
     for hue in HUES:
-        assert _contrast(_linear(shown[hue]), _linear(shown[PAPER])) >= 3, "graphical objects, WCAG 1.4.11"
+        assert _contrast(_linear(shown[hue]), _linear(shown[PAPER])) >= 3, (
+            "graphical objects, WCAG 1.4.11"
+        )
     strongest = STRONGEST * (float(found["heat"]) if scheme != "file" else 1)
     for hue in HUES[:2]:
         for step in range(101):
@@ -370,15 +466,32 @@ def test_text_and_lines_stand_out_from_what_is_behind_them(scheme):
 # Machado, Oliveira and Fernandes (2009), A physiologically-based model for simulation of color vision deficiency
 _VISION = {
     "usual": np.eye(3),
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.3039],
+    ],
 }
 
 
 def _lab(linear):
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
-    x, y, z = (np.cbrt(v) if v > 0.008856 else 7.787 * v + 16 / 116 for v in xyz / [0.9505, 1, 1.089])
+    xyz = (
+        np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+        @ linear
+    )
+    x, y, z = (
+        np.cbrt(v) if v > 0.008856 else 7.787 * v + 16 / 116 for v in xyz / [0.9505, 1, 1.089]
+    )
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
@@ -400,7 +513,9 @@ def test_of_a_name_its_beginning_and_end_are_kept_and_of_a_pair_both():
     first, second = fitted(f"{LONG.format(7)} − x", 180).split(" − ")
     assert "…" in first
     assert second == "x"
-    assert [part.count("…") for part in fitted(f"{LONG.format(1)} - {LONG.format(2)}", 250).split(" - ")] == [1, 1]
+    assert [
+        part.count("…") for part in fitted(f"{LONG.format(1)} - {LONG.format(2)}", 250).split(" - ")
+    ] == [1, 1]
 
 
 def test_names_that_would_look_alike_carry_their_places():
@@ -412,7 +527,10 @@ def test_names_that_would_look_alike_carry_their_places():
 
 def test_a_name_from_right_to_left_turns_neither_a_rank_nor_a_pair_round():
     drawn = svg(forest([ForestRow("نظام - شبكة", 1, 0, 2), ForestRow("1-2. نظام", 1, 0, 2)], "F"))
-    assert [t for t in texts(drawn) if "نظام" in t] == ["\u200eنظام \u200e- شبكة", "\u200e1-2. نظام"]
+    assert [t for t in texts(drawn) if "نظام" in t] == [
+        "\u200eنظام \u200e- شبكة",
+        "\u200e1-2. نظام",
+    ]
 
 
 def test_round_ends_hold_the_values():
@@ -460,7 +578,9 @@ document.body.innerHTML = `<pre id="found">${found.length} found\\n${found.join(
 
 @needs_chromium
 def test_no_text_is_cut_or_upon_another_on_a_desktop_or_a_phone(tmp_path, no_files):
-    sections = [Section(str(count), "", figures=list(all_figures(count).values())) for count in (1, 7, 16)]
+    sections = [
+        Section(str(count), "", figures=list(all_figures(count).values())) for count in (1, 7, 16)
+    ]
     write_document(Document("test", "Figures", "", sections), tmp_path / "page.html")
     dom = after(tmp_path / "page.html", _MEASURE)
     found = re.search(r'<pre id="found">(.*?)</pre>', dom, re.DOTALL)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from longmark.report.format import counted, decimals, direction, fixed, listed, metric_titles, p_value
+from longmark.report.format import (
+    counted,
+    decimals,
+    direction,
+    fixed,
+    listed,
+    metric_titles,
+    p_value,
+)
 from longmark.scores.manifest import MetricFacts
 
 
@@ -30,7 +38,12 @@ def test_a_small_value_is_not_written_as_zero():
 
 
 def test_a_p_value_is_never_zero():
-    assert [p_value(p) for p in (0.0009, 0.001, 0.2, None)] == ["p < 0.001", "p = 0.001", "p = 0.200", "not tested"]
+    assert [p_value(p) for p in (0.0009, 0.001, 0.2, None)] == [
+        "p < 0.001",
+        "p = 0.001",
+        "p = 0.200",
+        "not tested",
+    ]
 
 
 def test_lists_name_as_many_as_may_be_and_count_the_rest():
@@ -41,10 +54,29 @@ def test_lists_name_as_many_as_may_be_and_count_the_rest():
 
 
 def test_a_title_is_the_published_name_and_a_metric_of_a_users_own_keeps_its_name():
-    names = ["ccrs.question_relevance", "score.specificity.location by jury", "classic.rouge_l", "classic.bleu@n=2"]
+    names = [
+        "ccrs.question_relevance",
+        "score.specificity.location by jury",
+        "classic.rouge_l",
+        "classic.bleu@n=2",
+    ]
     titles = ["Question relevance", "Specificity: location (jury)", "ROUGE-L", "BLEU (n=2)"]
-    names += ["ragchecker.claim_recall", "score.answer_relevance", "my.metric", "classic", "/etc/passwd", ""]
-    titles += ["RAGChecker: claim recall", "Answer relevance", "my.metric", "classic", "/etc/passwd", ""]
+    names += [
+        "ragchecker.claim_recall",
+        "score.answer_relevance",
+        "my.metric",
+        "classic",
+        "/etc/passwd",
+        "",
+    ]
+    titles += [
+        "RAGChecker: claim recall",
+        "Answer relevance",
+        "my.metric",
+        "classic",
+        "/etc/passwd",
+        "",
+    ]
     assert list(metric_titles(names).values()) == titles
 
 
@@ -58,5 +90,9 @@ def test_counts_agree_with_their_words():
 
 def test_a_direction_is_named_the_same_way_everywhere():
     declared = [MetricFacts(higher_is_better=way, declared=True) for way in (True, False, None)]
-    assert [direction(facts) for facts in declared] == ["higher is better", "lower is better", "neither"]
+    assert [direction(facts) for facts in declared] == [
+        "higher is better",
+        "lower is better",
+        "neither",
+    ]
     assert direction(MetricFacts()) == "not known"

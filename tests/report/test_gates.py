@@ -18,7 +18,9 @@ from longmark.report.gates import Checked, check_gates, gates_of, limits_of, par
 from longmark.report.summary import summarise
 
 
-def checked(folder: Path, text: str, values: Sequence[float | None], metric: str = RELEVANCE, **more: Any) -> Checked:
+def checked(
+    folder: Path, text: str, values: Sequence[float | None], metric: str = RELEVANCE, **more: Any
+) -> Checked:
     rows = [row(f"e{i}", metric, value) for i, value in enumerate(values)]
     run = write_run(folder / "run", [], rows, manifest())
     gates = gates_of([text], METRICS, {name: (0.0, 1.0) for name in METRICS if name == RELEVANCE})
@@ -98,7 +100,9 @@ def test_without_a_metric_every_score_of_the_slice_is_selected() -> None:
 
 def test_a_gate_on_the_mean_takes_the_mean_itself(tmp_path: Path) -> None:
     assert checked(tmp_path / "a", f"mean({RELEVANCE})>=0.7", [0.6, 0.8]).met
-    assert not checked(tmp_path / "b", f"{RELEVANCE}>=0.7", [0.6, 0.8]).met, "the bound is far below the mean"
+    assert not checked(tmp_path / "b", f"{RELEVANCE}>=0.7", [0.6, 0.8]).met, (
+        "the bound is far below the mean"
+    )
     missed = checked(tmp_path / "c", f"mean({RELEVANCE})>=0.701", [0.6, 0.8])
     assert missed.line == (
         f"not met: mean({RELEVANCE})>=0.701 for first: the mean is 0.7000 (2 of 2 scored); can pass from 1 answer on"
@@ -106,7 +110,9 @@ def test_a_gate_on_the_mean_takes_the_mean_itself(tmp_path: Path) -> None:
     assert checked(tmp_path / "d", f"mean({EASE})<=60", [60.0], EASE).met
 
 
-def test_a_mean_that_unscored_answers_could_move_below_its_limit_is_undecided(tmp_path: Path) -> None:
+def test_a_mean_that_unscored_answers_could_move_below_its_limit_is_undecided(
+    tmp_path: Path,
+) -> None:
     values = [0.8] * 39 + [None]
     assert checked(tmp_path / "a", f"mean({RELEVANCE})>=0.78", values).met, "31.2 / 40 = .78"
     open_ = checked(tmp_path / "b", f"mean({RELEVANCE})>=0.79", values)
@@ -115,7 +121,9 @@ def test_a_mean_that_unscored_answers_could_move_below_its_limit_is_undecided(tm
 
 
 def test_every_answer_names_the_worst_that_fail(tmp_path: Path) -> None:
-    missed = checked(tmp_path / "a", f"{RELEVANCE} every answer >= .3", [0.9, 0.1, 0.3, 0.2, 0.29, 0.25])
+    missed = checked(
+        tmp_path / "a", f"{RELEVANCE} every answer >= .3", [0.9, 0.1, 0.3, 0.2, 0.29, 0.25]
+    )
     assert missed.line == (
         f"not met: {RELEVANCE} every answer >=0.3 for first: 4 of 6 answers are <0.3 "
         "(e1 0.100, e3 0.200, e5 0.250, …); can pass from 1 answer on"
@@ -129,7 +137,10 @@ def test_an_unscored_answer_fails_a_gate_that_it_could_break(tmp_path: Path, tex
     check = checked(tmp_path, f"{RELEVANCE} {text}", [0.9] * 49 + [None], max_unscored=1)
     if "every" in text:
         assert (check.result, check.met) == ("unscored", False)
-        assert "0 of 50 answers are <0.3, but 1 is unscored (1 unparsable) and may be, too" in check.line
+        assert (
+            "0 of 50 answers are <0.3, but 1 is unscored (1 unparsable) and may be, too"
+            in check.line
+        )
     else:
         assert check.met, "one of 50 may be below, so the unscored one may"
         assert "0 of 50 answers are <0.3, 1 may be; 1 unscored (1 unparsable)" in check.line
@@ -139,9 +150,14 @@ def test_at_most_a_share_of_the_answers_may_be_low(tmp_path: Path) -> None:
     text = f"{RELEVANCE} at most 2 % < .5"
     assert checked(tmp_path / "a", text, [0.9] * 49 + [0.4]).met
     missed = checked(tmp_path / "b", text, [0.9] * 48 + [0.4])
-    assert "1 of 49 answers is <0.5 (e48 0.400), 0 may be; one answer may be <0.5 from 50 on" in missed.line
+    assert (
+        "1 of 49 answers is <0.5 (e48 0.400), 0 may be; one answer may be <0.5 from 50 on"
+        in missed.line
+    )
     assert not checked(tmp_path / "c", text, [0.9] * 48 + [0.4] * 2).met
-    assert not checked(tmp_path / "d", text, [0.9] * 48 + [0.4, None]).met, "the unscored one would be the second"
+    assert not checked(tmp_path / "d", text, [0.9] * 48 + [0.4, None]).met, (
+        "the unscored one would be the second"
+    )
     assert checked(tmp_path / "e", f"{RELEVANCE} at most 50 % > .5", [0.9, 0.4]).met
 
 
@@ -158,12 +174,16 @@ def test_at_most_a_share_of_the_answers_may_be_low(tmp_path: Path) -> None:
         ("m at most 2 % < .5", (0, 1), 1),
     ],
 )
-def test_the_answers_that_a_gate_needs(text: str, bounds: tuple[float | None, float | None], needed: int) -> None:
+def test_the_answers_that_a_gate_needs(
+    text: str, bounds: tuple[float | None, float | None], needed: int
+) -> None:
     (gate,) = gates_of([text], ["m"], {"m": bounds})
     assert gate.needed(bounds) == needed
 
 
-def test_a_gate_with_the_needed_answers_can_pass_and_with_one_fewer_it_cannot(tmp_path: Path) -> None:
+def test_a_gate_with_the_needed_answers_can_pass_and_with_one_fewer_it_cannot(
+    tmp_path: Path,
+) -> None:
     for number, met in ((36, True), (35, False)):
         assert checked(tmp_path / str(number), f"{RELEVANCE}>=0.9", [1.0] * number).met is met
 
@@ -175,7 +195,13 @@ LENGTH, RECALL = "classic.length.words", "classic.rouge_l"
 def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     monkeypatch.chdir(tmp_path)
     lines = [
-        {"id": f"{n}{system}", "question_id": f"q{n}", "question": "Why?", "answer": "So it is.", "system": system}
+        {
+            "id": f"{n}{system}",
+            "question_id": f"q{n}",
+            "question": "Why?",
+            "answer": "So it is.",
+            "system": system,
+        }
         | {"reference": "So it is.", "lang": "de" if n < 3 else "en"}
         for n in range(10)
         for system in ("s", "t")
@@ -185,7 +211,9 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, A
 
 
 def run(*words: str) -> int:
-    return in_process(["run", "a.jsonl", "--metrics", f"{RECALL},{LENGTH}", "--out", "r", "--quiet", *words])
+    return in_process(
+        ["run", "a.jsonl", "--metrics", f"{RECALL},{LENGTH}", "--out", "r", "--quiet", *words]
+    )
 
 
 def test_a_gate_that_cannot_pass_is_refused_before_the_run_with_the_answers_it_needs(
@@ -207,10 +235,15 @@ def test_a_gate_that_cannot_pass_is_refused_before_the_run_with_the_answers_it_n
     assert run("--fail-under", f"mean({RECALL})>=1", "--fail-under", f"{RECALL}>=.6") == 0
 
 
-def test_a_forecast_counts_clusters_in_each_slice(answers: object, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_forecast_counts_clusters_in_each_slice(
+    answers: object, capsys: pytest.CaptureFixture[str]
+) -> None:
     few = ("--by", "lang", "--fail-under", f"{RECALL}[lang=de]>=.5")
     assert run(*few) == 2
-    assert f"{RECALL}[lang=de]>=0.5 for s: can pass from 6 answers on; the file has 3" in capsys.readouterr().err
+    assert (
+        f"{RECALL}[lang=de]>=0.5 for s: can pass from 6 answers on; the file has 3"
+        in capsys.readouterr().err
+    )
     assert run("--by", "lang", "--fail-under", f"{RECALL}[lang=en]>=.5") == 0
     capsys.readouterr()
     assert run("--cluster", "lang", "--fail-under", f"{RECALL}>=.5") == 2
@@ -224,19 +257,31 @@ def test_a_gate_that_missing_inputs_make_fail_is_refused_before_the_run(
     write_jsonl(Path("a.jsonl"), answers)
     for gate in (f"{RECALL} every answer >= .1", f"mean({RECALL})>=.1"):
         assert run("--fail-under", gate) == 2
-        assert "for s: can pass from 1 answer on; 1 of 10 answers will be unscored" in capsys.readouterr().err
+        assert (
+            "for s: can pass from 1 answer on; 1 of 10 answers will be unscored"
+            in capsys.readouterr().err
+        )
     assert run("--fail-under", f"{RECALL} at most 10 % < .1", "--dry-run") == 0
     assert run("--fail-under", f"{RECALL}>=.69", "--max-unscored", "0.1") == 2
-    assert "for s: can pass from 10 answers on; the file has 9, and 1 with a missing input" in capsys.readouterr().err
+    assert (
+        "for s: can pass from 10 answers on; the file has 9, and 1 with a missing input"
+        in capsys.readouterr().err
+    )
     assert run("--fail-under", f"mean({RECALL})>=.1", "--max-unscored", "0.1") == 0
 
 
-def test_a_file_of_gates_is_read_as_the_command_line_is(answers: object, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_of_gates_is_read_as_the_command_line_is(
+    answers: object, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("longmark.yaml").write_text(
         f"runs:\n  one:\n    examples: a.jsonl\n    metrics: {RECALL}\n    by: [lang]\n    fail_under:\n"
         f"      - mean({RECALL}) >= .9\n      - {RECALL}[lang=de] every answer >= .3\n      - at most 2 % < .5\n"
     )
     assert in_process(["run", "one", "--quiet"]) == 0
     out = capsys.readouterr().out
-    for rule in (f"mean({RECALL})>=0.9", f"{RECALL}[lang=de] every answer >=0.3", f"{RECALL} at most 2 % <0.5"):
+    for rule in (
+        f"mean({RECALL})>=0.9",
+        f"{RECALL}[lang=de] every answer >=0.3",
+        f"{RECALL} at most 2 % <0.5",
+    ):
         assert f"met: {rule} for t: " in out

@@ -37,11 +37,18 @@ FACTS = {NLI: MetricFacts(view=("graph", NLI))}
 def ice(**more: str) -> StatementGraph:
     """a0 = c1 = c4: one component, covered. Missing: c0 (entails a0, and contradicts it), c2 and c3."""
     nodes = [
-        Statement(name, "answer" if name[0] == "a" else "context", text, ("p1", "p2") if name == "c2" else ())
+        Statement(
+            name,
+            "answer" if name[0] == "a" else "context",
+            text,
+            ("p1", "p2") if name == "c2" else (),
+        )
         for name, text in (TEXTS | more).items()
     ]
     equal = {("a0", "c1"), ("c1", "a0"), ("c1", "c4"), ("c4", "c1")}
-    return StatementGraph(tuple(nodes), frozenset({*equal, ("c0", "a0"), ("c2", "c3")}), frozenset({("a0", "c0")}))
+    return StatementGraph(
+        tuple(nodes), frozenset({*equal, ("c0", "a0"), ("c2", "c3")}), frozenset({("a0", "c0")})
+    )
 
 
 def view_of(graph: StatementGraph, **more: Any) -> View:
@@ -50,7 +57,11 @@ def view_of(graph: StatementGraph, **more: Any) -> View:
 
 
 def tables(view: View) -> dict[str, list[list[Any]]]:
-    return {one[1][0]: [[cell.value for cell in line] for line in one[2]] for one in view.blocks if one[0] == "table"}
+    return {
+        one[1][0]: [[cell.value for cell in line] for line in one[2]]
+        for one in view.blocks
+        if one[0] == "table"
+    }
 
 
 def figure_of(view: View) -> Figure:
@@ -61,7 +72,11 @@ def figure_of(view: View) -> Figure:
 
 def test_what_is_missing_is_said_first_and_what_follows_from_it_is_set_apart() -> None:
     view = view_of(ice(), asked={"calls": 4})
-    assert (view.title, view.count, view.covers) == ("What the answer covers and misses", "1 of 4 statements", [NLI])
+    assert (view.title, view.count, view.covers) == (
+        "What the answer covers and misses",
+        "1 of 4 statements",
+        [NLI],
+    )
     says = (
         "The answer misses 3 of 4 statements of the sources. "
         "Adding the first 2 would be sufficient: the others follow from them."
@@ -103,7 +118,12 @@ def test_the_figure_is_the_same_in_every_report() -> None:
 def test_lines_say_which_way_the_entailment_goes() -> None:
     found = figure_of(view_of(ice()))
     kinds = {line.ends: line.kind for line in found.lines}
-    assert kinds == {("A1", "1"): "contradicts", ("A1", "4"): "equals", ("1", "A1"): "entails", ("2", "3"): "entails"}
+    assert kinds == {
+        ("A1", "1"): "contradicts",
+        ("A1", "4"): "equals",
+        ("1", "A1"): "entails",
+        ("2", "3"): "entails",
+    }
     titles = {one.label: one.title for one in found.shapes}
     assert titles["2"] == "2 (missing): Crews took nine days. · Sources: p1 and p2"
     assert titles["4"] == "4 (covered): Lines broke. · Occurs 2 times"
@@ -115,7 +135,8 @@ def test_lines_say_which_way_the_entailment_goes() -> None:
         (StatementGraph(()), "The sources have no statement to cover."),
         (
             StatementGraph(
-                (Statement("a", "answer", "x"), Statement("c", "context", "x")), frozenset({("a", "c"), ("c", "a")})
+                (Statement("a", "answer", "x"), Statement("c", "context", "x")),
+                frozenset({("a", "c"), ("c", "a")}),
             ),
             "The answer covers every statement of the sources.",
         ),
@@ -141,19 +162,34 @@ def test_tables_of_a_large_graph_end_with_the_way_to_its_file() -> None:
     nodes = tuple(Statement(f"c{i}", "context", f"Fact {i}.") for i in range(MOST_ROWS + 7))
     view = view_of(StatementGraph(nodes))
     assert [len(lines) for lines in tables(view).values()] == [MOST_ROWS]
-    assert ("note", "7 more are in the graph's file: longmark export RUN --graphs DIR") in view.blocks
+    assert (
+        "note",
+        "7 more are in the graph's file: longmark export RUN --graphs DIR",
+    ) in view.blocks
 
 
-def test_without_networkx_the_words_stand_and_the_figure_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_networkx_the_words_stand_and_the_figure_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
     view = view_of(ice())
-    assert ("note", "No figure: `longmark report` needs the extra `graphs` to draw it.") in view.blocks
+    assert (
+        "note",
+        "No figure: `longmark report` needs the extra `graphs` to draw it.",
+    ) in view.blocks
     assert "Missing statement" in tables(view)
 
 
 @pytest.mark.parametrize(
     "damaged",
-    [{"nodes": None}, {"uncovered": [["c9"]]}, {"covered": [[]]}, {"basis": 3}, {"edges": [["a0"]]}, {"covered": []}],
+    [
+        {"nodes": None},
+        {"uncovered": [["c9"]]},
+        {"covered": [[]]},
+        {"basis": 3},
+        {"edges": [["a0"]]},
+        {"covered": []},
+    ],
 )
 def test_evidence_of_another_shape_is_shown_as_recorded(damaged: dict[str, Any]) -> None:
     row = graph_row("x", ice(), **damaged)
@@ -172,6 +208,9 @@ def test_a_tap_shows_the_statement_and_foreign_text_stays_text(tmp_path: Path) -
     setTimeout(() => document.querySelector('.shape[data-label="2"]').dispatchEvent(tap()), 800);
     """
     shown = after(page, tap, "#open=ice")
-    assert '<figcaption class="chosen" dir="auto" aria-live="polite">2 (missing): Nine days. &lt;/script&gt;' in shown
+    assert (
+        '<figcaption class="chosen" dir="auto" aria-live="polite">2 (missing): Nine days. &lt;/script&gt;'
+        in shown
+    )
     assert 'class="link entails on" d=' in shown
     assert "owned" not in shown.partition("<title>")[2].partition("</title>")[0]

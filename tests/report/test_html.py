@@ -101,7 +101,11 @@ def test_embedded_json_gives_the_same_value_back():
 
 def test_the_policy_lets_only_the_pages_own_script_and_style_run(tmp_path):
     found = page(tmp_path, made_up(tmp_path / "run", 3))
-    (policy,) = [a["content"] for tag, a in found.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    (policy,) = [
+        a["content"]
+        for tag, a in found.elements
+        if a.get("http-equiv") == "Content-Security-Policy"
+    ]
     assert policy is not None
     assert policy.startswith("default-src 'none'")
     for kind in ("script", "style"):
@@ -115,7 +119,10 @@ def test_the_page_says_what_was_scored_by_which_model_and_when(tmp_path):
     found = page(tmp_path, made_up(tmp_path / "run", 3))
     assert "<title>3 answers from first, scored by embedded:judge</title>" in found.source
     assert '<meta name="generator" content="longmark 0.1.0">' in found.source
-    assert "Read from examples.jsonl, scored on 4 metrics by embedded:judge on 21 November 2026." in found.text
+    assert (
+        "Read from examples.jsonl, scored on 4 metrics by embedded:judge on 21 November 2026."
+        in found.text
+    )
     for text in [
         "Question relevance",
         RELEVANCE,
@@ -127,7 +134,9 @@ def test_the_page_says_what_was_scored_by_which_model_and_when(tmp_path):
         "52f2e2f",
     ]:
         assert text in found.text
-    assert "79 % reused by prefix sharing (48,500)" in found.text, "44,500 + 4,000 of 56,280 + 5,280 is 78.8 %"
+    assert "79 % reused by prefix sharing (48,500)" in found.text, (
+        "44,500 + 4,000 of 56,280 + 5,280 is 78.8 %"
+    )
     assert "9 from the call cache (8.4 %)" in found.text, "9 of 90 + 8 that were sent and 9"
     assert "$0.0146" in found.text
 
@@ -147,7 +156,10 @@ def test_every_example_stands_on_the_page_in_the_order_of_its_file(tmp_path):
             assert (line["scores"][name] is None) == (status != "ok")
         assert f"{line['scores'][RELEVANCE]:.3f}" in found.answers[i]
     assert "This page holds" not in found.text
-    assert (listed[4]["statuses"][CORRECTNESS], listed[4]["scores"][CORRECTNESS]) == ("missing_input", None)
+    assert (listed[4]["statuses"][CORRECTNESS], listed[4]["scores"][CORRECTNESS]) == (
+        "missing_input",
+        None,
+    )
     assert ": no score for this one." in found.answers[4]
 
 
@@ -166,9 +178,14 @@ def test_a_large_run_shows_the_lowest_and_a_seeded_sample_and_says_so(tmp_path):
     ids = {int(line["id"]) for line in json.loads(first.scripts["data"])["examples"]}
     assert len(ids) == 20
     assert ids >= set(range(40, 50)), "the ten lowest"
-    assert "This page holds 20 of 50 answers: the 10 worst and a random 10 of the others (seed 0)." in first.text
+    assert (
+        "This page holds 20 of 50 answers: the 10 worst and a random 10 of the others (seed 0)."
+        in first.text
+    )
     assert "45 of 50 scored" in first.text, "the table counts every answer"
-    (run / "manifest.json").write_bytes(json.dumps({**manifest(), "fixed": {"judging": {"seed": 1}}}).encode())
+    (run / "manifest.json").write_bytes(
+        json.dumps({**manifest(), "fixed": {"judging": {"seed": 1}}}).encode()
+    )
     other = page(tmp_path, run, most=20, lowest=10)
     assert {int(line["id"]) for line in json.loads(other.scripts["data"])["examples"]} != ids
 
@@ -188,11 +205,19 @@ def test_answers_to_one_question_come_together(tmp_path):
 
 
 def test_standing_uses_bounds_else_ranks_and_turns_round_where_lower_is_better(tmp_path):
-    facts = {RELEVANCE: MetricFacts(0, 1, True), EASE: MetricFacts(None, None, False), GRADE: MetricFacts()}
+    facts = {
+        RELEVANCE: MetricFacts(0, 1, True),
+        EASE: MetricFacts(None, None, False),
+        GRADE: MetricFacts(),
+    }
     # place of a: (0.4 + (1 - 1.0)) / 2 = 0.2; b: (0.5 + (1 - 0.0)) / 2 = 0.75; c: (0.0 + (1 - 0.5)) / 2 = 0.25.
     # The grade level has no direction and does not count.
     marks = {"a": (0.4, 900.0, 99.0), "b": (0.5, -3.0, 0.0), "c": (0.0, 40.0, 0.0)}
-    rows = [row(i, name, value) for i, values in marks.items() for name, value in zip(facts, values, strict=True)]
+    rows = [
+        row(i, name, value)
+        for i, values in marks.items()
+        for name, value in zip(facts, values, strict=True)
+    ]
     with Observations() as index:
         index.add_run(write_run(tmp_path / "run", [], rows))
         index.rank(facts)
@@ -206,7 +231,10 @@ def test_systems_of_several_runs_stand_side_by_side(tmp_path):
     other["fixed"] = {**other["fixed"], "models": {"judge": ["openai:another"]}}
     (runs[1] / "manifest.json").write_bytes(json.dumps(other).encode())
     found = page(tmp_path, *runs)
-    assert "10 answers from alpha and beta, scored by embedded:judge and openai:another" in found.source
+    assert (
+        "10 answers from alpha and beta, scored by embedded:judge and openai:another"
+        in found.source
+    )
     listed = json.loads(found.scripts["data"])
     assert listed["systems"] == ["alpha", "beta"]
     assert len({line["question_id"] for line in listed["examples"]}) == 5
@@ -220,14 +248,24 @@ def test_what_is_missing_is_said_and_does_not_break_the_page(tmp_path):
     assert "this example is not in the run’s examples.jsonl" in found.answers[0]
     assert "not recorded" in found.text
     assert "Scored on 2 metrics. 1 of 2 scores is missing." in found.text
-    strange = {"fixed": [], "sessions": {}, "metrics": {RELEVANCE: None}, "examples": 5, "environment": "x"}
+    strange = {
+        "fixed": [],
+        "sessions": {},
+        "metrics": {RELEVANCE: None},
+        "examples": 5,
+        "environment": "x",
+    }
     (run / "manifest.json").write_bytes(json.dumps(strange).encode())
     assert "The run run has not finished" in page(tmp_path, run).text
     partly = {"sessions": [{"before": 1, "rows": 1}], "examples": {"rows": 5}}
     (run / "manifest.json").write_bytes(json.dumps(partly).encode())
     assert "still missing. 2 of 5 rows were computed." in page(tmp_path, run).text
     write_run(tmp_path / "merged", [], [row("1", RELEVANCE, 0.5)])
-    partly = {"sessions": [{"part": 1, "before": 0, "rows": 1}], "examples": {"rows": 1}, "merged": {"of": 2}}
+    partly = {
+        "sessions": [{"part": 1, "before": 0, "rows": 1}],
+        "examples": {"rows": 1},
+        "merged": {"of": 2},
+    }
     (tmp_path / "merged" / "manifest.json").write_bytes(json.dumps(partly).encode())
     found = page(tmp_path, tmp_path / "merged")
     assert "The run merged was merged from runs that are not complete" in found.text
@@ -235,13 +273,23 @@ def test_what_is_missing_is_said_and_does_not_break_the_page(tmp_path):
 
 
 def test_nothing_is_made_up_about_a_file_of_rows(tmp_path):
-    (tmp_path / "a.csv").write_text("example_id,metric,score\n1,my.metric,0.5\n2,my.metric,0.7\n2,b.harm,1\n")
+    (tmp_path / "a.csv").write_text(
+        "example_id,metric,score\n1,my.metric,0.5\n2,my.metric,0.7\n2,b.harm,1\n"
+    )
     found = page(tmp_path, tmp_path / "a.csv")
     assert "<title>2 answers from a</title>" in found.source
     assert "Scored on 2 metrics. No score is missing." in found.text
     assert "Made by longmark 0.1.0." in found.text
     for text in (found.text, *found.answers):
-        for words in ("model", "$", "not yet", "no question", "examples.jsonl", "not scored yet", "no direction, "):
+        for words in (
+            "model",
+            "$",
+            "not yet",
+            "no question",
+            "examples.jsonl",
+            "not scored yet",
+            "no direction, ",
+        ):
             assert words not in text.replace("models, prompts, parameters", "")
     assert found.text.count("not recorded") == 1, "the settings"
 
@@ -253,10 +301,16 @@ def test_answers_without_a_metric_that_has_a_direction_are_in_the_order_of_the_f
     (run / "manifest.json").write_bytes(json.dumps(described).encode())
     found = page(tmp_path, run)
     assert '<h2 id="order">Answers</h2>' in found.source
-    assert "The direction of these metrics is not known, so the answers are in the order of the file." in found.text
+    assert (
+        "The direction of these metrics is not known, so the answers are in the order of the file."
+        in found.text
+    )
     data = json.loads(found.scripts["data"])
     assert (data["directed"], {line["rank"] for line in data["examples"]}) == (False, {None})
-    assert "This page holds 20 of 30 answers: a random 20 (seed 0)." in page(tmp_path, run, most=20, lowest=10).text
+    assert (
+        "This page holds 20 of 30 answers: a random 20 (seed 0)."
+        in page(tmp_path, run, most=20, lowest=10).text
+    )
 
 
 def test_a_report_needs_a_row(tmp_path):
@@ -303,7 +357,9 @@ def test_only_a_web_page_is_written(tmp_path, name):
 def test_no_file_is_replaced_that_is_no_report(tmp_path, content):
     run = made_up(tmp_path / "run", 3)
     (tmp_path / "mine.html").write_text(content)
-    with pytest.raises(UserError, match="not a longmark report; give another --out, or move the file"):
+    with pytest.raises(
+        UserError, match="not a longmark report; give another --out, or move the file"
+    ):
         write_report([run], tmp_path / "mine.html")
     assert (tmp_path / "mine.html").read_text() == content
 
@@ -317,8 +373,14 @@ def test_a_report_replaces_a_report_whatever_its_texts(tmp_path, name):
 
 def test_the_heading_has_the_models_names_without_their_addresses(tmp_path):
     run = made_up(tmp_path / "run", 3)
-    names = ["m@http://127.0.0.1:8731/v1", "k@http://127.0.0.1:8732/v1", "k@http://127.0.0.1:8733/v1"]
-    (run / "manifest.json").write_bytes(json.dumps(manifest(fixed={"models": {"judge": names}})).encode())
+    names = [
+        "m@http://127.0.0.1:8731/v1",
+        "k@http://127.0.0.1:8732/v1",
+        "k@http://127.0.0.1:8733/v1",
+    ]
+    (run / "manifest.json").write_bytes(
+        json.dumps(manifest(fixed={"models": {"judge": names}})).encode()
+    )
     found = page(tmp_path, run)
     assert "<title>3 answers from first, scored by m and k (at 2 addresses)</title>" in found.source
     for name in names:
@@ -356,9 +418,18 @@ def test_every_score_has_its_system_as_a_label_for_a_narrow_screen(tmp_path):
 @pytest.mark.parametrize(("metrics", "systems"), [(25, 6), (12, 2)])
 def test_the_page_is_short_on_a_phone_however_many_scores_and_systems(tmp_path, metrics, systems):
     names = [f"mine.measure_of_quality_{i:02}" for i in range(metrics)]
-    its = {name: {"bounds": [0, 1], "higher_is_better": True, "summary": "Is it good?"} for name in names}
+    its = {
+        name: {"bounds": [0, 1], "higher_is_better": True, "summary": "Is it good?"}
+        for name in names
+    }
     rows = [
-        row(f"{system}-{i}", name, (i + system) % 7 / 7 or None, system=f"system {system}", question_id=f"q{i}")
+        row(
+            f"{system}-{i}",
+            name,
+            (i + system) % 7 / 7 or None,
+            system=f"system {system}",
+            question_id=f"q{i}",
+        )
         for i in range(6)
         for system in range(systems)
         for name in names
@@ -378,11 +449,17 @@ def test_bars_differ_where_scores_are_good_and_bad(tmp_path):
     scores = {RELEVANCE: 0.9, CORRECTNESS: 0.2, "lower": 8.0, EASE: 50.0}
     rows = [row(str(i), name, score) for name, score in scores.items() for i in range(2)]
     source = page(tmp_path, write_run(tmp_path / "run", [], rows, described)).source
-    drawn = re.findall(r'<rect class="(good|fair|poor|plain)" width="([\d.]+)%" height="12"', source)
+    drawn = re.findall(
+        r'<rect class="(good|fair|poor|plain)" width="([\d.]+)%" height="12"', source
+    )
     # in the order of the manifest; 9 of 10 where higher is better is good, and the axis of EASE is from 40 to 65
     assert drawn == [("good", "90.0"), ("poor", "20.0"), ("plain", "40.0"), ("poor", "80.0")]
-    in_list = re.findall(r'meter" aria-hidden="true"><rect class="(\w+)" width="([\d.]+)%" height="6"', source)
-    assert set(in_list) == {("good", "90.0"), ("poor", "20.0"), ("poor", "80.0")}, "the same bars as in the table"
+    in_list = re.findall(
+        r'meter" aria-hidden="true"><rect class="(\w+)" width="([\d.]+)%" height="6"', source
+    )
+    assert set(in_list) == {("good", "90.0"), ("poor", "20.0"), ("poor", "80.0")}, (
+        "the same bars as in the table"
+    )
 
 
 def test_the_answers_have_their_place_from_the_worst(tmp_path):
@@ -391,8 +468,13 @@ def test_the_answers_have_their_place_from_the_worst(tmp_path):
 
 
 def test_a_reason_that_only_some_rows_give_is_called_so(tmp_path):
-    rows = [row(str(i), RELEVANCE, None, reason=r) for i, r in enumerate(["Quota.", "Quota.", "Timeout."])]
-    assert "3 unparsable, mostly: Quota." in page(tmp_path, write_run(tmp_path / "run", [], rows)).text
+    rows = [
+        row(str(i), RELEVANCE, None, reason=r)
+        for i, r in enumerate(["Quota.", "Quota.", "Timeout."])
+    ]
+    assert (
+        "3 unparsable, mostly: Quota." in page(tmp_path, write_run(tmp_path / "run", [], rows)).text
+    )
 
 
 def test_a_session_that_was_killed_counts_for_no_time_and_no_cost(tmp_path):
@@ -407,7 +489,10 @@ def test_a_session_that_was_killed_counts_for_no_time_and_no_cost(tmp_path):
     assert "$0.0146" in text
     (run / "manifest.json").write_bytes(json.dumps(manifest(sessions=[killed()])).encode())
     alone = page(tmp_path, run).text
-    assert "The figures above are from the rows, without the requests, cost and time of such a session" in alone
+    assert (
+        "The figures above are from the rows, without the requests, cost and time of such a session"
+        in alone
+    )
     assert "0.0 s" not in alone
 
 

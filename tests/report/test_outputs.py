@@ -24,7 +24,19 @@ from longmark.report.outputs import MOST, Outcome
 FILES = ("--junit", "ci.xml", "--summary", "ci.md", "--json", "ci.json")
 SCHEMA = ROOT / "tests" / "data" / "junit-10.xsd"
 KEYS = {
-    *("format", "longmark", "verb", "name", "exit_code", "error", "says", "gates", "scores", "differences", "changes"),
+    *(
+        "format",
+        "longmark",
+        "verb",
+        "name",
+        "exit_code",
+        "error",
+        "says",
+        "gates",
+        "scores",
+        "differences",
+        "changes",
+    ),
     *("unscored", "worst", "cost", "canary_cost", "notices"),
 }
 HOSTILE = (
@@ -56,7 +68,10 @@ def valid(junit: bytes) -> ET.Element:
 
 
 def test_the_schema_refuses_what_ci_systems_would_not_read() -> None:
-    for wrong in (b"<testsuites><testcase name='a'/></testsuites>", b"<testsuite name='a' tests='1'/>"):
+    for wrong in (
+        b"<testsuites><testcase name='a'/></testsuites>",
+        b"<testsuite name='a' tests='1'/>",
+    ):
         with pytest.raises(etree.DocumentInvalid):
             valid(wrong)
 
@@ -73,20 +88,41 @@ def harmless(markdown: str) -> str:
     lead, html = html.split("\n", 1)
     assert re.fullmatch(r"<!-- longmark:\w+:[A-Za-z0-9-]* -->", lead)
     tags = {tag.lower() for tag in re.findall(r"</?([A-Za-z!][A-Za-z0-9-]*)", html)}
-    assert tags <= {"h3", "h4", "p", "strong", "code", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"}
+    assert tags <= {
+        "h3",
+        "h4",
+        "p",
+        "strong",
+        "code",
+        "ul",
+        "ol",
+        "li",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    }
     outside = re.sub(r"<code>.*?</code>", "", html, flags=re.DOTALL)
     assert not re.search(r"@\w|#\d|://|www\.|GH-\d", outside)
     for table in re.findall(r"<table>.*?</table>", html, re.DOTALL):
-        rows = [len(re.findall("<t[hd]", one)) for one in re.findall(r"<tr>.*?</tr>", table, re.DOTALL)]
+        rows = [
+            len(re.findall("<t[hd]", one)) for one in re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
+        ]
         assert len(set(rows)) == 1
     for line in markdown.splitlines():
         assert (
-            line.isprintable() or not line.replace("\u200b", "").strip(" ") or line.replace("\u200b", "").isprintable()
+            line.isprintable()
+            or not line.replace("\u200b", "").strip(" ")
+            or line.replace("\u200b", "").isprintable()
         )
     return html
 
 
-def scores(mean: float, n: int = 40, system: str = "s", unscored: int = 0, questions: int = 40) -> list[dict[str, Any]]:
+def scores(
+    mean: float, n: int = 40, system: str = "s", unscored: int = 0, questions: int = 40
+) -> list[dict[str, Any]]:
     spread = [0.1 * ((i % 5) - 2) * min(mean, 1 - mean) for i in range(n)]
     rows: list[dict[str, Any]] = [
         {
@@ -111,17 +147,34 @@ REPORTS = [
 ]
 
 
-@pytest.mark.parametrize(("rows", "code", "result"), REPORTS, ids=[result for *_, result in REPORTS])
+@pytest.mark.parametrize(
+    ("rows", "code", "result"), REPORTS, ids=[result for *_, result in REPORTS]
+)
 def test_the_files_of_a_report_have_its_gates(
     rows: list[Any], code: int, result: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_jsonl(Path("rows.jsonl"), rows)
-    words = ["report", "rows.jsonl", "--bounds", "m=0:1", "--out", "p.html", "--fail-under", "m>=0.5", *FILES]
+    words = [
+        "report",
+        "rows.jsonl",
+        "--bounds",
+        "m=0:1",
+        "--out",
+        "p.html",
+        "--fail-under",
+        "m>=0.5",
+        *FILES,
+    ]
     assert in_process(words) == code
     line = capsys.readouterr().out.splitlines()[1]
     root, summary, data = read()
     (gate,) = data["gates"]
-    assert (gate["result"], gate["met"], gate["line"], data["exit_code"]) == (result, not code, line, code)
+    assert (gate["result"], gate["met"], gate["line"], data["exit_code"]) == (
+        result,
+        not code,
+        line,
+        code,
+    )
     failures = [(one.get("type"), one.get("message"), one.text) for one in root.iter("failure")]
     assert failures == ([(result, line, line)] if code else [])
     assert [one.get("name") for one in root.iter("testsuite")] == ["m"]
@@ -141,17 +194,34 @@ COMPARED = [
 ]
 
 
-@pytest.mark.parametrize(("rows", "code", "result"), COMPARED, ids=[result for *_, result in COMPARED])
+@pytest.mark.parametrize(
+    ("rows", "code", "result"), COMPARED, ids=[result for *_, result in COMPARED]
+)
 def test_the_files_of_a_comparison_say_who_won_and_whether_a_system_is_worse(
     rows: list[Any], code: int, result: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_jsonl(Path("rows.jsonl"), rows)
-    words = ["compare", "rows.jsonl", "--higher", "m", "--bounds", "m=0:1", "--draws", "200", "--fail-if-worse"]
+    words = [
+        "compare",
+        "rows.jsonl",
+        "--higher",
+        "m",
+        "--bounds",
+        "m=0:1",
+        "--draws",
+        "200",
+        "--fail-if-worse",
+    ]
     assert in_process([*words, *FILES]) == code
     line = capsys.readouterr().out.splitlines()[-1]
     root, summary, data = read()
     (gate,) = data["gates"]
-    assert (gate["system"], gate["result"], gate["met"], gate["line"]) == ("t", result, not code, line)
+    assert (gate["system"], gate["result"], gate["met"], gate["line"]) == (
+        "t",
+        result,
+        not code,
+        line,
+    )
     assert [one.get("message") for one in root.iter("failure")] == ([line] if code else [])
     (difference,) = data["differences"]
     assert {difference["first"], difference["second"]} == {"s", "t"}
@@ -163,12 +233,16 @@ def test_the_files_of_a_comparison_say_who_won_and_whether_a_system_is_worse(
     harmless(summary)
 
 
-def test_a_run_that_the_budget_stops_has_an_error_and_its_gates(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_that_the_budget_stops_has_an_error_and_its_gates(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     write_jsonl(Path("given.jsonl"), records(5))
     with serve(reply="40") as server:
         words = [*judged(server, "--quiet", "--fail-under", f"{RELEVANCE}>=0.05", *FILES)]
         assert in_process([*map(str, words), "--max-calls", "2"]) == 4
-        (told,) = (one for one in capsys.readouterr().err.splitlines() if "Change the budget" in one)
+        (told,) = (
+            one for one in capsys.readouterr().err.splitlines() if "Change the budget" in one
+        )
         root, summary, data = read()
         (error,) = root.iter("error")
         assert f"longmark: {error.get('message')}" == told
@@ -188,7 +262,9 @@ RUNS = [(">=0.1", "met"), (">=0.45", "not met"), (">=0.1", "undecided"), (None, 
 
 
 @pytest.mark.parametrize(("limit", "result"), RUNS, ids=["met", "not met", "undecided", "no gate"])
-def test_the_files_of_a_run_have_its_gates_and_its_worst_answers_with_reasons(limit: str | None, result: str) -> None:
+def test_the_files_of_a_run_have_its_gates_and_its_worst_answers_with_reasons(
+    limit: str | None, result: str
+) -> None:
     given = records(5)
     if result == "undecided":  # five answers to two questions
         given = [{**one, "question": f"Q{i % 2}?"} for i, one in enumerate(given)]
@@ -229,10 +305,14 @@ def lengths(name: str, words: int, n: int = 20, systems: tuple[str, ...] = ("s",
 
 def scored(name: str, *words: str) -> int:
     metrics = f"classic.rouge_l,{LENGTH}"
-    return in_process(["run", f"{name}.jsonl", "--metrics", metrics, "--out", name, "--quiet", *words])
+    return in_process(
+        ["run", f"{name}.jsonl", "--metrics", metrics, "--out", name, "--quiet", *words]
+    )
 
 
-def test_a_summary_has_the_change_against_a_base_run_of_each_system(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_summary_has_the_change_against_a_base_run_of_each_system(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     pytest.importorskip("scipy")
     lengths("old", 6, systems=("s", "t"))
     lengths("new", 3, systems=("s", "t"))
@@ -248,7 +328,19 @@ def test_a_summary_has_the_change_against_a_base_run_of_each_system(capsys: pyte
     assert rows["classic.rouge_l"]["difference"] == pytest.approx(0.264, abs=5e-4)
     assert {gate["result"] for gate in data["gates"]} == {"worse"}
     report = ("report", "new", "--out", "p.html", "--base", "old", *FILES)
-    assert in_process([*report, "--fail-if-worse", "--margin", "classic.rouge_l=0.9", "--margin", f"{LENGTH}=9"]) == 0
+    assert (
+        in_process(
+            [
+                *report,
+                "--fail-if-worse",
+                "--margin",
+                "classic.rouge_l=0.9",
+                "--margin",
+                f"{LENGTH}=9",
+            ]
+        )
+        == 0
+    )
     assert read()[2]["changes"] == data["changes"]
 
 
@@ -256,7 +348,9 @@ def test_a_change_that_could_be_chance_says_so() -> None:
     pytest.importorskip("scipy")
     for name in ("old", "new"):
         lengths(name, 5)
-    Path("new.jsonl").write_text(Path("new.jsonl").read_text().replace('"a a a a a "', '"a a a a a b "', 2))
+    Path("new.jsonl").write_text(
+        Path("new.jsonl").read_text().replace('"a a a a a "', '"a a a a a b "', 2)
+    )
     assert scored("old") == 0
     assert scored("new", "--base", "old", "--fail-if-worse", *FILES) == 0
     assert "could be chance" in read()[2]["changes"][0]["says"]
@@ -302,7 +396,10 @@ def test_a_regression_gate_stands_in_the_project_file(capsys: pytest.CaptureFixt
 
 def hostile(count: int) -> Outcome:
     """Of a run all of whose texts attack, with a thousand gates."""
-    examples = [Example(id=f"{i} {HOSTILE}", question=HOSTILE, answer=HOSTILE, system=HOSTILE) for i in range(4)]
+    examples = [
+        Example(id=f"{i} {HOSTILE}", question=HOSTILE, answer=HOSTILE, system=HOSTILE)
+        for i in range(4)
+    ]
     its = {"system": HOSTILE, "evidence": {"reason": HOSTILE * 99}}
     rows = [row(one.id, RELEVANCE, 0.1 * i, **its) for i, one in enumerate(examples[:3])]
     rows.append(row(examples[3].id, RELEVANCE, None, system=HOSTILE, reason=HOSTILE))
@@ -325,7 +422,9 @@ def test_no_text_of_an_answer_is_markup_and_a_summary_fits_a_comment(count: int)
     assert json.loads(outputs.as_json(made))["worst"][0]["answer"] == HOSTILE
 
 
-def test_a_summary_that_does_not_fit_is_cut_at_a_line_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_summary_that_does_not_fit_is_cut_at_a_line_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     whole = outputs.as_summary(hostile(40)).decode()
     monkeypatch.setattr(outputs, "MOST", 5000)
     cut = outputs.as_summary(hostile(40)).decode()
@@ -336,12 +435,23 @@ def test_a_summary_that_does_not_fit_is_cut_at_a_line_and_says_so(monkeypatch: p
     harmless(cut)
 
 
-def test_a_file_that_is_an_input_or_in_no_folder_is_refused_before_a_call(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_an_input_or_in_no_folder_is_refused_before_a_call(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     write_jsonl(Path("given.jsonl"), records(2))
     given = Path("given.json")
     given.write_text(json.dumps(records(2)), "utf-8")
     before = given.read_bytes()
-    words = ["run", "given.json", "--metrics", RELEVANCE, "--judge", "m@http://127.0.0.1:9/v1", "--out", "out"]
+    words = [
+        "run",
+        "given.json",
+        "--metrics",
+        RELEVANCE,
+        "--judge",
+        "m@http://127.0.0.1:9/v1",
+        "--out",
+        "out",
+    ]
     for more in (["--json", "given.json"], ["--junit", "none/ci.xml"], ["--summary", "ci.txt"]):
         assert in_process([*words, *more]) == 2
         assert more[0] in capsys.readouterr().err

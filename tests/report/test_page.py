@@ -32,21 +32,30 @@ def test_search_sort_and_filter(forty):
     assert "Nothing matches" in opened(forty, "#q=first-0007+no-such-word")
     # in made_up every ninth example from the fifth on has a gap; the first of them has the status missing_input
     assert ids(opened(forty, "#status=missing_input")) == ["first-0004"]
-    assert ids(opened(forty, "#status=some&sort=file")) == [f"first-{i:04d}" for i in (4, 13, 22, 31)]
+    assert ids(opened(forty, "#status=some&sort=file")) == [
+        f"first-{i:04d}" for i in (4, 13, 22, 31)
+    ]
 
 
 def test_a_page_of_questions_has_about_as_many_answers_as_one_of_answers(tmp_path):
     """40 questions with two answers each, 13 to a page."""
-    write_report([made_up(tmp_path / name, 40, system=name) for name in ("first", "second")], tmp_path / "report.html")
+    write_report(
+        [made_up(tmp_path / name, 40, system=name) for name in ("first", "second")],
+        tmp_path / "report.html",
+    )
     dom = opened(tmp_path / "report.html", "#group=1&sort=file")
     assert "40 questions, 1 to 13<" in dom
     assert "Page 1 of 4<" in dom
-    assert "40 questions, 40 to 40<" in opened(tmp_path / "report.html", "#group=1&sort=file&page=4")
+    assert "40 questions, 40 to 40<" in opened(
+        tmp_path / "report.html", "#group=1&sort=file&page=4"
+    )
 
 
 def test_search_finds_what_html_escapes_and_no_words_of_the_page(tmp_path):
     write_report([hostile(tmp_path / "run")], tmp_path / "report.html")
-    assert "1 answer<" in opened(tmp_path / "report.html", "#q=onerror%3D%22document.title%3D'owned'%22%3E%3C!--+%26")
+    assert "1 answer<" in opened(
+        tmp_path / "report.html", "#q=onerror%3D%22document.title%3D'owned'%22%3E%3C!--+%26"
+    )
     assert "Nothing matches" in opened(tmp_path / "report.html", "#q=scores")
 
 
@@ -78,7 +87,9 @@ def test_a_hostile_run_stays_harmless(tmp_path):
 
 
 def test_answers_are_listed_in_the_order_of_the_file_where_no_metric_has_a_direction(tmp_path):
-    (tmp_path / "a.csv").write_text("example_id,metric,score\n" + "".join(f"first-{i},m,{9 - i}\n" for i in range(9)))
+    (tmp_path / "a.csv").write_text(
+        "example_id,metric,score\n" + "".join(f"first-{i},m,{9 - i}\n" for i in range(9))
+    )
     write_report([tmp_path / "a.csv"], tmp_path / "report.html")
     dom = opened(tmp_path / "report.html")
     assert ids(dom) == [f"first-{i}" for i in range(9)]
@@ -99,7 +110,9 @@ def test_five_systems_are_a_table_and_nine_scroll(tmp_path):
 
 
 def test_answers_to_one_question_are_grouped(tmp_path):
-    runs = [made_up(tmp_path / name, 5, seed, name) for seed, name in enumerate(("first", "second"))]
+    runs = [
+        made_up(tmp_path / name, 5, seed, name) for seed, name in enumerate(("first", "second"))
+    ]
     write_report(runs, tmp_path / "report.html")
     assert "5 questions" in opened(tmp_path / "report.html", "#open=second-0002")
     assert "10 answers" in opened(tmp_path / "report.html", "#group=0")

@@ -31,7 +31,9 @@ def printed(out: Path | None) -> str:
 
 def test_sections_are_printed_with_their_tables_and_long_ones_are_cut():
     text = printed(None)
-    assert text.startswith("Note: Take care.\n\nOne\nIt says so.\n\nSmall\na    b\nx  1.2\n\nLong\n a\n 0\n")
+    assert text.startswith(
+        "Note: Take care.\n\nOne\nIt says so.\n\nSmall\na    b\nx  1.2\n\nLong\n a\n 0\n"
+    )
     assert "\n59\n… and 40 more rows; --out DIR writes them all\nMade here.\n" in text
 
 
@@ -41,7 +43,9 @@ def test_the_files_hold_every_row(tmp_path):
     assert text.endswith(f"Report: {tmp_path / 'out' / 'report.html'}\n")
     assert len((tmp_path / "out" / "tables" / "long.csv").read_text().splitlines()) == 101
     assert "It says so." in (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert f"\\label{{tab:{DOCUMENT.kind}:long}}" in (tmp_path / "out" / "tables" / "long.tex").read_text("utf-8")
+    assert f"\\label{{tab:{DOCUMENT.kind}:long}}" in (
+        tmp_path / "out" / "tables" / "long.tex"
+    ).read_text("utf-8")
     printed(tmp_path / "out")  # an earlier report of ours is replaced
 
 

@@ -40,7 +40,9 @@ def test_a_quote_is_found_with_white_space_and_quotation_marks_folded(quote: str
     assert ANSWER[slice(*place)] == text
 
 
-@pytest.mark.parametrize("quote", ["the cold storm", "cat", "storms", "a.c", "ve cats", '""', "Naïve dogs", ".*"])
+@pytest.mark.parametrize(
+    "quote", ["the cold storm", "cat", "storms", "a.c", "ve cats", '""', "Naïve dogs", ".*"]
+)
 def test_a_quote_that_is_not_there_is_not_found(quote: str):
     assert place_of(quote, ANSWER) is None
 
@@ -49,7 +51,12 @@ def test_a_script_without_spaces_has_no_words_to_keep_whole():
     assert place_of("停电", "暴风雪造成停电三天") == (5, 7)
 
 
-@given(st.text(), st.dictionaries(st.tuples(st.integers(0, 30), st.integers(1, 30)), st.integers(1, 9), max_size=4))
+@given(
+    st.text(),
+    st.dictionaries(
+        st.tuples(st.integers(0, 30), st.integers(1, 30)), st.integers(1, 9), max_size=4
+    ),
+)
 def test_marks_change_no_letter_of_the_text(text: str, given_places: dict[tuple[int, int], int]):
     places = {(start, start + length): number for (start, length), number in given_places.items()}
     assert re.sub(r"</?mark[^<>]*>", "", marked(text, places)) == marked(text, {})
@@ -72,8 +79,20 @@ def judges(*given: Any) -> dict[str, Row]:
 
 
 def test_each_judge_has_its_own_reason_and_the_same_passage_one_number():
-    one = {"model": "a@http://x/v1", "text": "{}", "reason": "Bad.", "quotes": ["cold storm", "warm"], "score": 0.1}
-    other = {"model": "b", "text": "30", "reason": None, "no_reason": "the reply is only a score", "score": 0.3}
+    one = {
+        "model": "a@http://x/v1",
+        "text": "{}",
+        "reason": "Bad.",
+        "quotes": ["cold storm", "warm"],
+        "score": 0.1,
+    }
+    other = {
+        "model": "b",
+        "text": "30",
+        "reason": None,
+        "no_reason": "the reply is only a score",
+        "score": 0.3,
+    }
     third = {"model": "c", "text": "{}", "reason": "Cold.", "quotes": ["cold  storm"], "score": 0.2}
     view, places = reasons_view(judges(one, other, third), ANSWER, {"m": {"title": "M"}})
     assert view is not None
@@ -84,16 +103,32 @@ def test_each_judge_has_its_own_reason_and_the_same_passage_one_number():
         ("b", "0.3", ""),
         ("c", "0.2", "Cold."),
     ]
-    assert block["judges"][0]["quotes"] == [("cold storm", 1, ""), ("warm", None, "not in the answer")]
+    assert block["judges"][0]["quotes"] == [
+        ("cold storm", 1, ""),
+        ("warm", None, "not in the answer"),
+    ]
     assert block["judges"][2]["quotes"] == [("cold  storm", 1, "")]
     assert [ANSWER[slice(*place)] for place in places] == ["cold storm"]
 
 
 def test_scores_without_reasons_and_evidence_of_another_shape_have_no_view():
     heads = {"m": {"title": "M"}}
-    for other in ({"judges": [{"model": "a", "text": "20", "score": 0.2}]}, {"judges": 5}, {"judges": [5]}, {}):
+    for other in (
+        {"judges": [{"model": "a", "text": "20", "score": 0.2}]},
+        {"judges": 5},
+        {"judges": [5]},
+        {},
+    ):
         assert reasons_view({"m": row(other)}, ANSWER, heads) == (None, {})
-    odd = {"model": 5, "reason": 7, "no_reason": [], "quotes": {"a": 1}, "text": None, "replies": "no", "score": "x"}
+    odd = {
+        "model": 5,
+        "reason": 7,
+        "no_reason": [],
+        "quotes": {"a": 1},
+        "text": None,
+        "replies": "no",
+        "score": "x",
+    }
     assert reasons_view(judges(odd), None, heads) == (None, {}), "the page shows it as recorded"
 
 
@@ -101,12 +136,18 @@ def test_the_reason_says_why_a_score_is_low_before_the_reply():
     one = {"model": "a@http://x/v1", "text": '{"reason": "Bad."}', "reason": "Bad.", "score": 0.1}
     facts = {"m": MetricFacts(0, 1, True, view=("judges", "m"))}
     assert worst_of(judges(one), facts) == [("m", ("Reason of a", "Bad."))]
-    assert worst_of(judges({**one, "reason": None, "text": "10"}), facts) == [("m", ("Reply of a", "10"))]
+    assert worst_of(judges({**one, "reason": None, "text": "10"}), facts) == [
+        ("m", ("Reply of a", "10"))
+    ]
 
 
 @needs_chromium
 def test_a_reader_sees_the_reason_first_and_the_quotes_in_the_answer(tmp_path: Path):
-    said = {"reason": "It <i>names</i> no cause.", "quotes": ["broke <b>lines</b>", "never said"], "score": 20}
+    said = {
+        "reason": "It <i>names</i> no cause.",
+        "quotes": ["broke <b>lines</b>", "never said"],
+        "score": 20,
+    }
     examples = [{"id": "one", "question": "Why?", "answer": ANSWER}]
     judge = FakeChat(json.dumps(said), name="strict")
     options: dict[str, Any] = {"judges": judge, "reasons": True, "cache": tmp_path / "calls.sqlite"}
@@ -116,7 +157,14 @@ def test_a_reader_sees_the_reason_first_and_the_quotes_in_the_answer(tmp_path: P
     assert '<mark class="quoted" data-quotes="1">broke &lt;b&gt;lines&lt;/b&gt;</mark>' in dom
     assert dom.count("<mark ") == 1
     shown = texts(dom)
-    order = ["Reason of strict", "Answer · ", "Reasons", "It <i>names</i> no cause.", "not in the answer", "Scores"]
+    order = [
+        "Reason of strict",
+        "Answer · ",
+        "Reasons",
+        "It <i>names</i> no cause.",
+        "not in the answer",
+        "Scores",
+    ]
     places = [shown.rindex(text) for text in order]
     assert places == sorted(places)
     assert '"score": 20' not in shown, "the reply as received is folded"

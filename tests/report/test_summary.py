@@ -66,9 +66,15 @@ def test_equal_values_have_an_interval_from_the_bounds(tmp_path):
 
 
 def gate(
-    folder: Path, expression: str, values: Sequence[float | None], metric: str = RELEVANCE, **more: Any
+    folder: Path,
+    expression: str,
+    values: Sequence[float | None],
+    metric: str = RELEVANCE,
+    **more: Any,
 ) -> Checked:
-    (check,) = check_gates(gates_of([metric + expression], METRICS), summarised(folder, values, metric), **more)
+    (check,) = check_gates(
+        gates_of([metric + expression], METRICS), summarised(folder, values, metric), **more
+    )
     return check
 
 
@@ -85,7 +91,9 @@ def test_a_bound_of_few_perfect_scores_says_how_many_are_needed(tmp_path):
     assert line.endswith("; 20 scores cannot show 0.9 even if all are 1.00: at least 36 are needed")
     assert not gate(tmp_path / "b", ">=0.9", [1.0] * 35).met
     assert gate(tmp_path / "c", ">=0.9", [1.0] * 36).met
-    assert "cannot show" not in gate(tmp_path / "d", ">=0.9", [0.95] * 40).line, "there are enough of them"
+    assert "cannot show" not in gate(tmp_path / "d", ">=0.9", [0.95] * 40).line, (
+        "there are enough of them"
+    )
     line = gate(tmp_path / "e", "<=0.1", [0.0] * 20).line
     assert line.endswith("; 20 scores cannot show 0.1 even if all are 0.00: at least 36 are needed")
     line = gate(tmp_path / "f", ">=1", [1.0] * 20).line
@@ -107,14 +115,20 @@ def test_a_bound_that_misses_by_little_does_not_look_as_if_it_reached(tmp_path):
 
 def test_four_answers_a_question_are_tested_as_questions(tmp_path):
     values = [0.9, 0.2, 1.0, 0.6, 0.7]
-    rows = [row(f"{i}-{k}", RELEVANCE, value, question_id=f"q{i}") for i, value in enumerate(values) for k in range(4)]
+    rows = [
+        row(f"{i}-{k}", RELEVANCE, value, question_id=f"q{i}")
+        for i, value in enumerate(values)
+        for k in range(4)
+    ]
     summary = summarise([write_run(tmp_path / "run", [], rows, manifest())])
     (four,) = check_gates(gates_of([f"{RELEVANCE}>=0.2"], METRICS), summary)
     once = gate(tmp_path / "once", ">=0.2", values)
     assert "the lower bound (97.5 %, Gaffke over 5 questions) is 0.2" in four.line
     assert four.line.split(" is ")[1].split(" (")[0] == once.line.split(" is ")[1].split(" (")[0]
     (missed,) = check_gates(gates_of([f"{RELEVANCE}>=0.9"], METRICS), summary)
-    assert missed.line.endswith("; 5 questions cannot show 0.9 even if all are 1.00: at least 36 are needed")
+    assert missed.line.endswith(
+        "; 5 questions cannot show 0.9 even if all are 1.00: at least 36 are needed"
+    )
 
 
 def test_a_metric_without_bounds_is_tested_by_its_interval_and_the_check_says_so(tmp_path):
@@ -129,24 +143,35 @@ def test_a_metric_without_bounds_is_tested_by_its_interval_and_the_check_says_so
 def test_values_outside_the_bounds_fail_and_say_so(tmp_path):
     check = gate(tmp_path, ">=0.1", [0.9] * 50 + [1.2])
     assert not check.met
-    assert "1 of 51 scores lie outside the metric's bounds, 0 to 1 (they are from 0.9 to 1.2)" in check.line
+    assert (
+        "1 of 51 scores lie outside the metric's bounds, 0 to 1 (they are from 0.9 to 1.2)"
+        in check.line
+    )
 
 
 def test_values_that_no_float_can_average_have_no_mean(tmp_path):
     (cell,) = summarised(tmp_path, [1e308, 1.5e308, -1e308, 1e308], EASE).cells
-    assert (cell.mean, cell.interval, cell.reason) == (None, None, "the values are too large to be averaged")
+    assert (cell.mean, cell.interval, cell.reason) == (
+        None,
+        None,
+        "the values are too large to be averaged",
+    )
 
 
 def test_a_missing_value_is_counted_and_is_no_zero(tmp_path):
     rows = [row("1", RELEVANCE, 0.4), row("2", RELEVANCE, 0.6)]
     rows += [
-        row(f"u{i}", RELEVANCE, None, reason=reason) for i, reason in enumerate(["No number.", "Prose.", "Prose."])
+        row(f"u{i}", RELEVANCE, None, reason=reason)
+        for i, reason in enumerate(["No number.", "Prose.", "Prose."])
     ]
     rows += [row("r", RELEVANCE, None, status="refused", reason="It declined.")]
     (cell,) = summarise([write_run(tmp_path / "run", [], rows, manifest())]).cells
     assert cell.mean == pytest.approx(0.5)
     assert (cell.n, cell.scored) == (6, 2)
-    assert cell.unscored == (Unscored("unparsable", 3, "Prose.", 2), Unscored("refused", 1, "It declined.", 1))
+    assert cell.unscored == (
+        Unscored("unparsable", 3, "Prose.", 2),
+        Unscored("refused", 1, "It declined.", 1),
+    )
 
 
 def test_fewer_than_two_values_have_no_interval(tmp_path):
@@ -179,7 +204,9 @@ def test_metrics_stand_in_the_order_of_the_manifest(tmp_path):
 
 def test_runs_that_share_a_system_are_not_pooled(tmp_path):
     rows = [row("1", RELEVANCE, 0.2), row("1x", RELEVANCE, 0.1, system="second")]
-    runs = [write_run(tmp_path / name, [], rows[: 2 - i]) for i, name in enumerate(["a/one", "b/one"])]
+    runs = [
+        write_run(tmp_path / name, [], rows[: 2 - i]) for i, name in enumerate(["a/one", "b/one"])
+    ]
     summary = summarise(runs)
     assert summary.systems == ("first (a/one)", "second", "first (b/one)")
     assert [cell.n for cell in summary.cells] == [1, 1, 1]
@@ -234,7 +261,10 @@ def test_fail_under_tests_the_near_bound(tmp_path, expression, met):
 
 def test_a_line_says_why_the_table_ends_elsewhere_where_only_the_bound_fails(tmp_path):
     summary = summarised(tmp_path, [0.8, 0.81, 0.79, 0.8, 0.82, 0.78] * 5)
-    lines = {limit: check_gates(gates_of([f"ccrs>={limit}"], METRICS), summary)[0].line for limit in (0.7, 0.77, 0.9)}
+    lines = {
+        limit: check_gates(gates_of([f"ccrs>={limit}"], METRICS), summary)[0].line
+        for limit in (0.7, 0.77, 0.9)
+    }
     assert lines[0.7].startswith("met: ")
     assert lines[0.77].startswith("not met: ")
     assert "the 95 % CI (Hall's t) of the table ends at 0.79" in lines[0.77]
@@ -244,12 +274,17 @@ def test_a_line_says_why_the_table_ends_elsewhere_where_only_the_bound_fails(tmp
 
 
 @pytest.mark.parametrize("metric", [RELEVANCE, GRADE])
-@pytest.mark.parametrize(("sizes", "met"), [((8,) * 5, True), ((8,) * 4, False), ((40, *(1,) * 12), False)])
+@pytest.mark.parametrize(
+    ("sizes", "met"), [((8,) * 5, True), ((8,) * 4, False), ((40, *(1,) * 12), False)]
+)
 def test_nothing_is_met_with_fewer_than_five_effective_clusters(tmp_path, metric, sizes, met):
     """Five clusters of one size are five; with one big cluster even thirteen are few. Neither metric is near its limit:
     one has bounds, the other has none."""
     numbers = [(q, i) for q, size in enumerate(sizes) for i in range(size)]
-    rows = [row(f"{q}-{i}", metric, 0.4 + 0.01 * (q % 3) + 0.001 * i, question_id=f"q{q}") for q, i in numbers]
+    rows = [
+        row(f"{q}-{i}", metric, 0.4 + 0.01 * (q % 3) + 0.001 * i, question_id=f"q{q}")
+        for q, i in numbers
+    ]
     summary = summarise([write_run(tmp_path / "run", [], rows, manifest())])
     (check,) = check_gates(gates_of([f"{metric}>=-1"], METRICS), summary)
     assert check.met is met, check.line
@@ -258,7 +293,9 @@ def test_nothing_is_met_with_fewer_than_five_effective_clusters(tmp_path, metric
 
 def test_fail_under_looks_at_each_system(tmp_path):
     rows = [
-        row(f"{i}{name}", RELEVANCE, value, system=name) for i in range(20) for name, value in [("x", 0.9), ("y", 0.1)]
+        row(f"{i}{name}", RELEVANCE, value, system=name)
+        for i in range(20)
+        for name, value in [("x", 0.9), ("y", 0.1)]
     ]
     summary = summarise([write_run(tmp_path / "run", [], rows, manifest())])
     checks = check_gates(gates_of([f"{RELEVANCE}>=0.5"], METRICS), summary)
@@ -278,7 +315,8 @@ def test_fail_under_can_name_one_system(tmp_path):
     assert one.met
     assert "for new [b]" in one.line
     assert (
-        nobody.line == f"not met: {RELEVANCE}[nobody]>=0.5: no rows of the system nobody; the systems are new [b], old"
+        nobody.line
+        == f"not met: {RELEVANCE}[nobody]>=0.5: no rows of the system nobody; the systems are new [b], old"
     )
 
 
@@ -297,7 +335,9 @@ def test_fail_under_fails_on_gaps(tmp_path):
     assert not check.met
     assert "2 of 20 rows (10 %) are unscored (2 unparsable)" in check.line
     assert check_gates(conditions, summary, max_unscored=0.1)[0].met
-    assert check_gates(conditions, summarised(tmp_path / "few", [0.9] * 19 + [None]))[0].met, "1 of 20 is 0.05: allowed"
+    assert check_gates(conditions, summarised(tmp_path / "few", [0.9] * 19 + [None]))[0].met, (
+        "1 of 20 is 0.05: allowed"
+    )
 
 
 def test_fail_under_fails_without_an_interval_or_rows(tmp_path):
@@ -330,6 +370,11 @@ def test_a_value_that_others_stand_under_is_tested_alone() -> None:
 
 @pytest.mark.parametrize("bounds", [[-1e308, 1e308], [False, True], ["0", [1]], [2**64 - 1, 1e300]])
 def test_bounds_that_cannot_be_reckoned_with_are_unknown(tmp_path, bounds):
-    run = write_run(tmp_path / "run", [], [row("1", RELEVANCE, 0.5)], manifest(metrics={RELEVANCE: {"bounds": bounds}}))
+    run = write_run(
+        tmp_path / "run",
+        [],
+        [row("1", RELEVANCE, 0.5)],
+        manifest(metrics={RELEVANCE: {"bounds": bounds}}),
+    )
     facts = read_manifest(run).metrics()[RELEVANCE]
     assert (facts.lo, facts.hi) in ((None, None), (2.0**64, None))

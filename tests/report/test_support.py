@@ -28,7 +28,10 @@ Two measures help.
 
 ## In short
 Sand the roads."""
-FACTS = {"m": MetricFacts(0, 1, True, view=("support", "m")), "g": MetricFacts(0, 1, True, view=("graph", "g"))}
+FACTS = {
+    "m": MetricFacts(0, 1, True, view=("support", "m")),
+    "g": MetricFacts(0, 1, True, view=("graph", "g")),
+}
 PASSAGES = (
     Context(text="It was cold. In 2009 ice of 20 mm broke lines.", id="doc-1"),
     Context(text="Buried lines: safe."),
@@ -46,14 +49,22 @@ RECORD: dict[str, Any] = {
     ],
     "claims_by_contexts": [["entails", "neutral"], ["neutral", "entails"], ["neutral", "neutral"]],
     "claims_by_reference": ["entails", "neutral", "contradicts"],
-    "reference_claims": ["Ice of 20 mm broke lines in 2009.", "Trees beside the lines should be trimmed."],
+    "reference_claims": [
+        "Ice of 20 mm broke lines in 2009.",
+        "Trees beside the lines should be trimmed.",
+    ],
     "reference_claims_by_answer": ["entails", "neutral"],
     "reference_claims_by_contexts": [["entails", "neutral"], ["neutral", "neutral"]],
 }
 
 
 def seen(*claims: dict[str, Any], answer: str = ANSWER, **more: Any) -> list[Piece]:
-    return sentences_view(answer, PASSAGES, {"m": row("x", "m", 0.5, evidence={"claims": list(claims), **more})}, FACTS)
+    return sentences_view(
+        answer,
+        PASSAGES,
+        {"m": row("x", "m", 0.5, evidence={"claims": list(claims), **more})},
+        FACTS,
+    )
 
 
 def at(pieces: list[Piece], words: str) -> Piece:
@@ -79,8 +90,13 @@ def test_a_sentence_has_the_state_of_its_claims_and_the_passages_beside_it():
         "Sand the roads.": "no",
     }
     (note,) = at(pieces, "Ice of 20").notes
-    assert (note["says"], note["passages"]) == ("passage 1", [(1, "doc-1", "In 2009 ice of 20 mm broke lines.")])
-    assert at(pieces, "Buried").notes[1]["says"] == "no passage says it; the reference contradicts it"
+    assert (note["says"], note["passages"]) == (
+        "passage 1",
+        [(1, "doc-1", "In 2009 ice of 20 mm broke lines.")],
+    )
+    assert (
+        at(pieces, "Buried").notes[1]["says"] == "no passage says it; the reference contradicts it"
+    )
 
 
 def test_a_missing_fact_stands_below_the_sentence_it_is_nearest_to_and_others_at_the_end():
@@ -109,23 +125,39 @@ def test_the_missing_statements_of_a_graph_stand_in_the_answer_too():
     assert [(one["text"], one["sources"]) for one in at(pieces, "repair").missing] == [
         ("The repair cost ten millions.", "passage 1")
     ]
-    assert sentences_view(ANSWER, PASSAGES, {NLI: rows["g"]}, {NLI: MetricFacts(0, 1)}) == [], "no view is declared"
+    assert sentences_view(ANSWER, PASSAGES, {NLI: rows["g"]}, {NLI: MetricFacts(0, 1)}) == [], (
+        "no view is declared"
+    )
 
 
 def test_a_quote_says_where_a_claim_stands():
     claim = {"claim": "Ice of 20 mm broke lines.", "quote": "eleven  days"}
     assert at(seen(claim), "repair").notes
-    assert at(seen({**claim, "quote": "twelve days"}), "Ice of 20").notes, "a quote that is not there places nothing"
+    assert at(seen({**claim, "quote": "twelve days"}), "Ice of 20").notes, (
+        "a quote that is not there places nothing"
+    )
 
 
 def test_without_passages_the_reference_decides():
-    rows = {"m": row("x", "m", 0.5, evidence={"claims": [{"claim": "Ice broke lines.", "reference": "entails"}]})}
+    rows = {
+        "m": row(
+            "x",
+            "m",
+            0.5,
+            evidence={"claims": [{"claim": "Ice broke lines.", "reference": "entails"}]},
+        )
+    }
     (note,) = at(sentences_view(ANSWER, (), rows, FACTS), "Ice").notes
     assert (note["state"], note["says"]) == ("right", "the reference says it")
 
 
 # claim: (passages that entail it, its relation to the reference); by hand, for an answer with two passages
-CLAIMS: list[tuple[list[int], str]] = [([1], "neutral"), ([], "entails"), ([2], "entails"), ([], "contradicts")]
+CLAIMS: list[tuple[list[int], str]] = [
+    ([1], "neutral"),
+    ([], "entails"),
+    ([2], "entails"),
+    ([], "contradicts"),
+]
 JUDGED_BY: dict[tuple[str, ...] | None, list[str]] = {
     ("contexts",): ["yes", "no", "yes", "no"],
     ("references",): ["wrong", "right", "right", "wrong"],
@@ -136,18 +168,25 @@ JUDGED_BY: dict[tuple[str, ...] | None, list[str]] = {
 
 
 @pytest.mark.parametrize("evidence", JUDGED_BY)
-def test_a_claim_is_supported_by_what_the_metric_judged_by_and_by_nothing_else(evidence: tuple[str, ...] | None):
+def test_a_claim_is_supported_by_what_the_metric_judged_by_and_by_nothing_else(
+    evidence: tuple[str, ...] | None,
+):
     claims = [
         {"claim": f"Ice {word} lines.", "passages": passages, "reference": reference}
         for word, (passages, reference) in zip("abcd", CLAIMS, strict=True)
     ]
     facts = {"m": MetricFacts(0, 1, True, view=("support", "m"), evidence=evidence)}
     rows = {"m": row("x", "m", 0.0, evidence={"claims": claims})}
-    pieces = sentences_view("Ice a lines. Ice b lines. Ice c lines. Ice d lines.", PASSAGES, rows, facts)
+    pieces = sentences_view(
+        "Ice a lines. Ice b lines. Ice c lines. Ice d lines.", PASSAGES, rows, facts
+    )
     assert [piece.state for piece in pieces] == JUDGED_BY[evidence]
     (view,) = views_of(rows, facts)
     source = (evidence or ("contexts",))[0] if evidence != () else ""
-    says = {"contexts": "2 of 4 claims supported by a passage", "references": "2 of 4 claims in the reference"}
+    says = {
+        "contexts": "2 of 4 claims supported by a passage",
+        "references": "2 of 4 claims in the reference",
+    }
     assert view.count == says.get(source, "4 claims")
     (_, why), *_ = worst_of(rows, facts)
     unsupported = {"contexts": "Ice b lines.", "references": "Ice a lines."}.get(source)
@@ -155,7 +194,9 @@ def test_a_claim_is_supported_by_what_the_metric_judged_by_and_by_nothing_else(e
 
 
 def test_what_only_the_reference_says_is_not_supported_and_the_page_says_both():
-    (note,) = at(seen({"claim": "Ice of 20 mm broke lines.", "reference": "entails"}), "Ice of 20").notes
+    (note,) = at(
+        seen({"claim": "Ice of 20 mm broke lines.", "reference": "entails"}), "Ice of 20"
+    ).notes
     assert (note["state"], note["says"]) == ("no", "no passage says it; the reference says it")
 
 
@@ -163,13 +204,24 @@ def test_without_a_passage_or_a_reference_to_judge_by_nothing_is_marked():
     claim = {"claim": "Ice broke lines.", "passages": [1], "reference": "entails"}
     facts = {"m": MetricFacts(0, 1, True, view=("support", "m"), evidence=("contexts",))}
     for passages, status in (((), "ok"), (PASSAGES, "missing_input")):
-        rows = {"m": row("x", "m", None if status != "ok" else 0.5, status=status, evidence={"claims": [claim]})}
+        rows = {
+            "m": row(
+                "x",
+                "m",
+                None if status != "ok" else 0.5,
+                status=status,
+                evidence={"claims": [claim]},
+            )
+        }
         assert {piece.state for piece in sentences_view(ANSWER, passages, rows, facts)} == {""}
 
 
 def test_a_passage_that_the_example_does_not_have_supports_nothing():
     (note,) = at(seen({"claim": "Ice of 20 mm broke lines.", "passages": [3]}), "Ice of 20").notes
-    assert (note["state"], note["says"]) == ("no", "no passage says it (the example has no passage 3)")
+    assert (note["state"], note["says"]) == (
+        "no",
+        "no passage says it (the example has no passage 3)",
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,12 +237,17 @@ def test_a_refusal_is_never_supported(refusal: str):
     claim = {"claim": refusal, "passages": [1], "reference": "entails"}
     rows = {"m": row("x", "m", 1.0, evidence={"claims": [claim]})}
     (piece,) = sentences_view(refusal, PASSAGES, rows, FACTS)
-    assert (piece.state, piece.notes[0]["says"]) == ("declined", "it only says that there is no answer")
+    assert (piece.state, piece.notes[0]["says"]) == (
+        "declined",
+        "it only says that there is no answer",
+    )
     (view,) = views_of(rows, FACTS)
     assert view.count == "0 of 1 claim supported by a passage, 1 only says that there is no answer"
     other = {"claim": "The passages and the question are about ice.", "passages": [1]}
     rows = {"m": row("x", "m", 1.0, evidence={"claims": [other]})}
-    (piece,) = sentences_view("The passages say nothing about the question on ice.", PASSAGES, rows, FACTS)
+    (piece,) = sentences_view(
+        "The passages say nothing about the question on ice.", PASSAGES, rows, FACTS
+    )
     assert piece.state == "declined", "whatever claim the judge makes of it"
 
 
@@ -210,7 +267,10 @@ def test_an_answer_without_support_has_no_sign_of_it_on_the_page(tmp_path: Path)
         "reference_claims_by_contexts": [["neutral"]],
     }
     found = {}
-    for name, given in (("passages", record), ("none", {**record, "contexts": [], "claims_by_contexts": None})):
+    for name, given in (
+        ("passages", record),
+        ("none", {**record, "contexts": [], "claims_by_contexts": None}),
+    ):
         given = {key: value for key, value in given.items() if value is not None}
         if name == "none":
             del given["reference_claims_by_contexts"]
@@ -255,7 +315,10 @@ def test_evidence_of_another_form_marks_nothing():
 
 def test_quotes_are_marked_in_the_sentences_that_they_stand_in():
     piece = Piece("broke lines in", 5)
-    assert quotes_in(piece, {(0, 7): 1, (11, 40): 2, (0, 5): 3, (19, 25): 4}) == {(0, 2): 1, (6, 14): 2}
+    assert quotes_in(piece, {(0, 7): 1, (11, 40): 2, (0, 5): 3, (19, 25): 4}) == {
+        (0, 2): 1,
+        (6, 14): 2,
+    }
 
 
 def test_the_page_says_in_words_what_its_colours_say(tmp_path: Path):
@@ -263,7 +326,9 @@ def test_the_page_says_in_words_what_its_colours_say(tmp_path: Path):
     write_report([tmp_path / "run"], tmp_path / "page.html")
     (shown,) = answers_on(tmp_path / "page.html")
     plain = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", shown))
-    assert re.search("Ice of 20 mm broke lines in 2009. ✓ supported passage 1 1 · doc-1 In 2009 ice", plain)
+    assert re.search(
+        "Ice of 20 mm broke lines in 2009. ✓ supported passage 1 1 · doc-1 In 2009 ice", plain
+    )
     assert "and they never fail. ◐ partly supported" in plain
     assert "+ missing from the answer Trees beside the lines should be trimmed." in plain
     assert shown.count('<mark class="support') == 2

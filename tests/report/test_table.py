@@ -9,8 +9,13 @@ from longmark.report.tables import as_markdown, as_text, print_table
 
 
 def summary(tmp_path, system="first"):
-    rows = [row(str(i), RELEVANCE, value, system=system) for i, value in enumerate([0.5, 0.6, 0.7, 0.8, 0.9])]
-    rows += [row("9", RELEVANCE, None, system=system, reason="The reply\nheld \x1b[31m no | number.")]
+    rows = [
+        row(str(i), RELEVANCE, value, system=system)
+        for i, value in enumerate([0.5, 0.6, 0.7, 0.8, 0.9])
+    ]
+    rows += [
+        row("9", RELEVANCE, None, system=system, reason="The reply\nheld \x1b[31m no | number.")
+    ]
     rows += [row("9", EASE, 61.25, system=system)]
     return summarise([write_run(tmp_path / "run", [], rows, manifest())])
 
@@ -20,7 +25,13 @@ def test_plain_text_has_one_line_for_each_metric_and_system(tmp_path):
     assert "95 % CI (Hall's t)" in head
     assert relevance.split("  ")[0] == RELEVANCE
     # the interval is the one worked in test_summary
-    for text in ["first", "0.700", "[0.504, 0.896]", "5 / 6", "1 unparsable (The reply held [31m no | number)"]:
+    for text in [
+        "first",
+        "0.700",
+        "[0.504, 0.896]",
+        "5 / 6",
+        "1 unparsable (The reply held [31m no | number)",
+    ]:
         assert text in relevance
     assert ease.split() == [EASE, "first", "61.2", "–", "1", "/", "1"]
     assert head.index("system") == relevance.index("first")
@@ -28,8 +39,12 @@ def test_plain_text_has_one_line_for_each_metric_and_system(tmp_path):
 
 def test_the_reason_of_some_rows_is_not_shown_as_that_of_all(tmp_path):
     reasons = ["Quota.", "Quota.", "Timeout."]
-    rows = [row(f"e{i}", RELEVANCE, None, status="model_error", reason=r) for i, r in enumerate(reasons)]
-    rows += [row(f"u{i}", RELEVANCE, None, reason=r) for i, r in enumerate(["Prose.", "No number."])]
+    rows = [
+        row(f"e{i}", RELEVANCE, None, status="model_error", reason=r) for i, r in enumerate(reasons)
+    ]
+    rows += [
+        row(f"u{i}", RELEVANCE, None, reason=r) for i, r in enumerate(["Prose.", "No number."])
+    ]
     rows += [row("r", RELEVANCE, None, status="refused", reason="It declined.")]
     (cell,) = summarise([write_run(tmp_path / "run", [], rows, manifest())]).cells
     assert reasons_in_words(cell.unscored) == (
@@ -48,7 +63,8 @@ def test_a_terminal_cuts_no_name_however_narrow_it_is(tmp_path):
     for width in (30, 60, 200):
         out = io.StringIO()
         print_table(
-            score_table(summary(tmp_path / str(width), name)), Console(file=out, width=width, force_terminal=True)
+            score_table(summary(tmp_path / str(width), name)),
+            Console(file=out, width=width, force_terminal=True),
         )
         assert RELEVANCE in out.getvalue()
         assert name in out.getvalue()

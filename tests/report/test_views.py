@@ -80,13 +80,17 @@ def panels_of(page: Path, records: Sequence[dict[str, Any]]) -> dict[str, str]:
     return dict(zip([record["id"] for record in records], shown, strict=True))
 
 
-def rewritten(run: Path, folder: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Path:
+def rewritten(
+    run: Path, folder: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None]
+) -> Path:
     """A copy of a run with its rows changed or, where `change` gives None, left out."""
     folder.mkdir()
     for name in ("examples.jsonl", "manifest.json"):
         (folder / name).write_bytes((run / name).read_bytes())
     rows = [change(orjson.loads(line)) for line in (run / "rows.jsonl").read_bytes().splitlines()]
-    (folder / "rows.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows if row is not None))
+    (folder / "rows.jsonl").write_bytes(
+        b"".join(orjson.dumps(row) + b"\n" for row in rows if row is not None)
+    )
     return folder
 
 
@@ -109,13 +113,16 @@ VERDICTS, POINTS, CONTRIBUTED, QUESTIONS = TITLES
 def test_claims_have_a_verdict_by_symbol_and_word_and_the_score_its_arithmetic(ice: str):
     shown = view(ice, VERDICTS)
     assert (
-        "|✓|yes|stated, and verifiable in the passages|✗|no|stated, not verifiable in the passages|–|n/a|not" in shown
+        "|✓|yes|stated, and verifiable in the passages|✗|no|stated, not verifiable in the passages|–|n/a|not"
+        in shown
     )
     # the three judges: hazard and location yes, timeline yes, no, no (2 of 3), intensity yes, yes and left out
     row = f"|{CLAIM}|votes and reasons|hazard|✓|yes|location|✓|yes|timeline|✗|no|2 of 3|intensity|✓|yes|2 of 3|"
     assert row in shown
     # yes / (yes + no): hazard 1/1, location 1/1, timeline 0/1, intensity 1/1; weights .6, .2, .1, .1
-    assert "specificity = (0.600 + 0.200 + 0.000 + 0.100) / (0.6 + 0.2 + 0.1 + 0.1) =|0.900|" in shown
+    assert (
+        "specificity = (0.600 + 0.200 + 0.000 + 0.100) / (0.6 + 0.2 + 0.1 + 0.1) =|0.900|" in shown
+    )
     assert "|1 / 1 = 1.000|0.1|0.100|" in shown
     # once as a claim, once as a point, once in the answer: not again in each mark
     assert texts(ice.partition('class="panel"')[2]).count(CLAIM) == 3
@@ -126,7 +133,8 @@ def test_votes_and_reasons_of_every_judge_on_demand(ice: str, all_of_ice: str):
     assert "So the second judge" not in texts(ice)
     shown = view(all_of_ice, VERDICTS)
     assert (
-        "|timeline|judge|label|reason|first|yes|So the first judge reads the timeline <b>here</b>.|second|no|" in shown
+        "|timeline|judge|label|reason|first|yes|So the first judge reads the timeline <b>here</b>.|second|no|"
+        in shown
     )
     assert "|third|missing, counts as n/a|" in shown
     assert "|labels missing|3|" in shown
@@ -135,9 +143,18 @@ def test_votes_and_reasons_of_every_judge_on_demand(ice: str, all_of_ice: str):
 def test_points_have_a_signed_delta_and_both_places(ice: str, all_of_ice: str):
     shown = view(ice, POINTS)
     # R counts 1 a word of the question and -.05 a word: without point 1 (10 words; ice, lines, Cook, IL less "of"...)
-    assert "|intro|Three measures help against an ice storm:|delta|not a point|place by delta|stays first|" in shown
-    assert "|point 1|1. Ice of 20 mm broke lines in Cook, IL in 2009.|delta|+2.40|place by delta|1, stays|" in shown
-    assert "|point 2|2. Bury the weakest lines within 5-10 years.|delta|−0.40|place by delta|2 → 3 (down)|" in shown
+    assert (
+        "|intro|Three measures help against an ice storm:|delta|not a point|place by delta|stays first|"
+        in shown
+    )
+    assert (
+        "|point 1|1. Ice of 20 mm broke lines in Cook, IL in 2009.|delta|+2.40|place by delta|1, stays|"
+        in shown
+    )
+    assert (
+        "|point 2|2. Bury the weakest lines within 5-10 years.|delta|−0.40|place by delta|2 → 3 (down)|"
+        in shown
+    )
     assert "|point 3|3. Sand the roads.|delta|−0.20|place by delta|3 → 2 (up)|" in shown
     assert "|closing|Confidence score: 85 %|delta|not scored|place by delta|stays last|" in shown
     assert "Sorted by delta, the points come in the order 1, 3, 2." in shown
@@ -157,7 +174,10 @@ def test_facts_name_the_passages_that_are_known_to_be_theirs(ice: str, all_of_ic
     shown = view(ice, CONTRIBUTED)
     assert "|Freezing rain coats lines with ice.|delta|0|of the confidence|0 %|passages|1|" in shown
     # the fake's own wording of a sentence of passage 1, read together with the others
-    assert "|The weight of ice breaks lines.|delta|0|of the confidence|0 %|passages|1, 2 and 3|" in shown
+    assert (
+        "|The weight of ice breaks lines.|delta|0|of the confidence|0 %|passages|1, 2 and 3|"
+        in shown
+    )
     assert "|Buried lines are out of reach of ice.|▲ most needed|delta|+0.0" in shown
     assert "|Sand is spread on roads in winter.|▼ most distracting|delta|−0.0" in shown
     assert PASSAGES[0] not in texts(ice), "a passage is shown on demand"
@@ -175,8 +195,13 @@ def test_rows_that_do_not_name_a_passage_are_not_guessed_at(run: Path, tmp_path:
     assert shown.count("|passages|not known|") == 5
 
 
-def test_masked_answers_show_placeholders_and_questions_their_cosines(ice: str, all_of_ice: str, run: Path):
-    assert '<mark class="placeholder">[HAZARD]</mark> of 20 mm broke <mark class="placeholder">[INFRASTRUC' in ice
+def test_masked_answers_show_placeholders_and_questions_their_cosines(
+    ice: str, all_of_ice: str, run: Path
+):
+    assert (
+        '<mark class="placeholder">[HAZARD]</mark> of 20 mm broke <mark class="placeholder">[INFRASTRUC'
+        in ice
+    )
     shown = view(ice, QUESTIONS)
     counts = view(all_of_ice, QUESTIONS)
     assert "|masked by model|3|" in counts
@@ -194,7 +219,13 @@ def test_masked_answers_show_placeholders_and_questions_their_cosines(ice: str, 
 
 
 def test_an_answer_that_was_cut_off_says_so(tmp_path: Path):
-    notes = ({"finish": "length", "max_tokens": 300}, {"finish": "length"}, {"finish": "stop"}, "length", None)
+    notes = (
+        {"finish": "length", "max_tokens": 300},
+        {"finish": "length"},
+        {"finish": "stop"},
+        "length",
+        None,
+    )
     records = [
         {"id": f"cut-{n}", "question": "What helps?", "answer": "Sand.", "meta": {"rag": note}}
         for n, note in enumerate(notes)
@@ -204,7 +235,9 @@ def test_an_answer_that_was_cut_off_says_so(tmp_path: Path):
     limit = "|Cut off.|The generator’s reply ended at its limit"
     assert [limit in one for one in shown] == [True, True, False, False, False]
     assert f"{limit} of 300 tokens.|" in shown[0]
-    assert "2 of 5 answers were cut off at the generator’s token limit" in (tmp_path / "cut.html").read_text("utf-8")
+    assert "2 of 5 answers were cut off at the generator’s token limit" in (
+        tmp_path / "cut.html"
+    ).read_text("utf-8")
 
 
 def test_dimensions_without_the_score_show_what_they_have(run: Path, tmp_path: Path):
@@ -213,7 +246,10 @@ def test_dimensions_without_the_score_show_what_they_have(run: Path, tmp_path: P
 
     write_report([rewritten(run, tmp_path / "some", dimensions)], tmp_path / "some.html")
     shown = view(opened(tmp_path / "some.html", "#open=ice"), VERDICTS)
-    assert f"|{CLAIM}|votes and reasons|hazard|✓|yes|location|✓|yes|timeline|✗|no|2 of 3|intensity|✓|yes|" in shown
+    assert (
+        f"|{CLAIM}|votes and reasons|hazard|✓|yes|location|✓|yes|timeline|✗|no|2 of 3|intensity|✓|yes|"
+        in shown
+    )
     assert "Claims without a detail are not recorded here" in shown
 
 
@@ -229,16 +265,26 @@ def test_an_answer_of_thirty_thousand_words_and_three_hundred_claims(tmp_path: P
     }, 500);
     """
     dom = after(tmp_path / "long.html", script, "#open=long")
-    folded, few, unfolded, many = map(int, re.findall(r"<title>(\d+) (\d+) (\d+) (\d+)</title>", dom)[0])
+    folded, few, unfolded, many = map(
+        int, re.findall(r"<title>(\d+) (\d+) (\d+) (\d+)</title>", dom)[0]
+    )
     assert (few, many) == (12 * 4, CLAIMS * 4), "what is folded is not laid out"
     assert folded < 1500 < 10_000 < unfolded
     shown = texts(dom)
-    for fold in (f"Show all {CLAIMS} claims", f"Show all {CLAIMS} parts of the answer", f"|{CLAIMS} claims|"):
+    for fold in (
+        f"Show all {CLAIMS} claims",
+        f"Show all {CLAIMS} parts of the answer",
+        f"|{CLAIMS} claims|",
+    ):
         assert fold in shown
-    assert "|judge|first|label|yes|reason|So the first judge reads the location <b>here</b>.|" in shown
+    assert (
+        "|judge|first|label|yes|reason|So the first judge reads the location <b>here</b>.|" in shown
+    )
 
 
-@pytest.mark.parametrize("people", [5, {}, {"labels": 3}, {"labels": {"ann": "yes"}}, {"labels": {}, "dimension": []}])
+@pytest.mark.parametrize(
+    "people", [5, {}, {"labels": 3}, {"labels": {"ann": "yes"}}, {"labels": {}, "dimension": []}]
+)
 def test_labels_of_raters_of_another_shape_have_no_view(people: Any):
     row = Row("1", "1", "", "m", 1.0, "ok", None, {"people": people}, Signature(""), Usage())
     assert views_of({"m": row}, {}) == []
@@ -261,9 +307,13 @@ def test_hostile_texts_stay_texts(panels: dict[str, str]):
     assert VERDICTS in panels["hostile"]
 
 
-def test_a_value_that_is_not_for_a_line_is_no_gap_of_an_ended_run(ice: str, run: Path, tmp_path: Path):
+def test_a_value_that_is_not_for_a_line_is_no_gap_of_an_ended_run(
+    ice: str, run: Path, tmp_path: Path
+):
     assert "not scored yet" not in ice
-    running = rewritten(run, tmp_path / "running", lambda row: None if row["metric"] == "score.specificity" else row)
+    running = rewritten(
+        run, tmp_path / "running", lambda row: None if row["metric"] == "score.specificity" else row
+    )
     manifest = orjson.loads((running / "manifest.json").read_bytes())
     (running / "manifest.json").write_bytes(orjson.dumps({**manifest, "finished": None}))
     write_report([run, running], tmp_path / "both.html")
@@ -297,7 +347,11 @@ def odd_ones(value: Any) -> Iterator[Any]:
 
 def test_evidence_of_another_shape_is_shown_as_any_other(run: Path, tmp_path: Path):
     rows = [orjson.loads(line) for line in (run / "rows.jsonl").read_bytes().splitlines()]
-    own = {row["metric"]: row for row in rows if row["example_id"] == "ice" and row["metric"] not in ALIKE}
+    own = {
+        row["metric"]: row
+        for row in rows
+        if row["example_id"] == "ice" and row["metric"] not in ALIKE
+    }
     example = orjson.dumps(RECORDS[0])
     examples, changed = [], []
     for metric, row in own.items():
@@ -314,5 +368,7 @@ def test_evidence_of_another_shape_is_shown_as_any_other(run: Path, tmp_path: Pa
     write_report([folder], tmp_path / "odd.html", most=len(examples))
     dom = after(tmp_path / "odd.html", PANELS)
     assert f"<title>{len(examples)} panels</title>" in dom
-    recorded = sum("<bdi>Evidence as recorded</bdi>" in one for one in answers_on(tmp_path / "odd.html"))
+    recorded = sum(
+        "<bdi>Evidence as recorded</bdi>" in one for one in answers_on(tmp_path / "odd.html")
+    )
     assert 0 < recorded < len(examples), "some are shown by a view, others as recorded"

@@ -23,7 +23,10 @@ def test_a_low_score_shows_the_claim_that_makes_it_low(tmp_path: Path):
         claims_by_contexts=(("neutral",), ("entails",)),
         reference_claims_by_contexts=(("entails",), ("neutral",)),
     )
-    rows = {row.metric: row for row in longmark.run([example], "ragchecker", out=tmp_path / "run").rows()}
+    rows = {
+        row.metric: row
+        for row in longmark.run([example], "ragchecker", out=tmp_path / "run").rows()
+    }
 
     def why(name: str) -> tuple[str, str] | None:
         metric = f"ragchecker.{name}"
@@ -39,7 +42,12 @@ def test_a_low_score_shows_the_claim_that_makes_it_low(tmp_path: Path):
 
 def test_a_graph_gives_the_first_statement_to_add(tmp_path: Path):
     nodes = [{"id": "c", "side": "context", "text": "It rains."}]
-    example = Example(question="Q?", answer="A.", contexts=(Context(text="C"),), graph={"nodes": nodes, "edges": []})
+    example = Example(
+        question="Q?",
+        answer="A.",
+        contexts=(Context(text="C"),),
+        graph={"nodes": nodes, "edges": []},
+    )
     name = "comprehensiveness.nli"
     (row,) = longmark.run([example], name, out=tmp_path / "run").rows()
     facts = read_manifest(tmp_path / "run").metrics()

@@ -35,11 +35,20 @@ def rating(number: int, rater: str, good: bool) -> dict[str, Any]:
 
 
 def detail(number: int, rater: str, good: bool) -> dict[str, Any]:
-    return {"item": ITEMS[number].id, "dimension": "hazard", "label": "yes" if good else "no", "rater": rater}
+    return {
+        "item": ITEMS[number].id,
+        "dimension": "hazard",
+        "label": "yes" if good else "no",
+        "rater": rater,
+    }
 
 
 def errors(number: int, rater: str, good: bool) -> dict[str, Any]:
-    return {"item": ITEMS[number].id, "errors": ["NONE"] if good else ["DUP_ATOM", "IRR_ATOM"], "rater": rater}
+    return {
+        "item": ITEMS[number].id,
+        "errors": ["NONE"] if good else ["DUP_ATOM", "IRR_ATOM"],
+        "rater": rater,
+    }
 
 
 def validity(number: int, rater: str, good: bool) -> dict[str, Any]:
@@ -57,10 +66,15 @@ def command(*words: str) -> Callable[[Path], tuple[int, str]]:
         ])  # fmt: skip
         about = {"question_id": "q", "metric": "comprehensiveness.qa", "model": "m", "match": True}
         key = {one.id: {"example_id": one.id, **about} for one in ITEMS}
-        (folder / "key.json").write_text(repr({"items": key}).replace("'", '"').replace("True", "true"))
+        (folder / "key.json").write_text(
+            repr({"items": key}).replace("'", '"').replace("True", "true")
+        )
         write_benchmark(folder / "bench")
         done = run(*words, home=folder / "home", cwd=folder)
-        written = [*sorted((folder / "out").rglob("*.csv")), *sorted((folder / "out").rglob("items.jsonl"))]
+        written = [
+            *sorted((folder / "out").rglob("*.csv")),
+            *sorted((folder / "out").rglob("items.jsonl")),
+        ]
         text = "\n".join((done.out, done.err, *(one.read_text() for one in written)))
         return done.code, text if done.code == 0 else done.err.removeprefix("longmark: ")
 
@@ -73,7 +87,9 @@ def score_study(folder: Path) -> tuple[int, str]:
         found = labels.read_labels(folder / "labels.jsonl", ("hazard",), known)
     except UserError as error:
         return 2, f"{error}\n".replace(f"{folder}/", "")
-    return 0, f"{found.by_dimension} {found.given('hazard')} " + "\n".join(found.notices).replace(f"{folder}/", "")
+    return 0, f"{found.by_dimension} {found.given('hazard')} " + "\n".join(found.notices).replace(
+        f"{folder}/", ""
+    )
 
 
 _BENCHMARK = "has no items.jsonl; name a folder of"

@@ -26,7 +26,10 @@ def run_of(folder: Path, rows: list[tuple[str, float, dict[str, str]]], system: 
         Example(id=f"a{i}", question_id=question, question="Why?", answer="So.", meta=meta)
         for i, (question, _, meta) in enumerate(rows)
     ]
-    its = [row(f"a{i}", RELEVANCE, score, question_id=q, system=system) for i, (q, score, _) in enumerate(rows)]
+    its = [
+        row(f"a{i}", RELEVANCE, score, question_id=q, system=system)
+        for i, (q, score, _) in enumerate(rows)
+    ]
     return write_run(folder, examples, its, manifest())
 
 
@@ -36,10 +39,14 @@ def cell_of(summary: Summary) -> Cell:
 
 
 def test_rows_repeated_four_times_under_one_question_have_the_same_interval(tmp_path):
-    once: list[tuple[str, float, dict[str, str]]] = [(f"q{i}", value, {}) for i, value in enumerate(VALUES)]
+    once: list[tuple[str, float, dict[str, str]]] = [
+        (f"q{i}", value, {}) for i, value in enumerate(VALUES)
+    ]
     four = [one for one in once for _ in range(4)]
     random.Random(1).shuffle(four)
-    plain, shown = (summarise([run_of(tmp_path / name, rows)]) for name, rows in (("one", once), ("four", four)))
+    plain, shown = (
+        summarise([run_of(tmp_path / name, rows)]) for name, rows in (("one", once), ("four", four))
+    )
     a, b = cell_of(plain), cell_of(shown)
     assert (a.mean, a.interval, a.clusters) == (b.mean, b.interval, None)
     assert (b.scored, b.clusters) == (32, 8)
@@ -51,7 +58,10 @@ def test_rows_repeated_four_times_under_one_question_have_the_same_interval(tmp_
 
 def test_a_field_of_the_examples_makes_the_clusters(tmp_path):
     documents = ["x", "x", "x", "y", "y", "z", "z", "z"]
-    rows = [(f"q{i}", value, {"document": d}) for i, (value, d) in enumerate(zip(VALUES, documents, strict=True))]
+    rows = [
+        (f"q{i}", value, {"document": d})
+        for i, (value, d) in enumerate(zip(VALUES, documents, strict=True))
+    ]
     run = run_of(tmp_path / "run", rows)
     summary = summarise([run], "document")
     cell = cell_of(summary)
@@ -64,15 +74,25 @@ def test_a_field_of_the_examples_makes_the_clusters(tmp_path):
 
 
 def test_examples_without_the_field_are_clusters_by_their_question_and_counted(tmp_path):
-    rows = [("x", 0.1, {}), ("x", 0.2, {}), ("q2", 0.9, {"document": "x"}), ("q3", 0.5, {"document": " "})]
+    rows = [
+        ("x", 0.1, {}),
+        ("x", 0.2, {}),
+        ("q2", 0.9, {"document": "x"}),
+        ("q3", 0.5, {"document": " "}),
+    ]
     summary = summarise([run_of(tmp_path / "run", rows)], "document")
     assert cell_of(summary).clusters == 3, "the question x is not the document x"
-    assert summary.notices == ("3 of 4 examples have no document: those of one question are one cluster.",)
+    assert summary.notices == (
+        "3 of 4 examples have no document: those of one question are one cluster.",
+    )
 
 
 def test_a_field_that_no_example_has_is_an_error_that_names_the_fields(tmp_path):
     run = run_of(tmp_path / "run", [("q", 0.5, {"document": "x", "user": "u"})])
-    with pytest.raises(UserError, match=r"--cluster docs: no example has this field; .* question_id, document, user"):
+    with pytest.raises(
+        UserError,
+        match=r"--cluster docs: no example has this field; .* question_id, document, user",
+    ):
         summarise([run], "docs")
 
 
@@ -101,7 +121,9 @@ def test_scores_made_elsewhere_have_the_bounds_that_are_given(tmp_path):
     assert read_scores([path], bounds=bounds).facts["m"].hi == 1
     with pytest.raises(UnknownName, match="--bounds"):
         read_scores([path], bounds={"n": (0.0, 1.0)})
-    with pytest.raises(UserError, match=r"m=0:0.5: 2 of the scores lie outside; the scores are from 0.9 to 0.9"):
+    with pytest.raises(
+        UserError, match=r"m=0:0.5: 2 of the scores lie outside; the scores are from 0.9 to 0.9"
+    ):
         read_scores([path], bounds={"m": (0.0, 0.5)})
     run = run_of(tmp_path / "run", [("q", 0.5, {})])
     with pytest.raises(UserError, match="the metric declares other bounds"):

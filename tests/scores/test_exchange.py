@@ -18,8 +18,12 @@ TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
 
 def row(example: str, score: float | None, **evidence: Any) -> Row:
-    status, reason = ("ok", None) if score is not None else ("refused", "The judge declined to answer.")
-    return Row(example, example, "ask", "ccrs.x", score, status, reason, evidence, Signature("1"), Usage())
+    status, reason = (
+        ("ok", None) if score is not None else ("refused", "The judge declined to answer.")
+    )
+    return Row(
+        example, example, "ask", "ccrs.x", score, status, reason, evidence, Signature("1"), Usage()
+    )
 
 
 @pytest.fixture
@@ -28,11 +32,13 @@ def run(tmp_path: Path) -> Path:
     folder = tmp_path / "run"
     folder.mkdir()
     write_rows(
-        [row(TRACE, 0.75, judges=[{"model": "m", "reason": "It is short."}]), row("other", None)], folder / "rows.jsonl"
+        [row(TRACE, 0.75, judges=[{"model": "m", "reason": "It is short."}]), row("other", None)],
+        folder / "rows.jsonl",
     )
     meta = {"span_id": SPAN, "response_id": "chatcmpl-1"}
     write_examples(
-        [Example(id=TRACE, answer="a", meta=meta), Example(id="other", answer="b")], folder / "examples.jsonl"
+        [Example(id=TRACE, answer="a", meta=meta), Example(id="other", answer="b")],
+        folder / "examples.jsonl",
     )
     return folder
 
@@ -52,9 +58,14 @@ def test_a_score_is_the_body_of_langfuses_request(run: Path) -> None:
 
 
 def test_a_score_is_an_evaluation_event_of_its_trace(run: Path) -> None:
-    records = [one["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0] for one in written(run, "otel")]
+    records = [
+        one["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0] for one in written(run, "otel")
+    ]
     assert {record["eventName"] for record in records} == {"gen_ai.evaluation.result"}
-    said = [{one["key"]: next(iter(one["value"].values())) for one in record["attributes"]} for record in records]
+    said = [
+        {one["key"]: next(iter(one["value"].values())) for one in record["attributes"]}
+        for record in records
+    ]
     assert (records[0]["traceId"], records[0]["spanId"]) == (TRACE, SPAN)
     assert said[0] == {
         "gen_ai.evaluation.name": "ccrs.x",
@@ -80,6 +91,8 @@ def test_a_file_of_rows_is_written_too_and_mistakes_are_named(run: Path, tmp_pat
 
 def test_the_command_says_what_it_left_out(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(run), "--to", "langfuse", "--out", str(run / "s.jsonl")]) == 0
-    assert "1 row for langfuse; 1 unscored row left out). Nothing was sent." in capsys.readouterr().out
+    assert (
+        "1 row for langfuse; 1 unscored row left out). Nothing was sent." in capsys.readouterr().out
+    )
     assert main(["export", str(run), "--to", "langfuse"]) == 2
     assert "--to and --out belong together" in capsys.readouterr().err

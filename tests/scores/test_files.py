@@ -15,7 +15,10 @@ from longmark.records import Example
 from longmark.records.write import write_rows
 from longmark.scores.files import examples_of, rows_of, shortest_names
 
-SCORES = {"x": {RELEVANCE: [0.1 * i for i in range(8)]}, "y": {RELEVANCE: [0.8 - 0.1 * i for i in range(8)]}}
+SCORES = {
+    "x": {RELEVANCE: [0.1 * i for i in range(8)]},
+    "y": {RELEVANCE: [0.8 - 0.1 * i for i in range(8)]},
+}
 
 
 def verbs(source: str) -> list[list[str]]:
@@ -37,7 +40,9 @@ def _labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("verb", range(4))
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
-def test_a_file_of_rows_is_read_by_every_command(suffix: str, verb: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_of_rows_is_read_by_every_command(
+    suffix: str, verb: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     check_suffix(suffix)
     run_of(Path("run"), SCORES)
     write_rows(rows_of(Path("run")), f"r.{suffix}")
@@ -50,18 +55,29 @@ def test_rows_made_elsewhere_need_three_columns(capsys: pytest.CaptureFixture[st
         Path(f"{name}.csv").write_text("\n".join(["example_id,metric,score", *lines]))
     assert main(["compare", "a.csv", "b.csv", "--draws", "100"]) == 0
     assert main(["report", "a.csv", "--out", "page.html"]) == 0
-    assert "none.csv does not exist" in (main(["compare", "a.csv", "none.csv"]), capsys.readouterr().err)[1]
+    assert (
+        "none.csv does not exist"
+        in (main(["compare", "a.csv", "none.csv"]), capsys.readouterr().err)[1]
+    )
 
 
 @pytest.mark.parametrize("verb", range(4))
-@pytest.mark.parametrize("damage", [b'{"example_id": "x-1", "met\n', b"\x00\xff\n", b'{"example_id": "x-1"}\n'])
-def test_a_damaged_line_is_an_error_that_names_it(damage: bytes, verb: int, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "damage", [b'{"example_id": "x-1", "met\n', b"\x00\xff\n", b'{"example_id": "x-1"}\n']
+)
+def test_a_damaged_line_is_an_error_that_names_it(
+    damage: bytes, verb: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = run_of(Path("run"), SCORES)
     first, *rest = (run / "rows.jsonl").read_bytes().splitlines(keepends=True)
     damaged = b"".join([first, damage, *rest])
     (run / "rows.jsonl").write_bytes(damaged)
     Path("r.jsonl").write_bytes(damaged)
-    for source, name in (("r.jsonl", "r.jsonl:2: "), ("run", "rows.jsonl:2: "), ("run/rows.jsonl", "rows.jsonl:2: ")):
+    for source, name in (
+        ("r.jsonl", "r.jsonl:2: "),
+        ("run", "rows.jsonl:2: "),
+        ("run/rows.jsonl", "rows.jsonl:2: "),
+    ):
         assert main(verbs(source)[verb]) == 2
         err = capsys.readouterr().err
         assert err.removeprefix("longmark: ").startswith(source if source == "r.jsonl" else "run/")
@@ -79,7 +95,9 @@ def test_an_unfinished_last_line_is_left_out_of_a_run_and_reported(
     command = verbs("run")[verb]
     assert main(command) == 0
     said = "".join(capsys.readouterr()) + (Path("page.html").read_text() if verb == 0 else "")
-    assert "(17) is unfinished and was ignored; repeat its `longmark run` command" in " ".join(said.split())
+    assert "(17) is unfinished and was ignored; repeat its `longmark run` command" in " ".join(
+        said.split()
+    )
     assert main(verbs("r.jsonl")[verb]) == 2
     assert "r.jsonl:17: is not JSON" in capsys.readouterr().err
 
@@ -98,7 +116,9 @@ def test_rows_made_elsewhere_are_unique(verb: int, capsys: pytest.CaptureFixture
     assert 'r.csv:3: m of "a" already has a row in line 2' in capsys.readouterr().err
 
 
-def test_every_command_gives_the_same_remedy_for_a_damaged_manifest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_gives_the_same_remedy_for_a_damaged_manifest(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     run = run_of(Path("run"), SCORES)
     (run / "manifest.json").write_text("{")
     Path("e.jsonl").write_text('{"question": "q", "answer": "a"}')
@@ -107,25 +127,38 @@ def test_every_command_gives_the_same_remedy_for_a_damaged_manifest(capsys: pyte
     for words in (*verbs("run"), score):
         assert main(words) == 2
         remedies.add(capsys.readouterr().err.partition("; ")[2])
-    assert remedies == {"repeat the command that made it with another --out (the call cache still has the replies)\n"}
+    assert remedies == {
+        "repeat the command that made it with another --out (the call cache still has the replies)\n"
+    }
 
 
 def test_the_examples_of_a_run(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", [Example(id="a", answer="A"), Example(id="b", answer="B")], [])
+    run = write_run(
+        tmp_path / "run", [Example(id="a", answer="A"), Example(id="b", answer="B")], []
+    )
     path = run / "examples.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole + b'{"id": "unfinished')
     assert [example.id for example in examples_of(run)] == ["a", "b"]
     for line in (b"\xff", b"[]", b'{"id": 3}'):
         path.write_bytes(whole + line + b"\n")
-        with pytest.raises(UserError, match=r"examples\.jsonl:3: not an example .*repeat its `longmark run` command"):
+        with pytest.raises(
+            UserError,
+            match=r"examples\.jsonl:3: not an example .*repeat its `longmark run` command",
+        ):
             list(examples_of(run))
     path.write_bytes(b'{"id": "a", "answer": 5}\n')
-    with pytest.raises(UserError, match=r"examples\.jsonl:1: not an example \(answer: expected text, found 5"):
+    with pytest.raises(
+        UserError, match=r"examples\.jsonl:1: not an example \(answer: expected text, found 5"
+    ):
         list(examples_of(run))
     assert list(examples_of(tmp_path)) == []
 
 
 def test_sources_have_the_shortest_names_that_differ(tmp_path: Path) -> None:
-    assert shortest_names([Path("a/r.csv"), Path("b/r.csv"), Path("b/s.csv")]) == ["a/r", "b/r", "b/s"]
+    assert shortest_names([Path("a/r.csv"), Path("b/r.csv"), Path("b/s.csv")]) == [
+        "a/r",
+        "b/r",
+        "b/s",
+    ]
     assert shortest_names([Path("a/r.csv"), Path("a/r.jsonl")]) == ["r.csv", "r.jsonl"]

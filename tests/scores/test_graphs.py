@@ -21,11 +21,19 @@ def small() -> StatementGraph:
     """a0 covers c0, c1 entails c2 and contradicts a0; c0 and a0 contradict each other too."""
     texts = {"a0": "x", "c0": "y", "c1": "\x00 < & \x0b z", "c2": "ü"}
     nodes = [
-        Statement(name, "answer" if name == "a0" else "context", text, ("p1", "p2") if name == "c1" else (), "Q?")
+        Statement(
+            name,
+            "answer" if name == "a0" else "context",
+            text,
+            ("p1", "p2") if name == "c1" else (),
+            "Q?",
+        )
         for name, text in texts.items()
     ]
     return StatementGraph(
-        tuple(nodes), frozenset({("a0", "c0"), ("c1", "c2")}), frozenset({("c0", "a0"), ("a0", "c1"), ("c1", "a0")})
+        tuple(nodes),
+        frozenset({("a0", "c0"), ("c1", "c2")}),
+        frozenset({("c0", "a0"), ("a0", "c1"), ("c1", "a0")}),
     )
 
 
@@ -34,13 +42,22 @@ def test_the_graph_of_a_row_has_states_and_both_relations() -> None:
     states = {name: made.nodes[name]["state"] for name in made}
     assert states == {"a0": "answer", "c0": "covered", "c1": "basis", "c2": "missing"}
     edges = {(p, h): (data["entails"], data["contradicts"]) for p, h, data in made.edges(data=True)}
-    assert edges == {("a0", "c0"): (True, True), ("c1", "c2"): (True, False), ("a0", "c1"): (False, True)}
+    assert edges == {
+        ("a0", "c0"): (True, True),
+        ("c1", "c2"): (True, False),
+        ("a0", "c1"): (False, True),
+    }
 
 
-def test_export_writes_files_that_networkx_reads_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_export_writes_files_that_networkx_reads_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = graph_run(tmp_path / "run", {"../../evil id": small(), "second": made_graph(40)})
     assert main(["export", str(run), "--graphs", str(tmp_path / "graphs")]) == 0
-    assert capsys.readouterr().out == f"Graphs: {tmp_path}/graphs (2 graphs, each as JSON and as GraphML)\n"
+    assert (
+        capsys.readouterr().out
+        == f"Graphs: {tmp_path}/graphs (2 graphs, each as JSON and as GraphML)\n"
+    )
     names = sorted(path.name for path in (tmp_path / "graphs").iterdir())
     metric = "comprehensiveness.nli"
     stems = [f"0001-.._.._evil_id-{metric}", f"0002-second-{metric}"]
@@ -83,5 +100,7 @@ def test_a_damaged_graph_is_named_and_the_others_are_written(
     run = write_run(tmp_path / "run", [], rows)
     assert main(["export", str(run), "--graphs", str(tmp_path / "graphs")]) == 0
     printed = capsys.readouterr()
-    assert "bad: comprehensiveness.nli: no graph (edges: ['a0', 'c9'] names a statement" in printed.err
+    assert (
+        "bad: comprehensiveness.nli: no graph (edges: ['a0', 'c9'] names a statement" in printed.err
+    )
     assert "(1 graph, each as JSON and as GraphML)" in printed.out

@@ -11,7 +11,13 @@ from tests.program import write_jsonl
 from longmark.errors import BadInput
 from longmark.scores.labels import KEY_POINTS, Labels
 
-LINE: dict[str, Any] = {"pair": 7, "key_point": "the moon pulls", "answer": "a", "value": "totally", "rater": "anna"}
+LINE: dict[str, Any] = {
+    "pair": 7,
+    "key_point": "the moon pulls",
+    "answer": "a",
+    "value": "totally",
+    "rater": "anna",
+}
 
 
 def _file(folder: Path, *changes: dict[str, Any]) -> Path:
@@ -20,7 +26,13 @@ def _file(folder: Path, *changes: dict[str, Any]) -> Path:
 
 def test_labels_are_read(tmp_path: Path) -> None:
     sun = {"key_point": "the sun pulls"}
-    path = _file(tmp_path, {}, {"answer": "B", "value": "Partially"}, sun | {"value": "wrong"}, {"value": "absent"})
+    path = _file(
+        tmp_path,
+        {},
+        {"answer": "B", "value": "Partially"},
+        sun | {"value": "wrong"},
+        {"value": "absent"},
+    )
     labels = list(Labels(path, KEY_POINTS).select(example_id="7"))
     assert [(one.metric, one.system, one.value) for one in labels] == [
         ("the moon pulls", "b", "partially"), ("the sun pulls", "a", "wrong"), ("the moon pulls", "a", "absent"),
@@ -30,7 +42,10 @@ def test_labels_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"value": "mostly"}, 'value: expected totally or partially or wrong or absent, found "mostly"'),
+        (
+            {"value": "mostly"},
+            'value: expected totally or partially or wrong or absent, found "mostly"',
+        ),
         ({"answer": "c"}, 'answer: expected a or b, found "c"'),
         ({"rater": None}, "rater: is empty"),
     ],

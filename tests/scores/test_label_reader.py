@@ -32,16 +32,25 @@ def table(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def ratings_of(values: list[Any]) -> list[dict[str, Any]]:
-    return [{"example_id": str(number), "value": value, "rater": "ann"} for number, value in enumerate(values)]
+    return [
+        {"example_id": str(number), "value": value, "rater": "ann"}
+        for number, value in enumerate(values)
+    ]
 
 
 def scored(folder: Path, values: list[float], texts: dict[str, str] | None = None) -> Path:
     """A run's rows, and its examples where the answers have texts."""
     folder.mkdir(exist_ok=True)
-    rows = [{"example_id": str(number), "metric": "m", "score": value} for number, value in enumerate(values)]
+    rows = [
+        {"example_id": str(number), "metric": "m", "score": value}
+        for number, value in enumerate(values)
+    ]
     write_jsonl(folder / "rows.jsonl", rows)
     if texts is not None:
-        examples = [{"id": name, "question": f"Question {name}?", "answer": text} for name, text in texts.items()]
+        examples = [
+            {"id": name, "question": f"Question {name}?", "answer": text}
+            for name, text in texts.items()
+        ]
         write_jsonl(folder / "examples.jsonl", examples)
     return folder if texts is not None else folder / "rows.jsonl"
 
@@ -51,16 +60,23 @@ def scored(folder: Path, values: list[float], texts: dict[str, str] | None = Non
 
 @pytest.mark.parametrize("word", ["None", "N/A", "nan", "NULL", "na"])
 @pytest.mark.parametrize("raters", [(), ("ann", "bo")])
-def test_a_word_for_none_is_a_class_where_the_order_names_it(tmp_path: Path, word: str, raters: tuple[str, ...]):
+def test_a_word_for_none_is_a_class_where_the_order_names_it(
+    tmp_path: Path, word: str, raters: tuple[str, ...]
+):
     """Twelve answers of four in each class: Spearman's rho of 0.30, 0.35 … 0.85 with 0, 0, 0, 0, .5 … 1 is .946 (scipy
     1.16.3, spearmanr)."""
     words = [word] * 4 + ["Partial"] * 4 + ["Full"] * 4
     rows = ratings_of(words)
     if raters:
-        rows = [{"example_id": row["example_id"], "ann": row["value"], "bo": row["value"]} for row in rows]
+        rows = [
+            {"example_id": row["example_id"], "ann": row["value"], "bo": row["value"]}
+            for row in rows
+        ]
     path = table(tmp_path / "support.csv", rows)
     scores = scored(tmp_path, [0.30 + 0.05 * place for place in range(12)])
-    found = metaeval(scores, path, order={"rating": [word.lower(), "Partial", "Full"]}, raters=list(raters))
+    found = metaeval(
+        scores, path, order={"rating": [word.lower(), "Partial", "Full"]}, raters=list(raters)
+    )
     (label,) = found.labels
     assert label.metrics[0].spearman.value == pytest.approx(0.946, abs=5e-4)  # type: ignore[union-attr]
     assert (label.metrics[0].scored, found.empty, found.notices) == (12, 0, ())
@@ -99,19 +115,26 @@ def test_in_json_null_is_missing_and_the_text_none_is_a_class(tmp_path: Path):
 
 
 def test_a_choice_of_neither_is_said_by_its_word(tmp_path: Path):
-    rows = [{"question_id": str(i), "a": "s", "b": "t", "choice": word} for i, word in enumerate(("a", "b", "None"))]
+    rows = [
+        {"question_id": str(i), "a": "s", "b": "t", "choice": word}
+        for i, word in enumerate(("a", "b", "None"))
+    ]
     with Labels(table(tmp_path / "choices.csv", rows)) as labels:
         assert labels.notices == [f'1 value "None" of preference in {labels.name} read as missing.']
 
 
 def test_options_of_a_study_that_are_called_none_come_back_from_its_export(tmp_path: Path):
     """The column label_scale names the class: no --order is needed to count it."""
-    rows = [one | {"label_scale": "Full|Partial|None"} for one in ratings_of(["None", "Partial", "Full", "None"])]
+    rows = [
+        one | {"label_scale": "Full|Partial|None"}
+        for one in ratings_of(["None", "Partial", "Full", "None"])
+    ]
     with Labels(table(tmp_path / "support.csv", rows)) as labels:
         assert [one.value for one in labels.select()] == ["None", "Partial", "Full", "None"]
         assert (labels.empty, labels.notices) == (0, [])
     with Labels(
-        table(tmp_path / "support.csv", rows), options=ColumnOptions(order={"rating": ["Partial", "Full"]})
+        table(tmp_path / "support.csv", rows),
+        options=ColumnOptions(order={"rating": ["Partial", "Full"]}),
     ) as its:
         assert [one.value for one in its.select()] == ["Partial", "Full"], "a given order wins"
 
@@ -120,7 +143,10 @@ def test_not_applicable_beside_numbers_alone_is_no_class(tmp_path: Path):
     """An option for raters who have no rating to give does not turn the numbers of the others into categories."""
     rows = [one | {"label_scale": "1|2|3|N/A"} for one in ratings_of([1, 2, 3, "N/A"])]
     with Labels(table(tmp_path / "rated.csv", rows)) as labels:
-        assert ([one.value for one in labels.select()], labels.words["rating"]["N/A"]) == ([1, 2, 3], 1)
+        assert ([one.value for one in labels.select()], labels.words["rating"]["N/A"]) == (
+            [1, 2, 3],
+            1,
+        )
         ratings = [Rating(one.metric, one.rater, one.value, one.line) for one in labels.select()]
         scale = scale_of(ratings, declared=labels.scales["rating"])
     assert (scale.kind, scale.declared) == (NUMERIC, ("1", "2", "3"))
@@ -130,7 +156,11 @@ def test_cells_that_a_spreadsheet_would_take_for_formulas_are_read_back(tmp_path
     path = tmp_path / "rated.csv"
     path.write_text("example_id,value,label_scale\n'-a1,'=x,'=x|y\n'@b,y,'=x|y\nc,-1,\n")
     with Labels(path) as labels:
-        assert [(one.example_id, one.value) for one in labels.select()] == [("-a1", "=x"), ("@b", "y"), ("c", -1)]
+        assert [(one.example_id, one.value) for one in labels.select()] == [
+            ("-a1", "=x"),
+            ("@b", "y"),
+            ("c", -1),
+        ]
 
 
 # Scales ---------------------------------------------------------------------------------------------------------------
@@ -153,7 +183,9 @@ def test_a_scale_is_read_as_it_is_written(text: str, classes: tuple[str, ...], o
 
 @given(
     st.lists(
-        st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1), min_size=2, unique_by=str.casefold
+        st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1),
+        min_size=2,
+        unique_by=str.casefold,
     )
 )
 def test_every_scale_comes_back(classes: list[str]):
@@ -162,7 +194,9 @@ def test_every_scale_comes_back(classes: list[str]):
             assert read_scale(scale.written()) == scale
 
 
-@pytest.mark.parametrize("text", ["", "yes", "5..1", "1..5000", "a..b", "a<b|c", "yes|YES", "a||b", "0.5..1"])
+@pytest.mark.parametrize(
+    "text", ["", "yes", "5..1", "1..5000", "a..b", "a<b|c", "yes|YES", "a||b", "0.5..1"]
+)
 def test_what_is_no_scale_is_refused(text: str):
     with pytest.raises(Problem, match="label_scale: expected"):
         read_scale(text)
@@ -175,30 +209,49 @@ def test_the_declared_scale_has_its_ends_where_nobody_used_them():
     assert (scale.kind, scale.low, scale.high, scale.number["4"]) == (NUMERIC, 1, 5, 4.0)
     assert scale.classes == scale.declared == ("1", "2", "3", "4", "5")
     given_order = scale_of(ratings, ["1", "2", "3", "4"], declared=read_scale("1..5"))
-    assert (given_order.kind, given_order.number["4"], given_order.declared) == (ORDERED, 1.0, ("1", "2", "3", "4"))
+    assert (given_order.kind, given_order.number["4"], given_order.declared) == (
+        ORDERED,
+        1.0,
+        ("1", "2", "3", "4"),
+    )
 
 
 def test_classes_that_the_file_declares_are_of_the_kind_that_they_say():
     full = [Rating("support", "ann", "full", 2)]
     unordered = scale_of(full, declared=read_scale("Full|None"))
-    assert (unordered.kind, unordered.class_of("full"), unordered.declared) == (CATEGORIES, "Full", ("Full", "None"))
+    assert (unordered.kind, unordered.class_of("full"), unordered.declared) == (
+        CATEGORIES,
+        "Full",
+        ("Full", "None"),
+    )
     ordered = scale_of(full, declared=read_scale("None<Partial<Full"))
     assert (ordered.kind, ordered.number["full"]) == (ORDERED, 1.0)
     yes = scale_of([Rating("ok", "ann", "yes", 2)], declared=read_scale("yes|no"))
     assert (yes.kind, yes.declared) == (BINARY, ("no", "yes"))
-    with pytest.raises(BadInput, match=r"human:2: support: 'full' is not on the scale 1..5 that the file declares"):
+    with pytest.raises(
+        BadInput, match=r"human:2: support: 'full' is not on the scale 1..5 that the file declares"
+    ):
         scale_of(full, declared=read_scale("1..5"))
 
 
 def test_a_label_has_one_scale(tmp_path: Path):
-    rows = [row | {"label_scale": text} for row, text in zip(ratings_of([1, 2]), ("1..5", "1..7"), strict=True)]
-    with pytest.raises(BadInput, match=r"label_scale: is 1..7 here, and 1..5 in earlier lines of rating"):
+    rows = [
+        row | {"label_scale": text}
+        for row, text in zip(ratings_of([1, 2]), ("1..5", "1..7"), strict=True)
+    ]
+    with pytest.raises(
+        BadInput, match=r"label_scale: is 1..7 here, and 1..5 in earlier lines of rating"
+    ):
         Labels(table(tmp_path / "rated.csv", rows))
 
 
 def test_a_class_with_a_comma_can_be_named_in_an_order(tmp_path: Path):
     """The same twelve answers as above."""
-    assert classes_of_order("No%2C not at all,Yes%2C partly,100 %25") == ["No, not at all", "Yes, partly", "100 %"]
+    assert classes_of_order("No%2C not at all,Yes%2C partly,100 %25") == [
+        "No, not at all",
+        "Yes, partly",
+        "100 %",
+    ]
     words = ["No, not at all"] * 4 + ["Yes, partly"] * 4 + ["Yes, fully"] * 4
     rated = table(tmp_path / "ratings.csv", ratings_of(words))
     rows = scored(tmp_path, [0.30 + 0.05 * place for place in range(12)])
@@ -221,7 +274,10 @@ def test_the_hash_of_an_answer_is_of_its_text():
 def test_labels_of_other_answers_are_left_out_and_counted(tmp_path: Path):
     """Two of five labels are of texts that the answers with their ids no longer have; one has no hash."""
     texts = {str(number): f"Answer {number}." for number in range(4)}
-    rows = [row | {"answer_sha256": answer_sha256(texts[row["example_id"]])} for row in ratings_of([1, 2, 3, 4])]
+    rows = [
+        row | {"answer_sha256": answer_sha256(texts[row["example_id"]])}
+        for row in ratings_of([1, 2, 3, 4])
+    ]
     rows[1]["answer_sha256"] = answer_sha256("An earlier answer.")
     rows[2]["answer_sha256"] = ""
     rows.append(rows[0] | {"rater": "bo", "answer_sha256": answer_sha256("Another earlier one.")})
@@ -239,7 +295,12 @@ def test_labels_of_other_answers_are_left_out_and_counted(tmp_path: Path):
 
 def test_choices_between_other_answers_are_left_out(tmp_path: Path):
     examples = [
-        {"id": f"{number}{side}", "question": f"Question {number}?", "system": side, "answer": f"{side} {number}."}
+        {
+            "id": f"{number}{side}",
+            "question": f"Question {number}?",
+            "system": side,
+            "answer": f"{side} {number}.",
+        }
         for number in range(3)
         for side in "st"
     ]
@@ -255,17 +316,26 @@ def test_choices_between_other_answers_are_left_out(tmp_path: Path):
         home=tmp_path,
     )
     rows = [
-        {"a": f"{number}s", "b": f"{number}t", "choice": "a", "b_sha256": answer_sha256(f"t {number * 2}.")}
+        {
+            "a": f"{number}s",
+            "b": f"{number}t",
+            "choice": "a",
+            "b_sha256": answer_sha256(f"t {number * 2}."),
+        }
         for number in range(3)
     ]
     path = table(tmp_path / "choices.csv", rows)
     found = metaeval(tmp_path / "run", path)
     assert (found.joined, len(found.notices)) == (1, 1)
-    assert found.notices[0].startswith(f"2 labels of 2 pairs in {path} left out: the text of the answer is not the one")
+    assert found.notices[0].startswith(
+        f"2 labels of 2 pairs in {path} left out: the text of the answer is not the one"
+    )
 
 
 def test_a_run_whose_answers_are_all_others_is_refused(tmp_path: Path):
-    rows = [row | {"answer_sha256": answer_sha256("An earlier answer.")} for row in ratings_of([1, 2])]
+    rows = [
+        row | {"answer_sha256": answer_sha256("An earlier answer.")} for row in ratings_of([1, 2])
+    ]
     texts = {"0": "Answer 0.", "1": "Answer 1."}
     with pytest.raises(UserError, match="the text of the answer is not the one that was labelled"):
         metaeval(scored(tmp_path / "run", [0.1, 0.2], texts), table(tmp_path / "ratings.csv", rows))
@@ -275,11 +345,16 @@ def test_a_hash_of_more_digits_is_the_same_hash_and_other_texts_are_refused(tmp_
     path = tmp_path / "ratings.csv"
     path.write_text("example_id,value,answer_sha256\n0,1,0D1093C6A5BC0725" + "0" * 48 + "\n")
     with Labels(path) as labels:
-        assert labels_of_other_answers(labels.select(), lambda _: [answer_sha256("Water\nfalls.")]) == []
+        assert (
+            labels_of_other_answers(labels.select(), lambda _: [answer_sha256("Water\nfalls.")])
+            == []
+        )
         assert len(labels_of_other_answers(labels.select(), lambda _: ["0" * 16])) == 1
         assert labels_of_other_answers(labels.select(), lambda _: []) == [], "no text is known"
     path.write_text("example_id,value,answer_sha256\n0,1,Water falls.\n")
-    with pytest.raises(BadInput, match="answer_sha256: expected the first 16 hexadecimal digits of a SHA-256"):
+    with pytest.raises(
+        BadInput, match="answer_sha256: expected the first 16 hexadecimal digits of a SHA-256"
+    ):
         Labels(path)
 
 
@@ -300,11 +375,25 @@ def test_unknown_ids_empty_cells_and_replaced_labels_are_said(tmp_path: Path):
 
 def test_canonically_equal_ids_systems_and_classes_of_labels_are_equal():
     given = [
-        {"example_id": "cafe\u0301", "system": "Cafe\u0301", "label": "fit", "value": "schön", "rater": "r"},
-        {"example_id": "café", "system": "Café", "label": "fit", "value": "scho\u0308n", "rater": "s"},
+        {
+            "example_id": "cafe\u0301",
+            "system": "Cafe\u0301",
+            "label": "fit",
+            "value": "schön",
+            "rater": "r",
+        },
+        {
+            "example_id": "café",
+            "system": "Café",
+            "label": "fit",
+            "value": "scho\u0308n",
+            "rater": "s",
+        },
     ]
     with Labels(given) as labels:
         read = list(labels.select())
     assert {(one.example_id, one.system, one.label) for one in read} == {("café", "Café", "schön")}
-    scale = scale_of([Rating("fit", "r", "schön", 1), Rating("fit", "s", "gut", 2)], ["gut", "scho\u0308n"])
+    scale = scale_of(
+        [Rating("fit", "r", "schön", 1), Rating("fit", "s", "gut", 2)], ["gut", "scho\u0308n"]
+    )
     assert (scale.kind, len(scale.classes)) == (BINARY, 2)

@@ -42,8 +42,15 @@ FAILED = {"score": None, "status": "model_error", "reason": "no reply"}
 
 def spread(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """The two files of these rows."""
-    last = [{**one, **FAILED, "evidence": {}} if number % 3 == 1 else one for number, one in enumerate(rows)]
-    earlier = [rows[n] if n % 3 == 1 else {**one, **FAILED, "evidence": {}} for n, one in enumerate(last) if n % 3 < 2]
+    last = [
+        {**one, **FAILED, "evidence": {}} if number % 3 == 1 else one
+        for number, one in enumerate(rows)
+    ]
+    earlier = [
+        rows[n] if n % 3 == 1 else {**one, **FAILED, "evidence": {}}
+        for n, one in enumerate(last)
+        if n % 3 < 2
+    ]
     return {"last": last, "all": [*earlier, *last]}
 
 
@@ -68,9 +75,19 @@ def said(source: Path, home: Path, *words: Any) -> str:
     stand for such files in a folder of the source's own."""
     place = home / "out" / source.parent.name
     place.mkdir(parents=True)
-    done = run(*(place / word if word in ("page.html", "tables", "made.jsonl") else word for word in words), home=home)
+    done = run(
+        *(
+            place / word if word in ("page.html", "tables", "made.jsonl") else word
+            for word in words
+        ),
+        home=home,
+    )
     assert done.code in (0, 4), (words, done.err)
-    written = [*sorted(place.rglob("*.csv")), *sorted(place.rglob("*.html")), *place.glob("*.jsonl")]
+    written = [
+        *sorted(place.rglob("*.csv")),
+        *sorted(place.rglob("*.html")),
+        *place.glob("*.jsonl"),
+    ]
     text = "\n".join((done.out, done.err, *(one.read_text() for one in written)))
     return re.sub(r"\s+", " ", text.replace(str(place), "").replace(str(source.parent), ""))
 
@@ -101,7 +118,9 @@ VERBS: dict[str, Callable[[Path, Path], Any]] = {
     "compare": lambda source, home: said(
         source, home, "compare", source, home / "other", "--by", "system", "--draws", "50"
     ),
-    "metrics-study": lambda source, home: said(source, home, "metrics-study", source, "--draws", "50"),
+    "metrics-study": lambda source, home: said(
+        source, home, "metrics-study", source, "--draws", "50"
+    ),
     "power": lambda source, home: said(source, home, "power", source),
     "metaeval": lambda source, home: said(source, home, "metaeval", source, human(home)),
     "metaeval in Python": lambda source, home: {
@@ -117,7 +136,10 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two systems on twelve questions, and a third system in a run of its own."""
     home = tmp_path_factory.mktemp("plain")
     values = [0.1 + 0.07 * i for i in range(12)]
-    systems = {"x": {RELEVANCE: values, CORRECTNESS: values[::-1]}, "y": {RELEVANCE: values[::-1], CORRECTNESS: values}}
+    systems = {
+        "x": {RELEVANCE: values, CORRECTNESS: values[::-1]},
+        "y": {RELEVANCE: values[::-1], CORRECTNESS: values},
+    }
     run_of(home / "run", systems)
     run_of(home / "other", {"z": {RELEVANCE: values, CORRECTNESS: values}})
     return home
@@ -125,7 +147,9 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("system", [True, False], ids=["system", "no system"])
 @pytest.mark.parametrize("bare", [False, True], ids=["run", "file"])
-def test_every_verb_counts_the_last_row_of_a_key(plain: Path, tmp_path: Path, bare: bool, system: bool) -> None:
+def test_every_verb_counts_the_last_row_of_a_key(
+    plain: Path, tmp_path: Path, bare: bool, system: bool
+) -> None:
     for name, read in VERBS.items():
         if not system and name == "power":
             continue  # it plans for a difference between systems
@@ -154,7 +178,9 @@ def coverage(source: Path, home: Path) -> str:
 
 
 def given_examples(source: Path, home: Path) -> tuple[str | Path, ...]:
-    return () if source.is_dir() else ("--examples", home.parent / "kept" / "run" / "examples.jsonl")
+    return (
+        () if source.is_dir() else ("--examples", home.parent / "kept" / "run" / "examples.jsonl")
+    )
 
 
 def graphs(source: Path, home: Path) -> list[bytes]:
@@ -167,14 +193,19 @@ def graphs(source: Path, home: Path) -> list[bytes]:
 def write_answers(folder: Path) -> Path:
     """An answer to each of six questions."""
     numbers = range(6)
-    examples = [Example(id=str(i), question_id=f"q{i}", question=f"{i}?", answer=f"It is {i}.") for i in numbers]
+    examples = [
+        Example(id=str(i), question_id=f"q{i}", question=f"{i}?", answer=f"It is {i}.")
+        for i in numbers
+    ]
     rows = [row(str(i), RELEVANCE, i / 5, question_id=f"q{i}") for i in numbers]
     return write_run(folder, examples, rows, manifest())
 
 
 def joined(source: Path, home: Path) -> str:
     """With the answers of another system to the same questions."""
-    examples = [orjson.loads(line) for line in (source / "examples.jsonl").read_bytes().splitlines()]
+    examples = [
+        orjson.loads(line) for line in (source / "examples.jsonl").read_bytes().splitlines()
+    ]
     other = write_jsonl(home / "other.jsonl", [{**one, "system": "other"} for one in examples])
     return said(source, home, "pairs", "join", source, other, "--out", "made.jsonl")
 
@@ -193,7 +224,11 @@ def items(source: Path, home: Path) -> str:
 def write_score_study(folder: Path) -> Path:
     """One generator, two evaluators; the run of the first one."""
     fakes, index = score_models.Fakes(), score_models.make_index(folder.parent / "index")
-    few: dict[str, Any] = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "n": 2}
+    few: dict[str, Any] = {
+        "generators": [Member("A", (fakes.generators[0],))],
+        "proxies": [],
+        "n": 2,
+    }
     plan = fakes.plan(folder.parent / "study", index, **few)
     cache = CallCache(folder.parent / "calls.sqlite")
     score_models.carry(plan, cache)
@@ -208,7 +243,11 @@ def score_study(source: Path, home: Path) -> Any:
     shutil.copytree(kept / "study", out)
     shutil.copyfile(source / "rows.jsonl", out / "runs" / "A" / "evaluator-yes" / "rows.jsonl")
     read = score_results.read(out / "runs" / "A" / "evaluator-yes")
-    few: dict[str, Any] = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "n": 2}
+    few: dict[str, Any] = {
+        "generators": [Member("A", (fakes.generators[0],))],
+        "proxies": [],
+        "n": 2,
+    }
     with closing(CallCache(kept / "calls.sqlite")) as cache:
         outcome = score_models.carry(fakes.plan(out, kept / "index", **few), cache)
     assert outcome.document is not None
@@ -258,7 +297,9 @@ def test_every_verb_counts_the_last_label_of_a_rater(verb: str, tmp_path: Path) 
     its = label_verbs.VERBS[verb]
     last = [its.line(number, rater, (number % 3 > 0) ^ (rater == "bo" and number == 1))
             for number in range(len(label_verbs.ITEMS)) for rater in ("ann", "bo")]  # fmt: skip
-    earlier = [its.line(number, rater, number % 3 == 0) for number in (4, 1) for rater in ("bo", "ann")]
+    earlier = [
+        its.line(number, rater, number % 3 == 0) for number in (4, 1) for rater in ("bo", "ann")
+    ]
     said = {}
     for name, lines in (("last", last), ("all", [*earlier, *last])):
         (folder := tmp_path / name).mkdir()

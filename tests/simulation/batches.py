@@ -57,7 +57,9 @@ JOBS = {  # what becomes of a batch: `at` is its number
     "is full": "fails, for the queue is full",
     "is invalid": "fails as a whole",
     "is long": "takes two hours",
-    **{f"says {kind}": "in its first line" for kind in ("prose", "unreadable", "uncounted", "over")},
+    **{
+        f"says {kind}": "in its first line" for kind in ("prose", "unreadable", "uncounted", "over")
+    },
 }
 _KEY: ContextVar[bytes] = ContextVar("KEY")  # of the call that is made
 
@@ -76,8 +78,14 @@ class Batches:
 class _Wired:
     """A request as the strict servers read it."""
 
-    def __init__(self, url: str, data: bytes | None, headers: dict[str, str], match: dict[str, str]) -> None:
-        self.query, self.headers, self.match_info = dict(parse_qsl(urlsplit(url).query)), headers, match
+    def __init__(
+        self, url: str, data: bytes | None, headers: dict[str, str], match: dict[str, str]
+    ) -> None:
+        self.query, self.headers, self.match_info = (
+            dict(parse_qsl(urlsplit(url).query)),
+            headers,
+            match,
+        )
         self._data = data or b""
 
     async def json(self) -> Any:
@@ -99,12 +107,18 @@ class House(BatchServer):
         self._of_job: dict[int, list[str]] = {}
         for fault in faults:
             if fault.kind in WIRE:
-                again = {"wire 429": 3 if fault.size < 400 else 1, "wire 500": int(fault.size)}.get(fault.kind, 1)
+                again = {"wire 429": 3 if fault.size < 400 else 1, "wire 500": int(fault.size)}.get(
+                    fault.kind, 1
+                )
                 self._plan |= {fault.at + k: fault for k in range(max(1, again))}
             elif fault.kind in JOBS:
                 self._of_job.setdefault(fault.at, []).append(fault.kind)
         self._routes = [
-            (route.method, re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", route.path)), route.handler)
+            (
+                route.method,
+                re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", route.path)),
+                route.handler,
+            )
             for route in DIALECTS[how.dialect](self).routes()
         ]
         self._by: tuple[Process, dict[bytes, int]] | None = None  # whose creation it is
@@ -112,7 +126,9 @@ class House(BatchServer):
         self._said: dict[int, tuple[Tokens, str]] = {}  # by the id of a line's body
         self._odd_reply = ""
         self.share = 1.0  # of the list price
-        self.left: dict[bytes, int] = {}  # calls that a request which submits a batch has left for -> first attempt
+        self.left: dict[
+            bytes, int
+        ] = {}  # calls that a request which submits a batch has left for -> first attempt
 
     def judge(self, process: Process) -> Any:
         kind = _Anthropic if self.how.dialect == "anthropic" else _OpenAI
@@ -142,7 +158,11 @@ class House(BatchServer):
         self.left = attempts | self.left
         if kind.isdecimal():
             await asyncio.sleep(there)
-            wait = {"retry-after": str(fault.size)} if fault is not None and kind == "429" and fault.size >= 0 else {}
+            wait = (
+                {"retry-after": str(fault.size)}
+                if fault is not None and kind == "429" and fault.size >= 0
+                else {}
+            )
             return wire._failure(int(kind), wait, b'{"error": {"message": "by plan"}}')
         if kind == "unreached":
             error = ServerFault("no connection")
@@ -151,7 +171,9 @@ class House(BatchServer):
         box: list[tuple[int, bytes]] = []
         if kind != "cut before":
             by = wire.process, attempts
-            world.at(world.now + there, lambda: box.append(self._handle(by, method, url, data, headers)))
+            world.at(
+                world.now + there, lambda: box.append(self._handle(by, method, url, data, headers))
+            )
         await asyncio.sleep(min(there + rng.choice((0.01, 0.3)), wire.timeout))
         if kind.startswith("cut") or not box:
             return ServerFault("no reply").with_bill()
@@ -167,15 +189,25 @@ class House(BatchServer):
             return {}
         body = orjson.loads(data)
         file = body.get("input_file_id") or (body.get("input_files") or [""])[0]
-        found = re.findall(rb'"custom_id":"([0-9a-f]{64})"', data if "requests" in body else self.files.get(file, b""))
+        found = re.findall(
+            rb'"custom_id":"([0-9a-f]{64})"',
+            data if "requests" in body else self.files.get(file, b""),
+        )
         keys = [bytes.fromhex(one.decode()) for one in found]
         query = "SELECT state FROM batch_lines l JOIN batches b ON b.id = l.batch WHERE key = ? AND state = 'sending'"
         if not all(self.vendor.rows(query, (key,)) for key in keys):
-            self.vendor.world.complain(f"{process.name} submits a batch that the journal has not as being sent")
+            self.vendor.world.complain(
+                f"{process.name} submits a batch that the journal has not as being sent"
+            )
         return {key: self.vendor.in_ledger(process, [key], resends=process.resends) for key in keys}
 
     def _handle(
-        self, by: tuple[Process, dict[bytes, int]], method: str, url: str, data: bytes | None, headers: dict[str, str]
+        self,
+        by: tuple[Process, dict[bytes, int]],
+        method: str,
+        url: str,
+        data: bytes | None,
+        headers: dict[str, str],
     ) -> tuple[int, bytes]:
         """What the server makes of a request: status and body."""
         self._by, path, everything = by, urlsplit(url).path, self.jobs
@@ -188,7 +220,9 @@ class House(BatchServer):
                 response = _result(handler(_Wired(url, data, headers, match.groupdict())))
                 return response.status, response.body
             except Refused as refused:
-                return refused.status, orjson.dumps({"error": {"type": refused.code, "message": str(refused)}})
+                return refused.status, orjson.dumps(
+                    {"error": {"type": refused.code, "message": str(refused)}}
+                )
             finally:
                 if self.jobs is not everything:
                     self.jobs = everything
@@ -196,7 +230,9 @@ class House(BatchServer):
 
     def _is_listed(self, job: Job) -> bool:
         kinds = self._kinds(job)
-        return "is lost" not in kinds and not ("is hidden" in kinds and self.clock() < job.created + 60)
+        return "is lost" not in kinds and not (
+            "is hidden" in kinds and self.clock() < job.created + 60
+        )
 
     async def _single(self, wire: _Wire, body: dict[str, Any]) -> bytes | ModelError:
         text, most = _asked(body)
@@ -212,13 +248,21 @@ class House(BatchServer):
             return error
 
     # Batches ------------------------------------------------------------------------------------------------------
-    def begin(self, prefix: str, body: dict[str, Any], lines: list[tuple[str, dict[str, Any]]]) -> Job:
+    def begin(
+        self, prefix: str, body: dict[str, Any], lines: list[tuple[str, dict[str, Any]]]
+    ) -> Job:
         assert self._by is not None
         job = Job("", body, lines, 0.0, self.created + 1)
         if self.vendor.healed:
             self._of_job.pop(job.order, None)
         kinds = self._kinds(job)
-        code = "token_limit_exceeded" if "is full" in kinds else "invalid_model" if "is invalid" in kinds else ""
+        code = (
+            "token_limit_exceeded"
+            if "is full" in kinds
+            else "invalid_model"
+            if "is invalid" in kinds
+            else ""
+        )
         self.behaviour.failure, self.behaviour.bad = code, job.order
         job = super().begin(prefix, body, lines)
         process, attempts = self._by
@@ -235,7 +279,11 @@ class House(BatchServer):
     def ended(self, job: Job) -> bool:
         kinds = self._kinds(job)
         self.behaviour.latency = 7200.0 if "is long" in kinds else self.how.latency
-        if "is cancelled" in kinds and job.cancelled is None and self.clock() >= job.created + self.how.latency / 2:
+        if (
+            "is cancelled" in kinds
+            and job.cancelled is None
+            and self.clock() >= job.created + self.how.latency / 2
+        ):
             job.cancelled = job.created + self.how.latency / 2
         return super().ended(job)
 
@@ -249,11 +297,18 @@ class House(BatchServer):
         if "is lost" in kinds:
             return
         b.bad, b.expire, b.fail = job.order, 0.5 * ("expires" in kinds), 0.5 * ("fails" in kinds)
-        b.refuse, b.missing, b.odd = 0.5 * ("refuses" in kinds), int("misses" in kinds), "is odd" in kinds
-        self._odd_reply = next((kind.removeprefix("says ") for kind in kinds if kind.startswith("says ")), "")
+        b.refuse, b.missing, b.odd = (
+            0.5 * ("refuses" in kinds),
+            int("misses" in kinds),
+            "is odd" in kinds,
+        )
+        self._odd_reply = next(
+            (kind.removeprefix("says ") for kind in kinds if kind.startswith("says ")), ""
+        )
         super().process(job)
         job.results = [
-            (id, status, {"error": {"message": "no"}} if status == 400 else of) for id, status, of in job.results
+            (id, status, {"error": {"message": "no"}} if status == 400 else of)
+            for id, status, of in job.results
         ]
         results = {custom_id: status for custom_id, status, _ in job.results}
         for custom_id, body in job.lines:
@@ -276,7 +331,9 @@ class House(BatchServer):
         text, most = _asked(body)
         rng = self.vendor.world.rng
         written = rng.choice((rng.randint(1, most), most))
-        tokens = Tokens(len(text.encode()) + TEMPLATE, 0, written * 3 + most if kind == "over" else written)
+        tokens = Tokens(
+            len(text.encode()) + TEMPLATE, 0, written * 3 + most if kind == "over" else written
+        )
         self._said[id(body)] = tokens, kind
         return 200, self._reply(text, None if kind == "uncounted" else tokens, kind)
 
@@ -288,11 +345,23 @@ class House(BatchServer):
             self.vendor.prose[number] += 1
         words = {"prose": "I would say it is fine.", "empty": ""}.get(kind, str(number))
         if self.how.dialect == "anthropic":
-            usage = None if tokens is None else {"input_tokens": tokens.prompt, "output_tokens": tokens.completion}
+            usage = (
+                None
+                if tokens is None
+                else {"input_tokens": tokens.prompt, "output_tokens": tokens.completion}
+            )
             content = None if kind == "unreadable" else [{"type": "text", "text": words}]
             return {"model": "judge", "content": content, "stop_reason": "end_turn", "usage": usage}
-        counts = None if tokens is None else {"prompt_tokens": tokens.prompt, "completion_tokens": tokens.completion}
-        choices = [] if kind == "unreadable" else [{"message": {"content": words}, "finish_reason": "stop"}]
+        counts = (
+            None
+            if tokens is None
+            else {"prompt_tokens": tokens.prompt, "completion_tokens": tokens.completion}
+        )
+        choices = (
+            []
+            if kind == "unreadable"
+            else [{"message": {"content": words}, "finish_reason": "stop"}]
+        )
         return {"model": "judge", "choices": choices, "usage": counts}
 
 
@@ -308,7 +377,9 @@ class _Wire(Endpoint):
     def _open(self) -> Any:
         self._loop = asyncio.get_running_loop()
 
-    async def _attempt(self, session: Any, method: str, url: str, data: Any, headers: Any, *, large: bool) -> Any:
+    async def _attempt(
+        self, session: Any, method: str, url: str, data: Any, headers: Any, *, large: bool
+    ) -> Any:
         headers = {"anthropic-version": "2023-06-01", **headers}
         return await self._house.exchange(self, method, url, data, headers)
 
@@ -334,7 +405,9 @@ class _Anthropic(AnthropicChat):
 def _asked(body: dict[str, Any]) -> tuple[str, int]:
     """The text of a request, and the tokens that its reply may have."""
     messages = "".join(message["content"] for message in body["messages"])
-    return body.get("system", "") + messages, body.get("max_tokens") or body["max_completion_tokens"]
+    return body.get("system", "") + messages, body.get("max_tokens") or body[
+        "max_completion_tokens"
+    ]
 
 
 def _result(handler: Any) -> Any:

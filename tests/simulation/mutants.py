@@ -32,7 +32,12 @@ from longmark.records import Row
 Patch = tuple[Any, str, Any]
 _put, _claim, _take = CallCache.put, CallCache.claim, Budget.take
 _release, _write = CallCache.release, SqliteStore.commit
-_sending, _running, _intend, _finish = Journal.sending, Journal.running, Journal.intend, Journal.finish
+_sending, _running, _intend, _finish = (
+    Journal.sending,
+    Journal.running,
+    Journal.intend,
+    Journal.finish,
+)
 _open, _fetch, _read = Journal.__init__, Tracker.fetch, FileVendor.results
 _failed, _enter, _append = Sender._failed, Limiter._enter, RunFolder.append
 
@@ -61,11 +66,15 @@ def _claimed_in_two_steps(self: SqliteStore, key: bytes, claim: tuple[Any, ...],
     return True
 
 
-async def _claim_anyway(self: CallCache, keys: Any, attempt: Any = None, **options: Any) -> set[bytes]:
+async def _claim_anyway(
+    self: CallCache, keys: Any, attempt: Any = None, **options: Any
+) -> set[bytes]:
     return await _claim(self, keys, attempt, **options | {"anew": True})
 
 
-async def _write_later(self: CallCache, keys: Any, attempt: Any = None, **options: Any) -> set[bytes]:
+async def _write_later(
+    self: CallCache, keys: Any, attempt: Any = None, **options: Any
+) -> set[bytes]:
     granted = await _claim(self, keys, None, **options)
     if granted and attempt is not None:
         later = _claim(self, granted, attempt, **options | {"again": True})
@@ -98,7 +107,11 @@ def _take_alone(self: Budget, held: Reservation) -> bool:
     try:
         return _take(self, held)
     finally:
-        self._out, self._tokens_out, self._usd_out = out + self._out, tokens + self._tokens_out, usd + self._usd_out
+        self._out, self._tokens_out, self._usd_out = (
+            out + self._out,
+            tokens + self._tokens_out,
+            usd + self._usd_out,
+        )
 
 
 def _append_short(self: RunFolder, n: int, row: Row) -> None:
@@ -204,10 +217,14 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "a failed commit of replies goes unheard": ((SqliteStore, "commit", _commit_unheard),),
     "a failed commit is not rolled back": ((SqliteStore, "commit", _no_rollback),),
     "a claim is granted though the reply is stored": ((CallCache, "claim", _claim_anyway),),
-    "a claim is looked for and made in two transactions": ((SqliteStore, "_claimed", _claimed_in_two_steps),),
+    "a claim is looked for and made in two transactions": (
+        (SqliteStore, "_claimed", _claimed_in_two_steps),
+    ),
     "a claim is not released": ((CallCache, "release", lambda self, keys, unknown=False: None),),
     "a claim is not renewed": ((CallCache, "_renew", lambda self: None),),
-    "a claim outlives its process": ((SqliteStore, "is_held", staticmethod(lambda owner, until, now: True)),),
+    "a claim outlives its process": (
+        (SqliteStore, "is_held", staticmethod(lambda owner, until, now: True)),
+    ),
     "an attempt is written after its request": ((CallCache, "claim", _write_later),),
     "the end of an attempt is not written": ((CallCache, "end", lambda self, *end, **how: None),),
     "a lost reply leaves nothing behind": ((CallCache, "release", _forget_unknown),),
@@ -218,20 +235,29 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "a short write goes unnoticed": ((RunFolder, "append", _append_short),),
     "rows are rewritten in place": ((RunFolder, "_rewrite_rows", _rewrite_in_place),),
     "a run's folder is not locked": ((workspace, "_hold", lambda file: None),),
-    "rows over the budget are final": ((settings, "RETRIED", frozenset({"model_error", "metric_error"})),),
+    "rows over the budget are final": (
+        (settings, "RETRIED", frozenset({"model_error", "metric_error"})),
+    ),
     "a batch id is written after the request": (
         (Journal, "sending", _sending_later),
         (Journal, "running", _running_first),
     ),
-    "a batch is intended after it was sent": ((Journal, "intend", _intend_later), (Journal, "running", _intend_first)),
+    "a batch is intended after it was sent": (
+        (Journal, "intend", _intend_later),
+        (Journal, "running", _intend_first),
+    ),
     "results are matched by their order": ((tracker, "_results", _by_order),),
     "finished lines of an expired batch are dropped": ((Journal, "finish", _finish_whole),),
     "submitted money is not counted": ((BatchedChat, "batch_share", 0.0),),
     "a lost batch is sent again": ((Batcher, "_may_resend", lambda self, status: True),),
     "a batch that no list shows yet was never submitted": ((tracker, "_UNHEARD", 0),),
     "an earlier session's batch is not looked for": ((Journal, "line", lambda self, key: None),),
-    "whoever waits for an earlier batch is an attempt more": ((Journal, "replaces", lambda self, keys: None),),
-    "results are deleted before they are stored": ((FileVendor, "results", partialmethod(_results_gone, read=_read)),),
+    "whoever waits for an earlier batch is an attempt more": (
+        (Journal, "replaces", lambda self, keys: None),
+    ),
+    "results are deleted before they are stored": (
+        (FileVendor, "results", partialmethod(_results_gone, read=_read)),
+    ),
     "`batches fetch` forgets what a run is submitting": ((Tracker, "fetch", _fetch_anyway),),
     "what waits for a batch counts as sent": ((BatchedChat, "sent_as", "sent"),),
     "the journal is not synchronised": ((Journal, "__init__", _open_fast),),
@@ -241,7 +267,9 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
 
 @contextmanager
 def planted(name: str) -> Iterator[None]:
-    before = [(place, attribute, place.__dict__[attribute]) for place, attribute, _ in MUTANTS[name]]
+    before = [
+        (place, attribute, place.__dict__[attribute]) for place, attribute, _ in MUTANTS[name]
+    ]
     try:
         for place, attribute, wrong in MUTANTS[name]:
             setattr(place, attribute, wrong)

@@ -84,7 +84,9 @@ async def _steps(example: Example, models: Models, _params: Any) -> Score:
     return Score((both[0] / 100 + vectors[0][0]) / 2)
 
 
-_STEPS = Metric(_steps, ("answer",), (0, 1), models=("judge", "embedder"), name=STEPS, source="simulated")
+_STEPS = Metric(
+    _steps, ("answer",), (0, 1), models=("judge", "embedder"), name=STEPS, source="simulated"
+)
 
 
 @dataclass(frozen=True)
@@ -127,17 +129,31 @@ class Schedule:
             for _ in range(rng.choice((1, 1, 2))):
                 folder = "a" if one_folder or not user else "b"
                 budget = _budget(rng, examples, STEPS in metrics)
-                made.append(Session(user, folder, rng.choice((1, 2, 4)), budget, rng.random() < 0.7))
+                made.append(
+                    Session(user, folder, rng.choice((1, 2, 4)), budget, rng.random() < 0.7)
+                )
         length = 80 + examples * (60 if STEPS in metrics else 20)  # moments of a session, about
         faults = [_fault(rng, len(made), length) for _ in range(rng.choice((0, 1, 2, 2, 3, 4, 6)))]
         theme = rng.choice(("", "", "money", "disk", "race", "refusals"))
         if theme == "money":  # several replies are lost, in a session that can pay for few calls
-            faults += [Fault(rng.choice(("cut after", "late", "429", "500")), n) for n in range(rng.randint(1, 4))]
-            made = [replace(session, budget=_budget(rng, examples, STEPS in metrics, every=True)) for session in made]
+            faults += [
+                Fault(rng.choice(("cut after", "late", "429", "500")), n)
+                for n in range(rng.randint(1, 4))
+            ]
+            made = [
+                replace(session, budget=_budget(rng, examples, STEPS in metrics, every=True))
+                for session in made
+            ]
         elif theme == "disk":
-            faults += [Fault("full", rng.randint(30, 30 + length), 1.0), Fault("short", rng.randint(1, examples))]
+            faults += [
+                Fault("full", rng.randint(30, 30 + length), 1.0),
+                Fault("short", rng.randint(1, examples)),
+            ]
         elif theme == "race":  # two processes want the same at once, and one of them waits long
-            made = [replace(made[0], user=0, folder="a"), replace(made[-1], user=1, folder=rng.choice("ab"))]
+            made = [
+                replace(made[0], user=0, folder="a"),
+                replace(made[-1], user=1, folder=rng.choice("ab")),
+            ]
             faults += [Fault(rng.choice(("slow", "late", "429")), rng.randint(0, 3), 20.0)]
         elif theme == "refusals":  # calls end without a reply, while others need the same
             metrics = (STEPS,)
@@ -155,16 +171,28 @@ class Schedule:
         made = []
         for user in range(rng.choice((1, 1, 1, 2))):
             for n in range(rng.choice((1, 2, 2, 3))):
-                verb = rng.choice(("run", "run", "run", "fetch", "fetch", "cancel")) if user or n else "run"
+                verb = (
+                    rng.choice(("run", "run", "run", "fetch", "fetch", "cancel"))
+                    if user or n
+                    else "run"
+                )
                 folder = rng.choice("ab") if user else "a"
                 budget = _budget(rng, examples, steps)
-                made.append(Session(user, folder, 2, budget, rng.choice((None, None, False, True)), verb))
+                made.append(
+                    Session(user, folder, 2, budget, rng.choice((None, None, False, True)), verb)
+                )
         length = 400 if steps else 250  # moments of a session, about
         faults = [_fault(rng, len(made), length) for _ in range(rng.choice((0, 0, 1)))]
-        faults += [Fault(rng.choice(tuple(JOBS)), rng.randint(1, 3)) for _ in range(rng.choice((0, 1, 1, 2)))]
+        faults += [
+            Fault(rng.choice(tuple(JOBS)), rng.randint(1, 3))
+            for _ in range(rng.choice((0, 1, 1, 2)))
+        ]
         for _ in range(rng.choice((0, 0, 1, 2))):
             kind = rng.choice(tuple(WIRE))
-            size = {"wire 429": rng.choice((-1.0, 20.0, 100.0)), "wire 500": float(rng.randint(1, 8))}.get(kind, 1.0)
+            size = {
+                "wire 429": rng.choice((-1.0, 20.0, 100.0)),
+                "wire 500": float(rng.randint(1, 8)),
+            }.get(kind, 1.0)
             faults.append(Fault(kind, 1 + int(rng.expovariate(0.2)), size))
         for who in range(len(made)):
             if rng.random() < 0.5:
@@ -262,7 +290,9 @@ class _Run:
         )
         self.world.at_blackout = lambda: self.vendor.forget()
         self.vendor = Vendor(self.world, schedule.faults, folder / "calls.sqlite")
-        self.house = House(self.vendor, schedule.batches, schedule.faults) if schedule.batches else None
+        self.house = (
+            House(self.vendor, schedule.batches, schedule.faults) if schedule.batches else None
+        )
         self.records = schedule.records()
         self.sessions: list[tuple[Session, Process]] = []
         self.world.reuses_pids = bool(of("same pid"))
@@ -270,7 +300,9 @@ class _Run:
             self.world.longest = 12 * 3600.0
         self.budgets: dict[Process, Budget] = {}
         self.owners: dict[str, Process] = {}  # of claims
-        self.scored: dict[str, set[tuple[str, str]]] = {}  # folder -> examples and metrics that have had a score
+        self.scored: dict[
+            str, set[tuple[str, str]]
+        ] = {}  # folder -> examples and metrics that have had a score
 
     def live(self) -> None:
         """Violation where a promise is broken."""
@@ -283,18 +315,24 @@ class _Run:
         self.world.heal()
         if self.house is None:
             self._check_ledger()
-        for folder in sorted({session.folder for session in self.schedule.sessions if session.verb == "run"}):
+        for folder in sorted(
+            {session.folder for session in self.schedule.sessions if session.verb == "run"}
+        ):
             if self.schedule.seed % 8 and self._is_complete(folder):
                 self._check_finished(folder)
                 continue
-            for _ in range(2 if self.house else 1):  # what the first learns of a batch can be an error
+            for _ in range(
+                2 if self.house else 1
+            ):  # what the first learns of a batch can be an error
                 self._start([(-1, Session(9, folder, 2))])
                 self.world.run()
                 if self._is_complete(folder):
                     break
             error = self.sessions[-1][1].error
             if error is not None and not isinstance(error, Violation):
-                raise Violation(f"nothing goes wrong any more, and {folder} cannot be finished: {error!r}")
+                raise Violation(
+                    f"nothing goes wrong any more, and {folder} cannot be finished: {error!r}"
+                )
             self._check_sessions()
             self._check_finished(folder)
         if self.house is not None:
@@ -323,15 +361,22 @@ class _Run:
                 budget=self.budgets[process],
                 quiet=True,
                 handle_signals=True,
-                batching=Batching(True, 8, resend_unknown=session.resends is True) if self.house else NO_BATCHES,
+                batching=Batching(True, 8, resend_unknown=session.resends is True)
+                if self.house
+                else NO_BATCHES,
             )
             folder = self.folder / session.folder
-            return await execute(self.records, settings, folder, cache, options, self.budgets[process])
+            return await execute(
+                self.records, settings, folder, cache, options, self.budgets[process]
+            )
 
         name = f"session {number}" if number >= 0 else f"the last session of {session.folder}"
         process = self.world.start(name, main)
         self.budgets[process] = Budget(*session.budget)
-        process.resends, process.resends_lines = session.resends is not False, session.resends is True
+        process.resends, process.resends_lines = (
+            session.resends is not False,
+            session.resends is True,
+        )
         process.limited = session.budget[1:] != (None, None)
         mine = [fault for fault in self.schedule.faults if fault.who == number]
         process.kill_at = min((fault.at for fault in mine if fault.kind == "kill"), default=None)
@@ -362,8 +407,14 @@ class _Run:
 
     def _is_complete(self, folder: str) -> bool:
         """Whether a session has finished it, with a score for everything."""
-        last = [process for session, process in self.sessions if session.folder == folder and session.verb == "run"][-1]
-        complete = len(self.scored.get(folder, ())) == len(self.records) * len(self.schedule.metrics)
+        last = [
+            process
+            for session, process in self.sessions
+            if session.folder == folder and session.verb == "run"
+        ][-1]
+        complete = len(self.scored.get(folder, ())) == len(self.records) * len(
+            self.schedule.metrics
+        )
         return complete and isinstance(last.result, RunResult) and last.result.stopped is None
 
     # What must hold -----------------------------------------------------------------------------------------------
@@ -380,21 +431,30 @@ class _Run:
                     raise Violation(f"{process.name} left half a row") from None
                 continue
             rows.append(row)
-            if row["status"] not in STATUSES or (row["status"] == "ok") != (row["score"] is not None):
-                raise Violation(f"a row of the status {row['status']} with the score {row['score']}")
+            if row["status"] not in STATUSES or (row["status"] == "ok") != (
+                row["score"] is not None
+            ):
+                raise Violation(
+                    f"a row of the status {row['status']} with the score {row['score']}"
+                )
             if row["status"] != "ok" and not row["reason"]:
                 raise Violation(f"no reason for {row['status']}")
             if row["status"] == "ok":
                 scored.add((row["example_id"], row["metric"]))
                 if row["score"] != self._score(row["example_id"]):
-                    raise Violation(f"a wrong score: {row['score']} for example {row['example_id']}")
+                    raise Violation(
+                        f"a wrong score: {row['score']} for example {row['example_id']}"
+                    )
         written = [orjson.loads(line) for line in process.written if line.endswith(b"\n")]
-        had = self.scored.get(folder, set()) | {(r["example_id"], r["metric"]) for r in written if r["status"] == "ok"}
+        had = self.scored.get(folder, set()) | {
+            (r["example_id"], r["metric"]) for r in written if r["status"] == "ok"
+        }
         if lost := had - scored:
             raise Violation(f"{process.name} lost {len(lost)} scores of {folder}")
         self.scored[folder] = scored
         self._check_stored(
-            [row["example_id"] for row in rows if row["status"] == "ok" and row["metric"] == QR], process
+            [row["example_id"] for row in rows if row["status"] == "ok" and row["metric"] == QR],
+            process,
         )
 
     def _score(self, example: str) -> float:
@@ -408,7 +468,9 @@ class _Run:
         texts = {orjson.loads(reply)["text"] for (reply,) in stored}
         for example in examples:
             if str(number_of(self.records[int(example)]["answer"])) not in texts:
-                raise Violation(f"example {example} has a score after {process.name}, and its reply is not stored")
+                raise Violation(
+                    f"example {example} has a score after {process.name}, and its reply is not stored"
+                )
 
     def _check_sessions(self) -> None:
         if self.world.complaints:
@@ -418,12 +480,22 @@ class _Run:
             if error is not None and not isinstance(error, UserError | asyncio.CancelledError):
                 if isinstance(error, BaseExceptionGroup):
                     error = error.exceptions[0]
-                raise error if isinstance(error, Violation) else Violation(f"{process.name} failed: {error!r}")
-            if isinstance(error, UserError) and not process.struck and not isinstance(error, FolderInUse):
+                raise (
+                    error
+                    if isinstance(error, Violation)
+                    else Violation(f"{process.name} failed: {error!r}")
+                )
+            if (
+                isinstance(error, UserError)
+                and not process.struck
+                and not isinstance(error, FolderInUse)
+            ):
                 raise Violation(f"{process.name} failed without a fault: {error}")
             self._check_spent(session, process)
         for request in self.vendor.books:
-            if request.stored and not (self.vendor.lapses and len({s.user for s, _ in self.sessions}) > 1):
+            if request.stored and not (
+                self.vendor.lapses and len({s.user for s, _ in self.sessions}) > 1
+            ):
                 raise Violation(f"{request.process.name} asked for a stored reply")
 
     def _check_ledger(self) -> None:
@@ -440,9 +512,13 @@ class _Run:
             _, _, _, state, prompt, completion = ledger.pop(request.attempt)
             process, counted = request.process, request.counted
             silent = request.kind in ("cut before", "cut after", "late")
-            expected = "unknown" if silent else "unreached" if request.kind == "unreached" else "answered"
+            expected = (
+                "unknown" if silent else "unreached" if request.kind == "unreached" else "answered"
+            )
             if state != expected and not (process.killed or process.struck or process.error):
-                raise Violation(f"an attempt of {process.name} that is {expected} stands as {state}")
+                raise Violation(
+                    f"an attempt of {process.name} that is {expected} stands as {state}"
+                )
             if (
                 state == "answered"
                 and request.heard
@@ -453,17 +529,30 @@ class _Run:
                     f"the ledger has {prompt} and {completion} tokens of {process.name}, counted were {counted}"
                 )
             usable = request.heard and request.kind in ("", "slow", "twice", "prose", "empty")
-            ended = request.ended is not None and request.ended > process.struck_at and not process.killed
+            ended = (
+                request.ended is not None
+                and request.ended > process.struck_at
+                and not process.killed
+            )
             if usable and ended and not all(map(self.vendor.holds, request.keys)):
                 raise Violation(f"a reply to {process.name} is not stored, and the disk had room")
             if state == "sent":
                 raise Violation(f"an attempt of {process.name} is still sent when it has ended")
-        if self.house is not None:  # of lines the attempt is another one where another session has waited for them
+        if (
+            self.house is not None
+        ):  # of lines the attempt is another one where another session has waited for them
             return
-        gone = {token for _, process in self.sessions if process.killed or process.error for token in process.tokens}
+        gone = {
+            token
+            for _, process in self.sessions
+            if process.killed or process.error
+            for token in process.tokens
+        }
         for _, token, _, state, _, _ in ledger.values():
             if token not in gone:
-                raise Violation(f"the ledger has an attempt that the endpoint did not see, as {state}")
+                raise Violation(
+                    f"the ledger has an attempt that the endpoint did not see, as {state}"
+                )
 
     def _check_lines(self, house: House) -> None:
         """What became of the lines of batches."""
@@ -472,45 +561,69 @@ class _Run:
         undisturbed = not self.vendor.lapses
         for key in {line.keys[0] for line in self.vendor.books if line.line}:
             asked = [request for request in self.vendor.books if request.keys == (key,)]
-            stored = self.vendor.holds(key) or (  # a row can outlive the power that its reply was lost with
+            stored = self.vendor.holds(
+                key
+            ) or (  # a row can outlive the power that its reply was lost with
                 self.world.blackouts
-                and self.vendor.rows("SELECT 1 FROM batch_lines WHERE key = ? AND result <> ''", (key,))
+                and self.vendor.rows(
+                    "SELECT 1 FROM batch_lines WHERE key = ? AND result <> ''", (key,)
+                )
             )
             if any(one.fate == "read" for one in asked) and not stored:
                 raise Violation("a reply in a batch is not stored")
             query = "SELECT state, status, prompt, completion, sent FROM attempts WHERE key = ?"
             ledger = self.vendor.rows(query, (key,))
-            counts = [one.counted for one in asked if one.counted and one.heard and (one.line or one.attempt)]
+            counts = [
+                one.counted
+                for one in asked
+                if one.counted and one.heard and (one.line or one.attempt)
+            ]
             left = [(one.prompt, one.completion) for one in counts]
             for state, status, prompt, completion, sent in ledger:
                 if state == "sent":
                     raise Violation("an attempt in a batch is still sent when all has ended")
                 if state == "answered" and status == 200 and prompt is not None:
                     if (prompt, completion) not in left:
-                        raise Violation(f"the ledger has {prompt} and {completion} tokens that nobody counted")
+                        raise Violation(
+                            f"the ledger has {prompt} and {completion} tokens that nobody counted"
+                        )
                     left.remove((prompt, completion))
-                waits = len(asked) == 1 and asked[0].fate == "read" and sent > EPOCH + asked[0].began
+                waits = (
+                    len(asked) == 1 and asked[0].fate == "read" and sent > EPOCH + asked[0].began
+                )
                 if state == "unknown" and waits and undisturbed:
                     raise Violation("the ledger has an attempt that only waited for a batch")
             if len(left) > sum(row[0] == "unknown" or row[2] is None for row in ledger):
                 raise Violation(f"the ledger has not {len(left)} attempts that were counted")
 
-        for id, key, state in self.vendor.rows("SELECT id, key, state FROM attempts WHERE kind = 'chat'"):
-            by_itself = house.how.singles or any(one.keys == (key,) and not one.line for one in self.vendor.books)
+        for id, key, state in self.vendor.rows(
+            "SELECT id, key, state FROM attempts WHERE kind = 'chat'"
+        ):
+            by_itself = house.how.singles or any(
+                one.keys == (key,) and not one.line for one in self.vendor.books
+            )
             unsent = not by_itself and id < house.left.get(key, math.inf)
             if state == "queued" or (state == "unknown" and unsent):
-                raise Violation(f"the ledger has an attempt for which no request has left, as {state}")
+                raise Violation(
+                    f"the ledger has an attempt for which no request has left, as {state}"
+                )
 
     def _check_spent(self, session: Session, process: Process) -> None:
         calls, tokens, usd = session.budget
         mine = [request for request in self.vendor.books if request.process is process]
-        counted = process.result.counts.requests if isinstance(process.result, RunResult) else len(mine)
+        counted = (
+            process.result.counts.requests if isinstance(process.result, RunResult) else len(mine)
+        )
         if counted < len(mine) or (counted > len(mine) and self.house is None):
             raise Violation(f"{process.name} counted {counted} requests, the endpoint {len(mine)}")
         if calls is not None and len(mine) > calls:
             raise Violation(f"{process.name} sent {len(mine)} requests with a budget of {calls}")
         within = [request for request in mine if request.counted is not None and not request.over]
-        took = sum(request.counted.prompt + request.counted.completion for request in within if request.counted)
+        took = sum(
+            request.counted.prompt + request.counted.completion
+            for request in within
+            if request.counted
+        )
         if tokens is not None and took > tokens:
             raise Violation(f"{process.name} took {took} tokens of {tokens}")
         if usd is not None and (paid := sum(request.usd for request in within)) > usd * (1 + 1e-9):
@@ -522,15 +635,23 @@ class _Run:
     def _check_finished(self, folder: str) -> None:
         """Of a folder whose last session was undisturbed."""
         try:
-            rows = [Row.from_json(line) for line in REAL["open"](self.folder / folder / "rows.jsonl", "rb")]
+            rows = [
+                Row.from_json(line)
+                for line in REAL["open"](self.folder / folder / "rows.jsonl", "rb")
+            ]
         except ValueError as error:
             raise Violation(f"rows of {folder}: {error}") from None
         found = [(row.example_id, row.metric) for row in rows]
-        wanted = [(record["id"], metric) for record in self.records for metric in self.schedule.metrics]
+        wanted = [
+            (record["id"], metric) for record in self.records for metric in self.schedule.metrics
+        ]
         if found != wanted:
             raise Violation(f"rows of {folder}: {found}, not {wanted}")
         for row in rows:
-            prose = self.vendor.prose[number_of(self.records[int(row.example_id)]["answer"])] + self.vendor.prose[50]
+            prose = (
+                self.vendor.prose[number_of(self.records[int(row.example_id)]["answer"])]
+                + self.vendor.prose[50]
+            )
             if row.status != "ok" and not (row.status == "unparsable" and prose):
                 raise Violation(f"a row of {folder} stays {row.status}: {row.reason}")
         left = [
@@ -545,7 +666,12 @@ class _Run:
 def _patches(batches: Batches | None) -> list[Patch]:
     if batches is None:
         return []
-    seldom = (tracker, "_SOON", 2.0), (tracker, "_LATE", 600.0), (tracker, "_SHARE", 0.5), (batcher, "_AGAIN", 2.0)
+    seldom = (
+        (tracker, "_SOON", 2.0),
+        (tracker, "_LATE", 600.0),
+        (tracker, "_SHARE", 0.5),
+        (batcher, "_AGAIN", 2.0),
+    )
     singles = (batcher, "SINGLE", batches.singles), (batcher, "_MOST_LINES", batches.most)
     return [*singles, *seldom, (client, "_LOOK_AGAIN", 29.0)]
 
@@ -557,7 +683,9 @@ def _settings(metrics: tuple[str, ...]) -> Settings:
 
 def run(schedule: Schedule) -> str | None:
     """What the schedule breaks, None: nothing."""
-    folder = Path(tempfile.mkdtemp(prefix="longmark-simulation-", dir=_MEMORY if _MEMORY.is_dir() else None))
+    folder = Path(
+        tempfile.mkdtemp(prefix="longmark-simulation-", dir=_MEMORY if _MEMORY.is_dir() else None)
+    )
     life = _Run(schedule, folder)
     gc.disable()  # it takes a tenth of the time
     try:
@@ -596,7 +724,9 @@ def _smaller(schedule: Schedule) -> Iterator[Schedule]:
             for fault in schedule.faults
             if fault.kind not in ("kill", "stop", "stall") or fault.who != n
         )
-        yield replace(schedule, sessions=schedule.sessions[:n] + schedule.sessions[n + 1 :], faults=faults)
+        yield replace(
+            schedule, sessions=schedule.sessions[:n] + schedule.sessions[n + 1 :], faults=faults
+        )
     if len(schedule.metrics) > 1:
         yield from (replace(schedule, metrics=(name,)) for name in schedule.metrics)
     if schedule.twins:
@@ -606,4 +736,7 @@ def _smaller(schedule: Schedule) -> Iterator[Schedule]:
     for n, session in enumerate(schedule.sessions):
         for simpler in (replace(session, at_once=1), replace(session, budget=(None, None, None))):
             if simpler != session:
-                yield replace(schedule, sessions=(*schedule.sessions[:n], simpler, *schedule.sessions[n + 1 :]))
+                yield replace(
+                    schedule,
+                    sessions=(*schedule.sessions[:n], simpler, *schedule.sessions[n + 1 :]),
+                )

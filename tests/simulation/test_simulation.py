@@ -51,7 +51,9 @@ class _Schedules:
     def test_every_promise_is_kept(self, part: int):
         step = SCHEDULES // PARTS
         start = (self.first * (PARTS // 4) + part) * step
-        broken = {seed: found for seed in range(start, start + step) if (found := run(Schedule.of(seed)))}
+        broken = {
+            seed: found for seed in range(start, start + step) if (found := run(Schedule.of(seed)))
+        }
         assert not broken
 
 
@@ -80,7 +82,9 @@ class TestPlantedBugs:
         assert run(Schedule.of(seed)) is None
 
 
-def alone(*faults: Fault, examples: int = 4, metrics: tuple[str, ...] = (QR,), twins: bool = False) -> Schedule:
+def alone(
+    *faults: Fault, examples: int = 4, metrics: tuple[str, ...] = (QR,), twins: bool = False
+) -> Schedule:
     """One session of one user, two calls at once."""
     return Schedule(1, examples, twins, metrics, (Session(0, "a", 2),), faults)
 
@@ -114,18 +118,30 @@ def test_a_session_whose_new_folder_another_one_takes_away_is_told_that_it_is_in
     sessions = Session(0, "a", 1), Session(1, "a", 1)
     for moment in range(25, 33):
         for seed in (10795, 10796):
-            assert run(Schedule(seed, 1, False, (QR,), sessions, (Fault("full", moment, 1.0),))) is None
+            assert (
+                run(Schedule(seed, 1, False, (QR,), sessions, (Fault("full", moment, 1.0),)))
+                is None
+            )
 
 
 def test_a_process_that_stood_still_for_longer_than_its_lease_sends_an_attempt_that_is_unknown():
     sessions = Session(0, "a", 1), Session(1, "b", 1)
-    assert run(Schedule(313, 1, False, (STEPS,), sessions, (Fault("jump", 127, 100.0), Fault("400", 0)))) is None
+    assert (
+        run(
+            Schedule(
+                313, 1, False, (STEPS,), sessions, (Fault("jump", 127, 100.0), Fault("400", 0))
+            )
+        )
+        is None
+    )
 
 
 BATCHES = Batches("openai", 5.0, 0, 100)
 
 
-def in_batches(*faults: Fault, resends: bool | None = None, dialect: str = "openai", runs: int = 2) -> Schedule:
+def in_batches(
+    *faults: Fault, resends: bool | None = None, dialect: str = "openai", runs: int = 2
+) -> Schedule:
     sessions = tuple(Session(0, "a", 2, resends=resends) for _ in range(runs))
     return Schedule(1, 3, False, (QR,), sessions, faults, replace(BATCHES, dialect=dialect))
 
@@ -156,7 +172,10 @@ def test_a_lost_line_stays_lost_until_a_session_that_may_has_sent_it_again():
     sessions = Session(0, "a", 1, resends=True), Session(0, "a", 1, resends=None)
     for moment in range(216, 306, 6):
         faults = Fault("is lost", 1), Fault("kill", moment)
-        assert run(Schedule(1941, 2, False, (QR,), sessions, faults, Batches("openai", 600.0, 1, 2))) is None
+        assert (
+            run(Schedule(1941, 2, False, (QR,), sessions, faults, Batches("openai", 600.0, 1, 2)))
+            is None
+        )
 
 
 def test_batches_fetch_leaves_a_batch_to_the_run_that_submits_it():
@@ -199,8 +218,12 @@ def test_a_seed_is_a_schedule_and_its_course():
     class Noted(schedules._Run):
         def live(self) -> None:
             super().live()
-            books = [(r.process.name, r.began, r.ended, r.kind, r.counted) for r in self.vendor.books]
-            courses.append((books, [process.moments for _, process in self.sessions], self.world.now))
+            books = [
+                (r.process.name, r.began, r.ended, r.kind, r.counted) for r in self.vendor.books
+            ]
+            courses.append(
+                (books, [process.moments for _, process in self.sessions], self.world.now)
+            )
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schedules, "_Run", Noted)
@@ -221,8 +244,12 @@ def test_a_failing_schedule_is_made_smaller(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(schedules, "run", breaks)
     faults = (Fault("429", 1), Fault("kill", 40, who=1), Fault("500", 3))
-    large = Schedule(1, 6, True, (QR, STEPS), (Session(0, "a", 4, (3, None, None)), Session(1, "b", 2)), faults)
-    assert shrunk(large) == Schedule(1, 2, False, (QR,), (Session(1, "b", 1),), (replace(faults[1], who=0),))
+    large = Schedule(
+        1, 6, True, (QR, STEPS), (Session(0, "a", 4, (3, None, None)), Session(1, "b", 2)), faults
+    )
+    assert shrunk(large) == Schedule(
+        1, 2, False, (QR,), (Session(1, "b", 1),), (replace(faults[1], who=0),)
+    )
 
 
 def lived(*mains: Any) -> World:

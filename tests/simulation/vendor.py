@@ -19,7 +19,14 @@ from typing import Any
 
 from tests.simulation.world import REAL, Process, World
 
-from longmark.errors import AskAgain, ModelError, RateLimited, RequestRefused, ServerFault, TooManyInputs
+from longmark.errors import (
+    AskAgain,
+    ModelError,
+    RateLimited,
+    RequestRefused,
+    ServerFault,
+    TooManyInputs,
+)
 from longmark.models.budget import given
 from longmark.models.cache import call_key
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, EmbedReply, Tokens
@@ -116,7 +123,9 @@ class Vendor:
         self._plan: dict[int, Fault] = {}
         for fault in self.faults:
             if fault.kind in FAULTS:
-                for k in range(max(1, int(fault.size) if fault.kind in ("500", "unreached") else 1)):
+                for k in range(
+                    max(1, int(fault.size) if fault.kind in ("500", "unreached") else 1)
+                ):
                     self._plan.setdefault(fault.at + k, fault)
         self._db: sqlite3.Connection | None = None
 
@@ -161,8 +170,13 @@ class Vendor:
         written = rng.choice((rng.randint(1, most), most)) if most else 0
         tokens = Tokens(prompt, 0, written * 3 + most if kind == "over" else written)
         try:
-            await asyncio.sleep(rng.uniform(30, 130) if kind == "slow" else rng.choice((0.0, 0.05, 0.4, 1.0, 4.0)))
-            if fault is not None and (error := self._error(fault, request, tokens, process)) is not None:
+            await asyncio.sleep(
+                rng.uniform(30, 130) if kind == "slow" else rng.choice((0.0, 0.05, 0.4, 1.0, 4.0))
+            )
+            if (
+                fault is not None
+                and (error := self._error(fault, request, tokens, process)) is not None
+            ):
                 if kind == "late":
                     await asyncio.sleep(120)
                 raise error
@@ -179,12 +193,28 @@ class Vendor:
                 request.ended = self.world.now
 
     def begin(
-        self, process: Process, model: str, keys: Sequence[bytes], attempt: int, *, kind: str = "", line: str = ""
+        self,
+        process: Process,
+        model: str,
+        keys: Sequence[bytes],
+        attempt: int,
+        *,
+        kind: str = "",
+        line: str = "",
     ) -> Request:
         """Enters a request in the books."""
         self._check_flights(process, keys)
         stored = tuple(key for key in keys if self.holds(key))
-        request = Request(process, model, tuple(keys), self.world.now, stored, kind=kind, attempt=attempt, line=line)
+        request = Request(
+            process,
+            model,
+            tuple(keys),
+            self.world.now,
+            stored,
+            kind=kind,
+            attempt=attempt,
+            line=line,
+        )
         self._check_one_at_a_time(request)
         self._check_lines(request)
         self.books.append(request)
@@ -194,7 +224,9 @@ class Vendor:
         for other in self.books:
             both = other.ended is None and other.process.alive and set(keys) & set(other.keys)
             if both and (not self.lapses or other.process is process):
-                self.world.complain(f"{process.name} asks for what {other.process.name} is asking for: {len(both)}")
+                self.world.complain(
+                    f"{process.name} asks for what {other.process.name} is asking for: {len(both)}"
+                )
 
     def _check_lines(self, request: Request) -> None:
         """What is, or was, in a batch is asked for again only if its vendor did not process it, or its reply was of no
@@ -203,9 +235,16 @@ class Vendor:
         for other in self.books:
             if other.fate == "lost" and not other.told:
                 continue
-            if other.line and other.keys == request.keys and other.fate not in known and not self.overtaken:
+            if (
+                other.line
+                and other.keys == request.keys
+                and other.fate not in known
+                and not self.overtaken
+            ):
                 what = other.fate or "not ended"
-                self.world.complain(f"{request.process.name} asks again for a line of a batch that is {what}")
+                self.world.complain(
+                    f"{request.process.name} asks again for a line of a batch that is {what}"
+                )
 
     def in_ledger(self, process: Process, keys: Sequence[bytes], *, resends: bool) -> int:
         """The row of a request's attempt, which must be there before the request is. resends: though the last attempt
@@ -234,9 +273,16 @@ class Vendor:
         if not request.process.limited:
             return
         mine = [one for one in self.books if one.process is request.process]
-        over = min((one.ended for one in mine if one.over and not one.line and one.ended is not None), default=math.inf)
-        if any(one.model == request.model and one.ended is None and one.began > over for one in mine):
-            self.world.complain(f"{request.process.name} sends several at once after a reply beyond its limit")
+        over = min(
+            (one.ended for one in mine if one.over and not one.line and one.ended is not None),
+            default=math.inf,
+        )
+        if any(
+            one.model == request.model and one.ended is None and one.began > over for one in mine
+        ):
+            self.world.complain(
+                f"{request.process.name} sends several at once after a reply beyond its limit"
+            )
 
     @property
     def lapses(self) -> bool:
@@ -252,10 +298,14 @@ class Vendor:
         if request.counted is None:  # a second count of one request is not the process's
             request.counted, request.usd = tokens, PRICE(tokens) or 0.0
 
-    def _error(self, fault: Fault, request: Request, tokens: Tokens, process: Process) -> ModelError | None:
+    def _error(
+        self, fault: Fault, request: Request, tokens: Tokens, process: Process
+    ) -> ModelError | None:
         match fault.kind:
             case "429":
-                return RateLimited("asks for fewer calls", 429, fault.size if fault.size >= 0 else None)
+                return RateLimited(
+                    "asks for fewer calls", 429, fault.size if fault.size >= 0 else None
+                )
             case "500":
                 return ServerFault("failed", 500)
             case "unreached":
@@ -300,7 +350,9 @@ class Judge:
         def reply(kind: str, tokens: Tokens | None) -> ChatReply:
             if kind in ("prose", "empty"):
                 self._vendor.prose[number] += 1
-            words = {"prose": "I would say it is fine.", "empty": "", "half": "\ud800"}.get(kind, str(number))
+            words = {"prose": "I would say it is fine.", "empty": "", "half": "\ud800"}.get(
+                kind, str(number)
+            )
             return ChatReply(words, tokens=tokens)
 
         prompt = len(text.encode()) + TEMPLATE

@@ -62,7 +62,9 @@ class Violation(AssertionError):
 class Process:
     """A process. name: in messages; main: makes its main coroutine; signals: the moments of a Ctrl-C."""
 
-    def __init__(self, world: World, name: str, main: Callable[[Process], Coroutine[Any, Any, Any]]) -> None:
+    def __init__(
+        self, world: World, name: str, main: Callable[[Process], Coroutine[Any, Any, Any]]
+    ) -> None:
         self.world, self.name = world, name
         self._loop: Any = self
         self._running: Any = self
@@ -70,7 +72,9 @@ class Process:
         self.alive = True  # neither dead nor at its end
         self.pid: int = _FIRST_PID + len(world.processes)
         if world.reuses_pids:
-            self.pid = next((ended.pid for ended in reversed(world.processes) if not ended.alive), self.pid)
+            self.pid = next(
+                (ended.pid for ended in reversed(world.processes) if not ended.alive), self.pid
+            )
         self.killed = False
         self.struck = False  # by a fault of the disk, the last time at:
         self.struck_at = -1.0
@@ -87,7 +91,9 @@ class Process:
         self.result: Any = None
         self.error: BaseException | None = None
         self.at_exit: Callable[[], None] = lambda: None  # after its loop has ended
-        self.at_end: Callable[[], None] = lambda: None  # of the world: the process has ended or died
+        self.at_end: Callable[[], None] = lambda: (
+            None
+        )  # of the world: the process has ended or died
         self.files: set[Any] = set()
         self.written: list[bytes] = []  # by `os.write`: rows
         self.databases: list[sqlite3.Connection] = []
@@ -111,7 +117,9 @@ class Process:
     def is_closed(self) -> bool:
         return not self.alive
 
-    def call_soon(self, callback: Any, *args: Any, context: contextvars.Context | None = None) -> asyncio.Handle:
+    def call_soon(
+        self, callback: Any, *args: Any, context: contextvars.Context | None = None
+    ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, self._loop, context)
         if self.alive:
             self._ready.append(handle)
@@ -119,10 +127,14 @@ class Process:
 
     call_soon_threadsafe = call_soon
 
-    def call_later(self, delay: float, callback: Any, *args: Any, context: Any = None) -> asyncio.TimerHandle:
+    def call_later(
+        self, delay: float, callback: Any, *args: Any, context: Any = None
+    ) -> asyncio.TimerHandle:
         return self.call_at(self.world.now + delay, callback, *args, context=context)
 
-    def call_at(self, when: float, callback: Any, *args: Any, context: Any = None) -> asyncio.TimerHandle:
+    def call_at(
+        self, when: float, callback: Any, *args: Any, context: Any = None
+    ) -> asyncio.TimerHandle:
         timer = asyncio.TimerHandle(when, callback, args, self._loop, context)
         self._timer_count += 1
         heapq.heappush(self._timers, (when, self._timer_count, timer))
@@ -134,7 +146,9 @@ class Process:
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self._loop)
 
-    def create_task(self, coro: Any, *, name: str | None = None, context: Any = None) -> asyncio.Task[Any]:
+    def create_task(
+        self, coro: Any, *, name: str | None = None, context: Any = None
+    ) -> asyncio.Task[Any]:
         task = asyncio.Task(coro, loop=self._loop, name=name or "task", context=context)
         self.tasks.append(task)
         return task
@@ -144,7 +158,9 @@ class Process:
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         if self.alive:
-            self.world.complain(f"{self.name}: {context.get('message')}: {context.get('exception')!r}")
+            self.world.complain(
+                f"{self.name}: {context.get('message')}: {context.get('exception')!r}"
+            )
 
     # Its life -----------------------------------------------------------------------------------------------------
     def _begin(self, main: Callable[[Process], Coroutine[Any, Any, Any]]) -> None:
@@ -378,7 +394,9 @@ class World:
                 return
             self.now = max(self.now, min(times))
             if self.now > self.longest:
-                raise Violation(f"hangs: {', '.join(process.name for process in alive)} after {self.longest:.0f} s")
+                raise Violation(
+                    f"hangs: {', '.join(process.name for process in alive)} after {self.longest:.0f} s"
+                )
             while self.events and self.events[0][0] <= self.now:
                 heapq.heappop(self.events)[2]()
 
@@ -390,7 +408,9 @@ class World:
             self._fail()
         if self._moments > MOST_MOMENTS:
             raise Violation(f"hangs: {MOST_MOMENTS:,} moments")
-        self._next = min([MOST_MOMENTS + 1, *self.power[:1], *(moment for moment, _ in self._jumps[:1])])
+        self._next = min(
+            [MOST_MOMENTS + 1, *self.power[:1], *(moment for moment, _ in self._jumps[:1])]
+        )
 
     def _fail(self) -> None:
         """The power fails: no process does anything more."""
@@ -421,7 +441,9 @@ class World:
     def operation(self) -> bool:
         self._operations += 1
         if self._full:
-            self.is_full = any(first <= self._operations < first + length for first, length in self._full)
+            self.is_full = any(
+                first <= self._operations < first + length for first, length in self._full
+            )
         return self.is_full
 
     def is_short(self) -> bool:
@@ -447,7 +469,11 @@ class World:
 
     def mine(self) -> Process | None:
         """The process that runs now, on the thread that asks."""
-        return self.current if self.current is not None and threading.get_ident() == self.thread else None
+        return (
+            self.current
+            if self.current is not None and threading.get_ident() == self.thread
+            else None
+        )
 
     def bury(self) -> None:
         for process in self.processes:
@@ -520,7 +546,9 @@ class Database(sqlite3.Connection):
             if not self.process.alive:
                 raise Killed
         elif self.process.operation() and kind != "ROLLBA":
-            if self.process.world.rng.random() < 0.5 and self.in_transaction:  # SQLite may do so itself
+            if (
+                self.process.world.rng.random() < 0.5 and self.in_transaction
+            ):  # SQLite may do so itself
                 super().execute("ROLLBACK")
             raise _sqlite_error("database or disk is full", sqlite3.SQLITE_FULL)
         elif kind == "BEGIN " and self.process.world.is_busy():
@@ -536,24 +564,37 @@ class Database(sqlite3.Connection):
     def executescript(self, script: str) -> sqlite3.Cursor:
         return self._patiently(super().executescript, script)
 
-    def _patiently(self, execute: Callable[..., sqlite3.Cursor], statement: str, *values: Any) -> sqlite3.Cursor:
+    def _patiently(
+        self, execute: Callable[..., sqlite3.Cursor], statement: str, *values: Any
+    ) -> sqlite3.Cursor:
         """Waits while another process has the database locked, as long as the connection's timeout says."""
         self._before(statement)
         until = self.process.world.now + self.patience
         while True:
             try:
                 cursor = execute(statement, *values)
-                if self.process.world.power and not self.in_transaction and self._is_synchronous(statement):
+                if (
+                    self.process.world.power
+                    and not self.in_transaction
+                    and self._is_synchronous(statement)
+                ):
                     self.process.world.synced()
                 return cursor
             except sqlite3.OperationalError as error:
                 late = self.process.world.now >= until
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or late or not self.process.pause(0.05):
+                if (
+                    error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY
+                    or late
+                    or not self.process.pause(0.05)
+                ):
                     raise
 
     def _is_synchronous(self, statement: str) -> bool:
         """Whether a statement that ended a transaction is on the disk (it does not end one that only reads)."""
-        return statement[:6] not in ("SELECT", "PRAGMA") and super().execute("PRAGMA synchronous").fetchone()[0] == 2
+        return (
+            statement[:6] not in ("SELECT", "PRAGMA")
+            and super().execute("PRAGMA synchronous").fetchone()[0] == 2
+        )
 
     def close(self) -> None:
         if not self.process.alive:
@@ -583,10 +624,19 @@ REAL: dict[str, Any] = {
     "write": os.write,
 }
 Patch = tuple[Any, str, Any]
-_UNBUFFERED = ("fsync", "ftruncate", "mkdir", "replace", "rmdir", "unlink")  # of `os`: one operation each
+_UNBUFFERED = (
+    "fsync",
+    "ftruncate",
+    "mkdir",
+    "replace",
+    "rmdir",
+    "unlink",
+)  # of `os`: one operation each
 _CREATES = ("mkdir",)
 
-SIGNALS = SimpleNamespace(SIGINT=2, SIGTERM=15, SIGALRM=14, ITIMER_REAL=0, default_int_handler=lambda *_: None)
+SIGNALS = SimpleNamespace(
+    SIGINT=2, SIGTERM=15, SIGALRM=14, ITIMER_REAL=0, default_int_handler=lambda *_: None
+)
 
 
 @contextmanager
@@ -607,7 +657,12 @@ def inhabited(world: World, *more: Patch) -> Iterator[None]:
 
     def os_open(path: Any, flags: int, *args: Any, **more: Any) -> int:
         process = mine()
-        if process is not None and process.operation() and flags & os.O_CREAT and not os.path.exists(path):
+        if (
+            process is not None
+            and process.operation()
+            and flags & os.O_CREAT
+            and not os.path.exists(path)
+        ):
             raise _no_space()
         file: int = REAL["os_open"](path, flags, *args, **more)
         if process is not None:
@@ -638,7 +693,9 @@ def inhabited(world: World, *more: Patch) -> Iterator[None]:
             return REAL["connect"](path, *args, **more)  # type: ignore[no-any-return]
         process.operation()
         here = ":memory:" if str(path).endswith(".index.sqlite") else path
-        database: Database = REAL["connect"](here, *args, **{**more, "timeout": 0, "factory": Database})
+        database: Database = REAL["connect"](
+            here, *args, **{**more, "timeout": 0, "factory": Database}
+        )
         database.process, database.patience = process, more.get("timeout", 5.0)
         process.databases.append(database)
         return database
@@ -702,7 +759,11 @@ def inhabited(world: World, *more: Patch) -> Iterator[None]:
         (os, "close", close),
         *((os, name, plain(name, getattr(os, name))) for name in _UNBUFFERED),
         (os, "kill", kill),
-        (os, "getpid", lambda: process.pid if (process := mine()) is not None else REAL["getpid"]()),
+        (
+            os,
+            "getpid",
+            lambda: process.pid if (process := mine()) is not None else REAL["getpid"](),
+        ),
         (sqlite3, "connect", connect),
         (time, "time", lambda: world.wall() if mine() is not None else REAL["time"]()),
         (time, "monotonic", lambda: world.now if mine() is not None else REAL["monotonic"]()),

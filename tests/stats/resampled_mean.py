@@ -28,8 +28,21 @@ def bootstrap_mean(
     """
     (rows,), keep = complete_rows(values)
     numbers = None if clusters is None else cluster_numbers(clusters, keep)[0]
-    empty = Estimate(None, None, None, len(rows), level, method, missing=len(keep) - len(rows), resamples=resamples)
+    empty = Estimate(
+        None,
+        None,
+        None,
+        len(rows),
+        level,
+        method,
+        missing=len(keep) - len(rows),
+        resamples=resamples,
+    )
     middle = float(rows.mean()) if len(rows) else 0.0
-    features = np.column_stack([rows - middle, np.ones(len(rows))])  # centred: rounding stays that of the spread
-    found = bootstrap_of_sums(features, lambda sums: middle + sums[:, 0] / sums[:, 1], empty, seed, numbers)
+    features = np.column_stack(
+        [rows - middle, np.ones(len(rows))]
+    )  # centred: rounding stays that of the spread
+    found = bootstrap_of_sums(
+        features, lambda sums: middle + sums[:, 0] / sums[:, 1], empty, seed, numbers
+    )
     return replace(found, value=middle) if len(rows) else found

@@ -23,7 +23,9 @@ from longmark.stats.agreement import (
     percent_agreement,
 )
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "goldens" / "stats_oracles.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "goldens" / "stats_oracles.json").read_text(encoding="utf-8")
+)
 DATA = Path(__file__).parents[3] / "shared" / "data" / "wildfiregpt" / "labels.csv"
 LLMBAR = DATA.parents[1] / "llmbar" / "Natural_ChatGPT-0301_Vanilla_result.json"
 FEW = 50  # resamples where a test is not about the interval
@@ -49,13 +51,24 @@ def test_krippendorffs_published_example():
     for scale, published in (("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)):
         found = krippendorff_alpha(units, scale, resamples=FEW)  # type: ignore[arg-type]
         assert found.value == pytest.approx(published, abs=0.0005)
-        assert (found.n, found.missing, found.absent, found.raters) == (11, 1, 7, 4)  # unit 12 has one rating
+        assert (found.n, found.missing, found.absent, found.raters) == (
+            11,
+            1,
+            7,
+            4,
+        )  # unit 12 has one rating
         assert (found.scale, found.categories) == (scale, (1, 2, 3, 4, 5))
 
 
 def test_fleiss_table_of_1971():
     counts = [[int(digit) for digit in row] for row in FLEISS.split()]
-    assert [sum(column) for column in zip(*counts, strict=True)] == [26, 26, 30, 55, 43]  # the margins printed there
+    assert [sum(column) for column in zip(*counts, strict=True)] == [
+        26,
+        26,
+        30,
+        55,
+        43,
+    ]  # the margins printed there
     ratings = [[label for label, times in enumerate(row) for _ in range(times)] for row in counts]
     assert fleiss_kappa(ratings, resamples=FEW).value == pytest.approx(0.430, abs=0.0005)
 
@@ -79,8 +92,12 @@ def test_weighted_kappa_by_hand():
     # 1 - (3/4) / (12/16) = 0. Squared: 5/4 against (4 + 2 + 8 + 2) / 16 = 1: -.25.
     rows = [("low", "low"), ("low", "mid"), ("mid", "mid"), ("high", "low")]
     order = ["low", "mid", "high"]
-    assert cohen_kappa(rows, weights="linear", categories=order, resamples=FEW).value == pytest.approx(0)
-    assert cohen_kappa(rows, weights="quadratic", categories=order, resamples=FEW).value == pytest.approx(-0.25)
+    assert cohen_kappa(
+        rows, weights="linear", categories=order, resamples=FEW
+    ).value == pytest.approx(0)
+    assert cohen_kappa(
+        rows, weights="quadratic", categories=order, resamples=FEW
+    ).value == pytest.approx(-0.25)
     with pytest.raises(UserError, match="order of these labels"):
         cohen_kappa(rows, weights="linear")
 
@@ -99,16 +116,24 @@ def test_values_are_those_of_the_libraries(case: dict[str, Any]):
         found["cohen"] = cohen_kappa(two, resamples=FEW).value
         found["cohen_linear"] = cohen_kappa(two, weights="linear", resamples=FEW).value
         found["cohen_quadratic"] = cohen_kappa(two, weights="quadratic", resamples=FEW).value
-    assert found == {name: pytest.approx(case[name], abs=1e-10) for name in case if name != "ratings"}
+    assert found == {
+        name: pytest.approx(case[name], abs=1e-10) for name in case if name != "ratings"
+    }
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the shared data are not here: shared/data/wildfiregpt")
+@pytest.mark.skipif(
+    not DATA.exists(), reason="the shared data are not here: shared/data/wildfiregpt"
+)
 def test_published_agreement_of_people_and_judge():
     # PROVENANCE: wildfireGPT's labels; relevance .639, accessibility .667, entailment .739 (README of the shared data).
     with DATA.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 296
-    for aspect, published, n in (("relevance", 0.639, 180), ("accessibility", 0.667, 93), ("entailment", 0.739, 23)):
+    for aspect, published, n in (
+        ("relevance", 0.639, 180),
+        ("accessibility", 0.667, 93),
+        ("entailment", 0.739, 23),
+    ):
         labels = [(row["human"], row["judge"]) for row in rows if row["aspect"] == aspect]
         found = percent_agreement(labels)
         assert found.value == pytest.approx(published, abs=0.0005)
@@ -123,7 +148,14 @@ def test_published_agreement_of_people_and_judge():
 
 
 def test_what_lacks_is_left_out_and_counted():
-    rows: list[tuple[Any, ...]] = [(1, 1, 2), (2, None, 2), (math.nan, 1, None), (1, 2, 2), (2, 2, 2), (1, 1, 1)]
+    rows: list[tuple[Any, ...]] = [
+        (1, 1, 2),
+        (2, None, 2),
+        (math.nan, 1, None),
+        (1, 2, 2),
+        (2, 2, 2),
+        (1, 1, 1),
+    ]
     whole = [row for row in rows if None not in row]
     fleiss = fleiss_kappa(rows, resamples=FEW)
     assert (fleiss.value, fleiss.n, fleiss.missing, fleiss.absent) == (
@@ -144,7 +176,10 @@ def test_degenerate_ratings_have_a_reason():
     for measure in (cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha):
         found = measure(same, resamples=FEW)
         assert found.value is None
-        assert found.reason == "all ratings are the same, so chance alone would give the same agreement"
+        assert (
+            found.reason
+            == "all ratings are the same, so chance alone would give the same agreement"
+        )
     assert percent_agreement(same, resamples=FEW).value == 1
     assert gwet_ac1(same, categories=["yes", "no"], resamples=FEW).value == 1
     perfect = cohen_kappa([("yes", "yes"), ("no", "no")] * 5, resamples=FEW)
@@ -214,20 +249,26 @@ def test_intervals_cover():
 
 
 ratings = st.integers(2, 4).flatmap(
-    lambda raters: st.lists(st.tuples(*[st.one_of(st.none(), st.integers(0, 3))] * raters), min_size=4, max_size=12)
+    lambda raters: st.lists(
+        st.tuples(*[st.one_of(st.none(), st.integers(0, 3))] * raters), min_size=4, max_size=12
+    )
 )
 
 
 @settings(max_examples=40)
 @given(ratings, st.randoms())
-def test_blind_to_the_order_of_items_and_raters_and_to_names(rows: list[tuple[int | None, ...]], random: Any):
+def test_blind_to_the_order_of_items_and_raters_and_to_names(
+    rows: list[tuple[int | None, ...]], random: Any
+):
     shuffled = list(rows)
     random.shuffle(shuffled)
     turned = [row[::-1] for row in shuffled]
     named = [tuple(None if label is None else "wxyz"[label] for label in row) for row in rows]
 
     def same(first: Agreement, second: Agreement) -> None:
-        assert second.value == (None if first.value is None else pytest.approx(first.value, abs=1e-9))
+        assert second.value == (
+            None if first.value is None else pytest.approx(first.value, abs=1e-9)
+        )
         if first.value is not None:
             assert first.value <= 1 + 1e-12
 
@@ -241,18 +282,27 @@ def test_blind_to_the_order_of_items_and_raters_and_to_names(rows: list[tuple[in
             krippendorff_alpha(turned, scale, resamples=5),
         )
     moved = [tuple(None if label is None else 10 * label - 3 for label in row) for row in rows]
-    same(krippendorff_alpha(rows, "interval", resamples=5), krippendorff_alpha(moved, "interval", resamples=5))
+    same(
+        krippendorff_alpha(rows, "interval", resamples=5),
+        krippendorff_alpha(moved, "interval", resamples=5),
+    )
 
 
 def test_copies_of_an_item_tell_no_more():
     # Four copies in a cluster are resampled as one: the interval of one, where ratings are shares of pairs; where sums
     # of ratings count (Krippendorff) nearly that.
     rng = np.random.default_rng(31)
-    rows = [[int(rng.integers(0, 2))] * 3 if rng.random() < 0.6 else rng.integers(0, 2, 3).tolist() for _ in range(40)]
+    rows = [
+        [int(rng.integers(0, 2))] * 3 if rng.random() < 0.6 else rng.integers(0, 2, 3).tolist()
+        for _ in range(40)
+    ]
     names = [place for place in range(40) for _ in range(4)]
     copies = [row for row in rows for _ in range(4)]
     for coefficient in (percent_agreement, fleiss_kappa, gwet_ac1, krippendorff_alpha):
-        one, four = coefficient(rows, resamples=2_000), coefficient(copies, resamples=2_000, clusters=names)
+        one, four = (
+            coefficient(rows, resamples=2_000),
+            coefficient(copies, resamples=2_000, clusters=names),
+        )
         assert four.value == pytest.approx(one.value, abs=0.01)
         assert (four.low, four.high) == pytest.approx((one.low, one.high), abs=0.01)
         assert (four.n, four.clusters, one.clusters) == (160, 40, None)
@@ -265,7 +315,9 @@ def test_copies_of_an_item_tell_no_more():
 def test_published_kappa_of_a_judge_with_itself_in_the_other_order() -> None:
     # PROVENANCE: LLMBar's statistics of this file: equal in 78 of 100, kappa between the orders .5543.
     rows = json.loads(LLMBAR.read_text(encoding="utf-8"))
-    orders = [[row["results"][0][f"swap = {swap}"]["winner"] for row in rows] for swap in (False, True)]
+    orders = [
+        [row["results"][0][f"swap = {swap}"]["winner"] for row in rows] for swap in (False, True)
+    ]
     kappa = cohen_kappa(list(zip(*orders, strict=True)), resamples=50)
     assert kappa.n == 100
     assert kappa.value == pytest.approx(0.5542949756888169, abs=1e-12)

@@ -30,8 +30,12 @@ MEASURES: dict[str, Callable[..., Agreement]] = {
     "Fleiss": fleiss_kappa,
     "AC1": lambda rows, **how: gwet_ac1(rows, categories=range(SIZE), **how),
     "Cohen": cohen_kappa,
-    "Cohen, linear": lambda rows, **how: cohen_kappa(rows, weights="linear", categories=range(SIZE), **how),
-    "Cohen, quadratic": lambda rows, **how: cohen_kappa(rows, weights="quadratic", categories=range(SIZE), **how),
+    "Cohen, linear": lambda rows, **how: cohen_kappa(
+        rows, weights="linear", categories=range(SIZE), **how
+    ),
+    "Cohen, quadratic": lambda rows, **how: cohen_kappa(
+        rows, weights="quadratic", categories=range(SIZE), **how
+    ),
     "alpha, nominal": krippendorff_alpha,
     "alpha, ordinal": lambda rows, **how: krippendorff_alpha(rows, "ordinal", **how),
     "alpha, interval": lambda rows, **how: krippendorff_alpha(rows, "interval", **how),
@@ -51,14 +55,19 @@ def by_definition(items: list[Item], measure: str) -> float:
     if measure.startswith("alpha"):
         return alpha(items, measure.split()[1])
     if measure.startswith("Cohen"):
-        distance: Callable[[Any], Any] = {"r": np.abs, "c": np.square}.get(measure[-1], lambda d: d != 0)
+        distance: Callable[[Any], Any] = {"r": np.abs, "c": np.square}.get(
+            measure[-1], lambda d: d != 0
+        )
         first, second = np.array(items).T
         by_chance = distance(first[:, None] - second[None, :]).mean()
         return float(1 - distance(first - second).mean() / by_chance) if by_chance else math.nan
     several = [item for item in items if len(item) > 1]
     if not several:
         return math.nan
-    equal = [(np.equal.outer(item, item).sum() - len(item)) / (len(item) * (len(item) - 1)) for item in several]
+    equal = [
+        (np.equal.outer(item, item).sum() - len(item)) / (len(item) * (len(item) - 1))
+        for item in several
+    ]
     if measure == "percentage":
         return float(np.mean(equal))
     shares = np.mean([np.bincount(item, minlength=SIZE) / len(item) for item in items], axis=0)
@@ -76,11 +85,17 @@ def alpha(items: list[Item], scale: str) -> float:
         return float(((differences != 0) if scale == "nominal" else differences**2).sum())
 
     by_chance = apart(pooled) / (len(pooled) - 1)
-    return 1 - sum(apart(item) / (len(item) - 1) for item in items) / by_chance if by_chance else math.nan
+    return (
+        1 - sum(apart(item) / (len(item) - 1) for item in items) / by_chance
+        if by_chance
+        else math.nan
+    )
 
 
 rated = st.one_of(st.none(), st.integers(0, SIZE - 1))
-tables = st.integers(2, 4).flatmap(lambda raters: st.lists(st.tuples(*[rated] * raters), min_size=3, max_size=9))
+tables = st.integers(2, 4).flatmap(
+    lambda raters: st.lists(st.tuples(*[rated] * raters), min_size=3, max_size=9)
+)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -100,10 +115,14 @@ tables = st.integers(2, 4).flatmap(lambda raters: st.lists(st.tuples(*[rated] * 
     ],
     grouped=True,
 )
-def test_they_are_those_of_the_slow_form(measure: str, rows: list[tuple[int | None, ...]], grouped: bool):
+def test_they_are_those_of_the_slow_form(
+    measure: str, rows: list[tuple[int | None, ...]], grouped: bool
+):
     rows = [row[:2] for row in rows] if measure.startswith("Cohen") else rows
     items, places = kept(rows, measure)
-    clusters: list[Hashable] | None = [place // 2 for place in range(len(rows))] if grouped else None
+    clusters: list[Hashable] | None = (
+        [place // 2 for place in range(len(rows))] if grouped else None
+    )
 
     def statistic(index: Any) -> float:
         return by_definition([items[place] for place in index], measure)
@@ -115,7 +134,10 @@ def test_they_are_those_of_the_slow_form(measure: str, rows: list[tuple[int | No
         assert (found.value, found.low) == (None, None)
         return
     numbers = (slow.value, slow.low, slow.high)
-    expected = [None if number is None else pytest.approx(number, rel=1e-12, abs=1e-12) for number in numbers]
+    expected = [
+        None if number is None else pytest.approx(number, rel=1e-12, abs=1e-12)
+        for number in numbers
+    ]
     assert [found.value, found.low, found.high] == expected
     assert found.undefined == slow.undefined
     if slow.value is not None:
@@ -137,7 +159,9 @@ def test_time_does_not_grow_with_the_square_of_the_items(measure: str):
 def test_a_large_cluster_that_alone_differs_leaves_nothing_to_compare(scale: Any):
     # Without the third cluster all ratings are the same, and rounding is no disagreement.
     rows = [(7, 7)] * 6_000 + [(3, 3), (3, 7)] * 1_500
-    found = krippendorff_alpha(rows, scale, clusters=[place // 3_000 for place in range(9_000)], resamples=200)
+    found = krippendorff_alpha(
+        rows, scale, clusters=[place // 3_000 for place in range(9_000)], resamples=200
+    )
     assert found.value is not None
     assert found.low is None
     assert found.undefined == pytest.approx(200 * (2 / 3) ** 3, abs=25)

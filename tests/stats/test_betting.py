@@ -18,13 +18,17 @@ def test_bets_by_hand():
     bets = plug_in_bets(sums, counts, 0.05)
     # the first is for the variance 1/4; then the mean is (1/2 + 1) / 2, the variance (1/4 + (1 - 3/4)²) / 2
     assert bets[0] == pytest.approx(math.sqrt(2 * math.log(40) / (0.25 * math.log(2))))
-    assert bets[1] == pytest.approx(math.sqrt(2 * math.log(40) / ((0.25 + 0.0625) / 2 * 2 * math.log(3))))
+    assert bets[1] == pytest.approx(
+        math.sqrt(2 * math.log(40) / ((0.25 + 0.0625) / 2 * 2 * math.log(3)))
+    )
     # at m = 1/2 both are cut, at 1 and 1.8: 1 + 1 / 2 and 1 + 1.8 / 2, then 1 - 1 / 2 and 1 - 1.8 / 2 of that
     capital = np.exp(log_capital(sums, counts, bets, 0.5))
     assert capital == pytest.approx([(1.5 + 1.9) / 2, (1.5 * 0.5 + 1.9 * 0.1) / 2])
 
 
-@pytest.mark.parametrize(("n", "low", "high"), [(5, 0.12985, 0.865), (20, 0.31375, 0.6817), (100, 0.42065, 0.5883)])
+@pytest.mark.parametrize(
+    ("n", "low", "high"), [(5, 0.12985, 0.865), (20, 0.31375, 0.6817), (100, 0.42065, 0.5883)]
+)
 def test_one_half_of_the_capital_alone_is_the_sequence_of_confseq(n: int, low: float, high: float):
     """`confseq.betting.hedged_cs(SERIES, alpha=.05, breaks=20000)` of confseq 0.0.11; its grid has steps of .00005."""
     found = confidence_sequence(SERIES[:n], (0, 1), level=0.95, cuts=(0.5,))
@@ -32,7 +36,9 @@ def test_one_half_of_the_capital_alone_is_the_sequence_of_confseq(n: int, low: f
 
 
 def test_it_is_in_the_units_of_the_values_and_narrows_only():
-    shares, points = (confidence_sequence(SERIES * scale, (0, scale), level=0.9) for scale in (1, 50))
+    shares, points = (
+        confidence_sequence(SERIES * scale, (0, scale), level=0.9) for scale in (1, 50)
+    )
     assert shares.ends is not None
     assert points.ends == pytest.approx([50 * end for end in shares.ends])
     before = (0.0, 1.0)
@@ -52,7 +58,9 @@ def test_clusters_count_as_one_and_their_mean_is_that_of_their_values():
     # a cluster of 1 and 0, and one of a single 1: s = 1/2 and 1/2, k = 1 and 1/2, so s - k / 2 is 0 and 1/4
     capital = np.exp(log_capital(np.array([0.5, 0.5]), np.array([1.0, 0.5]), np.full(2, 9.0), 0.5))
     assert capital == pytest.approx([1.0, (1 + 0.25 + 1 + 1.8 * 0.25) / 2])
-    uneven = confidence_sequence(np.array([1.0, 0.0, 1.0]), (0, 1), level=0.95, units=np.array([0, 0, 1]), largest=2)
+    uneven = confidence_sequence(
+        np.array([1.0, 0.0, 1.0]), (0, 1), level=0.95, units=np.array([0, 0, 1]), largest=2
+    )
     assert uneven.value == pytest.approx(2 / 3)
 
 
@@ -94,7 +102,9 @@ def test_the_units_that_are_needed_are_those_after_which_the_sequence_excludes_t
     assert units is not None
     for number, excluded in ((units - 1, False), (units, True)):
         of = np.repeat(np.arange(number), sizes[:number])
-        found = confidence_sequence(np.full(len(of), value), (0, 1), level=0.95, units=of, largest=max(sizes))
+        found = confidence_sequence(
+            np.full(len(of), value), (0, 1), level=0.95, units=of, largest=max(sizes)
+        )
         assert found.low is not None
         assert found.high is not None
         assert (not found.low <= mean <= found.high) is excluded
@@ -102,7 +112,9 @@ def test_the_units_that_are_needed_are_those_after_which_the_sequence_excludes_t
 
 
 def test_unequal_clusters_take_more_units_than_equal_ones():
-    equal, unequal = (units_needed(sizes * 200, 0.55, 0.5, level=0.95) for sizes in ([4] * 4, [1, 2, 4, 16]))
+    equal, unequal = (
+        units_needed(sizes * 200, 0.55, 0.5, level=0.95) for sizes in ([4] * 4, [1, 2, 4, 16])
+    )
     assert equal is not None
     assert unequal is not None
     assert unequal > 2 * equal

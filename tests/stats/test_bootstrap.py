@@ -64,7 +64,9 @@ def test_means_are_those_of_scipy(method: str, n: int):
     # Multiples of 1/64 have exact sums: SciPy misses ties with the estimate that rounding hides, ours does not.
     values = np.ceil(np.random.default_rng(n).gamma(1.0, size=n) * 64) / 64
     ours = bootstrap_mean(values, method=method, resamples=2_000, seed=3)
-    theirs = stats.bootstrap((values,), np.mean, n_resamples=2_000, method=method, rng=3).confidence_interval
+    theirs = stats.bootstrap(
+        (values,), np.mean, n_resamples=2_000, method=method, rng=3
+    ).confidence_interval
     assert ends(ours) == pytest.approx((theirs.low, theirs.high), rel=1e-12)
 
 
@@ -89,7 +91,11 @@ def test_published_label_match_rates(model: str):
     line = next(line for line in lines if (line["model"], line["variant"]) == (model, "e2e"))
     matches = [float(row[f"match:{model}"]) for row in rows]
     interval = bootstrap_mean(matches, seed=42)
-    for value, name in ((interval.value, "Mean"), (interval.low, "CI Low"), (interval.high, "CI High")):
+    for value, name in (
+        (interval.value, "Mean"),
+        (interval.low, "CI Low"),
+        (interval.high, "CI High"),
+    ):
         assert f"{value:.6f}" == line[f"WikiContradict Base ({name})"]
     # 240 contexts stand behind the 1,200 answers: resampling these tells of more doubt.
     clustered = bootstrap_mean(matches, clusters=[row["sample"] for row in rows], seed=42)
@@ -99,7 +105,10 @@ def test_published_label_match_rates(model: str):
 
 def test_clusters_of_one_are_no_clusters():
     values = np.random.default_rng(5).random(40)
-    plain, clustered = bootstrap_mean(values), bootstrap_mean(values, clusters=[f"q{i}" for i in range(40)])
+    plain, clustered = (
+        bootstrap_mean(values),
+        bootstrap_mean(values, clusters=[f"q{i}" for i in range(40)]),
+    )
     assert ends(clustered) == pytest.approx(ends(plain))
     assert (plain.clusters, clustered.clusters) == (None, 40)
 
@@ -118,7 +127,9 @@ def test_clusters_are_drawn_as_wholes():
 def test_copies_in_a_cluster_tell_nothing_new():
     values = np.random.default_rng(7).random(30)
     once = bootstrap_mean(values, resamples=2_000)
-    five = bootstrap_mean(np.repeat(values, 5), clusters=np.repeat(np.arange(30), 5).tolist(), resamples=2_000)
+    five = bootstrap_mean(
+        np.repeat(values, 5), clusters=np.repeat(np.arange(30), 5).tolist(), resamples=2_000
+    )
     assert five.n == 150
     assert ends(five) == pytest.approx(ends(once))
 
@@ -153,7 +164,9 @@ def test_what_has_no_interval_says_why(values, clusters, reason: str):
 def test_bca_that_is_not_defined_says_why():
     places = np.array([0, 1, 2, 8, 8, 8, 8])  # a column for each of the values 1 to 9
     columns = list(np.eye(9)[places].T)
-    highest = by_sums(columns, lambda sums: 9 - np.argmax(sums[:, ::-1] > 0, axis=1), resamples=200, seed=1)
+    highest = by_sums(
+        columns, lambda sums: 9 - np.argmax(sums[:, ::-1] > 0, axis=1), resamples=200, seed=1
+    )
     assert (highest.low, highest.high) == (None, None)
     assert highest.reason is not None
     assert "leaving out any one row or cluster changes nothing" in highest.reason
@@ -163,9 +176,14 @@ def test_bca_that_is_not_defined_says_why():
 
 
 def test_resamples_without_a_value_are_left_out_and_counted():
-    a, b = [0.0, 0.0, 0.0, 1.0], [0.1, 0.2, 0.3, 0.9]  # without the 1, which 32 of 100 resamples lack, a does not vary
+    a, b = (
+        [0.0, 0.0, 0.0, 1.0],
+        [0.1, 0.2, 0.3, 0.9],
+    )  # without the 1, which 32 of 100 resamples lack, a does not vary
     interval = by_sums([a, b], correlation, method=PERCENTILE, resamples=2_000)
-    assert interval.undefined == pytest.approx(2_000 * 0.75**4, abs=5 * np.sqrt(2_000 * 0.316 * 0.684))
+    assert interval.undefined == pytest.approx(
+        2_000 * 0.75**4, abs=5 * np.sqrt(2_000 * 0.316 * 0.684)
+    )
     assert interval.low is not None
     bca = by_sums([a, b], correlation, resamples=2_000)
     assert "has no value when one row or cluster is left out" in (bca.reason or "")
@@ -207,7 +225,9 @@ def test_mistakes_are_named():
 )
 def test_intervals_follow_the_unit(values: list[float], scale: float, shift: float, method: str):
     plain = bootstrap_mean(values, method=method, resamples=200)
-    moved = bootstrap_mean([scale * value + shift for value in values], method=method, resamples=200)
+    moved = bootstrap_mean(
+        [scale * value + shift for value in values], method=method, resamples=200
+    )
     if plain.low is None or plain.high is None:
         assert moved.low is None
         return

@@ -21,11 +21,18 @@ def of(found: tuple[Strength, ...], system: str) -> float:
 
 def test_the_odds_of_two_systems_are_the_ratio_of_their_wins():
     # A wins 6, B 2; 4 ties, half a win each: odds (6 + 2) / (2 + 2) = 2
-    made = [("A", "B", "a")] * 4 + [("B", "A", "b")] * 2 + [("A", "B", "b")] * 2 + [("B", "A", "tie")] * 4
+    made = (
+        [("A", "B", "a")] * 4
+        + [("B", "A", "b")] * 2
+        + [("A", "B", "b")] * 2
+        + [("B", "A", "tie")] * 4
+    )
     first, second = bradley_terry(made)
     assert (first.system, first.rank, first.won, first.n) == ("A", 1, 8.0, 12)
     assert (second.system, second.rank, second.won, second.n) == ("B", 2, 4.0, 12)
-    assert of((first, second), "A") - of((first, second), "B") == pytest.approx(math.log(2), abs=1e-6)
+    assert of((first, second), "A") - of((first, second), "B") == pytest.approx(
+        math.log(2), abs=1e-6
+    )
     assert of((first, second), "A") == pytest.approx(-of((first, second), "B"))
 
 
@@ -42,7 +49,9 @@ def test_the_strengths_are_the_maximum_of_the_likelihood():
         for a, b, choice in made:
             share = {"a": 1.0, "b": 0.0, "tie": 0.5}[choice]
             apart = logs[systems.index(a)] - logs[systems.index(b)]
-            total += share * math.log1p(math.exp(-apart)) + (1 - share) * math.log1p(math.exp(apart))
+            total += share * math.log1p(math.exp(-apart)) + (1 - share) * math.log1p(
+                math.exp(apart)
+            )
         return total + float(logs.sum()) ** 2
 
     best = minimize(loss, np.zeros(4), tol=1e-10).x
@@ -68,19 +77,30 @@ def test_the_interval_is_that_of_the_jackknife_over_clusters():
         error = math.sqrt(39 / 40 * ((without - without.mean()) ** 2).sum())
         its = one.log_strength
         sizes = [
-            n for q in range(40) if (n := sum(q == k and one.system in c for c, k in zip(made, questions, strict=True)))
+            n
+            for q in range(40)
+            if (n := sum(q == k and one.system in c for c, k in zip(made, questions, strict=True)))
         ]
         assert its.effective == pytest.approx(effective(sizes))
         low, high = there(its.ends)
         assert low + high == pytest.approx(2 * there(its.value))
-        assert (high - low) / 2 == pytest.approx(t_quantile(0.95, effective(sizes) - 1) * error, rel=0.02)
+        assert (high - low) / 2 == pytest.approx(
+            t_quantile(0.95, effective(sizes) - 1) * error, rel=0.02
+        )
 
 
 def test_choices_repeated_under_one_question_change_nothing():
-    made = [("A", "B", "a"), ("B", "C", "b"), ("C", "A", "tie"), ("A", "B", "b"), ("B", "C", "a")] * 6
+    made = [
+        ("A", "B", "a"),
+        ("B", "C", "b"),
+        ("C", "A", "tie"),
+        ("A", "B", "b"),
+        ("B", "C", "a"),
+    ] * 6
     once = bradley_terry(made, clusters=[str(i) for i in range(30)])
     four = bradley_terry(
-        [one for one in made for _ in range(4)], clusters=[str(i) for i in range(30) for _ in range(4)]
+        [one for one in made for _ in range(4)],
+        clusters=[str(i) for i in range(30) for _ in range(4)],
     )
     for one, other in zip(once, four, strict=True):
         assert one.log_strength.ends == pytest.approx(there(other.log_strength.ends), abs=1e-5)
@@ -89,8 +109,14 @@ def test_choices_repeated_under_one_question_change_nothing():
 @pytest.mark.parametrize(
     ("made", "reason"),
     [
-        ([("A", "B", "a"), ("B", "A", "a"), ("C", "D", "a"), ("D", "C", "a")], "never compared with each other"),
-        ([("A", "B", "a"), ("A", "C", "a"), ("B", "C", "a"), ("C", "B", "a")], "A won every comparison, so"),
+        (
+            [("A", "B", "a"), ("B", "A", "a"), ("C", "D", "a"), ("D", "C", "a")],
+            "never compared with each other",
+        ),
+        (
+            [("A", "B", "a"), ("A", "C", "a"), ("B", "C", "a"), ("C", "B", "a")],
+            "A won every comparison, so",
+        ),
         ([("A", "B", "a"), ("B", "A", "a"), ("B", "C", "a")], "C lost every comparison, so"),
         (
             [("A", "B", "a"), ("B", "A", "a"), ("C", "D", "a"), ("D", "C", "a"), ("A", "C", "a")],
@@ -108,7 +134,10 @@ def test_few_or_lopsided_choices_have_no_interval():
     few = bradley_terry([("A", "B", "a"), ("A", "B", "b")])
     assert few[0].log_strength.reason == "an interval needs at least 10 comparisons; found 2"
     lopsided = bradley_terry([("A", "B", "a")] * 20 + [("A", "B", "b")])[0].log_strength
-    assert (lopsided.low, lopsided.reason) == (None, "without one comparison a system won or lost every comparison")
+    assert (lopsided.low, lopsided.reason) == (
+        None,
+        "without one comparison a system won or lost every comparison",
+    )
     assert lopsided.value == pytest.approx(math.log(20) / 2, abs=1e-6)
 
 
@@ -120,9 +149,13 @@ def test_mistakes_are_named():
 
 
 def test_equal_strengths_share_a_rank():
-    found = bradley_terry([("A", "C", "a"), ("A", "C", "b"), ("B", "C", "a"), ("B", "C", "b"), ("A", "B", "tie")])
+    found = bradley_terry(
+        [("A", "C", "a"), ("A", "C", "b"), ("B", "C", "a"), ("B", "C", "b"), ("A", "B", "tie")]
+    )
     assert [one.rank for one in found] == [1, 1, 1]
-    behind = bradley_terry([("A", "B", "tie"), *[(one, "C", choice) for one in "AB" for choice in "aab"]])
+    behind = bradley_terry(
+        [("A", "B", "tie"), *[(one, "C", choice) for one in "AB" for choice in "aab"]]
+    )
     assert [(one.system, one.rank) for one in behind] == [("A", 1), ("B", 1), ("C", 3)]
 
 

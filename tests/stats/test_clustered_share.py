@@ -27,7 +27,11 @@ def test_where_no_cluster_holds_two_it_is_the_plain_share():
 
 def test_one_question_tells_nothing_of_others():
     found = clustered_share([1, 0, 1], ["a"] * 3)
-    assert (found.value, found.low, found.reason) == (2 / 3, None, "all 3 values belong to one cluster")
+    assert (found.value, found.low, found.reason) == (
+        2 / 3,
+        None,
+        "all 3 values belong to one cluster",
+    )
     with pytest.raises(UserError, match="1 or 0"):
         clustered_share([0.5, 1], ["a", "a"])
 
@@ -40,7 +44,9 @@ def test_it_covers_where_answers_hang_together():
     covered = 0
     for _ in range(400):
         chances = rng.beta(0.6, 1.4, 40)
-        found = clustered_share((rng.random((40, 8)) < chances[:, None]).ravel().astype(float), names)
+        found = clustered_share(
+            (rng.random((40, 8)) < chances[:, None]).ravel().astype(float), names
+        )
         assert found.low is not None
         assert found.high is not None
         covered += found.low <= 0.3 <= found.high
@@ -51,7 +57,9 @@ def test_wilsons_interval_by_hand():
     # 84 of 100: z² = 3.841459; middle (.84 + .01920729) / 1.03841459 = .827422; half 1.959964 / 1.03841459 *
     # sqrt(.84 * .16 / 100 + 3.841459 / 40000) = 1.887458 * sqrt(.001344 + .0000960365) = .071625.
     found = share(84, 100)
-    assert (found.value, found.low, found.high) == pytest.approx((0.84, 0.755797, 0.899047), abs=1e-5)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (0.84, 0.755797, 0.899047), abs=1e-5
+    )
     assert share(0, 10).low == 0
     assert share(10, 10).high == 1
     none = share(0, 0)

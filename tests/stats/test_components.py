@@ -27,7 +27,10 @@ def drawn(seed: int, sizes: dict[str, int], samples: int) -> np.ndarray:
     chance = np.random.default_rng(seed)
     table = np.zeros((*sizes.values(), samples))
     for name, variance in TRUE.items():
-        shape = [size if name == "noise" or factor in name.split(" x ") else 1 for factor, size in sizes.items()]
+        shape = [
+            size if name == "noise" or factor in name.split(" x ") else 1
+            for factor, size in sizes.items()
+        ]
         shape.append(samples if name == "noise" else 1)
         table = table + chance.normal(0, variance**0.5, shape)
     return table
@@ -35,7 +38,13 @@ def drawn(seed: int, sizes: dict[str, int], samples: int) -> np.ndarray:
 
 def test_a_large_table_gives_back_the_variances_it_was_drawn_with():
     found = variance_components(drawn(3, SIZES, 2)).variance
-    for name in ("question", "question x system", "question x judge", "question x system x judge", "noise"):
+    for name in (
+        "question",
+        "question x system",
+        "question x judge",
+        "question x system x judge",
+        "noise",
+    ):
         assert found[name] == pytest.approx(TRUE[name], rel=0.15), name
     assert found["system"] == pytest.approx(TRUE["system"], rel=0.6)
     assert found["judge"] == pytest.approx(TRUE["judge"], rel=0.7)
@@ -44,9 +53,13 @@ def test_a_large_table_gives_back_the_variances_it_was_drawn_with():
 def test_two_factors_by_hand():
     """Questions 1, 2, 3 x systems; rows (1, 3), (2, 6), (6, 6): MS_Q = 8, MS_S = 6, MS_QS = 2 by the usual formulas."""
     found = variance_components(np.array([[1, 3], [2, 6], [6, 6]], dtype=float).reshape(3, 2, 1, 1))
-    assert found.variance == pytest.approx({"question": (8 - 2) / 2, "system": (6 - 2) / 3, "noise": 2})
+    assert found.variance == pytest.approx(
+        {"question": (8 - 2) / 2, "system": (6 - 2) / 3, "noise": 2}
+    )
     assert sum(found.shares.values()) == pytest.approx(1)
-    assert found.standard_error(questions=3, judges=1, samples=1) == pytest.approx((2 * 2 / 3) ** 0.5)
+    assert found.standard_error(questions=3, judges=1, samples=1) == pytest.approx(
+        (2 * 2 / 3) ** 0.5
+    )
 
 
 def test_the_standard_error_is_that_of_the_paired_difference():

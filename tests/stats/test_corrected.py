@@ -36,9 +36,15 @@ def column(*values: float) -> Any:
     return np.array([values], dtype=float).T
 
 
-def drawn(chance: np.random.Generator, questions: int = 400, labelled: int = 50, bias: float = 0.5) -> LabelledScores:
+def drawn(
+    chance: np.random.Generator, questions: int = 400, labelled: int = 50, bias: float = 0.5
+) -> LabelledScores:
     """Two systems, true means 0 and .3; a judge that follows the truth and favours the second by `bias`."""
-    truth = 0.6 * chance.normal(size=(questions, 1)) + 0.8 * chance.normal(size=(questions, 2)) + [0, 0.3]
+    truth = (
+        0.6 * chance.normal(size=(questions, 1))
+        + 0.8 * chance.normal(size=(questions, 2))
+        + [0, 0.3]
+    )
     scores = 0.8 * truth + 0.6 * chance.normal(size=(questions, 2)) + [0, bias]
     labels = np.full_like(truth, NAN)
     for system in range(2):
@@ -55,7 +61,9 @@ def test_a_case_by_hand():
     assert found.value == pytest.approx(2.75 + 0.5 * (9.5 - 4.5))
     # what is left of each label is its parity - .5, in size .5: its variance, 10 / 9 for ten clusters, is shared with
     # what each answer adds through the score: m - mean = (score - 9.5) / 2 over 20
-    labelled = [math.sqrt(10 / 9) * (place % 2 - 0.5) / 10 if place < 10 else 0.0 for place in range(20)]
+    labelled = [
+        math.sqrt(10 / 9) * (place % 2 - 0.5) / 10 if place < 10 else 0.0 for place in range(20)
+    ]
     adds = [(place - 9.5) / 40 + labelled[place] for place in range(20)]
     half = t_quantile(0.95, 9) * math.sqrt(math.fsum(one * one for one in adds))
     assert found.low == pytest.approx(found.value - half)
@@ -82,7 +90,9 @@ def test_it_agrees_with_the_mean_of_one_sample():
     one: Any = ppi_mean(table.labels[:, 0].tolist(), table.scores[:, 0].tolist())
     other = corrected(table, {0: 1.0})
     assert other.value == pytest.approx(one.value, abs=0.02)
-    assert 1 <= (other.high - other.low) / (one.high - one.low) < 1.25, "labels that were missed are counted here only"
+    assert 1 <= (other.high - other.low) / (one.high - one.low) < 1.25, (
+        "labels that were missed are counted here only"
+    )
 
 
 @pytest.mark.parametrize("calibrate", [False, True])
@@ -104,7 +114,8 @@ def test_weights_and_strata_undo_how_answers_were_chosen():
     truth = chance.normal(size=(20_000, 1)) + 1
     chances = np.where(truth > 1, 0.3, 0.1)
     table = LabelledScores(
-        truth + chance.normal(size=truth.shape), np.where(chance.random(truth.shape) < chances, truth, NAN)
+        truth + chance.normal(size=truth.shape),
+        np.where(chance.random(truth.shape) < chances, truth, NAN),
     )
     refused = corrected(table, {0: 1.0})
     assert "higher scores than all of them" in str(refused.reason), "as if it were a random sample"
@@ -120,7 +131,8 @@ def test_clusters_widen_the_interval():
     table = drawn(np.random.default_rng(4), 200, 100)
     twice = LabelledScores(np.repeat(table.scores, 4, axis=0), np.repeat(table.labels, 4, axis=0))
     alone, together = (
-        corrected(one, {0: 1.0}) for one in (twice, replace(twice, clusters=np.repeat(np.arange(200), 4)))
+        corrected(one, {0: 1.0})
+        for one in (twice, replace(twice, clusters=np.repeat(np.arange(200), 4)))
     )
     assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(2.1, abs=0.25)
     assert (together.clusters, alone.clusters) == (100, None)
@@ -145,7 +157,9 @@ def test_a_raters_severity_cancels_in_a_difference_and_widens_a_mean():
     strict = rated(table, [(0.5, 0.5), (-0.5, -0.5)])
     mean, difference = (corrected(strict, sides) for sides in ({0: 1.0}, {0: 1.0, 1: -1.0}))
     plain = [corrected(table, sides) for sides in ({0: 1.0}, {0: 1.0, 1: -1.0})]
-    assert mean.rater_variance == pytest.approx(0.25), "of two raters, 1 apart: 1 / 2 of the variance 1 / 2"
+    assert mean.rater_variance == pytest.approx(0.25), (
+        "of two raters, 1 apart: 1 / 2 of the variance 1 / 2"
+    )
     assert mean.high - mean.low > 2 * (plain[0].high - plain[0].low)
     assert difference.rater_variance == pytest.approx(0, abs=1e-12)
     assert difference.high - difference.low == pytest.approx(plain[1].high - plain[1].low)
@@ -158,7 +172,9 @@ def test_raters_who_contradict_each_other_about_the_systems_show_nothing():
     assert agreed.low > 0
     split = corrected(rated(table, [(0.0, 1.8), (0.0, 0.2)]), difference)
     assert split.value == pytest.approx(agreed.value)
-    assert split.rater_variance == pytest.approx(0.8**2), "d = 1.8 and .2 more: (1.6 / 2)^2 with two raters"
+    assert split.rater_variance == pytest.approx(0.8**2), (
+        "d = 1.8 and .2 more: (1.6 / 2)^2 with two raters"
+    )
     assert split.low < 0 < split.high
     assert split.raters == 2
 
@@ -166,7 +182,9 @@ def test_raters_who_contradict_each_other_about_the_systems_show_nothing():
 def test_nothing_is_known_of_raters_who_have_no_two_answers_in_common():
     table = drawn(np.random.default_rng(6))
     half = np.arange(400)[:, None] % 2 == np.zeros(2)
-    alone = replace(table, rater_labels=[np.where(half, table.labels, NAN), np.where(half, NAN, table.labels)])
+    alone = replace(
+        table, rater_labels=[np.where(half, table.labels, NAN), np.where(half, NAN, table.labels)]
+    )
     found = corrected(alone, {0: 1.0})
     assert found.rater_variance is None
     assert found.raters == pytest.approx(2, abs=0.1)
@@ -175,7 +193,10 @@ def test_nothing_is_known_of_raters_who_have_no_two_answers_in_common():
 def unscored(table: LabelledScores, missing: Any) -> LabelledScores:
     """The same without the scores of some answers."""
     return replace(
-        table, scores=np.where(missing, NAN, table.scores), unscored=missing.astype(float), bounds=(-8.0, 8.0)
+        table,
+        scores=np.where(missing, NAN, table.scores),
+        unscored=missing.astype(float),
+        bounds=(-8.0, 8.0),
     )
 
 
@@ -198,7 +219,9 @@ def test_answers_with_neither_a_score_nor_a_label_may_have_any_label_of_the_scal
     labels = chance.choice([2.0, 3.0, 4.0], (200, 1))
     missing = np.zeros((200, 1), dtype=bool)
     missing[:20] = True
-    table = LabelledScores(labels + chance.normal(0, 0.1, labels.shape), np.where(missing, NAN, labels))
+    table = LabelledScores(
+        labels + chance.normal(0, 0.1, labels.shape), np.where(missing, NAN, labels)
+    )
     table = replace(unscored(table, missing), bounds=(1.0, 5.0))
     found, known = corrected(table, {0: 1.0}), corrected(replace(table, unscored=None), {0: 1.0})
     assert found.unknown == pytest.approx(0.1)
@@ -213,15 +236,21 @@ def test_unscored_answers_that_were_chosen_for_labelling_by_more_than_chance_are
     labels = np.where(np.arange(400) < 40, 1.0, 4.0)[:, None] + chance.normal(0, 0.1, (400, 1))
     missing = (np.arange(400) < 40)[:, None]
     chosen = missing | (chance.random((400, 1)) < 0.2)
-    found = corrected(unscored(LabelledScores(labels, np.where(chosen, labels, NAN)), missing), {0: 1.0})
-    assert found.value == pytest.approx(0.1 * 1 + 0.9 * 4, abs=0.05), "40 of 400, though 40 of about 110 labels"
+    found = corrected(
+        unscored(LabelledScores(labels, np.where(chosen, labels, NAN)), missing), {0: 1.0}
+    )
+    assert found.value == pytest.approx(0.1 * 1 + 0.9 * 4, abs=0.05), (
+        "40 of 400, though 40 of about 110 labels"
+    )
 
 
 def test_equal_labels_of_both_systems_have_clopper_and_pearsons_limits():
     labels = np.column_stack([np.ones(60), np.zeros(60)])
     flat = LabelledScores(np.random.default_rng(0).random((60, 2)), labels, bounds=(0.0, 1.0))
     mean = corrected(flat, {0: 1.0})
-    assert mean.low == pytest.approx(0.025 ** (1 / 60), abs=0.001), "Clopper and Pearson's for 60 of 60"
+    assert mean.low == pytest.approx(0.025 ** (1 / 60), abs=0.001), (
+        "Clopper and Pearson's for 60 of 60"
+    )
     assert mean.high == 1
     difference = corrected(flat, {0: 1.0, 1: -1.0})
     assert 1 - 2 * (1 - 0.025 ** (1 / 60)) < difference.low < mean.low
@@ -285,7 +314,9 @@ def test_a_labels_own_score_is_calibrated_without_it():
 
 
 @pytest.mark.parametrize(
-    ("bias", "verdict"), [(0.0, PASS), (3.0, FAIL)], ids=["the judge is alike to all", "it favours one system"]
+    ("bias", "verdict"),
+    [(0.0, PASS), (3.0, FAIL)],
+    ids=["the judge is alike to all", "it favours one system"],
 )
 def test_a_system_that_the_judge_favours_needs_labels_of_its_own(bias: float, verdict: str):
     table = drawn(np.random.default_rng(10), 3000, 800, bias)
@@ -304,7 +335,10 @@ def changed(**more: Any) -> LabelledScores:
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
-        (changed(labels=np.full((400, 2), NAN)), "needs at least 10 answers with a label and a score; found 0"),
+        (
+            changed(labels=np.full((400, 2), NAN)),
+            "needs at least 10 answers with a label and a score; found 0",
+        ),
         (changed(scores=np.full((400, 2), NAN)), "at least 10 answers"),
         (
             changed(labels=np.where(np.isnan(changed().labels), NAN, 3.0)),
@@ -312,8 +346,14 @@ def changed(**more: Any) -> LabelledScores:
         ),
         (changed(clusters=np.zeros(400, dtype=int)), "belong to one cluster"),
         (changed(clusters=np.arange(400) % 4), "3.4 effective clusters are too few"),
-        (changed(strata=np.arange(400)), "stratum 0 has answers, but fewer than two clusters of them have a label"),
-        (changed(scores=np.where(np.isnan(drawn(np.random.default_rng(11)).labels), 99.0, 0.0)), "no random sample"),
+        (
+            changed(strata=np.arange(400)),
+            "stratum 0 has answers, but fewer than two clusters of them have a label",
+        ),
+        (
+            changed(scores=np.where(np.isnan(drawn(np.random.default_rng(11)).labels), 99.0, 0.0)),
+            "no random sample",
+        ),
     ],
 )
 def test_what_cannot_be_corrected_says_why(table: LabelledScores, reason: str):
@@ -323,7 +363,9 @@ def test_what_cannot_be_corrected_says_why(table: LabelledScores, reason: str):
 
 
 def test_few_labels_are_remarked_on():
-    assert "20 labels are few" in (corrected(drawn(np.random.default_rng(12), labelled=20), {0: 1.0}).remark or "")
+    assert "20 labels are few" in (
+        corrected(drawn(np.random.default_rng(12), labelled=20), {0: 1.0}).remark or ""
+    )
     assert corrected(drawn(np.random.default_rng(12), labelled=50), {0: 1.0}).remark is None
 
 
@@ -359,7 +401,9 @@ def selected(seed: int, share: float) -> LabelledScores:
     extremes = np.concatenate([scores.argmin(axis=0), scores.argmax(axis=0)])
     chosen = np.union1d(chance.permutation(first)[:56], extremes)
     labels = np.full_like(scores, np.nan)
-    labels[chosen] = np.clip(np.round(3 + quality + 0.4 * chance.normal(size=quality.shape)), 1, 5)[chosen]
+    labels[chosen] = np.clip(np.round(3 + quality + 0.4 * chance.normal(size=quality.shape)), 1, 5)[
+        chosen
+    ]
     return LabelledScores(scores, labels, bounds=(1.0, 5.0))
 
 
@@ -389,7 +433,9 @@ def test_an_honest_sample_is_refused_hardly_ever(kind: str):
         if documents is not None:
             drawn = np.isin(documents, chance.permutation(40)[:10])
         labels = np.where(drawn[:, None], chance.integers(1, 6, size=(400, 2)), np.nan)
-        weights = np.repeat(1 / probability[:, None], 2, axis=1) if kind == "unequal chances" else None
+        weights = (
+            np.repeat(1 / probability[:, None], 2, axis=1) if kind == "unequal chances" else None
+        )
         table = LabelledScores(scores, labels, weights, clusters=documents, bounds=(1.0, 5.0))
         refused += "no random sample" in str(corrected(table, {0: 1.0, 1: -1.0}).reason)
     assert refused <= 1
@@ -399,7 +445,9 @@ def test_an_honest_sample_is_refused_hardly_ever(kind: str):
 def test_the_unit_of_labels_changes_nothing(unit: float):
     """What a question adds was taken for nothing below 1e-12, so that small units had no spread."""
     table = drawn(np.random.default_rng(4))
-    found = corrected(replace(table, scores=table.scores * unit, labels=table.labels * unit), {0: 1.0})
+    found = corrected(
+        replace(table, scores=table.scores * unit, labels=table.labels * unit), {0: 1.0}
+    )
     usual = corrected(table, {0: 1.0})
     assert found.value == pytest.approx(usual.value * unit)
     assert found.low == pytest.approx(usual.low * unit)

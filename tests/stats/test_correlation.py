@@ -25,7 +25,9 @@ from longmark.stats.correlation import (
 )
 from longmark.stats.results import Estimate
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "goldens" / "stats_oracles.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "goldens" / "stats_oracles.json").read_text(encoding="utf-8")
+)
 SCIPY: dict[str, Callable[..., float]] = {
     "pearson": lambda a, b: float(scipy_stats.pearsonr(a, b).statistic),
     "spearman": lambda a, b: float(scipy_stats.spearmanr(a, b).statistic),
@@ -144,10 +146,14 @@ def test_the_interval_of_a_mean_knows_that_systems_share_questions():
     alone = correlation(x, y)
     # Six copies of one system tell no more than the one.
     copies = mean_correlation(dict.fromkeys("abcdef", x), dict.fromkeys("abcdef", y))
-    assert (copies.value, copies.low, copies.high) == pytest.approx((alone.value, alone.low, alone.high))
+    assert (copies.value, copies.low, copies.high) == pytest.approx(
+        (alone.value, alone.low, alone.high)
+    )
     # Systems that vary apart do: on Fisher's scale about sqrt(6) = 2.45 times narrower than one of them.
     apart_x = {name: rng.normal(size=60) for name in "abcdef"}
-    apart = mean_correlation(apart_x, {name: column + rng.normal(size=60) for name, column in apart_x.items()})
+    apart = mean_correlation(
+        apart_x, {name: column + rng.normal(size=60) for name, column in apart_x.items()}
+    )
     single = np.mean([width(one) for one in apart.by_system.values()])
     assert 2.0 < single / width(apart) < 3.0
 
@@ -155,7 +161,9 @@ def test_the_interval_of_a_mean_knows_that_systems_share_questions():
 def test_systems_without_a_finite_z_are_left_out_and_named():
     x = [1.0, 2, 3, 4, 5, 6]
     y = [2.0, 1, 4, 3, 6, 5]
-    found = mean_correlation({"good": x, "flat": [1.0] * 6, "self": x}, {"good": y, "flat": y, "self": x})
+    found = mean_correlation(
+        {"good": x, "flat": [1.0] * 6, "self": x}, {"good": y, "flat": y, "self": x}
+    )
     assert found.left_out == ("flat", "self")
     assert found.value == pytest.approx(correlation(x, y).value)
     same = mean_correlation({"a": x, "b": y}, {"a": x, "b": y})
@@ -173,7 +181,9 @@ def test_difference_of_two_metrics_against_the_same_people():
     found = correlation_difference(close, far, target, "spearman")
     assert found.p is not None
     assert found.p < 1e-6
-    assert found.value == pytest.approx(SCIPY["spearman"](close, target) - SCIPY["spearman"](far, target))
+    assert found.value == pytest.approx(
+        SCIPY["spearman"](close, target) - SCIPY["spearman"](far, target)
+    )
     back = correlation_difference(far, close, target, "spearman")
     assert (back.value, back.low, back.p) == pytest.approx((-found.value, -found.high, found.p))  # type: ignore[operator]
     same = correlation_difference(close, 2 * close + 1, target, "spearman")
@@ -268,9 +278,15 @@ def test_pearson_with_clusters_is_that_of_leaving_each_cluster_out():
     left_out = np.array([SCIPY["pearson"](a[names != g], b[names != g]) for g in range(9)])
     error = math.sqrt(8 / 9 * ((left_out - left_out.mean()) ** 2).sum())
     r = SCIPY["pearson"](a, b)
-    half = float(scipy_stats.t.ppf(0.975, degrees_of_freedom(np.bincount(names).tolist()))) * error / (1 - r * r)
+    half = (
+        float(scipy_stats.t.ppf(0.975, degrees_of_freedom(np.bincount(names).tolist())))
+        * error
+        / (1 - r * r)
+    )
     found = correlation(a, b, clusters=names.tolist())
-    assert [found.low, found.high] == pytest.approx([math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)])
+    assert [found.low, found.high] == pytest.approx(
+        [math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)]
+    )
 
 
 def test_clusters_that_allow_no_interval_say_why():
@@ -298,7 +314,9 @@ def test_the_mean_over_systems_with_questions_that_belong_together():
     assert (copies.clusters, alone.clusters) == (30, None)
 
 
-def answers_to_questions(rng: np.random.Generator, questions: int, systems: int) -> tuple[np.ndarray, ...]:
+def answers_to_questions(
+    rng: np.random.Generator, questions: int, systems: int
+) -> tuple[np.ndarray, ...]:
     """People in five grades and two metrics that follow them alike; a question raises or lowers all its answers."""
     between, within = (np.full((3, 3), r) + (1 - r) * np.eye(3) for r in (0.6, 0.3))
     effect = rng.multivariate_normal(np.zeros(3), between, (questions, 1))
@@ -336,11 +354,15 @@ def test_a_coefficient_that_no_pair_changes_has_no_interval(kind: Kind, clusters
     scores, classes = [i / 12 for i in range(12)], [i // 4 for i in range(12)]
     found = correlation(scores, classes, kind, clusters=clusters)
     assert found.value == pytest.approx(
-        getattr(scipy_stats, f"{kind}{'r' if kind == 'spearman' else 'tau'}")(scores, classes).statistic
+        getattr(scipy_stats, f"{kind}{'r' if kind == 'spearman' else 'tau'}")(
+            scores, classes
+        ).statistic
     )
     assert (found.ends, found.p) == (None, None)
     assert "is the same without any one" in (found.reason or "")
-    mean = mean_correlation({"a": scores, "b": scores}, {"a": classes, "b": classes}, kind, clusters=clusters)
+    mean = mean_correlation(
+        {"a": scores, "b": scores}, {"a": classes, "b": classes}, kind, clusters=clusters
+    )
     assert (mean.ends, mean.reason) == (None, "a system has no interval of its own")
 
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from longmark.errors import UserError
 from longmark.stats.describe import at_bounds, describe, ties_between, ties_within
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "goldens" / "stats_oracles.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "goldens" / "stats_oracles.json").read_text(encoding="utf-8")
+)
 
 
 def test_description_by_hand():
@@ -40,7 +42,9 @@ def test_shape_is_that_of_scipy(case: dict[str, list[float]]):
     assert found.skewness == pytest.approx(case["skewness"], rel=1e-10)
     assert found.kurtosis == pytest.approx(case["kurtosis"], rel=1e-10)
     assert found.iqr == pytest.approx(case["iqr"], rel=1e-12)
-    assert describe(np.array(case["y"]) + 1).geometric_mean == pytest.approx(case["gmean"], rel=1e-12)
+    assert describe(np.array(case["y"]) + 1).geometric_mean == pytest.approx(
+        case["gmean"], rel=1e-12
+    )
 
 
 def test_what_scores_do_not_have_is_none_with_a_reason():
@@ -51,8 +55,14 @@ def test_what_scores_do_not_have_is_none_with_a_reason():
     equal = describe([0.7, 0.7, 0.7])
     assert equal.mean == pytest.approx(0.7)
     assert (equal.iqr, equal.skewness, equal.kurtosis) == (0, None, None)
-    assert equal.reasons == (("skewness", "all values are equal"), ("kurtosis", "all values are equal"))
-    assert dict(describe([1, 2]).reasons) == {"skewness": "fewer than 3 values", "kurtosis": "fewer than 3 values"}
+    assert equal.reasons == (
+        ("skewness", "all values are equal"),
+        ("kurtosis", "all values are equal"),
+    )
+    assert dict(describe([1, 2]).reasons) == {
+        "skewness": "fewer than 3 values",
+        "kurtosis": "fewer than 3 values",
+    }
     empty = describe([None, None])
     assert (empty.n, empty.missing, empty.mean, empty.maximum) == (0, 2, None, None)
     assert empty.reasons == (("all", "there is no value"),)
@@ -99,7 +109,9 @@ def test_ties_are_those_of_counting_every_pair(x: list[float]):
     assert ties_within(x).equal == equal
     assert ties_within(x).pairs == n * (n - 1) // 2
     halves = {"first": x[: n // 2], "second": x[n // 2 :]}
-    assert ties_between(halves).equal == sum(a == b for a in halves["first"] for b in halves["second"])
+    assert ties_between(halves).equal == sum(
+        a == b for a in halves["first"] for b in halves["second"]
+    )
 
 
 @given(scores, st.randoms())

@@ -61,4 +61,7 @@ def test_power_can_be_read_off_the_curve(p: list[float], alpha: float):
     assert sorted(curve, reverse=True) == list(curve)
     power = discriminative_power(p, alpha)
     assert power.significant == sum(one < alpha for one in curve)
-    assert all((discriminative_power(p, alpha, method).share or 0) <= (power.share or 0) for method in METHODS)
+    assert all(
+        (discriminative_power(p, alpha, method).share or 0) <= (power.share or 0)
+        for method in METHODS
+    )

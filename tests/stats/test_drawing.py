@@ -14,8 +14,12 @@ ALL = np.ones(6, dtype=bool)
 def test_probabilities_by_hand():
     sizes = np.array([1.0, 1, 1, 1, 4, 4])  # of mean 2
     assert probabilities(sizes, 3, ALL, 1.0).tolist() == [0.5] * 6
-    assert probabilities(sizes, 3, ALL, 0.5) == pytest.approx([0.375] * 4 + [0.75] * 2)  # .5 + .5 of 1/2 and of 2
-    assert probabilities(sizes, 5, ALL, 0.5) == pytest.approx([0.75] * 4 + [1.0] * 2)  # two are certain, four share 3
+    assert probabilities(sizes, 3, ALL, 0.5) == pytest.approx(
+        [0.375] * 4 + [0.75] * 2
+    )  # .5 + .5 of 1/2 and of 2
+    assert probabilities(sizes, 5, ALL, 0.5) == pytest.approx(
+        [0.75] * 4 + [1.0] * 2
+    )  # two are certain, four share 3
 
 
 def test_those_drawn_among_add_up_and_the_others_have_what_they_would_have():

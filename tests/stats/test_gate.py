@@ -16,7 +16,9 @@ from longmark.stats import gate
 from longmark.stats.gate import TAIL, BoundedScores
 
 SCORES = st.one_of(
-    st.floats(0, 1), st.sampled_from([0.0, 0.5, 0.8, 0.99, 1.0]), st.integers(0, 100).map(lambda n: n / 100)
+    st.floats(0, 1),
+    st.sampled_from([0.0, 0.5, 0.8, 0.99, 1.0]),
+    st.integers(0, 100).map(lambda n: n / 100),
 )
 
 
@@ -29,11 +31,19 @@ def bounded(values: Sequence[float], lo: float = 0, hi: float = 1) -> BoundedSco
 
 def test_of_yes_and_no_it_is_clopper_and_pearsons():
     # PROVENANCE: scipy.stats.beta.ppf(.025, k, n - k + 1), SciPy 1.17.1.
-    known = {(20, 20): 0.831567, (20, 19): 0.751267, (50, 25): 0.355273, (5, 1): 0.005051, (300, 240): 0.750196}
+    known = {
+        (20, 20): 0.831567,
+        (20, 19): 0.751267,
+        (50, 25): 0.355273,
+        (5, 1): 0.005051,
+        (300, 240): 0.750196,
+    }
     for (n, k), low in known.items():
         scores = bounded([1.0] * k + [0.0] * (n - k))
         assert low - 2e-6 <= scores.lower() <= low
-        assert bounded([0.0] * k + [1.0] * (n - k)).upper() == pytest.approx(1 - scores.lower(), abs=1e-12)
+        assert bounded([0.0] * k + [1.0] * (n - k)).upper() == pytest.approx(
+            1 - scores.lower(), abs=1e-12
+        )
     assert (bounded([0.0] * 3).lower(), bounded([1.0] * 3).upper()) == (0, 1)
 
 
@@ -48,7 +58,9 @@ def test_it_is_the_quantile_of_the_mean_under_random_weights():
     values = [0.9, 0.7, 1.0, 0.35, 0.8]
     low, chance = bounded(values).lower(), np.random.default_rng(1)
     weights = chance.dirichlet(np.ones(6), 200_000)
-    assert (weights[:, :5] @ values <= low).mean() == pytest.approx(TAIL, abs=5 * (TAIL / 200_000) ** 0.5)
+    assert (weights[:, :5] @ values <= low).mean() == pytest.approx(
+        TAIL, abs=5 * (TAIL / 200_000) ** 0.5
+    )
 
 
 def test_clusters_count_by_their_sizes():
@@ -59,7 +71,11 @@ def test_clusters_count_by_their_sizes():
     assert (scores.n, scores.clusters) == (33, 15)
     drawn = np.random.default_rng(2).exponential(1, (200_000, 16))
     weights = drawn[:, :15] * sizes
-    means = weights @ [sum(group) / len(group) for group in groups] / (weights.sum(axis=1) + 3 * drawn[:, 15])
+    means = (
+        weights
+        @ [sum(group) / len(group) for group in groups]
+        / (weights.sum(axis=1) + 3 * drawn[:, 15])
+    )
     assert (means <= scores.lower()).mean() == pytest.approx(TAIL, abs=5 * (TAIL / 200_000) ** 0.5)
 
 
@@ -89,7 +105,9 @@ def test_scores_of_another_scale_have_the_bound_on_their_scale():
 @given(st.data())
 def test_raising_a_score_never_lowers_a_bound(data: st.DataObject):
     lo, hi = data.draw(st.sampled_from([(0.0, 1.0), (-1.0, 1.0), (1.0, 5.0), (0.1, 0.3)]))
-    values = [lo + (hi - lo) * share for share in data.draw(st.lists(SCORES, min_size=1, max_size=60))]
+    values = [
+        lo + (hi - lo) * share for share in data.draw(st.lists(SCORES, min_size=1, max_size=60))
+    ]
     values = [min(max(value, lo), hi) for value in values]
     raised = list(values)
     for place in data.draw(st.sets(st.integers(0, len(values) - 1), min_size=1)):
@@ -119,7 +137,9 @@ def test_the_mean_lies_between_the_bounds(values: list[float]):
 def test_of_yes_and_no_the_bound_is_too_high_in_a_fortieth_of_samples_at_most(n: int):
     lows = [bounded([1.0] * k + [0.0] * (n - k)).lower() for k in range(n + 1)]
     for p in (x / 200 for x in range(1, 200)):
-        missed = math.fsum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1) if lows[k] > p)
+        missed = math.fsum(
+            math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1) if lows[k] > p
+        )
         assert missed <= TAIL
 
 
@@ -132,7 +152,9 @@ def test_the_bound_needs_no_extra_and_is_the_same_without(monkeypatch: pytest.Mo
     assert not {"numpy", "scipy"} & set(vars(gate))
 
 
-def test_a_hundred_thousand_scores_take_no_more_work_than_the_grid_has_steps(monkeypatch: pytest.MonkeyPatch):
+def test_a_hundred_thousand_scores_take_no_more_work_than_the_grid_has_steps(
+    monkeypatch: pytest.MonkeyPatch,
+):
     looked: list[int] = []
 
     def rare(terms: Sequence[tuple[float, int]], _tail: float) -> bool:

@@ -34,7 +34,11 @@ def figures(means: dict[str, float | None], p: dict[str, float | None]) -> Tukey
     for a, b in itertools.combinations(means, 2):
         one, other = means[a], means[b]
         difference = None if one is None or other is None else one - other
-        pairs.append(PairOfSystems(a, b, difference, p[a + b], None if p[a + b] is not None else "no score of C"))
+        pairs.append(
+            PairOfSystems(
+                a, b, difference, p[a + b], None if p[a + b] is not None else "no score of C"
+            )
+        )
     return TukeyTest(
         systems=tuple(means),
         means=tuple(means.values()),
@@ -61,9 +65,19 @@ def test_by_hand(tmp_path: Path):
     path = tmp_path / "hypotheses.yaml"
     path.write_text(FILE)
     first, second = decide(load_hypotheses(path), {"quality": QUALITY, "recall": RECALL})
-    assert (first.name, first.combine, first.direction, first.alpha) == ("large beats small", "all", "greater", 0.05)
+    assert (first.name, first.combine, first.direction, first.alpha) == (
+        "large beats small",
+        "all",
+        "greater",
+        0.05,
+    )
     assert (first.p, first.adjusted, first.supported) == (0.005, 0.01, True)
-    assert (second.direction, second.p, second.adjusted, second.supported) == ("two-sided", 0.06, 0.06, False)
+    assert (second.direction, second.p, second.adjusted, second.supported) == (
+        "two-sided",
+        0.06,
+        0.06,
+        False,
+    )
     compared = [(one.metric, one.a, one.b, one.p) for one in first.comparisons]
     assert compared[:2] == [("quality", "A", "C", 0.001), ("quality", "B", "C", 0.005)]
     assert compared[2:] == [("recall", "A", "C", 0.004), ("recall", "B", "C", 0.002)]
@@ -73,17 +87,25 @@ def test_by_hand(tmp_path: Path):
 
 def test_a_difference_against_the_direction_sinks_all():
     # C above A is expected, A leads with p = .002: 1 - .001.
-    (found,) = decide([Hypothesis("h", ALL, ("quality",), (("C", "A"),), "greater")], {"quality": QUALITY})
+    (found,) = decide(
+        [Hypothesis("h", ALL, ("quality",), (("C", "A"),), "greater")], {"quality": QUALITY}
+    )
     assert found.p == 1 - 0.001
-    (less,) = decide([Hypothesis("h", ALL, ("quality",), (("C", "A"),), "less")], {"quality": QUALITY})
+    (less,) = decide(
+        [Hypothesis("h", ALL, ("quality",), (("C", "A"),), "less")], {"quality": QUALITY}
+    )
     assert less.p == 0.001
 
 
 def test_any_is_at_most_one():
     (found,) = decide(
-        [Hypothesis("h", ANY, ("recall", "quality"), (("A", "B"),), "less")], {"quality": QUALITY, "recall": RECALL}
+        [Hypothesis("h", ANY, ("recall", "quality"), (("A", "B"),), "less")],
+        {"quality": QUALITY, "recall": RECALL},
     )
-    assert (found.p, found.adjusted) == (1.0, 1.0)  # recall has no difference: .5, times two metrics
+    assert (found.p, found.adjusted) == (
+        1.0,
+        1.0,
+    )  # recall has no difference: .5, times two metrics
 
 
 def test_a_comparison_without_p():
@@ -99,7 +121,12 @@ def test_a_comparison_without_p():
     )
     assert (needs_all.p, needs_all.adjusted, needs_all.supported) == (None, None, False)
     assert needs_all.reason == "gap, A and C: no score of C"
-    assert (needs_any.p, needs_any.adjusted, needs_any.supported, needs_any.reason) == (0.01, 0.01, True, None)
+    assert (needs_any.p, needs_any.adjusted, needs_any.supported, needs_any.reason) == (
+        0.01,
+        0.01,
+        True,
+        None,
+    )
     assert (nothing.p, nothing.reason) == (None, "gap, B and C: no score of C")
 
 
@@ -107,12 +134,16 @@ def test_from_scores():
     random = np.random.default_rng(1)
     scores = random.random((60, 1)) + random.normal(0, 0.1, (60, 3)) + np.array([0.2, 0.2, 0.0])
     tests = {"quality": tukey(scores, "ABC", permutations=999)}
-    (found,) = decide([Hypothesis("h", ALL, ("quality",), (("A", "C"), ("B", "C")), "greater")], tests)
+    (found,) = decide(
+        [Hypothesis("h", ALL, ("quality",), (("A", "C"), ("B", "C")), "greater")], tests
+    )
     assert (found.p, found.supported) == (0.0005, True)  # (0 + 1) / 1000, one-sided
 
 
 def test_names_that_were_not_tested_are_named():
-    with pytest.raises(UnknownName, match=r"unknown metric: qualty\. Did you mean quality\?.*'h' names it"):
+    with pytest.raises(
+        UnknownName, match=r"unknown metric: qualty\. Did you mean quality\?.*'h' names it"
+    ):
         decide([Hypothesis("h", ALL, ("qualty",), (("A", "C"),))], {"quality": QUALITY})
     with pytest.raises(UnknownName, match="unknown system: D"):
         decide([Hypothesis("h", ALL, ("quality",), (("A", "D"),))], {"quality": QUALITY})
@@ -199,7 +230,10 @@ def test_a_file_that_cannot_be_read(tmp_path: Path):
         load_hypotheses(tmp_path / "latin.yaml")
 
 
-@given(st.lists(st.floats(0, 1), min_size=3, max_size=3), st.lists(st.floats(0, 1), min_size=3, max_size=3))
+@given(
+    st.lists(st.floats(0, 1), min_size=3, max_size=3),
+    st.lists(st.floats(0, 1), min_size=3, max_size=3),
+)
 def test_all_is_never_easier_than_any_of_the_same(p: list[float], q: list[float]):
     means: dict[str, float | None] = {"A": 0.9, "B": 0.8, "C": 0.5}
     tests = {
@@ -208,7 +242,8 @@ def test_all_is_never_easier_than_any_of_the_same(p: list[float], q: list[float]
     }
     pairs = (("A", "B"), ("A", "C"), ("B", "C"))
     every, some = (
-        decide([Hypothesis("h", combine, ("quality", "recall"), pairs)], tests)[0].p for combine in (ALL, ANY)
+        decide([Hypothesis("h", combine, ("quality", "recall"), pairs)], tests)[0].p
+        for combine in (ALL, ANY)
     )
     assert every == max(p + q)
     assert some == min(1.0, 2 * min(p + q))

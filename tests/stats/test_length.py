@@ -36,7 +36,10 @@ def test_questions_of_a_cluster_count_together():
     chance = np.random.default_rng(1)
     shared = np.repeat(chance.normal(size=20), 5)
     lengths = chance.normal(size=100)
-    alone, together = (length_controlled(shared, lengths, its) for its in (np.arange(100), np.repeat(np.arange(20), 5)))
+    alone, together = (
+        length_controlled(shared, lengths, its)
+        for its in (np.arange(100), np.repeat(np.arange(20), 5))
+    )
     assert alone.value == together.value
     assert alone.ends is not None
     assert together.ends is not None
@@ -53,15 +56,21 @@ def test_questions_of_a_cluster_count_together():
     ],
 )
 def test_without_an_interval_there_is_a_reason(n: int, lengths: float, clusters: int, reason: str):
-    found = length_controlled(np.arange(n) / 10, 7 + lengths * np.sin(np.arange(n)), np.arange(n) % clusters)
+    found = length_controlled(
+        np.arange(n) / 10, 7 + lengths * np.sin(np.arange(n)), np.arange(n) % clusters
+    )
     assert found.ends is None
     assert reason in (found.reason or "")
 
 
-@pytest.mark.parametrize(("as_long", "warned"), [(3, True), (9, True), (10, False), (90, False), (97, True)])
+@pytest.mark.parametrize(
+    ("as_long", "warned"), [(3, True), (9, True), (10, False), (90, False), (97, True)]
+)
 def test_a_figure_at_the_edge_of_the_lengths_is_called_extrapolated(as_long: int, warned: bool):
     chance = np.random.default_rng(2)
-    lengths = np.concatenate([1 + 50 * chance.random(as_long), -1 - 50 * chance.random(100 - as_long)])
+    lengths = np.concatenate(
+        [1 + 50 * chance.random(as_long), -1 - 50 * chance.random(100 - as_long)]
+    )
     found = length_controlled(chance.normal(size=100), lengths, np.arange(100))
     side, few = ("long", as_long) if as_long < 50 else ("short", 100 - as_long)
     expected = f"extrapolated: the first system's answer is at least as {side} on only {few} of 100 questions"
@@ -78,7 +87,11 @@ def test_equally_long_answers_are_on_both_sides():
 def test_differences_without_a_residual_have_no_interval(shift: float, slope: float):
     """Twenty ties, or differences of one size, do not show that the next one is the same."""
     lengths = np.arange(20.0) - 5
-    found = length_controlled(shift + slope * np.tanh(lengths / lengths.std(ddof=1)), lengths, np.arange(20))
+    found = length_controlled(
+        shift + slope * np.tanh(lengths / lengths.std(ddof=1)), lengths, np.arange(20)
+    )
     assert found.value == pytest.approx(shift, abs=1e-12)
     assert found.ends is None
-    assert found.reason == "length accounts for all of the differences, so their variance is unknown"
+    assert (
+        found.reason == "length accounts for all of the differences, so their variance is unknown"
+    )

@@ -32,11 +32,16 @@ def test_every_pattern_of_signs_is_looked_at_where_there_are_few():
     done = max_t(table)
     observed = [by_hand(table[:, i].tolist()) for i in (0, 1)]
     flipped = [
-        [by_hand((np.array(signs) * table[:, i]).tolist()) for i in (0, 1)] for signs in product((1, -1), repeat=5)
+        [by_hand((np.array(signs) * table[:, i]).tolist()) for i in (0, 1)]
+        for signs in product((1, -1), repeat=5)
     ]
     student = [2 * float(stats.t.sf(one, 4)) for one in observed]
-    single = [max(sum(one[i] >= observed[i] - 1e-9 for one in flipped) / 32, student[i]) for i in (0, 1)]
-    joint = [max(sum(max(one) >= observed[i] - 1e-9 for one in flipped) / 32, student[i]) for i in (0, 1)]
+    single = [
+        max(sum(one[i] >= observed[i] - 1e-9 for one in flipped) / 32, student[i]) for i in (0, 1)
+    ]
+    joint = [
+        max(sum(max(one) >= observed[i] - 1e-9 for one in flipped) / 32, student[i]) for i in (0, 1)
+    ]
     assert (done.patterns, done.exact, done.n, done.clusters) == (32, True, (5, 5), (5, 5))
     assert done.statistic[0] == pytest.approx(observed[0])
     assert done.p == pytest.approx(single)
@@ -48,7 +53,12 @@ def test_rows_given_four_times_under_one_key_change_nothing():
     chance = np.random.default_rng(1)
     table = chance.normal(0.3, 1, (30, 3))
     once = max_t(table, permutations=500, seed=4)
-    again = max_t(np.repeat(table, 4, axis=0), clusters=np.repeat(np.arange(30), 4).tolist(), permutations=500, seed=4)
+    again = max_t(
+        np.repeat(table, 4, axis=0),
+        clusters=np.repeat(np.arange(30), 4).tolist(),
+        permutations=500,
+        seed=4,
+    )
     assert again.p == once.p
     assert again.adjusted == once.adjusted
     assert again.statistic == pytest.approx(once.statistic)
@@ -65,7 +75,9 @@ def test_a_missing_question_is_left_out_of_its_own_hypothesis_alone():
 
 
 @given(st.integers(0, 1000), st.sampled_from([6, 30]))
-def test_an_adjusted_p_is_at_least_the_unadjusted_and_order_and_direction_do_not_matter(seed: int, n: int):
+def test_an_adjusted_p_is_at_least_the_unadjusted_and_order_and_direction_do_not_matter(
+    seed: int, n: int
+):
     table = np.random.default_rng(seed).normal(0.2, 1, (n, 4))
     done = max_t(table, permutations=99)
     assert all(a >= p for a, p in zip(done.adjusted, done.p, strict=True))  # type: ignore[operator]
@@ -97,11 +109,15 @@ def test_the_interval_is_the_test_inverted_at_its_critical_value():
     critical = there(done.critical)
     ends = hall(column.mean(), error, a, critical), hall(column.mean(), error, a, -critical)
     assert (done.low[0], done.high[0]) == pytest.approx(ends)
-    assert critical > 2  # 49 of 999 patterns and the observed one may reach as far: 50 / 1,000 = .05
+    assert (
+        critical > 2
+    )  # 49 of 999 patterns and the observed one may reach as far: 50 / 1,000 = .05
     assert done.reasons == (None,)
 
 
-_TIED = st.lists(st.lists(st.sampled_from([-1.0, 0.0, 0.0, 0.0, 0.5, 1.0]), min_size=3, max_size=3), min_size=6)
+_TIED = st.lists(
+    st.lists(st.sampled_from([-1.0, 0.0, 0.0, 0.0, 0.5, 1.0]), min_size=3, max_size=3), min_size=6
+)
 
 
 @given(_TIED, st.sampled_from([0.05, 0.2]), st.booleans())
@@ -118,10 +134,15 @@ def test_an_interval_excludes_zero_exactly_where_its_p_is_significant(
 
 def test_clusters_of_unequal_size_count_by_their_leverage():
     # sizes 1 1 2 2 3 3, each twice: n 24; leverages 24 x 11 / (12 x (24 - size)) = 22 / (24 - size)
-    d, sizes = np.array([1.0, 3, 2, -1, 4, 2] * 2), np.array([1, 1, 2, 2, 3, 3] * 2)  # of a size: d on every question
+    d, sizes = (
+        np.array([1.0, 3, 2, -1, 4, 2] * 2),
+        np.array([1, 1, 2, 2, 3, 3] * 2),
+    )  # of a size: d on every question
     done = max_t(np.repeat(d, sizes)[:, None], clusters=np.repeat(np.arange(12), sizes).tolist())
     u = sizes * 22 / (24 - sizes) * (d - 2)  # mean (1 + 3 + 4 - 2 + 12 + 6) / 12 = 2
-    jackknife = 11 / 12 * sum(((48 - s * x) / (24 - s) - 2) ** 2 for s, x in zip(sizes, d, strict=True))
+    jackknife = (
+        11 / 12 * sum(((48 - s * x) / (24 - s) - 2) ** 2 for s, x in zip(sizes, d, strict=True))
+    )
     assert there(done.standard_error[0]) ** 2 == pytest.approx(12 / 11 * (u**2).sum() / 24**2)
     assert there(done.standard_error[0]) ** 2 == pytest.approx(jackknife)
     assert done.patterns == 4096
@@ -130,7 +151,9 @@ def test_clusters_of_unequal_size_count_by_their_leverage():
 
 def test_below_five_effective_clusters_nothing_is_tested():
     table = np.random.default_rng(5).normal(1, 0.1, (60, 1))
-    done = max_t(table, clusters=[0] * 30 + list(range(1, 31)))  # half of the questions in one cluster, 31 in all
+    done = max_t(
+        table, clusters=[0] * 30 + list(range(1, 31))
+    )  # half of the questions in one cluster, 31 in all
     assert (done.p, done.low, done.clusters) == ((None,), (None,), (31,))
     assert done.reasons == ("2.1 effective clusters are too few for a decision",)
     assert max_t(table, clusters=[i // 2 for i in range(60)]).effective == (30,)
@@ -138,6 +161,8 @@ def test_below_five_effective_clusters_nothing_is_tested():
 
 def test_few_skewed_differences_are_remarked_on():
     skewed = np.array([[-0.1], [-0.1], [-0.2], [0.0], [-0.1], [-0.1], [-0.2], [0.1], [0.9], [0.1]])
-    remark = "skewed differences (skewness 2.2): with fewer than 30 questions the test rejects too often"
+    remark = (
+        "skewed differences (skewness 2.2): with fewer than 30 questions the test rejects too often"
+    )
     assert max_t(skewed).remarks == (remark,)
     assert max_t(np.tile(skewed, (3, 1)), permutations=99).remarks == (None,)

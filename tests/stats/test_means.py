@@ -21,7 +21,12 @@ def test_without_skewness_it_is_students_t() -> None:
     # 1, 2, 3, 4: mean 2.5, squares 2.25 + 0.25 + 0.25 + 2.25 = 5, variance 5/3, standard error sqrt(5/12) = 0.645497;
     # cubes cancel, a = 0; t(3) = 3.182446, so half a width of 2.054260.
     interval = mean_estimate([1, 2, 3, 4])
-    assert (interval.value, interval.n, interval.level, interval.method) == (2.5, 4, 0.95, "Hall's t")
+    assert (interval.value, interval.n, interval.level, interval.method) == (
+        2.5,
+        4,
+        0.95,
+        "Hall's t",
+    )
     assert (interval.clusters, interval.reason) == (None, None)
     assert interval.ends == pytest.approx((0.445740, 4.554260), abs=1e-6)
 
@@ -38,7 +43,9 @@ def test_clusters_by_hand() -> None:
     # sums 3 2 1 of 2 2 2: mean 6/6 = 1; u = 1 0 -1; squares 2, cubes 0; error sqrt(3/2 x 2) / 6; t(2) = 4.302653
     interval = mean_estimate([1, 2, 2, 0, 1, 0], clusters="aabbcc")
     assert (interval.value, interval.n, interval.clusters, interval.effective) == (1, 6, 3, 3)
-    assert interval.ends == pytest.approx((1 - 4.302653 * 3**0.5 / 6, 1 + 4.302653 * 3**0.5 / 6), abs=1e-6)
+    assert interval.ends == pytest.approx(
+        (1 - 4.302653 * 3**0.5 / 6, 1 + 4.302653 * 3**0.5 / 6), abs=1e-6
+    )
     assert interval.remark == "3.0 effective clusters are too few for a decision"
 
 
@@ -67,7 +74,10 @@ def test_scores_that_are_only_0_or_1_have_wilsons_interval(good: int) -> None:
 
 
 def test_an_interval_of_few_values_is_remarked_on() -> None:
-    assert mean_estimate([0, 1, 1, 0, 1], bounds=(0, 1)).remark == "an interval of 5 values means little"
+    assert (
+        mean_estimate([0, 1, 1, 0, 1], bounds=(0, 1)).remark
+        == "an interval of 5 values means little"
+    )
     assert mean_estimate([0.1, 0.9, 0.4]).remark == "an interval of 3 values means little"
     assert (mean_estimate([0.1, 0.9] * 3).remark, mean_estimate([0.5] * 3).remark) == (None, None)
     assert mean_estimate([0.5] * 3, bounds=(0, 1)).remark
@@ -75,7 +85,9 @@ def test_an_interval_of_few_values_is_remarked_on() -> None:
 
 def test_interval_is_clipped_to_the_bounds() -> None:
     assert mean_estimate([1, 2, 3, 4], bounds=(1, 4)).ends == (1, 4)
-    assert mean_estimate([1, 2, 3, 4], bounds=(None, 4)).ends == pytest.approx((0.445740, 4), abs=1e-6)
+    assert mean_estimate([1, 2, 3, 4], bounds=(None, 4)).ends == pytest.approx(
+        (0.445740, 4), abs=1e-6
+    )
 
 
 def test_a_bound_that_a_value_breaks_does_not_clip() -> None:
@@ -85,11 +97,19 @@ def test_a_bound_that_a_value_breaks_does_not_clip() -> None:
 
 
 def test_no_interval_for_fewer_than_two_clusters() -> None:
-    none, one, same = mean_estimate([]), mean_estimate([0.7]), mean_estimate([0.2, 0.4], "aa", (0, 1))
+    none, one, same = (
+        mean_estimate([]),
+        mean_estimate([0.7]),
+        mean_estimate([0.2, 0.4], "aa", (0, 1)),
+    )
     assert (none.value, none.ends, none.reason) == (None, None, "there are no values")
     assert (one.value, one.ends, one.reason) == (0.7, None, "there is only 1 value")
     assert same.value == pytest.approx(0.3)
-    assert (same.ends, same.clusters, same.reason) == (None, 1, "all 2 values belong to one cluster")
+    assert (same.ends, same.clusters, same.reason) == (
+        None,
+        1,
+        "all 2 values belong to one cluster",
+    )
 
 
 def test_equal_clusters_are_counted_and_not_their_values() -> None:
@@ -131,8 +151,13 @@ def test_neither_order_nor_repetition_within_clusters_changes_a_figure(
 
 
 @given(_VALUES, st.floats(0.5, 0.999))
-def test_the_interval_holds_the_mean_and_follows_reflection(values: list[float], level: float) -> None:
-    interval, turned = mean_estimate(values, level=level), mean_estimate([-value for value in values], level=level)
+def test_the_interval_holds_the_mean_and_follows_reflection(
+    values: list[float], level: float
+) -> None:
+    interval, turned = (
+        mean_estimate(values, level=level),
+        mean_estimate([-value for value in values], level=level),
+    )
     if interval.ends:
         low, high = interval.ends
         assert low < there(interval.value) < high
@@ -143,7 +168,9 @@ def test_equal_values_by_hand() -> None:
     # s = 1 - .025^(1/2) = 0.841886: 1 - s of the way from the top to the bottom
     assert equal_interval(1.0, 2, 0.0, 1.0) == pytest.approx((0.158114, 1.0), abs=1e-6)
     # level .9: s = 1 - .05^(1/2) = .776393; 3 - s x 2 = 1.447214, 3 + s x 2 = 4.552786
-    assert equal_interval(3.0, 2, 1.0, 5.0, level=0.9) == pytest.approx((1.447214, 4.552786), abs=1e-6)
+    assert equal_interval(3.0, 2, 1.0, 5.0, level=0.9) == pytest.approx(
+        (1.447214, 4.552786), abs=1e-6
+    )
 
 
 @given(st.floats(0, 1), st.integers(1, 400))
@@ -162,15 +189,22 @@ def test_what_makes_no_sense_is_refused(value: float, n: int, level: float) -> N
         equal_interval(value, n, 0.0, 1.0, level)
 
 
-@pytest.mark.parametrize(("k", "excluded"), [(1, False), (2, False), (5, False), (6, True), (9, True)])
+@pytest.mark.parametrize(
+    ("k", "excluded"), [(1, False), (2, False), (5, False), (6, True), (9, True)]
+)
 @pytest.mark.parametrize("n", [40, 400])
-def test_few_values_above_equal_ones_exclude_them_from_six_on(k: int, n: int, excluded: bool) -> None:
+def test_few_values_above_equal_ones_exclude_them_from_six_on(
+    k: int, n: int, excluded: bool
+) -> None:
     # as likely all below: p = 2 / 2^k, .0625 for five and .03125 for six
     found = mean_estimate([1.0] * k + [0.0] * (n - k), bounds=(-1, 1))
     low, high = there(found.ends)
     assert (low > 0, high > k / n) == (excluded, True)
     if 1 < k < 6:
-        assert found.remark == f"extended to hold 0: {k} of {n} values differ from it, by signs p = {2 / 2**k:.2g}"
+        assert (
+            found.remark
+            == f"extended to hold 0: {k} of {n} values differ from it, by signs p = {2 / 2**k:.2g}"
+        )
     turned = mean_estimate([-1.0] * k + [0.0] * (n - k), bounds=(-1, 1))
     assert turned.ends == (-high, -low)
     # ties count half in a share of questions won: 2 of 40 won, 38 ties is no share above .5

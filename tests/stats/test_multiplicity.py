@@ -14,14 +14,59 @@ from longmark.stats.multiplicity import BENJAMINI_HOCHBERG, BONFERRONI, HOLM, ME
 P = [0.0021, 0.04, 0.04, 0.3, 0.0007, 0.012, 0.049, 1.0, 0.012, 0.7, 0.0, 0.051, 0.2, 0.011, 0.0033]
 # PROVENANCE: statsmodels.stats.multitest.multipletests(P, 0.05, method), statsmodels 0.15.0, rounded to 12 places.
 STATSMODELS = {
-    BONFERRONI: [0.0315, 0.6, 0.6, 1.0, 0.0105, 0.18, 0.735, 1.0, 0.18, 1.0, 0.0, 0.765, 1.0, 0.165, 0.0495],
-    HOLM: [0.0273, 0.32, 0.32, 0.9, 0.0098, 0.121, 0.32, 1.0, 0.121, 1.0, 0.0, 0.32, 0.8, 0.121, 0.0396],
+    BONFERRONI: [
+        0.0315,
+        0.6,
+        0.6,
+        1.0,
+        0.0105,
+        0.18,
+        0.735,
+        1.0,
+        0.18,
+        1.0,
+        0.0,
+        0.765,
+        1.0,
+        0.165,
+        0.0495,
+    ],
+    HOLM: [
+        0.0273,
+        0.32,
+        0.32,
+        0.9,
+        0.0098,
+        0.121,
+        0.32,
+        1.0,
+        0.121,
+        1.0,
+        0.0,
+        0.32,
+        0.8,
+        0.121,
+        0.0396,
+    ],
     BENJAMINI_HOCHBERG: [
-        *(0.0105, 0.066666666667, 0.066666666667, 0.346153846154, 0.00525, 0.025714285714, 0.069545454545, 1.0),
+        *(
+            0.0105,
+            0.066666666667,
+            0.066666666667,
+            0.346153846154,
+            0.00525,
+            0.025714285714,
+            0.069545454545,
+            1.0,
+        ),
         *(0.025714285714, 0.75, 0.0, 0.069545454545, 0.25, 0.025714285714, 0.012375),
     ],
 }
-REJECTED = {BONFERRONI: {0, 4, 10, 14}, HOLM: {0, 4, 10, 14}, BENJAMINI_HOCHBERG: {0, 4, 5, 8, 10, 13, 14}}
+REJECTED = {
+    BONFERRONI: {0, 4, 10, 14},
+    HOLM: {0, 4, 10, 14},
+    BENJAMINI_HOCHBERG: {0, 4, 5, 8, 10, 13, 14},
+}
 
 probabilities = st.lists(st.floats(0, 1), max_size=12)
 
@@ -55,15 +100,27 @@ def test_benjamini_hochberg_is_that_of_scipy(p: list[float]):
 def test_corrections_keep_the_order_and_each_other(p: list[float]):
     found = {method: adjust(p, method).adjusted for method in METHODS}
     for i, one in enumerate(p):
-        plain, bonferroni, holm, bh = (found[m][i] for m in (NONE, BONFERRONI, HOLM, BENJAMINI_HOCHBERG))
+        plain, bonferroni, holm, bh = (
+            found[m][i] for m in (NONE, BONFERRONI, HOLM, BENJAMINI_HOCHBERG)
+        )
         assert plain is not None
         assert bonferroni is not None
         assert holm is not None
         assert bh is not None
-        assert one == plain <= bh * (1 + 1e-12) <= holm * (1 + 1e-12) ** 2 <= bonferroni * (1 + 1e-12) ** 3
+        assert (
+            one
+            == plain
+            <= bh * (1 + 1e-12)
+            <= holm * (1 + 1e-12) ** 2
+            <= bonferroni * (1 + 1e-12) ** 3
+        )
         assert bonferroni <= 1
         for adjusted in found.values():
-            assert all((adjusted[i] or 0) <= (adjusted[j] or 0) for j, other in enumerate(p) if one <= other)
+            assert all(
+                (adjusted[i] or 0) <= (adjusted[j] or 0)
+                for j, other in enumerate(p)
+                if one <= other
+            )
 
 
 def test_what_was_not_tested_does_not_count():
@@ -92,7 +149,9 @@ def test_levels_under_the_null_hypothesis():
     # .05 exactly; Bonferroni and Holm 1 - (1 - .05 / 8)^8 = .0489).
     random = np.random.default_rng(1)
     families = random.random((2_000, 8))
-    found = {method: sum(any(adjust(p, method).significant) for p in families) for method in METHODS}
+    found = {
+        method: sum(any(adjust(p, method).significant) for p in families) for method in METHODS
+    }
     assert found[NONE] > 600
     for method in (BONFERRONI, HOLM, BENJAMINI_HOCHBERG):
         assert 68 <= found[method] <= 132

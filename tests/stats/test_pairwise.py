@@ -52,7 +52,10 @@ def test_the_size_of_a_tie_is_not_fitted_to_the_pairs_it_judges():
 
 
 def test_answers_without_a_score_make_no_pair():
-    assert pairs_right([(a(1, 2, NAN), a(1, NAN, 3))]).reason == "no question has two answers with a score and a label"
+    assert (
+        pairs_right([(a(1, 2, NAN), a(1, NAN, 3))]).reason
+        == "no question has two answers with a score and a label"
+    )
     assert pairs_right([]).value is None
     assert pairs_right([(a(1, 2, NAN), a(1, 2, 3)), (a(1), a(1))], published=True).value == 1
 
@@ -72,7 +75,8 @@ def test_soft_pairwise_accuracy():
 
 def test_too_little_for_soft_pairwise_accuracy():
     assert (
-        soft_pairwise(np.full((9, 3), NAN), np.ones((9, 3))).reason == "no two systems have three questions in common"
+        soft_pairwise(np.full((9, 3), NAN), np.ones((9, 3))).reason
+        == "no two systems have three questions in common"
     )
     assert soft_pairwise(np.ones((9, 1)), np.ones((9, 1))).value is None
     many = np.random.default_rng(2).normal(size=(5, 34))
@@ -81,7 +85,9 @@ def test_too_little_for_soft_pairwise_accuracy():
 
 def enumerated(differences: np.ndarray) -> float:
     """Every pattern of signs: the share with a sum below the observed one, and half of those that equal it."""
-    sums = np.array([np.dot(signs, differences) for signs in product((1, -1), repeat=len(differences))])
+    sums = np.array(
+        [np.dot(signs, differences) for signs in product((1, -1), repeat=len(differences))]
+    )
     equal = np.abs(sums - differences.sum()) < 1e-9
     return float(np.mean((sums < differences.sum()) & ~equal) + np.mean(equal) / 2)
 
@@ -94,7 +100,10 @@ def test_how_sure_pairs_are_counts_equal_patterns_by_half():
     chance = np.random.default_rng(3)
     for n in (3, 4, 6, 9):
         for _ in range(10):
-            first, second = chance.integers(0, 3, n).astype(float), chance.integers(0, 3, n).astype(float)
+            first, second = (
+                chance.integers(0, 3, n).astype(float),
+                chance.integers(0, 3, n).astype(float),
+            )
             assert share_below(first, second) == pytest.approx(enumerated(first - second))
 
 
@@ -108,7 +117,9 @@ def test_how_sure_drawn_patterns_are_depends_on_no_order():
 
 
 def test_a_metric_that_scores_every_answer_alike_is_half_right_of_every_pair_of_systems():
-    human = np.random.default_rng(0).normal(size=(40, 3)) + a(2, 1, 0)  # people are sure of every pair
+    human = np.random.default_rng(0).normal(size=(40, 3)) + a(
+        2, 1, 0
+    )  # people are sure of every pair
     constant = np.full((40, 3), 0.5)
     found, turned = soft_pairwise(human, constant), soft_pairwise(human[:, ::-1], constant)
     assert found.value == pytest.approx(0.5, abs=0.002)
@@ -117,10 +128,16 @@ def test_a_metric_that_scores_every_answer_alike_is_half_right_of_every_pair_of_
 
 def test_ties_of_a_metric_are_the_same_in_every_order_of_rows_and_systems():
     chance = np.random.default_rng(5)
-    human, metric = chance.normal(size=(12, 3)) + a(1, 0.5, 0), (chance.random((12, 3)) > 0.8).astype(float)
+    human, metric = (
+        chance.normal(size=(12, 3)) + a(1, 0.5, 0),
+        (chance.random((12, 3)) > 0.8).astype(float),
+    )
     pairs = [(0, 1), (0, 2), (1, 2)]
     expected = np.mean(
-        [1 - abs(enumerated(human[:, i] - human[:, j]) - enumerated(metric[:, i] - metric[:, j])) for i, j in pairs]
+        [
+            1 - abs(enumerated(human[:, i] - human[:, j]) - enumerated(metric[:, i] - metric[:, j]))
+            for i, j in pairs
+        ]
     )
     for rows in (np.arange(12), chance.permutation(12)):
         for systems in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):

@@ -28,7 +28,10 @@ def by_every_pattern(pairs: list[tuple[float, float]], alternative: str) -> floa
     """p in whole tenths, so that nothing is rounded."""
     differences = [round(10 * a) - round(10 * b) for a, b in pairs]
     observed = sum(differences)
-    sums = [sum(map(int.__mul__, signs, differences)) for signs in itertools.product((1, -1), repeat=len(differences))]
+    sums = [
+        sum(map(int.__mul__, signs, differences))
+        for signs in itertools.product((1, -1), repeat=len(differences))
+    ]
     reached = {
         "two-sided": [abs(one) >= abs(observed) for one in sums],
         "greater": [one >= observed for one in sums],
@@ -42,7 +45,13 @@ def test_by_hand():
     # One-sided 1 / 8 as expected; against expectation all eight sums are at most 6.
     a, b = [2.0, 4.0, 3.0], [1.0, 2.0, 0.0]
     test = paired_permutation(a, b)
-    assert (test.difference, test.p, test.n, test.permutations, test.exact) == (2.0, 0.25, 3, 8, True)
+    assert (test.difference, test.p, test.n, test.permutations, test.exact) == (
+        2.0,
+        0.25,
+        3,
+        8,
+        True,
+    )
     assert paired_permutation(a, b, alternative="greater").p == 0.125
     assert paired_permutation(a, b, alternative="less").p == 1.0
     assert paired_permutation(b, a, alternative="less").p == 0.125
@@ -62,9 +71,14 @@ def test_p_is_that_of_scipy(alternative: str):
     random = np.random.default_rng(1)
     a, b = random.random(11), random.random(11) + 0.1
     theirs = stats.permutation_test(
-        (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples", alternative=alternative
+        (a, b),
+        lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type="samples",
+        alternative=alternative,
     )
-    assert p_of(paired_permutation(a, b, alternative=alternative)) == pytest.approx(theirs.pvalue, abs=1e-12)
+    assert p_of(paired_permutation(a, b, alternative=alternative)) == pytest.approx(
+        theirs.pvalue, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("alternative", DIRECTIONS)
@@ -78,7 +92,9 @@ def test_drawn_patterns_agree_with_all_of_them(alternative: str, monkeypatch: py
     assert abs(p_of(drawn) - exact) < 5 * np.sqrt(exact * (1 - exact) / 200_000) + 1e-5
 
 
-def test_drawn_patterns_give_every_difference_either_sign_by_itself(monkeypatch: pytest.MonkeyPatch):
+def test_drawn_patterns_give_every_difference_either_sign_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+):
     # Powers of two: each sum tells the signs it was made of. 11 differences fill one byte and part of a second one.
     units = np.power(2.0, np.arange(11), dtype=np.float64)
     sums = permutation._drawn_sums(units, 200_000, np.random.default_rng(3))
@@ -99,7 +115,13 @@ def test_chunks_change_nothing_but_memory(monkeypatch: pytest.MonkeyPatch):
 def test_p_is_never_zero_unless_the_authors_way_is_asked_for():
     a, b = np.linspace(1, 2, 40), np.zeros(40)
     ours = paired_permutation(a, b, permutations=999)
-    assert (ours.p, ours.permutations, ours.exact, ours.plus_one, ours.seed) == (1 / 1_000, 999, False, True, 0)
+    assert (ours.p, ours.permutations, ours.exact, ours.plus_one, ours.seed) == (
+        1 / 1_000,
+        999,
+        False,
+        True,
+        0,
+    )
     assert paired_permutation(a, b, permutations=999, plus_one=False).p == 0.0
 
 
@@ -108,14 +130,26 @@ def test_differences_of_zero_turn_nowhere():
     a, b = np.zeros(1_000), np.zeros(1_000)
     a[[10, 500]] = 1.0
     test = paired_permutation(a, b)
-    assert (test.p, test.permutations, test.exact, test.n, test.difference) == (0.5, 4, True, 1_000, 0.002)
+    assert (test.p, test.permutations, test.exact, test.n, test.difference) == (
+        0.5,
+        4,
+        True,
+        1_000,
+        0.002,
+    )
 
 
 def test_clusters_turn_as_one():
     # Clusters with sums 3, 1, 1 of differences 1, 2 | 1 | 2, -1: eight patterns; ±5 reach 5.
     a, b = [1.0, 2.0, 1.0, 2.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]
     test = paired_permutation(a, b, clusters=["x", "x", "y", "z", "z"])
-    assert (test.p, test.permutations, test.clusters, test.n, test.difference) == (0.25, 8, 3, 5, 1.0)
+    assert (test.p, test.permutations, test.clusters, test.n, test.difference) == (
+        0.25,
+        8,
+        3,
+        5,
+        1.0,
+    )
     plain = paired_permutation(a, b)
     assert (plain.clusters, plain.permutations) == (None, 32)
 
@@ -162,7 +196,9 @@ def test_p_has_no_unit_and_turns_with_the_systems(pairs: list[tuple[float, float
     a, b = (np.array(column) for column in zip(*pairs, strict=True))
     assert p_of(paired_permutation(scale * a, scale * b)) == p_of(paired_permutation(a, b))
     assert p_of(paired_permutation(b, a)) == p_of(paired_permutation(a, b))
-    assert p_of(paired_permutation(b, a, alternative="less")) == p_of(paired_permutation(a, b, alternative="greater"))
+    assert p_of(paired_permutation(b, a, alternative="less")) == p_of(
+        paired_permutation(a, b, alternative="greater")
+    )
 
 
 @pytest.mark.parametrize("alternative", DIRECTIONS)
@@ -173,7 +209,10 @@ def test_the_level_is_held_under_the_null_hypothesis(alternative: str):
     for _ in range(600):
         base = random.random(30)
         a, b = base + random.normal(0, 0.2, 30), base + random.normal(0, 0.2, 30)
-        found += p_of(paired_permutation(a, b, alternative=alternative, permutations=199, seed=random)) <= 0.05
+        found += (
+            p_of(paired_permutation(a, b, alternative=alternative, permutations=199, seed=random))
+            <= 0.05
+        )
     assert 13 <= found <= 47
 
 

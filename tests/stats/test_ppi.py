@@ -18,7 +18,9 @@ from longmark.errors import UnknownName, UserError
 from longmark.stats.means import wilson
 from longmark.stats.ppi import ppi_mean
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "goldens" / "stats_oracles.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "goldens" / "stats_oracles.json").read_text(encoding="utf-8")
+)
 
 
 def test_by_hand():
@@ -43,7 +45,9 @@ def test_by_hand():
 
 @pytest.mark.parametrize("case", GOLDEN["ppi"])
 @pytest.mark.parametrize(("name", "weight"), [("tuned", None), ("full", 1.0), ("half", 0.5)])
-def test_the_published_form_is_that_of_ppi_python(case: dict[str, Any], name: str, weight: float | None):
+def test_the_published_form_is_that_of_ppi_python(
+    case: dict[str, Any], name: str, weight: float | None
+):
     human = case["human"] + [None] * (len(case["judge"]) - len(case["human"]))
     found = ppi_mean(human, case["judge"], weight=weight, level=0.9, method="normal")
     assert [found.value, found.low, found.high] == pytest.approx(case[name], abs=1e-10)
@@ -52,7 +56,10 @@ def test_the_published_form_is_that_of_ppi_python(case: dict[str, Any], name: st
 def test_without_scores_elsewhere_or_with_weight_0_it_is_students_interval():
     y = [0.2, 0.9, 0.4, 0.7, 0.6]
     low, high = scipy_stats.t.interval(0.95, 4, np.mean(y), scipy_stats.sem(y))
-    for found in (ppi_mean(y, [0.1, 0.5, 0.4, 0.8, 0.6]), ppi_mean([*y, None], [0, 0, 1, 0, 1, 1], weight=0.0)):
+    for found in (
+        ppi_mean(y, [0.1, 0.5, 0.4, 0.8, 0.6]),
+        ppi_mean([*y, None], [0, 0, 1, 0, 1, 1], weight=0.0),
+    ):
         assert (found.value, found.low, found.high) == pytest.approx((np.mean(y), low, high))
         assert found.human is not None
         assert (found.human.low, found.human.high) == pytest.approx((low, high))
@@ -114,7 +121,12 @@ def test_it_covers_where_the_judge_is_biased_and_is_narrower_where_the_judge_fol
 points = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=4, max_size=20)
 
 
-@given(points, st.lists(st.integers(0, 10), min_size=2, max_size=20), st.integers(-5, 5), st.integers(2, 9))
+@given(
+    points,
+    st.lists(st.integers(0, 10), min_size=2, max_size=20),
+    st.integers(-5, 5),
+    st.integers(2, 9),
+)
 def test_moves_with_the_scale_and_ignores_a_constant_bias(
     labelled: list[tuple[int, int]], others: list[int], shift: int, factor: int
 ):
@@ -122,7 +134,9 @@ def test_moves_with_the_scale_and_ignores_a_constant_bias(
     judge = [f for _, f in labelled] + others
     found = ppi_mean(human, judge)
     biased = ppi_mean(human, [f + shift for f in judge])
-    scaled = ppi_mean([None if y is None else factor * y for y in human], [factor * f for f in judge])
+    scaled = ppi_mean(
+        [None if y is None else factor * y for y in human], [factor * f for f in judge]
+    )
     assert biased.value == pytest.approx(found.value)
     assert scaled.value == pytest.approx(factor * found.value)  # type: ignore[operator]
     assert found.weight is not None

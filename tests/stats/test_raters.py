@@ -22,17 +22,30 @@ def corrected(table: LabelledScores, sides: dict[int, float]) -> Any:
 
 
 def planted(
-    chance: np.random.Generator, tastes: Any, effect: float = 0.0, questions: int = 200, labelled: int = 100
+    chance: np.random.Generator,
+    tastes: Any,
+    effect: float = 0.0,
+    questions: int = 200,
+    labelled: int = 100,
 ) -> LabelledScores:
     """Labels that each rater moves by a severity, and by a taste (rater, system); the first system is better by an
     effect in truth."""
     tastes = np.array(tastes)
-    quality = 0.7 * chance.normal(size=(questions, 1)) + 0.7 * chance.normal(size=(questions, 2)) + [effect, 0]
-    severity, noise = chance.normal(0, 0.3, (len(tastes), 1, 1)), chance.normal(0, 0.4, (len(tastes), questions, 2))
+    quality = (
+        0.7 * chance.normal(size=(questions, 1))
+        + 0.7 * chance.normal(size=(questions, 2))
+        + [effect, 0]
+    )
+    severity, noise = (
+        chance.normal(0, 0.3, (len(tastes), 1, 1)),
+        chance.normal(0, 0.4, (len(tastes), questions, 2)),
+    )
     of_raters = quality + severity + tastes[:, None, :] + noise
     of_raters[:, chance.permutation(questions)[labelled:]] = np.nan
     scores = quality + chance.normal(0, 0.75, quality.shape) + [0.3, 0]
-    return LabelledScores(scores, of_raters.mean(axis=0), rater_labels=list(of_raters), bounds=(-4.0, 4.0))
+    return LabelledScores(
+        scores, of_raters.mean(axis=0), rater_labels=list(of_raters), bounds=(-4.0, 4.0)
+    )
 
 
 def these(table: LabelledScores) -> LabelledScores:
@@ -75,7 +88,9 @@ def test_a_contradiction_is_an_interval_on_either_side_of_0():
     assert contradiction([of(0.9, 1.3), of(-0.7, 0.1)]) is None
     assert contradiction([of(-1.3, -0.9), of(-0.7, -0.1)]) is None
     assert contradiction([of(-0.1, 0.3), of(-0.7, -0.3), of(0.1, 0.9)]) is not None
-    assert contradiction([Estimate(0.5, None, None, 5), of(-0.7, -0.3)]) is None, "too few labels show nothing"
+    assert contradiction([Estimate(0.5, None, None, 5), of(-0.7, -0.3)]) is None, (
+        "too few labels show nothing"
+    )
     assert contradiction([]) is None
 
 
@@ -109,8 +124,12 @@ def test_raters_who_share_no_answer_and_label_one_system_each_show_nothing():
     first, second = table.rater_labels
     own = [np.where([True, False], first, np.nan), np.where([False, True], second, np.nan)]
     apart = replace(table, labels=np.stack([own[0][:, 0], own[1][:, 1]], axis=1), rater_labels=own)
-    assert corrected(these(apart), DIFFERENCE).reason.startswith("100 % of the labels of the systems are by different ")
-    questions = np.arange(200)[:, None] % 2 == 0  # whole questions: as much of one system as of the other
+    assert corrected(these(apart), DIFFERENCE).reason.startswith(
+        "100 % of the labels of the systems are by different "
+    )
+    questions = (
+        np.arange(200)[:, None] % 2 == 0
+    )  # whole questions: as much of one system as of the other
     own = [np.where(questions, first, np.nan), np.where(questions, np.nan, second)]
     halves = replace(table, labels=np.where(questions, first, second), rater_labels=own)
     assert corrected(these(halves), DIFFERENCE).low > 0

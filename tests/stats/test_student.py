@@ -36,13 +36,17 @@ def test_quantiles_are_those_of_scipy() -> None:
 
 def test_quantiles_with_closed_forms() -> None:
     assert t_quantile(0.5, 1) == pytest.approx(1.0)  # Cauchy: tan(pi / 4)
-    assert t_quantile(0.5, 2) == pytest.approx(math.sqrt(2 / 3))  # t = p sqrt(2 / (1 - p²)), p = 1/2
+    assert t_quantile(0.5, 2) == pytest.approx(
+        math.sqrt(2 / 3)
+    )  # t = p sqrt(2 / (1 - p²)), p = 1/2
     # Four degrees of freedom: P(|T| < t) = s (3 - s²) / 2 with s = t / sqrt(t² + 4); at t = 2, s = 1/sqrt(2).
     level = (1 / math.sqrt(2)) * (3 - 0.5) / 2
     assert t_quantile(level, 4) == pytest.approx(2.0, rel=1e-12)
 
 
 @given(st.floats(0.01, 0.999), st.integers(1, 5000))
-def test_quantiles_fall_with_the_degrees_of_freedom_and_rise_with_the_level(level: float, df: int) -> None:
+def test_quantiles_fall_with_the_degrees_of_freedom_and_rise_with_the_level(
+    level: float, df: int
+) -> None:
     assert t_quantile(level, df) > t_quantile(level, df + 1) > 0
     assert t_quantile(level, df) < t_quantile(level + 0.0005, df)

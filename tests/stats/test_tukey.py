@@ -22,7 +22,9 @@ from longmark.stats.tukey import least_p, tukey
 NAMES = "ABCDEFGHIJ"
 scores = st.integers(0, 4).map(lambda tenth: tenth / 10)
 tables = st.integers(2, 4).flatmap(
-    lambda k: st.lists(st.lists(scores, min_size=k, max_size=k), min_size=3, max_size={2: 7, 3: 4, 4: 3}[k])
+    lambda k: st.lists(
+        st.lists(scores, min_size=k, max_size=k), min_size=3, max_size={2: 7, 3: 4, 4: 3}[k]
+    )
 )
 
 
@@ -56,7 +58,9 @@ def test_by_hand():
     # Two systems, differences 1, 2, 3 in three rows: the 2^3 tables turn signs; 6 is reached by ±6, so p = 2 / 8.
     two = tukey([[2, 1], [4, 2], [3, 0]], ["new", "old"])
     assert (two.means, two.n, two.permutations, two.exact) == ((3.0, 1.0), 3, 8, True)
-    assert [(pair.a, pair.b, pair.difference, pair.p) for pair in two.pairs] == [("new", "old", 2.0, 0.25)]
+    assert [(pair.a, pair.b, pair.difference, pair.p) for pair in two.pairs] == [
+        ("new", "old", 2.0, 0.25)
+    ]
     # Three systems and the row 0, 0, 1 three times: 27 places for the ones, each with the same chance. Sums are 3, 0, 0
     # (3 ways, range 3), 2, 1, 0 (18 ways, range 2) or 1, 1, 1 (6 ways, range 0). C - A = 3 is reached in 3 of 27 ways;
     # A - B = 0 always.
@@ -73,8 +77,12 @@ def test_small_tables_are_enumerated(table: list[list[float]]):
     assert p_values(test) == pytest.approx(by_every_table(table), abs=1e-12)
 
 
-@pytest.mark.parametrize(("k", "n", "longest"), [(2, 14, 5040), (3, 6, 5040), (4, 4, 5040), (3, 6, 1), (4, 4, 1)])
-def test_drawn_tables_agree_with_all_of_them(k: int, n: int, longest: int, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    ("k", "n", "longest"), [(2, 14, 5040), (3, 6, 5040), (4, 4, 5040), (3, 6, 1), (4, 4, 1)]
+)
+def test_drawn_tables_agree_with_all_of_them(
+    k: int, n: int, longest: int, monkeypatch: pytest.MonkeyPatch
+):
     random = np.random.default_rng(k + n)
     table = np.round(random.random((n, k)) + np.arange(k) * 0.15, 1)
     monkeypatch.setattr(module, "_EXACT", 10**8)
@@ -122,7 +130,12 @@ def test_the_authors_p_can_be_zero_and_ours_not():
     assert p_values(ours) == [1 / 1000] * 3
     theirs = tukey(table, "ABC", permutations=999, plus_one=False)
     assert p_values(theirs) == [0.0] * 3
-    assert (ours.plus_one, theirs.plus_one, theirs.permutations, theirs.seed) == (True, False, 999, 0)
+    assert (ours.plus_one, theirs.plus_one, theirs.permutations, theirs.seed) == (
+        True,
+        False,
+        999,
+        0,
+    )
 
 
 def test_rows_that_lack_a_system_are_left_out_and_counted():
@@ -142,7 +155,12 @@ def test_rows_that_lack_a_system_are_left_out_and_counted():
 
 def test_the_listings_way_shuffles_what_is_there():
     # Row 4 has one score, which stays where it is and counts in B's mean.
-    table: list[list[float | None]] = [[0.1, 0.2, 0.9], [0.3, None, 0.4], [0.2, 0.2, 0.8], [None, 0.5, None]]
+    table: list[list[float | None]] = [
+        [0.1, 0.2, 0.9],
+        [0.3, None, 0.4],
+        [0.2, 0.2, 0.8],
+        [None, 0.5, None],
+    ]
     table.append([None, 0.3, 0.6])
     test = tukey(table, "ABC", keep_incomplete=True)
     assert (test.n, test.missing, test.exact) == (4, 4 - 1, True)
@@ -178,8 +196,16 @@ def test_one_sided_p():
     p = test.pair("C", "A").p
     assert p == pytest.approx(3 / 27)
     assert test.p_value("C", "A") == p
-    assert test.p_value("C", "A", "greater") == test.p_value("A", "C", "less") == pytest.approx(1.5 / 27)
-    assert test.p_value("C", "A", "less") == test.p_value("A", "C", "greater") == pytest.approx(1 - 1.5 / 27)
+    assert (
+        test.p_value("C", "A", "greater")
+        == test.p_value("A", "C", "less")
+        == pytest.approx(1.5 / 27)
+    )
+    assert (
+        test.p_value("C", "A", "less")
+        == test.p_value("A", "C", "greater")
+        == pytest.approx(1 - 1.5 / 27)
+    )
     assert test.p_value("A", "B", "greater") == test.p_value("A", "B", "less") == 0.5
     assert (test.pair("C", "A").difference, test.pair("A", "C").difference) == (1.0, -1.0)
 
@@ -223,7 +249,9 @@ def test_mistakes_are_named():
 
 def test_a_seed_decides():
     table = np.random.default_rng(5).random((50, 4))
-    assert tukey(table, "ABCD", permutations=500, seed=1) == tukey(table, "ABCD", permutations=500, seed=1)
+    assert tukey(table, "ABCD", permutations=500, seed=1) == tukey(
+        table, "ABCD", permutations=500, seed=1
+    )
     assert p_values(tukey(table, "ABCD", permutations=500, seed=1)) != p_values(
         tukey(table, "ABCD", permutations=500, seed=2)
     )
@@ -231,7 +259,9 @@ def test_a_seed_decides():
 
 @settings(max_examples=40)
 @given(tables, st.sampled_from([0.1, 3.0, 1e6]), st.sampled_from([-2.0, 0.0, 10.0]))
-def test_p_has_no_unit_and_follows_the_systems(table: list[list[float]], scale: float, shift: float):
+def test_p_has_no_unit_and_follows_the_systems(
+    table: list[list[float]], scale: float, shift: float
+):
     array, k = np.array(table), len(table[0])
     test = tukey(array, NAMES[:k])
     moved = tukey(scale * (array + shift), NAMES[:k])

@@ -17,7 +17,8 @@ def mean_of(values: np.ndarray) -> Variance | None:
     items, raters = np.indices(values.shape)
     without = -np.stack([np.ones(values.size), values.ravel()], axis=1)
     return two_way_variance(
-        Changes(items.ravel(), raters.ravel(), without, without), lambda sums: sums[:, 1] / sums[:, 0]
+        Changes(items.ravel(), raters.ravel(), without, without),
+        lambda sums: sums[:, 1] / sums[:, 0],
     )
 
 
@@ -31,8 +32,12 @@ def test_the_mean_of_a_table_by_hand():
     # Items: 1, 7; 1/2 (9 + 9) = 9. Cells, (24 - v) / 5: 5/6 (16 + 9 + 4 + 4 + 9 + 16) / 25 = 29/15.
     wide = mean_of(np.array([[0.0, 1.0, 2.0], [6.0, 7.0, 8.0]]))
     assert wide is not None
-    assert wide.value == pytest.approx(9.0), "9 + 1/3 - 29/15 is less: the variance of the items is the least"
-    assert wide.df == 1.0, "81 / (81 / 1 + (1/9) / 2 + (29/15)² / 5) is less: two items have one degree at least"
+    assert wide.value == pytest.approx(9.0), (
+        "9 + 1/3 - 29/15 is less: the variance of the items is the least"
+    )
+    assert wide.df == 1.0, (
+        "81 / (81 / 1 + (1/9) / 2 + (29/15)² / 5) is less: two items have one degree at least"
+    )
 
 
 def test_raters_who_do_not_differ_leave_the_variance_of_items():
@@ -54,7 +59,9 @@ def test_intervals_stay_in_their_range_and_are_wider_with_fewer_degrees_of_freed
     assert -1 < low < many.around_correlation(0.9, 0.95)[0] < 0.9 < high < 1
     low, high = few.around_share(0.97, 0.95)
     assert 0 < low < many.around_share(0.97, 0.95)[0] < 0.97 < high < 1
-    assert Variance(0.01, 1e9).around_correlation(0.0, 0.95)[1] == pytest.approx(math.tanh(0.1959964))
+    assert Variance(0.01, 1e9).around_correlation(0.0, 0.95)[1] == pytest.approx(
+        math.tanh(0.1959964)
+    )
 
 
 def test_raters_with_unequal_numbers_of_ratings_count_as_fewer():

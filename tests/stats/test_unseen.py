@@ -13,7 +13,10 @@ def of_shares(n: int, bad: int) -> Influences:
     values = np.r_[np.zeros(bad), np.ones(n - bad)]
     mean = float(values.mean())
     return Influences(
-        (values - mean) / n, np.full(n, 1 / n), (Unseen(-mean / n, 1 / n, 1.0),), (Unseen((1 - mean) / n, 1 / n, 1.0),)
+        (values - mean) / n,
+        np.full(n, 1 / n),
+        (Unseen(-mean / n, 1 / n, 1.0),),
+        (Unseen((1 - mean) / n, 1 / n, 1.0),),
     )
 
 
@@ -43,8 +46,12 @@ def test_a_limit_has_the_probability_that_it_was_asked_for():
 def test_the_distribution_of_a_sum_of_gammas_and_a_normal_is_that_of_a_simulation():
     chance = np.random.default_rng(0)
     terms, counts = chance.normal(-0.2, 1, 30), chance.uniform(0.3, 1, 30)
-    sums = (chance.gamma(counts, size=(200_000, 30)) * terms).sum(axis=1) + chance.normal(0, 2, 200_000)
-    assert probability_at_most_0(terms, counts, 4.0) == pytest.approx(float((sums <= 0).mean()), abs=0.005)
+    sums = (chance.gamma(counts, size=(200_000, 30)) * terms).sum(axis=1) + chance.normal(
+        0, 2, 200_000
+    )
+    assert probability_at_most_0(terms, counts, 4.0) == pytest.approx(
+        float((sums <= 0).mean()), abs=0.005
+    )
 
 
 def test_nothing_that_moves_has_no_distance():

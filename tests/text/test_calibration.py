@@ -30,7 +30,13 @@ def labels(count: int = 50, *, seed: int = 0) -> list[dict[str, str]]:
     for number in range(count):
         claim, has = draw.sample(WORDS, 10), draw.randint(3, 10)
         evidence = f"Passage {number} says {' '.join(claim[:has])}."
-        found.append({"claim": " ".join(claim), "evidence": evidence, "label": "entails" if has >= 7 else "neutral"})
+        found.append(
+            {
+                "claim": " ".join(claim),
+                "evidence": evidence,
+                "label": "entails" if has >= 7 else "neutral",
+            }
+        )
     return found
 
 
@@ -57,12 +63,17 @@ class Says:
 
 
 def calibration(pairs: Sequence[tuple[float, bool]], **told: list[str]) -> Calibration:
-    some = tuple(Labelled(f"{p} {number}", f"text {number}", yes) for number, (p, yes) in enumerate(pairs))
+    some = tuple(
+        Labelled(f"{p} {number}", f"text {number}", yes) for number, (p, yes) in enumerate(pairs)
+    )
     return Calibration(some, told["told"].append if told else lambda _: None)
 
 
 def test_the_curve_is_where_the_gradient_of_platts_likelihood_vanishes():
-    odds, said = [-2.0, -1.0, -0.5, 0.3, 1.0, 2.5, 3.0], [False, False, True, False, True, True, True]
+    odds, said = (
+        [-2.0, -1.0, -0.5, 0.3, 1.0, 2.5, 3.0],
+        [False, False, True, False, True, True, True],
+    )
     slope, bias = fit(odds, said)
     targets = [5 / 6 if one else 1 / 5 for one in said]  # (4 + 1) / (4 + 2), 1 / (3 + 2)
     errors = [1 / (1 + math.exp(-slope * x - bias)) - t for x, t in zip(odds, targets, strict=True)]
@@ -90,7 +101,9 @@ def test_a_checker_that_is_never_sure_enough_gets_the_threshold_of_its_users():
 
 
 def test_the_other_probabilities_keep_their_shares_and_add_up_to_one():
-    checker = calibration([(0.1 + n / 100, n >= 20) for n in range(40)]).around(Says(contradicts=0.75))
+    checker = calibration([(0.1 + n / 100, n >= 20) for n in range(40)]).around(
+        Says(contradicts=0.75)
+    )
     (one,) = asyncio.run(checker.relations("text", ["0.12"]))
     assert one.label == "contradicts"
     assert there(one.entails) + there(one.contradicts) + there(one.neutral) == pytest.approx(1)
@@ -104,8 +117,16 @@ def test_a_checker_without_probabilities_or_against_its_labels_is_unscored_with_
 
     for checker, pairs, why in (
         (Labels(), [(n / 40, n >= 20) for n in range(40)], "labels without probabilities"),
-        (Says(), [(n / 40, n < 20) for n in range(40)], "not higher for the claims labelled as supported"),
-        (Says(), [(0.5, n < 20) for n in range(40)], "not higher for the claims labelled as supported"),
+        (
+            Says(),
+            [(n / 40, n < 20) for n in range(40)],
+            "not higher for the claims labelled as supported",
+        ),
+        (
+            Says(),
+            [(0.5, n < 20) for n in range(40)],
+            "not higher for the claims labelled as supported",
+        ),
     ):
         with pytest.raises(NoScore, match=why):
             asyncio.run(calibration(pairs).around(checker).relations("text", ["0.5"]))
@@ -115,14 +136,26 @@ def test_a_checker_without_probabilities_or_against_its_labels_is_unscored_with_
     ("change", "message"),
     [
         (lambda rows: rows[:29], "it has 29 labels"),
-        (lambda rows: [{**one, "label": "entails"} for one in rows], "at least 8 of supported and 8 of unsupported"),
+        (
+            lambda rows: [{**one, "label": "entails"} for one in rows],
+            "at least 8 of supported and 8 of unsupported",
+        ),
         (
             lambda rows: [*rows, {"claim": "a", "evidence": "b", "label": "maybe"}],
             ":51: label: expected one of entails",
         ),
-        (lambda rows: [*rows, {"claim": "a", "evidence": "b", "label": 1}], ":51: label: expected one of entails"),
-        (lambda rows: [*rows, {"claim": " ", "evidence": "b", "label": True}], ":51: claim: expected a text"),
-        (lambda rows: [*rows, {"claim": "a", "evidence": [1], "label": True}], ":51: evidence: expected a text"),
+        (
+            lambda rows: [*rows, {"claim": "a", "evidence": "b", "label": 1}],
+            ":51: label: expected one of entails",
+        ),
+        (
+            lambda rows: [*rows, {"claim": " ", "evidence": "b", "label": True}],
+            ":51: claim: expected a text",
+        ),
+        (
+            lambda rows: [*rows, {"claim": "a", "evidence": [1], "label": True}],
+            ":51: evidence: expected a text",
+        ),
         (lambda rows: [*rows, ["claim"]], ":51: is no JSON object"),
     ],
 )
@@ -133,7 +166,9 @@ def test_a_file_that_is_no_file_of_labels_is_refused(tmp_path: Path, change, mes
 
 
 def test_evidence_can_be_a_list_of_passages():
-    assert labelled({"claim": "a", "evidence": ["b", "c"], "label": False}) == Labelled("a", "b\n\nc", False)
+    assert labelled({"claim": "a", "evidence": ["b", "c"], "label": False}) == Labelled(
+        "a", "b\n\nc", False
+    )
 
 
 def test_a_calibrated_run_names_its_labels_and_cannot_be_resumed_with_others(tmp_path: Path):
@@ -147,9 +182,18 @@ def test_a_calibrated_run_names_its_labels_and_cannot_be_resumed_with_others(tmp
     written(tmp_path / "answers.jsonl", [example])
     how = {"checker": "overlap", "cache": tmp_path / "calls.sqlite"}
     first, told = written(tmp_path / "first.jsonl", labels()), list[str]()
-    run(tmp_path / "answers.jsonl", "ragchecker", out=tmp_path / "out", calibrate=first, tell=told.append, **how)
+    run(
+        tmp_path / "answers.jsonl",
+        "ragchecker",
+        out=tmp_path / "out",
+        calibrate=first,
+        tell=told.append,
+        **how,
+    )
     row = json.loads((tmp_path / "out" / "rows.jsonl").read_text().splitlines()[0])
-    assert row["signature"]["models"]["checker"] == ["overlap:3" + Calibration(read_labels(first)).suffix]
+    assert row["signature"]["models"]["checker"] == [
+        "overlap:3" + Calibration(read_labels(first)).suffix
+    ]
     assert any("calibrated on 50 labels: right on" in one for one in told)
     assert main(["verify", str(tmp_path / "out")]) == 0
     with pytest.raises(UserError, match="checker"):
@@ -161,11 +205,20 @@ def test_a_calibrated_run_names_its_labels_and_cannot_be_resumed_with_others(tmp
             **how,
         )
     with pytest.raises(UserError, match="no checker to calibrate"):
-        run(tmp_path / "answers.jsonl", "ragchecker", out=tmp_path / "new", calibrate=first, judges=[FakeChat([])])
+        run(
+            tmp_path / "answers.jsonl",
+            "ragchecker",
+            out=tmp_path / "new",
+            calibrate=first,
+            judges=[FakeChat([])],
+        )
 
 
 def test_a_chat_model_is_calibrated_only_one_pair_a_call(tmp_path: Path):
-    written(tmp_path / "a.jsonl", [{"id": "1", "question": "Q?", "answer": "A.", "contexts": ["w"], "claims": ["w"]}])
+    written(
+        tmp_path / "a.jsonl",
+        [{"id": "1", "question": "Q?", "answer": "A.", "contexts": ["w"], "claims": ["w"]}],
+    )
     how = {
         "calibrate": written(tmp_path / "l.jsonl", labels()),
         "checker": FakeChat([]),

@@ -23,7 +23,13 @@ from longmark.records.row import Signature
 from longmark.testing import call
 from longmark.text import claim_checker
 from longmark.text.calibration import Calibration, Labelled
-from longmark.text.claim_checker import MOST_WINDOWS, CheckerSettings, ClaimChecker, checker_settings, form_of
+from longmark.text.claim_checker import (
+    MOST_WINDOWS,
+    CheckerSettings,
+    ClaimChecker,
+    checker_settings,
+    form_of,
+)
 from longmark.text.entailment import Relation, checker_of
 from longmark.text.overlap import named_checker
 
@@ -54,7 +60,13 @@ class Model:
         return [(self.places[piece], piece) for piece in pieces]
 
     async def log_odds(
-        self, prompt: Sequence[int], yes: Sequence[int], no: Sequence[int], *, adapter: bool, shared: Hashable
+        self,
+        prompt: Sequence[int],
+        yes: Sequence[int],
+        no: Sequence[int],
+        *,
+        adapter: bool,
+        shared: Hashable,
     ) -> tuple[float, Tokens]:
         text = " ".join(self.words[token] for token in prompt)
         self.prompts.append(text)
@@ -79,7 +91,10 @@ class Embedder:
     async def embed(self, texts: Sequence[str]) -> EmbedReply:
         self.texts += texts
         return EmbedReply(
-            tuple(tuple(float(text[:1].lower() == letter) for letter in "abcdefghijklmnopqrstuvwxyz") for text in texts)
+            tuple(
+                tuple(float(text[:1].lower() == letter) for letter in "abcdefghijklmnopqrstuvwxyz")
+                for text in texts
+            )
         )
 
     async def close(self) -> None: ...
@@ -98,7 +113,9 @@ def supported(checker: ClaimChecker, premise: str, *claims: str) -> list[float]:
 
 
 @pytest.fixture(autouse=True)
-def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def _own_home(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     if request.node.get_closest_marker("embedded") is None:
         monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
 
@@ -109,9 +126,13 @@ def test_the_probability_is_that_of_the_curve_on_log_odds_and_the_closest_senten
         checker, "the dam broke. rain fell.", "the dam broke.", "broke dam", "the dam held"
     )
     # 1 / (1 + exp(-(.5153 * log-odds + 1.4803 * cosine - .8550))), with the published weights
-    assert both == pytest.approx(1 / (1 + math.exp(-(0.5153133 * 3 + 1.4802816 - 0.8549604))), abs=1e-6)
+    assert both == pytest.approx(
+        1 / (1 + math.exp(-(0.5153133 * 3 + 1.4802816 - 0.8549604))), abs=1e-6
+    )
     assert odds_alone == pytest.approx(1 / (1 + math.exp(-(0.5153133 * 3 - 0.8549604))), abs=1e-6)
-    assert cosine_alone == pytest.approx(1 / (1 + math.exp(-(-0.5153133 * 3 + 1.4802816 - 0.8549604))), abs=1e-6)
+    assert cosine_alone == pytest.approx(
+        1 / (1 + math.exp(-(-0.5153133 * 3 + 1.4802816 - 0.8549604))), abs=1e-6
+    )
     assert model.prompts[0] == (
         "<|im_start|> user Evidence: the dam broke. rain fell. Claim: the dam broke. Is all of the claim supported by "
         "the evidence? <|im_end|> <|im_start|> assistant"
@@ -139,14 +160,20 @@ def test_longer_evidence_is_read_in_windows_of_whole_sentences_and_the_greatest_
     assert all(len(f"user Evidence: {window}".split()) + 1 <= 760 for window in windows)
     # all claims of a window follow each other, and are asked with its tokens as what they share
     assert [read.index(window) for window in windows] == [2 * n for n in range(len(windows))]
-    assert [len(set(model.shared[2 * n : 2 * n + 2])) for n in range(len(windows))] == [1] * len(windows)
+    assert [len(set(model.shared[2 * n : 2 * n + 2])) for n in range(len(windows))] == [1] * len(
+        windows
+    )
 
 
 def test_evidence_of_two_hundred_thousand_tokens_is_read_where_it_is_closest_to_the_claim():
     checker, model, _ = made()
-    filler = " ".join(f"Nothing {n} happened on that long day again and again and again." for n in range(16_000))
+    filler = " ".join(
+        f"Nothing {n} happened on that long day again and again and again." for n in range(16_000)
+    )
     assert len(filler.split()) > 190_000
-    (found,) = supported(checker, f"{filler} Zebras broke the dam. {filler[:30_000]}", "Zebras broke the dam.")
+    (found,) = supported(
+        checker, f"{filler} Zebras broke the dam. {filler[:30_000]}", "Zebras broke the dam."
+    )
     assert found > 0.5
     assert len(model.prompts) == MOST_WINDOWS
     assert sum("Zebras broke the dam. Nothing" in prompt for prompt in model.prompts) == 1
@@ -165,15 +192,30 @@ def test_a_sentence_longer_than_a_window_is_cut_between_words():
     [
         (" \n", "The dam broke.", RequestRefused, "the evidence is empty"),
         ("The dam broke.", "  ", RequestRefused, "a claim is empty"),
-        ("The dam broke. " * 300_000, "The dam broke.", TooLong, "has 4,500,000 bytes, and the checker reads at most"),
+        (
+            "The dam broke. " * 300_000,
+            "The dam broke.",
+            TooLong,
+            "has 4,500,000 bytes, and the checker reads at most",
+        ),
         (
             "The dam broke.",
             "very " * 800 + "long",
             TooLong,
             r"has 8\d\d tokens with the question.*split it into claims",
         ),
-        ("ダムが六月に決壊した。", "ダムが決壊した。", Unsupported, "tried on German and Chinese.*--checker judge"),
-        ("The dam broke.", "Плотина прорвалась.", Unsupported, "try --checker embedded@language=any"),
+        (
+            "ダムが六月に決壊した。",
+            "ダムが決壊した。",
+            Unsupported,
+            "tried on German and Chinese.*--checker judge",
+        ),
+        (
+            "The dam broke.",
+            "Плотина прорвалась.",
+            Unsupported,
+            "try --checker embedded@language=any",
+        ),
     ],
 )
 def test_what_it_cannot_read_has_a_clear_error_and_is_not_asked(
@@ -201,7 +243,9 @@ def test_chinese_and_german_are_read_as_both_were_measured(claim: str):
 
 def test_the_threshold_decides_the_label_and_is_part_of_the_name_but_not_of_the_identity():
     async def relations(models: Any) -> list[Relation]:
-        return await checker_of(models).relations("the dam broke. rain fell.", ["broke dam", "the dam held"])
+        return await checker_of(models).relations(
+            "the dam broke. rain fell.", ["broke dam", "the dam held"]
+        )
 
     lenient, strict = made("embedded@threshold=0.3")[0], made("embedded@threshold=0.7")[0]
     assert (lenient.name, strict.name) == ("embedded@threshold=0.3", "embedded@threshold=0.7")
@@ -251,16 +295,27 @@ def test_it_is_calibrated_on_labels_of_ones_own_and_keeps_its_threshold():
 def test_the_signature_shows_the_threshold_and_no_endpoint():
     names = {"checker": ["embedded@threshold=0.7"], "judge": ["llama3@http://127.0.0.1:9/v1"]}
     line = Signature(version="1", models=names).line("ragchecker.faithfulness")
-    assert line == "ragchecker.faithfulness|seed:0|checker:embedded@threshold=0.7|judge:llama3|version:1"
+    assert (
+        line
+        == "ragchecker.faithfulness|seed:0|checker:embedded@threshold=0.7|judge:llama3|version:1"
+    )
 
 
 def test_a_claim_that_shares_too_few_words_is_not_asked_and_has_the_probability_of_word_overlap():
     checker, model, _ = made("embedded@overlap=0.5")
     premise = "The dam broke in June. Rain fell."
-    asked, half, skipped, without_words = supported(checker, premise, "dam broke", "dam held", "towns drowned", "…")
+    asked, half, skipped, without_words = supported(
+        checker, premise, "dam broke", "dam held", "towns drowned", "…"
+    )
     alone = supported(made()[0], premise, "dam broke", "dam held", "…")
-    assert [asked, half, without_words] == alone  # one of the two content words of "dam held" is a half
-    assert skipped == pytest.approx(1 / (1 + math.exp(1.390)))  # the published curve, for a share of 0
+    assert [
+        asked,
+        half,
+        without_words,
+    ] == alone  # one of the two content words of "dam held" is a half
+    assert skipped == pytest.approx(
+        1 / (1 + math.exp(1.390))
+    )  # the published curve, for a share of 0
     assert len(model.prompts) == 3
     assert supported(checker, premise, "towns drowned") == [skipped]
     assert len(model.prompts) == 3
@@ -271,7 +326,8 @@ def test_a_claim_that_shares_too_few_words_is_not_asked_and_has_the_probability_
 def test_settings_of_a_name():
     assert checker_settings("embedded") == CheckerSettings("embedded", 0.5, "en")
     assert (
-        checker_settings("embedded-nli@threshold=.25,language=any").name == "embedded-nli@threshold=0.25,language=any"
+        checker_settings("embedded-nli@threshold=.25,language=any").name
+        == "embedded-nli@threshold=0.25,language=any"
     )
     for name, said in (
         ("embedded@threshold=1", "a probability between 0 and 1"),
@@ -289,7 +345,9 @@ def test_settings_of_a_name():
 def test_names_of_the_checkers():
     assert named_checker("embedded") == "embedded"
     assert named_checker("embedded-judge") == "embedded:judge"
-    served = Registry().open("checker", "embedded@http://127.0.0.1:9/v1")  # a model of this name at an endpoint
+    served = Registry().open(
+        "checker", "embedded@http://127.0.0.1:9/v1"
+    )  # a model of this name at an endpoint
     assert not isinstance(served, ClaimChecker)
 
 
@@ -306,7 +364,8 @@ def test_an_adapter_that_was_changed_is_refused_before_anything_is_loaded(
         file.seek(1000)
         file.write(b"x")
     with pytest.raises(
-        UserError, match=r"was changed: its sha256 is [0-9a-f]{64}, expected 162c92ff.*install longmark"
+        UserError,
+        match=r"was changed: its sha256 is [0-9a-f]{64}, expected 162c92ff.*install longmark",
     ):
         claim_checker.adapter_path()
     (tmp_path / "claim-checker.gguf").unlink()
@@ -319,7 +378,10 @@ def test_the_package_holds_the_adapter_that_its_description_names():
     folder = files("longmark.models")
     entry = json.loads(folder.joinpath("claim-checker.json").read_text("utf-8"))
     content = folder.joinpath(entry["adapter"]["file"]).read_bytes()
-    assert (len(content), hashlib.sha256(content).hexdigest()) == (entry["adapter"]["size"], entry["adapter"]["sha256"])
+    assert (len(content), hashlib.sha256(content).hexdigest()) == (
+        entry["adapter"]["size"],
+        entry["adapter"]["sha256"],
+    )
     assert entry["base_sha256"] == catalogue.entry("judge").files[0].sha256
     assert content[:4] == b"GGUF"
 
@@ -342,7 +404,10 @@ EVIDENCE = "The dam broke in June 1972. Nobody was charged."
 def test_the_real_model_tells_a_wrong_month_in_one_process_with_the_judge_whatever_was_read_before():
     async def go() -> None:
         registry = Registry()
-        checker, judge = registry.open("checker", "embedded"), registry.open("judge", "embedded:judge")
+        checker, judge = (
+            registry.open("checker", "embedded"),
+            registry.open("judge", "embedded:judge"),
+        )
         assert checker._model is judge
         try:
             true, wrong = "Nobody was charged.", "The dam broke in May 1972."
@@ -352,7 +417,9 @@ def test_the_real_model_tells_a_wrong_month_in_one_process_with_the_judge_whatev
             ids = [*(await checker._windows(EVIDENCE))[0].ids, *await checker._claim_ids(wrong)]
             yes, no = [await checker._answers(words) for words in (("Yes",), ("No",))]
             without, tokens = await judge.log_odds(ids, yes, no, adapter=False)
-            assert tokens.cached_prompt == 0  # what was read with the adapter does not count without it
+            assert (
+                tokens.cached_prompt == 0
+            )  # what was read with the adapter does not count without it
             afresh = await checker.classify(EVIDENCE, [wrong])
             assert there(afresh.tokens).cached_prompt == 0
             assert afresh.probabilities == after_another.probabilities[1:]
@@ -360,7 +427,10 @@ def test_the_real_model_tells_a_wrong_month_in_one_process_with_the_judge_whatev
             # adapter, -2.968 for the second claim without it
             curve = form_of("embedded")
             (cosines,) = [await checker._cosines(EVIDENCE, [true, wrong])]
-            expected = [curve.probability(odds, cosine) for odds, cosine in zip((4.764, -5.804), cosines, strict=True)]
+            expected = [
+                curve.probability(odds, cosine)
+                for odds, cosine in zip((4.764, -5.804), cosines, strict=True)
+            ]
             assert [supports, refuses] == pytest.approx(expected, abs=0.02)
             assert without == pytest.approx(-2.968, abs=0.3)
         finally:

@@ -26,7 +26,10 @@ def said(*statements: str, key: str = "claims") -> str:
 
 
 def test_the_first_judge_is_asked_and_sees_the_answer():
-    first, second = FakeChat(said("It rained.", "The dam broke.")), FakeChat(said("no"), name="second")
+    first, second = (
+        FakeChat(said("It rained.", "The dam broke.")),
+        FakeChat(said("no"), name="second"),
+    )
     assert claims_of("Rain broke the dam.", first, second) == ["It rained.", "The dam broke."]
     (request,) = first.requests
     assert "Rain broke the dam." in request.messages[1].content
@@ -59,16 +62,25 @@ def test_a_long_text_goes_in_pieces_whose_claims_keep_their_order():
         return said(f"It ends with {piece[-1]}", "They share this.")
 
     judge = FakeChat(last_word)
-    text = "\n\n".join(f"Paragraph {n} has words{' and words' * 180}, the last one is end{n}" for n in range(6))
+    text = "\n\n".join(
+        f"Paragraph {n} has words{' and words' * 180}, the last one is end{n}" for n in range(6)
+    )
     found = claims_of(text, judge)
     # 1,860 bytes a paragraph: two fit into 4,000, so three calls, which end with the paragraphs 1, 3 and 5
     assert len(judge.requests) == claim_calls(text) == 3
-    assert found == ["It ends with end1", "They share this.", "It ends with end3", "It ends with end5"]
+    assert found == [
+        "It ends with end1",
+        "They share this.",
+        "It ends with end3",
+        "It ends with end5",
+    ]
 
 
 def test_thirty_thousand_words():
     judge = FakeChat(lambda request: said(f"It has {len(request.messages[1].content)} characters."))
-    text = " ".join(f"{n:05}" for n in range(30_000))  # 6 bytes a word with its space: 666 words a piece
+    text = " ".join(
+        f"{n:05}" for n in range(30_000)
+    )  # 6 bytes a word with its space: 666 words a piece
     assert claims_of(text, judge)
     assert len(judge.requests) == 46  # 30,000 / 666 = 45.05
     assert all(len(request.messages[1].content) < PIECE + 2000 for request in judge.requests)
@@ -78,7 +90,9 @@ def test_short_passages_share_a_call_and_a_long_one_takes_several():
     judge = FakeChat(said("Dams hold water.", "dams hold water.", key="facts"))
     found = facts_of(["One passage.", "Another.", "A long one. " * 500], judge)
     assert found == [Fact("Dams hold water.", (1, 2, 3))]
-    assert len(judge.requests) == fact_calls(["One passage.", "Another.", "A long one. " * 500]) == 2
+    assert (
+        len(judge.requests) == fact_calls(["One passage.", "Another.", "A long one. " * 500]) == 2
+    )
     assert "One passage.\n\nAnother." in judge.requests[0].messages[1].content
 
 
@@ -109,7 +123,11 @@ def test_of_a_single_passage_every_fact_is_certain():
 
 
 def test_what_cannot_be_read_is_no_list():
-    for reply in ("1. It rained.", '{"claims": "It rained."}', ChatReply(said("It"), finish="length")):
+    for reply in (
+        "1. It rained.",
+        '{"claims": "It rained."}',
+        ChatReply(said("It"), finish="length"),
+    ):
         judge = FakeChat(lambda _request, reply=reply: reply)
         with pytest.raises(NoScore) as unscored:
             claims_of("Rain.", judge)

@@ -35,7 +35,9 @@ def test_which_claims_point_back(claim: str, expected: bool) -> None:
     assert points_back(claim) is expected
 
 
-def test_a_claim_that_points_back_goes_behind_the_sentence_before_it_without_its_citations() -> None:
+def test_a_claim_that_points_back_goes_behind_the_sentence_before_it_without_its_citations() -> (
+    None
+):
     claims = ["It flooded two towns.", "Nobody was charged."]
     assert in_context(claims, ANSWER, QUESTION) == {
         "It flooded two towns.": "The dam broke in June. It flooded two towns."
@@ -50,9 +52,13 @@ def test_the_first_claim_goes_behind_the_question_and_without_one_alone() -> Non
     assert in_context(claims, "Yes, the dam broke. Rain fell.", None) == {}
 
 
-def test_a_claim_that_the_text_does_not_have_as_a_sentence_goes_behind_the_claim_before_it() -> None:
+def test_a_claim_that_the_text_does_not_have_as_a_sentence_goes_behind_the_claim_before_it() -> (
+    None
+):
     claims = ["The dam broke in June.", "It drowned fields.", "It drowned fields."]
-    assert in_context(claims, ANSWER, QUESTION) == {"It drowned fields.": "The dam broke in June. It drowned fields."}
+    assert in_context(claims, ANSWER, QUESTION) == {
+        "It drowned fields.": "The dam broke in June. It drowned fields."
+    }
 
 
 def test_only_a_checker_that_asks_for_context_gets_it() -> None:
@@ -67,7 +73,9 @@ def test_only_a_checker_that_asks_for_context_gets_it() -> None:
 
 
 def test_the_setting_is_part_of_the_checkers_name() -> None:
-    assert checker_settings("embedded@context=before").name == "embedded@threshold=0.5,context=before"
+    assert (
+        checker_settings("embedded@context=before").name == "embedded@threshold=0.5,context=before"
+    )
     assert checker_settings("embedded@context=none").name == "embedded@threshold=0.5"
 
 
@@ -100,7 +108,10 @@ def test_ragchecker_checks_the_claim_in_its_context_and_its_evidence_shows_what_
         reference_claims=("Nobody was charged.",),
     )
     found = score_sync("ragchecker", example, checker=checker)
-    assert ("A dam that broke flooded two towns.", "The dam broke in June. It flooded two towns.") in checker.asked
+    assert (
+        "A dam that broke flooded two towns.",
+        "The dam broke in June. It flooded two towns.",
+    ) in checker.asked
     assert all(hypothesis != "It flooded two towns." for _, hypothesis in checker.asked)
     assert found["ragchecker.faithfulness"].value == 0.5
     first, second = found["ragchecker.precision"].evidence["claims"]
@@ -108,7 +119,9 @@ def test_ragchecker_checks_the_claim_in_its_context_and_its_evidence_shows_what_
     assert "sent" not in second
 
 
-def test_comprehensiveness_decides_on_statements_in_their_context_and_its_premises_stay_as_they_are() -> None:
+def test_comprehensiveness_decides_on_statements_in_their_context_and_its_premises_stay_as_they_are() -> (
+    None
+):
     checker = Whole()
     example = Example(
         question=QUESTION,
@@ -117,9 +130,14 @@ def test_comprehensiveness_decides_on_statements_in_their_context_and_its_premis
         contexts=(Context(text="A dam broke. It flooded two towns and a road."),),
         context_claims=(("A dam broke.", "It flooded two towns and a road."),),
     )
-    found = score_sync("comprehensiveness.nli", example, {"relevance": 1.0}, checker=checker)["comprehensiveness.nli"]
+    found = score_sync("comprehensiveness.nli", example, {"relevance": 1.0}, checker=checker)[
+        "comprehensiveness.nli"
+    ]
     hypotheses = {hypothesis for _, hypothesis in checker.asked}
     assert "A dam broke. It flooded two towns and a road." in hypotheses
     assert "It flooded two towns and a road." not in hypotheses
     assert all(not premise.startswith("The dam broke in June. It") for premise, _ in checker.asked)
-    assert found.evidence["sent"]["It flooded two towns and a road."] == "A dam broke. It flooded two towns and a road."
+    assert (
+        found.evidence["sent"]["It flooded two towns and a road."]
+        == "A dam broke. It flooded two towns and a road."
+    )

@@ -12,13 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmark.errors import NoScore
-from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, RelationReply, TokenLogprobs
+from longmark.models.protocols import (
+    Capabilities,
+    ChatReply,
+    ChatRequest,
+    RelationReply,
+    TokenLogprobs,
+)
 from longmark.testing import FakeChat, call
 from longmark.text.entailment import LABELS, PREMISE, Relation, any_part, checker_of, relation_calls
 from longmark.text.overlap import named_checker
 
 
-def relations(premise: str, hypotheses: Sequence[str], batch: int = 25, **models: Any) -> list[Relation]:
+def relations(
+    premise: str, hypotheses: Sequence[str], batch: int = 25, **models: Any
+) -> list[Relation]:
     return call(lambda given: checker_of(given, batch).relations(premise, hypotheses), **models)
 
 
@@ -56,28 +64,45 @@ def test_nothing_is_asked_without_hypotheses_or_with_a_blank_premise():
 def test_five_hundred_hypotheses_go_in_groups():
     judge = saying(lambda _, statement: "entails" if statement.endswith("7") else "contradicts")
     found = relations("p", [f"claim {n}" for n in range(500)], judge=judge)
-    assert [one.label for one in found] == ["entails" if n % 10 == 7 else "contradicts" for n in range(500)]
+    assert [one.label for one in found] == [
+        "entails" if n % 10 == 7 else "contradicts" for n in range(500)
+    ]
     assert len(judge.requests) == relation_calls("p", 500) == 20
 
 
 def test_any_part_of_a_long_premise_may_entail():
     premise = f"{'Filler words. ' * 1000}The dam broke."
-    judge = saying(lambda prompt, _: "entails" if "dam broke" in prompt.split("</premise")[0] else "contradicts")
+    judge = saying(
+        lambda prompt, _: (
+            "entails" if "dam broke" in prompt.split("</premise")[0] else "contradicts"
+        )
+    )
     (found,) = relations(premise, ["The dam broke."], judge=judge)
     assert found.label == "entails"
     assert len(judge.requests) == relation_calls(premise, 1) == math.ceil(len(premise) / PREMISE)
 
 
 def test_the_part_that_decides_gives_the_probabilities():
-    assert any_part([Relation("neutral", 0.2, 0.1, 0.7), Relation("entails", 0.6, 0.1, 0.3)]).entails == 0.6
-    assert any_part([Relation("contradicts", 0.1, 0.8, 0.1), Relation("neutral", 0.3, 0.2, 0.5)]).label == "contradicts"
-    assert any_part([Relation("neutral", 0.1, 0.2, 0.7), Relation("neutral", 0.4, 0.1, 0.5)]).entails == 0.4
+    assert (
+        any_part([Relation("neutral", 0.2, 0.1, 0.7), Relation("entails", 0.6, 0.1, 0.3)]).entails
+        == 0.6
+    )
+    assert (
+        any_part([Relation("contradicts", 0.1, 0.8, 0.1), Relation("neutral", 0.3, 0.2, 0.5)]).label
+        == "contradicts"
+    )
+    assert (
+        any_part([Relation("neutral", 0.1, 0.2, 0.7), Relation("neutral", 0.4, 0.1, 0.5)]).entails
+        == 0.4
+    )
     with pytest.raises(ValueError, match="at least one part"):
         any_part([])
 
 
 @given(st.lists(st.sampled_from([Relation(label) for label in LABELS]), min_size=1), st.randoms())
-def test_the_order_of_parts_does_not_matter_and_one_that_entails_is_enough(parts: list[Relation], random: Any):
+def test_the_order_of_parts_does_not_matter_and_one_that_entails_is_enough(
+    parts: list[Relation], random: Any
+):
     label = any_part(parts).label
     random.shuffle(parts)
     assert any_part(parts).label == label
@@ -121,7 +146,10 @@ def pair_reply(*top: tuple[str, float]) -> ChatReply:
 
 
 def test_one_pair_a_call_has_probabilities_where_the_judge_gives_them():
-    judge = FakeChat(lambda _: pair_reply(("C", 0.6), (" E", 0.2), ("x", 0.2)), capabilities=Capabilities(logprobs=20))
+    judge = FakeChat(
+        lambda _: pair_reply(("C", 0.6), (" E", 0.2), ("x", 0.2)),
+        capabilities=Capabilities(logprobs=20),
+    )
     (found,) = relations("p", ["h"], batch=1, judge=judge)
     assert found.label == "contradicts"
     assert (found.entails, found.contradicts, found.neutral) == pytest.approx((0.25, 0.75, 0.0))
@@ -129,7 +157,10 @@ def test_one_pair_a_call_has_probabilities_where_the_judge_gives_them():
 
 def test_one_pair_a_call_without_log_probabilities_has_a_label():
     judge = FakeChat("E")
-    assert relations("p", ["h", "i"], batch=1, judge=judge) == [Relation("entails"), Relation("entails")]
+    assert relations("p", ["h", "i"], batch=1, judge=judge) == [
+        Relation("entails"),
+        Relation("entails"),
+    ]
     assert [request.logprobs for request in judge.requests] == [0, 0]
     unknown = FakeChat("N", capabilities=Capabilities(logprobs=None))  # asks, and gets none
     assert relations("p", ["h"], batch=1, judge=unknown) == [Relation("neutral")]
@@ -145,14 +176,18 @@ class Classifier:
 
     async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
         self.calls.append((premise, tuple(hypotheses)))
-        return RelationReply(tuple((0.9, 0.0, 0.1) if one in premise else (0.1, 0.2, 0.7) for one in hypotheses))
+        return RelationReply(
+            tuple((0.9, 0.0, 0.1) if one in premise else (0.1, 0.2, 0.7) for one in hypotheses)
+        )
 
     async def close(self) -> None: ...
 
 
 def test_a_classifier_decides_in_place_of_the_judge_and_reads_a_long_premise_in_parts():
     model, judge = Classifier(), FakeChat("never")
-    found = relations("The dam broke. Rain fell for two days.", ["dam", "Rain", "sun"], checker=model, judge=judge)
+    found = relations(
+        "The dam broke. Rain fell for two days.", ["dam", "Rain", "sun"], checker=model, judge=judge
+    )
     assert judge.requests == []
     assert [one.label for one in found] == ["entails", "entails", "neutral"]
     assert found[2] == Relation("neutral", 0.1, 0.2, 0.7)

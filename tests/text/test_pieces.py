@@ -14,11 +14,21 @@ from longmark.text.pieces import pieces, utf8_size
 def test_the_best_place_for_a_cut():
     text = "A b. C d.\n\nE f g h. I j."
     assert pieces(text, 100) == [text]
-    assert pieces(text, 13) == ["A b. C d.", "E f g h. I j."]  # 9 and 13 bytes: between the paragraphs
-    assert pieces(text, 10) == ["A b. C d.", "E f g h.", "I j."]  # the second paragraph between its sentences
+    assert pieces(text, 13) == [
+        "A b. C d.",
+        "E f g h. I j.",
+    ]  # 9 and 13 bytes: between the paragraphs
+    assert pieces(text, 10) == [
+        "A b. C d.",
+        "E f g h.",
+        "I j.",
+    ]  # the second paragraph between its sentences
     assert pieces("one two three", 5) == ["one", "two", "three"]
     assert pieces("abcdefg", 3) == ["abc", "def", "g"]
-    assert pieces("干旱来了。电网会停。", 15) == ["干旱来了。", "电网会停。"]  # five characters of three bytes each
+    assert pieces("干旱来了。电网会停。", 15) == [
+        "干旱来了。",
+        "电网会停。",
+    ]  # five characters of three bytes each
 
 
 def test_a_blank_text_has_none():
@@ -40,7 +50,9 @@ def test_nothing_is_lost_and_nothing_is_too_great(text: str, size: int):
     assert all(piece and utf8_size(piece) <= size for piece in found)
 
 
-@pytest.mark.parametrize("text", ["." * 200_000, "\n" * 200_000 + "x", ".\n " * 70_000, "é" * 200_000, "w " * 100_000])
+@pytest.mark.parametrize(
+    "text", ["." * 200_000, "\n" * 200_000 + "x", ".\n " * 70_000, "é" * 200_000, "w " * 100_000]
+)
 def test_hostile_texts_take_no_long_time(text: str):
     before = time.process_time()
     pieces(text, 4000)

@@ -75,7 +75,9 @@ AMBIGUOUS = {
 
 
 @pytest.mark.parametrize(("word", "values"), AMBIGUOUS.items())
-def test_an_ambiguous_word_has_every_meaning_of_the_cited_table(word: str, values: tuple[float, ...]) -> None:
+def test_an_ambiguous_word_has_every_meaning_of_the_cited_table(
+    word: str, values: tuple[float, ...]
+) -> None:
     assert sorted(unit.factor for unit in meanings(word)) == pytest.approx(sorted(values), rel=2e-4)
     assert meanings(f"{word}s") == meanings(word)
 
@@ -208,7 +210,11 @@ def test_a_notation_is_decided_where_no_reading_of_it_leaves_a_doubt(
         ("03/04/2023", "4 March 2023", None),
         ("03/04/2023", "9 March 2023", "contradictory"),
         ("23/04/2023", "23 April 2023", "equivalent"),
-        ("25 October 1917", "7 November 1917", None),  # the same day by the Julian and the Gregorian calendar
+        (
+            "25 October 1917",
+            "7 November 1917",
+            None,
+        ),  # the same day by the Julian and the Gregorian calendar
         ("25 October 1917", "9 November 1917", "contradictory"),
         ("25 October 1957", "7 November 1957", "contradictory"),
         ("1917", "7 November 1917", None),
@@ -261,7 +267,14 @@ SIGNS = ("", "-", "−", "minus ")
 def spelled(value: int) -> list[str]:
     """The ways to write a whole number."""
     comma, digits = f"{value:,}", str(value)
-    ways = [digits, comma, comma.replace(",", "."), comma.replace(",", " "), comma.replace(",", "'"), f"{value}.0"]
+    ways = [
+        digits,
+        comma,
+        comma.replace(",", "."),
+        comma.replace(",", " "),
+        comma.replace(",", "'"),
+        f"{value}.0",
+    ]
     return [*ways, f"{value // 1000}.{value % 1000:03} thousand", f"{value:.12e}".replace("+", "")]
 
 
@@ -284,7 +297,20 @@ def test_a_quantity_never_contradicts_itself_in_another_spelling(
 
 
 WORDS = sorted(
-    {*NIST, *AMBIGUOUS, *itertools.chain(*SPELLINGS), "", "K", "nm", "g", "T", "MT", "ppt", "decades", "days"}
+    {
+        *NIST,
+        *AMBIGUOUS,
+        *itertools.chain(*SPELLINGS),
+        "",
+        "K",
+        "nm",
+        "g",
+        "T",
+        "MT",
+        "ppt",
+        "decades",
+        "days",
+    }
 )
 
 
@@ -295,7 +321,9 @@ WORDS = sorted(
     st.floats(-2000, 2000).map(lambda x: f"{x:.1f}"),
     st.sampled_from(WORDS),
 )
-def test_a_comparison_has_no_order(number: str, unit: str, other_number: str, other_unit: str) -> None:
+def test_a_comparison_has_no_order(
+    number: str, unit: str, other_number: str, other_unit: str
+) -> None:
     one, other = f"{number} {unit}", f"{other_number} {other_unit}"
     assert compare(one, other) == compare(other, one)
     assert compare(one, one) == "equivalent"

@@ -36,7 +36,9 @@ TOKENS = (
 
 
 def scored(judge: FakeChat, *statements: str) -> list[Graded]:
-    return call(lambda models: relevance(models, "Which river?", statements or ("a", "b")), judge=judge)
+    return call(
+        lambda models: relevance(models, "Which river?", statements or ("a", "b")), judge=judge
+    )
 
 
 def test_a_score_is_the_expected_value_over_the_valid_tokens():
@@ -65,7 +67,15 @@ def test_without_log_probabilities_the_printed_score_counts_and_the_result_says_
 
 @pytest.mark.parametrize(
     "bad",
-    ['{"1": 4}', '{"1": 4, "2": 6}', '{"1": 0, "2": 3}', '{"1": "4", "2": 3}', '{"1": 4.5, "2": 3}', "[4, 3]", "4"],
+    [
+        '{"1": 4}',
+        '{"1": 4, "2": 6}',
+        '{"1": 0, "2": 3}',
+        '{"1": "4", "2": 3}',
+        '{"1": 4.5, "2": 3}',
+        "[4, 3]",
+        "4",
+    ],
 )
 def test_a_reply_without_a_valid_score_for_each_is_asked_again(bad: str):
     judge = FakeChat([bad, '{"1": 4, "2": 3}'])

@@ -26,13 +26,34 @@ SPLIT = {
         "It fell by 3.5 percent at 5 p.m. The rest followed. It cost $1.2 million.",
         ["It fell by 3.5 percent at 5 p.m.", "The rest followed.", "It cost $1.2 million."],
     ),
-    "e.g. and i.e.": ("Use a tool, e.g. Word, i.e. Office. Done.", ["Use a tool, e.g. Word, i.e. Office.", "Done."]),
-    "numbers of figures": ("See Fig. 3 and no. 5 below. No. Never.", ["See Fig. 3 and no. 5 below.", "No.", "Never."]),
-    "et al.": ("Lee et al. 2020 and Kim et al. The rest.", ["Lee et al. 2020 and Kim et al.", "The rest."]),
-    "acronyms": ("In the U.S. Army. In the U.S. The army.", ["In the U.S. Army.", "In the U.S.", "The army."]),
-    "quotes": ('"Really?" he said. “Yes.” She left.', ['"Really?" he said.', "“Yes.”", "She left."]),
-    "ellipsis": ("It went on... and on. Then… Silence.", ["It went on... and on.", "Then…", "Silence."]),
-    "citations": ("So it is.[3] And so. (See there.) End.", ["So it is.[3]", "And so.", "(See there.)", "End."]),
+    "e.g. and i.e.": (
+        "Use a tool, e.g. Word, i.e. Office. Done.",
+        ["Use a tool, e.g. Word, i.e. Office.", "Done."],
+    ),
+    "numbers of figures": (
+        "See Fig. 3 and no. 5 below. No. Never.",
+        ["See Fig. 3 and no. 5 below.", "No.", "Never."],
+    ),
+    "et al.": (
+        "Lee et al. 2020 and Kim et al. The rest.",
+        ["Lee et al. 2020 and Kim et al.", "The rest."],
+    ),
+    "acronyms": (
+        "In the U.S. Army. In the U.S. The army.",
+        ["In the U.S. Army.", "In the U.S.", "The army."],
+    ),
+    "quotes": (
+        '"Really?" he said. “Yes.” She left.',
+        ['"Really?" he said.', "“Yes.”", "She left."],
+    ),
+    "ellipsis": (
+        "It went on... and on. Then… Silence.",
+        ["It went on... and on.", "Then…", "Silence."],
+    ),
+    "citations": (
+        "So it is.[3] And so. (See there.) End.",
+        ["So it is.[3]", "And so.", "(See there.)", "End."],
+    ),
     "a gap before the stop": ("It is so . Then more .", ["It is so .", "Then more ."]),
     "lower case throughout": ("it is so. then more. end", ["it is so.", "then more.", "end"]),
     "an address after the end": (
@@ -79,7 +100,9 @@ def test_markdown_marks_are_gone() -> None:
 
 
 def test_words() -> None:
-    assert words("A well-known, don't-care 3.5 % rule—so [1, 2] they say... (https://a.example/x) “yes” & no") == [
+    assert words(
+        "A well-known, don't-care 3.5 % rule—so [1, 2] they say... (https://a.example/x) “yes” & no"
+    ) == [
         "A",
         "well-known,",
         "don't-care",
@@ -99,10 +122,18 @@ def test_no_word_is_lost_and_none_is_made(text: str) -> None:
     kept = [char for char in found if char.isalnum()]
     there = iter(char for char in text if char.isalnum())
     assert all(char in there for char in kept)  # in their order: a subsequence
-    assert all(sentence == sentence.strip() and words(sentence) is not None for sentence in sentences(text))
+    assert all(
+        sentence == sentence.strip() and words(sentence) is not None for sentence in sentences(text)
+    )
 
 
-@given(st.lists(st.sampled_from(["Rain fell.", "Who knows?", "Stop!", "We saw 3.5 km of it."]), min_size=1, max_size=9))
+@given(
+    st.lists(
+        st.sampled_from(["Rain fell.", "Who knows?", "Stop!", "We saw 3.5 km of it."]),
+        min_size=1,
+        max_size=9,
+    )
+)
 def test_whole_sentences_come_back(parts: list[str]) -> None:
     assert sentences(" ".join(parts)) == parts
     assert sentences("\n".join(f"* {part}" for part in parts)) == parts
@@ -128,12 +159,16 @@ def test_whole_sentences_come_back(parts: list[str]) -> None:
 def test_long_and_odd_texts_take_little_time(text: str) -> None:
     started = time.process_time()
     sentences(text)
-    assert time.process_time() - started < 5  # a step that looks back over everything would take minutes
+    assert (
+        time.process_time() - started < 5
+    )  # a step that looks back over everything would take minutes
 
 
 TABLE = [
     line.split("\t")
-    for line in (Path(__file__).parents[1] / "data" / "sentence-ends.txt").read_text(encoding="utf-8").splitlines()
+    for line in (Path(__file__).parents[1] / "data" / "sentence-ends.txt")
+    .read_text(encoding="utf-8")
+    .splitlines()
     if line and not line.startswith("#")
 ]
 NOT_YET = 5
@@ -178,14 +213,40 @@ def test_a_number_that_counts_no_items_of_a_list_is_kept(case: str) -> None:
 
 
 def test_numbers_that_count_the_items_of_a_list_are_its_marks() -> None:
-    assert sentences("1. Measure it. 2. Cut it. 3. Glue it.") == ["Measure it.", "Cut it.", "Glue it."]
+    assert sentences("1. Measure it. 2. Cut it. 3. Glue it.") == [
+        "Measure it.",
+        "Cut it.",
+        "Glue it.",
+    ]
     assert sentences("Steps: 1. Measure it. 2. Cut it.") == ["Steps:", "Measure it.", "Cut it."]
-    assert sentences("1. Mix\n1. Bake\n1. Eat") == ["Mix", "Bake", "Eat"]  # Markdown counts them itself
+    assert sentences("1. Mix\n1. Bake\n1. Eat") == [
+        "Mix",
+        "Bake",
+        "Eat",
+    ]  # Markdown counts them itself
     assert sentences("3. Mix\n\nWith care.\n\n4. Bake") == ["Mix", "With care.", "Bake"]
 
 
 WORDS = st.sampled_from(
-    ["Ice", "79", "°C", "A.D.", "Fig.", "3.", "12.", "[2]", "(4)", "No.", "z.", "B.", "K", "5", "km/h", "1990.", "Am"]
+    [
+        "Ice",
+        "79",
+        "°C",
+        "A.D.",
+        "Fig.",
+        "3.",
+        "12.",
+        "[2]",
+        "(4)",
+        "No.",
+        "z.",
+        "B.",
+        "K",
+        "5",
+        "km/h",
+        "1990.",
+        "Am",
+    ]
 )
 
 
@@ -268,5 +329,7 @@ SHORT_GERMAN = {
 
 
 @pytest.mark.parametrize("text", SHORT_GERMAN)
-def test_german_days_and_titles_end_no_sentence_though_the_text_is_too_short_to_tell_its_language(text: str) -> None:
+def test_german_days_and_titles_end_no_sentence_though_the_text_is_too_short_to_tell_its_language(
+    text: str,
+) -> None:
     assert sentences(text) == SHORT_GERMAN[text].split("|")

@@ -15,29 +15,42 @@ from longmark.text.statements import Statement, once, revised, statements
 
 
 def revision(*items: tuple[int, str, str]) -> str:
-    return json.dumps({"revised": [{"from": n, "text": text, "type": kind} for n, text, kind in items]})
+    return json.dumps(
+        {"revised": [{"from": n, "text": text, "type": kind} for n, text, kind in items]}
+    )
 
 
-def judge(revision_reply: Any, claims_reply: str = '{"claims": ["He wrote A and B.", "Read it!"]}') -> FakeChat:
+def judge(
+    revision_reply: Any, claims_reply: str = '{"claims": ["He wrote A and B.", "Read it!"]}'
+) -> FakeChat:
     def reply(request: ChatRequest) -> str:
         task = request.messages[1].content
         if "List the claims" in task or "List the facts" in task:
             return claims_reply
         if "Divide the text into units" in task:
             return json.dumps(
-                {"units": [{"text": "He wrote A and B.", "type": "fact"}, {"text": "Hi!", "type": "meta"}]}
+                {
+                    "units": [
+                        {"text": "He wrote A and B.", "type": "fact"},
+                        {"text": "Hi!", "type": "meta"},
+                    ]
+                }
             )
         return str(revision_reply)
 
     return FakeChat(reply)
 
 
-REVISED = revision((1, "Orwell wrote A.", "fact"), (1, "Orwell wrote B.", "fact"), (2, "Read it!", "instruction"))
+REVISED = revision(
+    (1, "Orwell wrote A.", "fact"), (1, "Orwell wrote B.", "fact"), (2, "Read it!", "instruction")
+)
 
 
 def test_statements_are_revised_divided_and_typed():
     one = judge(REVISED)
-    found = call(lambda models: statements(models, "Orwell … He wrote A and B. Read it!"), judge=one)
+    found = call(
+        lambda models: statements(models, "Orwell … He wrote A and B. Read it!"), judge=one
+    )
     assert found == [
         Statement("Orwell wrote A.", "fact"),
         Statement("Orwell wrote B.", "fact"),
@@ -64,7 +77,11 @@ def test_a_passage_has_its_facts_and_typed_extraction_its_units():
     assert call(lambda m: statements(m, "text", "context"), judge=one) == [Statement("F", "claim")]
     two = judge(revision((1, "A.", "claim"), (1, "B.", "claim"), (2, "Hi!", "other")))
     found = call(lambda m: statements(m, "text", "context", "typed"), judge=two)
-    assert found == [Statement("A.", "fact"), Statement("B.", "fact"), Statement("Hi!", "meta")]  # the unit's own type
+    assert found == [
+        Statement("A.", "fact"),
+        Statement("B.", "fact"),
+        Statement("Hi!", "meta"),
+    ]  # the unit's own type
 
 
 def test_a_blank_text_has_none_without_a_call():
@@ -105,8 +122,15 @@ def test_five_hundred_statements_in_ten_languages_keep_their_order():
     listed = [Statement(f"{words[n % 10]} {n}") for n in range(500)]
 
     def echo(request: ChatRequest) -> str:
-        lines = request.messages[1].content.split("<statements ")[1].split("</statements")[0].splitlines()[1:]
-        return revision(*((int(n), text, "fact") for n, text in (line.split(". ", 1) for line in lines)))
+        lines = (
+            request.messages[1]
+            .content.split("<statements ")[1]
+            .split("</statements")[0]
+            .splitlines()[1:]
+        )
+        return revision(
+            *((int(n), text, "fact") for n, text in (line.split(". ", 1) for line in lines))
+        )
 
     assert [one.text for one in call(lambda m: revised(m, "t", listed), judge=FakeChat(echo))] == [
         o.text for o in listed
@@ -118,7 +142,11 @@ def test_a_long_text_is_listed_and_revised_in_pieces():
 
     def reply(request: ChatRequest) -> str:
         shown = request.messages[1].content
-        return '{"claims": ["He rules."]}' if "List the claims" in shown else revision((1, f"{len(shown)}", "fact"))
+        return (
+            '{"claims": ["He rules."]}'
+            if "List the claims" in shown
+            else revision((1, f"{len(shown)}", "fact"))
+        )
 
     one = FakeChat(reply)
     call(lambda m: statements(m, text), judge=one)
@@ -127,7 +155,12 @@ def test_a_long_text_is_listed_and_revised_in_pieces():
 
 
 def test_of_equal_statements_the_first_stays():
-    listed = [Statement("It rained.", "fact"), Statement(" it  RAINED", "claim"), Statement(" "), Statement("Sun.")]
+    listed = [
+        Statement("It rained.", "fact"),
+        Statement(" it  RAINED", "claim"),
+        Statement(" "),
+        Statement("Sun."),
+    ]
     assert once(listed) == [Statement("It rained.", "fact"), Statement("Sun.")]
 
 

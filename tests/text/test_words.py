@@ -84,7 +84,9 @@ def test_characters_that_are_not_seen_hide_no_word(unseen: str) -> None:
 def test_the_characters_that_are_not_seen_are_those_of_unicode() -> None:
     unicode = regex.compile(r"\p{Default_Ignorable_Code_Point}")
     every = map(chr, range(sys.maxunicode + 1))
-    assert [char for char in every if bool(unicode.match(char)) != bool(_IGNORABLE.match(char))] == []
+    assert [
+        char for char in every if bool(unicode.match(char)) != bool(_IGNORABLE.match(char))
+    ] == []
 
 
 def test_a_power_a_fraction_and_the_mark_of_a_note_are_no_part_of_a_number_or_a_word() -> None:
@@ -110,7 +112,9 @@ def test_canonically_equal_texts_are_one_text_wherever_texts_are_compared(case: 
     assert comparable(one) == comparable(two)
     assert question_hash(one) == question_hash(two)
     first, second = (
-        Example(id=text, answer=text, references=(text,), system=text, contexts=(Context(text=text),))
+        Example(
+            id=text, answer=text, references=(text,), system=text, contexts=(Context(text=text),)
+        )
         for text in (one, two)
     )
     assert first == second
@@ -127,8 +131,12 @@ def test_canonically_equal_texts_are_one_text_wherever_texts_are_compared(case: 
         ("bleu", {"form": "climaqa"}),
         ("chrf", {}),
     ):
-        assert scored(metric, f"{one} und", f"{two} und", **settings).value == pytest.approx(1, abs=0.5)
-        assert scored(metric, one, two, **settings).value == scored(metric, one, one, **settings).value
+        assert scored(metric, f"{one} und", f"{two} und", **settings).value == pytest.approx(
+            1, abs=0.5
+        )
+        assert (
+            scored(metric, one, two, **settings).value == scored(metric, one, one, **settings).value
+        )
 
 
 def test_a_quotation_is_found_though_characters_are_not_seen() -> None:
@@ -148,7 +156,9 @@ def test_folding_is_idempotent_and_composition_does_not_matter(text: str) -> Non
 def test_a_word_of_an_indic_script_is_whole_in_the_checker_and_in_a_cloze_field() -> None:
     text = "किताब मेज पर है"
     assert overlap(text, ["कुत्ता और बिल्ली तालाब के पास बैठे हैं। मैं परसों आया।"]) == 0
-    assert [text[start:end] for start, end, spaced in word_spans(text, joined=True) if spaced] == text.split()
+    assert [
+        text[start:end] for start, end, spaced in word_spans(text, joined=True) if spaced
+    ] == text.split()
 
 
 def test_counts_of_words_in_audits_and_defects() -> None:

@@ -26,7 +26,9 @@ def read(folder: Path) -> tuple[Answers, Manifest]:
 
 
 def ids(answers: Answers, its: Manifest, **asked: str) -> list[str]:
-    return [one.id for one in answers.shown(answers.numbers(Asked(**asked), answers.summary(its)))[0]]
+    return [
+        one.id for one in answers.shown(answers.numbers(Asked(**asked), answers.summary(its)))[0]
+    ]
 
 
 def append(path: Path, *lines: bytes) -> None:
@@ -82,7 +84,9 @@ def test_a_row_is_there_once_its_line_is_complete_and_the_last_of_a_key_counts(t
     append(three / "rows.jsonl", line[:30])
     answers.advance(its, LONG)
     assert (answers.counts, answers.damaged, answers.complete) == ((3, 2), 0, True)
-    append(three / "rows.jsonl", line[30:], row("x", RELEVANCE, 0.25, system="alpha").to_json() + b"\n")
+    append(
+        three / "rows.jsonl", line[30:], row("x", RELEVANCE, 0.25, system="alpha").to_json() + b"\n"
+    )
     answers.advance(its, LONG)
     assert answers.counts == (3, 3)
     assert [one.results[RELEVANCE].score for one in answers.shown([1, 3])[0]] == [0.25, 0.9]
@@ -100,7 +104,12 @@ def test_a_file_that_was_replaced_is_read_again_and_no_old_place_is_used(three: 
 
 
 def test_a_damaged_line_is_left_out_and_named(three: Path):
-    append(three / "rows.jsonl", b'{"example_id": "z"}\n', b"\xff\n", row("z", CORRECTNESS, 0.1).to_json() + b"\n")
+    append(
+        three / "rows.jsonl",
+        b'{"example_id": "z"}\n',
+        b"\xff\n",
+        row("z", CORRECTNESS, 0.1).to_json() + b"\n",
+    )
     append(three / "examples.jsonl", b"[]\n", b'{"id": 5}\n')
     answers, its = read(three)
     assert (answers.damaged, answers.counts) == (4, (3, 3))
@@ -108,8 +117,12 @@ def test_a_damaged_line_is_left_out_and_named(three: Path):
     assert ids(answers, its, sort="file") == ["x", "y", "z"]
 
 
-@pytest.mark.parametrize(("score", "damaged"), [("9223372036854775813", 0), ("1e308", 0), ("1" + "0" * 400, 1)])
-def test_a_score_of_more_than_64_bits_is_a_number_or_a_damaged_line(three: Path, score: str, damaged: int):
+@pytest.mark.parametrize(
+    ("score", "damaged"), [("9223372036854775813", 0), ("1e308", 0), ("1" + "0" * 400, 1)]
+)
+def test_a_score_of_more_than_64_bits_is_a_number_or_a_damaged_line(
+    three: Path, score: str, damaged: int
+):
     line = row("z", RELEVANCE, 0.25, system="alpha").to_json().replace(b"0.25", score.encode())
     append(three / "rows.jsonl", line + b"\n")
     answers, its = read(three)
@@ -118,7 +131,10 @@ def test_a_score_of_more_than_64_bits_is_a_number_or_a_damaged_line(three: Path,
 
 
 def test_a_record_that_is_too_large_is_counted_and_not_shown(three: Path):
-    append(three / "examples.jsonl", Example(id="w", question="Why?", answer="long " * 999).to_json() + b"\n")
+    append(
+        three / "examples.jsonl",
+        Example(id="w", question="Why?", answer="long " * 999).to_json() + b"\n",
+    )
     answers, _ = read(three)
     shown, left = answers.shown([3, 4], largest=2000)
     assert ([one.example is not None for one in shown], left) == ([True, False], 1)

@@ -19,7 +19,10 @@ from tests.view.test_folder import begun
 import longmark
 from longmark.workspace import Workspace
 
-SCREENS: tuple[tuple[str, Literal["light", "dark"]], ...] = (("desktop", "light"), ("phone", "dark"))
+SCREENS: tuple[tuple[str, Literal["light", "dark"]], ...] = (
+    ("desktop", "light"),
+    ("phone", "dark"),
+)
 PAGES = {
     "runs": "/?metric=ccrs.question_relevance",
     "run": "/run?path=alpha",
@@ -38,7 +41,9 @@ def test_every_page_is_read_by_everybody(tmp_path: Path):
     made_up(tmp_path / "alpha", 30, system="alpha")
     hostile(tmp_path / "hostile")
     (tmp_path / "empty").mkdir()
-    longmark.run(list(map(conversation, "ab")), "classic.length", out=tmp_path / "turns", turns="each")
+    longmark.run(
+        list(map(conversation, "ab")), "classic.length", out=tmp_path / "turns", turns="each"
+    )
     longmark.run([RECORD], "ragchecker", out=tmp_path / "support")
     axe = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
     with serving(tmp_path) as served, chromium() as browser:
@@ -50,9 +55,13 @@ def test_every_page_is_read_by_everybody(tmp_path: Path):
             page = context.new_page()
             for name, path in PAGES.items():
                 page.goto(served.url + path)
-                page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+                page.evaluate(
+                    "for (const one of document.querySelectorAll('details')) one.open = true"
+                )
                 page.evaluate(axe)
-                found = page.evaluate("runOnly => axe.run(document, {runOnly})", STANDARDS)["violations"]
+                found = page.evaluate("runOnly => axe.run(document, {runOnly})", STANDARDS)[
+                    "violations"
+                ]
                 assert [(name, one["id"], one["nodes"][0]["html"][:300]) for one in found] == []
                 wide, screen = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
                 assert wide <= screen, (view, name)
@@ -77,7 +86,9 @@ def test_the_keyboard_leads_from_the_list_to_an_answer_and_progress_renews_itsel
         for words in ("Skip to the content", "run", "first-0000"):
             for _ in range(40):
                 page.keyboard.press("Tab")
-                at = page.evaluate("document.activeElement.textContent + document.activeElement.href")
+                at = page.evaluate(
+                    "document.activeElement.textContent + document.activeElement.href"
+                )
                 if words in at:
                     break
             else:

@@ -22,7 +22,9 @@ from longmark.workspace import Workspace, reading
 def begun(folder: Path, rows: int = 20, **more: Any) -> Path:
     """A run whose last session has no end."""
     made_up(folder, 3)
-    described = manifest(finished=None, examples={"rows": rows}, sessions=[{**killed(), "before": 0}], **more)
+    described = manifest(
+        finished=None, examples={"rows": rows}, sessions=[{**killed(), "before": 0}], **more
+    )
     (folder / "manifest.json").write_bytes(orjson.dumps({**described, "system": "first"}))
     (folder / ".lock").touch()
     return folder
@@ -46,7 +48,12 @@ def test_what_is_no_run_is_listed_with_its_reason(tmp_path: Path):
     (tmp_path / ".hidden").mkdir()
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").touch()
-    for name, text in (("torn", "{"), ("list", "[]"), ("foreign", '{"a": 1}'), ("twice", '{"a": 1, "a": 2}')):
+    for name, text in (
+        ("torn", "{"),
+        ("list", "[]"),
+        ("foreign", '{"a": 1}'),
+        ("twice", '{"a": 1, "a": 2}'),
+    ):
         made_up(tmp_path / name, 1)
         (tmp_path / name / "manifest.json").write_text(text)
     made_up(tmp_path / "rows only", 1)
@@ -69,7 +76,9 @@ def test_what_is_no_run_is_listed_with_its_reason(tmp_path: Path):
         "twice": (DAMAGED, "twice in one object"),
     }
     runs = Folder(tmp_path).runs()
-    assert {name: run.state for name, run in runs.items()} == {name: state for name, (state, _) in why.items()}
+    assert {name: run.state for name, run in runs.items()} == {
+        name: state for name, (state, _) in why.items()
+    }
     for name, (_, problem) in why.items():
         assert problem in runs[name].problem
         assert bool(problem) == bool(runs[name].problem)
@@ -100,7 +109,9 @@ def test_a_run_goes_on_while_its_process_holds_the_folder_and_is_killed_afterwar
     assert root.runs()["run"].state == KILLED
 
 
-def test_the_lock_of_a_run_is_looked_at_once_for_each_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_lock_of_a_run_is_looked_at_once_for_each_manifest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     root, looks = Folder(tmp_path), list[str]()
     begun(tmp_path / "run")
     made_up(tmp_path / "ended", 1)

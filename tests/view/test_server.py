@@ -36,12 +36,20 @@ def served(root: Path) -> Iterator[Served]:
 
 
 def links(page: str, start: str) -> list[str]:
-    return [one.replace("&amp;", "&") for one in re.findall(rf'href="({re.escape(start)}[^"]*)"', page)]
+    return [
+        one.replace("&amp;", "&") for one in re.findall(rf'href="({re.escape(start)}[^"]*)"', page)
+    ]
 
 
-def test_the_list_has_every_run_with_its_scores_and_every_other_folder_with_its_reason(served: Served, root: Path):
+def test_the_list_has_every_run_with_its_scores_and_every_other_folder_with_its_reason(
+    served: Served, root: Path
+):
     page = served.read(f"/?metric={RELEVANCE}")
-    assert links(page, "/run?") == ["/run?path=hostile", "/run?path=old%2Falpha", "/run?path=old%2Fbeta"]
+    assert links(page, "/run?") == [
+        "/run?path=hostile",
+        "/run?path=old%2Falpha",
+        "/run?path=old%2Fbeta",
+    ]
     (cell,) = summarise([root / "old" / "alpha"]).of(RELEVANCE)
     assert cell.interval is not None
     assert f"<b>{cell.mean:.3f}</b> [{cell.interval[0]:.3f}, {cell.interval[1]:.3f}]" in page
@@ -52,7 +60,10 @@ def test_runs_are_chosen_by_metric_system_and_name_and_sorted(served: Served):
     served.read("/")
 
     def found(asked: str) -> list[str]:
-        return [one.rpartition("%2F")[2].rpartition("=")[2] for one in links(served.read(f"/?{asked}"), "/run?")]
+        return [
+            one.rpartition("%2F")[2].rpartition("=")[2]
+            for one in links(served.read(f"/?{asked}"), "/run?")
+        ]
 
     assert found("system=beta") == ["beta"]
     assert found("q=OLD+al") == ["alpha"]
@@ -61,12 +72,19 @@ def test_runs_are_chosen_by_metric_system_and_name_and_sorted(served: Served):
     assert found("metric=no.such") == found("system=nobody") == []
 
 
-def test_the_answers_of_a_run_are_in_pages_and_each_has_a_page_of_its_own(served: Served, root: Path):
+def test_the_answers_of_a_run_are_in_pages_and_each_has_a_page_of_its_own(
+    served: Served, root: Path
+):
     first = served.read("/run?path=old%2Falpha&sort=file")
     second = served.read("/run?path=old%2Falpha&sort=file&page=2")
-    found = [re.findall(r"id=([\w-]+)", one)[0] for one in links(first, "/answer?") + links(second, "/answer?")]
+    found = [
+        re.findall(r"id=([\w-]+)", one)[0]
+        for one in links(first, "/answer?") + links(second, "/answer?")
+    ]
     assert found == [example.id for example in examples_of(root / "old" / "alpha")]
-    assert served.read("/run?path=old%2Falpha&page=999").count('<li class="listed">') == 5, "the last page"
+    assert served.read("/run?path=old%2Falpha&page=999").count('<li class="listed">') == 5, (
+        "the last page"
+    )
     page = served.read(links(first, "/answer?")[1])
     assert "2 of 30" in page
     assert "Evidence as recorded" not in page
@@ -111,7 +129,10 @@ def test_every_response_forbids_scripts_and_frames_of_others(served: Served):
         headers = served.get(path).headers
         assert "default-src 'none'" in headers["Content-Security-Policy"]
         assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
-        assert (headers["X-Content-Type-Options"], headers["Cache-Control"]) == ("nosniff", "no-store")
+        assert (headers["X-Content-Type-Options"], headers["Cache-Control"]) == (
+            "nosniff",
+            "no-store",
+        )
 
 
 def test_hostile_names_and_texts_are_escaped_and_their_answers_can_be_opened(served: Served):
@@ -146,7 +167,9 @@ def test_the_command_refuses_what_is_no_folder_and_a_port_that_is_taken(
     assert "choose another --port" in capsys.readouterr().err
 
 
-def test_a_broken_page_says_so_and_the_server_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd):
+def test_a_broken_page_says_so_and_the_server_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
+):
     made_up(tmp_path / "run", 1)
     with serving(tmp_path) as served:
         monkeypatch.setattr("longmark.view.site.Folder.runs", lambda self: 1 / 0)
@@ -156,9 +179,13 @@ def test_a_broken_page_says_so_and_the_server_goes_on(tmp_path: Path, monkeypatc
     assert "ZeroDivisionError" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("emptied", [("rows.jsonl",), ("examples.jsonl",), ("rows.jsonl", "examples.jsonl")])
+@pytest.mark.parametrize(
+    "emptied", [("rows.jsonl",), ("examples.jsonl",), ("rows.jsonl", "examples.jsonl")]
+)
 @pytest.mark.parametrize("how", ["empty", "missing"])
-def test_a_run_without_examples_or_rows_has_a_page_that_says_so(emptied: tuple[str, ...], how: str, tmp_path: Path):
+def test_a_run_without_examples_or_rows_has_a_page_that_says_so(
+    emptied: tuple[str, ...], how: str, tmp_path: Path
+):
     made_up(tmp_path / "one", 3, 0, "alpha")
     for name in emptied:
         (tmp_path / "one" / name).unlink()
@@ -166,7 +193,12 @@ def test_a_run_without_examples_or_rows_has_a_page_that_says_so(emptied: tuple[s
             (tmp_path / "one" / name).touch()
     with serving(tmp_path) as served:
         served.read("/")
-        for page in ("/run?path=one", "/answer?path=one&id=0", f"/run?path=one&metric={EASE}", "/run?path=one&sort=x"):
+        for page in (
+            "/run?path=one",
+            "/answer?path=one&id=0",
+            f"/run?path=one&metric={EASE}",
+            "/run?path=one&sort=x",
+        ):
             reply = served.get(page)
             assert reply.status in (200, 404, 503), (page, reply)
             if reply.status == 200 and "rows.jsonl" in emptied:

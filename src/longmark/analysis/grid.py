@@ -57,7 +57,9 @@ class Grid(Generic[Row]):
     beside: Sequence[Column] = ()
     label: Callable[[Row], str] | None = None
     joint: str = ", "
-    _made: dict[tuple[Row, str], Estimate | None] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _made: dict[tuple[Row, str], Estimate | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __getitem__(self, place: tuple[Row, str]) -> Estimate | None:
         """The estimate of a row in a column."""
@@ -73,10 +75,14 @@ class Grid(Generic[Row]):
 
         def shown(row: Row, column: Column) -> Cell:
             made = self[row, column.name]
-            return Best(made) if made is not None and row in self.best.get(column.name, ()) else made
+            return (
+                Best(made) if made is not None and row in self.best.get(column.name, ()) else made
+            )
 
         def cells(column: Column) -> Column:
-            return replace(column, get=lambda row: shown(row, column), kind=column.kind or "estimate")
+            return replace(
+                column, get=lambda row: shown(row, column), kind=column.kind or "estimate"
+            )
 
         named = [replace(head, get=get) for head, get in map(_getter, self.heads, count())]
         beside = [replace(column, get=_read(column)) for column in self.beside]
@@ -98,7 +104,9 @@ class Grid(Generic[Row]):
         titles = self._labels([row for row, _ in lanes])
         return forest(
             [
-                ForestRow(title, made.value, made.low, made.high, note(row) if note else _counted(made))
+                ForestRow(
+                    title, made.value, made.low, made.high, note(row) if note else _counted(made)
+                )
                 for title, (row, made) in zip(titles, lanes, strict=True)
             ],
             label,
@@ -107,7 +115,10 @@ class Grid(Generic[Row]):
 
     def heat_map(self, label: str, low: float, high: float, places: int = 2) -> Figure:
         """The values of all cells, in shades between low and high."""
-        values = [[made.value if (made := self[row, one.name]) else None for one in self.columns] for row in self.rows]
+        values = [
+            [made.value if (made := self[row, one.name]) else None for one in self.columns]
+            for row in self.rows
+        ]
         heads = [one.words or one.name for one in self.columns]
         return heat_map(self._labels(self.rows), heads, values, label, (low, high), places)
 
@@ -136,7 +147,9 @@ def mean_of(
 
     there = [(one.score, one.cluster) for one in scores.select(**keys)]
     known = [(score, cluster) for score, cluster in there if score is not None]
-    made = mean_estimate([score for score, _ in known], [cluster for _, cluster in known], bounds, level, null=null)
+    made = mean_estimate(
+        [score for score, _ in known], [cluster for _, cluster in known], bounds, level, null=null
+    )
     return replace(made, missing=len(there) - len(known))
 
 
@@ -156,7 +169,9 @@ class Compared:
     method: str = "holm"
 
 
-def compared(names: Iterable[str], test: Callable[[str, str], Any], alpha: float) -> tuple[Compared, ...]:
+def compared(
+    names: Iterable[str], test: Callable[[str, str], Any], alpha: float
+) -> tuple[Compared, ...]:
     """Every pair of names, the greater one first, adjusted together by Holm. test: gives the difference of two."""
     found = []
     for first, second in combinations(names, 2):
@@ -198,7 +213,9 @@ def pairs_grid(
         beside=(
             Column("p", "result.p", kind="p"),
             Column(f"p ({adjusted_by})", "adjusted", kind="p", key="p_adjusted"),
-            Column("significant", lambda one: None if one.adjusted is None else one.adjusted <= alpha),
+            Column(
+                "significant", lambda one: None if one.adjusted is None else one.adjusted <= alpha
+            ),
         ),
         joint=" − ",
     )

@@ -37,11 +37,20 @@ def section(comparison: Comparison) -> Section:
             first, second = (scores.systems.index(name) for name in names)
             apart, longer = (table[:, first] - table[:, second] for table in (matrix, lengths))
             both = ~np.isnan(apart) & ~np.isnan(longer)
-            made = length_controlled(apart[both], longer[both], scores.clusters[both], comparison.settings.level)
-            raw, more = (float(values[both].mean()) if both.any() else None for values in (apart, longer))
+            made = length_controlled(
+                apart[both], longer[both], scores.clusters[both], comparison.settings.level
+            )
+            raw, more = (
+                float(values[both].mean()) if both.any() else None for values in (apart, longer)
+            )
             found[(metric, *names)] = raw, made, more
     grid = Grid(
-        *("length", "Differences at equal lengths", (Column("metric", kind="metric"), "first", "second"), list(found)),
+        *(
+            "length",
+            "Differences at equal lengths",
+            (Column("metric", kind="metric"), "first", "second"),
+            list(found),
+        ),
         (Column("at equal lengths", lambda row: found[row][1], 3),),
         note="first - second. at equal lengths: what is left of the difference if both answers to a question are "
         "equally long. longer: how many characters the answers of the first system have more.",

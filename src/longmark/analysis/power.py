@@ -36,7 +36,13 @@ from longmark.scores.clusters import QUESTION
 from longmark.scores.files import paths_given
 from longmark.scores.paired import read_scores
 from longmark.stats.clusters import FEWEST_EFFECTIVE
-from longmark.stats.power import MOST, detectable, inflation, questions_needed, variance_per_question
+from longmark.stats.power import (
+    MOST,
+    detectable,
+    inflation,
+    questions_needed,
+    variance_per_question,
+)
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
@@ -71,13 +77,19 @@ class PowerOptions:
     def __post_init__(self) -> None:
         for name, value in (("power", self.power), ("alpha", self.alpha), ("level", self.level)):
             if not 0 < value < 1:
-                raise UserError(f"{name}: expected a number between 0 and 1, such as 0.8; found {value}")
+                raise UserError(
+                    f"{name}: expected a number between 0 and 1, such as 0.8; found {value}"
+                )
         if not 0.5 <= self.assurance < 1:
-            raise UserError(f"assurance: expected a share from 0.5, below 1; found {self.assurance}")
+            raise UserError(
+                f"assurance: expected a share from 0.5, below 1; found {self.assurance}"
+            )
         if self.power <= self.alpha:
             raise UserError(f"power: expected more than alpha ({self.alpha}); found {self.power}")
         if self.effect is not None and not 0 < self.effect < float("inf"):
-            raise UserError(f"effect: expected the difference to detect, a number above 0; found {self.effect}")
+            raise UserError(
+                f"effect: expected the difference to detect, a number above 0; found {self.effect}"
+            )
         if self.questions is not None and self.questions < 3:
             raise UserError(f"questions: a test needs at least 3; found {self.questions}")
 
@@ -117,7 +129,9 @@ class PairPower:
 
     @property
     def reason(self) -> str | None:
-        return self.variance.reason or (self.needed and self.needed.reason) or self.detectable.reason
+        return (
+            self.variance.reason or (self.needed and self.needed.reason) or self.detectable.reason
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +150,29 @@ class PowerPlan:
         difference. None if nothing is known."""
         known = [(one.needed or one.detectable, one) for one in self.comparisons]
         return max(
-            ((of.value, one) for of, one in known if of.value is not None), key=itemgetter(0), default=(0, None)
+            ((of.value, one) for of, one in known if of.value is not None),
+            key=itemgetter(0),
+            default=(0, None),
         )[1]
 
 
-def power(runs: str | Path | Sequence[str | Path], options: PowerOptions | None = None) -> PowerPlan:
+def power(
+    runs: str | Path | Sequence[str | Path], options: PowerOptions | None = None
+) -> PowerPlan:
     """Plans from run folders or files of rows. Needs the extra `stats`."""
     how = options or PowerOptions()
     scores = read_scores(paths_given(runs), how.by, how.cluster)
     clusters = None if how.cluster == QUESTION else scores.clusters.tolist()
     names = scores.named(how.metrics)
     scores.refuse_huge(names)
-    differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
+    differing = check_scoring(
+        scores, names, how.allow_different_judges, "they are not scores of one metric"
+    )
     for system in how.systems:
         if system not in scores.systems:
-            raise UnknownName("system", system, scores.systems, f"The pilot has {listed(scores.systems, 8)}.")
+            raise UnknownName(
+                "system", system, scores.systems, f"The pilot has {listed(scores.systems, 8)}."
+            )
     systems = [name for name in scores.systems if not how.systems or name in how.systems]
     if len(systems) < 2:
         raise UserError(f"a plan compares two systems or more; the pilot has {listed(systems)}")
@@ -166,7 +188,11 @@ def power(runs: str | Path | Sequence[str | Path], options: PowerOptions | None 
             made = comparison(name, (first, second), differences, clusters, alpha, how)
             found.append(replace(made, places=places))
     return PowerPlan(
-        tuple(map(str, paths_given(runs))), tuple(found), alpha, how, tuple(run_notices(scores, names, differing))
+        tuple(map(str, paths_given(runs))),
+        tuple(found),
+        alpha,
+        how,
+        tuple(run_notices(scores, names, differing)),
     )
 
 
@@ -196,17 +222,23 @@ def comparison(
         shown = effect or detectable(variance.value, enough, **test)
         asked = questions_needed(variance.value, shown, **test, fewest=fewest) if effect else n
         if asked and asked >= fewest * per_cluster:
-            more = inflation(differences, asked, shown, clusters=clusters, alpha=alpha, wanted=how.power)
+            more = inflation(
+                differences, asked, shown, clusters=clusters, alpha=alpha, wanted=how.power
+            )
 
     def estimate(of: Callable[[float], float | None]) -> Estimate:
-        value, low, high = (None if v is None else of(v) for v in (planned, variance.low, variance.high))
+        value, low, high = (
+            None if v is None else of(v) for v in (planned, variance.low, variance.high)
+        )
         return replace(variance, value=value, low=low, high=high)
 
     needed = None
     if effect is not None:
 
         def questions(v: float) -> int | None:
-            return (found := questions_needed(v, effect, **test, fewest=fewest)) and math.ceil(found * more)
+            return (found := questions_needed(v, effect, **test, fewest=fewest)) and math.ceil(
+                found * more
+            )
 
         needed = estimate(questions)
         if needed.value is None and not needed.reason:
@@ -238,7 +270,11 @@ def document(plan: PowerPlan) -> Document:
     """One sentence with the answer, and a table with a line for each metric and pair of systems."""
     how = plan.options
     places = max((one.places for one in plan.comparisons), default=3)
-    shared = f" ({how.alpha:g} / {len(plan.comparisons)} comparisons)" if len(plan.comparisons) > 1 else ""
+    shared = (
+        f" ({how.alpha:g} / {len(plan.comparisons)} comparisons)"
+        if len(plan.comparisons) > 1
+        else ""
+    )
     note = (
         f"Two-sided paired t test, power {how.power:g}, alpha {plan.alpha:.4g}{shared}. "
         "pilot: questions with a score of both systems. detectable: the true difference that so many questions detect. "
@@ -247,11 +283,17 @@ def document(plan: PowerPlan) -> Document:
         "simulation. Intervals: uncertainty of the pilot's variance (jackknife of its logarithm)."
     )
     names = list(dict.fromkeys(one.metric for one in plan.comparisons))
-    needed = [Column("questions needed", "needed", 0, key="needed")] if how.effect is not None else []
+    needed = (
+        [Column("questions needed", "needed", 0, key="needed")] if how.effect is not None else []
+    )
     grid = Grid(
         "power",
         "Questions and differences",
-        (Column("metric", "metric", kind="metric"), Column("first", "first"), Column("second", "second")),
+        (
+            Column("metric", "metric", kind="metric"),
+            Column("first", "first"),
+            Column("second", "second"),
+        ),
         plan.comparisons,
         [*needed, Column("detectable", "detectable", places)],
         None,
@@ -264,7 +306,10 @@ def document(plan: PowerPlan) -> Document:
     )
     known = [one for one in plan.comparisons if one.planned is not None]
     top = 2 * max(
-        (max((one.needed and one.needed.value) or one.questions, how.fewest * one.per_cluster) for one in known),
+        (
+            max((one.needed and one.needed.value) or one.questions, how.fewest * one.per_cluster)
+            for one in known
+        ),
         default=0,
     )
     steps = [max(3, round(top * step / _STEPS)) for step in range(1, _STEPS + 1)]
@@ -276,7 +321,9 @@ def document(plan: PowerPlan) -> Document:
         for one in known[:_DRAWN]
     ]
     title = "Detectable difference by number of questions"
-    figures = [curves(lines, title, "questions", "detectable difference", how.effect)] if lines else []
+    figures = (
+        [curves(lines, title, "questions", "detectable difference", how.effect)] if lines else []
+    )
     return Document(
         kind="power",
         title="How many questions",
@@ -284,7 +331,10 @@ def document(plan: PowerPlan) -> Document:
         f"{', '.join(plan.runs)}",
         sections=(
             Section(
-                "Questions needed" if how.effect else "Detectable differences", _answer(plan), (grid.table(),), figures
+                "Questions needed" if how.effect else "Detectable differences",
+                _answer(plan),
+                (grid.table(),),
+                figures,
             ),
         ),
         notices=plan.notices,
@@ -306,21 +356,31 @@ def _answer(plan: PowerPlan) -> str:
     how = plan.options
     most = plan.most
     if most is None:
-        return f"No answer: {'; '.join(dict.fromkeys(one.reason or '' for one in plan.comparisons))}."
+        return (
+            f"No answer: {'; '.join(dict.fromkeys(one.reason or '' for one in plan.comparisons))}."
+        )
     assured = f", assurance {how.assurance:g}" if how.assurance > 0.5 else ""
     clusters = "" if how.cluster == QUESTION else f", clusters by {how.cluster}"
     family = counted(len(plan.comparisons), "comparison")
     test = f"with power {how.power:g} (alpha {how.alpha:g}, {family}{assured}{clusters})"
-    where = "" if len(plan.comparisons) == 1 else f", for {most.metric}, {most.first} and {most.second}"
+    where = (
+        "" if len(plan.comparisons) == 1 else f", for {most.metric}, {most.first} and {most.second}"
+    )
     if how.effect is None:
         return (
             f"{counted(most.questions, 'question')} can detect a difference of {_figure(most.detectable, most.places)} "
             f"{test}{where}."
         )
     assert most.needed is not None
-    return f"A difference of {how.effect:g} needs {_figure(most.needed, 0)} questions {test}{where}."
+    return (
+        f"A difference of {how.effect:g} needs {_figure(most.needed, 0)} questions {test}{where}."
+    )
 
 
 def _figure(of: Estimate, places: int) -> str:
-    interval = "" if of.low is None or of.high is None else f" [{fixed(of.low, places)}, {fixed(of.high, places)}]"
+    interval = (
+        ""
+        if of.low is None or of.high is None
+        else f" [{fixed(of.low, places)}, {fixed(of.high, places)}]"
+    )
     return f"{fixed(of.value, places)}{interval}"

@@ -41,23 +41,36 @@ _EXTRAS = {
 
 def main(words: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code. What is printed is free of control characters (`cli.terminal`)."""
-    gc.set_threshold(500_000, 20, 20)  # searches for cycles take a fifth of a short command's time, and find none
+    gc.set_threshold(
+        500_000, 20, 20
+    )  # searches for cycles take a fifth of a short command's time, and find none
     if words is None:  # a process of its own
         atexit.register(gc.freeze)
-        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look into every installed package
+        os.environ.setdefault(
+            "PYDANTIC_DISABLE_PLUGINS", "__all__"
+        )  # it would look into every installed package
     with plain_streams(), printing(), command_line():
         try:
             code = _run(words)
             sys.stdout.flush()
             return code
         except OSError as error:
-            return _mistake(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror))
+            return _mistake(
+                f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+            )
         except KeyboardInterrupt:
             return INTERRUPTED
 
 
 def _run(words: Sequence[str] | None) -> int:
-    from longmark.errors import BadInput, LongmarkError, MissingExtra, ModelError, OverBudget, UserError
+    from longmark.errors import (
+        BadInput,
+        LongmarkError,
+        MissingExtra,
+        ModelError,
+        OverBudget,
+        UserError,
+    )
 
     arguments = argparse.Namespace()
     try:
@@ -69,20 +82,28 @@ def _run(words: Sequence[str] | None) -> int:
         verb = arguments.verb
         if isinstance(verb, str):
             module, _, name = verb.partition(":")
-            verb = getattr(importlib.import_module(module if "." in module else f"longmark.cli.{module}"), name)
+            verb = getattr(
+                importlib.import_module(module if "." in module else f"longmark.cli.{module}"), name
+            )
         if own:
             gc.freeze()  # what was imported stays
         gc.set_threshold(50_000, 20, 20)
         return int(verb(arguments))
     except BadInput as error:
-        hint = "\n--skip-bad skips the bad records." if error.skippable and _can_skip(arguments) else ""
+        hint = (
+            "\n--skip-bad skips the bad records."
+            if error.skippable and _can_skip(arguments)
+            else ""
+        )
         return _mistake(f"{error}{hint}", named=False)
     except UserError as error:
         return _mistake(str(error))
     except ModuleNotFoundError as error:
         extra = _EXTRAS.get((error.name or "").partition(".")[0])
         if extra is not None:
-            return _mistake(str(MissingExtra(f"`{error.name}`", getattr(arguments, "extra", extra))))
+            return _mistake(
+                str(MissingExtra(f"`{error.name}`", getattr(arguments, "extra", extra)))
+            )
         traceback.print_exc()
     except MemoryError:
         return _mistake("out of memory; use a smaller input or a lower --concurrency")
@@ -95,7 +116,9 @@ def _run(words: Sequence[str] | None) -> int:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         if type(error).__module__ == "sqlite3":  # of a temporary index; the disk is full, say
-            return _mistake(f"a temporary file cannot be written ({error}); set TMPDIR to another folder")
+            return _mistake(
+                f"a temporary file cannot be written ({error}); set TMPDIR to another folder"
+            )
         traceback.print_exc()
     return BUG
 
@@ -119,7 +142,9 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
     top = front_parser(__version__)
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB", parser_class=Parser)
     modules = (importlib.import_module(f"longmark.cli.{name}") for name in _MODULES)
-    for add_some in (one for module in modules for one in getattr(module, "GROUPS", None) or (module.add_to,)):
+    for add_some in (
+        one for module in modules for one in getattr(module, "GROUPS", None) or (module.add_to,)
+    ):
         add_some(verbs)
         if verb in verbs.choices:
             break

@@ -34,7 +34,9 @@ BUG, MISTAKE, UNDER, NO_VALUE, UNREADABLE, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 def whole(text: str, least: int = 0) -> int:
     if not text.isdecimal() or int(text) < least:
-        raise argparse.ArgumentTypeError(f"expected a whole number{f' from {least}' if least else ''}, found {text}")
+        raise argparse.ArgumentTypeError(
+            f"expected a whole number{f' from {least}' if least else ''}, found {text}"
+        )
     return int(text)
 
 
@@ -62,7 +64,9 @@ def pairs(given: Sequence[str], form: str) -> dict[str, str]:
 
     found: dict[str, str] = {}
     for text in given:
-        cut = text.rpartition if "@" in text.partition("=")[0] else text.partition  # of a metric with parameters
+        cut = (
+            text.rpartition if "@" in text.partition("=")[0] else text.partition
+        )  # of a metric with parameters
         name, equals, value = cut("=")
         if not equals or not name.strip() or name.strip() in found:
             raise UserError(f"{text}: expected {form}, each name once")
@@ -140,7 +144,14 @@ KINDS: dict[str, Callable[[str], Any]] = {
 
 
 def add(
-    one: Any, name: str, metavar: str, help: str, *, common: bool = False, in_file: bool = True, **more: Any
+    one: Any,
+    name: str,
+    metavar: str,
+    help: str,
+    *,
+    common: bool = False,
+    in_file: bool = True,
+    **more: Any,
 ) -> argparse.Action:
     """Adds an argument. The metavar decides how it is read: "" is a switch, one with `=` or with `,…` at its end is
     repeatable, and others have a type in `_TYPES` or are text. common: `--help` shows it where the verb has
@@ -184,11 +195,21 @@ def add_options(
         elif form.kind:
             how |= {"action": "store", "type": KINDS[form.kind]}
         says = (help or {}).get(name, form.help)
-        add(place, line_name(name, form), form.metavar, says, common=form.common, in_file=form.in_file, **how)
+        add(
+            place,
+            line_name(name, form),
+            form.metavar,
+            says,
+            common=form.common,
+            in_file=form.in_file,
+            **how,
+        )
     return place
 
 
-def _group(one: argparse.ArgumentParser, options: type, text: str | None) -> argparse._ArgumentGroup:
+def _group(
+    one: argparse.ArgumentParser, options: type, text: str | None
+) -> argparse._ArgumentGroup:
     """The group of a parser with the title of these options."""
     title, about = title_of(options)
     same = [group for group in one._action_groups if group.title == title]
@@ -203,7 +224,9 @@ def show_common(one: argparse.ArgumentParser) -> None:
 def add_verb(verbs: Any, name: str, verb: Any, text: str) -> argparse.ArgumentParser:
     """Adds a verb. verb: a function, or MODULE:FUNCTION, which is imported where it is called (a module without a dot
     is one of `longmark.cli`); None: of a verb with actions. text: what it does, for --help."""
-    one: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=text, allow_abbrev=False)
+    one: argparse.ArgumentParser = verbs.add_parser(
+        name, help=text, description=text, allow_abbrev=False
+    )
     one.set_defaults(verb=verb)
     return one
 
@@ -273,7 +296,9 @@ def bounds_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:
         except ValueError:
             lo = hi = 0.0
         if not -1e100 <= lo < hi <= 1e100:
-            raise UserError(f"--bounds {name}={text}: expected METRIC=LOW:HIGH with LOW below HIGH, such as {name}=0:1")
+            raise UserError(
+                f"--bounds {name}={text}: expected METRIC=LOW:HIGH with LOW below HIGH, such as {name}=0:1"
+            )
         found[name] = (lo, hi)
     return found
 
@@ -284,13 +309,25 @@ def add_gate(one: argparse.ArgumentParser) -> None:
 
 
 def add_labels(
-    one: argparse.ArgumentParser, *, required: bool = False, transport: bool = True, sample: bool = True
+    one: argparse.ArgumentParser,
+    *,
+    required: bool = False,
+    transport: bool = True,
+    sample: bool = True,
 ) -> None:
     """The options of labels that correct scores (`corrections_of`). transport: with the check of it; sample: with
     how the labelled answers were chosen."""
     labels = add_options(one, LabelOptions, ("labels",), titled=True, required=required)
-    without = {"labels", *([] if transport else ["transport"]), *([] if sample else ["draw", "looks"])}
-    add_options(labels, LabelOptions, [name for name, _default, _form in declared(LabelOptions) if name not in without])
+    without = {
+        "labels",
+        *([] if transport else ["transport"]),
+        *([] if sample else ["draw", "looks"]),
+    }
+    add_options(
+        labels,
+        LabelOptions,
+        [name for name, _default, _form in declared(LabelOptions) if name not in without],
+    )
 
 
 def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
@@ -323,7 +360,9 @@ def add_outputs(one: argparse.ArgumentParser) -> None:
     add_options(one, OutputOptions)
 
 
-def outputs_of(arguments: argparse.Namespace, inputs: Iterable[Path] = ()) -> dict[str, Path | None]:
+def outputs_of(
+    arguments: argparse.Namespace, inputs: Iterable[Path] = ()
+) -> dict[str, Path | None]:
     """The files of `add_outputs`. UserError, before anything is paid for, if one cannot be written."""
     files = values_of(OutputOptions, arguments)
     if any(files.values()):
@@ -351,11 +390,25 @@ def add_prompts(one: Any) -> None:
 
 
 def add_answers(one: Any, temperature: float, max_answer: int) -> None:
-    context = "the passages and profile for variants: their own, or those of the original (default: own)"
+    context = (
+        "the passages and profile for variants: their own, or those of the original (default: own)"
+    )
     add(one, "--variant-context", "own|original", context, default="own")
-    add(one, "--temperature", "T", f"temperature of the answers (default: {temperature:g})", default=temperature)
+    add(
+        one,
+        "--temperature",
+        "T",
+        f"temperature of the answers (default: {temperature:g})",
+        default=temperature,
+    )
     add(one, "--top-p", "P", "top-p of the answers (default: 0.9)", default=0.9)
-    add(one, "--max-answer", "N", f"maximum number of tokens of an answer (default: {max_answer})", default=max_answer)
+    add(
+        one,
+        "--max-answer",
+        "N",
+        f"maximum number of tokens of an answer (default: {max_answer})",
+        default=max_answer,
+    )
 
 
 def add_trust(one: Any) -> None:
@@ -371,7 +424,9 @@ def add_project(one: argparse.ArgumentParser) -> None:
         names = one.add_argument_group("project")
         text = "the project file (default: longmark.yaml in the working folder)"
         add_options(names, ConfigOptions, ("config", "trust"), help={"config": text})
-    for switch in [action for action in one._actions if isinstance(action, argparse._StoreTrueAction)]:
+    for switch in [
+        action for action in one._actions if isinstance(action, argparse._StoreTrueAction)
+    ]:
         name = f"--no-{switch.option_strings[0].removeprefix('--')}"
         more = {"dest": switch.dest, "action": "store_false", "default": argparse.SUPPRESS}
         one.add_argument(name, help=argparse.SUPPRESS, **more)  # type: ignore[arg-type]

@@ -30,7 +30,9 @@ def check(arguments: argparse.Namespace, own: Path | None) -> None:
     """UserError or MissingExtra, before anything is paid for, where the run cannot be compared with its base."""
     if not arguments.base:
         if arguments.fail_if_worse or arguments.margin:
-            raise UserError("--fail-if-worse and --margin need a run to compare with: add --base RUN")
+            raise UserError(
+                "--fail-if-worse and --margin need a run to compare with: add --base RUN"
+            )
         return
     needs_stats("run --base")
     from longmark.analysis.compare.margin import parsed
@@ -41,10 +43,14 @@ def check(arguments: argparse.Namespace, own: Path | None) -> None:
         index.add_run(source_of(arguments.base))
         index.refuse_empty([arguments.base])
     if own is not None and real(own) == real(arguments.base):
-        raise UserError(f"--base {arguments.base}: this is the run itself; name a run that was made before")
+        raise UserError(
+            f"--base {arguments.base}: this is the run itself; name a run that was made before"
+        )
 
 
-def changes(arguments: argparse.Namespace, run: Path, cluster: str) -> tuple[list[Change], list[Checked]]:
+def changes(
+    arguments: argparse.Namespace, run: Path, cluster: str
+) -> tuple[list[Change], list[Checked]]:
     """The change of each system of the run, and the outcome of --fail-if-worse."""
     from longmark.report.outputs import Change
 
@@ -58,7 +64,11 @@ def changes(arguments: argparse.Namespace, run: Path, cluster: str) -> tuple[lis
     except UserError as error:
         why = f"not compared with {arguments.base.name}: {error}"
         made.append(Change(arguments.base.name, "", why))
-        checked = [Checked("base", "", f"against {arguments.base.name}", NOT_TESTED, f"{NOT_TESTED}: {why}")]
+        checked = [
+            Checked(
+                "base", "", f"against {arguments.base.name}", NOT_TESTED, f"{NOT_TESTED}: {why}"
+            )
+        ]
     return made, checked if arguments.fail_if_worse else []
 
 
@@ -100,7 +110,9 @@ def _change(
     )
     first = document(found).sections[0]
     says = first.says.partition(" Significant differences:")[0]
-    if any(pair.p is not None and not pair.significant for one in found.metrics for pair in one.pairs):
+    if any(
+        pair.p is not None and not pair.significant for one in found.metrics for pair in one.pairs
+    ):
         says += " A change without a significant difference could be chance."
     table = next(table for table in first.tables if table.name == "results")
     return (says, table), against_first(found) if arguments.fail_if_worse else []

@@ -27,13 +27,27 @@ from longmark.progress import counted
 from longmark.report.tables import Column, Table, as_text
 
 _OPEN = ("sending", "running")
-_HEADS = ("batch", "state", "model", "calls", "results", "unknown", "created", "ends within", "vendor's id")
+_HEADS = (
+    "batch",
+    "state",
+    "model",
+    "calls",
+    "results",
+    "unknown",
+    "created",
+    "ends within",
+    "vendor's id",
+)
 
 
 def batches(arguments: argparse.Namespace) -> int:
     with _opened(arguments) as (batcher, _cache):
         rows = [_row(batcher, batch) for batch in batcher.journal.batches()]
-        print(as_text(Table("batches", "Batches", tuple(map(Column, _HEADS)), tuple(rows))) if rows else "No batches.")
+        print(
+            as_text(Table("batches", "Batches", tuple(map(Column, _HEADS)), tuple(rows)))
+            if rows
+            else "No batches."
+        )
     return 0
 
 
@@ -41,9 +55,23 @@ def _row(batcher: Batcher, batch: Batch) -> tuple[Any, ...]:
     _waiting, results, unknown = batcher.journal.counts(batch.id)
     left = (batch.created + batch.window * 3600 - time.time()) / 3600
     ends = f"{max(0.0, left):.1f} h" if batch.state in _OPEN else ""
-    state = "unknown" if batch.state == "sending" or (unknown and batch.state != "lost") else batch.state
+    state = (
+        "unknown"
+        if batch.state == "sending" or (unknown and batch.state != "lost")
+        else batch.state
+    )
     created = time.strftime("%Y-%m-%d %H:%M", time.localtime(batch.created))
-    return batch.id, state, batch.model, batch.calls, results, unknown, created, ends, batch.vendor_id or ""
+    return (
+        batch.id,
+        state,
+        batch.model,
+        batch.calls,
+        results,
+        unknown,
+        created,
+        ends,
+        batch.vendor_id or "",
+    )
 
 
 def fetch(arguments: argparse.Namespace) -> int:
@@ -76,7 +104,9 @@ def _each(arguments: argparse.Namespace, work: Any, *states: str) -> int:
         known = {batch.id: batch for batch in batcher.journal.batches()}
         for id in arguments.ids:
             if id not in known:
-                raise UnknownName("batch", id, known, f"Looked in {cache.path}; see: longmark batches")
+                raise UnknownName(
+                    "batch", id, known, f"Looked in {cache.path}; see: longmark batches"
+                )
         chosen = arguments.ids or [batch.id for batch in known.values() if batch.state in states]
         registry = Registry(cache, config=arguments.config, trust=trusting(arguments))
 
@@ -105,7 +135,9 @@ def _each(arguments: argparse.Namespace, work: Any, *states: str) -> int:
 @contextmanager
 def _opened(arguments: argparse.Namespace) -> Iterator[tuple[Batcher, CallCache]]:
     with closing(open_cache(arguments.cache)) as cache:
-        batcher = Client(cache, batching=Batching(True, keep_files=getattr(arguments, "keep_files", False))).batches
+        batcher = Client(
+            cache, batching=Batching(True, keep_files=getattr(arguments, "keep_files", False))
+        ).batches
         try:
             yield batcher, cache
         finally:

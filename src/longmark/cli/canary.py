@@ -51,18 +51,30 @@ def metrics_of(kept: Path, settings: Settings) -> list[str]:
     where there is none or RUN is no run folder."""
     needs_stats("run --canary")
     if not (kept / "examples.jsonl").is_file() or not (kept / "rows.jsonl").is_file():
-        raise UserError(f"--canary {kept}: expected a run folder, with examples.jsonl and rows.jsonl")
+        raise UserError(
+            f"--canary {kept}: expected a run folder, with examples.jsonl and rows.jsonl"
+        )
     refuse_pairs([read_manifest(kept)])
-    rows = [(row.metric, row.system, row.question_id) for row in rows_of(kept) if row.score is not None]
+    rows = [
+        (row.metric, row.system, row.question_id) for row in rows_of(kept) if row.score is not None
+    ]
     there = {metric for metric, _system, _question in rows}
-    found = [chosen.name for chosen in settings.selected if chosen.metric.models and there.intersection(chosen.scores)]
+    found = [
+        chosen.name
+        for chosen in settings.selected
+        if chosen.metric.models and there.intersection(chosen.scores)
+    ]
     if not found:
         judged = ", ".join(chosen.name for chosen in settings.selected if chosen.metric.models)
         raise UserError(
             f"--canary {kept}: it has no score of a metric of this run that asks a model ({judged or 'there is none'})"
         )
-    of = {name for chosen in settings.selected if chosen.name in found for name in chosen.scores} & there
-    if why := _too_few([(system, question) for metric, system, question in rows if metric in of], len(of)):
+    of = {
+        name for chosen in settings.selected if chosen.name in found for name in chosen.scores
+    } & there
+    if why := _too_few(
+        [(system, question) for metric, system, question in rows if metric in of], len(of)
+    ):
         raise UserError(f"--canary {kept}: {why}")
     return found
 
@@ -83,10 +95,14 @@ def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
     """Judges the kept answers again, and tests each metric."""
     with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
         asked, settings, cache = _again(kept, Path(folder), metrics, options)
-        own = Path(str(read_manifest(kept).data.get("system") or real(kept).name)).name  # of answers without a system
+        own = Path(
+            str(read_manifest(kept).data.get("system") or real(kept).name)
+        ).name  # of answers without a system
         with closing(cache):
             result = finish(
-                lambda: execute(kept / "examples.jsonl", settings, Path(folder) / "now" / own, cache, asked)
+                lambda: execute(
+                    kept / "examples.jsonl", settings, Path(folder) / "now" / own, cache, asked
+                )
             )
         spent, left = result.counts, {}
         for name, used in (
@@ -100,13 +116,21 @@ def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
             error = f"the canary {kept} used up the budget; raise it. Nothing else was sent"
             return Outcome(options, [], spent, error, NO_VALUE)
         if result.stopped == "interrupt":
-            return Outcome(options, [], spent, f"Stopped while the canary {kept} was judged again.", INTERRUPTED)
+            return Outcome(
+                options,
+                [],
+                spent,
+                f"Stopped while the canary {kept} was judged again.",
+                INTERRUPTED,
+            )
         if why := result.refused or result.budget or result.stopped or "; ".join(result.closed):
             checked = _not_tested(metrics, f"not every answer was judged again: {why}")
         else:
             try:
                 found = list(drifts(kept, result.folder))
-                checked = _checks(found, f"questions of {kept.name}; {versions(kept, result.folder)}")
+                checked = _checks(
+                    found, f"questions of {kept.name}; {versions(kept, result.folder)}"
+                )
             except UserError as error:
                 checked = _not_tested(metrics, str(error))
     return Outcome(replace(options, **left), checked, spent)
@@ -117,18 +141,34 @@ def estimate(kept: Path, metrics: list[str], options: RunOptions) -> MetricEstim
     with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
         asked, settings, cache = _again(kept, Path(folder), metrics, options, sends=False)
         with closing(cache):
-            return finish(lambda: dry_run(kept / "examples.jsonl", settings, None, cache, asked)).total
+            return finish(
+                lambda: dry_run(kept / "examples.jsonl", settings, None, cache, asked)
+            ).total
 
 
 def _again(
     kept: Path, folder: Path, metrics: list[str], options: RunOptions, *, sends: bool = True
 ) -> tuple[RunOptions, Settings, CallCache]:
     """The options and settings of the run for the kept answers, and an empty call cache in the folder."""
-    asked = replace(options, mapping={}, limit=None, encoding="", skip_bad=False, retry=(), batch=False, cluster=None)
+    asked = replace(
+        options,
+        mapping={},
+        limit=None,
+        encoding="",
+        skip_bad=False,
+        retry=(),
+        batch=False,
+        cluster=None,
+    )
     cache = open_cache(folder / "calls.sqlite")
     trust = Trust(given=True)  # the run's own settings were made with the same file
     registry = Registry(
-        cache, options.timeout, options.max_reply_bytes, config=options.config, sends=sends, trust=trust
+        cache,
+        options.timeout,
+        options.max_reply_bytes,
+        config=options.config,
+        sends=sends,
+        trust=trust,
     )
     return asked, make_settings(metrics, registry, replace(asked, tell=lambda _notice: None)), cache
 
@@ -169,8 +209,13 @@ def drifts(kept: Path, now: Path, *, allow_different_judges: bool = False) -> It
             if pair.significant:
                 result, why = NOT_MET, "the scores have changed"
             elif pair.p is None or pair.few or pair.undecided:
-                result, why = UNDECIDED, f"undecided: {pair.undecided or pair.few or change.reason or 'no test'}"
-            value, low, high = (None if end is None else -end for end in (change.value, change.high, change.low))
+                result, why = (
+                    UNDECIDED,
+                    f"undecided: {pair.undecided or pair.few or change.reason or 'no test'}",
+                )
+            value, low, high = (
+                None if end is None else -end for end in (change.value, change.high, change.low)
+            )
             turned = replace(change, value=value, low=low, high=high)
             yield Drift(one.metric, system, result, why, turned, one.places)
         for metric, why in found.left_out:
@@ -193,7 +238,9 @@ def _checks(found: Sequence[Drift], of: str) -> list[Checked]:
 
 
 def _not_tested(metrics: Sequence[str], why: str) -> list[Checked]:
-    return _checks([Drift(metric, "", NOT_TESTED, f"{NOT_TESTED}: {why}") for metric in metrics], "")
+    return _checks(
+        [Drift(metric, "", NOT_TESTED, f"{NOT_TESTED}: {why}") for metric in metrics], ""
+    )
 
 
 def versions(kept: Path, now: Path) -> str:
@@ -208,4 +255,7 @@ def _reported(run: Path) -> str:
     for row in rows_of(run):
         for model, versions in row.versions.items():
             found.setdefault(model, {}).update(dict.fromkeys(versions))
-    return ", ".join(f"{one_line(m)} as {' and '.join(map(one_line, of))}" for m, of in found.items()) or "no version"
+    return (
+        ", ".join(f"{one_line(m)} as {' and '.join(map(one_line, of))}" for m, of in found.items())
+        or "no version"
+    )

@@ -25,16 +25,27 @@ from longmark.report.tables import Column, Table, as_text
 
 
 def split(arguments: argparse.Namespace) -> int:
-    limits = {name: getattr(arguments, name) for name in LIMITS if getattr(arguments, name) is not None}
-    parts = split_into(arguments.examples, arguments.parts, arguments.out, limits, **reading(arguments))
+    limits = {
+        name: getattr(arguments, name) for name in LIMITS if getattr(arguments, name) is not None
+    }
+    parts = split_into(
+        arguments.examples, arguments.parts, arguments.out, limits, **reading(arguments)
+    )
     if parts[0].skipped:
-        print(f"{counted(parts[0].skipped, 'bad record')} skipped. The merged run counts them.", file=sys.stderr)
+        print(
+            f"{counted(parts[0].skipped, 'bad record')} skipped. The merged run counts them.",
+            file=sys.stderr,
+        )
     heads = ["part", "examples", *(f"--{name.replace('_', '-')}" for name in limits)]
     folder = arguments.out
     _print(
         heads,
         [
-            (str(folder / f"{one.part}{SUFFIX}"), one.examples, *(getattr(one, name) for name in limits))
+            (
+                str(folder / f"{one.part}{SUFFIX}"),
+                one.examples,
+                *(getattr(one, name) for name in limits),
+            )
             for one in parts
         ],
     )
@@ -47,10 +58,22 @@ def _print(heads: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> None:
 
 def merge(arguments: argparse.Namespace) -> int:
     with ExitStack() as stack:
-        cache = stack.enter_context(closing(open_cache(arguments.cache))) if arguments.from_cache else None
-        found = merged(arguments.runs, arguments.out, cache, arguments.from_cache, incomplete=arguments.incomplete)
+        cache = (
+            stack.enter_context(closing(open_cache(arguments.cache)))
+            if arguments.from_cache
+            else None
+        )
+        found = merged(
+            arguments.runs,
+            arguments.out,
+            cache,
+            arguments.from_cache,
+            incomplete=arguments.incomplete,
+        )
     if arguments.from_cache:
-        print(f"{counted(found.replies, 'stored reply', 'stored replies')} copied into the call cache")
+        print(
+            f"{counted(found.replies, 'stored reply', 'stored replies')} copied into the call cache"
+        )
     if found.other_replies:
         print(
             f"{counted(found.other_replies, 'call')} had another reply in two caches; the first was kept, so "
@@ -60,8 +83,13 @@ def merge(arguments: argparse.Namespace) -> int:
     for line in found.unfinished:
         print(f"Not complete: {line}", file=sys.stderr)
     if found.unfinished:
-        print(f"To complete it, run the whole input with the same settings and --out {found.folder}.", file=sys.stderr)
-    print(f"Merged: {found.folder} ({counted(found.examples, 'example')}, {counted(found.rows, 'row')})")
+        print(
+            f"To complete it, run the whole input with the same settings and --out {found.folder}.",
+            file=sys.stderr,
+        )
+    print(
+        f"Merged: {found.folder} ({counted(found.examples, 'example')}, {counted(found.rows, 'row')})"
+    )
     return 0
 
 
@@ -75,7 +103,10 @@ def status(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(orjson.dumps([asdict(one) for one in found], option=orjson.OPT_INDENT_2).decode())
     elif found:
-        _print(("run", "part", "state", "rows", "unscored", "cost", "rows/s"), [_line(one) for one in found])
+        _print(
+            ("run", "part", "state", "rows", "unscored", "cost", "rows/s"),
+            [_line(one) for one in found],
+        )
     if wrong:
         raise UserError("\n".join(wrong))
     return 0

@@ -47,13 +47,18 @@ def add_to(verbs: Any) -> None:
     add(one, "--complete", "", complete)
     margin = "the largest difference that does not matter; tests equivalence and non-inferiority"
     add(how, "--margin", "[METRIC=]NUMBER", margin)
-    worse = "exit code 3 if a system is worse than the first one (with --margin: and not equivalent)"
-    add(one, "--fail-if-worse", "", worse)
-    more = (
-        "with --fail-if-worse: how much larger the share of unscored answers may be than the first one's (default: 0)"
+    worse = (
+        "exit code 3 if a system is worse than the first one (with --margin: and not equivalent)"
     )
+    add(one, "--fail-if-worse", "", worse)
+    more = "with --fail-if-worse: how much larger the share of unscored answers may be than the first one's (default: 0)"
     add(one, "--max-unscored", "SHARE", more, type=share, default=0.0)
-    add(one, "--require-decision", "", "with --fail-if-worse and --margin: exit code 3 for undecided, too")
+    add(
+        one,
+        "--require-decision",
+        "",
+        "with --fail-if-worse and --margin: exit code 3 for undecided, too",
+    )
     equal = "also show the differences at equal lengths of the answers"
     add(how, "--length-control", "", equal)
     add_labels(one)
@@ -74,15 +79,32 @@ def add_to(verbs: Any) -> None:
     add(how, "--as-published", "", published)
 
 
-def _add(verbs: Any, name: str, text: str, verb: Any) -> tuple[argparse.ArgumentParser, argparse._ArgumentGroup]:
+def _add(
+    verbs: Any, name: str, text: str, verb: Any
+) -> tuple[argparse.ArgumentParser, argparse._ArgumentGroup]:
     """A verb with the options that both have, and its group of statistical options."""
     one = add_verb(verbs, name, verb, text)
     add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
     add(one, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
-    add(one, "--out", "DIR", "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html")
+    add(
+        one,
+        "--out",
+        "DIR",
+        "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html",
+    )
     add_verbose(one)
-    add(one, "--allow-different-judges", "", "accept scores of different judges, prompts, parameters or versions")
-    add(one, "--hypotheses", "FILE.yaml", "test the hypotheses of this file, each over several comparisons")
+    add(
+        one,
+        "--allow-different-judges",
+        "",
+        "accept scores of different judges, prompts, parameters or versions",
+    )
+    add(
+        one,
+        "--hypotheses",
+        "FILE.yaml",
+        "test the hypotheses of this file, each over several comparisons",
+    )
     how = one.add_argument_group("statistics")
     add_cluster(how)
     add_bounds(how)
@@ -103,7 +125,9 @@ def compare(arguments: argparse.Namespace) -> int:
     from longmark.errors import UserError
 
     files = outputs_of(arguments, arguments.runs)
-    options: dict[str, Any] = {name: getattr(arguments, name) for name in ("draws", "complete", "judges")}
+    options: dict[str, Any] = {
+        name: getattr(arguments, name) for name in ("draws", "complete", "judges")
+    }
     fields = split(arguments.by)
     what = [one for one in fields if one in ("run", "system")]
     if len(what) > 1:
@@ -120,28 +144,41 @@ def compare(arguments: argparse.Namespace) -> int:
             from longmark.analysis.length import section
 
             made = replace(made, sections=(made.sections[0], section(found), *made.sections[1:]))
-        return made if corrections is None else _with_labels(found, made, arguments.labels, corrections)
+        return (
+            made
+            if corrections is None
+            else _with_labels(found, made, arguments.labels, corrections)
+        )
 
     return _published(arguments, compared, options, page, partial(_worse, files, options["slices"]))
 
 
-def _with_labels(found: Comparison, page: Document, labels: Path, options: Mapping[str, Any]) -> Document:
+def _with_labels(
+    found: Comparison, page: Document, labels: Path, options: Mapping[str, Any]
+) -> Document:
     """The page with the results that labels correct behind the first section."""
     corrections = plugins.required("corrections", "labels", "compare --labels")
     corrected = corrections.correct(found, labels, **options)
     settings = {**page.settings, "Labels": f"{corrected.file} ({corrected.label})"}
     return replace(
-        page, sections=(page.sections[0], corrections.section(corrected), *page.sections[1:]), settings=settings
+        page,
+        sections=(page.sections[0], corrections.section(corrected), *page.sections[1:]),
+        settings=settings,
     )
 
 
-def _worse(files: Any, slices: Sequence[str], found: Any, arguments: argparse.Namespace, page: Any) -> int:
+def _worse(
+    files: Any, slices: Sequence[str], found: Any, arguments: argparse.Namespace, page: Any
+) -> int:
     """The exit code of --fail-if-worse; prints what it was decided on, and writes the files for CI."""
     from longmark.analysis.compare.gate import against_first
 
     checked = []
     if arguments.fail_if_worse or arguments.require_decision:
-        decision = {"require_decision": arguments.require_decision, "max_unscored": arguments.max_unscored}
+        decision = {
+            "require_decision": arguments.require_decision,
+            "max_unscored": arguments.max_unscored,
+        }
         checked = against_first(found, **decision)
     for one in checked:
         print(one.line)
@@ -150,11 +187,25 @@ def _worse(files: Any, slices: Sequence[str], found: Any, arguments: argparse.Na
         from longmark.report import outputs
         from longmark.scores.files import name_of
 
-        read = (found.cluster, bounds_of(arguments.bounds), slices, {one.metric: one.facts for one in found.metrics})
+        read = (
+            found.cluster,
+            bounds_of(arguments.bounds),
+            slices,
+            {one.metric: one.facts for one in found.metrics},
+        )
         named = {table.name: table for section in page.sections for table in section.tables}
-        about = (code, checked, outputs.read(arguments.runs, *read), "", page.sections[0].says, named["results"])
+        about = (
+            code,
+            checked,
+            outputs.read(arguments.runs, *read),
+            "",
+            page.sections[0].says,
+            named["results"],
+        )
         name = " ".join(map(name_of, arguments.runs))
-        outcome = outputs.Outcome("compare", name, *about, named["differences"], notices=found.notices)
+        outcome = outputs.Outcome(
+            "compare", name, *about, named["differences"], notices=found.notices
+        )
         outputs.write(outcome, files)
     return code
 
@@ -170,15 +221,23 @@ def metrics_study(arguments: argparse.Namespace) -> int:
         from longmark.analysis.metrics_study.defects import document as defects_document
 
         if arguments.as_published:
-            raise UserError("--defects: there is no published form of this study; omit --as-published")
+            raise UserError(
+                "--defects: there is no published form of this study; omit --as-published"
+            )
         made = partial(defects_study, defects=arguments.defects)
-        return _published(arguments, made, {"false_alarms": arguments.false_alarms}, defects_document)
+        return _published(
+            arguments, made, {"false_alarms": arguments.false_alarms}, defects_document
+        )
     options = {"draws": arguments.draws, "as_published": arguments.as_published}
     return _published(arguments, studied, options, document)
 
 
 def _published(
-    arguments: argparse.Namespace, made: Any, options: dict[str, Any], document: Any, code: Any = lambda *_: 0
+    arguments: argparse.Namespace,
+    made: Any,
+    options: dict[str, Any],
+    document: Any,
+    code: Any = lambda *_: 0,
 ) -> int:
     """made: the verb's function; options: those that only it has; document: makes its page; code: the exit code."""
     from rich.console import Console
@@ -196,7 +255,9 @@ def _published(
     metrics, shared["bounds"] = scores_in(arguments.metrics), bounds_of(arguments.bounds)
     shared.update(higher=scores_in(arguments.higher), lower=scores_in(arguments.lower))
     with under_way() as tell:
-        found = made(arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options)
+        found = made(
+            arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options
+        )
     page = document(found)
     publish(page, arguments.out, Console(), verbose=arguments.verbose)
     return int(code(found, arguments, page))

@@ -10,7 +10,21 @@ from typing import Any
 from longmark.cli import parser
 from longmark.metrics import names
 
-_NO_FILES = ("N", "T", "P", "X", "SHARE", "SECONDS", "DOLLARS", "MODEL", "NAME", "NAME,…", "TEXT", "ID", "LABEL")
+_NO_FILES = (
+    "N",
+    "T",
+    "P",
+    "X",
+    "SHARE",
+    "SECONDS",
+    "DOLLARS",
+    "MODEL",
+    "NAME",
+    "NAME,…",
+    "TEXT",
+    "ID",
+    "LABEL",
+)
 
 
 def completion(arguments: argparse.Namespace) -> int:

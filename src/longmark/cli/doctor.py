@@ -62,7 +62,9 @@ def doctor(arguments: argparse.Namespace) -> int:
         print(f"  {_STATES[check.state]}  {check.name:{width}}  {check.detail}".rstrip())
         if check.remedy:
             print(f"      {'':{width}}  {check.remedy}")
-    print(f"\n{counted(len(problems), 'problem')}" + (": see the lines with !!" if problems else ""))
+    print(
+        f"\n{counted(len(problems), 'problem')}" + (": see the lines with !!" if problems else "")
+    )
     return NO_VALUE if problems else 0
 
 
@@ -84,7 +86,13 @@ def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
         if not reach.needs_trust or reach.hash in trusted(config.path or Path(FILE)):
             endpoints.setdefault(entry.base_url, name)
         elif arguments.connect:
-            yield Check("Connections", name, "absent", "not trusted, not connected", f"longmark trust {config.path}")
+            yield Check(
+                "Connections",
+                name,
+                "absent",
+                "not trusted, not connected",
+                f"longmark trust {config.path}",
+            )
     if arguments.connect:
         for name, vendor in VENDORS.items():
             if vendor.url and os.environ.get(vendor.variable, "").strip():
@@ -96,7 +104,9 @@ def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
 def _program() -> Iterator[Check]:
     yield Check("Program", "longmark", "ok", f"{__version__} in {Path(__file__).parents[1]}")
     yield Check("Program", "python", "ok", f"{platform.python_version()}, {sys.executable}")
-    yield Check("Program", "system", "ok", f"{platform.platform()}, {counted(os.cpu_count() or 1, 'core')}")
+    yield Check(
+        "Program", "system", "ok", f"{platform.platform()}, {counted(os.cpu_count() or 1, 'core')}"
+    )
     for group in ("metrics", "models", "verbs"):
         for point in plugins.installed(group).values():
             try:
@@ -104,7 +114,9 @@ def _program() -> Iterator[Check]:
             except UserError as error:
                 yield Check("Program", f"plug-in {point.name}", "problem", str(error))
             else:
-                yield Check("Program", f"plug-in {point.name}", "ok", f"{group} of {plugins.origin(point)}")
+                yield Check(
+                    "Program", f"plug-in {point.name}", "ok", f"{group} of {plugins.origin(point)}"
+                )
 
 
 def _extras() -> Iterator[Check]:
@@ -116,7 +128,9 @@ def _extras() -> Iterator[Check]:
     for extra, packages in sorted(wanted.items()):
         installed = {name: _version(name) for name, _ in packages}
         old = [
-            f"{name} {installed[name]} (at least {least})" for name, least in packages if _older(installed[name], least)
+            f"{name} {installed[name]} (at least {least})"
+            for name, least in packages
+            if _older(installed[name], least)
         ]
         missing = [name for name, version in installed.items() if not version]
         shown = ", ".join(f"{name} {version}" for name, version in installed.items() if version)
@@ -148,14 +162,18 @@ def _models() -> Iterator[Check]:
         remedy = f"longmark models install {name}"
         if not catalogue.is_installed(name):
             size = f"{model.size / 1e6:,.0f} MB"
-            yield Check("Embedded models", name, "absent", f"not installed ({model.title}, {size})", remedy)
+            yield Check(
+                "Embedded models", name, "absent", f"not installed ({model.title}, {size})", remedy
+            )
             continue
         try:
             path = catalogue.model_path(name)
         except (UserError, OSError) as error:
             yield Check("Embedded models", name, "problem", str(error), remedy)
         else:
-            yield Check("Embedded models", name, "ok", f"{model.title}, sha256 verified, in {path.parent}")
+            yield Check(
+                "Embedded models", name, "ok", f"{model.title}, sha256 verified, in {path.parent}"
+            )
 
 
 def _files(cache: Path | str) -> Iterator[Check]:
@@ -166,7 +184,9 @@ def _files(cache: Path | str) -> Iterator[Check]:
             with closing(open_cache(cache)) as store:
                 lines, shown = store.lines(), store.path
             replies = sum(line.replies for line in lines)
-            size = sum(line.size for line in lines) if isinstance(cache, str) else cache.stat().st_size
+            size = (
+                sum(line.size for line in lines) if isinstance(cache, str) else cache.stat().st_size
+            )
             detail = f"{counted(replies, 'reply', 'replies')}, {size / 1e6:,.1f} MB: {shown}"
             yield Check("Files", "call cache", "ok", detail)
         else:
@@ -186,7 +206,13 @@ def _room(name: str, folder: Path) -> Check:
         return Check("Files", name, "problem", f"{folder}: {error.strerror}")
     detail = f"{folder}, {free / 1e9:,.1f} GB free"
     if not there.is_dir() or not os.access(there, os.W_OK):
-        return Check("Files", name, "problem", f"{detail}, not writable", "set LONGMARK_HOME to a folder you can write")
+        return Check(
+            "Files",
+            name,
+            "problem",
+            f"{detail}, not writable",
+            "set LONGMARK_HOME to a folder you can write",
+        )
     remedy = "" if free >= _LOW else "free some space: a call is not sent if its reply may not fit"
     return Check("Files", name, "ok" if free >= _LOW else "problem", detail, remedy)
 
@@ -195,15 +221,21 @@ def _config(path: Path | None) -> tuple[Config, Check]:
     try:
         config = load(path) if path is not None else in_folder()
     except UserError as error:
-        return Config({}), Check("Endpoints", str(path or FILE), "problem", " ".join(str(error).split("\n")))
+        return Config({}), Check(
+            "Endpoints", str(path or FILE), "problem", " ".join(str(error).split("\n"))
+        )
     if config is None:
-        return Config({}), Check("Endpoints", FILE, "absent", "not in this folder (--config names another file)")
+        return Config({}), Check(
+            "Endpoints", FILE, "absent", "not in this folder (--config names another file)"
+        )
     where = config.path or Path(FILE)
     known = trusted(where)
     reaches = [entry.reach(name) for name, entry in config.models.items()]
     asks = any(reach.needs_trust and reach.hash not in known for reach in reaches)
     detail = f"{counted(len(config.models), 'model')}, {'not trusted' if asks else 'trusted'}"
-    return config, Check("Endpoints", str(where), "ok", detail, f"longmark trust {where}" if asks else "")
+    return config, Check(
+        "Endpoints", str(where), "ok", detail, f"longmark trust {where}" if asks else ""
+    )
 
 
 def _vendor(name: str) -> Check:

@@ -21,11 +21,31 @@ FIRST = {
 """The verbs that come first, each with an example."""
 
 _GROUPS = {
-    "Before a run": ("demo", "look", "init", "metrics", "prompts", "models", "doctor", "trust", "completion"),
+    "Before a run": (
+        "demo",
+        "look",
+        "init",
+        "metrics",
+        "prompts",
+        "models",
+        "doctor",
+        "trust",
+        "completion",
+    ),
     "Runs": ("view", "status", "verify", "export", "split", "merge", "cache", "batches"),
     "Statistics": ("power", "decide", "audit", "metrics-study"),
     "Human labels": ("label", "certify"),
-    "Making data": ("questions", "vary", "defects", "dataset", "pairs", "rag", "benchmark", "validator", "train"),
+    "Making data": (
+        "questions",
+        "vary",
+        "defects",
+        "dataset",
+        "pairs",
+        "rag",
+        "benchmark",
+        "validator",
+        "train",
+    ),
     "Papers": ("score-study", "comprehensiveness-study", "calf-study", "climaqa-study"),
 }
 _PLUGINS = "Plug-ins"  # the verbs of installed packages, and any other that no group names
@@ -61,7 +81,13 @@ def page(parser: argparse.ArgumentParser) -> str:
     """The front page."""
     width = max(40, get_terminal_size().columns - 2)
     texts = dict(_verbs(parser))
-    lines = [f"usage: {parser.prog} VERB ...", "", *textwrap.wrap(parser.description or "", width), "", "Start with:"]
+    lines = [
+        f"usage: {parser.prog} VERB ...",
+        "",
+        *textwrap.wrap(parser.description or "", width),
+        "",
+        "Start with:",
+    ]
     indent = max(map(len, FIRST)) + 4
     for verb, example in FIRST.items():
         if verb in texts:
@@ -95,4 +121,7 @@ def _grouped(texts: Mapping[str, str]) -> dict[str, list[str]]:
 
 def _entry(head: str, text: str, indent: int, width: int) -> list[str]:
     wrapped = textwrap.wrap(text, max(20, width - indent), break_on_hyphens=False)
-    return [f"  {head:<{indent - 2}}{wrapped[0]}", *(f"{' ' * indent}{line}" for line in wrapped[1:])]
+    return [
+        f"  {head:<{indent - 2}}{wrapped[0]}",
+        *(f"{' ' * indent}{line}" for line in wrapped[1:]),
+    ]

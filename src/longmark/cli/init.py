@@ -27,9 +27,14 @@ from longmark.writing import check_ours, create
 
 _REASON = 90  # characters of why a metric cannot be used
 _PRICED = 100  # examples that the dry run reads
-_PLACE = "judge@http://localhost:8000/v1"  # stands for every model in the dry run, which sends nothing
+_PLACE = (
+    "judge@http://localhost:8000/v1"  # stands for every model in the dry run, which sends nothing
+)
 _ROLES: dict[str, Any] = dict.fromkeys(("generator", "embedder", "reranker", "lm"), _PLACE)
-_SHORT_ANSWERS, _SHORT = "climaqa.exact_match", 10  # words of the shortest reference, from which it is left out
+_SHORT_ANSWERS, _SHORT = (
+    "climaqa.exact_match",
+    10,
+)  # words of the shortest reference, from which it is left out
 _SIMPLE = ("score.readability", "classic.length")  # need nothing but an answer
 
 _TOP = """\
@@ -67,7 +72,9 @@ def init(arguments: argparse.Namespace) -> int:
     """Writes the file; UserError if it exists."""
     out: Path = arguments.out
     if os.path.lexists(out):
-        raise UserError(f"{out} exists, and is not overwritten; name another file with --out FILE.yaml")
+        raise UserError(
+            f"{out} exists, and is not overwritten; name another file with --out FILE.yaml"
+        )
     lines = list(_of_file(arguments) if arguments.examples else _of_none())
     schema = out.parent / SCHEMA.name
     check_ours(schema)
@@ -103,14 +110,23 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
         yield f"skip_bad: true # {counted(found.bad, 'bad record')}"
     yield "metrics:"
     allowed = [one for one in found.metrics if one.count and one.name in costs]
-    loads = [one for one in allowed if {"encoder", "checkpoint"} & {field.name for field in fields(one.metric.params)}]
-    long = min((len(" ".join(one.references).split()) for _, one in found.examples if one.references), default=0)
+    loads = [
+        one
+        for one in allowed
+        if {"encoder", "checkpoint"} & {field.name for field in fields(one.metric.params)}
+    ]
+    long = min(
+        (len(" ".join(one.references).split()) for _, one in found.examples if one.references),
+        default=0,
+    )
     unfit = [one for one in allowed if one.name == _SHORT_ANSWERS and long > _SHORT]
     free = [one for one in allowed if not one.metric.models and one not in (*loads, *unfit)]
     asking = [one for one in allowed if one.metric.models and one not in loads]
     used = free or asking[:1]
     if not used:
-        raise UserError(f"{found.name}: no metric has all that it needs; see: longmark look {found.name}")
+        raise UserError(
+            f"{found.name}: no metric has all that it needs; see: longmark look {found.name}"
+        )
     for one in used:
         yield f"  - {one.name}{_some(one, found)}"
     said = f"the first {_PRICED}" if found.read > _PRICED else f"{counted(found.read, 'example')}"
@@ -140,7 +156,9 @@ def _cost(one: MetricEstimate) -> str:
     return f"{counted(one.calls, 'call')}, {one.prompt_tokens:,} prompt and {one.completion_tokens:,} completion tokens"
 
 
-def _costs(arguments: argparse.Namespace, found: Look) -> tuple[dict[str, MetricEstimate], dict[str, str]]:
+def _costs(
+    arguments: argparse.Namespace, found: Look
+) -> tuple[dict[str, MetricEstimate], dict[str, str]]:
     """Metric -> what it takes on the first examples; and metric -> why it cannot be used as it is."""
     costs: dict[str, MetricEstimate] = {}
     why_not: dict[str, str] = {}

@@ -52,7 +52,10 @@ def look(arguments: argparse.Namespace) -> int:
     if found.bad:
         for line in found.bad_lines[:_BAD]:
             print(line, file=sys.stderr)
-        print(f"longmark: {counted(found.bad, 'bad record')}; --skip-bad of longmark run skips them", file=sys.stderr)
+        print(
+            f"longmark: {counted(found.bad, 'bad record')}; --skip-bad of longmark run skips them",
+            file=sys.stderr,
+        )
     return 0
 
 
@@ -69,7 +72,11 @@ def _lines(found: Look) -> Iterator[str]:
         yield ""
         yield f"Line or number {line}, id {one_line(example.id)}"
         texts = {"question": example.question}
-        texts |= {"a": example.a, "b": example.b} if isinstance(example, Pair) else {"answer": example.answer}
+        texts |= (
+            {"a": example.a, "b": example.b}
+            if isinstance(example, Pair)
+            else {"answer": example.answer}
+        )
         for name, text in texts.items():
             yield f"  {name:<11} {'(missing)' if text is None else one_line(text) or '(empty)'}"
         earlier, roles = len(example.turns) - _TURNS, Counter(turn.role for turn in example.turns)
@@ -100,8 +107,13 @@ def _lines(found: Look) -> Iterator[str]:
 def _kept(found: Look) -> Iterator[str]:
     """The columns that no field reads."""
     if found.kept:
-        columns = [f"{one_line(column)} (text)" if text else one_line(column) for column, text in found.kept.items()]
-        shown = columns[:_KEPT] + ([f"and {len(columns) - _KEPT:,} more"] if len(columns) > _KEPT else [])
+        columns = [
+            f"{one_line(column)} (text)" if text else one_line(column)
+            for column, text in found.kept.items()
+        ]
+        shown = columns[:_KEPT] + (
+            [f"and {len(columns) - _KEPT:,} more"] if len(columns) > _KEPT else []
+        )
         yield f"Read by no field, kept in meta: {', '.join(shown)}"
 
 

@@ -22,22 +22,45 @@ from longmark.cli.arguments import (
 def add_to(verbs: Any) -> None:
     text = "Validate metrics against human ratings, or human choices between two answers."
     one = add_verb(verbs, "metaeval", metaeval, text)
-    human = "ratings (example_id, label, value, rater) or choices (question_id, a, b, choice, rater): "
+    human = (
+        "ratings (example_id, label, value, rater) or choices (question_id, a, b, choice, rater): "
+    )
     add(one, "rows", "ROWS", "run folders or files of rows", nargs="+")
     add(one, "human", "HUMAN", human + ".csv, .tsv, .jsonl, .json or .parquet")
     add(one, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
     add(one, "--label", "NAME,…", "the labels to read (default: all)")
     add(one, "--map", "FIELD=COLUMN", "read a field from this column of HUMAN")
     add(one, "--raters", "COLUMN,…", "the columns of HUMAN with one rater each")
-    add(one, "--by", "COLUMN,…", "break the results down by these columns (default: group, mode, subject)")
-    add(one, "--order", "LABEL=LOWEST,…,HIGHEST", "all categories of a label, in order (a comma in one: %%2C)")
+    add(
+        one,
+        "--by",
+        "COLUMN,…",
+        "break the results down by these columns (default: group, mode, subject)",
+    )
+    add(
+        one,
+        "--order",
+        "LABEL=LOWEST,…,HIGHEST",
+        "all categories of a label, in order (a comma in one: %%2C)",
+    )
     add(one, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
     decimals = "round scores to N decimals before comparing two answers (default: 2)"
     add(one, "--round", "N", decimals, type=whole, default=2)
-    add(one, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
+    add(
+        one,
+        "--alpha",
+        "P",
+        "significance level of tests and intervals (default: 0.05)",
+        default=0.05,
+    )
     add(one, "--seed", "N", "seed of the resampling (default: 0)", type=whole, default=0)
     add_verbose(one)
-    add(one, "--out", "DIR", "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html")
+    add(
+        one,
+        "--out",
+        "DIR",
+        "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html",
+    )
     add_project(one)
 
 

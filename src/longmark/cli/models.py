@@ -32,7 +32,9 @@ def models(_arguments: argparse.Namespace) -> int:
             f"{name:{width}}  {state:13}  {model.size / 1e6:7,.0f} MB  {model.title} ({model.licence}): {model.purpose}"
         )
     print("\nHow to name a model:")
-    forms, roles = (max(len(getattr(one, of)) for one in SCHEMES.values()) for of in ("form", "shown_roles"))
+    forms, roles = (
+        max(len(getattr(one, of)) for one in SCHEMES.values()) for of in ("form", "shown_roles")
+    )
     for scheme in SCHEMES.values():
         extra = f" (extra {scheme.extra})" if scheme.extra else ""
         print(f"  {scheme.form:{forms}}  {scheme.shown_roles:{roles}}  {scheme.help}{extra}")
@@ -42,7 +44,9 @@ def models(_arguments: argparse.Namespace) -> int:
         except UserError as error:
             print(f"  {error}")
         else:
-            print(f"  {scheme.form:{forms}}  {scheme.shown_roles:{roles}}  {scheme.help} ({plugins.origin(point)})")
+            print(
+                f"  {scheme.form:{forms}}  {scheme.shown_roles:{roles}}  {scheme.help} ({plugins.origin(point)})"
+            )
     return 0
 
 
@@ -61,7 +65,9 @@ def schema(_arguments: argparse.Namespace) -> int:
 def check(arguments: argparse.Namespace) -> int:
     config = load(arguments.config) if arguments.config else in_folder()
     if config is None:
-        raise UserError(f"there is no {FILE} in this folder; name a file with --config FILE (docs/configuration.md)")
+        raise UserError(
+            f"there is no {FILE} in this folder; name a file with --config FILE (docs/configuration.md)"
+        )
     for name in arguments.names:
         if name not in config.models:
             raise UnknownName(f"model in {config.path}", name, config.models)
@@ -83,7 +89,9 @@ def check(arguments: argparse.Namespace) -> int:
 def _lines(entry: Entry) -> list[tuple[str, str]]:
     """What an entry says, for people. Headers and query are shown as written, without the values of variables."""
     given = entry.model_dump(
-        mode="json", exclude_unset=True, exclude={"model", "endpoint", "dialect", "key_env", "key_command"}
+        mode="json",
+        exclude_unset=True,
+        exclude={"model", "endpoint", "dialect", "key_env", "key_command"},
     )
     lines = [
         ("model", entry.model),
@@ -99,7 +107,16 @@ def _lines(entry: Entry) -> list[tuple[str, str]]:
         elif isinstance(value, dict):
             lines += [(f"{name}.{key}", _json(item)) for key, item in value.items()]
         else:
-            lines.append((name, "none" if value is None else f"{value:,}" if type(value) is int else _json(value)))
+            lines.append(
+                (
+                    name,
+                    "none"
+                    if value is None
+                    else f"{value:,}"
+                    if type(value) is int
+                    else _json(value),
+                )
+            )
     return lines
 
 
@@ -129,5 +146,7 @@ def _call(config: Config, name: str, trust: Trust) -> bool:
     used = log.usage
     served = f" from {reply.model}" if reply.model else ""
     tokens = f"{used.prompt_tokens:,} prompt and {used.completion_tokens:,} completion tokens, {cost(used.usd)}"
-    print(f"{name}: replied{served}: {' '.join(reply.text.split())[:80] or 'an empty text'} ({reply.finish}; {tokens})")
+    print(
+        f"{name}: replied{served}: {' '.join(reply.text.split())[:80] or 'an empty text'} ({reply.finish}; {tokens})"
+    )
     return True

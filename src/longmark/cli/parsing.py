@@ -42,14 +42,26 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         words = list(sys.argv[1:] if args is None else args)
         self._mistakes, self._suggested = {}, set()
-        options = words[: words.index("--") if "--" in words else None] if self._subparsers is None else []
+        options = (
+            words[: words.index("--") if "--" in words else None]
+            if self._subparsers is None
+            else []
+        )
         unknown = self._unknown_options(options)
-        project_file = Path("longmark.yaml").is_file() or any(word.startswith("--config") for word in options)
-        if self.get_default("project") and project_file and not {"-h", "--help", "--help-all"} & {*options}:
+        project_file = Path("longmark.yaml").is_file() or any(
+            word.startswith("--config") for word in options
+        )
+        if (
+            self.get_default("project")
+            and project_file
+            and not {"-h", "--help", "--help-all"} & {*options}
+        ):
             if unknown:  # what else is missing, the file may hold
                 self._end()
             importlib.import_module("longmark.cli.prepare").prepare(self, words)
-        parsed, left = super().parse_known_args([word for word in words if word not in unknown], namespace)
+        parsed, left = super().parse_known_args(
+            [word for word in words if word not in unknown], namespace
+        )
         if left and not unknown:  # else they are values of the unknown options
             self.error(f"unrecognized arguments: {' '.join(left)}")
         if self._mistakes:
@@ -64,8 +76,12 @@ class Parser(argparse.ArgumentParser):
         for word in words:
             option, known = word.partition("=")[0], self._option_string_actions
             if option.startswith("--") and " " not in option and option not in known:
-                listed = [name for name, action in known.items() if action.help is not argparse.SUPPRESS]
-                error = UnknownName("option", option, [name for name in listed if name.startswith("--")])
+                listed = [
+                    name for name, action in known.items() if action.help is not argparse.SUPPRESS
+                ]
+                error = UnknownName(
+                    "option", option, [name for name in listed if name.startswith("--")]
+                )
                 unknown.add(word)
                 self._suggested.update(error.near)
                 self._mistakes[str(error)] = None
@@ -83,7 +99,11 @@ class Parser(argparse.ArgumentParser):
 
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
             kind = "verb" if self.prog == "longmark" else f"action of {self.prog}"
-            self.error(str(UnknownName(kind, str(value), action.choices, f"{self.prog} --help lists them.")))
+            self.error(
+                str(
+                    UnknownName(kind, str(value), action.choices, f"{self.prog} --help lists them.")
+                )
+            )
         try:
             if value is not None:
                 super()._check_value(action, value)
@@ -92,7 +112,11 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         if message.startswith(_REQUIRED):  # but for options that were only misspelt
-            missing = [name for name in message.removeprefix(_REQUIRED).split(", ") if name not in self._suggested]
+            missing = [
+                name
+                for name in message.removeprefix(_REQUIRED).split(", ")
+                if name not in self._suggested
+            ]
             message = _REQUIRED + ", ".join(missing) if missing else ""
         if message:
             self._mistakes[message] = None
@@ -106,7 +130,9 @@ class Parser(argparse.ArgumentParser):
 
     def format_usage(self) -> str:
         formatter = self._get_formatter()
-        formatter.add_usage(self.usage, self._listed(self._actions), self._mutually_exclusive_groups)
+        formatter.add_usage(
+            self.usage, self._listed(self._actions), self._mutually_exclusive_groups
+        )
         return formatter.format_help()
 
     def format_help(self) -> str:
@@ -118,7 +144,9 @@ class Parser(argparse.ArgumentParser):
 
     def _page(self, common: frozenset[str]) -> str:
         formatter = self._get_formatter()
-        formatter.add_usage(self.usage, self._listed(self._actions, common), self._mutually_exclusive_groups)
+        formatter.add_usage(
+            self.usage, self._listed(self._actions, common), self._mutually_exclusive_groups
+        )
         formatter.add_text(self.description)
         for group in self._action_groups:
             if actions := self._listed(group._group_actions, common):
@@ -142,14 +170,21 @@ class Parser(argparse.ArgumentParser):
             action
             for action in actions
             if action.help is not argparse.SUPPRESS
-            and (not chosen or not action.option_strings or action.required or action.dest in {*chosen, "help"})
+            and (
+                not chosen
+                or not action.option_strings
+                or action.required
+                or action.dest in {*chosen, "help"}
+            )
         ]
 
 
 class HelpAll(argparse.Action):
     """`--help-all`."""
 
-    def __init__(self, option_strings: Sequence[str], dest: str = argparse.SUPPRESS, help: str | None = None) -> None:
+    def __init__(
+        self, option_strings: Sequence[str], dest: str = argparse.SUPPRESS, help: str | None = None
+    ) -> None:
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
 
     def __call__(self, parser: argparse.ArgumentParser, *_words: Any) -> NoReturn:
@@ -162,4 +197,6 @@ def show_only(parser: argparse.ArgumentParser, common: Collection[str]) -> None:
     """Has `--help` list these options alone (by their `dest`), and adds `--help-all`, which lists all."""
     if isinstance(parser, Parser):  # a plug-in's own parser lists all it has
         parser.common = frozenset({*common, "help_all"})
-        parser.add_argument("--help-all", action=HelpAll, dest="help_all", help="show all options and exit")
+        parser.add_argument(
+            "--help-all", action=HelpAll, dest="help_all", help="show all options and exit"
+        )

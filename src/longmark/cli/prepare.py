@@ -60,7 +60,11 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
         if key := stands_for[action.dest]:
             its = {name: _needed(project, name, key) for name in named}
             action.type = partial(_resolved, action.type, its)
-            wanted += [one for name in named for one in project.reaches_of(("runs", name), "run", {key: its[name]})]
+            wanted += [
+                one
+                for name in named
+                for one in project.reaches_of(("runs", name), "run", {key: its[name]})
+            ]
     for reach in wanted:
         trust.require(path, reach)
     for action in leaf._actions:
@@ -84,14 +88,20 @@ def _check_name(word: str, project: Project, *, known: bool) -> None:
     """UserError where a word is the name of a run and of a file, or looks like a run and is neither."""
     there = Path(word).exists()
     if there and word in project.runs and real(project.runs[word]["out"]) != real(word):
-        raise UserError(f"{word} is a run of {project.path} and a file here; for the file, write ./{word}")
+        raise UserError(
+            f"{word} is a run of {project.path} and a file here; for the file, write ./{word}"
+        )
     if there or known or not project.runs:
         return
-    error = UnknownName(f"run of {project.path}", word, project.runs, f"Its runs are {', '.join(project.runs)}.")
+    error = UnknownName(
+        f"run of {project.path}", word, project.runs, f"Its runs are {', '.join(project.runs)}."
+    )
     if not _like_a_file(word):
         raise error
     if error.near:  # a name with a dot, or a file that is not there
-        raise UserError(f"{word} is no file, and no run of {project.path}. Did you mean {' or '.join(error.near)}?")
+        raise UserError(
+            f"{word} is no file, and no run of {project.path}. Did you mean {' or '.join(error.near)}?"
+        )
 
 
 def _like_a_file(word: str) -> bool:
@@ -110,7 +120,9 @@ def _resolved(read: Any, named: Mapping[str, Any], word: Any) -> Any:
     return named[word] if word in named else read(word) if read else word
 
 
-def _scanned(leaf: argparse.ArgumentParser, words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+def _scanned(
+    leaf: argparse.ArgumentParser, words: Sequence[str]
+) -> tuple[dict[str, Any], list[str]]:
     """The options that the words give, and the words that are arguments."""
     before = [(action, vars(action).copy()) for action in leaf._actions]
     for action in leaf._actions:
@@ -118,9 +130,13 @@ def _scanned(leaf: argparse.ArgumentParser, words: Sequence[str]) -> tuple[dict[
         if not action.option_strings:
             action.nargs = argparse.SUPPRESS
     try:
-        given, rest = argparse.ArgumentParser.parse_known_args(leaf, list(words), argparse.Namespace())
+        given, rest = argparse.ArgumentParser.parse_known_args(
+            leaf, list(words), argparse.Namespace()
+        )
     finally:
         for action, its in before:
             vars(action).update(its)
     known = {action.dest for action in leaf._actions}
-    return {key: one for key, one in vars(given).items() if key in known}, [one for one in rest if one != "--"]
+    return {key: one for key, one in vars(given).items() if key in known}, [
+        one for one in rest if one != "--"
+    ]

@@ -45,7 +45,11 @@ SCHEMA = Path(__file__).with_name("longmark.schema.json")
 """The JSON schema of the file, as it is shipped; a test holds that it is the one of `schema`."""
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-NAMED = {"EXAMPLES": "examples", "RUN": "out", "ROWS": "out"}  # what the name of a run stands for in an argument
+NAMED = {
+    "EXAMPLES": "examples",
+    "RUN": "out",
+    "ROWS": "out",
+}  # what the name of a run stands for in an argument
 _CODE = ".py"
 _SETTINGS = (".yaml", ".yml")
 _ADDRESSES = ("HOST", "URL", "ADDRESS,…")  # where a server is reached
@@ -89,7 +93,10 @@ class Project:
                 if isinstance(one, Path) and (outside := _outside(one, folder)):
                     yield Reach(where, does=outside)
                 elif key == "ray_insecure" or (key == "executor" and one != "local"):
-                    yield Reach(where, does=f"sends texts and code to the workers of --{key.replace('_', '-')} {one}")
+                    yield Reach(
+                        where,
+                        does=f"sends texts and code to the workers of --{key.replace('_', '-')} {one}",
+                    )
                 elif key == "cache":
                     does = f"takes the replies in {one} for those of the models"
                     if is_url(one):
@@ -107,17 +114,25 @@ class Project:
 def _outside(path: Path, folder: Path) -> str:
     """What is said of a path that leads out of the folder of the file; "" for one that does not."""
     place = real(path)
-    return "" if place.is_relative_to(folder) else f"uses {place}, outside of the folder of the file"
+    return (
+        "" if place.is_relative_to(folder) else f"uses {place}, outside of the folder of the file"
+    )
 
 
 def _reaches_of_metrics(where: str, text: str, folder: Path) -> Iterator[Reach]:
     """The code that runs for metrics of a comma-separated list, the rubrics that lie elsewhere, and the models that the
     parameters load. folder: of the file."""
     for name in filter(None, map(str.strip, text.split(","))):
-        base, params = (name, {}) if Path(name).is_file() else parsed(name)  # as `metrics.select` reads it
+        base, params = (
+            (name, {}) if Path(name).is_file() else parsed(name)
+        )  # as `metrics.select` reads it
         kind, (top, dot, _rest) = Path(base).suffix, base.partition(".")
-        inside = any(f"{base}.".startswith(f"{one}.") or f"{one}.".startswith(f"{base}.") for one in names())
-        outside = base in plugins.installed("metrics") or (kind not in _SETTINGS and dot and find_spec(top))
+        inside = any(
+            f"{base}.".startswith(f"{one}.") or f"{one}.".startswith(f"{base}.") for one in names()
+        )
+        outside = base in plugins.installed("metrics") or (
+            kind not in _SETTINGS and dot and find_spec(top)
+        )
         if kind == _CODE or (outside and not inside):
             yield Reach(where, does=f"runs the Python code of {base}", files=digests([Path(base)]))
         elif kind in _SETTINGS and (elsewhere := _outside(Path(base), folder)):
@@ -133,7 +148,9 @@ def load(path: Path) -> Project:
     config.load(path)
     source = yaml_file.load(path, "--config")
     content = source.table("a table with `models` or `runs`")
-    made = source.checked(_model(), {key: value for key, value in content.items() if key != "models"})
+    made = source.checked(
+        _model(), {key: value for key, value in content.items() if key != "models"}
+    )
     given = made.model_dump(by_alias=True, exclude_unset=True)
     runs = given.pop("runs", {})
     sections: dict[str, dict[str, Any]] = {}
@@ -142,7 +159,9 @@ def load(path: Path) -> Project:
         options = given.get(first, {})
         if rest:
             actions = {action.dest for action in options_of(leaf)}
-            options = {key: one for key, one in options.items() if key in actions} | options.get(rest[0], {})
+            options = {key: one for key, one in options.items() if key in actions} | options.get(
+                rest[0], {}
+            )
         if options:
             sections[verb] = _settled(leaf, options, path.parent)
     for name, options in runs.items():
@@ -150,12 +169,18 @@ def load(path: Path) -> Project:
         runs[name] = settled | _settled(_leaves()["run"], options, path.parent)
     outs = {path.parent / name: options["out"] for name, options in runs.items()}
     for options in (*runs.values(), sections.get("run", {})):
-        options |= {key: outs[options[key]] for key in ("base", "canary") if options.get(key) in outs}
+        options |= {
+            key: outs[options[key]] for key in ("base", "canary") if options.get(key) in outs
+        }
     for verb, options in sections.items():
         for action in options_of(_leaves()[verb]):
             key, value = NAMED.get(str(action.metavar)), options.get(action.dest)
             if key and not action.option_strings and isinstance(value, list):
-                here = {path.parent / name: options[key] for name, options in runs.items() if key in options}
+                here = {
+                    path.parent / name: options[key]
+                    for name, options in runs.items()
+                    if key in options
+                }
                 options[action.dest] = [here.get(one, one) for one in value]
     return Project(path, sections, runs)
 
@@ -172,7 +197,9 @@ def _leaves() -> dict[str, argparse.ArgumentParser]:
     """The verbs that read the file, with their parsers."""
 
     def below(one: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-        inner = [action for action in one._actions if isinstance(action, argparse._SubParsersAction)]
+        inner = [
+            action for action in one._actions if isinstance(action, argparse._SubParsersAction)
+        ]
         if not inner and one.get_default("project"):
             yield one
         for action in inner:
@@ -195,17 +222,29 @@ def options_of(leaf: argparse.ArgumentParser) -> list[Option]:
 @cache
 def _model() -> type[BaseModel]:
     """The pydantic type of the file, made from the options of the verbs."""
-    kinds: dict[str, Any] = {verb: _kind(verb, options_of(leaf)) for verb, leaf in _leaves().items()}
+    kinds: dict[str, Any] = {
+        verb: _kind(verb, options_of(leaf)) for verb, leaf in _leaves().items()
+    }
     for verb in {verb.split()[0] for verb in kinds if " " in verb}:
-        actions = {name.split()[1]: kind for name, kind in kinds.items() if name.startswith(f"{verb} ")}
-        read = [one for name in actions for one in options_of(_leaves()[f"{verb} {name}"]) if not one.option_strings]
+        actions = {
+            name.split()[1]: kind for name, kind in kinds.items() if name.startswith(f"{verb} ")
+        }
+        read = [
+            one
+            for name in actions
+            for one in options_of(_leaves()[f"{verb} {name}"])
+            if not one.option_strings
+        ]
         several = [dest for dest, count in Counter(one.dest for one in read).items() if count > 1]
         shared = {one.dest: one for one in read if one.dest in several}
         parts: dict[str, Any] = {
-            name: (kind, Field({}, description=f"longmark {verb} {name}")) for name, kind in actions.items()
+            name: (kind, Field({}, description=f"longmark {verb} {name}"))
+            for name, kind in actions.items()
         }
         kinds[verb] = _kind(verb, list(shared.values()), parts)
-    name = Annotated[str, PlainValidator(_run_name), WithJsonSchema({"type": "string", "pattern": _NAME})]
+    name = Annotated[
+        str, PlainValidator(_run_name), WithJsonSchema({"type": "string", "pattern": _NAME})
+    ]
     of_run = kinds["run"]
     runs: Any = dict[name, of_run]  # type: ignore[valid-type]
     fields: dict[str, Any] = {
@@ -217,11 +256,15 @@ def _model() -> type[BaseModel]:
     return create_model("Project", __config__=ConfigDict(extra="forbid"), **fields)
 
 
-def _kind(verb: str, options: Sequence[Option], parts: Mapping[str, Any] | None = None) -> type[BaseModel]:
+def _kind(
+    verb: str, options: Sequence[Option], parts: Mapping[str, Any] | None = None
+) -> type[BaseModel]:
     """The pydantic type of a table of options."""
     fields: dict[str, Any] = dict(parts or {})
     for action in options:
-        kind = Annotated[Any, PlainValidator(partial(_read, action)), WithJsonSchema(_shown(action))]
+        kind = Annotated[
+            Any, PlainValidator(partial(_read, action)), WithJsonSchema(_shown(action))
+        ]
         text = (action.help or "").replace("%%", "%")
         fields[f"{action.dest}_"] = (kind, Field(None, alias=action.dest, description=text))
     return create_model(f"options of {verb}", __config__=ConfigDict(extra="forbid"), **fields)
@@ -254,7 +297,10 @@ def _read(action: Option, value: Any) -> Any:
     if not is_list(action):
         return _one(action, value)
     if isinstance(value, dict) and "=" in str(action.metavar):
-        value = [f"{key}={','.join(map(str, one)) if isinstance(one, list) else one}" for key, one in value.items()]
+        value = [
+            f"{key}={','.join(map(str, one)) if isinstance(one, list) else one}"
+            for key, one in value.items()
+        ]
     return [_one(action, one) for one in (value if isinstance(value, list) else [value])]
 
 
@@ -290,7 +336,9 @@ def _shown(action: Option) -> dict[str, Any]:
     return {"anyOf": [one, {"type": "array", "items": one}, *table]}
 
 
-def _settled(leaf: argparse.ArgumentParser, options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _settled(
+    leaf: argparse.ArgumentParser, options: Mapping[str, Any], folder: Path
+) -> dict[str, Any]:
     """The options with paths as they are seen from the working folder. folder: of the file."""
     actions = {action.dest: action for action in options_of(leaf)}
 
@@ -308,7 +356,11 @@ def _settled(leaf: argparse.ArgumentParser, options: Mapping[str, Any], folder: 
         if action.metavar == "MODEL":
             scheme, colon, rest = value.partition(":")
             there = folder / expanded(rest)
-            return f"{scheme}:{there}" if colon and scheme in ("gguf", "hf", "st") and there.exists() else value
+            return (
+                f"{scheme}:{there}"
+                if colon and scheme in ("gguf", "hf", "st") and there.exists()
+                else value
+            )
         return value
 
     return {key: settled(actions[key], value) for key, value in options.items()}

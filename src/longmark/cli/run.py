@@ -60,7 +60,11 @@ def run(arguments: argparse.Namespace) -> int:
     with closing(open_cache(options.cache)) as cache:
         registry = registry_of(arguments, options, cache)
         settings = make_settings(arguments.metrics, registry, options, examples)
-        bounds = {name: spec.bounds for chosen in settings.selected for name, spec in chosen.scores.items()}
+        bounds = {
+            name: spec.bounds
+            for chosen in settings.selected
+            for name, spec in chosen.scores.items()
+        }
         if arguments.fail_under and Reading(examples, **options.reading).holds_pairs():
             bounds = dict.fromkeys(settings.scores, BOUNDS)
         parts = ("", *slices_of(split(arguments.by), _lenient(examples, arguments)))
@@ -68,7 +72,9 @@ def run(arguments: argparse.Namespace) -> int:
         gates = gates_of(arguments.fail_under, bounds, bounds, canonical=canonical)
         forecast = _forecast(gates, bounds, settings, arguments, examples) if gates else None
         if arguments.dry_run:
-            print_estimate(finish(lambda: dry_run(examples, settings, arguments.out, cache, options)))
+            print_estimate(
+                finish(lambda: dry_run(examples, settings, arguments.out, cache, options))
+            )
             for line, _ in forecast.lines() if forecast else ():
                 print(f"Gate: {line}")
         if forecast:
@@ -90,7 +96,9 @@ def run(arguments: argparse.Namespace) -> int:
                 from longmark.report import outputs
 
                 about = (arguments.out.name, again.code, again.checks, None, again.error)
-                outputs.write(outputs.Outcome("run", *about, spent=again.spent, canary=again.spent), files)
+                outputs.write(
+                    outputs.Outcome("run", *about, spent=again.spent, canary=again.spent), files
+                )
             return again.code
         result = finish(lambda: execute(examples, settings, arguments.out, cache, again.options))
     return _conclude(result, settings, gates, arguments, again)
@@ -125,12 +133,18 @@ def _lenient(examples: KeptFile, arguments: argparse.Namespace) -> Reading:
 
 
 def _forecast(
-    gates: list[Gate], bounds: Any, settings: Settings, arguments: argparse.Namespace, examples: KeptFile
+    gates: list[Gate],
+    bounds: Any,
+    settings: Settings,
+    arguments: argparse.Namespace,
+    examples: KeptFile,
 ) -> Forecast:
     """Whether the gates can pass with these examples. UnknownName for a gate on a system that no example has."""
     out, own, cluster = arguments.out, "this run", arguments.cluster
     if out is not None:
-        known = (out / "manifest.json").exists() and read_object(out / "manifest.json", "use another folder")
+        known = (out / "manifest.json").exists() and read_object(
+            out / "manifest.json", "use another folder"
+        )
         own = str((known or {}).get("system", real(out).name))
         cluster = cluster or str((known or {}).get("cluster") or QUESTION)
 
@@ -139,7 +153,9 @@ def _forecast(
             for name in chosen.due(is_variant=example.variant_of is not None, kind=example.variant):
                 yield name, not isinstance(example, Pair) and bool(chosen.missing(example, name))
 
-    forecast = Forecast(gates, bounds, own, cluster or QUESTION, split(arguments.by), arguments.max_unscored)
+    forecast = Forecast(
+        gates, bounds, own, cluster or QUESTION, split(arguments.by), arguments.max_unscored
+    )
     forecast.read(_lenient(examples, arguments), due)
     return forecast
 
@@ -167,7 +183,11 @@ def run_options(arguments: argparse.Namespace) -> RunOptions:
 
 
 def _conclude(
-    result: RunResult, settings: Settings, gates: list[Gate], arguments: argparse.Namespace, again: canary.Outcome
+    result: RunResult,
+    settings: Settings,
+    gates: list[Gate],
+    arguments: argparse.Namespace,
+    again: canary.Outcome,
 ) -> int:
     checks, spent = again.checks, result.counts.plus(again.spent) if again.spent else result.counts
     said: list[str] = []  # why the run has no valid result
@@ -206,7 +226,9 @@ def _conclude(
         error = " ".join(said) if code not in (0, UNDER) else ""
         about = (result.folder.name, code, checks, rows, error)
         paid: dict[str, Any] = {"spent": spent, "canary": again.spent}
-        outputs.write(outputs.Outcome("run", *about, **paid, notices=notices, changes=changes), files)
+        outputs.write(
+            outputs.Outcome("run", *about, **paid, notices=notices, changes=changes), files
+        )
     return code
 
 
@@ -263,10 +285,16 @@ def _print_summary(summary: Summary) -> None:
 
         print_table(score_table(summary), Console())
     if summary.signatures:
-        print("", *signature_lines(summary.signatures, "Provenance on the page of longmark report"), sep="\n")
+        print(
+            "",
+            *signature_lines(summary.signatures, "Provenance on the page of longmark report"),
+            sep="\n",
+        )
 
 
-def _unscored_metrics(result: RunResult, settings: Settings, names: list[str], say: Callable[[str], None]) -> bool:
+def _unscored_metrics(
+    result: RunResult, settings: Settings, names: list[str], say: Callable[[str], None]
+) -> bool:
     """Whether a metric scored no example; prints which. One of several scores of a metric that has others, and a metric
     that applies to no example, count if they were selected by their own names, or if there are no rows at all."""
     if result.inapplicable:
@@ -282,7 +310,8 @@ def _unscored_metrics(result: RunResult, settings: Settings, names: list[str], s
         name
         for chosen in settings.selected
         for name in chosen.scores
-        if name not in names and not set(chosen.scores) <= {*result.unscored, *result.unjudged, *result.inapplicable}
+        if name not in names
+        and not set(chosen.scores) <= {*result.unscored, *result.unjudged, *result.inapplicable}
     }
     failed = [name for name in (*result.unscored, *result.unjudged) if name not in spared]
     return bool(failed) or nothing or any(value in names for value in result.inapplicable)
@@ -321,7 +350,15 @@ def _to_finish(result: RunResult) -> str:
 
 
 def print_estimate(estimate: Estimate) -> None:
-    heads = ("metric", "rows", "calls", "cached", "prompt tokens", "completion tokens, at most", "cost, at most")
+    heads = (
+        "metric",
+        "rows",
+        "calls",
+        "cached",
+        "prompt tokens",
+        "completion tokens, at most",
+        "cost, at most",
+    )
     lines: list[tuple[str, ...]] = [heads]
     for name, one in [*estimate.metrics.items(), ("all", estimate.total)]:
         *figures, usd, _asking, _reserved = astuple(one)
@@ -332,14 +369,26 @@ def print_estimate(estimate: Estimate) -> None:
         print("  ".join((name.ljust(widths[0]), *right)))
     if estimate.rounds:
         rounds, hours = counted(estimate.rounds, "round"), estimate.rounds * estimate.window
-        print(f"In batches: at least {rounds}, one after the other, of up to {estimate.window:g} h each ({hours:g} h).")
+        print(
+            f"In batches: at least {rounds}, one after the other, of up to {estimate.window:g} h each ({hours:g} h)."
+        )
     if estimate.affordable is not None:
         (calls, batches), total = estimate.affordable, estimate.total
         part = "all" if calls == total.calls else f"{calls:,} of"
-        go = f"in {counted(batches, 'batch', 'batches')}, one after the other" if batches else "in no batch"
-        end = "" if calls == total.calls else ", and the run would end; calls usually cost less, and then more go"
+        go = (
+            f"in {counted(batches, 'batch', 'batches')}, one after the other"
+            if batches
+            else "in no batch"
+        )
+        end = (
+            ""
+            if calls == total.calls
+            else ", and the run would end; calls usually cost less, and then more go"
+        )
         print(
             f"With --max-usd, if each call cost the most that it can ({cost(total.reserved)} for all), {part} "
             f"{total.calls:,} calls would go {go}{end}."
         )
-    print(f"Rows already computed: {estimate.rows_done:,}. Tokens are estimated from text lengths. Nothing was sent.")
+    print(
+        f"Rows already computed: {estimate.rows_done:,}. Tokens are estimated from text lengths. Nothing was sent."
+    )

@@ -53,7 +53,10 @@ def metrics(arguments: argparse.Namespace) -> int:
             print(*(settings.signature(chosen).line(score) for score in chosen.scores), sep="\n")
         return 0
     if arguments.as_published:
-        print(as_published(arguments.name) or f"longmark: the defaults of {arguments.name} are the paper's")
+        print(
+            as_published(arguments.name)
+            or f"longmark: the defaults of {arguments.name} are the paper's"
+        )
         return 0
     print(page(arguments.name) if arguments.name else listing())
     return 0
@@ -63,10 +66,16 @@ def prompts(arguments: argparse.Namespace) -> int:
     selected = choose(arguments.metrics) if arguments.metrics else []
     every = every_prompt(selected)
     book = from_folder(arguments.prompts, (SYSTEM, *every)) if arguments.prompts else PromptBook()
-    listed = [prompt for chosen in selected for prompt in chosen.metric.prompts] if selected else every
+    listed = (
+        [prompt for chosen in selected for prompt in chosen.metric.prompts] if selected else every
+    )
     known = {prompt.id: prompt for prompt in (SYSTEM, *listed)}
     if arguments.id and arguments.id not in known:
-        hint = "See: longmark prompts" if selected else "Prompts of a rubric: longmark prompts --metrics rubric.yaml"
+        hint = (
+            "See: longmark prompts"
+            if selected
+            else "Prompts of a rubric: longmark prompts --metrics rubric.yaml"
+        )
         raise UnknownName("prompt", arguments.id, known, hint)
     if arguments.out:
         names = [arguments.id] if arguments.id else list(known)
@@ -75,7 +84,9 @@ def prompts(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.id:
         prompt = book.get(known[arguments.id])
-        print(f"id      {prompt.id}\nhash    {prompt.hash}\ninputs  {', '.join(prompt.inputs) or 'none'}")
+        print(
+            f"id      {prompt.id}\nhash    {prompt.hash}\ninputs  {', '.join(prompt.inputs) or 'none'}"
+        )
         print(f"fields  {', '.join(sorted(prompt.fields)) or 'none'}\n\n{prompt.text.strip()}")
         return 0
     width = max(map(len, known))
@@ -90,7 +101,9 @@ def cache(arguments: argparse.Namespace) -> int:
         if arguments.action == "clear":
             known = [line.model for line in store.lines()]
             if arguments.model is not None and arguments.model not in known:
-                raise UnknownName("model in the cache", arguments.model, known, "See: longmark cache")
+                raise UnknownName(
+                    "model in the cache", arguments.model, known, "See: longmark cache"
+                )
             count, attempts = store.clear(arguments.model)
             print(f"{counted(count, 'stored call')} deleted from {store.path}")
             print(f"{counted(attempts, 'attempt')} deleted from its ledger")
@@ -103,7 +116,9 @@ def cache(arguments: argparse.Namespace) -> int:
             return _ledger(store, arguments)
         print(store.path)
         for line in store.lines():
-            print(f"{line.replies:>9,} {line.kind} replies  {line.size / 1e6:9,.1f} MB  {one_line(line.model)}")
+            print(
+                f"{line.replies:>9,} {line.kind} replies  {line.size / 1e6:9,.1f} MB  {one_line(line.model)}"
+            )
         rows, size = store.ledger_size()
         if rows:
             hint = "(see: longmark cache ledger, longmark cache compact)"
@@ -127,29 +142,54 @@ def copy_cache(arguments: argparse.Namespace) -> int:
 def _ledger(store: CallCache, arguments: argparse.Namespace) -> int:
     """Prints what a run's attempts cost, by model, or what those of all runs cost."""
     run = arguments.run
-    notes = ["Unknown: sent, and no reply was read; it may have been billed, with the most that is shown."]
+    notes = [
+        "Unknown: sent, and no reply was read; it may have been billed, with the most that is shown."
+    ]
     if run is None:
         lines, title = ledgers.by_run(store), "run"
     else:
-        manifest = read_object(run / "manifest.json", "name a run folder") if (run / "manifest.json").is_file() else {}
+        manifest = (
+            read_object(run / "manifest.json", "name a run folder")
+            if (run / "manifest.json").is_file()
+            else {}
+        )
         sessions, keys = manifest.get("sessions"), None
-        tokens = [str(one.get("ledger")) for one in sessions if isinstance(one, dict)] if sessions else []
+        tokens = (
+            [str(one.get("ledger")) for one in sessions if isinstance(one, dict)]
+            if sessions
+            else []
+        )
         try:
             keys, found = finish(lambda: needed(run, store.path, _given(arguments)))
             if unknown := len(found.findings):
-                notes.append(f"{counted(unknown, 'row')} could not be computed again: see longmark verify {run}")
+                notes.append(
+                    f"{counted(unknown, 'row')} could not be computed again: see longmark verify {run}"
+                )
         except UserError as error:
             notes.append(f"What its rows needed is not known: {error}")
-        lines, title = ledgers.by_model(store, ledgers.sessions_of(store, run, tokens), keys), "model"
+        lines, title = (
+            ledgers.by_model(store, ledgers.sessions_of(store, run, tokens), keys),
+            "model",
+        )
     columns = [title, "attempts", "answered", "paid", "unknown", "at most", "in flight", "at most"]
     cells: list[list[str | int]] = []
     for line in lines:
-        money = cost(line.paid), line.unknown, cost(line.unknown_usd), line.in_flight, cost(line.in_flight_usd)
+        money = (
+            cost(line.paid),
+            line.unknown,
+            cost(line.unknown_usd),
+            line.in_flight,
+            cost(line.in_flight_usd),
+        )
         cells.append([one_line(line.name) or "-", line.attempts, line.answered, *money])
     if run is not None:
         columns += ["needed", "their cost", "paid elsewhere"]
         for row, line in zip(cells, lines, strict=True):
-            row += ["-"] * 3 if line.needed is None else [line.needed, cost(line.needed_usd), line.elsewhere or 0]
+            row += (
+                ["-"] * 3
+                if line.needed is None
+                else [line.needed, cost(line.needed_usd), line.elsewhere or 0]
+            )
     texts = [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in cells]
     print(tabulated(texts, columns, "plain", [False, *(True for _ in columns[1:])]))
     print("", *notes, sep="\n")
@@ -164,14 +204,18 @@ def report(arguments: argparse.Namespace) -> int:
     base.check(arguments, arguments.runs[0])
     cluster = cluster_of(arguments.cluster, arguments.runs)
     if arguments.fail_under:  # a wrong gate is refused before the page is written
-        found = summarise(sources_of(arguments.runs), cluster, bounds, by, limits_of(arguments.fail_under))
+        found = summarise(
+            sources_of(arguments.runs), cluster, bounds, by, limits_of(arguments.fail_under)
+        )
         ends = {name: (one.lo, one.hi) for name, one in found.facts.items()}
         gates = gates_of(arguments.fail_under, found.metrics, ends, canonical=canonical)
         refuse_unknown_systems(gates, (cell.system for cell in found.cells))
         tell_cautions(gates, built_in(found.metrics))
         checks = check_gates(gates, found, arguments.max_unscored)
     corrected = _corrected(arguments, cluster)
-    summary = write_report(arguments.runs, arguments.out, cluster=cluster, bounds=bounds, by=by, corrected=corrected)
+    summary = write_report(
+        arguments.runs, arguments.out, cluster=cluster, bounds=bounds, by=by, corrected=corrected
+    )
     print(f"Report: {arguments.out}")
     if arguments.base:
         changes, against = base.changes(arguments, arguments.runs[0], cluster)
@@ -182,7 +226,9 @@ def report(arguments: argparse.Namespace) -> int:
     if any(files.values()):
         rows = outputs.read(arguments.runs, cluster, bounds, by)
         about = (arguments.out.stem, code, checks, rows)
-        outputs.write(outputs.Outcome("report", *about, notices=summary.notices, changes=changes), files)
+        outputs.write(
+            outputs.Outcome("report", *about, notices=summary.notices, changes=changes), files
+        )
     return code
 
 
@@ -197,7 +243,9 @@ def _corrected(arguments: argparse.Namespace, cluster: str) -> Section | None:
 
     corrections = plugins.required("corrections", "labels", "report --labels")
     found: Section = corrections.section(
-        corrections.correct_runs(arguments.runs, arguments.labels, by=BY_EACH, cluster=cluster, **options)
+        corrections.correct_runs(
+            arguments.runs, arguments.labels, by=BY_EACH, cluster=cluster, **options
+        )
     )
     print(f"{found.title}. {found.says}")
     print_table(found.tables[0], Console())
@@ -212,7 +260,10 @@ def verify(arguments: argparse.Namespace) -> int:
             return int(certificates.verify(path, arguments.signers, trusting(arguments)))
     if arguments.signers is not None:
         raise UserError("--signers is for a certificate of `longmark certify`")
-    with opened(arguments.run, cache_path(arguments.cache), arguments.max_bundle_bytes) as (folder, store):
+    with opened(arguments.run, cache_path(arguments.cache), arguments.max_bundle_bytes) as (
+        folder,
+        store,
+    ):
         found = finish(lambda: verified(folder, store, _given(arguments)))
     return _verification(found)
 
@@ -224,18 +275,24 @@ def _given(arguments: argparse.Namespace) -> Given:
 def export(arguments: argparse.Namespace) -> int:
     """Packs a run, and writes its graphs and its scores for other tools."""
     if not arguments.bundle and not arguments.graphs and not arguments.to:
-        raise UserError("there is nothing to write: add --bundle FILE.zip, --graphs DIR or --to langfuse|otel")
+        raise UserError(
+            "there is nothing to write: add --bundle FILE.zip, --graphs DIR or --to langfuse|otel"
+        )
     if bool(arguments.to) != bool(arguments.out):
         raise UserError("--to and --out belong together: --to langfuse --out scores.jsonl")
     if arguments.to:
         count, left_out = write_scores(arguments.run, arguments.to, arguments.out)
         unscored = f"; {counted(left_out, 'unscored row')} left out" if left_out else ""
-        print(f"Scores: {arguments.out} ({counted(count, 'row')} for {arguments.to}{unscored}). Nothing was sent.")
+        print(
+            f"Scores: {arguments.out} ({counted(count, 'row')} for {arguments.to}{unscored}). Nothing was sent."
+        )
     if arguments.graphs:
         count, damaged = write_graphs(arguments.run, arguments.graphs)
         for line in damaged:
             print(f"longmark: {line}", file=sys.stderr)
-        print(f"Graphs: {arguments.graphs} ({counted(count, 'graph')}, each as JSON and as GraphML)")
+        print(
+            f"Graphs: {arguments.graphs} ({counted(count, 'graph')}, each as JSON and as GraphML)"
+        )
     return _bundle(arguments) if arguments.bundle else 0
 
 
@@ -255,7 +312,9 @@ def _verification(found: Verification) -> int:
         print(f"changed since the run: {line.strip()}")
     findings = sorted(found.findings, key=lambda one: not one.differs)
     for one in findings[:_SHOWN]:
-        print(f"{'differs' if one.differs else 'not verifiable'}: {one.row.metric} of {one.row.example_id}: {one.why}")
+        print(
+            f"{'differs' if one.differs else 'not verifiable'}: {one.row.metric} of {one.row.example_id}: {one.why}"
+        )
     if len(findings) > _SHOWN:
         print(f"… and {len(findings) - _SHOWN:,} more")
     differ = sum(one.differs for one in findings)

@@ -102,7 +102,9 @@ def plain_streams() -> Iterator[None]:
     # there is none where the shell closed it (`>&-`)
     out, err = (cast("TextIO | None", stream) or StringIO() for stream in before)
     if is_terminal(out) or is_terminal(err):
-        with suppress(AttributeError):  # of a rich that is made otherwise: its sequences are shown as escapes
+        with suppress(
+            AttributeError
+        ):  # of a rich that is made otherwise: its sequences are shown as escapes
             _mark_drawings()
     now = Plain(out, "standard output"), Plain(err, "standard error")
     sys.stdout, sys.stderr = cast(tuple[TextIO, TextIO], now)
@@ -130,7 +132,9 @@ def _mark_drawings() -> None:
         return
 
     def joined(console: Console, buffer: Iterable[Segment]) -> str:
-        return join(console, (one if one.control else one._replace(text=plain(one.text)) for one in buffer))
+        return join(
+            console, (one if one.control else one._replace(text=plain(one.text)) for one in buffer)
+        )
 
     def written(console: Console) -> None:
         with drawing():
@@ -154,7 +158,11 @@ def stage_lines(quiet: bool) -> Callable[[str, int, int | None], None]:
         nonlocal current, last
         if not quiet and (what != current or done == of or time.monotonic() - last >= 10):
             current, last = what, time.monotonic()
-            print(f"{what}: {done:,}" + (f" of {of:,}" if of is not None else ""), file=sys.stderr, flush=True)
+            print(
+                f"{what}: {done:,}" + (f" of {of:,}" if of is not None else ""),
+                file=sys.stderr,
+                flush=True,
+            )
 
     return tell
 

@@ -20,7 +20,13 @@ def add_to(verbs: Any) -> None:
     paths = "a longmark.yaml, a saved validator, an index, or a folder with them (default: list what is trusted)"
     add(one, "paths", "PATH", paths, nargs="*", type=Path)
     add(one, "--yes", "", "trust without asking")
-    add(one, "--variable", "NAME", "a vendor's variable that may go to another host; repeatable", action="append")
+    add(
+        one,
+        "--variable",
+        "NAME",
+        "a vendor's variable that may go to another host; repeatable",
+        action="append",
+    )
     add(one, "--forget", "", "stop trusting the files")
 
 
@@ -72,7 +78,9 @@ def trust(arguments: argparse.Namespace) -> int:
                     )
     if not any(wanted.values()):
         return 0
-    sure = arguments.yes or (trusting(argparse.Namespace(trust=False)).ask is not None and _asked("\nFor this:"))
+    sure = arguments.yes or (
+        trusting(argparse.Namespace(trust=False)).ask is not None and _asked("\nFor this:")
+    )
     if not sure:
         print("Nothing is trusted. Add --yes to trust this without asking.", file=sys.stderr)
         return 2
@@ -91,18 +99,25 @@ def _files(path: Path) -> Iterator[tuple[Path, list[Reach]]]:
     from longmark.records.files import read_object
 
     if path.is_dir():
-        inside = [path / name for name in (config.FILE, "validator.json", "index.json", "index/index.json")]
+        inside = [
+            path / name
+            for name in (config.FILE, "validator.json", "index.json", "index/index.json")
+        ]
         found = [file for file in inside if file.is_file()]
     else:
         found = [path] if path.is_file() else []
     if not found:
-        raise UserError(f"{path}: expected a longmark.yaml, a saved validator, an index, or a folder with one of them")
+        raise UserError(
+            f"{path}: expected a longmark.yaml, a saved validator, an index, or a folder with one of them"
+        )
     for file in found:
         if file.suffix in (".yaml", ".yml"):
             models = [entry.reach(name) for name, entry in config.load(file).models.items()]
             yield file, [*models, *project.load(file).reaches()]
             continue
-        content = read_object(file, "only a longmark.yaml, a validator.json and an index.json can be trusted")
+        content = read_object(
+            file, "only a longmark.yaml, a validator.json and an index.json can be trusted"
+        )
         named = content.get("encoder") or content.get("embedder") or {}
         name = named.get("name") if isinstance(named, dict) else None
         yield file, [of_name(name)] if isinstance(name, str) else []

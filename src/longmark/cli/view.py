@@ -12,7 +12,10 @@ from longmark.view.site import Site
 def view(arguments: argparse.Namespace) -> int:
     def ready(url: str, site: Site) -> None:
         count = sum(not run.problem for run in site.folder.runs().values())
-        print(f"{counted(count, 'run')} in {arguments.folder}: {url} (Ctrl-C ends the server)", flush=True)
+        print(
+            f"{counted(count, 'run')} in {arguments.folder}: {url} (Ctrl-C ends the server)",
+            flush=True,
+        )
 
     serve(arguments.folder, arguments.port, ready)
     return 0

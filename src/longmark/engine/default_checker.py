@@ -21,7 +21,9 @@ NEEDS_MODELS = ("judge", "embedder")
 NEEDS_LIBRARIES = ("xllamacpp", "numpy", "tokenizers")  # of the extra `embedded`
 
 
-def default_checker(selected: Sequence[Selected], options: RunOptions, examples: ExampleSource | None) -> str | None:
+def default_checker(
+    selected: Sequence[Selected], options: RunOptions, examples: ExampleSource | None
+) -> str | None:
     """The name of the checker; None where the run names one, where a judge decides, where nothing is to be checked, and
     where it is not installed."""
     takers = [chosen for chosen in selected if "checker" in chosen.metric.models]
@@ -61,7 +63,9 @@ def _are_embedded(judges: Sequence[Name] | str) -> bool:
 def _to_check(takers: Sequence[Selected], options: RunOptions, examples: ExampleSource) -> bool:
     """Whether an example has passages, and claims without labels."""
     return any(
-        bool(example.contexts) and _carries_claims(example) and any(chosen.checks(example) for chosen in takers)
+        bool(example.contexts)
+        and _carries_claims(example)
+        and any(chosen.checks(example) for chosen in takers)
         for example in _examples(options, examples)
     )
 

@@ -75,7 +75,11 @@ class Estimate:
 
 
 async def dry_run(
-    examples: ExampleSource, settings: Settings, out: Path | None, cache: CallCache, options: SessionOptions
+    examples: ExampleSource,
+    settings: Settings,
+    out: Path | None,
+    cache: CallCache,
+    options: SessionOptions,
 ) -> Estimate:
     """What `session.execute` would still take in the folder `out`: nothing is sent and the folder stays as it is."""
     check_budget(settings.backends, options.budget)
@@ -99,7 +103,11 @@ async def dry_run(
             done = folder.rows_done(options.retried)
             found = await _estimate(workers, settings, workers.tasks(), done, options.budget)
             if open_ := client.at_once(settings.backends.all(), 0):
-                asked = [chosen.metric.rounds for chosen in settings.selected if found.metrics[chosen.name].calls]
+                asked = [
+                    chosen.metric.rounds
+                    for chosen in settings.selected
+                    if found.metrics[chosen.name].calls
+                ]
                 waves = -(-sum(one.asking for one in found.metrics.values()) // open_)
                 found.rounds, found.window = waves * max(asked, default=0), client.batches.window
                 found.affordable = _affordable(found.total, options.budget.max_usd)
@@ -111,8 +119,14 @@ def _affordable(total: MetricEstimate, max_usd: float | None) -> tuple[int, int]
     if max_usd is None or not total.calls or total.usd is None or total.reserved <= max_usd:
         return None
     left, waiting, batches = max_usd, total.calls, 0
-    while waiting and not too_few(fitting := min(waiting, int(left / total.reserved * total.calls)), waiting):
-        left, waiting, batches = left - fitting * total.usd / total.calls, waiting - fitting, batches + 1
+    while waiting and not too_few(
+        fitting := min(waiting, int(left / total.reserved * total.calls)), waiting
+    ):
+        left, waiting, batches = (
+            left - fitting * total.usd / total.calls,
+            waiting - fitting,
+            batches + 1,
+        )
     return total.calls - waiting, batches
 
 
@@ -123,21 +137,29 @@ async def _estimate(
     counted: set[int] = set()  # hashes of texts whose shared calls are counted
     for task in tasks:
         judging = settings.judging_of(task.chosen)
-        judges = len(settings.backends.judges) * (judging.samples if task.chosen.metric.judged else 1)
+        judges = len(settings.backends.judges) * (
+            judging.samples if task.chosen.metric.judged else 1
+        )
         one = MetricEstimate(rows=len(task.wanted))
         try:
             rows = await workers.score(task)
         except WouldCall as call:
             answers = sides(task.chosen, task.example)
-            sent_before = 0  # for another metric, another answer to the question, or the other side of a pair
-            for text, count in (one_text for side in answers for one_text in task.chosen.shares(side).items()):
+            sent_before = (
+                0  # for another metric, another answer to the question, or the other side of a pair
+            )
+            for text, count in (
+                one_text for side in answers for one_text in task.chosen.shares(side).items()
+            ):
                 sent_before += count if hash(text) in counted else 0
                 counted.add(hash(text))
             # shared calls come first in a metric, so they are the first that the cache has answered
             before = max(call.answered, sent_before)
             after = not judging.by_text and judging.reasons  # a second call for each
             calls = sum(task.chosen.calls(side, judges) for side in answers) * (2 if after else 1)
-            if hasattr(settings.backends.checker, "relations"):  # it decides by itself, as word overlap does
+            if hasattr(
+                settings.backends.checker, "relations"
+            ):  # it decides by itself, as word overlap does
                 calls -= sum(task.chosen.checks(side) for side in answers)
             calls = max(1 if before == call.answered else 0, calls - before)
             one.asking = 1
@@ -147,10 +169,14 @@ async def _estimate(
             one.cached, one.calls = call.answered, calls
             one.prompt_tokens = calls * call.most.prompt
             one.completion_tokens = sum(count * most.completion for count, most in kinds)
-            one.reserved = sum(count * budget.asked(most, call.price).usd for count, most in kinds if count)
+            one.reserved = sum(
+                count * budget.asked(most, call.price).usd for count, most in kinds if count
+            )
             prices = [(count, call.price(most)) for count, most in kinds if count]
             one.usd = (
-                None if any(usd is None for _, usd in prices) else sum(count * (usd or 0) for count, usd in prices)
+                None
+                if any(usd is None for _, usd in prices)
+                else sum(count * (usd or 0) for count, usd in prices)
             )
         else:
             one.cached = rows[0].usage.calls

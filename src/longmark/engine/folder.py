@@ -46,7 +46,9 @@ _APART = ".apart.jsonl.new"  # the staged examples, once more
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_COMMIT_EVERY = 2000  # writes to the index; it is made anew after a crash, so this is not about safety
+_COMMIT_EVERY = (
+    2000  # writes to the index; it is made anew after a crash, so this is not about safety
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +68,14 @@ def written(folder: Path) -> Iterator[None]:
         yield
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or error
-        raise UserError(f"{folder} cannot be written ({why}); fix that, then repeat the same command") from None
+        raise UserError(
+            f"{folder} cannot be written ({why}); fix that, then repeat the same command"
+        ) from None
 
 
-def _writes(method: Callable[Concatenate[RunFolder, P], T]) -> Callable[Concatenate[RunFolder, P], T]:
+def _writes(
+    method: Callable[Concatenate[RunFolder, P], T],
+) -> Callable[Concatenate[RunFolder, P], T]:
     """A method within `written`."""
 
     @wraps(method)
@@ -138,7 +144,14 @@ class RunFolder:
                 with written(self.path):
                     file.write(example.to_json() + b"\n")
                 kind = (example.variant_of is not None, example.variant)
-                its = (n - 1, example.id, example.content_hash(), *kind, example.question_id, example.system or "")
+                its = (
+                    n - 1,
+                    example.id,
+                    example.content_hash(),
+                    *kind,
+                    example.question_id,
+                    example.system or "",
+                )
                 self._execute("INSERT INTO examples VALUES (?, ?, ?, ?, ?, ?, ?)", its)
         finally:
             with written(self.path):
@@ -152,7 +165,9 @@ class RunFolder:
     def _tell_apart(self) -> None:
         """Gives the staged answers whose text is asked about several documents a question_id each document."""
         several = "SELECT question FROM examples WHERE NOT variant GROUP BY question, system HAVING count(*) > 1"
-        places = {n for (n,) in self._db.execute(f"SELECT n FROM examples WHERE question IN ({several})")}
+        places = {
+            n for (n,) in self._db.execute(f"SELECT n FROM examples WHERE question IN ({several})")
+        }
         if not places:
             return
         staged, documents = self.path / _STAGED, Documents()
@@ -166,7 +181,10 @@ class RunFolder:
         with open(staged, "rb") as file, writing.fresh(self.path / _APART) as told_apart:
             for n, line in enumerate(file):
                 if n in ids:
-                    line = own_example_of(line).model_copy(update={"question_id": ids[n]}).to_json() + b"\n"
+                    line = (
+                        own_example_of(line).model_copy(update={"question_id": ids[n]}).to_json()
+                        + b"\n"
+                    )
                 told_apart.write(line)
             told_apart.flush()
             os.fsync(told_apart.fileno())
@@ -175,7 +193,13 @@ class RunFolder:
             self._execute("UPDATE examples SET question = ? WHERE n = ?", (question, n))
 
     def leave_out(
-        self, name: str, question: str | None, system: str | None, status: str, reason: str, original: str = ""
+        self,
+        name: str,
+        question: str | None,
+        system: str | None,
+        status: str,
+        reason: str,
+        original: str = "",
     ) -> None:
         """Notes an answer without a row. question, system: None if it is not known; a run's own system is "". original:
         of a variant: the system's answer to this question stands for it, if there is one."""
@@ -196,10 +220,17 @@ class RunFolder:
                         example = example_of(line)
                     except ValueError:  # damaged: its rows are made again
                         continue
-                    its = (example.id, example.content_hash(), example.question_id, example.system or "")
+                    its = (
+                        example.id,
+                        example.content_hash(),
+                        example.question_id,
+                        example.system or "",
+                    )
                     self._execute("INSERT OR REPLACE INTO earlier VALUES (?, ?, ?, ?)", its)
         removed = self._count("earlier LEFT JOIN examples USING (id) WHERE examples.id IS NULL")
-        changed = self._count("earlier JOIN examples USING (id) WHERE earlier.content != examples.content")
+        changed = self._count(
+            "earlier JOIN examples USING (id) WHERE earlier.content != examples.content"
+        )
         new = self._count("examples LEFT JOIN earlier USING (id) WHERE earlier.id IS NULL")
         outdated = self._index_rows()
         if outdated or self._regrouped:
@@ -235,16 +266,23 @@ class RunFolder:
                 for one in (own_json(line) for _, line in lines(self.absent_path)):
                     if one["status"] == "removed":
                         values = (one["id"], one["question_id"], one["system"], why)
-                        self._execute(f"WITH its AS (SELECT ? AS id, ? AS question, ? AS system) {insert}", values)
+                        self._execute(
+                            f"WITH its AS (SELECT ? AS id, ? AS question, ? AS system) {insert}",
+                            values,
+                        )
 
     def _write_absent(self) -> None:
         columns = ("id", "question_id", "system", "status", "reason")
-        rows = self._db.execute("SELECT id, question, system, status, reason FROM absent ORDER BY n").fetchall()
+        rows = self._db.execute(
+            "SELECT id, question, system, status, reason FROM absent ORDER BY n"
+        ).fetchall()
         if not rows:
             writing.remove(self.absent_path)
             return
         with writing.replacing(self.absent_path) as file:
-            file.writelines(orjson.dumps(dict(zip(columns, row, strict=True))) + b"\n" for row in rows)
+            file.writelines(
+                orjson.dumps(dict(zip(columns, row, strict=True))) + b"\n" for row in rows
+            )
 
     def absent(self) -> dict[str, int]:
         """How many answers have no row, by status."""
@@ -261,7 +299,9 @@ class RunFolder:
                 outdated = True
             else:
                 n, m, status = place
-                self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", (n, m, offset, status))
+                self._execute(
+                    "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", (n, m, offset, status)
+                )
             offset += len(line)
         return outdated
 
@@ -290,18 +330,24 @@ class RunFolder:
 
     # Rows --------------------------------------------------------------------------------------------------------
 
-    def missing(self, n: int, scores: Collection[str], retry: Collection[str]) -> dict[str, str | None]:
+    def missing(
+        self, n: int, scores: Collection[str], retry: Collection[str]
+    ) -> dict[str, str | None]:
         """Which of these scores the example still needs a row for, with the status of the row it has (None: none), by
         the rows of earlier sessions. retry: statuses of rows to make again."""
         if not self._kept:
             return dict.fromkeys(scores)
         rows = self._do("SELECT m, status FROM rows WHERE n = ?", (n,)).fetchall()
         found = {self._scores[m]: status for m, status in rows}
-        return {name: found.get(name) for name in scores if name not in found or found[name] in retry}
+        return {
+            name: found.get(name) for name in scores if name not in found or found[name] in retry
+        }
 
     def rows_to_be(self, selected: Sequence[Selected]) -> int:
         """How many rows there will be when every example is scored."""
-        kinds = self._db.execute("SELECT variant, kind, count(*) FROM examples GROUP BY variant, kind").fetchall()
+        kinds = self._db.execute(
+            "SELECT variant, kind, count(*) FROM examples GROUP BY variant, kind"
+        ).fetchall()
         return sum(
             count * len(chosen.due(is_variant=bool(is_variant), kind=kind))
             for is_variant, kind, count in kinds
@@ -325,8 +371,15 @@ class RunFolder:
             ) from None
         if written != len(line):
             os.ftruncate(self._rows_file, self._rows_end)  # calls under way still append their rows
-            raise UserError(f"{self.rows_path} cannot be written (no space left); repeat the same command to resume")
-        place = (n, self._number[row.metric], self._rows_end, _AUTOMATIC if row.automatic else row.status)
+            raise UserError(
+                f"{self.rows_path} cannot be written (no space left); repeat the same command to resume"
+            )
+        place = (
+            n,
+            self._number[row.metric],
+            self._rows_end,
+            _AUTOMATIC if row.automatic else row.status,
+        )
         self._rows_end += len(line)
         self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", place)
 
@@ -355,7 +408,10 @@ class RunFolder:
         row, since they apply to no example."""
         best = "max(CASE status WHEN 'ok' THEN 2 WHEN ? THEN 1 ELSE 0 END)"
         found = dict(self._db.execute(f"SELECT m, {best} FROM rows GROUP BY m", (_AUTOMATIC,)))
-        none, automatic = ([name for m, name in enumerate(self._scores) if found.get(m) == state] for state in (0, 1))
+        none, automatic = (
+            [name for m, name in enumerate(self._scores) if found.get(m) == state]
+            for state in (0, 1)
+        )
         return none, automatic, [name for m, name in enumerate(self._scores) if m not in found]
 
     def _rewrite_rows(self) -> None:
@@ -388,7 +444,11 @@ class RunFolder:
         try:
             return self._db.execute(statement, values)
         except sqlite3.Error as error:
-            raise UserError(f"{self.path} cannot be written ({error}); repeat the same command to resume") from None
+            raise UserError(
+                f"{self.path} cannot be written ({error}); repeat the same command to resume"
+            ) from None
 
     def _count(self, of: str) -> int:
-        return int(self._db.execute(f"SELECT count(*) FROM {of}").fetchone()[0])  # fixed texts of this file only
+        return int(
+            self._db.execute(f"SELECT count(*) FROM {of}").fetchone()[0]
+        )  # fixed texts of this file only

@@ -22,10 +22,23 @@ FIRST = 1000
 """Examples that are read if the caller does not say how many: enough to see what a file is, in seconds."""
 
 _EXAMPLES = 3  # that are kept
-_FIRST = ("question", "answer", "a", "b", "turns", "contexts", "references", "system", "label", "variant_of")
+_FIRST = (
+    "question",
+    "answer",
+    "a",
+    "b",
+    "turns",
+    "contexts",
+    "references",
+    "system",
+    "label",
+    "variant_of",
+)
 _MADE = ("id", "question_id", "turn_of", "meta")  # of every example, or made by the reader
 _FIELDS = tuple(
-    name for name in dict.fromkeys((*_FIRST, *Example.model_fields, *Pair.model_fields)) if name not in _MADE
+    name
+    for name in dict.fromkeys((*_FIRST, *Example.model_fields, *Pair.model_fields))
+    if name not in _MADE
 )
 """All that records can have, so that whatever is read is shown."""
 
@@ -131,7 +144,9 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
     )
 
 
-def _proposed(counts: Mapping[str, int], kept: list[dict[str, Any]], *, pairs: bool) -> dict[str, str]:
+def _proposed(
+    counts: Mapping[str, int], kept: list[dict[str, Any]], *, pairs: bool
+) -> dict[str, str]:
     """Field that no example has -> a column of `meta` that it could be read from."""
     fields = {name for name in ("question", "answer", "contexts", "references") if not counts[name]}
     return proposals.proposed(kept, fields - ({"answer"} if pairs or counts["turns"] else set()))
@@ -153,7 +168,13 @@ def _missing(chosen: Selected, example: Answered) -> set[str]:
     if metric.variants != (example.variant_of is not None):
         return {"variants of questions"} if metric.variants else {"original questions"}
     both = sides(chosen, example)
-    return min(({field for side in both for field in chosen.missing(side, name)} for name in chosen.scores), key=len)
+    return min(
+        (
+            {field for side in both for field in chosen.missing(side, name)}
+            for name in chosen.scores
+        ),
+        key=len,
+    )
 
 
 def _calls(chosen: Selected, examples: list[Answered]) -> int:

@@ -21,8 +21,27 @@ from longmark.records.metric_name import base_of
 from longmark.workspace import Workspace, differences
 
 _PACKAGES = (
-    *("aiohttp", "genai-prices", "networkx", "numpy", "orjson", "peft", "pint", "pydantic", "pyphen", "rapidfuzz"),
-    *("regex", "sacrebleu", "sentence-transformers", "tokenizers", "torch", "transformers", "xllamacpp"),
+    *(
+        "aiohttp",
+        "genai-prices",
+        "networkx",
+        "numpy",
+        "orjson",
+        "peft",
+        "pint",
+        "pydantic",
+        "pyphen",
+        "rapidfuzz",
+    ),
+    *(
+        "regex",
+        "sacrebleu",
+        "sentence-transformers",
+        "tokenizers",
+        "torch",
+        "transformers",
+        "xllamacpp",
+    ),
 )
 
 
@@ -37,7 +56,11 @@ def begun(settings: Settings, system: str, pairs: bool = False) -> dict[str, Any
             "bounds": list(declared.bounds),
             "higher_is_better": declared.higher_is_better,
             "summary": declared.summary or chosen.doc.split("\n\n")[0].replace("\n", " "),
-            **({"why": [declared.why.label, declared.why.entries, *declared.why.unless]} if declared.why else {}),
+            **(
+                {"why": [declared.why.label, declared.why.entries, *declared.why.unless]}
+                if declared.why
+                else {}
+            ),
             **_evidence(chosen.metric, base_of(name)[len(chosen.base) + 1 :]),
             **({"view": [chosen.metric.view, chosen.base]} if chosen.metric.view else {}),
         }
@@ -75,7 +98,11 @@ def own(settings: Settings) -> dict[str, Any]:
     return {
         "prompts": settings.prompts.replaced,
         "domain": domain.model_dump(mode="json") if brought else None,
-        "metrics": {chosen.name: dict(chosen.metric.origin) for chosen in settings.selected if chosen.metric.source},
+        "metrics": {
+            chosen.name: dict(chosen.metric.origin)
+            for chosen in settings.selected
+            if chosen.metric.source
+        },
         **({"calibration": labels.plain()} if (labels := settings.backends.calibration) else {}),
     }
 
@@ -88,7 +115,12 @@ def absent_hash(folder: Path) -> str | None:
 
 def environment() -> dict[str, Any]:
     """Versions that a number may depend on, and the commit of the git checkout the command was given in."""
-    system = (platform.system(), platform.release(), platform.machine(), "".join(platform.libc_ver()))
+    system = (
+        platform.system(),
+        platform.release(),
+        platform.machine(),
+        "".join(platform.libc_ver()),
+    )
     return {
         "python": platform.python_version(),
         "platform": "-".join(filter(None, system)),
@@ -126,7 +158,9 @@ def git_state(folder: Path) -> dict[str, str] | None:
     common = git / (_text(git / "commondir") or ".")
     head = _text(git / "HEAD")
     if (ref := _REF.fullmatch(head)) is not None:
-        head = _text(git / ref[1]) or _text(common / ref[1]) or _packed(common / "packed-refs", ref[1])
+        head = (
+            _text(git / ref[1]) or _text(common / ref[1]) or _packed(common / "packed-refs", ref[1])
+        )
     return {"commit": head} if _COMMIT.fullmatch(head) else None
 
 
@@ -147,5 +181,7 @@ def _text(file: Path, most: int = 4096) -> str:
 
 def same_kind(space: Workspace, pairs: bool) -> None:
     """SettingsChanged where a folder of single answers is given pairs, or the other way round."""
-    before, after = ("pairs" if one else "single answers" for one in (space.manifest.get("kind") == PAIRS, pairs))
+    before, after = (
+        "pairs" if one else "single answers" for one in (space.manifest.get("kind") == PAIRS, pairs)
+    )
     space.refuse([f"  EXAMPLES: was {before}, now {after}"] if before != after else [])

@@ -96,12 +96,23 @@ def merge(
         unfinished = list(_unfinished(parts))
         if unfinished and not incomplete:
             remedy = "Complete the runs, or add --incomplete to merge what there is and complete the merged run."
-            raise UserError("\n".join(("these parts are not complete:", *(f"  {one}" for one in unfinished), remedy)))
+            raise UserError(
+                "\n".join(
+                    ("these parts are not complete:", *(f"  {one}" for one in unfinished), remedy)
+                )
+            )
         taken = [cache.take_from(place) for place in caches] if cache else []
         with replaced(out, "manifest.json") as new:
             examples, rows = _write(parts, new, out, finished=not unfinished)
             _check_new(out)
-    return Merged(out, examples, rows, unfinished, sum(one.replies for one in taken), sum(one.others for one in taken))
+    return Merged(
+        out,
+        examples,
+        rows,
+        unfinished,
+        sum(one.replies for one in taken),
+        sum(one.others for one in taken),
+    )
 
 
 def _check_new(out: Path) -> None:
@@ -114,10 +125,14 @@ def _run(path: Path) -> _Run:
     if not path.exists():
         raise UserError(f"{path} does not exist; give the run folders of the parts")
     if not file.is_file():
-        raise UserError(f"{path} is not a run folder: it has no manifest.json; give the run folders of the parts")
+        raise UserError(
+            f"{path} is not a run folder: it has no manifest.json; give the run folders of the parts"
+        )
     manifest = read_object(file, REMAKE)
     if not manifest.get("part"):
-        raise UserError(f"{path} is not the run of a part; merge takes the runs of parts that `longmark split` wrote")
+        raise UserError(
+            f"{path} is not the run of a part; merge takes the runs of parts that `longmark split` wrote"
+        )
     try:
         if not isinstance(manifest["fixed"], dict) or not isinstance(manifest["sessions"], list):
             raise TypeError("its settings are missing")
@@ -136,18 +151,29 @@ def _check(runs: Sequence[_Run]) -> None:
     first = runs[0]
     for run in runs[1:]:
         if (run.part.split, run.part.of) != (first.part.split, first.part.of):
-            its = (f"{one.path} is {one.part} of {one.part.source} (split {one.part.split})" for one in (first, run))
-            raise UserError(f"the runs are not of one split: {', '.join(its)}; run the parts of one `longmark split`")
-        before, after = ({**one.told("fixed"), "cluster": one.manifest.get("cluster")} for one in (first, run))
+            its = (
+                f"{one.path} is {one.part} of {one.part.source} (split {one.part.split})"
+                for one in (first, run)
+            )
+            raise UserError(
+                f"the runs are not of one split: {', '.join(its)}; run the parts of one `longmark split`"
+            )
+        before, after = (
+            {**one.told("fixed"), "cluster": one.manifest.get("cluster")} for one in (first, run)
+        )
         changed = list(differences("", before, after))
         for model, words in run.told("settled").items():
-            if (known := first.manifest.setdefault("settled", {}).setdefault(model, words)) != words:
+            if (
+                known := first.manifest.setdefault("settled", {}).setdefault(model, words)
+            ) != words:
                 changed.append(
                     f"  {model}: sent with {known or 'all parameters'}, now with {words or 'all parameters'}"
                 )
         if changed:
             mend = f"run its part with those of {first.path} into a new folder (was: {first.path}, now: {run.path})"
-            raise SettingsChanged("\n".join((f"{run.path} has other settings than {first.path}; {mend}:", *changed)))
+            raise SettingsChanged(
+                "\n".join((f"{run.path} has other settings than {first.path}; {mend}:", *changed))
+            )
     number, times = Counter(run.part.part for run in runs).most_common(1)[0]
     if times > 1:
         same = ", ".join(str(run.path) for run in runs if run.part.part == number)
@@ -179,7 +205,9 @@ def _write(runs: Sequence[_Run], new: Path, out: Path, *, finished: bool) -> tup
         for number, run in enumerate(runs):
             _note(db, number, run)
         manifest = folder.space.manifest = _manifest(runs, out, finished=finished)
-        removed = [note for run in runs for note in _absent_notes(run) if note["status"] == "removed"]
+        removed = [
+            note for run in runs for note in _absent_notes(run) if note["status"] == "removed"
+        ]
         with replacing(folder.absent_path) as file:
             file.writelines(orjson.dumps(note) + b"\n" for note in removed)
         manifest["examples"]["read"] = folder.stage(_examples(db, runs, folder))
@@ -189,7 +217,9 @@ def _write(runs: Sequence[_Run], new: Path, out: Path, *, finished: bool) -> tup
         folder.put_in_order()
         rows = folder.rows_done(())
         if finished and rows != manifest["examples"]["rows"]:
-            raise UserError(f"only {rows:,} of {manifest['examples']['rows']:,} rows are there: a run is damaged")
+            raise UserError(
+                f"only {rows:,} of {manifest['examples']['rows']:,} rows are there: a run is damaged"
+            )
         _attribute(db, folder)
         manifest["examples"]["absent"] = absent_hash(inner)
         folder.space.write()
@@ -206,11 +236,17 @@ def _note(db: sqlite3.Connection, number: int, run: _Run) -> None:
         return  # it was killed before its first row
     for note in notes(path):
         if len(note) == 3:
-            db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", (*note[:2], orjson.dumps(note[2])))
-        elif len(note) == 1 and note[0] != run.part.split:  # killed while it began a session on another split
+            db.execute(
+                "INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", (*note[:2], orjson.dumps(note[2]))
+            )
+        elif (
+            len(note) == 1 and note[0] != run.part.split
+        ):  # killed while it began a session on another split
             raise UserError(f"{path} is of another split; {_AGAIN}")
         elif len(note) == 2 and not db.execute(_PLACE, (note[1], number, note[0])).rowcount:
-            raise UserError(f'{path}: the example "{note[0]}" is in another run too; split the input again')
+            raise UserError(
+                f'{path}: the example "{note[0]}" is in another run too; split the input again'
+            )
 
 
 def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, Any]:
@@ -219,7 +255,9 @@ def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, A
     for run in runs:
         for model, known in run.told("versions").items():
             versions[model] = list(dict.fromkeys((*versions.get(model, ()), *known)))
-    sessions = [{**session, "part": run.part.part} for run in runs for session in run.manifest["sessions"]]
+    sessions = [
+        {**session, "part": run.part.part} for run in runs for session in run.manifest["sessions"]
+    ]
     rows = sum(run.told("examples").get("rows") or 0 for run in runs)
     parts = [{"part": run.part.part, "run": real(run.path).name} for run in runs]
     for entry, run in zip(parts, runs, strict=True):
@@ -239,7 +277,9 @@ def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, A
     }
 
 
-def _examples(db: sqlite3.Connection, runs: Sequence[_Run], folder: RunFolder) -> Iterator[Answered]:
+def _examples(
+    db: sqlite3.Connection, runs: Sequence[_Run], folder: RunFolder
+) -> Iterator[Answered]:
     """The examples of all runs in the order of the input; absent answers are noted in their turn."""
     absent = heapq.merge(*(_absent(db, run) for run in runs), key=lambda one: one[0])
     following = next(absent, None)
@@ -250,7 +290,9 @@ def _examples(db: sqlite3.Connection, runs: Sequence[_Run], folder: RunFolder) -
         except ValueError:
             example = None
         if example is None or example.id != name:
-            raise UserError(f"{runs[number].path / 'examples.jsonl'} has other examples than {NOTES_FILE}; {_AGAIN}")
+            raise UserError(
+                f"{runs[number].path / 'examples.jsonl'} has other examples than {NOTES_FILE}; {_AGAIN}"
+            )
         if example.system is None:
             db.execute("INSERT INTO unnamed VALUES (?)", (name,))
         while following is not None and following[0] <= line:
@@ -272,7 +314,9 @@ def _absent_notes(run: _Run) -> Iterator[dict[str, Any]]:
             raise UserError(at(path, number, f"is damaged; {_AGAIN}")) from None
 
 
-def _absent(db: sqlite3.Connection, run: _Run) -> Iterator[tuple[int, tuple[str, str | None, str | None, str, str]]]:
+def _absent(
+    db: sqlite3.Connection, run: _Run
+) -> Iterator[tuple[int, tuple[str, str | None, str | None, str, str]]]:
     """(line in the input, values for `leave_out`) of the absent answers that a run's last session read."""
     for note in _absent_notes(run):
         if note["status"] == "skipped":
@@ -282,7 +326,9 @@ def _absent(db: sqlite3.Connection, run: _Run) -> Iterator[tuple[int, tuple[str,
             yield (place[0] if place else 1 << 62), tuple(note.values())
 
 
-def _take_rows(db: sqlite3.Connection, run: _Run, folder: RunFolder, manifest: Mapping[str, Any]) -> None:
+def _take_rows(
+    db: sqlite3.Connection, run: _Run, folder: RunFolder, manifest: Mapping[str, Any]
+) -> None:
     """Appends a run's rows as a single run would have them: the system of examples that name none is the merged
     folder's, and a row that called no model has what other parts learnt of it."""
     own, path, system = run.manifest.get("system"), run.path / "rows.jsonl", manifest["system"]
@@ -297,7 +343,12 @@ def _take_rows(db: sqlite3.Connection, run: _Run, folder: RunFolder, manifest: M
         unnamed = "SELECT 1 FROM unnamed WHERE id = ?"
         if row.system == own != system and db.execute(unnamed, (row.example_id,)).fetchone():
             row = replace(row, system=system)
-        its = {model: learnt[model] for models in row.signature.models.values() for model in models if model in learnt}
+        its = {
+            model: learnt[model]
+            for models in row.signature.models.values()
+            for model in models
+            if model in learnt
+        }
         if its != row.signature.settled:
             row = replace(row, signature=replace(row.signature, settled=its))
         if not folder.take(row):
@@ -310,7 +361,9 @@ def _attribute(db: sqlite3.Connection, folder: RunFolder) -> None:
         for _, line in lines(folder.rows_path):
             named = own_json(line)
             key = (named["example_id"], named["metric"])
-            noted = db.execute("SELECT calls FROM calls WHERE id = ? AND metric = ?", key).fetchone()
+            noted = db.execute(
+                "SELECT calls FROM calls WHERE id = ? AND metric = ?", key
+            ).fetchone()
             calls = orjson.loads(noted[0]) if noted else []
             counted = [call for call in calls if folder.first(bytes.fromhex(call[0]))]
             if len(counted) < len(calls):

@@ -64,14 +64,20 @@ async def score(
     return {name: _choice(a[name], b[name], chosen.scores[name], by) for name in wanted}
 
 
-def _choice(a: Score | NoScore, b: Score | NoScore, spec: ScoreSpec, by: ChoiceRule) -> Score | NoScore:
+def _choice(
+    a: Score | NoScore, b: Score | NoScore, spec: ScoreSpec, by: ChoiceRule
+) -> Score | NoScore:
     evidence = {"a": a.evidence, "b": b.evidence}
     if isinstance(a, NoScore):
         return NoScore(a.status, f"Answer a: {a.reason}", evidence)
     if isinstance(b, NoScore):
         return NoScore(b.status, f"Answer b: {b.reason}", evidence)
     if spec.higher_is_better is None:
-        return NoScore("undefined", "Neither direction of this score is better, so it prefers no answer.", evidence)
+        return NoScore(
+            "undefined",
+            "Neither direction of this score is better, so it prefers no answer.",
+            evidence,
+        )
     value, decimals = by.choice(float(a.value), float(b.value), spec)
     compared = {"a": float(a.value), "b": float(b.value), "decimals": decimals, "band": by.band}
     return Score(float(value), {"pair": compared, **evidence}, a.automatic and b.automatic)
@@ -82,7 +88,9 @@ def params_of(chosen: Selected, example: Answered, by: ChoiceRule) -> dict[str, 
     return {"pair": asdict(by)} if len(sides(chosen, example)) == 2 else {}
 
 
-def as_pairs(metrics: Mapping[str, dict[str, Any]], selected: Sequence[Selected]) -> dict[str, dict[str, Any]]:
+def as_pairs(
+    metrics: Mapping[str, dict[str, Any]], selected: Sequence[Selected]
+) -> dict[str, dict[str, Any]]:
     """The metrics of a manifest, for a run of pairs."""
     judges = {name for chosen in selected if chosen.metric.pairs for name in chosen.scores}
     return {
@@ -90,7 +98,9 @@ def as_pairs(metrics: Mapping[str, dict[str, Any]], selected: Sequence[Selected]
             **facts,
             "bounds": list(BOUNDS),
             "higher_is_better": True,
-            "summary": facts["summary"] if name in judges else f"Which answer is better by: {facts['summary']}",
+            "summary": facts["summary"]
+            if name in judges
+            else f"Which answer is better by: {facts['summary']}",
         }
         for name, facts in metrics.items()
     }
@@ -101,8 +111,14 @@ def check_kind(source: Reading, selected: Sequence[Selected], by: ChoiceRule) ->
     given for what is none. source: read to its end."""
     pairs, name = bool(source.pairs), source.name
     if source.turns != "last" and source.good and (pairs or not source.conversations):
-        what = "hold pairs, of which each has one question" if pairs else "have no turns of conversations"
-        raise UserError(f"{named('turns', source.turns)}: the records of {name} {what}; omit the option")
+        what = (
+            "hold pairs, of which each has one question"
+            if pairs
+            else "have no turns of conversations"
+        )
+        raise UserError(
+            f"{named('turns', source.turns)}: the records of {name} {what}; omit the option"
+        )
     if not pairs and by != ChoiceRule():
         raise UserError(
             f"{listed(('tie_band', 'pair_decimals'))} say when two answers tie, and the records of {name} have one "

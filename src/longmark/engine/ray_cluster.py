@@ -49,15 +49,22 @@ _READY = 120.0  # seconds that a worker may take to start
 _ANSWER = 10.0  # seconds that a cluster's port may take to answer
 _LOOK = 2.0  # seconds between two looks at the cluster's nodes
 _STORE = 200 << 20  # bytes of shared memory for messages, of a cluster of our own
-_OWN = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_AUTH_MODE": "token"}  # 0: every process listens on loopback
+_OWN = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_AUTH_MODE": "token",
+}  # 0: every process listens on loopback
 
 
 @contextmanager
-def opened(settings: Settings, cluster: RayCluster, tell: Callable[[str], None]) -> Iterator[RayExecutor]:
+def opened(
+    settings: Settings, cluster: RayCluster, tell: Callable[[str], None]
+) -> Iterator[RayExecutor]:
     """The executor, with its workers started and compared with this process. UserError before any call."""
     models = _local(settings.backends)
     have = settings.backends.names()
-    computing = [chosen for chosen in settings.selected if not set(chosen.metric.models) & have.keys()]
+    computing = [
+        chosen for chosen in settings.selected if not set(chosen.metric.models) & have.keys()
+    ]
     if not models and not computing:
         raise UserError(
             "--executor ray: every metric of the run asks a model at an endpoint, so workers have nothing to do; leave "
@@ -78,7 +85,9 @@ def opened(settings: Settings, cluster: RayCluster, tell: Callable[[str], None])
             teams[id(model)].start(cluster.actors)
         crew = None
         if computing and room > 0:
-            crew = Team(ray, tell, "the metrics", pickle.dumps(work), {"CPU": 1.0}, facts(computing, None))
+            crew = Team(
+                ray, tell, "the metrics", pickle.dumps(work), {"CPU": 1.0}, facts(computing, None)
+            )
             crew.start(room)
         elif computing:
             tell("The Ray cluster has no free CPU for metrics: they are computed here.")
@@ -102,7 +111,9 @@ def _local(backends: Backends) -> list[tuple[Backend, tuple[str, str]]]:
         if model.width is None:
             continue
         if (name := getattr(model, "opened_as", None)) is None:
-            raise UserError(f"--executor ray: {model.name} was given as an object; workers open a model by its name")
+            raise UserError(
+                f"--executor ray: {model.name} was given as an object; workers open a model by its name"
+            )
         found[id(model)] = (model, name)
     return list(found.values())
 
@@ -117,7 +128,9 @@ def _cores() -> int:
 def _connect(ray: Any, cluster: RayCluster, cores: int) -> Path | None:
     """Connects this process to a cluster; the folder of one of our own."""
     if ray.is_initialized():
-        raise UserError("--executor ray: this process is connected to Ray already; call ray.shutdown() first")
+        raise UserError(
+            "--executor ray: this process is connected to Ray already; call ray.shutdown() first"
+        )
     quiet = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
     if cluster.address is not None:
         try:
@@ -129,18 +142,29 @@ def _connect(ray: Any, cluster: RayCluster, cores: int) -> Path | None:
                 "start` printed, of a cluster with the same versions of Ray and Python"
             ) from None
         return None
-    folder = Path(tempfile.mkdtemp(prefix="longmark-ray-", dir="/tmp" if os.path.isdir("/tmp") else None))
-    own = {"num_cpus": cores, "include_dashboard": False, "object_store_memory": _STORE, "_temp_dir": str(folder)}
+    folder = Path(
+        tempfile.mkdtemp(prefix="longmark-ray-", dir="/tmp" if os.path.isdir("/tmp") else None)
+    )
+    own = {
+        "num_cpus": cores,
+        "include_dashboard": False,
+        "object_store_memory": _STORE,
+        "_temp_dir": str(folder),
+    }
     try:
         for left in reversed(range(_STARTS)):
             try:
                 ray.init(address="local", **own, **quiet)
                 break
-            except Exception as error:  # Ray raises a bare one where its processes need more than 30 s
+            except (
+                Exception
+            ) as error:  # Ray raises a bare one where its processes need more than 30 s
                 ray.shutdown()
                 if not left:
                     why = str(error).strip().splitlines()[0]
-                    raise UserError(f"--executor ray: Ray did not start: {why} Is this machine too busy?") from None
+                    raise UserError(
+                        f"--executor ray: Ray did not start: {why} Is this machine too busy?"
+                    ) from None
     except BaseException:
         ray.shutdown()
         shutil.rmtree(folder, ignore_errors=True)
@@ -165,10 +189,14 @@ async def prepare(cluster: RayCluster) -> None:
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host.strip("[]"), int(port))
         except OSError as error:
-            raise UserError(f"--executor ray={cluster.address}: {host} is not found ({error})") from None
+            raise UserError(
+                f"--executor ray={cluster.address}: {host} is not found ({error})"
+            ) from None
         _refuse_public({str(one[4][0]) for one in found}, cluster)
         try:  # Ray itself would wait for minutes
-            _, writer = await asyncio.wait_for(asyncio.open_connection(host.strip("[]"), int(port)), _ANSWER)
+            _, writer = await asyncio.wait_for(
+                asyncio.open_connection(host.strip("[]"), int(port)), _ANSWER
+            )
             writer.close()
         except (OSError, OverflowError) as error:
             raise UserError(
@@ -179,13 +207,19 @@ async def prepare(cluster: RayCluster) -> None:
 
 def _check_nodes(ray: Any, cluster: RayCluster) -> None:
     addresses = {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
-    if cluster.address is None and not all(ipaddress.ip_address(one).is_loopback for one in addresses):
-        raise UserError("--executor ray: Ray was imported before longmark could keep it on loopback; use a new process")
+    if cluster.address is None and not all(
+        ipaddress.ip_address(one).is_loopback for one in addresses
+    ):
+        raise UserError(
+            "--executor ray: Ray was imported before longmark could keep it on loopback; use a new process"
+        )
     _refuse_public(addresses, cluster)
 
 
 def _refuse_public(addresses: set[str], cluster: RayCluster) -> None:
-    public = sorted(one for one in addresses if ipaddress.ip_address(one.partition("%")[0]).is_global)
+    public = sorted(
+        one for one in addresses if ipaddress.ip_address(one.partition("%")[0]).is_global
+    )
     if public and not cluster.insecure:
         raise UserError(
             f"--executor ray={cluster.address}: {public[0]} is a public address, and Ray runs code for whoever reaches "
@@ -201,7 +235,9 @@ async def watch(ray: Any, tell: Callable[[str], None], teams: Sequence[Team]) ->
         own = ray.get_runtime_context().get_node_id()
         while True:
             alive = {
-                one["NodeID"]: one["NodeManagerAddress"] for one in await asyncio.to_thread(ray.nodes) if one["Alive"]
+                one["NodeID"]: one["NodeManagerAddress"]
+                for one in await asyncio.to_thread(ray.nodes)
+                if one["Alive"]
             }
             for node in known.keys() - alive.keys():
                 its = f"{known[node]} ({node[:8]})"
@@ -242,7 +278,9 @@ class Team:
     expected: Mapping[str, str]
     members: list[Member] = field(default_factory=list)
     _waiting: deque[Item] = field(default_factory=deque)
-    _suspects: Counter[bytes] = field(default_factory=Counter)  # items that a worker died with -> deaths with it alone
+    _suspects: Counter[bytes] = field(
+        default_factory=Counter
+    )  # items that a worker died with -> deaths with it alone
     _pace: float = _TRIP  # seconds of an item
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _broken: Exception | None = None
@@ -265,7 +303,9 @@ class Team:
         asked = {actor.facts.remote(): actor for actor in actors}
         ready, late = self.ray.wait(list(asked), num_returns=size, timeout=_READY)
         if not ready:
-            raise UserError(f"--executor ray: no worker for {self.name} started within {_READY:g} s")
+            raise UserError(
+                f"--executor ray: no worker for {self.name} started within {_READY:g} s"
+            )
         for answer in ready:
             try:
                 self._compare(*self.ray.get(answer))
@@ -288,7 +328,9 @@ class Team:
             if found.get(name) != self.expected.get(name)
         ]
         if lines:
-            what = "--executor ray: a worker would compute other scores; install there what is here:"
+            what = (
+                "--executor ray: a worker would compute other scores; install there what is here:"
+            )
             raise UserError("\n".join([what, *lines]))
 
     def ask(self, what: Any) -> asyncio.Future[bytes | None]:
@@ -357,12 +399,18 @@ class Team:
             self._suspects[key] += key in self._suspects  # the first time others were with it
             if often := self._suspects[key] >= _DEATHS:
                 del self._suspects[key]
-            words = f"{_DEATHS} workers for {self.name} died of it; out of memory?" if often else "its worker died"
+            words = (
+                f"{_DEATHS} workers for {self.name} died of it; out of memory?"
+                if often
+                else "its worker died"
+            )
             if not done.done():
                 done.set_exception(RequestRefused(words) if often else ServerFault(words))
         if member.actor is actor:
             member.actor, member.busy = None, 0
-            self.tell(f"A worker for {self.name} died. It is replaced, and its work is asked again.")
+            self.tell(
+                f"A worker for {self.name} died. It is replaced, and its work is asked again."
+            )
             self._do(self._replace(member, actor))
 
     async def _replace(self, member: Member, actor: Any) -> None:
@@ -383,7 +431,11 @@ class Team:
             return
         self.members.remove(member)
         if not self.members:
-            self._fail(UserError(f"--executor ray: no worker for {self.name} is left; repeat the command to resume"))
+            self._fail(
+                UserError(
+                    f"--executor ray: no worker for {self.name} is left; repeat the command to resume"
+                )
+            )
 
     def end(self, error: UserError) -> None:
         """Nothing more can be asked, and what was asked has no reply."""
@@ -422,7 +474,11 @@ class RayExecutor:
 
         def held(model: Any) -> Any:
             team = teams.get(id(model))
-            return model if team is None else RemoteModel(model, partial(self._call, team), _CALLS * len(team.members))
+            return (
+                model
+                if team is None
+                else RemoteModel(model, partial(self._call, team), _CALLS * len(team.members))
+            )
 
         single = {role: held(getattr(backends, role)) for role in ROLES[1:]}
         self.backends = Backends(tuple(map(held, backends.judges)), **single)
@@ -451,11 +507,15 @@ class RayExecutor:
             except ServerFault:
                 continue
             except RequestRefused as error:
-                return dict.fromkeys(task.wanted, NoScore("metric_error", f"{task.chosen.name} failed: {error}."))
+                return dict.fromkeys(
+                    task.wanted, NoScore("metric_error", f"{task.chosen.name} failed: {error}.")
+                )
             finally:
                 under_way.discard(asked)
             if reply is None:
-                self._numbers.pop(task.chosen.name, None)  # it asks a model: all of it is computed here
+                self._numbers.pop(
+                    task.chosen.name, None
+                )  # it asks a model: all of it is computed here
                 return None
             results: Results = pickle.loads(reply)
             return results

@@ -32,7 +32,9 @@ from longmark.models.handles import DEFAULT_DOMAIN, Backends, Models
 from longmark.models.registry import Registry
 from longmark.prompts import PromptBook
 
-_NOT_IN_SCORES = frozenset({"aiohttp", "genai-prices"})  # packages whose version no computed score depends on
+_NOT_IN_SCORES = frozenset(
+    {"aiohttp", "genai-prices"}
+)  # packages whose version no computed score depends on
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,11 @@ class Wanted:
         if not self.origin:
             metric = metrics.load(self.base)
         else:
-            found = of_file(self.origin["file"]) if "file" in self.origin else of_module(self.origin["module"])
+            found = (
+                of_file(self.origin["file"])
+                if "file" in self.origin
+                else of_module(self.origin["module"])
+            )
             if found is None:
                 raise UserError(f"the metric {self.base} is not installed")
             metric = found[1]
@@ -86,7 +92,13 @@ class Work:
     def of(cls, settings: Settings, chosen: Sequence[Selected]) -> Work:
         domain = settings.domain
         brought = domain.model_dump(mode="json") if domain.hash != DEFAULT_DOMAIN.hash else None
-        return cls(os.getcwd(), tuple(map(Wanted.of, chosen)), settings.comparison, settings.prompts, brought)
+        return cls(
+            os.getcwd(),
+            tuple(map(Wanted.of, chosen)),
+            settings.comparison,
+            settings.prompts,
+            brought,
+        )
 
 
 @cache
@@ -106,7 +118,11 @@ def facts(chosen: Sequence[Selected], model: Any) -> dict[str, str]:
         "Python": platform.python_version(),
         **{name: version for name, version in versions if name not in _NOT_IN_SCORES},
         **{f"metric {one.base}": one.metric.source for one in chosen if one.metric.source},
-        **{f"the encoder of {one.name}": one.params.identity() for one in chosen if hasattr(one.params, "identity")},
+        **{
+            f"the encoder of {one.name}": one.params.identity()
+            for one in chosen
+            if hasattr(one.params, "identity")
+        },
         **({f"the model {model.name}": model.identity} if model is not None else {}),
     }
 
@@ -162,7 +178,9 @@ class Worker:
         try:
             models = self._models = self._models or self._without_models()
             chosen = self._selected[number]
-            return pickle.dumps(dict(await computed(chosen, example, models, wanted, self._work.comparison)))
+            return pickle.dumps(
+                dict(await computed(chosen, example, models, wanted, self._work.comparison))
+            )
         except Exception:  # the coordinator does it itself, and meets what is wrong
             return None
 

@@ -41,7 +41,11 @@ T = TypeVar("T")
 
 @with_keywords(RunOptions)
 def run(
-    examples: ExampleSource, metrics: Sequence[str | Metric] | str | Metric, *, out: str | Path, **options: Any
+    examples: ExampleSource,
+    metrics: Sequence[str | Metric] | str | Metric,
+    *,
+    out: str | Path,
+    **options: Any,
 ) -> RunResult:
     """Scores examples. Returns when every example has a row for every metric, or when the budget is spent.
 
@@ -55,7 +59,9 @@ def run(
     call_cache = open_cache(chosen.cache)
     try:
         trust = Trust(chosen.trust)
-        registry = Registry(call_cache, chosen.timeout, chosen.max_reply_bytes, config=chosen.config, trust=trust)
+        registry = Registry(
+            call_cache, chosen.timeout, chosen.max_reply_bytes, config=chosen.config, trust=trust
+        )
         names = [metrics] if isinstance(metrics, str | Metric) else metrics
         settings = make_settings(names, registry, chosen, examples)
         return finish(lambda: execute(examples, settings, Path(out), call_cache, chosen))
@@ -76,7 +82,10 @@ def cache_path(path: str | Path | None) -> Path | str:
 
 
 def make_settings(
-    names: Sequence[str | Metric], registry: Registry, options: RunOptions, examples: ExampleSource | None = None
+    names: Sequence[str | Metric],
+    registry: Registry,
+    options: RunOptions,
+    examples: ExampleSource | None = None,
 ) -> Settings:
     """The settings of a run, checked: names of metrics first, then parameters, prompts, models and what they can do.
 
@@ -88,13 +97,25 @@ def make_settings(
 
         domain = load(options.domain)
     selected = choose(names, domain, as_published=options.as_published)
-    if domain is None and (readers := [chosen.name for chosen in selected if chosen.metric.by_domain]):
+    if domain is None and (
+        readers := [chosen.name for chosen in selected if chosen.metric.by_domain]
+    ):
         from longmark.domain import named
 
-        named(None, f"{' and '.join(readers)} look{'s' * (len(readers) == 1)} for what the questions' domain names")
-    book = from_folder(Path(options.prompts), every_prompt(selected)) if options.prompts else PromptBook()
+        named(
+            None,
+            f"{' and '.join(readers)} look{'s' * (len(readers) == 1)} for what the questions' domain names",
+        )
+    book = (
+        from_folder(Path(options.prompts), every_prompt(selected))
+        if options.prompts
+        else PromptBook()
+    )
     called = {role for chosen in selected for role in chosen.metric.models}
-    if options.prompt is None and (checker := default_checker(selected, options, examples)) is not None:
+    if (
+        options.prompt is None
+        and (checker := default_checker(selected, options, examples)) is not None
+    ):
         options = replace(options, checker=checker)
     if options.checker is not None or options.prompt is not None:
         from longmark.text.overlap import named_checker
@@ -118,7 +139,9 @@ def make_settings(
     return settings
 
 
-def _calibration(options: RunOptions, backends: Backends, selected: Sequence[Selected]) -> Calibration:
+def _calibration(
+    options: RunOptions, backends: Backends, selected: Sequence[Selected]
+) -> Calibration:
     """What --calibrate names. UserError without a checker, or for one that is asked several pairs in one call."""
     from longmark.text.calibration import Calibration, read_labels
 
@@ -130,7 +153,10 @@ def _calibration(options: RunOptions, backends: Backends, selected: Sequence[Sel
         )
     if hasattr(backends.checker, "chat"):
         for chosen in (one for one in selected if "checker" in one.metric.models):
-            if getattr(chosen.params, "batch", 0) != 1 and getattr(chosen.params, "relations", "") != "strongest":
+            if (
+                getattr(chosen.params, "batch", 0) != 1
+                and getattr(chosen.params, "relations", "") != "strongest"
+            ):
                 how = "batch=1" if hasattr(chosen.params, "batch") else "relations=strongest"
                 raise UserError(
                     f"{named('calibrate')}: {backends.checker.name} gives probabilities only if it is asked one pair a "

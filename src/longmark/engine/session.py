@@ -44,8 +44,12 @@ from longmark.workspace import now
 if TYPE_CHECKING:
     from longmark.domain import Domain
 
-_LOOK = 0.25 if hasattr(signal, "setitimer") else None  # seconds between two looks whether a stopped run's loop turns
-_ROWS_PER_CALL = 2  # rows under way for each call that may be: while one is written, another one's call runs
+_LOOK = (
+    0.25 if hasattr(signal, "setitimer") else None
+)  # seconds between two looks whether a stopped run's loop turns
+_ROWS_PER_CALL = (
+    2  # rows under way for each call that may be: while one is written, another one's call runs
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,9 @@ class RunResult:
         for row in self.rows():
             if row.status == "over_budget":
                 left[row.metric] += 1
-            elif row.usage.calls or row.status == "ok":  # of several scores of one computation, the first has its usage
+            elif (
+                row.usage.calls or row.status == "ok"
+            ):  # of several scores of one computation, the first has its usage
                 finished[row.metric] += 1
                 taken.setdefault(row.metric, Usage()).add(row.usage)
         if not left or left.keys() - finished.keys():
@@ -120,7 +126,9 @@ async def execute(
 
         await ray_cluster.prepare(options.ray)
     tell_unsupported(settings, options)
-    if options.handle_signals:  # asyncio's own handler waits for the event loop, which does not turn while we read
+    if (
+        options.handle_signals
+    ):  # asyncio's own handler waits for the event loop, which does not turn while we read
         signal.signal(signal.SIGINT, signal.default_int_handler)
     with RunFolder(out, settings.scores) as folder, ExitStack() as kept:
         space, manifest = folder.space, folder.space.manifest
@@ -128,12 +136,24 @@ async def execute(
         same_part(space, part)
 
         def skipped(line: int, fields: Mapping[str, Any], why: str) -> None:
-            asked = question_hash(fields["question"]) if fields.get("question") else fields.get("id")
+            asked = (
+                question_hash(fields["question"]) if fields.get("question") else fields.get("id")
+            )
             question, system = fields.get("question_id") or asked, fields.get("system") or ""
-            folder.leave_out(f"line {line}", question, system if fields else None, "skipped", f"Bad record: {why}")
+            folder.leave_out(
+                f"line {line}",
+                question,
+                system if fields else None,
+                "skipped",
+                f"Bad record: {why}",
+            )
 
         source = Reading(examples, **options.reading, on_bad=skipped)
-        check = ProfileCheck(settings.domain) if options.check_profiles and settings.reads_domain else None
+        check = (
+            ProfileCheck(settings.domain)
+            if options.check_profiles and settings.reads_domain
+            else None
+        )
         notes = kept.enter_context(closing(PartNotes(out, part))) if part else None
         read = notes.places(source) if notes else source
         staged = folder.stage(_due(check.over(read) if check else read, settings.selected, folder))
@@ -143,7 +163,10 @@ async def execute(
         elif source.pairs is not None:
             manifests.same_kind(space, source.pairs)
         manifests.keep_rule(space, options.stopping)
-        session: dict[str, Any] = {"started": now(), "ended": None}  # so it stays where the process is killed
+        session: dict[str, Any] = {
+            "started": now(),
+            "ended": None,
+        }  # so it stays where the process is killed
         manifest |= {"cluster": options.cluster} if options.cluster else {}
         manifest |= {
             "finished": None,
@@ -158,7 +181,12 @@ async def execute(
         manifest["examples"]["absent"] = manifests.absent_hash(out)
         if notes:
             notes.begin()
-        said = (source.notice, source.unanswered, *source.ids_for_texts, *folder.told_apart.notices())
+        said = (
+            source.notice,
+            source.unanswered,
+            *source.ids_for_texts,
+            *folder.told_apart.notices(),
+        )
         for notice in filter(None, said):
             options.tell(notice)
         _tell_changes(options, source.bad, changes, folder.absent())
@@ -191,7 +219,9 @@ async def execute(
         def stop() -> None:
             workers.stop()
 
-        counter = VerdictCounter(verdicts, space.write, None if options.keep_going else stop)  # on disk before a kill
+        counter = VerdictCounter(
+            verdicts, space.write, None if options.keep_going else stop
+        )  # on disk before a kill
         progress = Progress(folder.rows_to_be(settings.selected), folder.rows_done(retry), client)
         executor = None
         if options.ray is not None and progress.total != progress.done:
@@ -280,7 +310,9 @@ async def execute(
         )
 
 
-async def _settle(workers: WorkerPool, manifest: dict[str, Any], settings: Settings, options: SessionOptions) -> None:
+async def _settle(
+    workers: WorkerPool, manifest: dict[str, Any], settings: Settings, options: SessionOptions
+) -> None:
     """Puts into the manifest what is sent to each chat model, before the first row, and tells what is not."""
     before = manifest.setdefault("settled", {})
     for name, words in (await workers.settle(before)).items():
@@ -291,7 +323,9 @@ async def _settle(workers: WorkerPool, manifest: dict[str, Any], settings: Setti
             options.tell(f"{name} does not accept a {what}; {how} the model's default.")
 
 
-def _due(examples: Iterable[Answered], selected: Sequence[Selected], folder: RunFolder) -> Iterator[Answered]:
+def _due(
+    examples: Iterable[Answered], selected: Sequence[Selected], folder: RunFolder
+) -> Iterator[Answered]:
     """The examples; variants that no metric scores are noted."""
     for example in examples:
         if example.variant_of is not None and not any(
@@ -324,18 +358,28 @@ def check_budget(backends: Backends, budget: Budget) -> None:
 
 
 def tell_unsupported(settings: Settings, options: SessionOptions) -> None:
-    wanted = [one for one in settings.backends.all() if one.width is None and options.batching.wants(one)]
+    wanted = [
+        one for one in settings.backends.all() if one.width is None and options.batching.wants(one)
+    ]
     if wanted:
         from longmark.models.batches.vendors import vendor_of
 
-        for name in sorted({one.name for one in wanted if hasattr(one, "chat") and vendor_of(one) is None}):
-            options.tell(f"{name}: no batch API is known here. Its calls are sent one by one, at the full price.")
+        for name in sorted(
+            {one.name for one in wanted if hasattr(one, "chat") and vendor_of(one) is None}
+        ):
+            options.tell(
+                f"{name}: no batch API is known here. Its calls are sent one by one, at the full price."
+            )
     for chosen in settings.selected:
         if (why := unsupported(settings, chosen)) is not None:
-            options.tell(f"{chosen.name} will be unscored for every example that needs a call: {why}")
+            options.tell(
+                f"{chosen.name} will be unscored for every example that needs a call: {why}"
+            )
 
 
-def _tell_changes(options: SessionOptions, skipped: int, changes: Changes, absent: Mapping[str, int]) -> None:
+def _tell_changes(
+    options: SessionOptions, skipped: int, changes: Changes, absent: Mapping[str, int]
+) -> None:
     if skipped:
         counts = ", and counted as unscored answers of the systems" if absent.get("skipped") else ""
         options.tell(f"{counted(skipped, 'bad record')} skipped{counts}.")
@@ -345,7 +389,9 @@ def _tell_changes(options: SessionOptions, skipped: int, changes: Changes, absen
             "scores them. They count as unscored: select a metric of variants, or leave them out of the file."
         )
     if changes.changed:
-        options.tell(f"{counted(changes.changed, 'example')} changed since the last session; scored again.")
+        options.tell(
+            f"{counted(changes.changed, 'example')} changed since the last session; scored again."
+        )
     if changes.removed:
         options.tell(
             f"{counted(changes.removed, 'example')} of the last session no longer in the input: left out of the rows "
@@ -396,7 +442,9 @@ def _interruptible(work: WorkerPool, options: SessionOptions) -> Iterator[list[i
             turned = False
             loop.call_soon_threadsafe(turns)
         elif len(came) > 1:
-            loop.set_exception_handler(lambda _loop, _context: None)  # which would show where it was
+            loop.set_exception_handler(
+                lambda _loop, _context: None
+            )  # which would show where it was
             raise KeyboardInterrupt
         elif work.computes(frame):
             raise Stopped("The run was stopped during this computation.")
@@ -430,10 +478,14 @@ class ProfileCheck:
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
-        self._known = {slot.name: {_folded(value) for value in slot.all_values} for slot in domain.slots}
+        self._known = {
+            slot.name: {_folded(value) for value in slot.all_values} for slot in domain.slots
+        }
         self._profiles = self._misfits = 0
         self._slots: Counter[str] = Counter()
-        self._values: dict[str, Counter[str]] = {}  # slot -> unknown values; no more of them than are shown, and one
+        self._values: dict[
+            str, Counter[str]
+        ] = {}  # slot -> unknown values; no more of them than are shown, and one
 
     def over(self, examples: Iterable[Answered]) -> Iterator[Answered]:
         """The examples as they are."""
@@ -447,7 +499,9 @@ class ProfileCheck:
         values = {
             name: value
             for name, value in profile.items()
-            if name in self._known and isinstance(value, str) and _folded(value) not in self._known[name]
+            if name in self._known
+            and isinstance(value, str)
+            and _folded(value) not in self._known[name]
         }
         self._profiles += bool(profile)
         self._misfits += bool(slots or values)
@@ -463,7 +517,10 @@ class ProfileCheck:
             return None
         what = []
         if self._slots:
-            what.append("it has no slot " + ", ".join(f"{name} ({n:,})" for name, n in self._slots.most_common()))
+            what.append(
+                "it has no slot "
+                + ", ".join(f"{name} ({n:,})" for name, n in self._slots.most_common())
+            )
         for name, seen in self._values.items():
             what.append(f"it has no such {name} ({seen.total():,}: {'; '.join(seen)})")
         return (

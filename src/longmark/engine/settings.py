@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from longmark.domain import Domain
 
 FIELDS = {"judge": "judges"}  # role -> the option that names its models, where it has another name
-RETRIED = frozenset({"model_error", "over_budget", "metric_error"})  # unscored rows that a resumed run computes again
+RETRIED = frozenset(
+    {"model_error", "over_budget", "metric_error"}
+)  # unscored rows that a resumed run computes again
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,9 @@ class RayCluster:
         """What options say; None: all is computed in this process. UserError."""
         kind, equals, address = options.executor.partition("=")
         if kind not in ("local", "ray") or (equals and not (address and kind == "ray")):
-            raise UserError(f"{named('executor', options.executor)}: expected local, ray or ray=HOST:PORT")
+            raise UserError(
+                f"{named('executor', options.executor)}: expected local, ray or ray=HOST:PORT"
+            )
         if kind == "local":
             if options.ray_actors != 1 or options.ray_resources or options.ray_insecure:
                 names = listed(("ray_actors", "ray_resources", "ray_insecure"))
@@ -71,9 +75,13 @@ class RayCluster:
         except (ValueError, TypeError, AttributeError):
             made = {"": 0.0}
         if not all(name and 0 < number < 1e6 for name, number in made.items()):
-            raise UserError(f"{named('ray_resources', options.ray_resources)}: expected JSON such as '{{\"GPU\": 1}}'")
+            raise UserError(
+                f"{named('ray_resources', options.ray_resources)}: expected JSON such as '{{\"GPU\": 1}}'"
+            )
         if not isinstance(options.ray_actors, int) or options.ray_actors < 1:
-            raise UserError(f"{named('ray_actors', options.ray_actors)}: expected a whole number from 1")
+            raise UserError(
+                f"{named('ray_actors', options.ray_actors)}: expected a whole number from 1"
+            )
         return cls(address or None, options.ray_actors, made, options.ray_insecure)
 
 
@@ -104,10 +112,14 @@ class SessionOptions(InputOptions, ClusterOption, SessionSpending):
             "max_tokens": self.budget.max_tokens,
         }
         for name, value in numbers.items():
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int) or value < 1
+            ):
                 raise UserError(f"{named(name, value)}: expected a whole number from 1")
         usd = self.budget.max_usd
-        if usd is not None and (isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 < usd < 1e12):
+        if usd is not None and (
+            isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 < usd < 1e12
+        ):
             raise UserError(f"{named('max_usd', usd)}: expected a number above 0")
         check_mode(self.turns)
         if (group := self.budget_group) is not None:
@@ -117,14 +129,19 @@ class SessionOptions(InputOptions, ClusterOption, SessionSpending):
                 limits = listed(("max_usd", "max_tokens", "max_calls"), "or")
                 raise UserError(f"{named('budget_group')} needs a limit to share: {limits}")
         if not isinstance(self.resend_unknown, bool | None):
-            raise UserError(f"{named('resend_unknown', self.resend_unknown)}: expected True, False or None")
+            raise UserError(
+                f"{named('resend_unknown', self.resend_unknown)}: expected True, False or None"
+            )
         if isinstance(self.retry, str):
             raise UserError(f"{named('retry', self.retry)}: expected a list of statuses")
 
     @property
     def reading(self) -> dict[str, Any]:
         """The options of `records.read.Reading`."""
-        return {name: getattr(self, name) for name in ("limit", "mapping", "encoding", "skip_bad", "turns")}
+        return {
+            name: getattr(self, name)
+            for name in ("limit", "mapping", "encoding", "skip_bad", "turns")
+        }
 
     @property
     def retried(self) -> frozenset[str]:
@@ -132,13 +149,20 @@ class SessionOptions(InputOptions, ClusterOption, SessionSpending):
         for status in self.retry:
             known = [s for s in STATUSES if s != "ok" and s not in ABSENT]
             if status not in known:
-                raise UnknownName(f"status in {named('retry')}", status, known, f"It is one of {', '.join(known)}.")
+                raise UnknownName(
+                    f"status in {named('retry')}",
+                    status,
+                    known,
+                    f"It is one of {', '.join(known)}.",
+                )
         return RETRIED | frozenset(self.retry)
 
 
 @described
 @dataclass(frozen=True)
-class RunOptions(ModelNames, ScoringOptions, WorkerOptions, SpendingOptions, ConfigOptions, SessionOptions):
+class RunOptions(
+    ModelNames, ScoringOptions, WorkerOptions, SpendingOptions, ConfigOptions, SessionOptions
+):
     """Options of a run, by the names of `longmark run`. Models are names or backends. UserError for a value of the
     wrong kind. What scores, and how, is fixed for a run folder, and so are `prompts`, `domain` and `turns`; the others
     may change between sessions."""
@@ -146,9 +170,15 @@ class RunOptions(ModelNames, ScoringOptions, WorkerOptions, SpendingOptions, Con
     quiet: bool = option(True, "show no progress (default: shown by the command line only)")
 
     def __post_init__(self) -> None:
-        if self.timeout is not None and not (isinstance(self.timeout, int | float) and self.timeout > 0):
-            raise UserError(f"{named('timeout', self.timeout)}: expected a number of seconds above 0")
-        if self.pair_decimals not in (None, "raw", *range(13)) or isinstance(self.pair_decimals, bool):
+        if self.timeout is not None and not (
+            isinstance(self.timeout, int | float) and self.timeout > 0
+        ):
+            raise UserError(
+                f"{named('timeout', self.timeout)}: expected a number of seconds above 0"
+            )
+        if self.pair_decimals not in (None, "raw", *range(13)) or isinstance(
+            self.pair_decimals, bool
+        ):
             raise UserError(
                 f"{named('pair_decimals', self.pair_decimals)}: expected a whole number from 0 to 12, or raw"
             )
@@ -165,7 +195,10 @@ class RunOptions(ModelNames, ScoringOptions, WorkerOptions, SpendingOptions, Con
     @property
     def comparison(self) -> ChoiceRule:
         """How a single-answer metric chooses between two."""
-        return ChoiceRule(self.pair_decimals if isinstance(self.pair_decimals, int) else None, float(self.tie_band))
+        return ChoiceRule(
+            self.pair_decimals if isinstance(self.pair_decimals, int) else None,
+            float(self.tie_band),
+        )
 
 
 @dataclass(frozen=True)
@@ -187,8 +220,12 @@ class Settings:
         rubric says, else with `text` scoring if every judge is at an endpoint; without where the metric cannot have
         them."""
         judges, judging = self.backends.judges, replace(self.judging, **chosen.judging)
-        usual = judging.by_text and bool(judges) and all(hasattr(judge, "endpoint") for judge in judges)
-        wanted = next((said for said in (judging.reasons, chosen.metric.reasons) if said is not None), usual)
+        usual = (
+            judging.by_text and bool(judges) and all(hasattr(judge, "endpoint") for judge in judges)
+        )
+        wanted = next(
+            (said for said in (judging.reasons, chosen.metric.reasons) if said is not None), usual
+        )
         return replace(judging, reasons=wanted and _gives_reasons(chosen))
 
     @property
@@ -207,17 +244,27 @@ class Settings:
             "metrics": sorted(self.scores),
             "params": {c.name: given for c in self.selected if (given := self.params_of(c))},
             "models": self.models_used(),
-            **({"configured": said} if (said := self.backends.configured(self.models_used())) else {}),
+            **(
+                {"configured": said}
+                if (said := self.backends.configured(self.models_used()))
+                else {}
+            ),
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c)),
             "judging": {**dataclasses.asdict(self.judging), "reasons": self.reasons},
             "domain": f"{self.domain.name} {self.domain.hash}" if self.reads_domain else None,
-            **({"pair": dataclasses.asdict(self.comparison)} if self.comparison != ChoiceRule() else {}),
+            **(
+                {"pair": dataclasses.asdict(self.comparison)}
+                if self.comparison != ChoiceRule()
+                else {}
+            ),
             **({"turns": self.turns} if self.turns != "last" else {}),
         }
 
     def params_of(self, chosen: Selected) -> dict[str, Any]:
         """A metric's parameters, its version from 2 on, and the hash of its source if it is from outside."""
-        made: dict[str, Any] = {"version": chosen.metric.version} if chosen.metric.version > 1 else {}
+        made: dict[str, Any] = (
+            {"version": chosen.metric.version} if chosen.metric.version > 1 else {}
+        )
         made |= {"source": chosen.metric.source} if chosen.metric.source else {}
         return dataclasses.asdict(chosen.params) | made
 
@@ -233,7 +280,9 @@ class Settings:
         return Signature(
             version=__version__,
             params=params,
-            models={r: names for r, names in self.backends.names().items() if r in chosen.metric.models},
+            models={
+                r: names for r, names in self.backends.names().items() if r in chosen.metric.models
+            },
             prompts=self.prompts.hashes(self.prompts_of(chosen)),
             seed=judging.seed,
             configured=self.backends.configured(chosen.metric.models),
@@ -244,7 +293,9 @@ class Settings:
         found: dict[str, Selected] = {}
         for chosen in self.selected:
             usual = self.judging_of(replace(chosen, judging={}))
-            own = {key: value for key, value in chosen.judging.items() if getattr(usual, key) != value}
+            own = {
+                key: value for key, value in chosen.judging.items() if getattr(usual, key) != value
+            }
             one = chosen.with_(judging=own)
             found.setdefault(one.name, one).scores.update(one.scores)
         return replace(self, selected=list(found.values()))
@@ -259,8 +310,12 @@ class Settings:
                 here = settings_in(self.signature(chosen).line(""))
                 other = [key for key in said if here.get(key, said[key]) != said[key]]
                 if other:
-                    was, now = (", ".join(f"{key}:{of[key]}" for key in other) for of in (said, here))
-                    sentences.append(f"{chosen.base}: its signature says {was}; here it is {now}. Scores can differ.")
+                    was, now = (
+                        ", ".join(f"{key}:{of[key]}" for key in other) for of in (said, here)
+                    )
+                    sentences.append(
+                        f"{chosen.base}: its signature says {was}; here it is {now}. Scores can differ."
+                    )
         return sentences
 
     def models_used(self) -> dict[str, list[str]]:
@@ -292,7 +347,9 @@ def choose(
     they have in a domain. as_published: see `metrics.select`. UserError where there are none."""
     selected = metrics.select(_each(names), domain, as_published=as_published)
     if not selected:
-        raise UserError(f"no metric was named: give {named('metrics', 'NAMES')}; longmark metrics lists them")
+        raise UserError(
+            f"no metric was named: give {named('metrics', 'NAMES')}; longmark metrics lists them"
+        )
     return selected
 
 
@@ -300,13 +357,19 @@ def _each(names: Sequence[str | Metric]) -> list[str | Metric]:
     """The names (a line each, or separated by commas) and declarations, each by itself."""
     parts: list[str | Metric] = []
     for one in names:
-        parts += [part.strip() for part in re.split(r"[,\r\n]", one) if part.strip()] if isinstance(one, str) else [one]
+        parts += (
+            [part.strip() for part in re.split(r"[,\r\n]", one) if part.strip()]
+            if isinstance(one, str)
+            else [one]
+        )
     return parts
 
 
 def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
     """Every prompt that --prompts can replace: of the metrics, and of what else asks a model."""
-    outside = [prompt for chosen in selected if chosen.metric.source for prompt in chosen.metric.prompts]
+    outside = [
+        prompt for chosen in selected if chosen.metric.source for prompt in chosen.metric.prompts
+    ]
     return [*metrics.all_prompts(), *outside, *registered()]
 
 
@@ -339,7 +402,9 @@ def check(settings: Settings) -> None:
 
 def check_turns(settings: Settings) -> None:
     """UserError naming the metrics that cannot score what the mode of `--turns` makes of a conversation."""
-    if unable := [chosen.name for chosen in settings.selected if settings.turns not in chosen.metric.turns]:
+    if unable := [
+        chosen.name for chosen in settings.selected if settings.turns not in chosen.metric.turns
+    ]:
         raise UserError(
             f"{named('turns', settings.turns)}: {', '.join(unable)} cannot score that of a conversation; omit them, or "
             f"use other {named('turns')} (longmark metrics NAME says which). A rubric with {{turns}} scores whole "
@@ -366,7 +431,9 @@ def unsupported(settings: Settings, chosen: Selected) -> str | None:
     """Why a metric's calls cannot be made with these models, or None. An example that needs no call (an empty answer)
     is scored all the same."""
     if not settings.judging_of(chosen).by_text and chosen.metric.judged:
-        unable = [judge.name for judge in settings.backends.judges if judge.capabilities.logprobs == 0]
+        unable = [
+            judge.name for judge in settings.backends.judges if judge.capabilities.logprobs == 0
+        ]
         if unable:
             return f"{', '.join(unable)} cannot give log-probabilities, which {chosen.name} reads here."
     lm = settings.backends.lm

@@ -42,11 +42,19 @@ _OF_BAD = ("id", "question_id", "question", "system")  # what a run notes of a b
 
 def part_number(question: str, parts: int) -> int:
     """The part of a question, from 1 to parts."""
-    return 1 + int(hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:16], 16) % parts
+    return (
+        1
+        + int(hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:16], 16)
+        % parts
+    )
 
 
 def split(
-    given: ExampleSource, parts: int, out: Path, limits: Mapping[str, float | None] | None = None, **reading: Any
+    given: ExampleSource,
+    parts: int,
+    out: Path,
+    limits: Mapping[str, float | None] | None = None,
+    **reading: Any,
 ) -> list[Part]:
     """Writes an input in parts into the folder `out`, as `1.part`, `2.part`, …; the folder of an earlier split is
     replaced. A part may have no examples. limits: what sessions of all runs together may use, by names of `LIMITS`;
@@ -58,7 +66,10 @@ def split(
     with replaced(out, SPLIT_FILE, (f"*{SUFFIX}",)) as new, ExitStack() as opened:
         files = list[BinaryIO]()
         try:
-            files += (opened.enter_context(writing.fresh(new / f"{n}{SUFFIX}")) for n in range(1, parts + 1))
+            files += (
+                opened.enter_context(writing.fresh(new / f"{n}{SUFFIX}"))
+                for n in range(1, parts + 1)
+            )
         except OSError as error:
             if error.errno != errno.EMFILE:
                 raise
@@ -74,22 +85,38 @@ def split(
             return number
 
         def skipped(line: int, fields: Mapping[str, Any], why: str) -> None:
-            its = fields.get("question_id") or (fields.get("question") and question_hash(fields["question"]))
+            its = fields.get("question_id") or (
+                fields.get("question") and question_hash(fields["question"])
+            )
             kept = {name: fields.get(name) for name in _OF_BAD} if fields else {}
             note = orjson.dumps({"line": line, "bad": why, "fields": kept}, default=str)
             write(str(its or f"line {line}"), note + b"\n")
 
         read = Reading(given, **reading, on_bad=skipped)
         if read.part:
-            raise UserError(f"{read.name} is {read.part} already; split the whole input into more parts")
+            raise UserError(
+                f"{read.name} is {read.part} already; split the whole input into more parts"
+            )
         for example in read:
             line = b'{"line":%d,"example":%s}\n' % (read.line, example.to_json())
             counts[write(example.variant_of or example.question_id, line) - 1] += 1
-        shares = {name: _shares(name, whole, counts) for name, whole in (limits or {}).items() if whole is not None}
+        shares = {
+            name: _shares(name, whole, counts)
+            for name, whole in (limits or {}).items()
+            if whole is not None
+        }
         made = []
         for n, (file, count) in enumerate(zip(files, counts, strict=True)):
             its = {name: share[n] for name, share in shares.items()}
-            of = (parts, every.hexdigest()[:16], read.name, reading.get("limit"), read.pairs, read.good, read.bad)
+            of = (
+                parts,
+                every.hexdigest()[:16],
+                read.name,
+                reading.get("limit"),
+                read.pairs,
+                read.good,
+                read.bad,
+            )
             made.append(Part(n + 1, *of, count, **its, turns=read.turns))
             file.seek(0)
             file.write(made[-1].header())
@@ -104,7 +131,9 @@ def _shares(name: str, whole: float, counts: Sequence[int]) -> list[Any]:
         shares = divided(int(whole * unit), counts)
     except ValueError:
         option = f"--{name.replace('_', '-')} {whole:g}"
-        raise UserError(f"{option}: too small for the parts with examples; use fewer parts or a larger limit") from None
+        raise UserError(
+            f"{option}: too small for the parts with examples; use fewer parts or a larger limit"
+        ) from None
     return [share / unit for share in shares] if unit > 1 else shares
 
 
@@ -135,7 +164,11 @@ def limited(options: SessionOptions, part: Part) -> SessionOptions:
         budget=options.budget.unspent(),
     )
     for name in BUDGETS:
-        limits = [limit for limit in (getattr(options.budget, name), getattr(part, name)) if limit is not None]
+        limits = [
+            limit
+            for limit in (getattr(options.budget, name), getattr(part, name))
+            if limit is not None
+        ]
         setattr(options.budget, name, min(limits, default=None))
     return options
 
@@ -152,7 +185,11 @@ class PartNotes:
     `[id, metric, calls]` before each row that counts calls; of several the last holds. `begin` puts it in place."""
 
     def __init__(self, folder: Path, part: Part) -> None:
-        self._folder, self._path, self._new = folder, folder / NOTES_FILE, folder / f".{NOTES_FILE}.new"
+        self._folder, self._path, self._new = (
+            folder,
+            folder / NOTES_FILE,
+            folder / f".{NOTES_FILE}.new",
+        )
         writing.check_ours(self._path)
         self._file = writing.fresh(self._new)
         self._write([part.split])
@@ -173,7 +210,9 @@ class PartNotes:
     def calls(self, row: Row, booked: Iterable[Booked]) -> None:
         """It is on the disk before the row is. UserError where it cannot be written."""
         with written(self._folder):
-            self._write([row.example_id, row.metric, [(key.hex(), *usage) for key, *usage in booked]])
+            self._write(
+                [row.example_id, row.metric, [(key.hex(), *usage) for key, *usage in booked]]
+            )
             self._file.flush()
 
     def _write(self, note: Any) -> None:
@@ -193,4 +232,6 @@ def notes(path: Path) -> Iterator[list[Any]]:
             yield note
         except (ValueError, TypeError) as error:
             if line.endswith(b"\n"):
-                raise UserError(at(path, number, f"is damaged ({error}); repeat the command of this run")) from None
+                raise UserError(
+                    at(path, number, f"is damaged ({error}); repeat the command of this run")
+                ) from None

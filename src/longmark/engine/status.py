@@ -49,11 +49,21 @@ def status(run: Path) -> RunStatus:
         pass
     file = run / "manifest.json"
     if not file.is_file():
-        if run.exists() and not working and (not run.is_dir() or any(one.name[0] != "." for one in run.iterdir())):
-            raise UserError(f"{run} is not a run folder: it has no manifest.json; give the --out folder of a run")
+        if (
+            run.exists()
+            and not working
+            and (not run.is_dir() or any(one.name[0] != "." for one in run.iterdir()))
+        ):
+            raise UserError(
+                f"{run} is not a run folder: it has no manifest.json; give the --out folder of a run"
+            )
         return RunStatus(str(run), "", RUNNING if working else NOT_BEGUN, 0, None, 0, 0.0, None)
     manifest = read_object(file, REMAKE)
-    part, listed, examples = manifest.get("part"), manifest.get("sessions"), manifest.get("examples")
+    part, listed, examples = (
+        manifest.get("part"),
+        manifest.get("sessions"),
+        manifest.get("examples"),
+    )
     sessions = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     total = examples.get("rows") if isinstance(examples, dict) else None
     rows, unscored, usd = _counts(run / "rows.jsonl")
@@ -77,7 +87,11 @@ def _counts(path: Path) -> tuple[int, int, float | None]:
         for number, line in lines(path) if path.is_file() else ():
             try:
                 row = own_json(line)
-                values = (f"{row['example_id']}\n{row['metric']}", row["score"] is None, row["usage"]["usd"])
+                values = (
+                    f"{row['example_id']}\n{row['metric']}",
+                    row["score"] is None,
+                    row["usage"]["usd"],
+                )
             except (ValueError, KeyError, TypeError) as error:
                 if not line.endswith(b"\n"):
                     break  # it is being written, or its run was killed
@@ -89,7 +103,9 @@ def _counts(path: Path) -> tuple[int, int, float | None]:
     return count, int(unscored), None if unknown else usd
 
 
-def state_of(manifest: Mapping[str, Any], sessions: Sequence[Mapping[str, Any]], working: bool) -> str:
+def state_of(
+    manifest: Mapping[str, Any], sessions: Sequence[Mapping[str, Any]], working: bool
+) -> str:
     """The state of a run that has begun, as of `RunStatus`. working: a process works in its folder."""
     if working:
         return RUNNING
@@ -109,12 +125,21 @@ def speed_of(sessions: Sequence[Mapping[str, Any]], rows: int, working: bool) ->
     """Rows a second, of the session under way or else of the last one that wrote rows and ended."""
     if working and sessions and not sessions[-1].get("ended"):
         try:
-            began = datetime.strptime(str(sessions[-1].get("started")), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+            began = datetime.strptime(
+                str(sessions[-1].get("started")), "%Y-%m-%dT%H:%M:%SZ"
+            ).replace(tzinfo=UTC)
         except ValueError:  # a damaged manifest
             return None
         before = sessions[-1].get("before")
-        seconds, done = (datetime.now(UTC) - began).total_seconds(), rows - (before if type(before) is int else 0)
+        seconds, done = (
+            (datetime.now(UTC) - began).total_seconds(),
+            rows - (before if type(before) is int else 0),
+        )
     else:
-        ended = [one for one in sessions if _counts_up(one.get("rows")) and _counts_up(one.get("seconds"))]
+        ended = [
+            one
+            for one in sessions
+            if _counts_up(one.get("rows")) and _counts_up(one.get("seconds"))
+        ]
         seconds, done = (ended[-1]["seconds"], ended[-1]["rows"]) if ended else (0.0, 0)
     return done / seconds if seconds > 0 and done >= 0 else None

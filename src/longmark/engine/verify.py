@@ -98,26 +98,38 @@ class Verification:
 
 async def verify(run: Path, cache: CallCache, given: Given | None = None) -> Verification:
     """Verifies a run folder. UserError where it is no run folder, is damaged or has no rows."""
-    manifest = read_object(run / "manifest.json", "verify needs the folder of a run as `longmark run` wrote it")
+    manifest = read_object(
+        run / "manifest.json", "verify needs the folder of a run as `longmark run` wrote it"
+    )
     settings, gone = _settings(manifest, cache, run, given or Given())
-    changed = [f"{name}: {why}" for name, why in gone.items()] or differences("", manifest["fixed"], settings.fixed())
+    changed = [f"{name}: {why}" for name, why in gone.items()] or differences(
+        "", manifest["fixed"], settings.fixed()
+    )
     found = Verification(changed=list(changed))
     if absent_hash(run) != (manifest.get("examples") or {}).get("absent"):
         found.changed.append(
             f"{ABSENT_FILE}: the answers without a row, which count as unscored, are not those of the run"
         )
-    rows: dict[str, dict[str, bytes]] = {}  # as lines, which take a quarter of the memory of their rows
+    rows: dict[
+        str, dict[str, bytes]
+    ] = {}  # as lines, which take a quarter of the memory of their rows
     for line, row in _lines(run / "rows.jsonl", Row.from_json):
         rows.setdefault(row.example_id, {})[row.metric] = line
     if not rows:
-        raise UserError(f"{run / 'rows.jsonl'} has no rows, so there is nothing to verify; resume the run")
-    if not settings.judging.by_text:  # the reasons came after the scores, which need none of their replies
+        raise UserError(
+            f"{run / 'rows.jsonl'} has no rows, so there is nothing to verify; resume the run"
+        )
+    if (
+        not settings.judging.by_text
+    ):  # the reasons came after the scores, which need none of their replies
         settings = replace(settings, judging=replace(settings.judging, reasons=False))
     client = Client(cache, dry=True)
     workers = WorkerPool(_NoFolder(), settings, client, system=str(manifest.get("system")))  # type: ignore[arg-type]
     try:
         for n, (_, example) in enumerate(_lines(run / "examples.jsonl", example_of)):
-            of_example = {name: Row.from_json(line) for name, line in rows.pop(example.id, {}).items()}
+            of_example = {
+                name: Row.from_json(line) for name, line in rows.pop(example.id, {}).items()
+            }
             for chosen in settings.selected:
                 due = chosen.due(is_variant=example.variant_of is not None, kind=example.variant)
                 if manifest.get("finished"):
@@ -141,7 +153,9 @@ async def verify(run: Path, cache: CallCache, given: Given | None = None) -> Ver
     return found
 
 
-async def _one(workers: WorkerPool, task: Task, stored: dict[str, Row], found: Verification) -> None:
+async def _one(
+    workers: WorkerPool, task: Task, stored: dict[str, Row], found: Verification
+) -> None:
     try:
         computed = {row.metric: row for row in await workers.score(task)}
     except WouldCall:
@@ -149,33 +163,50 @@ async def _one(workers: WorkerPool, task: Task, stored: dict[str, Row], found: V
             if row.status in RETRIED:
                 found.without_reply += 1
             else:
-                found.findings.append(Finding(row, False, "a reply that it needs is not in the call cache"))
+                found.findings.append(
+                    Finding(row, False, "a reply that it needs is not in the call cache")
+                )
         return
     for name, row in stored.items():
         now = computed[name]
-        lines = (f"  rows of {name}: {line.strip()}" for line in differences("", _signed(row), _signed(now)))
+        lines = (
+            f"  rows of {name}: {line.strip()}"
+            for line in differences("", _signed(row), _signed(now))
+        )
         found.changed += [line for line in lines if line not in found.changed]
         if row.status in RETRIED:
             found.without_reply += 1
         elif _same(row, now):
             found.verified += 1
         else:
-            found.findings.append(Finding(row, True, f"stored {_shown(row)}, computed {_shown(now)}"))
+            found.findings.append(
+                Finding(row, True, f"stored {_shown(row)}, computed {_shown(now)}")
+            )
 
 
 def _signed(row: Row) -> dict[str, Any]:
     """What a row's signature says, but for the version of longmark, what an endpoint did not take, and the reasons of
     expected scores, which are not asked for again."""
     params, expected = row.signature.params, row.signature.params.get("scoring") == "expected"
-    made = {"params": {name: value for name, value in params.items() if not (expected and name == "reasons")}}
-    names = ("models", "seed", "configured") if expected else ("models", "prompts", "seed", "configured")
+    made = {
+        "params": {
+            name: value for name, value in params.items() if not (expected and name == "reasons")
+        }
+    }
+    names = (
+        ("models", "seed", "configured")
+        if expected
+        else ("models", "prompts", "seed", "configured")
+    )
     return made | {name: getattr(row.signature, name) for name in names}
 
 
 def _same(row: Row, now: Row) -> bool:
     if row.score is None or now.score is None:
         return row.score is now.score and row.status == now.status
-    return row.status == now.status and math.isclose(row.score, now.score, rel_tol=_CLOSE, abs_tol=_CLOSE)
+    return row.status == now.status and math.isclose(
+        row.score, now.score, rel_tol=_CLOSE, abs_tol=_CLOSE
+    )
 
 
 def _shown(row: Row) -> str:
@@ -198,7 +229,9 @@ def _lines(path: Path, read: Callable[[bytes], Any]) -> Iterator[tuple[bytes, An
             raise UserError(f"{path}:{number}: is damaged ({error})") from None
 
 
-def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Given) -> tuple[Settings, dict[str, str]]:
+def _settings(
+    manifest: dict[str, Any], cache: CallCache, run: Path, given: Given
+) -> tuple[Settings, dict[str, str]]:
     """The settings of a run, made again from its manifest; and metric -> why it cannot be loaded."""
     try:
         fixed, own = manifest["fixed"], manifest.get("own") or {}
@@ -212,36 +245,59 @@ def _settings(manifest: dict[str, Any], cache: CallCache, run: Path, given: Give
                 if name in prompts
             }
         )
-        models = {("judges" if role == "judge" else role): names for role, names in fixed["models"].items()}
+        models = {
+            ("judges" if role == "judge" else role): names
+            for role, names in fixed["models"].items()
+        }
         if "reranker" in models:  # a chat model that ranks has what it is asked for behind its name
             models["reranker"] = [name.partition(" (log-odds")[0] for name in models["reranker"]]
         if "checker" in models:  # overlap is no model
             models["checker"] = list(map(checker_of_run, models["checker"]))
-        names = ModelNames(**{role: names if role == "judges" else names[0] for role, names in models.items()})
+        names = ModelNames(
+            **{role: names if role == "judges" else names[0] for role, names in models.items()}
+        )
         called = {role for chosen in selected for role in chosen.metric.models}
         config = of_manifest(fixed.get("configured"))
         backends = Registry(cache, config=config, sends=False).backends(names, called)
         if "calibration" in own:
-            backends = replace(backends, calibration=Calibration(tuple(map(labelled, own["calibration"]))))
-        reasons, judging = fixed["judging"]["reasons"], Judging.of({**fixed["judging"], "reasons": None})
-        selected = [replace(c, metric=replace(c.metric, reasons=c.name in reasons)) for c in selected]
+            backends = replace(
+                backends, calibration=Calibration(tuple(map(labelled, own["calibration"])))
+            )
+        reasons, judging = (
+            fixed["judging"]["reasons"],
+            Judging.of({**fixed["judging"], "reasons": None}),
+        )
+        selected = [
+            replace(c, metric=replace(c.metric, reasons=c.name in reasons)) for c in selected
+        ]
         by = ChoiceRule(**fixed.get("pair", {}))
-        return Settings(selected, backends, book, domain, judging, by, fixed.get("turns", "last")), gone
+        return Settings(
+            selected, backends, book, domain, judging, by, fixed.get("turns", "last")
+        ), gone
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        raise UserError(f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})") from None
+        raise UserError(
+            f"{run / 'manifest.json'} cannot be read ({type(error).__name__}: {error})"
+        ) from None
 
 
 def _selected(
     fixed: dict[str, Any], outside: dict[str, Any], domain: Domain, given: Given
 ) -> tuple[list[Selected], dict[str, str]]:
     """The metrics that the manifest names; and score -> why its metric is not among them."""
-    own = {score: chosen for one in given.metrics for chosen in choose([one], domain) for score in chosen.scores}
+    own = {
+        score: chosen
+        for one in given.metrics
+        for chosen in choose([one], domain)
+        for score in chosen.scores
+    }
     found: dict[str, Selected] = {}
     gone: dict[str, str] = {}
     for score in fixed["metrics"]:
         base = base_of(score)
         name = next((name for name in outside if under(name, [score])), None)
-        inside = name is None and any(base in metrics.load(one).published(one, domain) for one in metrics.names())
+        inside = name is None and any(
+            base in metrics.load(one).published(one, domain) for one in metrics.names()
+        )
         if name is None and not inside:
             gone[score] = "this version of longmark has no such metric"
             continue
@@ -249,7 +305,9 @@ def _selected(
         if score not in own and name is not None and not rubric:
             origin = str(outside[name].get("file") or outside[name].get("module") or "")
             where = f"add --metrics {origin}" if origin else "it was passed as a Python object"
-            gone[score] = f"its metric is Python code, which only the command line may name: {where}"
+            gone[score] = (
+                f"its metric is Python code, which only the command line may name: {where}"
+            )
             continue
         if score in own:
             chosen = own[score]
@@ -258,14 +316,27 @@ def _selected(
             chosen = chosen.with_(judging=parameters(name, chosen.metric, parsed(score)[1])[1])
         else:
             (chosen,) = choose([score], domain)
-        embedders = fixed["models"].get("embedder", ()) if "embedder" in chosen.metric.models else ()
-        embedder = next((name for name in embedders if of_name(name).code and name != given.embedder), None)
+        embedders = (
+            fixed["models"].get("embedder", ()) if "embedder" in chosen.metric.models else ()
+        )
+        embedder = next(
+            (name for name in embedders if of_name(name).code and name != given.embedder), None
+        )
         if embedder is not None:
-            gone[score] = f"it loads a model, which only the command line may name: add --embedder {embedder}"
+            gone[score] = (
+                f"it loads a model, which only the command line may name: add --embedder {embedder}"
+            )
         elif score not in own and any(key in _LOADED for key in not_default(chosen.params)):
-            gone[score] = f"it loads a model, which only the command line may name: add --metrics '{score}'"
-        elif name is not None and (then := fixed["params"].get(name, {}).get("source")) != chosen.metric.source:
-            gone[score] = f"its metric's source has changed since (was {then}, now {chosen.metric.source})"
+            gone[score] = (
+                f"it loads a model, which only the command line may name: add --metrics '{score}'"
+            )
+        elif (
+            name is not None
+            and (then := fixed["params"].get(name, {}).get("source")) != chosen.metric.source
+        ):
+            gone[score] = (
+                f"its metric's source has changed since (was {then}, now {chosen.metric.source})"
+            )
         else:
             scores = found.setdefault(chosen.name, replace(chosen, scores={})).scores
             scores[score] = chosen.scores[score]
@@ -299,7 +370,9 @@ class _Noting(CallCache):
         return seen
 
 
-async def needed(run: Path, cache: Path | str, given: Given | None = None) -> tuple[set[bytes], Verification]:
+async def needed(
+    run: Path, cache: Path | str, given: Given | None = None
+) -> tuple[set[bytes], Verification]:
     """The keys of the stored replies that a run's rows need, and what `verify` found: where a row is not verifiable,
     replies that it needs can be missing here. UserError as for `verify`."""
     noting = _Noting(cache)
@@ -310,7 +383,9 @@ async def needed(run: Path, cache: Path | str, given: Given | None = None) -> tu
     return noting.used, found
 
 
-async def export(run: Path, cache: Path | str, bundle: Path, given: Given | None = None) -> Verification:
+async def export(
+    run: Path, cache: Path | str, bundle: Path, given: Given | None = None
+) -> Verification:
     """Writes a ZIP file with a run's files and the stored replies that its scores need; what `verify` found before.
 
     UserError where the run cannot be read or the file cannot be written.
@@ -326,7 +401,10 @@ async def export(run: Path, cache: Path | str, bundle: Path, given: Given | None
             absent = [ABSENT_FILE] if (run / ABSENT_FILE).is_file() else []
             own = [run / name for name in (*_FILES, *absent)]
             check_ours(*own)  # a link would put another file of the user into the bundle
-            with replacing(bundle) as target, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
+            with (
+                replacing(bundle) as target,
+                zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file,
+            ):
                 for path in (*own, calls):
                     file.write(path, path.name)
     except OSError as error:
@@ -337,7 +415,9 @@ async def export(run: Path, cache: Path | str, bundle: Path, given: Given | None
 
 
 @contextmanager
-def opened(run: Path, cache: Path | str, most: int | None = None) -> Iterator[tuple[Path, CallCache]]:
+def opened(
+    run: Path, cache: Path | str, most: int | None = None
+) -> Iterator[tuple[Path, CallCache]]:
     """The folder and the call cache of a run: of a bundle its own, of a folder the cache at the path.
 
     UserError where a bundle is damaged, has other files, or has more than `most` bytes, counted as they are unpacked

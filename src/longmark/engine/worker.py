@@ -30,7 +30,9 @@ from longmark.models.verdicts import VerdictCounter
 from longmark.records import Answered, Row, Signature, Usage
 
 _UNANSWERED = frozenset({"model_error", "over_budget"})
-_NO_REPLY = RETRIED | {"too_long"}  # these rows had no reply; replies that the cache holds for them are good
+_NO_REPLY = RETRIED | {
+    "too_long"
+}  # these rows had no reply; replies that the cache holds for them are good
 
 
 Results = Mapping[str, Score | NoScore]
@@ -64,7 +66,9 @@ class Outcome:
     @property
     def failed(self) -> bool:
         """A model gave no reply."""
-        return any(isinstance(one, NoScore) and one.status in _UNANSWERED for one in self.results.values())
+        return any(
+            isinstance(one, NoScore) and one.status in _UNANSWERED for one in self.results.values()
+        )
 
 
 class Executor(Protocol):
@@ -116,7 +120,9 @@ class WorkerPool:
         self._judging = {chosen.name: settings.judging_of(chosen) for chosen in settings.selected}
         self._signatures: dict[str, Signature] = {}
         self.versions: dict[str, dict[str, None]] = {}
-        self.failed: dict[str, tuple[int, str]] = {}  # metric -> how many examples its code failed on, and how first
+        self.failed: dict[
+            str, tuple[int, str]
+        ] = {}  # metric -> how many examples its code failed on, and how first
 
     def begin_nothing(self) -> None:
         """Begins nothing new. (A signal handler may call this at any moment.)"""
@@ -194,7 +200,9 @@ class WorkerPool:
                 due = chosen.due(is_variant=example.variant_of is not None, kind=example.variant)
                 wanted = self._folder.missing(n, due, self._retry)
                 if wanted:
-                    refresh = any(status not in _NO_REPLY for status in wanted.values() if status is not None)
+                    refresh = any(
+                        status not in _NO_REPLY for status in wanted.values() if status is not None
+                    )
                     yield Task(n, example, chosen, list(wanted), refresh)
 
     async def _worker(self, tasks: Iterator[Task]) -> None:
@@ -317,7 +325,9 @@ def _bug(chosen: Selected, error: BaseException) -> NoScore:
     last = next((frame for frame in reversed(frames) if frame.filename == own), frames[-1])
     words = " ".join(f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode().split())
     words = words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
-    return NoScore("metric_error", f"{chosen.name} failed: {words} ({Path(last.filename).name}:{last.lineno})")
+    return NoScore(
+        "metric_error", f"{chosen.name} failed: {words} ({Path(last.filename).name}:{last.lineno})"
+    )
 
 
 class Progress:
@@ -351,7 +361,11 @@ class Progress:
         ]
         parts += [f"{counts.retries} retries"] if counts.retries else []
         parts += [f"{self.unscored} unscored"] if self.unscored else []
-        parts += [f"{progress.duration(left)} left"] if left is not None and self.done < self.total else []
+        parts += (
+            [f"{progress.duration(left)} left"]
+            if left is not None and self.done < self.total
+            else []
+        )
         parts += [f"waiting {why}"] if (why := self._client.waiting()) else []
         return self.done, self.total, " · ".join(parts)
 

@@ -23,7 +23,14 @@ from longmark.errors import ModelError, NoScore, OverBudget, UnknownName, UserEr
 from longmark.metric import Metric, Score, ScoreSpec, full_name
 from longmark.metrics._parameters import judging_kinds, not_default, parameters
 from longmark.prompts import Prompt
-from longmark.records.metric_name import base_of, in_slice, joined, parsed, settings_in, without_slice
+from longmark.records.metric_name import (
+    base_of,
+    in_slice,
+    joined,
+    parsed,
+    settings_in,
+    without_slice,
+)
 from longmark.records.metric_name import docstring as docstring
 from longmark.records.metric_name import names as names
 
@@ -65,7 +72,9 @@ class Selected:
     def with_(self, **fields: Any) -> Selected:
         """The metric with other parameters or another judging, and so with other names of its scores."""
         made = replace(self, **fields)
-        return replace(made, scores={base_of(name) + made.suffix: spec for name, spec in self.scores.items()})
+        return replace(
+            made, scores={base_of(name) + made.suffix: spec for name, spec in self.scores.items()}
+        )
 
     @property
     def name(self) -> str:
@@ -97,11 +106,19 @@ class Selected:
 
     def calls(self, example: Answered, judges: int) -> int:
         """The greatest number of calls for an example, for all scores that were selected."""
-        return self.metric.calls(example, self.params, judges, *self._parts(example)) if self._able(example) else 0
+        return (
+            self.metric.calls(example, self.params, judges, *self._parts(example))
+            if self._able(example)
+            else 0
+        )
 
     def checks(self, example: Answered) -> int:
         """Those of the calls that the checker takes."""
-        return self.metric.checks(example, self.params, *self._parts(example)) if self._able(example) else 0
+        return (
+            self.metric.checks(example, self.params, *self._parts(example))
+            if self._able(example)
+            else 0
+        )
 
     def shares(self, example: Answered) -> Mapping[str, int]:
         """Text -> calls that other metrics make for it alike."""
@@ -115,17 +132,23 @@ class Selected:
         """The last argument of what the declaration of a metric `by_part` has."""
         return (self._able(example),) if self.metric.by_part else ()
 
-    async def score(self, example: Answered, models: Models, wanted: Sequence[str]) -> dict[str, Score | NoScore]:
+    async def score(
+        self, example: Answered, models: Models, wanted: Sequence[str]
+    ) -> dict[str, Score | NoScore]:
         """Full name -> score of an example, for every name wanted. Missing inputs, ModelError and OverBudget become
         NoScore."""
         lacking = {name: fields for name in wanted if (fields := self.missing(example, name))}
-        results: dict[str, Score | NoScore] = {name: _without(example, fields) for name, fields in lacking.items()}
+        results: dict[str, Score | NoScore] = {
+            name: _without(example, fields) for name, fields in lacking.items()
+        }
         able = [name for name in wanted if name not in lacking]
         if able:
             results |= await self._computed(example, models, able)
         return {name: results[name] for name in wanted}
 
-    async def _computed(self, example: Answered, models: Models, wanted: Sequence[str]) -> dict[str, Score | NoScore]:
+    async def _computed(
+        self, example: Answered, models: Models, wanted: Sequence[str]
+    ) -> dict[str, Score | NoScore]:
         try:
             # all that were selected: what is asked does not depend on which rows an earlier session left
             result = await self.metric.score(example, models, self.params, *self._parts(example))
@@ -176,18 +199,35 @@ def select(
     """
     found: dict[str, Selected] = {}
     for one in wanted:
-        asked, given = ("", {}) if isinstance(one, Metric) else (one, {}) if os.path.isfile(one) else parsed(one)
-        inside = next((name for name in names() if load(name) is one), "") if isinstance(one, Metric) else asked
+        asked, given = (
+            ("", {})
+            if isinstance(one, Metric)
+            else (one, {})
+            if os.path.isfile(one)
+            else parsed(one)
+        )
+        inside = (
+            next((name for name in names() if load(name) is one), "")
+            if isinstance(one, Metric)
+            else asked
+        )
         hits = [(name, load(name), score) for name, score in _under(inside, domain)]
         if not hits:
             from longmark.metrics._outside import named, of_file, of_module
 
             made = named(one) if isinstance(one, Metric) else of_file(asked) or of_module(asked)
             if made is None:
-                raise UnknownName("metric", asked, _all_names(domain), _OF_A_FILE if "|source:" in str(one) else _SEE)
+                raise UnknownName(
+                    "metric",
+                    asked,
+                    _all_names(domain),
+                    _OF_A_FILE if "|source:" in str(one) else _SEE,
+                )
             name, metric = made
             if any(name == other or other.startswith(f"{name}.") for other in names()):
-                raise UserError(f"{name}: a built-in metric or family has this name; give the metric another one")
+                raise UserError(
+                    f"{name}: a built-in metric or family has this name; give the metric another one"
+                )
             hits = [(name, metric, score) for score in metric.published(name, domain)]
         for name, metric, score in hits:
             params, judging = parameters(name, metric, given, as_published=as_published)
@@ -217,7 +257,9 @@ def _cited(signature: str | Metric, name: str, metric: Metric) -> dict[str, Any]
             f"{name}: the signature is of version {said['metric']} of the metric, and this longmark has version "
             f"{metric.version}, which gives other scores"
         )
-    return parameters(name, metric, {key: said[key] for key in judging_kinds(metric) if key in said})[1]
+    return parameters(
+        name, metric, {key: said[key] for key in judging_kinds(metric) if key in said}
+    )[1]
 
 
 def canonical(name: str) -> str:

@@ -44,17 +44,25 @@ def of_file(path: str) -> tuple[str, Metric] | None:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise UserError(f"--metrics {path}: {type(error).__name__} while it was loaded: {error}") from error
+        raise UserError(
+            f"--metrics {path}: {type(error).__name__} while it was loaded: {error}"
+        ) from error
     finally:
         sys.path.pop(0)
-    return _declared(getattr(module, "METRIC", None), module.__name__, file.stem, {"file": str(real(file))})
+    return _declared(
+        getattr(module, "METRIC", None), module.__name__, file.stem, {"file": str(real(file))}
+    )
 
 
 def of_module(name: str) -> tuple[str, Metric] | None:
     """The metric of an entry point, or of an installed module with a dotted name; None if there is none."""
     if (point := plugins.installed("metrics").get(name)) is not None:
         found = plugins.loaded(point)
-        return _declared(found if isinstance(found, Metric) else getattr(found, "METRIC", None), point.module, name)
+        return _declared(
+            found if isinstance(found, Metric) else getattr(found, "METRIC", None),
+            point.module,
+            name,
+        )
     if "." not in name or not all(part.isidentifier() for part in name.split(".")):
         return None
     try:
@@ -66,21 +74,31 @@ def of_module(name: str) -> tuple[str, Metric] | None:
             return None
         raise UserError(f"--metrics {name}: {error}") from error
     except Exception as error:
-        raise UserError(f"--metrics {name}: {type(error).__name__} while it was imported: {error}") from error
+        raise UserError(
+            f"--metrics {name}: {type(error).__name__} while it was imported: {error}"
+        ) from error
     return _declared(getattr(module, "METRIC", None), name, name)
 
 
-def _declared(metric: object, module: str, name: str, origin: Mapping[str, str] | None = None) -> tuple[str, Metric]:
+def _declared(
+    metric: object, module: str, name: str, origin: Mapping[str, str] | None = None
+) -> tuple[str, Metric]:
     """The declaration of a module, with its name. UserError if it is none."""
     if not isinstance(metric, Metric):
-        raise UserError(f"--metrics {name}: expected METRIC = Metric(...) in the module; see docs/writing-a-metric.md")
+        raise UserError(
+            f"--metrics {name}: expected METRIC = Metric(...) in the module; see docs/writing-a-metric.md"
+        )
     doc = metric.doc or (sys.modules[module].__doc__ or "").strip()
     name = metric.name or name
-    return name, replace(_signed(metric, module), name=name, doc=doc, origin=origin or {"module": name})
+    return name, replace(
+        _signed(metric, module), name=name, doc=doc, origin=origin or {"module": name}
+    )
 
 
 def _signed(metric: Metric, module: str) -> Metric:
     """The metric with the hash of its prompts and of its module's source. What the module imports is not in it."""
     file = getattr(sys.modules.get(module), "__file__", None)
-    content = repr(metric.prompts).encode() + (Path(file).read_bytes() if file and Path(file).is_file() else b"")
+    content = repr(metric.prompts).encode() + (
+        Path(file).read_bytes() if file and Path(file).is_file() else b""
+    )
     return replace(metric, source=metric.source or hashlib.sha256(content).hexdigest()[:16])

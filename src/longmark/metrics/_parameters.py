@@ -40,7 +40,11 @@ def judging_kinds(metric: Metric) -> dict[str, Any]:
     kinds = _hints(Judging) | {"scoring": Literal[SCORINGS], "reasons": bool}
     reasons = any(prompt.use == "reason" for prompt in metric.prompts)
     able = {"reasons": reasons, "seed": bool(metric.models)}
-    return {one.name: kinds[one.name] for one in dataclasses.fields(Judging) if able.get(one.name, metric.judged)}
+    return {
+        one.name: kinds[one.name]
+        for one in dataclasses.fields(Judging)
+        if able.get(one.name, metric.judged)
+    }
 
 
 def not_default(params: Any) -> dict[str, Any]:
@@ -64,7 +68,9 @@ def _read(name: str, kind: Any, text: str) -> Any:
     if NoneType in get_args(kind) and text == written(None):
         return None
     if get_origin(kind) is Literal and text not in get_args(kind):
-        raise UnknownName(f"value of {name}", text, get_args(kind), f"It is one of {', '.join(get_args(kind))}.")
+        raise UnknownName(
+            f"value of {name}", text, get_args(kind), f"It is one of {', '.join(get_args(kind))}."
+        )
     try:
         return TypeAdapter(kind).validate_python(text)
     except ValidationError as error:

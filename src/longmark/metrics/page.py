@@ -19,7 +19,9 @@ def listing() -> str:
     lines = []
     for name in names():
         title = docstring(name).split("\n\n")[0].replace("\n", " ")
-        lines += [(score, bounds(spec), title) for score, spec in load(name).published(name).items()]
+        lines += [
+            (score, bounds(spec), title) for score, spec in load(name).published(name).items()
+        ]
     for name, point in plugins.installed("metrics").items():
         try:
             (chosen,) = select([name])
@@ -29,7 +31,9 @@ def listing() -> str:
             title = chosen.doc.split("\n\n")[0].replace("\n", " ") + f" ({plugins.origin(point)})"
             lines += [(score, bounds(spec), title) for score, spec in chosen.scores.items()]
     width, middle = max(len(line[0]) for line in lines), max(len(line[1]) for line in lines)
-    return "\n".join(f"{name:{width}}  {bounded:{middle}}  {title}" for name, bounded, title in lines)
+    return "\n".join(
+        f"{name:{width}}  {bounded:{middle}}  {title}" for name, bounded, title in lines
+    )
 
 
 def page(name: str) -> str:
@@ -48,8 +52,14 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
     """The declaration of a metric as (label, fact): needs, each score's range and direction, models, scoring, prompts,
     parameters."""
     found = [
-        ("needs", ", ".join(metric.needs) if isinstance(metric.needs, tuple) else "as each score says"),
-        *((score, _of_score(metric, score[len(name) + 1 :], spec)) for score, spec in metric.published(name).items()),
+        (
+            "needs",
+            ", ".join(metric.needs) if isinstance(metric.needs, tuple) else "as each score says",
+        ),
+        *(
+            (score, _of_score(metric, score[len(name) + 1 :], spec))
+            for score, spec in metric.published(name).items()
+        ),
         ("models", ", ".join(metric.models) or "none: computed offline"),
     ]
     if metric.judged:
@@ -65,7 +75,10 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
     if metric.variants:
         found.append(("runs on", "variants of questions"))
     kinds = get_type_hints(metric.params)
-    found += [(f"@{field.name}", _of_param(field, kinds[field.name])) for field in dataclasses.fields(metric.params)]
+    found += [
+        (f"@{field.name}", _of_param(field, kinds[field.name]))
+        for field in dataclasses.fields(metric.params)
+    ]
     if asked := [f"@{name}" for name in judging_kinds(metric) if name not in kinds]:
         found.append(("for it alone", ", ".join(asked)))
     return found
@@ -79,7 +92,11 @@ def _of_score(metric: Metric, part: str, spec: ScoreSpec) -> str:
 def _of_param(field: dataclasses.Field[Any], kind: Any) -> str:
     published = field.metadata.get("published")
     paper = "" if published is None else f", --as-published {written(published)}"
-    choices = " or ".join(get_args(kind)) if get_origin(kind) is Literal else getattr(kind, "__name__", str(kind))
+    choices = (
+        " or ".join(get_args(kind))
+        if get_origin(kind) is Literal
+        else getattr(kind, "__name__", str(kind))
+    )
     return f"{choices}, default {written(field.default)}{paper}"
 
 
@@ -99,24 +116,49 @@ def silence() -> str:
         for score in metric.published(name):
             its = metric.silence_of(score[len(name) + 1 :])
             judged = "`model_error`" if "judge" in metric.models else "needs no judge"
-            given = (*map(_outcome, (its.empty, its.refusal, its.claimless)), "unscored (`skipped`)", judged)
-            if rows and rows[-1][1] == given and rows[-1][0][-1].split(".")[0] == score.split(".")[0]:
+            given = (
+                *map(_outcome, (its.empty, its.refusal, its.claimless)),
+                "unscored (`skipped`)",
+                judged,
+            )
+            if (
+                rows
+                and rows[-1][1] == given
+                and rows[-1][0][-1].split(".")[0] == score.split(".")[0]
+            ):
                 rows[-1][0].append(score)
             else:
                 rows.append(([score], given))
-    head = ("metric", "empty answer", "refusal", "answer without a claim", "skipped record", "failed judge")
+    head = (
+        "metric",
+        "empty answer",
+        "refusal",
+        "answer without a claim",
+        "skipped record",
+        "failed judge",
+    )
     body = [(", ".join(f"`{one}`" for one in scores), *given) for scores, given in rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *body))
 
 
 def _outcome(given: float | str) -> str:
-    return "scored" if given == SCORED else f"unscored (`{given}`)" if isinstance(given, str) else f"{given:g}"
+    return (
+        "scored"
+        if given == SCORED
+        else f"unscored (`{given}`)"
+        if isinstance(given, str)
+        else f"{given:g}"
+    )
 
 
 def bounds(spec: ScoreSpec) -> str:
     """`[0, 1]`; no limit is infinity."""
     low, high = spec.bounds
-    return ("(-inf" if low is None else f"[{low:g}") + ", " + ("inf)" if high is None else f"{high:g}]")
+    return (
+        ("(-inf" if low is None else f"[{low:g}")
+        + ", "
+        + ("inf)" if high is None else f"{high:g}]")
+    )
 
 
 def direction(spec: ScoreSpec) -> str:

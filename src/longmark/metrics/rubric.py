@@ -24,7 +24,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import orjson
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+)
 
 from longmark.concurrency import concurrently
 from longmark.errors import BadInput, ModelError, NoScore, OverBudget
@@ -111,15 +119,25 @@ class Criterion(_Part):
     def values(self) -> dict[str, float]:
         """Label -> value, of a scale whose labels a reply names; empty: a range. ValueError for no scale."""
         if isinstance(self.scale, dict):
-            if len(set(self.scale.values())) < 2 or len({comparable(label) for label in self.scale}) < len(self.scale):
-                raise ValueError("expected two or more labels, different in more than case, with two or more values")
-            if len(self.scale) > _POINTS or any("\n" in label or not label.strip() for label in self.scale):
+            if len(set(self.scale.values())) < 2 or len(
+                {comparable(label) for label in self.scale}
+            ) < len(self.scale):
+                raise ValueError(
+                    "expected two or more labels, different in more than case, with two or more values"
+                )
+            if len(self.scale) > _POINTS or any(
+                "\n" in label or not label.strip() for label in self.scale
+            ):
                 raise ValueError(f"expected at most {_POINTS} labels of one line each")
             return self.scale
         if self.scale.replace(" ", "").casefold() == "yes/no":
             return {"yes": 1.0, "no": 0.0}
         low, high = self.range
-        return {str(point): float(point) for point in range(low, high + 1)} if high - low < _POINTS else {}
+        return (
+            {str(point): float(point) for point in range(low, high + 1)}
+            if high - low < _POINTS
+            else {}
+        )
 
     @property
     def range(self) -> tuple[int, int]:
@@ -146,7 +164,10 @@ class Criterion(_Part):
         """Whether a text is a label, point or number of the scale."""
         if self.values:
             return text in self.values
-        return bool(re.fullmatch(r"-?[0-9]{1,7}(\.[0-9]+)?", text)) and self.range[0] <= float(text) <= self.range[1]
+        return (
+            bool(re.fullmatch(r"-?[0-9]{1,7}(\.[0-9]+)?", text))
+            and self.range[0] <= float(text) <= self.range[1]
+        )
 
     def metric(self, name: str, rubric: Rubric) -> Metric:
         """The declaration of this criterion alone; prompts are NAME, NAME.expected and NAME.reasons."""
@@ -156,18 +177,26 @@ class Criterion(_Part):
         if self.values:
             values = self.values
             form = f"Reply with one of these and nothing else: {', '.join(values)}."
-            score, schema = f"one of these: {', '.join(values)}", {"type": "string", "enum": list(values)}
+            score, schema = (
+                f"one of these: {', '.join(values)}",
+                {"type": "string", "enum": list(values)},
+            )
             text = choice(tuple(values)).then(lambda label: (values[label], {"label": label}))
             tokens, token_form = _tokens(values), form
             if set(tokens) != {comparable(label) for label in values}:
-                named = ", ".join(f"{token.upper()} for {label}" for token, label in zip(tokens, values, strict=True))
+                named = ", ".join(
+                    f"{token.upper()} for {label}"
+                    for token, label in zip(tokens, values, strict=True)
+                )
                 token_form = f"Reply with one letter and nothing else: {named}."
         else:
             score = f"one whole number from {low:g} to {high:g}"
             form = f"Reply with {score} and nothing else."
             text = number(low, high).then(lambda score: (score, {}))
             tokens = {str(digit): low + (high - low) * digit / 9 for digit in range(10)}
-            token_form = f"Reply with one digit and nothing else: 0 stands for {low:g}, 9 for {high:g}."
+            token_form = (
+                f"Reply with one digit and nothing else: 0 stands for {low:g}, 9 for {high:g}."
+            )
         lines = [self.question, *(f"{key}: {meaning}" for key, meaning in self.anchors.items())]
         lines += [_example(i, one) for i, one in enumerate(self.examples, 1)]
         task = "\n".join(lines)
@@ -181,7 +210,9 @@ class Criterion(_Part):
         )
         worst = low if self.higher_is_better else high
         empty = Score(
-            worst, {"rule": "the answer is empty: it has the worst score, no judge was asked"}, automatic=True
+            worst,
+            {"rule": "the answer is empty: it has the worst score, no judge was asked"},
+            automatic=True,
         )
         return judged_metric(
             prompts,
@@ -221,7 +252,9 @@ class Rubric(_Part):
 
     def total(self, scores: Sequence[float]) -> float:
         """The weighted mean of the places of the criteria's scores on their scales, in [0, 1]."""
-        places = [one.weight * one.place(score) for one, score in zip(self.criteria, scores, strict=True)]
+        places = [
+            one.weight * one.place(score) for one, score in zip(self.criteria, scores, strict=True)
+        ]
         return math.fsum(places) / math.fsum(one.weight for one in self.criteria)
 
     def metric(self) -> Metric:
@@ -236,7 +269,10 @@ class Rubric(_Part):
                     return cast(Score, await part.score(example, models, params))
                 except NoScore as unscored:
                     return unscored
-                except (ModelError, OverBudget) as error:  # the other criteria keep what was paid for
+                except (
+                    ModelError,
+                    OverBudget,
+                ) as error:  # the other criteria keep what was paid for
                     return NoScore(error.status, str(error))
 
             results = dict(zip(parts, await concurrently(of, list(parts.values())), strict=True))
@@ -255,8 +291,12 @@ class Rubric(_Part):
             score=score,
             scores=specs,
             bounds=(None, None),
-            prompts=tuple({prompt.id: prompt for part in parts.values() for prompt in part.prompts}.values()),
-            calls=lambda example, params, judges: sum(part.calls(example, params, judges) for part in parts.values()),
+            prompts=tuple(
+                {prompt.id: prompt for part in parts.values() for prompt in part.prompts}.values()
+            ),
+            calls=lambda example, params, judges: sum(
+                part.calls(example, params, judges) for part in parts.values()
+            ),
             **self._identity(),
         )
 
@@ -269,7 +309,8 @@ class Rubric(_Part):
             scores.append(one.value)
             automatic = automatic and one.automatic
         parts = {
-            one.name: {"score": score, "weight": one.weight} for one, score in zip(self.criteria, scores, strict=True)
+            one.name: {"score": score, "weight": one.weight}
+            for one, score in zip(self.criteria, scores, strict=True)
         }
         return Score(self.total(scores), {"criteria": parts}, automatic)
 
@@ -277,7 +318,9 @@ class Rubric(_Part):
         lines = [self.description or self.criteria[0].question.partition("\n")[0], ""]
         for one in self.criteria:
             scale = (
-                ", ".join(f"{k} = {v:g}" for k, v in one.scale.items()) if isinstance(one.scale, dict) else one.scale
+                ", ".join(f"{k} = {v:g}" for k, v in one.scale.items())
+                if isinstance(one.scale, dict)
+                else one.scale
             )
             name = f"{one.name} (weight {one.weight:g}): " if self.several else ""
             lines.append(f"{name}{one.question} Scale: {scale}.")
@@ -291,7 +334,12 @@ class Rubric(_Part):
         of_scores = {key: value for key, value in content.items() if key != "reasons"}
         signed = orjson.dumps({**of_scores, "description": ""}, option=orjson.OPT_SORT_KEYS)
         source = hashlib.sha256(signed).hexdigest()[:16]
-        known = {"name": self.name, "doc": self._doc(), "source": source, "origin": {"rubric": content}}
+        known = {
+            "name": self.name,
+            "doc": self._doc(),
+            "source": source,
+            "origin": {"rubric": content},
+        }
         return {**known, "reasons": self.reasons}
 
 
@@ -303,22 +351,30 @@ def load(path: Path) -> tuple[str, Metric]:
     source = yaml_file.load(path, "--metrics")
     content = source.content
     if source.root is None or not isinstance(content, dict):
-        raise BadInput([at(path, 1, f"expected a rubric (name, criteria, …), found {found(content)}")], skippable=False)
+        raise BadInput(
+            [at(path, 1, f"expected a rubric (name, criteria, …), found {found(content)}")],
+            skippable=False,
+        )
     single = "criteria" not in content
     if single:
         of_file = {"name", "description", "inputs", "reasons", "empty_answer"}
         only = {key: value for key, value in content.items() if key not in of_file}
-        content = {**{key: value for key, value in content.items() if key in of_file}, "criteria": [only]}
+        content = {
+            **{key: value for key, value in content.items() if key in of_file},
+            "criteria": [only],
+        }
     try:
         rubric = Rubric.model_validate(content)
     except ValidationError as error:
         cut = 2 if single else 0
         source.check(
-            (where[cut:] if where[:1] == ("criteria",) else where, what) for where, what in _problems(error, single)
+            (where[cut:] if where[:1] == ("criteria",) else where, what)
+            for where, what in _problems(error, single)
         )
         raise  # never: an error has problems
     source.check(
-        (where[2:] if single and where[:1] == ("criteria",) else where, what) for where, what in _wrong(rubric, single)
+        (where[2:] if single and where[:1] == ("criteria",) else where, what)
+        for where, what in _wrong(rubric, single)
     )
     return rubric.name, rubric.metric()
 
@@ -326,7 +382,11 @@ def load(path: Path) -> tuple[str, Metric]:
 def _problems(error: ValidationError, single: bool) -> Iterator[tuple[tuple[Any, ...], str]]:
     """What pydantic found wrong, with the nearest keys of the part where it is. single: the file is one criterion."""
     of_file, of_one, of_example = (list(part.model_fields) for part in (Rubric, Criterion, Shown))
-    at_depth = {1: of_file, 3: list(dict.fromkeys([*of_file, *of_one])) if single else of_one, 5: of_example}
+    at_depth = {
+        1: of_file,
+        3: list(dict.fromkeys([*of_file, *of_one])) if single else of_one,
+        5: of_example,
+    }
     said = {depth: problems(error, known) for depth, known in at_depth.items()}
     for i, (where, what) in enumerate(problems(error)):
         yield where, said[len(where)][i][1] if len(where) in said else what
@@ -340,7 +400,10 @@ def _wrong(rubric: Rubric, single: bool) -> Iterator[tuple[tuple[Any, ...], str]
     for i, one in enumerate(rubric.criteria):
         where = ("criteria", i)
         if not single and (not one.name or one.name == TOTAL or one.name in names):
-            yield (*where, "name"), f"expected a name that no other criterion has, other than {TOTAL}"
+            yield (
+                (*where, "name"),
+                f"expected a name that no other criterion has, other than {TOTAL}",
+            )
         names.add(one.name)
         try:
             ends = one.bounds
@@ -353,7 +416,10 @@ def _wrong(rubric: Rubric, single: bool) -> Iterator[tuple[tuple[Any, ...], str]
                 yield (*where, "anchors", key), f"is not on the scale: {known}"
         for j, shown in enumerate(one.examples):
             if not one.on_scale(shown.score):
-                yield (*where, "examples", j, "score"), f"{shown.score[:80]} is not on the scale: {known}"
+                yield (
+                    (*where, "examples", j, "score"),
+                    f"{shown.score[:80]} is not on the scale: {known}",
+                )
 
 
 def _tokens(values: Mapping[str, float]) -> dict[str, float]:

@@ -72,7 +72,9 @@ def _base(folder: Path) -> tuple[str, str | None]:
         return (base["name"], str(base["identity"])) if own else (
             str(found["base_model_name_or_path"]), None)  # fmt: skip
     except (ValueError, KeyError, TypeError):
-        raise errors.UserError(f"{folder / file} names no base model; train the adapter again") from None
+        raise errors.UserError(
+            f"{folder / file} names no base model; train the adapter again"
+        ) from None
 
 
 def applied(model: Any, adapter: Adapter) -> Any:
@@ -80,7 +82,12 @@ def applied(model: Any, adapter: Adapter) -> Any:
     from peft import PeftModel
 
     remedy = "an adapter that was trained on this model"
-    return load_by("peft", str(adapter.folder), remedy, lambda: PeftModel.from_pretrained(model, adapter.folder).eval())
+    return load_by(
+        "peft",
+        str(adapter.folder),
+        remedy,
+        lambda: PeftModel.from_pretrained(model, adapter.folder).eval(),
+    )
 
 
 def _short(identity: str) -> str:

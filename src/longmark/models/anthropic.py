@@ -31,7 +31,9 @@ class AnthropicChat(HttpChat):
     path = "/messages"
     capabilities = Capabilities(logprobs=0)
 
-    def __init__(self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS) -> None:
+    def __init__(
+        self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS
+    ) -> None:
         super().__init__(endpoint, model, name, settings)
         self.identity = f"anthropic:{self.identity}"
 
@@ -53,10 +55,16 @@ class AnthropicChat(HttpChat):
         finish = finish_of(reply.get("stop_reason") or "end_turn")
         message = {
             "content": "".join(block["text"] for block in blocks if block["type"] == "text"),
-            "reasoning_content": "".join(block["thinking"] for block in blocks if block["type"] == "thinking"),
+            "reasoning_content": "".join(
+                block["thinking"] for block in blocks if block["type"] == "thinking"
+            ),
         }
         choice = {"message": message, "finish_reason": _FINISHES.get(finish, finish)}
-        return {"choices": [choice], "model": reply.get("model"), "usage": _usage(reply.get("usage"))}
+        return {
+            "choices": [choice],
+            "model": reply.get("model"),
+            "usage": _usage(reply.get("usage")),
+        }
 
     def _lesson(self, refusal: Refusal, body: dict[str, Any]) -> str | None:
         if "response_format" in body and refusal.names("output_config", "output_format"):
@@ -69,7 +77,9 @@ def _usage(usage: Any) -> Any:
     if not isinstance(usage, Mapping) or type(usage.get("input_tokens")) is not int:
         return None
     try:
-        served, taken = (count_of(usage.get(f"cache_{way}_input_tokens")) for way in ("read", "creation"))
+        served, taken = (
+            count_of(usage.get(f"cache_{way}_input_tokens")) for way in ("read", "creation")
+        )
     except ValueError:
         return None
     return {

@@ -116,7 +116,11 @@ class Budget:
     def asked(self, most: Tokens, price: Price) -> Reservation:
         """What a call needs that can take so much (its prompt estimated). It is not set aside yet."""
         prompt = _most_prompt(most)
-        usd = price(Tokens(min(prompt, MOST_TOKENS), 0, most.completion)) if self.max_usd is not None else 0.0
+        usd = (
+            price(Tokens(min(prompt, MOST_TOKENS), 0, most.completion))
+            if self.max_usd is not None
+            else 0.0
+        )
         return Reservation(most, prompt + most.completion, math.inf if usd is None else usd)
 
     def take(self, held: Reservation) -> bool:
@@ -160,7 +164,9 @@ class Budget:
         self._give_back(held)
         if tokens is not None:
             self.replies += tokens != Tokens() if self.max_usd is None else bool(usd)
-            self.overran = self.overran or (held.exceeded(tokens) and (self.max_tokens or self.max_usd) is not None)
+            self.overran = self.overran or (
+                held.exceeded(tokens) and (self.max_tokens or self.max_usd) is not None
+            )
         self.tokens += held.tokens if tokens is None else tokens.prompt + tokens.completion
         self.usd += held.usd if usd is None else usd
 
@@ -168,7 +174,10 @@ class Budget:
         if held.taken:
             held.taken = False
             self._out -= 1
-            self._tokens_out, self._usd_out = self._tokens_out - held.tokens, self._usd_out - held.usd
+            self._tokens_out, self._usd_out = (
+                self._tokens_out - held.tokens,
+                self._usd_out - held.usd,
+            )
         if not self._out:
             self._tokens_out, self._usd_out = 0, 0.0  # sums of floats leave a rest
 
@@ -178,7 +187,9 @@ class Budget:
         if limit != self.max_calls:
             mean = form.format(type(spent)(spent / self.replies)) if self.replies else ""
             so_far = f" The replies so far took {mean} each on average." if mean else ""
-            figures = f"{took} spent, {left} left, none of it reserved, and the next can take {more}"
+            figures = (
+                f"{took} spent, {left} left, none of it reserved, and the next can take {more}"
+            )
             self.stopped = f"{self.stopped[:-1]}: {figures}.{so_far}"
 
     def too_small(self, fitting: int, waiting: int, window: float) -> OverBudget:
@@ -230,7 +241,11 @@ def given(rate: TokenPrice, batch: float | None = None) -> Price:
 
     def price(tokens: Tokens) -> float | None:
         fresh = tokens.prompt - tokens.cached_prompt
-        return share * (fresh * rate.input + tokens.cached_prompt * cached + tokens.completion * rate.output) / 1e6
+        return (
+            share
+            * (fresh * rate.input + tokens.cached_prompt * cached + tokens.completion * rate.output)
+            / 1e6
+        )
 
     return price
 
@@ -244,18 +259,26 @@ def for_endpoint(model: str, base_url: str, batch: float | None = None) -> Price
 
     def price(tokens: Tokens) -> float | None:
         usage = Usage(
-            input_tokens=tokens.prompt, cache_read_tokens=tokens.cached_prompt or None, output_tokens=tokens.completion
+            input_tokens=tokens.prompt,
+            cache_read_tokens=tokens.cached_prompt or None,
+            output_tokens=tokens.completion,
         )
         try:
-            priced = calc_price(usage, model_ref=model, provider_api_url=base_url, genai_request_timestamp=now)
+            priced = calc_price(
+                usage, model_ref=model, provider_api_url=base_url, genai_request_timestamp=now
+            )
         except (LookupError, ValueError):
             return None
         usd = float(priced.total_price)
         if batch is None:
             return usd
-        with suppress(TypeError, LookupError, ValueError):  # TypeError: a list without prices of batches
+        with suppress(
+            TypeError, LookupError, ValueError
+        ):  # TypeError: a list without prices of batches
             where: Any = {"provider_api_url": base_url, "price_context": {"processing": "batch"}}
-            listed = float(calc_price(usage, model_ref=model, genai_request_timestamp=now, **where).total_price)
+            listed = float(
+                calc_price(usage, model_ref=model, genai_request_timestamp=now, **where).total_price
+            )
             return listed if listed < usd else usd * batch
         return usd * batch
 

@@ -47,7 +47,9 @@ class BudgetGroup:
     wake: Callable[[], None]
     _before: Amounts = field(init=False)
     _may: Amounts = (0, 0, 0.0)  # what the session may have spent in all,
-    _until: float = 0.0  # and until when: the lease, by this machine's clock, which goes on while it sleeps
+    _until: float = (
+        0.0  # and until when: the lease, by this machine's clock, which goes on while it sleeps
+    )
     _needed: Reservation | None = None
     _idle: bool = False
     _asking: asyncio.Task[None] | None = None
@@ -79,7 +81,9 @@ class BudgetGroup:
     def _fits(self, held: Reservation) -> bool:
         return time.time() < self._until and all(
             limit is None or not next_ or used + next_ <= may
-            for limit, used, next_, may in zip(self._limits, self._used, _needs(held), self._may, strict=True)
+            for limit, used, next_, may in zip(
+                self._limits, self._used, _needs(held), self._may, strict=True
+            )
         )
 
     @property
@@ -102,7 +106,9 @@ class BudgetGroup:
                     return
                 await asyncio.sleep(_EVERY / 4)
         except UserError as error:  # the cache is not usable
-            self.budget.stopped = f"The budget of the group {self.name} cannot be asked for: {error}"
+            self.budget.stopped = (
+                f"The budget of the group {self.name} cannot be asked for: {error}"
+            )
         finally:
             self._asking = None
             self.wake()
@@ -133,7 +139,9 @@ class BudgetGroup:
     def _exhausted(self, held: Reservation) -> None:
         limits = [
             form.format(limit)
-            for limit, form in zip(self._limits, ("{:,} requests", "{:,} tokens", "${:.6g}"), strict=True)
+            for limit, form in zip(
+                self._limits, ("{:,} requests", "{:,} tokens", "${:.6g}"), strict=True
+            )
             if limit is not None
         ]
         self.budget.stopped = (
@@ -153,14 +161,25 @@ class BudgetGroup:
             sums = store.do(f"{query} AND session <> ?", (self.name, self.token)).fetchone()
             left = [
                 math.inf if limit is None else limit - total - held - own
-                for limit, total, held, own in zip(self._limits, sums[:3], sums[3:], used, strict=True)
+                for limit, total, held, own in zip(
+                    self._limits, sums[:3], sums[3:], used, strict=True
+                )
             ]
             may = used
             for times, part in _STEPS:
-                if all(times * part * one <= rest or not one for one, rest in zip(wanted, left, strict=True)):
+                if all(
+                    times * part * one <= rest or not one
+                    for one, rest in zip(wanted, left, strict=True)
+                ):
                     may = _sum(used, wanted, times)
                     break
-            values = (*spent, *_sum(may, spent, -1), store.now() + stores.LEASE, self.name, self.token)
+            values = (
+                *spent,
+                *_sum(may, spent, -1),
+                store.now() + stores.LEASE,
+                self.name,
+                self.token,
+            )
             if not store.do(CHANGE, values).rowcount:
                 marks = ", ".join("?" * len(values))
                 insert = f"INSERT INTO budgets ({', '.join(COLUMNS)}, until, name, session) VALUES ({marks})"
@@ -177,7 +196,13 @@ class BudgetGroup:
 
     def _end_own(self) -> None:
         with self.cache.store.unit():
-            end(self.cache.store, self.name, self.token, self._spent, _sum(self._may, self._spent, -1))
+            end(
+                self.cache.store,
+                self.name,
+                self.token,
+                self._spent,
+                _sum(self._may, self._spent, -1),
+            )
 
 
 def _needs(held: Reservation) -> Amounts:

@@ -67,7 +67,9 @@ class CallCache:
         self._turn = Turn()
         self._flushed: asyncio.Future[None] | None = None
         self._flush: asyncio.Handle | None = None
-        self._writing: tuple[Future[None], Turn, asyncio.Future[None]] | None = None  # by the thread
+        self._writing: tuple[Future[None], Turn, asyncio.Future[None]] | None = (
+            None  # by the thread
+        )
         self._held: set[bytes] = set()
         self._renewal: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None  # of the renewal
@@ -101,7 +103,13 @@ class CallCache:
         return look.seen
 
     async def put(
-        self, key: bytes, kind: str, model: str, reply: bytes, usd: float | None, attempt: Attempt | None = None
+        self,
+        key: bytes,
+        kind: str,
+        model: str,
+        reply: bytes,
+        usd: float | None,
+        attempt: Attempt | None = None,
     ) -> None:
         """Returns when the reply is committed, with the end of the attempt that brought it if that was told before in
         the same turn of the event loop; a claim on its key ends with that."""
@@ -154,7 +162,11 @@ class CallCache:
         """How an attempt ended; written at the end of this turn of the event loop. state: `answered`, `unknown` (no
         reply was read, and it may have been billed) or `unreached` (there was no connection). status: 200 for a reply,
         an error's HTTP status, None where it had none. tokens, usd: as counted; None: not known."""
-        counts = (None, None, None) if tokens is None else (tokens.prompt, tokens.cached_prompt, tokens.completion)
+        counts = (
+            (None, None, None)
+            if tokens is None
+            else (tokens.prompt, tokens.cached_prompt, tokens.completion)
+        )
         self._turn.ended.append((attempt.id, state, status, *counts, usd))
         self._begin()
 
@@ -192,7 +204,9 @@ class CallCache:
     def _begin(self) -> asyncio.Future[None]:
         """The commit at the end of this turn of the event loop, or after the one under way."""
         loop = asyncio.get_running_loop()
-        if self._writing is not None and self._writing[2].get_loop() is not loop:  # which has ended since
+        if (
+            self._writing is not None and self._writing[2].get_loop() is not loop
+        ):  # which has ended since
             self._written()
         if self._flushed is None or self._flushed.get_loop() is not loop:
             self._flushed = loop.create_future()
@@ -268,7 +282,9 @@ class CallCache:
         for wish in turn.wanted:
             wish.granted.clear()
         if isinstance(error, self.store.Failure):
-            error = UserError(f"the call cache {self.path} cannot be written ({error}); repeat the command to resume")
+            error = UserError(
+                f"the call cache {self.path} cannot be written ({error}); repeat the command to resume"
+            )
         done.set_exception(error)
         done.exception()  # a `release` waits for nothing: that is no "exception never retrieved"
 
@@ -284,7 +300,9 @@ class CallCache:
 
     def known(self, endpoint: str, fact: str) -> bool:
         """Whether an endpoint is known for something (`text-only`: it refuses JSON schemas)."""
-        found = self.do("SELECT 1 FROM facts WHERE endpoint = ? AND fact = ?", (endpoint, fact)).fetchone()
+        found = self.do(
+            "SELECT 1 FROM facts WHERE endpoint = ? AND fact = ?", (endpoint, fact)
+        ).fetchone()
         return found is not None
 
     def remember(self, endpoint: str, fact: str) -> None:
@@ -298,7 +316,9 @@ class CallCache:
         query = "SELECT model, kind, count(*), sum(length(reply)) FROM calls GROUP BY model, kind ORDER BY model, kind"
         lines = [CacheLine(*line) for line in self.do(query)]
         if any(not isinstance(line.model, str) or not isinstance(line.size, int) for line in lines):
-            raise UserError(f"the call cache {self.path} is damaged (a call has no model or no reply); name another")
+            raise UserError(
+                f"the call cache {self.path} is damaged (a call has no model or no reply); name another"
+            )
         return lines
 
     def clear(self, model: str | None = None) -> tuple[int, int]:
@@ -316,7 +336,8 @@ class CallCache:
             count = self.do("DELETE FROM calls WHERE model = ?", (model,)).rowcount
             name = model.removeprefix("openai:")  # facts are kept by model and base URL
             self.do(
-                "DELETE FROM facts WHERE endpoint = ? OR endpoint LIKE ?", (name, f"{name}@https://api.openai.com/%")
+                "DELETE FROM facts WHERE endpoint = ? OR endpoint LIKE ?",
+                (name, f"{name}@https://api.openai.com/%"),
             )
         self.store.shrink()
         return count, attempts
@@ -324,7 +345,9 @@ class CallCache:
     def ledger_size(self) -> tuple[int, int]:
         """Rows of the ledger, and their size in bytes, about."""
         self._settle_ended()
-        row = self.do("SELECT count(*), sum(length(model) + length(kind) + 90) FROM attempts").fetchone()
+        row = self.do(
+            "SELECT count(*), sum(length(model) + length(kind) + 90) FROM attempts"
+        ).fetchone()
         return row[0], row[1] or 0
 
     def take_from(self, place: Path | str) -> Copied:

@@ -76,7 +76,9 @@ DEFAULT = ("judge", "embedder")  # what `longmark models install` brings when no
 def entry(name: str) -> EmbeddedModel:
     """The catalogue's entry for a name."""
     if name not in MODELS:
-        raise errors.UnknownName("embedded model", name, MODELS, f"The embedded models are: {', '.join(MODELS)}.")
+        raise errors.UnknownName(
+            "embedded model", name, MODELS, f"The embedded models are: {', '.join(MODELS)}."
+        )
     return MODELS[name]
 
 

@@ -61,9 +61,7 @@ if TYPE_CHECKING:
 
 _HALVINGS = 32  # of a batch, more than any has
 _LOOK_AGAIN = 0.1  # seconds between two looks for a reply that another process has asked for
-_STEP = (
-    256  # prompt tokens, to multiples of which the most that an attempt can cost is rounded up: a price takes 0.15 ms
-)
+_STEP = 256  # prompt tokens, to multiples of which the most that an attempt can cost is rounded up: a price takes 0.15 ms
 
 
 class _Held(ModelError):
@@ -124,7 +122,9 @@ class _Kind(Generic[Reply]):
 
     @cached_property
     def form(self) -> TypeAdapter[Reply]:
-        return TypeAdapter(self.reply)  # made where the first reply is checked: it takes milliseconds
+        return TypeAdapter(
+            self.reply
+        )  # made where the first reply is checked: it takes milliseconds
 
 
 Stored = tuple[Any, float | None]  # a reply, and what it cost in US dollars
@@ -171,7 +171,9 @@ class Client(Sender):
 
     def at_once(self, models: Sequence[Backend], usual: int) -> int:
         """How many examples are worked on at once: more, where a model's calls go in batches."""
-        return self.batches.width(models, usual) if any(map(self._batching.wants, models)) else usual
+        return (
+            self.batches.width(models, usual) if any(map(self._batching.wants, models)) else usual
+        )
 
     def share_budget(self, name: str) -> None:
         """All sessions of this name on this cache share the limits of the budget."""
@@ -200,10 +202,14 @@ class Client(Sender):
             check(message.content for message in request.messages)
         return (await self._call(_CHATS, model, [request], usage_log))[0]
 
-    async def embed(self, model: Embedder, texts: Sequence[str], usage_log: UsageLog) -> list[tuple[float, ...]]:
+    async def embed(
+        self, model: Embedder, texts: Sequence[str], usage_log: UsageLog
+    ) -> list[tuple[float, ...]]:
         """One vector a text, in their order. Each text is cached by itself; those that are new go out in batches of the
         model's size, each a call of its own. ServerFault where the vectors are of different lengths."""
-        vectors = [reply.vectors[0] for reply in await self._call(_EMBEDS, model, list(texts), usage_log)]
+        vectors = [
+            reply.vectors[0] for reply in await self._call(_EMBEDS, model, list(texts), usage_log)
+        ]
         if len({len(vector) for vector in vectors}) > 1:
             raise ServerFault(
                 f"{model.name} gives embeddings of different lengths; if another model now has this name, "
@@ -211,20 +217,26 @@ class Client(Sender):
             )
         return vectors
 
-    async def rerank(self, model: Reranker, query: str, documents: Sequence[str], usage_log: UsageLog) -> RerankReply:
+    async def rerank(
+        self, model: Reranker, query: str, documents: Sequence[str], usage_log: UsageLog
+    ) -> RerankReply:
         """A score a document, in their order; out of several calls where the model takes fewer documents in one."""
         if not documents:
             return RerankReply(())
 
         while True:
             batch = getattr(model, "batch", None) or len(documents)
-            key = call_key(model.identity, _RERANKS.name, {"query": query, "documents": list(documents)})
+            key = call_key(
+                model.identity, _RERANKS.name, {"query": query, "documents": list(documents)}
+            )
             if self._stored(key, await self.cache.look([key]), _RERANKS, usage_log) is not None:
                 batch = len(documents)  # requested before smaller batches were learnt
             parts = [list(documents[i : i + batch]) for i in range(0, len(documents), batch)]
             requests = [{"query": query, "documents": part} for part in parts]
             try:
-                found = await concurrently(lambda one: self._call(_RERANKS, model, [one], usage_log), requests)
+                found = await concurrently(
+                    lambda one: self._call(_RERANKS, model, [one], usage_log), requests
+                )
             except TooManyInputs:
                 if (getattr(model, "batch", None) or batch) >= batch:
                     raise
@@ -242,7 +254,10 @@ class Client(Sender):
         """Probabilities (entails, contradicts, neutral) of each hypothesis, in their order. Each pair is cached by
         itself; those that are new go out in one call."""
         pairs = [{"premise": premise, "hypothesis": hypothesis} for hypothesis in hypotheses]
-        return [reply.probabilities[0] for reply in await self._call(_RELATIONS, model, pairs, usage_log)]
+        return [
+            reply.probabilities[0]
+            for reply in await self._call(_RELATIONS, model, pairs, usage_log)
+        ]
 
     async def likelihood(
         self, model: LanguageModel, request: LikelihoodRequest, usage_log: UsageLog
@@ -255,10 +270,14 @@ class Client(Sender):
         """One reply a request, in their order; each is cached by itself. A model that shares prefixes gets those that
         are new in one call; any other one gets them one by one, queued in their order."""
         if not isinstance(model, PrefixSharing):
-            return await concurrently(lambda request: self.likelihood(model, request, usage_log), requests)
+            return await concurrently(
+                lambda request: self.likelihood(model, request, usage_log), requests
+            )
         return await self._call(_LIKELIHOODS, model, list(requests), usage_log)
 
-    async def _call(self, kind: _Kind[Reply], model: Backend, requests: list[Any], usage_log: UsageLog) -> list[Reply]:
+    async def _call(
+        self, kind: _Kind[Reply], model: Backend, requests: list[Any], usage_log: UsageLog
+    ) -> list[Reply]:
         """The replies to requests of one kind: from the cache, from equal calls under way, the rest in calls of the
         model's batch size."""
         keys = [call_key(model.identity, kind.name, request) for request in requests]
@@ -287,7 +306,9 @@ class Client(Sender):
                     mine[key] = request
             if mine and self._dry:
                 way = self._way(kind, model, next(iter(mine)), usage_log)
-                raise WouldCall(kind.most(model, list(mine.values())), self.price(way), usage_log.usage.calls)
+                raise WouldCall(
+                    kind.most(model, list(mine.values())), self.price(way), usage_log.usage.calls
+                )
             # before anything is awaited, so that nobody else begins the same call
             flights: dict[bytes, asyncio.Future[Stored]] = {key: asyncio.Future() for key in mine}
             self._flights.update(flights)
@@ -314,14 +335,21 @@ class Client(Sender):
     def check_room(self, calls: int) -> None:
         self.cache.check_room(calls)
 
-    def _stored(self, key: bytes, seen: Seen, kind: _Kind[Reply], usage_log: UsageLog) -> Stored | None:
+    def _stored(
+        self, key: bytes, seen: Seen, kind: _Kind[Reply], usage_log: UsageLog
+    ) -> Stored | None:
         """What was seen in the cache, if it can be read and is not to be asked anew."""
         if usage_log.refresh and key not in self._asked_anew:
             return None
         return _read(kind, seen.replies.get(key))
 
     async def _fly(
-        self, kind: _Kind[Reply], model: Backend, wanted: dict[bytes, Any], usage_log: UsageLog, held: set[bytes]
+        self,
+        kind: _Kind[Reply],
+        model: Backend,
+        wanted: dict[bytes, Any],
+        usage_log: UsageLog,
+        held: set[bytes],
     ) -> tuple[dict[bytes, Stored], bool]:
         """Sends what nobody has requested yet, stores the replies, and gives them to whoever needs the same meanwhile;
         and whether anything was sent. What another process has requested (held: as was seen last) is waited for."""
@@ -338,7 +366,10 @@ class Client(Sender):
                         sent = True
                         continue
                 seen = await self.cache.look(left, every=anew)
-                held, stale = seen.held, False  # what is stored and cannot be read is as good as none
+                held, stale = (
+                    seen.held,
+                    False,
+                )  # what is stored and cannot be read is as good as none
                 for key, found in seen.replies.items():
                     reply = None if usage_log.refresh else _read(kind, found)
                     if reply is not None:
@@ -369,7 +400,13 @@ class Client(Sender):
                 del self._flights[key]
 
     async def _send(
-        self, kind: _Kind[Reply], model: Backend, wanted: dict[bytes, Any], usage_log: UsageLog, *, anew: bool
+        self,
+        kind: _Kind[Reply],
+        model: Backend,
+        wanted: dict[bytes, Any],
+        usage_log: UsageLog,
+        *,
+        anew: bool,
     ) -> dict[bytes, Stored]:
         """The replies to those of the requests that no other process makes, checked and stored; _Held if there are
         none. Each attempt is claimed and written as sent in one transaction, when its place and its money are there;
@@ -385,13 +422,19 @@ class Client(Sender):
             nonlocal attempt, unknown
             again = bool(granted)
             requests = granted if again else wanted
-            resend = self._resend_unknown or model.width is not None or getattr(model, "known", False)
+            resend = (
+                self._resend_unknown or model.width is not None or getattr(model, "known", False)
+            )
             if not resend:
                 await self._check_known(model, requests, just_now=unknown)
             most = kind.most(model, list(requests.values()))
             state = getattr(model, "sent_as", "sent")
-            attempt = Attempt(attempt.session, kind.name, model.name, most, self._cost(model, most), state)
-            claimed = await self.cache.claim(requests, attempt, anew=anew, again=again, resend=resend)
+            attempt = Attempt(
+                attempt.session, kind.name, model.name, most, self._cost(model, most), state
+            )
+            claimed = await self.cache.claim(
+                requests, attempt, anew=anew, again=again, resend=resend
+            )
             granted.update({key: request for key, request in wanted.items() if key in claimed})
             if not granted:
                 raise _Held(f"another process calls {model.name} for this").unsent()
@@ -404,13 +447,17 @@ class Client(Sender):
             except BaseException as error:
                 if not hasattr(model, "sent_as"):
                     self.cache.end(attempt, "unknown")
-                elif isinstance(error, Exception) and model.sent_as == "queued":  # else it stays as it stands
+                elif (
+                    isinstance(error, Exception) and model.sent_as == "queued"
+                ):  # else it stays as it stands
                     self.cache.withdraw(attempt)
                     unknown = False
                 raise
             unknown = False
             tokens = total_tokens(reply.tokens for reply in replies)
-            self.cache.end(attempt, "answered", 200, tokens, None if tokens is None else price(tokens))
+            self.cache.end(
+                attempt, "answered", 200, tokens, None if tokens is None else price(tokens)
+            )
             return replies
 
         async def keep(replies: list[Reply]) -> None:
@@ -423,7 +470,9 @@ class Client(Sender):
             await (asyncio.gather(*puts) if len(puts) > 1 else puts[0])
 
         try:
-            await self.send(model, call, keep, lambda: kind.most(model, list((granted or wanted).values())))
+            await self.send(
+                model, call, keep, lambda: kind.most(model, list((granted or wanted).values()))
+            )
         finally:
             self.cache.release(granted, unknown=unknown)
         return landed
@@ -457,19 +506,27 @@ class Client(Sender):
             self._most_usd[key] = self.price(model)(most)
         return self._most_usd[key]
 
-    async def _check_known(self, model: Backend, keys: Collection[bytes], *, just_now: bool) -> None:
+    async def _check_known(
+        self, model: Backend, keys: Collection[bytes], *, just_now: bool
+    ) -> None:
         """NotResent where the last attempt of one of these calls is unknown. just_now: that of this session is."""
         unknown = {} if just_now else await self.cache.aside(self.cache.unknown, keys)
-        found = time.time() if just_now else max((one.sent for one in unknown.values()), default=None)
+        found = (
+            time.time() if just_now else max((one.sent for one in unknown.values()), default=None)
+        )
         if found is not None:
             self.not_resent += 1
-            when = datetime.fromtimestamp(found, UTC).isoformat(" ", "minutes").removesuffix("+00:00")
+            when = (
+                datetime.fromtimestamp(found, UTC).isoformat(" ", "minutes").removesuffix("+00:00")
+            )
             raise NotResent(
                 f"the last attempt of this call to {model.name} ({when} UTC) got no reply and may have been billed; it "
                 "is sent again with --resend-unknown yes"
             ).unsent()
 
-    def _book(self, model: Backend, usage_log: UsageLog, replies: dict[bytes, Stored], *, sent: bool) -> None:
+    def _book(
+        self, model: Backend, usage_log: UsageLog, replies: dict[bytes, Stored], *, sent: bool
+    ) -> None:
         """Records a call's usage for the caller: one call, and its tokens if nobody asked for them before."""
         self.counts.from_cache += not sent
         usage_log.sent += sent
@@ -492,7 +549,9 @@ def _read(kind: _Kind[Reply], found: tuple[bytes, float | None] | None) -> Store
     """A stored reply and its price; None where there is none, or one that cannot be read: of another version, or
     damaged."""
     try:
-        if found is None or not (found[1] is None or (isinstance(found[1], float) and 0 <= found[1] < math.inf)):
+        if found is None or not (
+            found[1] is None or (isinstance(found[1], float) and 0 <= found[1] < math.inf)
+        ):
             return None
         return kind.form.validate_json(found[0], strict=True), found[1]
     except (ValidationError, TypeError):
@@ -504,7 +563,10 @@ def _checked(reply: Reply, kind: _Kind[Reply], name: str) -> tuple[Reply, bytes]
     try:
         data = redact_reply(orjson.dumps(reply))
         return kind.form.validate_json(data, strict=True), data
-    except (ValidationError, TypeError) as error:  # TypeError: half a surrogate pair cannot be written
+    except (
+        ValidationError,
+        TypeError,
+    ) as error:  # TypeError: half a surrogate pair cannot be written
         first = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else None
         why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else str(error)
     raise ServerFault(f"{name} sent an invalid reply: {why}", 200)
@@ -542,9 +604,13 @@ async def _chat(model: Chat, requests: list[ChatRequest]) -> list[ChatReply]:
 async def _embed(model: Embedder, texts: list[str]) -> list[EmbedReply]:
     reply = await model.embed(texts)
     if len(reply.vectors) != len(texts):
-        raise ServerFault(f"{model.name} gave {len(reply.vectors)} vectors for {len(texts)} texts", 200).with_bill()
+        raise ServerFault(
+            f"{model.name} gave {len(reply.vectors)} vectors for {len(texts)} texts", 200
+        ).with_bill()
     shares = _shares(reply.tokens, len(texts))
-    return [EmbedReply((vector,), share) for vector, share in zip(reply.vectors, shares, strict=True)]
+    return [
+        EmbedReply((vector,), share) for vector, share in zip(reply.vectors, shares, strict=True)
+    ]
 
 
 async def _rerank(model: Reranker, requests: list[dict[str, Any]]) -> list[RerankReply]:
@@ -554,20 +620,31 @@ async def _rerank(model: Reranker, requests: list[dict[str, Any]]) -> list[Reran
 async def _classify(model: RelationModel, pairs: list[dict[str, str]]) -> list[RelationReply]:
     reply = await model.classify(pairs[0]["premise"], [pair["hypothesis"] for pair in pairs])
     if len(reply.probabilities) != len(pairs):
-        raise ServerFault(f"{model.name} classified {len(reply.probabilities)} of {len(pairs)} pairs", 200).with_bill()
+        raise ServerFault(
+            f"{model.name} classified {len(reply.probabilities)} of {len(pairs)} pairs", 200
+        ).with_bill()
     shares = _shares(reply.tokens, len(pairs))
-    return [RelationReply((triple,), share) for triple, share in zip(reply.probabilities, shares, strict=True)]
+    return [
+        RelationReply((triple,), share)
+        for triple, share in zip(reply.probabilities, shares, strict=True)
+    ]
 
 
-async def _likelihood(model: LanguageModel, requests: list[LikelihoodRequest]) -> list[LikelihoodReply]:
+async def _likelihood(
+    model: LanguageModel, requests: list[LikelihoodRequest]
+) -> list[LikelihoodReply]:
     if len(requests) > 1 and isinstance(model, PrefixSharing):
         return await model.likelihoods(requests)
     return [await model.likelihood(requests[0])]
 
 
 def _most_of_chat(model: Any, requests: list[ChatRequest]) -> Tokens:
-    limit = model.reply_limit(requests[0]) if hasattr(model, "reply_limit") else requests[0].max_tokens
-    schema = orjson.dumps(requests[0].schema).decode() if requests[0].schema else ""  # endpoints add it to the prompt
+    limit = (
+        model.reply_limit(requests[0]) if hasattr(model, "reply_limit") else requests[0].max_tokens
+    )
+    schema = (
+        orjson.dumps(requests[0].schema).decode() if requests[0].schema else ""
+    )  # endpoints add it to the prompt
     return _most(*(message.content for message in requests[0].messages), schema, completion=limit)
 
 
@@ -579,7 +656,15 @@ _RERANKS = _Kind(
     _rerank,
     lambda _, all_: _most(*(t for d in all_[0]["documents"] for t in (all_[0]["query"], d))),
 )
-_RELATIONS = _Kind("relation", RelationReply, _classify, lambda _, all_: _most(*(t for p in all_ for t in p.values())))
+_RELATIONS = _Kind(
+    "relation",
+    RelationReply,
+    _classify,
+    lambda _, all_: _most(*(t for p in all_ for t in p.values())),
+)
 _LIKELIHOODS = _Kind(
-    "likelihood", LikelihoodReply, _likelihood, lambda _, all_: _most(*(t for r in all_ for t in (r.prompt, r.text)))
+    "likelihood",
+    LikelihoodReply,
+    _likelihood,
+    lambda _, all_: _most(*(t for r in all_ for t in (r.prompt, r.text))),
 )

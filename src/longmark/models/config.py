@@ -50,12 +50,10 @@ FILE = "longmark.yaml"
 SECTIONS = ("runs", "run", "look", "report", "compare", "metaeval", "power")  # what else it holds
 _NAME = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")
 _HEADER = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110, section 5.6.2
-_TRANSPORT = (
-    re.compile(  # headers that say how a request is sent, to whom, and in what form: they are not a file's to say
-        "host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|expect|via|forwarded|x-forwarded-.*|proxy-.*|"
-        "content-(length|type|encoding|transfer-encoding)|accept|accept-encoding|:.*",
-        re.IGNORECASE,
-    )
+_TRANSPORT = re.compile(  # headers that say how a request is sent, to whom, and in what form: they are not a file's to say
+    "host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|expect|via|forwarded|x-forwarded-.*|proxy-.*|"
+    "content-(length|type|encoding|transfer-encoding)|accept|accept-encoding|:.*",
+    re.IGNORECASE,
 )
 _VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = re.compile("auth|key|token|secret|cookie|password|signature|credential", re.IGNORECASE)
@@ -100,7 +98,9 @@ def _filled(text: str) -> str:
 
 
 Text = Annotated[str, Strict(), AfterValidator(_filled)]
-Value = Annotated[Text, BeforeValidator(_text), WithJsonSchema({"type": ["string", "number", "boolean"]})]
+Value = Annotated[
+    Text, BeforeValidator(_text), WithJsonSchema({"type": ["string", "number", "boolean"]})
+]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**9)]
 Dollars = Annotated[float, Field(strict=True, ge=0, le=10**6, allow_inf_nan=False)]
 
@@ -118,7 +118,8 @@ class Price(_Part):
         None, description="a million prompt tokens that the endpoint reused (default: input)"
     )
     batch: Annotated[float, Field(strict=True, ge=0, le=1)] | None = Field(
-        None, description="share of these prices that a call in a batch costs (default: as the vendor documents it)"
+        None,
+        description="share of these prices that a call in a batch costs (default: as the vendor documents it)",
     )
 
 
@@ -126,31 +127,55 @@ class Entry(_Part):
     """A model of the file."""
 
     model: Text = Field(description="the model's name at the endpoint; for azure, the deployment")
-    endpoint: Text | None = Field(None, description="the base URL (default: the endpoint of the dialect's vendor)")
+    endpoint: Text | None = Field(
+        None, description="the base URL (default: the endpoint of the dialect's vendor)"
+    )
     dialect: Literal["openai", "azure", "anthropic", "gemini"] = Field(
         "openai", description="the API that the endpoint implements"
     )
-    key_env: Text | None = Field(None, description="the environment variable that holds the API key")
-    key_command: Annotated[tuple[Annotated[str, Strict()], ...], Field(min_length=1)] | None = Field(
-        None, description="a command and its arguments that prints the API key; it runs once, without a shell"
+    key_env: Text | None = Field(
+        None, description="the environment variable that holds the API key"
     )
-    headers: dict[str, Value] = Field({}, description="HTTP headers of every request; ${VARIABLE} is replaced")
-    query: dict[str, Value] = Field({}, description="query parameters of every request; ${VARIABLE} is replaced")
+    key_command: Annotated[tuple[Annotated[str, Strict()], ...], Field(min_length=1)] | None = (
+        Field(
+            None,
+            description="a command and its arguments that prints the API key; it runs once, without a shell",
+        )
+    )
+    headers: dict[str, Value] = Field(
+        {}, description="HTTP headers of every request; ${VARIABLE} is replaced"
+    )
+    query: dict[str, Value] = Field(
+        {}, description="query parameters of every request; ${VARIABLE} is replaced"
+    )
     body: dict[str, Any] = Field({}, description="members added to the JSON of every request")
     temperature: _sampling("minimum", 2) = Field(  # type: ignore[valid-type]
-        ASKED, description="sent with every request; none: never sent (default: what the metric requests)"
+        ASKED,
+        description="sent with every request; none: never sent (default: what the metric requests)",
     )
     top_p: _sampling("exclusiveMinimum", 1) = Field(  # type: ignore[valid-type]
-        ASKED, description="sent with every request; none: never sent (default: what the metric requests)"
+        ASKED,
+        description="sent with every request; none: never sent (default: what the metric requests)",
     )
-    max_tokens: Count | None = Field(None, description="the token limit of a reply is at least this")
+    max_tokens: Count | None = Field(
+        None, description="the token limit of a reply is at least this"
+    )
     thinking_tokens: Annotated[int, Field(strict=True, ge=0, le=10**9)] | None = Field(
-        None, description="tokens added to the limit of every reply, for thinking (default: by the model's name)"
+        None,
+        description="tokens added to the limit of every reply, for thinking (default: by the model's name)",
     )
-    price: Price | None = Field(None, description="US dollars for a million tokens (default: the list of genai-prices)")
-    requests_per_minute: Count | None = Field(None, description="maximum number of requests in a minute")
-    tokens_per_minute: Count | None = Field(None, description="maximum number of tokens sent and received in a minute")
-    context_window: Count | None = Field(None, description="maximum number of tokens of prompt and reply together")
+    price: Price | None = Field(
+        None, description="US dollars for a million tokens (default: the list of genai-prices)"
+    )
+    requests_per_minute: Count | None = Field(
+        None, description="maximum number of requests in a minute"
+    )
+    tokens_per_minute: Count | None = Field(
+        None, description="maximum number of tokens sent and received in a minute"
+    )
+    context_window: Count | None = Field(
+        None, description="maximum number of tokens of prompt and reply together"
+    )
     batch: Annotated[bool, Strict()] | None = Field(
         None, description="whether calls go in batches (default: as --batch says)"
     )
@@ -180,7 +205,9 @@ class Entry(_Part):
         """The variable of the key: the one that the file names, or the vendor's at the vendor's own endpoint (azure:
         at any of Azure's, where it is set)."""
         own = self.base_url == self.vendor.url or (
-            self.dialect == "azure" and _is_set(self.vendor.variable) and is_host_of(self.vendor, self.base_url)
+            self.dialect == "azure"
+            and _is_set(self.vendor.variable)
+            and is_host_of(self.vendor, self.base_url)
         )
         return self.key_env or (self.vendor.variable if own else None)
 
@@ -196,7 +223,11 @@ class Entry(_Part):
         what = {"model": self.model, "endpoint": self.base_url}
         dialect = {} if self.dialect == "openai" else {"dialect": self.dialect}
         given = self.settings.fixed()
-        none = {name: "none" for name in ("temperature", "top_p") if name in given and given[name] is None}
+        none = {
+            name: "none"
+            for name in ("temperature", "top_p")
+            if name in given and given[name] is None
+        }
         return what | dialect | given | none
 
     def reach(self, name: str) -> Reach:
@@ -205,7 +236,11 @@ class Entry(_Part):
         azures = self.dialect == "azure" and is_host_of(self.vendor, at)
         own = self.vendor.variable if at == self.vendor.url or azures else ""
         command = self.key_command or ()
-        here = (path for path in map(Path, command) if not path.is_absolute() or path.is_relative_to(Path.cwd()))
+        here = (
+            path
+            for path in map(Path, command)
+            if not path.is_absolute() or path.is_relative_to(Path.cwd())
+        )
         return Reach(
             name,
             at,
@@ -238,8 +273,13 @@ class Entry(_Part):
 
     def expanded(self, name: str) -> tuple[dict[str, str], dict[str, str]]:
         """The headers and the query with the values of the variables. UserError for a variable that is not set."""
-        headers = {key.lower(): keys.expand(value, f"{name}: headers.{key}") for key, value in self.headers.items()}
-        return headers, {key: keys.expand(value, f"{name}: query.{key}") for key, value in self.query.items()}
+        headers = {
+            key.lower(): keys.expand(value, f"{name}: headers.{key}")
+            for key, value in self.headers.items()
+        }
+        return headers, {
+            key: keys.expand(value, f"{name}: query.{key}") for key, value in self.query.items()
+        }
 
 
 class _File(_Part):
@@ -291,12 +331,16 @@ def load(path: Path) -> Config:
     if not content:
         source.check([((), "expected `models` or `runs`")])
     try:
-        read = _File.model_validate({key: value for key, value in content.items() if not _is_section(key)})
+        read = _File.model_validate(
+            {key: value for key, value in content.items() if not _is_section(key)}
+        )
     except ValidationError as error:
         source.check(_problems(error))
         raise  # never: an error has problems
     source.check(
-        (("models", name, *where), what) for name, entry in read.models.items() for where, what in _wrong(name, entry)
+        (("models", name, *where), what)
+        for name, entry in read.models.items()
+        for where, what in _wrong(name, entry)
     )
     return Config(read.models, path)
 
@@ -313,7 +357,9 @@ def in_folder() -> Config | None:
 
 def _problems(error: ValidationError) -> Iterator[tuple[tuple[Any, ...], str]]:
     """What pydantic found wrong, with the nearest keys of the part where it is."""
-    for where, what in problems(error, lambda at: [*yaml_file.keys_at(_File, at), *(() if at else sections())]):
+    for where, what in problems(
+        error, lambda at: [*yaml_file.keys_at(_File, at), *(() if at else sections())]
+    ):
         secret = where[2:3] in (("headers",), ("query",), ("key_env",), ("key_command",))
         yield where, what.partition(", found")[0] if secret else what
 
@@ -322,9 +368,15 @@ def _wrong(name: str, entry: Entry) -> Iterator[tuple[tuple[str, ...], str]]:
     """Where an entry does not fit its name, or its parts do not fit each other. No message shows a value that may be a
     key."""
     if not _NAME.fullmatch(name) or name in SCHEMES:
-        yield (), "a name consists of letters, digits, `.`, `_` and `-`, and must not be another form of model name"
+        yield (
+            (),
+            "a name consists of letters, digits, `.`, `_` and `-`, and must not be another form of model name",
+        )
     if entry.key_env is not None and not _VARIABLE.fullmatch(entry.key_env):
-        yield ("key_env",), "expected the name of an environment variable; do not write the key into the file"
+        yield (
+            ("key_env",),
+            "expected the name of an environment variable; do not write the key into the file",
+        )
     if entry.key_env is not None and entry.key_command is not None:
         yield ("key_command",), "expected key_env or key_command, not both"
     try:
@@ -348,7 +400,10 @@ def _wrong(name: str, entry: Entry) -> Iterator[tuple[tuple[str, ...], str]]:
     for part, table in (("headers", entry.headers), ("query", entry.query)):
         for key, value in table.items():
             if _SECRET.search(key) and not VARIABLE.search(value):
-                yield (part, key), "may be a secret: replace it by ${VARIABLE}, an environment variable"
+                yield (
+                    (part, key),
+                    "may be a secret: replace it by ${VARIABLE}, an environment variable",
+                )
     for key in entry.body:
         if key in _OURS:
             yield ("body", key), "is set by longmark and cannot be replaced"

@@ -23,7 +23,9 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return seconds if math.isfinite(seconds) and seconds >= 0 else None
     try:
         until = parsedate_to_datetime(headers["retry-after"]).timestamp()
-        now = parsedate_to_datetime(headers["date"]).timestamp() if "date" in headers else time.time()
+        now = (
+            parsedate_to_datetime(headers["date"]).timestamp() if "date" in headers else time.time()
+        )
         return max(0.0, until - now)
     except (KeyError, ValueError, TypeError, OverflowError):
         return None
@@ -43,7 +45,9 @@ def words_of(body: Any, raw: bytes) -> tuple[str, str, str]:
         message = "; ".join(map(_fault, message[:20]))
     code = shortened(source.get("code") or source.get("type") or "")
     message = shortened(message)
-    about = source.get("metadata")  # OpenRouter: the words of the provider behind it, or what its moderation flagged
+    about = source.get(
+        "metadata"
+    )  # OpenRouter: the words of the provider behind it, or what its moderation flagged
     if isinstance(about, dict):
         message += f" ({shortened(about['raw'])})" if about.get("raw") else ""
         code = "content_filter" if "flagged_input" in about else code
@@ -54,7 +58,11 @@ def _fault(item: Any) -> str:
     if not isinstance(item, dict):
         return shortened(item)
     place = item.get("loc", ())
-    where = ".".join(map(shortened, place[:20])) if isinstance(place, (list, tuple)) else shortened(place)
+    where = (
+        ".".join(map(shortened, place[:20]))
+        if isinstance(place, (list, tuple))
+        else shortened(place)
+    )
     return f"{where} {shortened(item.get('msg', ''))}".strip()
 
 

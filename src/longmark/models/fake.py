@@ -69,7 +69,9 @@ class FakeChat(_Fake):
         self.in_flight = 0
         self.most_in_flight = 0
         self._answers = answers
-        self._left = list(answers) if isinstance(answers, Sequence) and not isinstance(answers, str) else []
+        self._left = (
+            list(answers) if isinstance(answers, Sequence) and not isinstance(answers, str) else []
+        )
         self._logprobs = logprobs
         self._latency = latency
 
@@ -88,7 +90,9 @@ class FakeChat(_Fake):
             raise answer
         if isinstance(answer, ChatReply):
             return answer
-        tokens = Tokens(sum(_count(message.content) for message in request.messages), 0, _count(answer))
+        tokens = Tokens(
+            sum(_count(message.content) for message in request.messages), 0, _count(answer)
+        )
         return ChatReply(answer, tokens=tokens)
 
     def _answer(self, request: ChatRequest) -> Answer:
@@ -110,7 +114,9 @@ class FakeChat(_Fake):
                     return answer
             raise LookupError(f"the fake model has no answer to: {text[:200]}")
         if not self._left:
-            raise LookupError(f"the fake model was given {len(answers)} answers and is asked once more")
+            raise LookupError(
+                f"the fake model was given {len(answers)} answers and is asked once more"
+            )
         return self._left.pop(0)
 
 
@@ -119,7 +125,9 @@ class FakeEmbedder(_Fake):
 
     requests: list[tuple[str, ...]]
 
-    def __init__(self, dimensions: int = 64, *, name: str = "fake", width: int | None = None) -> None:
+    def __init__(
+        self, dimensions: int = 64, *, name: str = "fake", width: int | None = None
+    ) -> None:
         super().__init__("embedder", name, width)
         self.identity += f":{dimensions}"
         self._dimensions = dimensions
@@ -148,7 +156,11 @@ class FakeReranker(_Fake):
     requests: list[tuple[str, tuple[str, ...]]]
 
     def __init__(
-        self, score: Callable[[str, str], float] | None = None, *, name: str = "fake", width: int | None = None
+        self,
+        score: Callable[[str, str], float] | None = None,
+        *,
+        name: str = "fake",
+        width: int | None = None,
     ) -> None:
         super().__init__("reranker", name, width)
         self._score = score or _overlap
@@ -156,7 +168,9 @@ class FakeReranker(_Fake):
     async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
         """One score a document, in their order."""
         self.requests.append((query, tuple(documents)))
-        tokens = Tokens(_count(query) * len(documents) + sum(_count(document) for document in documents))
+        tokens = Tokens(
+            _count(query) * len(documents) + sum(_count(document) for document in documents)
+        )
         return RerankReply(tuple(self._score(query, document) for document in documents), tokens)
 
 
@@ -198,7 +212,9 @@ def _count(text: str) -> int:
 
 def _number(text: str) -> int:
     """An integer below 2**64, the same in every process."""
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+    return int.from_bytes(
+        hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big"
+    )
 
 
 def _overlap(query: str, document: str) -> float:

@@ -14,9 +14,23 @@ from longmark.models.http import Endpoint, Refusal
 from longmark.models.http_chat import HttpChat, count_of, finish_of
 from longmark.models.settings import DEFAULTS, ModelSettings
 
-_FILTERED = ("safety", "recitation", "blocklist", "prohibited_content", "spii", "image_safety", "language")
+_FILTERED = (
+    "safety",
+    "recitation",
+    "blocklist",
+    "prohibited_content",
+    "spii",
+    "image_safety",
+    "language",
+)
 _FINISHES = {"max_tokens": "length", **dict.fromkeys(_FILTERED, "content_filter")}
-_SCHEMA_WORDS = ("responsejsonschema", "response_json_schema", "responseschema", "response_schema", "json mode")
+_SCHEMA_WORDS = (
+    "responsejsonschema",
+    "response_json_schema",
+    "responseschema",
+    "response_schema",
+    "json mode",
+)
 
 
 class GeminiChat(HttpChat):
@@ -24,14 +38,21 @@ class GeminiChat(HttpChat):
     from the text; a prompt that was blocked is a reply that its content filter stopped. The sample number is the seed
     as in OpenAI's form. Log-probabilities: of models and endpoints that give them."""
 
-    def __init__(self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS) -> None:
+    def __init__(
+        self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS
+    ) -> None:
         super().__init__(endpoint, model, name, settings)
         self.identity = f"gemini:{self.identity}"
         self._url = endpoint.url(f"/{model if '/' in model else f'models/{model}'}:generateContent")
 
     def _sent(self, body: dict[str, Any]) -> dict[str, Any]:
         system = "\n\n".join(one.content for one in body["messages"] if one.role == "system")
-        names = {"temperature": "temperature", "top_p": "topP", "seed": "seed", "max_tokens": "maxOutputTokens"}
+        names = {
+            "temperature": "temperature",
+            "top_p": "topP",
+            "seed": "seed",
+            "max_tokens": "maxOutputTokens",
+        }
         names |= {"max_completion_tokens": "maxOutputTokens"}
         config = {native: body[name] for name, native in names.items() if name in body}
         if "logprobs" in body:
@@ -40,7 +61,10 @@ class GeminiChat(HttpChat):
             config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
         native: dict[str, Any] = {
             "contents": [
-                {"role": "model" if one.role == "assistant" else "user", "parts": [{"text": one.content}]}
+                {
+                    "role": "model" if one.role == "assistant" else "user",
+                    "parts": [{"text": one.content}],
+                }
                 for one in body["messages"]
                 if one.role != "system"
             ],
@@ -53,14 +77,23 @@ class GeminiChat(HttpChat):
         blocked = (reply.get("promptFeedback") or {}).get("blockReason")
         if blocked and not reply.get("candidates"):
             refusal = f"the prompt was blocked ({blocked})"
-            choice: dict[str, Any] = {"message": {"refusal": refusal}, "finish_reason": "content_filter"}
+            choice: dict[str, Any] = {
+                "message": {"refusal": refusal},
+                "finish_reason": "content_filter",
+            }
         else:
             candidate = reply["candidates"][0]
-            parts = (candidate.get("content") or {}).get("parts") or ()  # none where the limit ended the thinking
+            parts = (candidate.get("content") or {}).get(
+                "parts"
+            ) or ()  # none where the limit ended the thinking
             finish = finish_of(candidate.get("finishReason") or "STOP").lower()
             message = {
-                "content": "".join(part.get("text", "") for part in parts if not part.get("thought")),
-                "reasoning_content": "".join(part.get("text", "") for part in parts if part.get("thought")),
+                "content": "".join(
+                    part.get("text", "") for part in parts if not part.get("thought")
+                ),
+                "reasoning_content": "".join(
+                    part.get("text", "") for part in parts if part.get("thought")
+                ),
             }
             choice = {"message": message, "finish_reason": _FINISHES.get(finish, finish)}
             if candidate.get("logprobsResult"):
@@ -92,7 +125,12 @@ def _usage(usage: Any) -> Any:
     reply's text. A count of 0 is left out by the API."""
     if not isinstance(usage, Mapping) or type(usage.get("promptTokenCount")) is not int:
         return None
-    names = ("toolUsePromptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+    names = (
+        "toolUsePromptTokenCount",
+        "cachedContentTokenCount",
+        "candidatesTokenCount",
+        "thoughtsTokenCount",
+    )
     try:
         tools, cached, written, thoughts = (count_of(usage.get(name)) for name in names)
     except ValueError:

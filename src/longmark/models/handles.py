@@ -65,7 +65,11 @@ class Backends:
         """role -> names of its models, for roles that have one."""
         single = {role: getattr(self, role) for role in ROLES[1:]}
         found = {"judge": [judge.name for judge in self.judges]} if self.judges else {}
-        found |= {role: [getattr(model, "signed", model.name)] for role, model in single.items() if model is not None}
+        found |= {
+            role: [getattr(model, "signed", model.name)]
+            for role, model in single.items()
+            if model is not None
+        }
         if self.calibration is not None:
             found["checker"] = [name + self.calibration.suffix for name in found["checker"]]
         return found
@@ -73,11 +77,19 @@ class Backends:
     def configured(self, roles: Collection[str] = ROLES) -> dict[str, dict[str, Any]]:
         """name -> what longmark.yaml says of the model that can change a score, for models of these roles that it
         names."""
-        return {model.name: dict(said) for model in self.having(roles) if (said := getattr(model, "configured", None))}
+        return {
+            model.name: dict(said)
+            for model in self.having(roles)
+            if (said := getattr(model, "configured", None))
+        }
 
     def having(self, roles: Collection[str]) -> list[Backend]:
         """The models of these roles, role by role."""
-        models = [model for role in roles for model in (self.judges if role == "judge" else (getattr(self, role),))]
+        models = [
+            model
+            for role in roles
+            for model in (self.judges if role == "judge" else (getattr(self, role),))
+        ]
         return [model for model in models if model is not None]
 
     def all(self) -> list[Backend]:
@@ -120,7 +132,9 @@ class ChatHandle:
         log = self.usage_log
         if log.verdicts is not None:
             text = reply.text or reply.refusal or reply.thinking or "(nothing)"
-            log.verdicts.hear(Asked(self.name, log.metric, log.prompt), text, read=read, sent=log.sent > 0)
+            log.verdicts.hear(
+                Asked(self.name, log.metric, log.prompt), text, read=read, sent=log.sent > 0
+            )
             log.sent = 0
 
 
@@ -140,7 +154,9 @@ class Models:
 
     @property
     def judges(self) -> tuple[ChatHandle, ...]:
-        return tuple(ChatHandle(judge, self.client, self.usage_log) for judge in self.backends.judges)
+        return tuple(
+            ChatHandle(judge, self.client, self.usage_log) for judge in self.backends.judges
+        )
 
     @property
     def generator(self) -> ChatHandle:
@@ -152,10 +168,14 @@ class Models:
         return self.backends.checker
 
     async def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
-        return await self.client.embed(_given(self.backends.embedder, "embedder"), texts, self.usage_log)
+        return await self.client.embed(
+            _given(self.backends.embedder, "embedder"), texts, self.usage_log
+        )
 
     async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
-        return await self.client.rerank(_given(self.backends.reranker, "reranker"), query, documents, self.usage_log)
+        return await self.client.rerank(
+            _given(self.backends.reranker, "reranker"), query, documents, self.usage_log
+        )
 
     async def classify(
         self, model: RelationModel, premise: str, hypotheses: Sequence[str]
@@ -171,11 +191,15 @@ class Models:
     def _lm(self) -> LanguageModel:
         lm = _given(self.backends.lm, "lm")
         if lm.capabilities.prompt_logprobs is False:
-            raise NoScore("unsupported", f"{lm.name} cannot give the log-probabilities of a given text.")
+            raise NoScore(
+                "unsupported", f"{lm.name} cannot give the log-probabilities of a given text."
+            )
         return lm
 
 
 def _given(model: Model | None, role: str) -> Model:
     if model is None:
-        raise RuntimeError(f"the metric calls the role {role!r}, which its METRIC.models does not declare")
+        raise RuntimeError(
+            f"the metric calls the role {role!r}, which its METRIC.models does not declare"
+        )
     return model

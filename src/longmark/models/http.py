@@ -24,7 +24,14 @@ import orjson
 
 from longmark import __version__
 from longmark.errors import ModelError, RateLimited, RequestRefused, ServerFault, TooLong
-from longmark.models.failures import READ, choice_error, retry_after, retry_delay, shortened, words_of
+from longmark.models.failures import (
+    READ,
+    choice_error,
+    retry_after,
+    retry_delay,
+    shortened,
+    words_of,
+)
 from longmark.models.keys import Key, check_base_url, is_local, redact
 from longmark.models.protocols import Tokens
 
@@ -38,9 +45,19 @@ _MOST_PARTS = 1_000_000  # lists and objects of a reply; 2,048 embeddings or 30,
 MAX_REPLY_BYTES = 32 << 20  # of one reply, unpacked
 _LARGE_TIMEOUT, _LARGE_BYTES = 900.0, 1 << 30  # of a file of many requests or replies
 _TOO_LONG = (  # how servers say that a text is longer than the model reads
-    *("context length", "context_length", "context size", "context window", "context limit"),  # most of them
+    *(
+        "context length",
+        "context_length",
+        "context size",
+        "context window",
+        "context limit",
+    ),  # most of them
     *("string_above_max_length", "reduce the length"),  # OpenAI, Groq
-    *("prompt is too long", "input is too long", "maximum prompt length"),  # Anthropic, Bedrock, xAI
+    *(
+        "prompt is too long",
+        "input is too long",
+        "maximum prompt length",
+    ),  # Anthropic, Bedrock, xAI
     *("exceeds the maximum number of tokens", "allowed input length"),  # Gemini, Qwen
     *("`inputs` must have less than", "`max_new_tokens` must be <="),  # TEI and TGI
 )
@@ -54,7 +71,9 @@ class Refusal(RequestRefused):
     """A request that the endpoint will not serve. code: its error code, if any; said: all of its words, lower
     case."""
 
-    def __init__(self, message: str, http_status: int | None, code: str = "", said: str = "") -> None:
+    def __init__(
+        self, message: str, http_status: int | None, code: str = "", said: str = ""
+    ) -> None:
         super().__init__(message, http_status)
         self.code = code
         self.said = said
@@ -138,7 +157,13 @@ class Endpoint:
         return reply
 
     async def request(
-        self, method: str, url: str, data: bytes | None = None, kind: str = "", *, large: bool = False
+        self,
+        method: str,
+        url: str,
+        data: bytes | None = None,
+        kind: str = "",
+        *,
+        large: bool = False,
     ) -> bytes:
         """The body of the reply with status 200 to one request. kind: the Content-Type of data, JSON where it is empty.
         large: a file of many requests or replies, with time and room for one."""
@@ -168,7 +193,9 @@ class Endpoint:
 
         refused, billed, unreached = False, True, False  # unless the request never went out
         more: dict[str, Any] = (
-            {"timeout": aiohttp.ClientTimeout(_LARGE_TIMEOUT, sock_connect=_CONNECT)} if large else {}
+            {"timeout": aiohttp.ClientTimeout(_LARGE_TIMEOUT, sock_connect=_CONNECT)}
+            if large
+            else {}
         )
         try:
             async with session.request(
@@ -195,7 +222,11 @@ class Endpoint:
         except (aiohttp.ClientError, OSError, zlib.error, ValueError) as error:
             problem = f"the connection to {self.host} failed: {type(error).__name__}: {error}"
         else:
-            return raw if response.status == 200 else self._failure(response.status, response.headers, raw)
+            return (
+                raw
+                if response.status == 200
+                else self._failure(response.status, response.headers, raw)
+            )
         message = _trim(problem)
         failure = Refusal(message, None) if refused else ServerFault(message)
         failure.unreached = unreached
@@ -208,7 +239,9 @@ class Endpoint:
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
             raise zlib.error(f"the reply has the encoding {encoding[:20]}, which was not requested")
-        unpack = None if encoding in ("", "identity") else zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+        unpack = (
+            None if encoding in ("", "identity") else zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+        )
         body, received = bytearray(), 0
         async for chunk in response.content.iter_any():
             received += len(chunk)
@@ -237,14 +270,18 @@ class Endpoint:
         if self._key is not None:
             headers[self._key.vendor.header] = self._key.header()
         own = {name.lower() for name in self._headers}
-        headers = {name: value for name, value in headers.items() if name.lower() not in own} | dict(self._headers)
+        headers = {
+            name: value for name, value in headers.items() if name.lower() not in own
+        } | dict(self._headers)
         self._loop = asyncio.get_running_loop()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=headers,
             auto_decompress=False,
-            timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=min(_CONNECT, self.timeout)),
+            timeout=aiohttp.ClientTimeout(
+                total=self.timeout, sock_connect=min(_CONNECT, self.timeout)
+            ),
             proxy=_proxy(self.base_url),
         )
         return self._session
@@ -253,10 +290,14 @@ class Endpoint:
         reply = _parsed(raw)
         if not isinstance(reply, (dict, list)):
             shown = _trim(raw[:READ].decode("utf-8", "replace"))
-            return ServerFault(f"{self.host} sent a reply that is not JSON: {shown}", 200).with_bill()
+            return ServerFault(
+                f"{self.host} sent a reply that is not JSON: {shown}", 200
+            ).with_bill()
         if error := choice_error(reply):  # routers report a failure behind them with status 200
             code = error.get("code") if isinstance(error, dict) else None
-            return self._failure(code if isinstance(code, int) and 400 <= code < 600 else 502, {}, raw)
+            return self._failure(
+                code if isinstance(code, int) and 400 <= code < 600 else 502, {}, raw
+            )
         return reply
 
     def unreadable(self, what: str, reply: Any, error: Exception) -> ServerFault:
@@ -279,13 +320,21 @@ class Endpoint:
         message = _trim(message) or "no message"
         if 300 <= status < 400:
             place = _trim(_bare(headers.get("location", "")))
-            return Refusal(f"{self.host} redirects to {place}: use that address as the base URL", status)
+            return Refusal(
+                f"{self.host} redirects to {place}: use that address as the base URL", status
+            )
         if status == 429:
             if code in _NO_MONEY:
-                return Refusal(f"{self.host} has no quota left for this key: {message}", status, code, said)
-            return RateLimited(f"{self.host} requests fewer calls: {message}", status, retry_after(headers))
+                return Refusal(
+                    f"{self.host} has no quota left for this key: {message}", status, code, said
+                )
+            return RateLimited(
+                f"{self.host} requests fewer calls: {message}", status, retry_after(headers)
+            )
         if status == 408 or status >= 500:
-            return ServerFault(f"{self.host} failed ({status}): {message}", status, retry_after(headers))
+            return ServerFault(
+                f"{self.host} failed ({status}): {message}", status, retry_after(headers)
+            )
         if status in (401, 403) and self._key is None:
             message += " (no key is set for it: docs/endpoints.md)"
         if status == 404 and not urlsplit(self.base_url).path.strip("/"):
@@ -321,8 +370,15 @@ def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     if cached is None:
         cached = usage.get("prompt_cache_hit_tokens")
-    prompt, written = usage.get("prompt_tokens", usage.get("total_tokens")), usage.get("completion_tokens")
-    counts = [prompt, 0 if cached is None else cached, 0 if written is None and not completion else written]
+    prompt, written = (
+        usage.get("prompt_tokens", usage.get("total_tokens")),
+        usage.get("completion_tokens"),
+    )
+    counts = [
+        prompt,
+        0 if cached is None else cached,
+        0 if written is None and not completion else written,
+    ]
     whole = [count for count in counts if type(count) is int]  # no bool, no 12.0, no "12"
     if len(whole) < len(counts) or not prompt:
         return None
@@ -353,7 +409,11 @@ def _bare(location: str) -> str:
     """An address without user, password, query and fragment."""
     try:
         parts = urlsplit(location)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.netloc else parts.path
+        return (
+            f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+            if parts.netloc
+            else parts.path
+        )
     except ValueError:
         return "an address that cannot be read"
 

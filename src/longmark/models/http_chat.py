@@ -42,16 +42,44 @@ from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, Toke
 from longmark.models.settings import ASKED, DEFAULTS, ModelSettings
 from longmark.models.thinking import split
 
-_SCHEMA_WORDS = ("response_format", "response format", "json_schema", "json schema", "structured output")
-_FEWER = (10, 5, 2)  # how many log-probabilities a token are asked for in turn where an endpoint says: too many
-_LIMIT_WORDS = ("max", "at most", "less than", "greater", "exceed", "between", "<=", "too many", "up to")
+_SCHEMA_WORDS = (
+    "response_format",
+    "response format",
+    "json_schema",
+    "json schema",
+    "structured output",
+)
+_FEWER = (
+    10,
+    5,
+    2,
+)  # how many log-probabilities a token are asked for in turn where an endpoint says: too many
+_LIMIT_WORDS = (
+    "max",
+    "at most",
+    "less than",
+    "greater",
+    "exceed",
+    "between",
+    "<=",
+    "too many",
+    "up to",
+)
 _RANGE_WORDS = ("at most", "less than", "greater", "exceed", "between", "<=", "range", "maximum")
 _LONGEST_NAME = 200  # characters of a version that an endpoint reports
 _FILTERED = ("content_filter", "content_policy_violation")
 _SETTLED = ("temperature", "temperature of 0", "top_p")  # whose absence gives other scores
 _ABOVE_ZERO = ("positive", "greater than", "above", "> 0", ">0")
 _LIMITS = ("max_tokens", "max_completion_tokens")
-_COMPLETIONS = (512, 1024, 2048, 4096, 8192, 16_384, 32_768)  # tokens of a reply that an endpoint may allow
+_COMPLETIONS = (
+    512,
+    1024,
+    2048,
+    4096,
+    8192,
+    16_384,
+    32_768,
+)  # tokens of a reply that an endpoint may allow
 _WINDOWS = (2048, 4096, 8192, 16_384, 32_768, 40_960, 65_536, 131_072, 262_144)
 _WINDOW = re.compile(r"(?:context (?:length|size|window|limit)|n_ctx)[^0-9]{0,40}([0-9][0-9,]*)")
 _TRIALS = 3  # of more room, in a row and in vain
@@ -71,9 +99,13 @@ class HttpChat(HttpModel):
     not the first."""
 
     path = "/chat/completions"
-    capabilities = Capabilities(logprobs=None)  # what refusals teach counts only after the cache was asked
+    capabilities = Capabilities(
+        logprobs=None
+    )  # what refusals teach counts only after the cache was asked
 
-    def __init__(self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS) -> None:
+    def __init__(
+        self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS
+    ) -> None:
         super().__init__(endpoint, model, name, settings)
         self._knowledge = known(model, settings.body)
         self._budget = thinking_budget(settings.body)
@@ -95,7 +127,9 @@ class HttpChat(HttpModel):
 
     def _sampling(self, name: Literal["temperature", "top_p"], asked: float) -> float | None:
         """The temperature or top_p to send where the request asks for this one; None: none."""
-        if self._withholds(name) or (asked == 0 and f"{name} of 0" in _SETTLED and self._withholds(f"{name} of 0")):
+        if self._withholds(name) or (
+            asked == 0 and f"{name} of 0" in _SETTLED and self._withholds(f"{name} of 0")
+        ):
             return None
         return self.settings.sent(name, asked)
 
@@ -154,7 +188,9 @@ class HttpChat(HttpModel):
             raw = await self._post(self._body(request))
         except Refusal as refusal:
             if refusal.code.lower() in _FILTERED:
-                return ChatReply("", "content_filter", str(refusal), tokens=refusal.tokens or Tokens())
+                return ChatReply(
+                    "", "content_filter", str(refusal), tokens=refusal.tokens or Tokens()
+                )
             raise
         reply = self._reply(raw, with_logprobs=request.logprobs > 0)
         parts = split(reply.text)
@@ -162,10 +198,16 @@ class HttpChat(HttpModel):
             self.endpoint.learn(self.identity, "opens-thinking")
         thinking, answer = parts.thinking, parts.answer
         unopened = self._knowledge.inside or self._knows("opens-thinking")
-        if reply.finish == "length" and unopened and not (thinking or reply.thinking or request.logprobs):
+        if (
+            reply.finish == "length"
+            and unopened
+            and not (thinking or reply.thinking or request.logprobs)
+        ):
             thinking, answer = answer, ""  # what would have closed it was cut off
         thinking = "\n\n".join(filter(None, (reply.thinking, thinking)))
-        return replace(reply, text=answer, thinking=thinking, logprobs=() if thinking else reply.logprobs)  # its tokens
+        return replace(
+            reply, text=answer, thinking=thinking, logprobs=() if thinking else reply.logprobs
+        )  # its tokens
 
     def _lock(self, number: int) -> asyncio.Lock:
         loop = asyncio.get_running_loop()
@@ -192,24 +234,42 @@ class HttpChat(HttpModel):
         least = max(request.max_tokens, self.settings.max_tokens or 0)
         most = next((n for n in _COMPLETIONS if self._knows(f"completion:{n}")), least + room)
         if room and (window := self._window) is not None:
-            prompt = sum(len(message.content.encode("utf-8", "replace")) for message in request.messages) // 3 + 64
+            prompt = (
+                sum(len(message.content.encode("utf-8", "replace")) for message in request.messages)
+                // 3
+                + 64
+            )
             most = min(most, window - prompt)
         return max(least, min(least + room, most))
 
     @property
     def _window(self) -> int | None:
         own = self.settings.context_window
-        return own if own is not None else next((n for n in _WINDOWS if self._knows(f"window:{n}")), None)
+        return (
+            own
+            if own is not None
+            else next((n for n in _WINDOWS if self._knows(f"window:{n}")), None)
+        )
 
-    def _needs_room(self, request: ChatRequest, reply: ChatReply, room: int, *, first: bool) -> bool:
+    def _needs_room(
+        self, request: ChatRequest, reply: ChatReply, room: int, *, first: bool
+    ) -> bool:
         """Whether a request is worth asking again with more room for thinking. So is the first one of a model where its
         reply is a text that was cut off: it may be thinking that the chat template has opened. White space is none."""
-        if reply.finish != "length" or self.settings.thinking_tokens is not None or self._in_vain >= _TRIALS:
+        if (
+            reply.finish != "length"
+            or self.settings.thinking_tokens is not None
+            or self._in_vain >= _TRIALS
+        ):
             return False
         if self._limit(request, _more(room)) <= self._limit(request, room):
             return False
-        hidden = not reply.text and (reply.tokens is None or 2 * reply.tokens.completion >= request.max_tokens)
-        unopened = first and bool(reply.text.strip()) and not request.logprobs and not self._knows("plain")
+        hidden = not reply.text and (
+            reply.tokens is None or 2 * reply.tokens.completion >= request.max_tokens
+        )
+        unopened = (
+            first and bool(reply.text.strip()) and not request.logprobs and not self._knows("plain")
+        )
         return bool(reply.thinking) or hidden or unopened
 
     async def _once_more(self, cut: _Cut) -> ChatReply:
@@ -223,7 +283,9 @@ class HttpChat(HttpModel):
         if self._in_vain >= _TRIALS:
             return cut.reply
         reply = await self._ask(cut.request)
-        if cut.reply.text and not reply.thinking:  # it does not think, it writes more than it was asked for
+        if (
+            cut.reply.text and not reply.thinking
+        ):  # it does not think, it writes more than it was asked for
             self.endpoint.learn(self.identity, "plain")
             return cut.reply
         if reply.finish == "length" and not reply.text:
@@ -239,7 +301,10 @@ class HttpChat(HttpModel):
             "model": self.model,
             "messages": request.messages,  # orjson writes the dataclasses as objects
         }
-        temperature, top_p = self._sampling("temperature", request.temperature), self._sampling("top_p", request.top_p)
+        temperature, top_p = (
+            self._sampling("temperature", request.temperature),
+            self._sampling("top_p", request.top_p),
+        )
         if temperature is not None:
             body["temperature"] = temperature
         completion = self._knows("max-completion-tokens") or self._knowledge.completion
@@ -249,7 +314,9 @@ class HttpChat(HttpModel):
         if (request.temperature or request.sample) and not self._knows("no-seed"):
             body["seed"] = request.sample
         if request.logprobs:
-            most = next((n for n in reversed(_FEWER) if self._knows(f"top-logprobs:{n}")), request.logprobs)
+            most = next(
+                (n for n in reversed(_FEWER) if self._knows(f"top-logprobs:{n}")), request.logprobs
+            )
             body |= {"logprobs": True, "top_logprobs": min(request.logprobs, most)}
         if request.schema is not None and not self._knows("text-only"):
             schema = {"name": request.schema_name, "strict": True, "schema": request.schema}
@@ -269,7 +336,9 @@ class HttpChat(HttpModel):
             return lesson
         if "response_format" in body and refusal.names(*_SCHEMA_WORDS):
             return "text-only"
-        forbidden = refusal.http_status == 403 and "logprobs" in refusal.said  # OpenAI, for the o-series
+        forbidden = (
+            refusal.http_status == 403 and "logprobs" in refusal.said
+        )  # OpenAI, for the o-series
         if "logprobs" in body and (forbidden or refusal.names("logprobs")):
             fewer = [n for n in _FEWER if n < body["top_logprobs"]]
             too_many = fewer and any(word in refusal.said for word in _LIMIT_WORDS)
@@ -282,24 +351,43 @@ class HttpChat(HttpModel):
         """A refused parameter that gives other scores where it is left out; only until that is settled."""
         if self._withheld is not None:
             return None
-        for name in ("top_p", "temperature"):  # where an endpoint takes only one of them, the temperature stays
+        for name in (
+            "top_p",
+            "temperature",
+        ):  # where an endpoint takes only one of them, the temperature stays
             if name not in body or getattr(self.settings, name) != ASKED or not refusal.names(name):
                 continue
             if body[name]:
                 return None if any(word in refusal.said for word in _RANGE_WORDS) else f"no-{name}"
-            return "no-temperature of 0" if any(word in refusal.said for word in _ABOVE_ZERO) else f"no-{name}"
+            return (
+                "no-temperature of 0"
+                if any(word in refusal.said for word in _ABOVE_ZERO)
+                else f"no-{name}"
+            )
         return None
 
     def _other_limit(self, refusal: Refusal, name: str, limit: int) -> str | None:
-        if name == "max_tokens" and refusal.names("max_completion_tokens") and "large" not in refusal.said:
+        if (
+            name == "max_tokens"
+            and refusal.names("max_completion_tokens")
+            and "large" not in refusal.said
+        ):
             return "max-completion-tokens"
         if not refusal.names(*_LIMITS, "maxoutputtokens"):
             return None
-        allowed = [n for n in map(int, re.findall(r"[0-9]{3,7}", refusal.said.replace(",", ""))) if n < limit]
+        allowed = [
+            n
+            for n in map(int, re.findall(r"[0-9]{3,7}", refusal.said.replace(",", "")))
+            if n < limit
+        ]
         fitting = [n for n in _COMPLETIONS if n <= max(allowed, default=0)]
         if fitting and limit >= ROOMS[0] and not self._knows(f"completion:{fitting[-1]}"):
             return f"completion:{fitting[-1]}"
-        return "max-tokens" if name == "max_completion_tokens" and not self._knows("max-tokens") else None
+        return (
+            "max-tokens"
+            if name == "max_completion_tokens" and not self._knows("max-tokens")
+            else None
+        )
 
     def _smaller_window(self, refusal: Refusal, limit: int) -> str | None:
         """The context window that a refusal names, where room for thinking may be what is too long."""
@@ -313,8 +401,14 @@ class HttpChat(HttpModel):
         def read() -> ChatReply:
             choice = reply["choices"][0]
             message = choice["message"]
-            text, logprobs, refusal = _text(message.get("content")), choice.get("logprobs"), message.get("refusal")
-            if not with_logprobs or not logprobs or holds_key(text):  # its tokens would show a key letter by letter
+            text, logprobs, refusal = (
+                _text(message.get("content")),
+                choice.get("logprobs"),
+                message.get("refusal"),
+            )
+            if (
+                not with_logprobs or not logprobs or holds_key(text)
+            ):  # its tokens would show a key letter by letter
                 logprobs = {}
             return ChatReply(
                 text,
@@ -338,7 +432,13 @@ def _more(room: int) -> int:
 def finish_of(said: Any) -> str:
     """Why a reply ended, as the endpoint says it. What is no text is written as one: the reply was paid for, and can be
     read all the same."""
-    return said if isinstance(said, str) and said else shortened(said)[:_LONGEST_NAME] if said else "stop"
+    return (
+        said
+        if isinstance(said, str) and said
+        else shortened(said)[:_LONGEST_NAME]
+        if said
+        else "stop"
+    )
 
 
 def count_of(said: Any) -> int:
@@ -359,7 +459,11 @@ def _thinking(message: dict[str, Any]) -> str:
         if isinstance(text := message.get(name), str) and text.strip():
             return text.strip()
     content = message.get("content")
-    parts = [part for part in content if part.get("type") == "thinking"] if isinstance(content, list) else []
+    parts = (
+        [part for part in content if part.get("type") == "thinking"]
+        if isinstance(content, list)
+        else []
+    )
     texts = [part.get("thinking", part.get("text")) for part in parts]
     return "\n\n".join(_text(text) for text in texts).strip()
 
@@ -368,7 +472,11 @@ def _text(content: Any) -> str:
     """The text of a message's content: a string, nothing, or a list of parts of which the texts count."""
     if isinstance(content, str):
         return content
-    return "" if content is None else "".join(part["text"] for part in content if part.get("type") == "text")
+    return (
+        ""
+        if content is None
+        else "".join(part["text"] for part in content if part.get("type") == "text")
+    )
 
 
 def _token(entry: dict[str, Any]) -> TokenLogprobs:

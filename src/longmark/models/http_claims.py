@@ -34,11 +34,15 @@ class HttpClaims(HttpModel):
     path = "/completions"
     brings_adapter = True
 
-    def __init__(self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS) -> None:
+    def __init__(
+        self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS
+    ) -> None:
         super().__init__(endpoint, model, name, settings)
         self._tokenize = endpoint.url("/tokenize", root=True)
         self._texts: OrderedDict[tuple[str, bool], list[int]] = OrderedDict()
-        self._words: dict[int, str] = {}  # of tokens that are a whole control text: how a reply may name them
+        self._words: dict[
+            int, str
+        ] = {}  # of tokens that are a whole control text: how a reply may name them
 
     def use_adapter(self, path: Path) -> None:
         raise NotImplementedError("the server loads the adapter")
@@ -51,7 +55,9 @@ class HttpClaims(HttpModel):
         key = (text, control)
         if key not in self._texts:
             parts = [text] if control else _SPELLED.split(text)
-            self._texts[key] = [token for part in parts for token in await self._tokens(part, control)]
+            self._texts[key] = [
+                token for part in parts for token in await self._tokens(part, control)
+            ]
             if control and len(self._texts[key]) == 1:
                 self._words[self._texts[key][0]] = text
             while len(self._texts) > _KEPT_TEXTS:
@@ -68,7 +74,13 @@ class HttpClaims(HttpModel):
         shared: Hashable = None,
     ) -> tuple[float, Tokens]:
         """log P(yes) - log P(no) of the token after a prompt, among the likeliest ones. One request."""
-        body = {"model": self.model, "prompt": list(prompt), "max_tokens": 1, "temperature": 0.0, "logprobs": TOP}
+        body = {
+            "model": self.model,
+            "prompt": list(prompt),
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "logprobs": TOP,
+        }
         reply = await self._post({**body, "return_tokens_as_token_ids": True})
         used = tokens_of(reply.get("usage")) or Tokens(len(prompt), 0, 1)
         candidates = self._read("unreadable log-probabilities", reply, lambda: _candidates(reply))
@@ -80,7 +92,9 @@ class HttpClaims(HttpModel):
             ).with_bill(used)
         odds = []
         for tokens in (yes, no):
-            values = [value for token in tokens if (value := self._value(candidates, token)) is not None]
+            values = [
+                value for token in tokens if (value := self._value(candidates, token)) is not None
+            ]
             if not values:
                 words = " or ".join(repr(self._words.get(token, str(token))) for token in tokens)
                 likeliest = ", ".join(map(repr, list(candidates)[:_SHOWN]))
@@ -112,7 +126,9 @@ class HttpClaims(HttpModel):
             said, status = str(refusal), refusal.http_status
         else:
             tokens = reply.get("tokens") if isinstance(reply, dict) else None
-            if not isinstance(tokens, list) or not all(type(token) is int and 0 <= token < 1 << 31 for token in tokens):
+            if not isinstance(tokens, list) or not all(
+                type(token) is int and 0 <= token < 1 << 31 for token in tokens
+            ):
                 raise ServerFault(f"{self.endpoint.host} sent no token ids from /tokenize", 200)
             return tokens
         raise Unsupported(
@@ -130,8 +146,14 @@ def _candidates(reply: Any) -> dict[str, float]:
         return {}
     if logprobs.get("content"):
         listed = logprobs["content"][0]["top_logprobs"]
-        named = {(f"token_id:{entry['id']}" if "id" in entry else str(entry["token"])): entry for entry in listed}
+        named = {
+            (f"token_id:{entry['id']}" if "id" in entry else str(entry["token"])): entry
+            for entry in listed
+        }
         found = {name: float(entry["logprob"]) for name, entry in named.items()}
     else:
-        found = {str(name): float(value) for name, value in (logprobs.get("top_logprobs") or [{}])[0].items()}
+        found = {
+            str(name): float(value)
+            for name, value in (logprobs.get("top_logprobs") or [{}])[0].items()
+        }
     return dict(sorted(found.items(), key=lambda candidate: -candidate[1]))

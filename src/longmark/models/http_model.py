@@ -22,8 +22,17 @@ VIA: ContextVar[Post | None] = ContextVar("VIA", default=None)
 """What sends a request in place of the endpoint: a batch (`models.batches`)."""
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # of a batch
-_MOST_BYTES = 8  # UTF-8 bytes a token: twice as many as English prose has, on average, in common tokenizers
-_MISREAD = (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError)  # of a reply in another form
+_MOST_BYTES = (
+    8  # UTF-8 bytes a token: twice as many as English prose has, on average, in common tokenizers
+)
+_MISREAD = (
+    KeyError,
+    IndexError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+)  # of a reply in another form
 
 
 class HttpModel:
@@ -32,9 +41,13 @@ class HttpModel:
     path = ""
     width: int | None = None
     capabilities = Capabilities()
-    configured: Mapping[str, Any] = {}  # what longmark.yaml says that can change a score; empty for other names
+    configured: Mapping[
+        str, Any
+    ] = {}  # what longmark.yaml says that can change a score; empty for other names
 
-    def __init__(self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS) -> None:
+    def __init__(
+        self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS
+    ) -> None:
         self.name = name
         self.model = model
         self.settings = settings
@@ -65,7 +78,9 @@ class HttpModel:
                 raise
         else:
             return self._read("a reply in another form", reply, lambda: self._received(reply))
-        self.endpoint.learn(self.identity, fact, keep=fact != "no-logprobs")  # nothing replaces them: asked once a run
+        self.endpoint.learn(
+            self.identity, fact, keep=fact != "no-logprobs"
+        )  # nothing replaces them: asked once a run
         if fact == "no-logprobs":
             raise Unsupported(f"log-probabilities are not supported by {self.name}: {said}", status)
         raise TooManyInputs(said, status) if fact.startswith("batch:") else AskAgain(said, status)
@@ -104,4 +119,6 @@ def _too_many(refusal: Refusal) -> bool:
     """Whether a request was refused for the number of its inputs, not for the length of one."""
     if isinstance(refusal, TooLong):
         return False
-    return refusal.http_status == 413 or refusal.names("batch size", "batch_size", "too many inputs", "too large")
+    return refusal.http_status == 413 or refusal.names(
+        "batch size", "batch_size", "too many inputs", "too large"
+    )

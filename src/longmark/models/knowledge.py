@@ -39,7 +39,10 @@ _GREEDY = ("temperature of 0",)
 _TABLE: tuple[tuple[str, Knowledge], ...] = (
     # OpenAI, guide "Reasoning models": no temperature, no top_p, `max_completion_tokens` in place of `max_tokens`
     (r"gpt-5[^/]*-chat", Knowledge(completion=True)),
-    (r"(?:^|[/.:])(?:o[134](?:-|$)|gpt-5)", Knowledge(thinks=True, without=_SAMPLED, completion=True)),
+    (
+        r"(?:^|[/.:])(?:o[134](?:-|$)|gpt-5)",
+        Knowledge(thinks=True, without=_SAMPLED, completion=True),
+    ),
     (r"gpt-oss", Knowledge(thinks=True)),  # model card: it thinks at every reasoning effort
     # DeepSeek: its API ignores the temperature; README of R1: 0.6, because a low one leads to endless repetition
     (r"deepseek-reasoner", Knowledge(thinks=True, without=_SAMPLED)),
@@ -52,7 +55,10 @@ _TABLE: tuple[tuple[str, Knowledge], ...] = (
     # Google, guide "Gemini thinking": tokens of thinking count towards the limit; Gemini 3 at its own temperature
     (r"gemini-2\.5", Knowledge(thinks=True)),
     (r"gemini-(?:[3-9]|flash-latest|pro-latest)", Knowledge(thinks=True, without=_GREEDY)),
-    (r"magistral|kimi-k2-thinking|kimi-thinking|minimax-m[12]|glm-4\.[5-9]|glm-[5-9]", Knowledge(thinks=True)),
+    (
+        r"magistral|kimi-k2-thinking|kimi-thinking|minimax-m[12]|glm-4\.[5-9]|glm-[5-9]",
+        Knowledge(thinks=True),
+    ),
     (r"grok-(?:3-mini|4)(?!.*non-reasoning)", Knowledge(thinks=True)),
     (r"(?<!non)[-:](?:thinking|reasoning|reasoner)\b", Knowledge(thinks=True, inside=True)),
 )
@@ -66,17 +72,28 @@ def known(model: str, body: Mapping[str, Any] | None = None) -> Knowledge:
     asked = _thinking(body or {})
     if asked is False:
         return Knowledge(completion=found.completion)
-    if asked and not found.thinks:  # Claude, for one, takes no other temperature than its own while it thinks
-        return Knowledge(True, found.inside, _SAMPLED if "claude" in name else found.without, found.completion)
+    if (
+        asked and not found.thinks
+    ):  # Claude, for one, takes no other temperature than its own while it thinks
+        return Knowledge(
+            True, found.inside, _SAMPLED if "claude" in name else found.without, found.completion
+        )
     return found
 
 
 def thinking_budget(body: Mapping[str, Any]) -> int:
     """The number of thinking tokens that members of a request ask for; 0 if they name no number. The limit of a reply
     must be larger (Anthropic)."""
-    tables = [part for name in ("thinking", "reasoning") if isinstance(part := body.get(name), Mapping)]
+    tables = [
+        part for name in ("thinking", "reasoning") if isinstance(part := body.get(name), Mapping)
+    ]
     names = ("budget_tokens", "max_tokens", "thinkingBudget")
-    found = [one for table in (*tables, _gemini(body)) for name in names if type(one := table.get(name)) is int]
+    found = [
+        one
+        for table in (*tables, _gemini(body))
+        for name in names
+        if type(one := table.get(name)) is int
+    ]
     return max([0, *found])
 
 

@@ -53,12 +53,17 @@ def plan(sequences: Sequence[Sequence[int]], fresh: Sequence[int]) -> ReadingOrd
     total = sum(map(len, sequences))
     found: list[tuple[int, tuple[int, ...], list[int]]] = []
     for number, candidate in enumerate(sequences):
-        shared = [min(limit, _common(candidate, other)) for limit, other in zip(limits, sequences, strict=True)]
+        shared = [
+            min(limit, _common(candidate, other))
+            for limit, other in zip(limits, sequences, strict=True)
+        ]
         length = max((*shared[:number], *shared[number + 1 :]), default=0)
         shared[number] = min(shared[number], length)
         found.append((total + length - sum(shared), tuple(candidate[:length]), shared))
     evaluated, spine, shared = min(found, key=lambda one: one[0])
-    branches = sorted((Branch(i, part) for i, part in enumerate(shared)), key=lambda b: (-b.shared, b.sequence))
+    branches = sorted(
+        (Branch(i, part) for i, part in enumerate(shared)), key=lambda b: (-b.shared, b.sequence)
+    )
     return ReadingOrder(spine, tuple(branches), evaluated)
 
 

@@ -63,11 +63,15 @@ def sessions_of(cache: CallCache, folder: Path, tokens: Collection[str] = ()) ->
     every = cache.do("SELECT id, token, run FROM sessions").fetchall()
     place = real(folder)
     return [
-        id_ for id_, token, run in every if (token in tokens if tokens else run and Path(run).is_relative_to(place))
+        id_
+        for id_, token, run in every
+        if (token in tokens if tokens else run and Path(run).is_relative_to(place))
     ]
 
 
-def by_model(cache: CallCache, sessions: Collection[int], needed: Iterable[bytes] | None = None) -> list[Line]:
+def by_model(
+    cache: CallCache, sessions: Collection[int], needed: Iterable[bytes] | None = None
+) -> list[Line]:
     """A line for each model that these sessions called, or whose replies are needed. needed: keys of replies."""
     cache.bury()
     wanted = ", ".join(map(str, (*sessions, 0)))
@@ -82,7 +86,9 @@ def by_model(cache: CallCache, sessions: Collection[int], needed: Iterable[bytes
                 if line.needed is None:
                     line.needed, line.needed_usd, line.elsewhere = 0, 0.0, 0
                 line.needed += 1
-                line.needed_usd = None if line.needed_usd is None or usd is None else line.needed_usd + usd
+                line.needed_usd = (
+                    None if line.needed_usd is None or usd is None else line.needed_usd + usd
+                )
                 line.elsewhere = (line.elsewhere or 0) + (session not in sessions)
         for line in lines.values():
             if line.needed is None:

@@ -28,8 +28,13 @@ LONGEST_WAIT = 300.0  # seconds from a call's first refusal; one that must wait 
 _DOUBLINGS = 4  # of the wait where the server says nothing: to 8 s; longer ones would leave a slow endpoint idle
 _LEAST_WAIT = 0.1  # seconds, also where the server says 0: it has just refused
 _SHRINK, _GROW, _LEAST_GROWTH = 0.97, 0.003, 0.03
-_STREAK, _STREAK_SHARE = 3, 1 / 8  # refusals in a row, and as a share of the limit: the greater of the two
-_DOWN_AFTER = 5  # calls in a row that failed for good: from then on each is tried once, until one succeeds
+_STREAK, _STREAK_SHARE = (
+    3,
+    1 / 8,
+)  # refusals in a row, and as a share of the limit: the greater of the two
+_DOWN_AFTER = (
+    5  # calls in a row that failed for good: from then on each is tried once, until one succeeds
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,12 @@ class Limiter:
     first served, but repeated calls go before new ones."""
 
     def __init__(
-        self, ceiling: int, pace: Pace | None = None, *, cautious: bool = False, turns: Turns | None = None
+        self,
+        ceiling: int,
+        pace: Pace | None = None,
+        *,
+        cautious: bool = False,
+        turns: Turns | None = None,
     ) -> None:
         self._turns = turns or Turns(Budget())
         self._turns.limiters.append(self)
@@ -102,7 +112,9 @@ class Limiter:
         self.lost_in_row = 0
         self.closed: tuple[str, int | None] | None = None  # why the endpoint is not called any more
         self.ever_replied = False
-        self.refused = self.cut_in_row = 0  # in a row: calls refused for good; replies without an answer
+        self.refused = self.cut_in_row = (
+            0  # in a row: calls refused for good; replies without an answer
+        )
         self._refused_in_row = 0
         self._resume_at = 0.0
         self._timer: asyncio.TimerHandle | None = None

@@ -46,9 +46,13 @@ from longmark.models.turns import Turns
 
 _TIMEOUT = 1e7  # seconds of one call: the client keeps the time
 CONTEXT = 8192  # tokens; a model trained for fewer gets what it was trained for
-TOP_LOGPROBS = 100  # llama.cpp sorts the whole vocabulary anyway; a hundred candidates keep a reply small
+TOP_LOGPROBS = (
+    100  # llama.cpp sorts the whole vocabulary anyway; a hundred candidates keep a reply small
+)
 _ALL = 1_000_000  # candidates: more than any vocabulary has
-_FORCE = 1000.0  # added to a token's logit so that it is the one sampled; reported values are before it
+_FORCE = (
+    1000.0  # added to a token's logit so that it is the one sampled; reported values are before it
+)
 _BATCH = 256  # prompt tokens evaluated at a time: how soon a cancelled call stops
 _NO_FLASH = 0  # LLAMA_FLASH_ATTN_TYPE_DISABLED
 _CACHE_MIB = 1024  # memory for evaluated prompts other than the last one
@@ -145,7 +149,9 @@ class LlamaCpp:
         logprobs: list[float] = []
         used = Tokens()
         for position, (token, _) in enumerate(text):
-            logprob, counted = await self._logprob(prompt + [token for token, _ in text[:position]], token)
+            logprob, counted = await self._logprob(
+                prompt + [token for token, _ in text[:position]], token
+            )
             logprobs.append(logprob)
             fresh = used.prompt - used.cached_prompt + counted.prompt - counted.cached_prompt
             used = Tokens(len(prompt) + position, len(prompt) + position - fresh)
@@ -157,14 +163,18 @@ class LlamaCpp:
         async with self._turns.turn(_CHATS):
             reply = await self._complete({**body, "logit_bias": [[token, _FORCE]], "n_probs": 1})
         entries = reply.get("completion_probabilities")
-        if (
-            not entries
-        ):  # the token ends inside a character, and llama.cpp shows none of these: it is looked up among all
+        if not entries:  # the token ends inside a character, and llama.cpp shows none of these: it is looked up among all
             (shown, _), *_ = await self._tokenize("a")
             reply = await self._complete({**body, "logit_bias": [[shown, _FORCE]], "n_probs": _ALL})
-            entries = [one for one in reply["completion_probabilities"][0]["top_logprobs"] if one["id"] == token]
+            entries = [
+                one
+                for one in reply["completion_probabilities"][0]["top_logprobs"]
+                if one["id"] == token
+            ]
         if not entries or entries[0]["id"] != token:
-            raise errors.RequestRefused(f"llama.cpp did not accept token {token}: it has no probability in this model")
+            raise errors.RequestRefused(
+                f"llama.cpp did not accept token {token}: it has no probability in this model"
+            )
         return float(entries[0]["logprob"]), _tokens(reply)
 
     async def token_ids(self, text: str, *, control: bool = False) -> list[tuple[int, str]]:
@@ -194,8 +204,12 @@ class LlamaCpp:
                 more = await self._complete({**body, "n_probs": _ALL}, adapter=adapter)
                 logprobs = _candidates(more)
         if not logprobs.keys() >= {*yes, *no}:
-            raise errors.RequestRefused(f"{self.name}: llama.cpp gave no probability for the words of the answer")
-        return log_sum([logprobs[token] for token in yes]) - log_sum([logprobs[token] for token in no]), _tokens(reply)
+            raise errors.RequestRefused(
+                f"{self.name}: llama.cpp gave no probability for the words of the answer"
+            )
+        return log_sum([logprobs[token] for token in yes]) - log_sum(
+            [logprobs[token] for token in no]
+        ), _tokens(reply)
 
     async def close(self) -> None:
         """Stop llama.cpp and free its memory; the next call would load the model again."""
@@ -207,14 +221,18 @@ class LlamaCpp:
         if server is not None:
             holder = [server]
             del server
-            await asyncio.to_thread(holder.clear)  # the last reference: its destructor waits for the work to stop
+            await asyncio.to_thread(
+                holder.clear
+            )  # the last reference: its destructor waits for the work to stop
 
     async def _start(self) -> None:
         async with self._starting:
             if self._endpoint is None:
                 await self._serve()
             elif self._loaded != self._adapter:
-                async with self._turns.turn(None):  # until the new server is there: whoever waits would find none
+                async with self._turns.turn(
+                    None
+                ):  # until the new server is there: whoever waits would find none
                     await self.close()
                     await self._serve()
 
@@ -234,7 +252,9 @@ class LlamaCpp:
         params.n_ctx = self._context
         params.n_parallel = 1
         params.n_batch = params.n_ubatch = _BATCH
-        params.flash_attn_type = _NO_FLASH  # with it a value hangs on what was cached before: design/leave-one-out.md
+        params.flash_attn_type = (
+            _NO_FLASH  # with it a value hangs on what was cached before: design/leave-one-out.md
+        )
         params.cache_ram_mib = _CACHE_MIB
         params.api_keys = [key]
         params.hostnames = ["127.0.0.1"]
@@ -268,7 +288,9 @@ class LlamaCpp:
 
     async def _complete(self, body: dict[str, Any], *, adapter: bool = False) -> Any:
         self._check_window(len(body["prompt"]))
-        if self._loaded is not None:  # always: without it llama.cpp keeps what it read with the adapter
+        if (
+            self._loaded is not None
+        ):  # always: without it llama.cpp keeps what it read with the adapter
             body = {**body, "lora": [{"id": 0, "scale": 1.0 if adapter else 0.0}]}
         return await self._ask("/completion", body)
 
@@ -293,14 +315,26 @@ class LlamaCpp:
                 "broken references?"
             )
 
-    async def _tokenize(self, text: str, *, start: bool = False, special: bool = False) -> list[tuple[int, str]]:
+    async def _tokenize(
+        self, text: str, *, start: bool = False, special: bool = False
+    ) -> list[tuple[int, str]]:
         """Tokens of a text with their pieces. start: after the model's start token; special: with control tokens."""
         if not text and not start:
             return []
-        body = {"content": text, "add_special": start, "parse_special": special, "with_pieces": True}
+        body = {
+            "content": text,
+            "add_special": start,
+            "parse_special": special,
+            "with_pieces": True,
+        }
         reply = await self._ask("/tokenize", body)
-        pieces = ((one["id"], one["piece"]) for one in reply["tokens"])  # part of a character comes as bytes
-        return [(id, p if isinstance(p, str) else bytes(p).decode("utf-8", errors="replace")) for id, p in pieces]
+        pieces = (
+            (one["id"], one["piece"]) for one in reply["tokens"]
+        )  # part of a character comes as bytes
+        return [
+            (id, p if isinstance(p, str) else bytes(p).decode("utf-8", errors="replace"))
+            for id, p in pieces
+        ]
 
     async def _chat_ids(self, messages: Sequence[Message]) -> list[int]:
         """The messages in the model's chat template, ready for the assistant's turn."""
@@ -317,16 +351,23 @@ class LlamaCpp:
     async def _template(self, roles: tuple[str, ...]) -> tuple[list[int], ...]:
         """The template's token ids before, between and after the messages of these roles."""
         marks = [f"MESSAGE{number}{secrets.token_hex(8)}" for number in range(len(roles))]
-        messages = [{"role": role, "content": mark} for role, mark in zip(roles, marks, strict=True)]
+        messages = [
+            {"role": role, "content": mark} for role, mark in zip(roles, marks, strict=True)
+        ]
         rest: str = (await self._ask("/apply-template", {"messages": messages}))["prompt"]
         pieces = []
         for role, mark in zip(roles, marks, strict=True):
             before, found, rest = rest.partition(mark)
             if not found or mark in rest:
-                raise errors.RequestRefused(f"the chat template of {self.name} does not support {role} messages")
+                raise errors.RequestRefused(
+                    f"the chat template of {self.name} does not support {role} messages"
+                )
             pieces.append(before)
         pieces.append(rest)
-        tokens = [await self._tokenize(piece, start=i == 0, special=True) for i, piece in enumerate(pieces)]
+        tokens = [
+            await self._tokenize(piece, start=i == 0, special=True)
+            for i, piece in enumerate(pieces)
+        ]
         return tuple([token for token, _ in some] for some in tokens)
 
 
@@ -335,7 +376,9 @@ def threads_for_load() -> int | None:
 
     Threads wait for each other at every layer. On a busy machine two of them take three times the processor time of
     one (design/claim-checker.md), so there are no more than processors that are idle, and at least one."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    usable = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     idle = usable - round(_busy_processors() * usable / (os.cpu_count() or 1))
     if idle < usable:
         return max(1, idle)
@@ -361,7 +404,10 @@ def _processor_time() -> tuple[int, int] | None:
     """The time of all processors since the machine started, and the part of it in which they waited; None where the
     system does not say it (proc(5), /proc/stat)."""
     try:
-        fields = [int(field) for field in Path("/proc/stat").read_text("ascii").split("\n", 1)[0].split()[1:9]]
+        fields = [
+            int(field)
+            for field in Path("/proc/stat").read_text("ascii").split("\n", 1)[0].split()[1:9]
+        ]
     except (OSError, ValueError):
         return None
     return (sum(fields), fields[3] + fields[4]) if len(fields) == 8 else None  # idle and iowait
@@ -398,9 +444,13 @@ def _check_gguf(path: Path) -> None:
         with path.open("rb") as file:
             magic = file.read(4)
     except OSError as error:
-        raise errors.UserError(f"cannot read the model file {path}: {error.strerror or error}") from error
+        raise errors.UserError(
+            f"cannot read the model file {path}: {error.strerror or error}"
+        ) from error
     if magic != b"GGUF":
-        raise errors.UserError(f"{path} is not a GGUF file; give the path of a model in llama.cpp's format")
+        raise errors.UserError(
+            f"{path} is not a GGUF file; give the path of a model in llama.cpp's format"
+        )
 
 
 def _token(entry: dict[str, Any]) -> TokenLogprobs:

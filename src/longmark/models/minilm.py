@@ -80,7 +80,9 @@ class MiniLM(LazyModel):
         for batch in _batches(encoded):
             units, states = _forward(weights, [encoded[index] for index in batch], layers)
             for row, index in enumerate(batch):
-                kept = slice(0, len(encoded[index])) if markers else slice(1, len(encoded[index]) - 1)
+                kept = (
+                    slice(0, len(encoded[index])) if markers else slice(1, len(encoded[index]) - 1)
+                )
                 vectors = np.stack([states[layer][row, kept] for layer in layers])
                 vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
                 pieces, spans = tuple(read[index].tokens[kept]), tuple(read[index].offsets[kept])
@@ -145,7 +147,9 @@ def _read_weights(path: Path) -> Weights:
     for layer in range(_LAYERS):
         at = f"encoder.layer.{layer}.attention.self"
         for kind in ("weight", "bias"):
-            tensors[f"{at}.qkv.{kind}"] = np.concatenate([tensors.pop(f"{at}.{n}.{kind}") for n in _QKV])
+            tensors[f"{at}.qkv.{kind}"] = np.concatenate(
+                [tensors.pop(f"{at}.{n}.{kind}") for n in _QKV]
+            )
     return tensors
 
 
@@ -175,15 +179,22 @@ def _forward(
     for row, tokens in enumerate(encoded):
         ids[row, : len(tokens)] = tokens
         mask[row, : len(tokens)] = 1
-    positions = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    positions = (
+        weights["embeddings.position_embeddings.weight"]
+        + weights["embeddings.token_type_embeddings.weight"][0]
+    )
     hidden = weights["embeddings.word_embeddings.weight"][ids] + positions[:longest]
     hidden = normalise(hidden, "embeddings.LayerNorm")
     states = {0: hidden} if 0 in keep else {}
     ignore = ((1 - mask) * np.float32(-1e9))[:, None, None, :]
     for layer in range(_LAYERS):
         at = f"encoder.layer.{layer}"
-        joined = linear(hidden, f"{at}.attention.self.qkv").reshape(texts, longest, 3, _HEADS, _WIDTH // _HEADS)
-        query, key, value = joined.transpose(2, 0, 3, 1, 4)  # each (texts, heads, length, width of a head)
+        joined = linear(hidden, f"{at}.attention.self.qkv").reshape(
+            texts, longest, 3, _HEADS, _WIDTH // _HEADS
+        )
+        query, key, value = joined.transpose(
+            2, 0, 3, 1, 4
+        )  # each (texts, heads, length, width of a head)
         scores = query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(_WIDTH // _HEADS)) + ignore
         scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
         scores /= scores.sum(axis=-1, keepdims=True)

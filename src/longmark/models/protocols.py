@@ -78,8 +78,13 @@ class Tokens:
     completion: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.cached_prompt <= self.prompt <= MOST_TOKENS or not 0 <= self.completion <= MOST_TOKENS:
-            raise BadReply(f"impossible token counts: {self.prompt}, {self.cached_prompt}, {self.completion}")
+        if (
+            not 0 <= self.cached_prompt <= self.prompt <= MOST_TOKENS
+            or not 0 <= self.completion <= MOST_TOKENS
+        ):
+            raise BadReply(
+                f"impossible token counts: {self.prompt}, {self.cached_prompt}, {self.completion}"
+            )
 
 
 def total_tokens(many: Iterable[Tokens | None]) -> Tokens | None:
@@ -135,7 +140,9 @@ class EmbedReply:
             raise BadReply("embeddings that are empty or of different lengths")
         for vector in self.vectors:
             if not all(-_FLOAT32 <= number <= _FLOAT32 for number in vector):
-                raise BadReply("an embedding holds a number that is not finite, or too large for 32 bits")
+                raise BadReply(
+                    "an embedding holds a number that is not finite, or too large for 32 bits"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +191,10 @@ class LikelihoodReply:
     tokens: Tokens | None = field(default_factory=Tokens)
 
     def __post_init__(self) -> None:
-        if len(self.pieces) != len(self.logprobs) or len(self.entropies) not in (0, len(self.logprobs)):
+        if len(self.pieces) != len(self.logprobs) or len(self.entropies) not in (
+            0,
+            len(self.logprobs),
+        ):
             raise BadReply("not one log-probability, piece and entropy for each token")
         _check_logprobs(self.logprobs)
         _check_finite("an entropy", self.entropies)

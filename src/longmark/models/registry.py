@@ -40,7 +40,13 @@ if TYPE_CHECKING:
     from longmark.models.config import Config, Entry
     from longmark.models.trust import Trust
 
-EMBEDDED_FOR = {"judge": "judge", "generator": "judge", "lm": "small", "embedder": "embedder", "checker": "judge"}
+EMBEDDED_FOR = {
+    "judge": "judge",
+    "generator": "judge",
+    "lm": "small",
+    "embedder": "embedder",
+    "checker": "judge",
+}
 FILE = "longmark.yaml"
 _CLASSES = {  # dialect, role at an endpoint, or scheme with a role -> module and class, imported where one is opened
     "anthropic": "anthropic.AnthropicChat",
@@ -58,10 +64,14 @@ _CLASSES = {  # dialect, role at an endpoint, or scheme with a role -> module an
     "claims": "http_claims.HttpClaims",
     "hf claims": "transformers_claims.TransformersClaims",
 }
-_VERSION = {"anthropic": {"anthropic-version": "2023-06-01"}}  # of the API, which Anthropic requires
+_VERSION = {
+    "anthropic": {"anthropic-version": "2023-06-01"}
+}  # of the API, which Anthropic requires
 NO_SCHEME = "the base URL after the @ must begin with http:// or https://"
 
-Name = str | Backend  # Python code may pass a backend of its own (a fake, for example) instead of a name
+Name = (
+    str | Backend
+)  # Python code may pass a backend of its own (a fake, for example) instead of a name
 
 
 class Registry:
@@ -126,9 +136,15 @@ class Registry:
         """The backend of a name in a role; a backend is itself."""
         if not isinstance(name, str):
             if not hasattr(name, "identity") or not hasattr(name, "capabilities"):
-                raise UserError(f"a model as {role}: expected its name or a backend, found {name!r}")
+                raise UserError(
+                    f"a model as {role}: expected its name or a backend, found {name!r}"
+                )
             return name
-        here = name.partition(":")[0] in ("embedded", "gguf", "hf")  # one model in memory, whatever its roles
+        here = name.partition(":")[0] in (
+            "embedded",
+            "gguf",
+            "hf",
+        )  # one model in memory, whatever its roles
         chats = (
             role in ("judge", "generator", "checker")
             and not name.startswith("st:")
@@ -150,12 +166,18 @@ class Registry:
             _check_asked_by_tokens(name, prefix)
             shown_role = "checker"
         point = None
-        if (scheme := SCHEMES.get(prefix)) is None and ":" in name and AT_ENDPOINT.fullmatch(name) is None:
+        if (
+            (scheme := SCHEMES.get(prefix)) is None
+            and ":" in name
+            and AT_ENDPOINT.fullmatch(name) is None
+        ):
             point = plugins.installed("models").get(prefix)
             scheme = plugins.loaded(point, Scheme) if point is not None else None
         if scheme is not None:
             if role not in (scheme.roles if point is not None else (*scheme.roles, "claims")):
-                raise UserError(f"--{shown_role} {name}: {scheme.form} can be {scheme.shown_roles}, not {role}")
+                raise UserError(
+                    f"--{shown_role} {name}: {scheme.form} can be {scheme.shown_roles}, not {role}"
+                )
             if not rest and not scheme.form.startswith("embedded"):
                 raise UserError(f"--{shown_role} {name}: expected {scheme.form}")
         if role == "reranker" and prefix in ("embedded", "gguf"):
@@ -179,19 +201,28 @@ class Registry:
         if endpoint is not None:
             base_url = check_base_url(endpoint["base_url"])
             model = endpoint["model"]
-            return self._http(_Served(role, model, f"{model}@{base_url}"), base_url, key_for(base_url))
+            return self._http(
+                _Served(role, model, f"{model}@{base_url}"), base_url, key_for(base_url)
+            )
         entry = self._entry(name)
         if entry is None:
             raise UserError(f"--{shown_role} {self._unknown(shown_role, name)}")
         if role == "claims":
             _check_asked_by_tokens(name, entry.dialect.replace("openai", ""))
         if role not in CHATS and entry.dialect in ("anthropic", "gemini"):
-            raise UserError(f"--{shown_role} {name}: the dialect {entry.dialect} can be {', '.join(CHATS)}, not {role}")
+            raise UserError(
+                f"--{shown_role} {name}: the dialect {entry.dialect} can be {', '.join(CHATS)}, not {role}"
+            )
         if self._sends and self._config is not None and self._config.path is not None:
             self.trust.require(self._config.path, entry.reach(name))
         key = entry.key(name) if self._sends else None
         extras = entry.expanded(name) if self._sends else ({}, {})
-        made = self._http(_Served(role, entry.model, name, entry.dialect, entry.settings), entry.served_at, key, extras)
+        made = self._http(
+            _Served(role, entry.model, name, entry.dialect, entry.settings),
+            entry.served_at,
+            key,
+            extras,
+        )
         made.configured = entry.fixed()
         return made
 
@@ -209,11 +240,19 @@ class Registry:
         """A name of no model, and what may be meant. role: of the model."""
         from longmark.models import catalogue
 
-        shown = name.split("@")[0] + "@…" if "@" in name else name  # what follows may hold a password
+        shown = (
+            name.split("@")[0] + "@…" if "@" in name else name
+        )  # what follows may hold a password
         own = tuple(self._config.models) if self._config is not None else ()
-        near = difflib.get_close_matches(name, (*own, "embedded", *(f"embedded:{m}" for m in catalogue.MODELS)), n=1)
+        near = difflib.get_close_matches(
+            name, (*own, "embedded", *(f"embedded:{m}" for m in catalogue.MODELS)), n=1
+        )
         maybe = f"did you mean {near[0]}? " if near else ""
-        file = f"; {self._config.path or FILE} has {', '.join(own)}" if self._config is not None else ""
+        file = (
+            f"; {self._config.path or FILE} has {', '.join(own)}"
+            if self._config is not None
+            else ""
+        )
         if role == "checker":
             maybe += "a checker is judge, overlap or a model; "
         elif name == "overlap":
@@ -223,7 +262,11 @@ class Registry:
         return f"{shown}: {maybe}{NO_SCHEME if '@' in name else FORMS + file}"
 
     def _http(
-        self, served: _Served, base_url: str, key: Any, extras: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        self,
+        served: _Served,
+        base_url: str,
+        key: Any,
+        extras: tuple[dict[str, str], dict[str, str]] = ({}, {}),
     ) -> Any:
         from longmark.models.http import MAX_REPLY_BYTES, TIMEOUT, Endpoint
 
@@ -317,7 +360,11 @@ def _on_this_machine(prefix: str, role: str, name: str) -> Any:
         entry = catalogue.entry(name)
         if (entry.kind == "embedder") != (role == "embedder"):
             raise UserError(f"--{role} embedded:{name}: {entry.title} cannot be a {role}")
-        return _class_of("embedded embedder")() if role == "embedder" else _class_of("llama").embedded(name)
+        return (
+            _class_of("embedded embedder")()
+            if role == "embedder"
+            else _class_of("llama").embedded(name)
+        )
     if not (path := expanded(name)).is_file():
         raise UserError(f"--{role} gguf:{name}: the file does not exist")
     return _class_of("llama").gguf(path)

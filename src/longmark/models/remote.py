@@ -22,7 +22,9 @@ class RemoteModel:
     def __init__(self, model: Backend, ask: Ask, width: int) -> None:
         for name in dir(model):
             if not name.startswith("_"):
-                setattr(self, name, partial(_call, ask, name) if name in CALLS else getattr(model, name))
+                setattr(
+                    self, name, partial(_call, ask, name) if name in CALLS else getattr(model, name)
+                )
         self.width = width
 
 

@@ -16,7 +16,15 @@ from collections.abc import Sequence
 
 from longmark.errors import RequestRefused
 from longmark.models.llama import TOP_LOGPROBS
-from longmark.models.protocols import Capabilities, Chat, ChatReply, ChatRequest, RerankReply, Tokens, total_tokens
+from longmark.models.protocols import (
+    Capabilities,
+    Chat,
+    ChatReply,
+    ChatRequest,
+    RerankReply,
+    Tokens,
+    total_tokens,
+)
 from longmark.prompts import SYSTEM, PromptBook, prompt
 
 PROMPT = prompt("""rerank.log_odds(query, document)
@@ -42,7 +50,9 @@ class LogOddsReranker:
         used: list[Tokens | None] = []
         for document in documents:
             messages = PromptBook().fill(PROMPT, {"query": query, "document": document})
-            reply = await self._judge.chat(ChatRequest(messages, max_tokens=1, logprobs=TOP_LOGPROBS))
+            reply = await self._judge.chat(
+                ChatRequest(messages, max_tokens=1, logprobs=TOP_LOGPROBS)
+            )
             scores.append(self._log_odds(reply))
             used.append(reply.tokens)
         return RerankReply(tuple(scores), total_tokens(used))

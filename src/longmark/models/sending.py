@@ -45,9 +45,17 @@ Reply = TypeVar("Reply", ChatReply, EmbedReply, RerankReply, RelationReply, Like
 # A wrong key, no money left (also where a 429 is not worth another try), an unknown model or path: asking more often
 # changes nothing.
 _SAME_FOR_EVERY_CALL = (401, 402, 404)
-_REFUSED = frozenset(range(400, 500)) - {408, 425, 429}  # statuses of a request that is wrong as it is
-FIRST_REFUSED = 20  # calls in a row, before any reply or by status 403, after which all are taken to be wrong
-MOST_CUT = 5  # replies in a row that ended while the model was thinking, before it is not called any more
+_REFUSED = frozenset(range(400, 500)) - {
+    408,
+    425,
+    429,
+}  # statuses of a request that is wrong as it is
+FIRST_REFUSED = (
+    20  # calls in a row, before any reply or by status 403, after which all are taken to be wrong
+)
+MOST_CUT = (
+    5  # replies in a row that ended while the model was thinking, before it is not called any more
+)
 _UNREADABLE = 3  # attempts of a call whose replies cannot be read: each may be billed
 _UNREACHED = 4  # attempts of a call, none of which reached an endpoint that has never replied, before it is given up
 _FORMS = 10  # of one request, at most
@@ -77,7 +85,9 @@ class Counts:
         """The sum; a price that is not known makes the sum not known."""
         usd = None if self.usd is None or other.usd is None else self.usd + other.usd
         counts = (one.name for one in fields(self) if one.name != "usd")
-        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in counts}, usd=usd)
+        return Counts(
+            **{name: getattr(self, name) + getattr(other, name) for name in counts}, usd=usd
+        )
 
 
 class Stopped(LongmarkError):
@@ -105,7 +115,11 @@ class Sender:
     jitter of retries."""
 
     def __init__(
-        self, concurrency: int, budget: Budget, price_of: Callable[[Backend], Price], rng: random.Random
+        self,
+        concurrency: int,
+        budget: Budget,
+        price_of: Callable[[Backend], Price],
+        rng: random.Random,
     ) -> None:
         self.counts = Counts()
         self.stops_when_refused = False
@@ -145,7 +159,9 @@ class Sender:
 
     def closed(self) -> list[str]:
         """The last error of each endpoint that is not called any more."""
-        return [limiter.closed[0] for limiter in self._limiters.values() if limiter.closed is not None]
+        return [
+            limiter.closed[0] for limiter in self._limiters.values() if limiter.closed is not None
+        ]
 
     def waiting(self) -> str | None:
         """What the run waits for: `28 s: MODEL asks for fewer calls`; None while calls are under way."""
@@ -170,7 +186,9 @@ class Sender:
         loop = asyncio.get_running_loop()
         attempt = faults = unreached = 0
         again = False
-        patience: float | None = None  # until when it is tried again after refusals; set by the first
+        patience: float | None = (
+            None  # until when it is tried again after refusals; set by the first
+        )
         while True:
             self._check_wanted(limiter)
             held = self.budget.asked(most(), price)
@@ -197,7 +215,9 @@ class Sender:
                         raise
                     failure = error
                 else:
-                    self._settle(model, held, total_tokens(reply.tokens for reply in replies), price)
+                    self._settle(
+                        model, held, total_tokens(reply.tokens for reply in replies), price
+                    )
                     limiter.replied()
                     self._count_cut(replies, model, limiter)
                     try:
@@ -218,13 +238,18 @@ class Sender:
                 self.counts.rate_limited += 1
                 patience = patience or loop.time() + LONGEST_WAIT
                 last = loop.time() + wait > patience
-                limiter.rate_limited(0.0 if last else wait)  # a wait that no call waits for is not the endpoint's
+                limiter.rate_limited(
+                    0.0 if last else wait
+                )  # a wait that no call waits for is not the endpoint's
             else:
                 self.counts.faults += failure.sent
                 self.counts.retries -= attempt > 1 and not failure.sent
                 faults += 1
                 unreached += failure.unreached
-                last = faults >= (_UNREADABLE if failure.http_status == 200 else MAX_FAULTS) or wait > LONGEST_WAIT
+                last = (
+                    faults >= (_UNREADABLE if failure.http_status == 200 else MAX_FAULTS)
+                    or wait > LONGEST_WAIT
+                )
                 if unreached == faults >= _UNREACHED and (last or not limiter.ever_replied):
                     self._close(limiter, failure)  # it has died, or was never there
                     last = True
@@ -236,7 +261,11 @@ class Sender:
             if not failure.retryable or last or limiter.down:
                 self._give_up(failure, limiter, too_long=wait > LONGEST_WAIT)
                 raise failure
-            why = f"{model.name} asks for fewer calls" if patience else shortened_to(f"{failure}", _SHOWN)
+            why = (
+                f"{model.name} asks for fewer calls"
+                if patience
+                else shortened_to(f"{failure}", _SHOWN)
+            )
             with self.waits(wait, why):
                 await self.pause(wait)
 
@@ -292,7 +321,9 @@ class Sender:
     @property
     def busy(self) -> bool:
         """Whether a call is under way by itself, or is to be made again after a while."""
-        return self._in_flight > 0 or any(not math.isinf(until) for until, _ in self._waits.values())
+        return self._in_flight > 0 or any(
+            not math.isinf(until) for until, _ in self._waits.values()
+        )
 
     @contextmanager
     def parked(self) -> Iterator[None]:
@@ -330,10 +361,18 @@ class Sender:
         if no_money or out_of_calls or failure.http_status in _SAME_FOR_EVERY_CALL:
             limiter.closed = (str(failure), failure.http_status)
         # the others are about one text, one batch or one feature
-        elif failure.http_status in _REFUSED and not isinstance(failure, TooLong | TooManyInputs | Unsupported):
+        elif failure.http_status in _REFUSED and not isinstance(
+            failure, TooLong | TooManyInputs | Unsupported
+        ):
             limiter.refused += 1
-            forbidden = failure.http_status == 403  # of one text, or of a key that has just lost its permission
-            if limiter.refused >= FIRST_REFUSED and limiter.closed is None and (forbidden or not limiter.ever_replied):
+            forbidden = (
+                failure.http_status == 403
+            )  # of one text, or of a key that has just lost its permission
+            if (
+                limiter.refused >= FIRST_REFUSED
+                and limiter.closed is None
+                and (forbidden or not limiter.ever_replied)
+            ):
                 self._close(limiter, failure)
 
     def _close(self, limiter: Limiter, failure: ModelError) -> None:
@@ -374,13 +413,17 @@ class Sender:
         self.budget.settle(held, tokens, usd)
         self._count(tokens, usd)
 
-    def _settle(self, model: Backend, held: Reservation, tokens: Tokens | None, price: Price) -> None:
+    def _settle(
+        self, model: Backend, held: Reservation, tokens: Tokens | None, price: Price
+    ) -> None:
         usd = None if tokens is None else price(tokens)
         self.budget.settle(held, tokens, usd)
         if usd is None:
             self.budget.unpriced(model.name)
         self._count(tokens, usd)
-        self._limiter(model).pace.give_back(_sum(held.most) - _sum(tokens) if tokens is not None else 0)
+        self._limiter(model).pace.give_back(
+            _sum(held.most) - _sum(tokens) if tokens is not None else 0
+        )
         self.counts.calls += 1
 
     def _count(self, tokens: Tokens | None, usd: float | None) -> None:

@@ -59,7 +59,9 @@ def load_by(library: str, what: str, remedy: str, load: Callable[[], T]) -> T:
         return load()
     except Exception as error:  # libraries raise errors of several others
         reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise errors.RequestRefused(f"{library} cannot load {what} ({reason[:300]}); give {remedy}") from error
+        raise errors.RequestRefused(
+            f"{library} cannot load {what} ({reason[:300]}); give {remedy}"
+        ) from error
 
 
 def folder_identity(folder: Path) -> str:
@@ -105,10 +107,14 @@ class SentenceTransformerEmbedder(_SentenceTransformer):
         from sentence_transformers import SentenceTransformer
 
         remedy = "a folder with the model, or the name of a reachable hub repository"
-        return load_by("sentence-transformers", self._source, remedy, lambda: SentenceTransformer(self._source))
+        return load_by(
+            "sentence-transformers", self._source, remedy, lambda: SentenceTransformer(self._source)
+        )
 
     def _embed(self, texts: list[str]) -> EmbedReply:
-        rows = self._model().encode(texts, batch_size=2 * _BATCH, convert_to_numpy=True, show_progress_bar=False)
+        rows = self._model().encode(
+            texts, batch_size=2 * _BATCH, convert_to_numpy=True, show_progress_bar=False
+        )
         limit = self.max_tokens()
         counts = [self.token_count(text) for text in texts]
         read = sum(count if limit is None else min(count, limit) for count in counts)
@@ -143,7 +149,9 @@ class _CrossEncoder(_SentenceTransformer):
                 show_progress_bar=False,
             )
             limit = model.max_seq_length if hasattr(model, "max_seq_length") else model.max_length
-            read = model.tokenizer([first] * len(seconds), seconds, truncation=True, max_length=limit)
+            read = model.tokenizer(
+                [first] * len(seconds), seconds, truncation=True, max_length=limit
+            )
         return rows, Tokens(prompt=sum(map(len, read["input_ids"])))
 
 
@@ -157,7 +165,11 @@ class CrossEncoderReranker(_CrossEncoder):
 
     async def rerank(self, query: str, documents: Sequence[str]) -> RerankReply:
         """One raw score a document, in their order; tokens counts what the model read, after its cut."""
-        return await asyncio.to_thread(self._rerank, query, list(documents)) if documents else RerankReply(())
+        return (
+            await asyncio.to_thread(self._rerank, query, list(documents))
+            if documents
+            else RerankReply(())
+        )
 
     def _rerank(self, query: str, documents: list[str]) -> RerankReply:
         rows, tokens = self._outputs(query, documents)
@@ -178,7 +190,9 @@ class CrossEncoderChecker(_CrossEncoder):
     "contradict"; whatever else it has is neutral. Probabilities are the softmax of the raw outputs.
     """
 
-    piece = 1200  # bytes of a premise, about 300 tokens: most such models read 512 with the hypothesis
+    piece = (
+        1200  # bytes of a premise, about 300 tokens: most such models read 512 with the hypothesis
+    )
 
     async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
         """Probabilities of each hypothesis, in their order. RequestRefused for a model without such classes."""
@@ -188,14 +202,18 @@ class CrossEncoderChecker(_CrossEncoder):
 
     def _classify(self, premise: str, hypotheses: list[str]) -> RelationReply:
         rows, tokens = self._outputs(premise, hypotheses)
-        names = {int(i): str(name).casefold() for i, name in _config(self._model()).id2label.items()}
+        names = {
+            int(i): str(name).casefold() for i, name in _config(self._model()).id2label.items()
+        }
         places = [_nli_class(names[i]) for i in range(len(names))]
         if places.count(0) != 1 or places.count(1) > 1 or len(rows.shape) != 2:
             found = ", ".join(names.values())
             raise errors.RequestRefused(
                 f"{self.name} has the classes {found}; a checker needs entailment and others: choose an NLI model"
             )
-        return RelationReply(tuple(_triple([float(one) for one in row], places) for row in rows), tokens)
+        return RelationReply(
+            tuple(_triple([float(one) for one in row], places) for row in rows), tokens
+        )
 
 
 def _config(model: Any) -> Any:
@@ -214,6 +232,9 @@ def _triple(outputs: Sequence[float], places: Sequence[int]) -> tuple[float, flo
     """The softmax of raw outputs, added up by class."""
     top = max(outputs)
     weights = [math.exp(one - top) for one in outputs]
-    sums = [math.fsum(w for w, place in zip(weights, places, strict=True) if place == k) for k in range(3)]
+    sums = [
+        math.fsum(w for w, place in zip(weights, places, strict=True) if place == k)
+        for k in range(3)
+    ]
     total = math.fsum(weights)
     return sums[0] / total, sums[1] / total, sums[2] / total

@@ -44,17 +44,25 @@ class Seq2SeqLM(TransformersLM):
         remedy = "a folder with a sequence-to-sequence model (BART, T5), or the name of a reachable hub repository"
         return load_by("transformers", self.name, remedy, load)
 
-    def _likelihoods(self, requests: list[LikelihoodRequest], stop: threading.Event) -> list[LikelihoodReply]:
+    def _likelihoods(
+        self, requests: list[LikelihoodRequest], stop: threading.Event
+    ) -> list[LikelihoodReply]:
         import torch
 
         with self._lock, torch.inference_mode():
             model, tokenizer = self._model()
-            window = getattr(model.config, "max_position_embeddings", None)  # T5 has none: its positions are relative
+            window = getattr(
+                model.config, "max_position_embeddings", None
+            )  # T5 has none: its positions are relative
             found, before, states = [], None, None
             for request in requests:
                 if stop.is_set():
                     raise Cancelled
-                source = [token for part in request.prompt.split(SEGMENT) for token in _marked(tokenizer, part)]
+                source = [
+                    token
+                    for part in request.prompt.split(SEGMENT)
+                    for token in _marked(tokenizer, part)
+                ]
                 target = _marked(tokenizer, request.text)
                 if window is not None and max(len(source), len(target)) > window:
                     raise errors.TooLong(
@@ -70,7 +78,9 @@ class Seq2SeqLM(TransformersLM):
                 logprobs, _ = look_up(logits, target)
                 pieces = tuple(tokenizer.convert_ids_to_tokens(target))
                 total = len(source) + len(target)
-                found.append(LikelihoodReply(tuple(logprobs), pieces, (), Tokens(total, len(source) - read)))
+                found.append(
+                    LikelihoodReply(tuple(logprobs), pieces, (), Tokens(total, len(source) - read))
+                )
             return found
 
 

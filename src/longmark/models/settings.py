@@ -66,12 +66,16 @@ class ModelSettings:
         variables. Prices, rates and headers that only name the caller are not part of it. Nor are `thinking_tokens`,
         which only decide whether there is an answer."""
         given: dict[str, Any] = {
-            name: value for name in ("temperature", "top_p") if (value := getattr(self, name)) != ASKED
+            name: value
+            for name in ("temperature", "top_p")
+            if (value := getattr(self, name)) != ASKED
         }
         for name in ("max_tokens", "context_window"):
             if (value := getattr(self, name)) is not None:
                 given[name] = value
-        headers = {name: value for name, value in self.headers.items() if name.lower() not in _LABELS}
+        headers = {
+            name: value for name, value in self.headers.items() if name.lower() not in _LABELS
+        }
         for name, table in (("body", self.body), ("headers", headers), ("query", self.query)):
             if table:
                 given[name] = dict(table)

@@ -9,11 +9,17 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_TAGS = (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("[THINK]", "[/THINK]"), ("◁think▷", "◁/think▷"))
+_TAGS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+)
 _CLOSING = re.compile(r"^[ \t]*</think>", re.MULTILINE)
 # of gpt-oss, where a server passes its channels on as they are
 _FINAL = re.compile(
-    r"<\|channel\|>final(?:(?!<\|message\|>).)*<\|message\|>(.*?)(?:<\|(?:return|end)\|>|\Z)", re.DOTALL
+    r"<\|channel\|>final(?:(?!<\|message\|>).)*<\|message\|>(.*?)(?:<\|(?:return|end)\|>|\Z)",
+    re.DOTALL,
 )
 _CHANNEL = re.compile(r"\s*(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)")
 
@@ -37,12 +43,23 @@ def split(text: str) -> Parts:
     for opening, closing in _TAGS:
         if start.startswith(opening):
             rest = start[len(opening) :]
-            ends = [found.start() for found in re.finditer(rf"^[ \t]*{re.escape(closing)}", rest, re.MULTILINE)]
+            ends = [
+                found.start()
+                for found in re.finditer(rf"^[ \t]*{re.escape(closing)}", rest, re.MULTILINE)
+            ]
             end = rest.find(closing, ends[-1]) if ends else rest.find(closing)
-            return Parts(rest.strip(), "") if end < 0 else Parts(rest[:end].strip(), rest[end + len(closing) :].strip())
+            return (
+                Parts(rest.strip(), "")
+                if end < 0
+                else Parts(rest[:end].strip(), rest[end + len(closing) :].strip())
+            )
     if _CHANNEL.match(text):
         final = _FINAL.search(text)
-        return Parts(text[: final.start() if final else None].strip(), final[1].strip() if final else "")
+        return Parts(
+            text[: final.start() if final else None].strip(), final[1].strip() if final else ""
+        )
     if "</think>" in text and (closed := list(_CLOSING.finditer(text))):
-        return Parts(text[: closed[-1].start()].strip(), text[closed[-1].end() :].strip(), inside=True)
+        return Parts(
+            text[: closed[-1].start()].strip(), text[closed[-1].end() :].strip(), inside=True
+        )
     return Parts("", text)

@@ -39,7 +39,11 @@ class TransformersChat(TransformersLM):
             model, tokenizer = self._model()
             prompt = chat_ids(tokenizer, request.messages, self.name)
             window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-            room = request.max_tokens if window is None else min(request.max_tokens, window - len(prompt))
+            room = (
+                request.max_tokens
+                if window is None
+                else min(request.max_tokens, window - len(prompt))
+            )
             if room < 1:
                 raise errors.TooLong(
                     f"the prompt has {len(prompt):,} tokens, and {self.name} reads at most {window:,}, the reply with "
@@ -52,7 +56,9 @@ class TransformersChat(TransformersLM):
                 attention_mask=torch.ones_like(ids),
                 generation_config=_settings(model, tokenizer, request, room),
                 stopping_criteria=[
-                    lambda ids, _scores, **_: torch.full(ids.shape[:1], stop.is_set(), device=ids.device)
+                    lambda ids, _scores, **_: torch.full(
+                        ids.shape[:1], stop.is_set(), device=ids.device
+                    )
                 ],
             )
             if stop.is_set():
@@ -64,9 +70,13 @@ class TransformersChat(TransformersLM):
                 for logits, token in zip(made.logits or (), tokens, strict=False)
                 if token not in ends
             )
-        text = tokenizer.decode([token for token in tokens if token not in ends], skip_special_tokens=True)
+        text = tokenizer.decode(
+            [token for token in tokens if token not in ends], skip_special_tokens=True
+        )
         finish = "stop" if tokens and tokens[-1] in ends else "length"
-        return ChatReply(text, finish, logprobs=logprobs, tokens=Tokens(len(prompt), 0, len(tokens)))
+        return ChatReply(
+            text, finish, logprobs=logprobs, tokens=Tokens(len(prompt), 0, len(tokens))
+        )
 
 
 def _settings(model: Any, tokenizer: Any, request: ChatRequest, room: int) -> Any:
@@ -74,11 +84,18 @@ def _settings(model: Any, tokenizer: Any, request: ChatRequest, room: int) -> An
     from transformers import GenerationConfig
 
     ends = _ends(model, tokenizer)
-    drawn = {"do_sample": True, "temperature": request.temperature, "top_p": request.top_p, "top_k": 0}
+    drawn = {
+        "do_sample": True,
+        "temperature": request.temperature,
+        "top_p": request.top_p,
+        "top_k": 0,
+    }
     return GenerationConfig(
         max_new_tokens=room,
         eos_token_id=ends,
-        pad_token_id=tokenizer.pad_token_id if tokenizer.pad_token_id is not None else (ends or [0])[0],
+        pad_token_id=tokenizer.pad_token_id
+        if tokenizer.pad_token_id is not None
+        else (ends or [0])[0],
         return_dict_in_generate=True,
         output_logits=request.logprobs > 0,
         **(drawn if request.temperature > 0 else {"do_sample": False}),
@@ -98,5 +115,7 @@ def _logprobs(tokenizer: Any, logits: Any, token: int, top: int) -> TokenLogprob
     found = logs.topk(min(top, TOP_LOGPROBS, len(logs)))
     ranked = zip(found.indices.tolist(), found.values.tolist(), strict=True)
     return TokenLogprobs(
-        tokenizer.decode([token]), min(0.0, logs[token].item()), tuple((tokenizer.decode([i]), v) for i, v in ranked)
+        tokenizer.decode([token]),
+        min(0.0, logs[token].item()),
+        tuple((tokenizer.decode([i]), v) for i, v in ranked),
     )

@@ -77,7 +77,9 @@ class TransformersClaims(TransformersLM):
         shared: Hashable = None,
     ) -> tuple[float, Tokens]:
         """log P(yes) - log P(no) of the token after a prompt. The adapter always counts, and nothing is shared."""
-        question = _Question(list(prompt), list(yes), list(no), asyncio.get_running_loop().create_future())
+        question = _Question(
+            list(prompt), list(yes), list(no), asyncio.get_running_loop().create_future()
+        )
         self._waiting.append(question)
         if self._reading is None or self._reading.done():
             self._reading = asyncio.ensure_future(self._read_waiting())
@@ -131,7 +133,9 @@ class TransformersClaims(TransformersLM):
     def _token_ids(self, text: str, control: bool) -> list[int]:
         with self._lock:
             _, tokenizer = self._model()
-            return list(tokenizer.encode(text, add_special_tokens=False, split_special_tokens=not control))
+            return list(
+                tokenizer.encode(text, add_special_tokens=False, split_special_tokens=not control)
+            )
 
     def _room(self) -> int:
         with self._lock:
@@ -151,10 +155,18 @@ class TransformersClaims(TransformersLM):
                 mask[row, width - len(question.prompt) :] = 1
             ids, mask = ids.to(model.device), mask.to(model.device)
             places = (mask.cumsum(dim=1) - 1).clamp(min=0)
-            output = model(input_ids=ids, attention_mask=mask, position_ids=places, logits_to_keep=1, use_cache=False)
+            output = model(
+                input_ids=ids,
+                attention_mask=mask,
+                position_ids=places,
+                logits_to_keep=1,
+                use_cache=False,
+            )
             logits = output.logits[:, -1].float()
             return [
-                float(logits[row, question.yes].logsumexp(0) - logits[row, question.no].logsumexp(0))
+                float(
+                    logits[row, question.yes].logsumexp(0) - logits[row, question.no].logsumexp(0)
+                )
                 for row, question in enumerate(batch)
             ]
 
@@ -172,9 +184,14 @@ def _batches(questions: Sequence[_Question], room: int) -> list[list[_Question]]
 
 def with_lora(model: Any, path: Path) -> Any:
     """A loaded model with an adapter in llama.cpp's format. RequestRefused where the adapter is not of this model."""
-    remedy = "the model that the adapter was trained on, Qwen2.5-Coder-1.5B-Instruct, or hf:NAME+FOLDER"
+    remedy = (
+        "the model that the adapter was trained on, Qwen2.5-Coder-1.5B-Instruct, or hf:NAME+FOLDER"
+    )
     return load_by(
-        "peft", f"the adapter {path.name} (sha256 {sha256(path)[:12]})", remedy, lambda: _applied(model, path)
+        "peft",
+        f"the adapter {path.name} (sha256 {sha256(path)[:12]})",
+        remedy,
+        lambda: _applied(model, path),
     )
 
 
@@ -192,13 +209,19 @@ def _applied(model: Any, path: Path) -> Any:
         _, layer, name, _, half = tensor.name.split(".")  # blk.3.attn_q.weight.lora_a
         matrix = torch.tensor(tensor.data.astype("float32"))
         ranks.add(min(matrix.shape))
-        key = f"base_model.model.model.layers.{layer}.{_MODULES[name]}.lora_{half[-1].upper()}.weight"
+        key = (
+            f"base_model.model.model.layers.{layer}.{_MODULES[name]}.lora_{half[-1].upper()}.weight"
+        )
         matrices[key] = matrix
     (rank,) = ranks
     targets = sorted({key.split(".")[-3] for key in matrices})
-    adapted = get_peft_model(model, LoraConfig(r=rank, lora_alpha=alpha, target_modules=targets, lora_dropout=0.0))
+    adapted = get_peft_model(
+        model, LoraConfig(r=rank, lora_alpha=alpha, target_modules=targets, lora_dropout=0.0)
+    )
     expected = {key.replace(".default.", ".") for key in adapted.state_dict() if ".lora_" in key}
     if unlike := expected ^ matrices.keys():
-        raise ValueError(f"{len(unlike)} of its matrices are not those of the model, for example {min(unlike)}")
+        raise ValueError(
+            f"{len(unlike)} of its matrices are not those of the model, for example {min(unlike)}"
+        )
     set_peft_model_state_dict(adapted, matrices)
     return adapted.eval()

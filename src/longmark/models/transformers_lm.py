@@ -27,11 +27,20 @@ from longmark import errors
 from longmark.home import sha256
 from longmark.models.adapter import applied, opened
 from longmark.models.leave_one_out import Branch, ReadingOrder, plan
-from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest, Message, Tokens, no_start_token
+from longmark.models.protocols import (
+    Capabilities,
+    LikelihoodReply,
+    LikelihoodRequest,
+    Message,
+    Tokens,
+    no_start_token,
+)
 from longmark.models.sentence import LazyModel, folder_identity, load_by
 from longmark.places import expanded
 
-_CHUNK = 256  # tokens in one pass: enough to keep the cores busy, and their logits stay below 200 MB
+_CHUNK = (
+    256  # tokens in one pass: enough to keep the cores busy, and their logits stay below 200 MB
+)
 _GROUP = 2048  # tokens of packed sequences before their states are dropped
 
 
@@ -61,7 +70,10 @@ class TransformersLM(LazyModel):
     capabilities = Capabilities(prompt_logprobs=True, entropy=True)
 
     def __init__(self, source: str) -> None:
-        if importlib.util.find_spec("transformers") is None or importlib.util.find_spec("torch") is None:
+        if (
+            importlib.util.find_spec("transformers") is None
+            or importlib.util.find_spec("torch") is None
+        ):
             raise errors.MissingExtra(f"the language model hf:{source}", "transformers")
         super().__init__(f"hf:{source}")
         base, plus, folder = ("", "", "") if expanded(source).exists() else source.rpartition("+")
@@ -90,13 +102,18 @@ class TransformersLM(LazyModel):
         finally:
             stop.set()  # where the call was cancelled, the thread ends after its present pass
 
-    def _likelihoods(self, requests: list[LikelihoodRequest], stop: threading.Event) -> list[LikelihoodReply]:
+    def _likelihoods(
+        self, requests: list[LikelihoodRequest], stop: threading.Event
+    ) -> list[LikelihoodReply]:
         with self._lock:
             model, tokenizer = self._model()
             found = [self._sequence(model, tokenizer, request) for request in requests]
             asked = [sequence for sequence in found if sequence.text]
             values = iter(_evaluate(model, asked, stop))
-            return [self._reply(tokenizer, s, *next(values)) if s.text else LikelihoodReply((), ()) for s in found]
+            return [
+                self._reply(tokenizer, s, *next(values)) if s.text else LikelihoodReply((), ())
+                for s in found
+            ]
 
     def _load(self) -> tuple[Any, Any]:
         import torch
@@ -112,7 +129,9 @@ class TransformersLM(LazyModel):
         def load() -> tuple[Any, Any]:
             with no_progress_bar():
                 tokenizer = AutoTokenizer.from_pretrained(self._source, **self._arguments)
-                return AutoModelForCausalLM.from_pretrained(self._source, dtype=dtype, **self._arguments), tokenizer
+                return AutoModelForCausalLM.from_pretrained(
+                    self._source, dtype=dtype, **self._arguments
+                ), tokenizer
 
         remedy = (
             "a folder with a causal language model, a GGUF file (needs the packages gguf and accelerate), or the name "
@@ -122,7 +141,11 @@ class TransformersLM(LazyModel):
 
     def _sequence(self, model: Any, tokenizer: Any, request: LikelihoodRequest) -> _Sequence:
         text = _ids(tokenizer, request.text)
-        prompt = self._chat_ids(tokenizer, request.prompt) if request.chat else _start(tokenizer, request.prompt)
+        prompt = (
+            self._chat_ids(tokenizer, request.prompt)
+            if request.chat
+            else _start(tokenizer, request.prompt)
+        )
         if text and not prompt:
             raise no_start_token(self.name)
         window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
@@ -143,7 +166,12 @@ class TransformersLM(LazyModel):
         return chat_ids(tokenizer, [Message("user", prompt)], self.name)
 
     def _reply(
-        self, tokenizer: Any, sequence: _Sequence, logprobs: list[float], entropies: list[float], cached: int
+        self,
+        tokenizer: Any,
+        sequence: _Sequence,
+        logprobs: list[float],
+        entropies: list[float],
+        cached: int,
     ) -> LikelihoodReply:
         return LikelihoodReply(
             tuple(logprobs),
@@ -170,7 +198,11 @@ def no_progress_bar() -> Iterator[None]:
 
 def _ids(tokenizer: Any, text: str, *, special: bool = False) -> list[int]:
     """Token ids of a text; special: with the control tokens that it spells."""
-    return list(tokenizer.encode(text, add_special_tokens=False, split_special_tokens=not special)) if text else []
+    return (
+        list(tokenizer.encode(text, add_special_tokens=False, split_special_tokens=not special))
+        if text
+        else []
+    )
 
 
 def chat_ids(tokenizer: Any, messages: Sequence[Message], name: str) -> list[int]:
@@ -180,17 +212,27 @@ def chat_ids(tokenizer: Any, messages: Sequence[Message], name: str) -> list[int
     name: of the model. RequestRefused for a tokenizer without a template, or one that refuses the messages.
     """
     if not tokenizer.chat_template:
-        raise errors.RequestRefused(f"{name} has no chat template; use a model that was trained for chat")
+        raise errors.RequestRefused(
+            f"{name} has no chat template; use a model that was trained for chat"
+        )
     marks = [f"MESSAGE{secrets.token_hex(8)}" for _ in messages]
     turns = [{"role": one.role, "content": mark} for one, mark in zip(messages, marks, strict=True)]
-    merged = [{**turns[1], "content": f"{marks[0]}\n\n{marks[1]}"}, *turns[2:]] if turns[0]["role"] == "system" else []
+    merged = (
+        [{**turns[1], "content": f"{marks[0]}\n\n{marks[1]}"}, *turns[2:]]
+        if turns[0]["role"] == "system"
+        else []
+    )
     for form in filter(None, (turns, merged)):
         with contextlib.suppress(Exception):  # a template raises what it likes
-            whole = str(tokenizer.apply_chat_template(form, tokenize=False, add_generation_prompt=True))
+            whole = str(
+                tokenizer.apply_chat_template(form, tokenize=False, add_generation_prompt=True)
+            )
             if all(whole.count(mark) == 1 for mark in marks):
                 break
     else:
-        raise errors.RequestRefused(f"the chat template of {name} refuses the messages; use another model")
+        raise errors.RequestRefused(
+            f"the chat template of {name} refuses the messages; use another model"
+        )
     ids = list[int]()
     for mark, message in zip(marks, messages, strict=True):
         before, _, whole = whole.partition(mark)
@@ -219,8 +261,12 @@ def _evaluate(
     found: list[tuple[list[float], list[float], int]] = []
     with torch.inference_mode():
         for some in plans:
-            how = plan([sequence.read for sequence in some], [len(sequence.text) for sequence in some])
-            found += _Packed(model, some, how, stop).values() if shared else [_plain(model, some[0])]
+            how = plan(
+                [sequence.read for sequence in some], [len(sequence.text) for sequence in some]
+            )
+            found += (
+                _Packed(model, some, how, stop).values() if shared else [_plain(model, some[0])]
+            )
             if stop.is_set():
                 raise Cancelled
     return found
@@ -260,7 +306,9 @@ def look_up(logits: Any, tokens: list[int]) -> tuple[list[float], list[float]]:
 class _Packed:
     """The reading of sequences by a plan: the spine first, then groups of branches in one row each."""
 
-    def __init__(self, model: Any, sequences: list[_Sequence], how: ReadingOrder, stop: threading.Event) -> None:
+    def __init__(
+        self, model: Any, sequences: list[_Sequence], how: ReadingOrder, stop: threading.Event
+    ) -> None:
         from transformers import DynamicCache
 
         self._model = model
@@ -275,13 +323,19 @@ class _Packed:
         spine = self._plan.spine
         self._read(0, [(token, position, -1, -1) for position, token in enumerate(spine)])
         for group in self._groups():
-            longest = group[0].shared  # what is left needs no more of the spine: branches come with the longest first
+            longest = (
+                group[0].shared
+            )  # what is left needs no more of the spine: branches come with the longest first
             if (beyond := self._cache.get_seq_length() - longest) > 0:
                 self._cache.crop(-beyond)
             self._read(longest, [token for branch in group for token in self._tokens(branch)])
         cached = {branch.sequence: branch.shared for branch in self._plan.branches}
-        cached[self._plan.branches[0].sequence] -= len(spine)  # the spine was read for the first of them
-        return [(self._logprobs[i], self._entropies[i], cached[i]) for i in range(len(self._sequences))]
+        cached[self._plan.branches[0].sequence] -= len(
+            spine
+        )  # the spine was read for the first of them
+        return [
+            (self._logprobs[i], self._entropies[i], cached[i]) for i in range(len(self._sequences))
+        ]
 
     def _groups(self) -> list[list[Branch]]:
         groups: list[list[Branch]] = []
@@ -310,7 +364,9 @@ class _Packed:
         import torch
 
         device = self._model.device
-        ids, positions, owners, targets = torch.tensor(row or [(0, 0, 0, 0)], device=device).unbind(1)
+        ids, positions, owners, targets = torch.tensor(row or [(0, 0, 0, 0)], device=device).unbind(
+            1
+        )
         begins = torch.zeros(len(self._sequences), dtype=torch.long, device=device)
         for branch in self._plan.branches:
             begins[branch.sequence] = branch.shared
@@ -334,6 +390,8 @@ class _Packed:
                 logits_to_keep=keep,
             ).logits[0]
             looked_up = look_up(logits, targets[low:high][keep].tolist())
-            for owner, logprob, entropy in zip(owners[low:high][keep].tolist(), *looked_up, strict=True):
+            for owner, logprob, entropy in zip(
+                owners[low:high][keep].tolist(), *looked_up, strict=True
+            ):
                 self._logprobs[owner].append(logprob)
                 self._entropies[owner].append(entropy)

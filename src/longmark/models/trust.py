@@ -74,14 +74,20 @@ class Reach:
         found = {self.key_env: "the key"} if self.key_env else {}
         for part, table in (("header", self.headers), ("query", self.query)):
             for name, value in table.items():
-                found |= {one[1]: f"{part} {name}" for one in VARIABLE.finditer(value) if one[1] not in found}
+                found |= {
+                    one[1]: f"{part} {name}"
+                    for one in VARIABLE.finditer(value)
+                    if one[1] not in found
+                }
         return found
 
     @property
     def needs_trust(self) -> bool:
         if self.code or self.command or self.variables or self.does:
             return True
-        return bool(self.endpoint) and (not is_local(self.endpoint) or key_for(self.endpoint) is not None)
+        return bool(self.endpoint) and (
+            not is_local(self.endpoint) or key_for(self.endpoint) is not None
+        )
 
     def lines(self) -> Iterator[str]:
         """What it does, for people."""
@@ -107,7 +113,11 @@ class Reach:
     def foreign(self) -> list[str]:
         """The variables of vendors that would go to another host, or unencrypted."""
         owners = {variable: owner_of(variable) for variable in self.variables}
-        return [name for name, vendor in owners.items() if vendor and not is_host_of(vendor, self.endpoint)]
+        return [
+            name
+            for name, vendor in owners.items()
+            if vendor and not is_host_of(vendor, self.endpoint)
+        ]
 
 
 def of_name(name: str) -> Reach:
@@ -192,5 +202,7 @@ class Trust:
         try:
             self.require(file, of_name(name))
         except Untrusted as error:
-            raise Untrusted(f"{error}. Or name a model on the command line, with --embedder MODEL") from None
+            raise Untrusted(
+                f"{error}. Or name a model on the command line, with --embedder MODEL"
+            ) from None
         return name

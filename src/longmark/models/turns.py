@@ -47,7 +47,9 @@ class Turns:
         if not self._waiting:
             self._busy = False
             return
-        position = max(range(len(self._waiting)), key=lambda n: (self._fit(self._waiting[n][0]), -n))
+        position = max(
+            range(len(self._waiting)), key=lambda n: (self._fit(self._waiting[n][0]), -n)
+        )
         _, place = self._waiting.pop(position)
         place.set_result(None)
 

@@ -15,7 +15,9 @@ class VerdictCounter:
     wait until one has a verdict. read_before: what had one in an earlier session; changed: called when what the
     manifest keeps has changed; stop: when a judge cannot be read; None: it goes on, and no question waits."""
 
-    def __init__(self, verdicts: Verdicts, changed: Callable[[], None], stop: Callable[[], None] | None) -> None:
+    def __init__(
+        self, verdicts: Verdicts, changed: Callable[[], None], stop: Callable[[], None] | None
+    ) -> None:
         self._verdicts, self._changed, self._stop = verdicts, changed, stop
         self.read_before = verdicts.read_before
         self._open: Counter[tuple[str, ...]] = Counter()
@@ -24,7 +26,8 @@ class VerdictCounter:
     async def begin(self, asked: Asked) -> None:
         """Waits until a question may be asked. `end` follows in any case."""
         while self._stop and any(
-            count + 2 * self._open[key] >= FIRST and self._open[key] for key, count in self._verdicts.counts(asked)
+            count + 2 * self._open[key] >= FIRST and self._open[key]
+            for key, count in self._verdicts.counts(asked)
         ):
             await self._moved.wait()
         self._open.update((asked[:1], asked[:2], asked[:3]))

@@ -75,7 +75,9 @@ def line_name(name: str, form: Option) -> str:
 def values_of(kind: type, arguments: Any) -> dict[str, Any]:
     """The fields of a dataclass that the arguments of a command line have, by the fields' names."""
     dests = {name: form.line or name for name, _default, form in declared(kind)}
-    return {name: getattr(arguments, dest) for name, dest in dests.items() if hasattr(arguments, dest)}
+    return {
+        name: getattr(arguments, dest) for name, dest in dests.items() if hasattr(arguments, dest)
+    }
 
 
 # What Python shows of them ------------------------------------------------------------------------------------------
@@ -98,7 +100,12 @@ def described(kind: type[T]) -> type[T]:
         for name in names:
             form = forms[name]
             text = (form.python or form.help.removesuffix("; repeatable")).replace("%%", "%")
-            lines += wrap(text, 118, initial_indent=f"      {name:<{width}}", subsequent_indent=" " * (width + 6))
+            lines += wrap(
+                text,
+                118,
+                initial_indent=f"      {name:<{width}}",
+                subsequent_indent=" " * (width + 6),
+            )
     kind.__doc__ = "\n".join(lines)
     return kind
 
@@ -118,7 +125,11 @@ def with_keywords(kind: type) -> Callable[[T], T]:
         import inspect
 
         given = inspect.signature(function)  # type: ignore[arg-type]
-        own = [each for each in given.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        own = [
+            each
+            for each in given.parameters.values()
+            if each.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
         fields = inspect.signature(kind).parameters
         keywords = [each for each in dataclasses.fields(kind) if each.metadata.get("keyword", True)]
         more = [fields[each.name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in keywords]

@@ -37,12 +37,22 @@ class ModelNames:
         python="the model that judges, or several",
     )  # fmt: skip
     generator: str | Backend | None = option(None, "the model that writes text", "MODEL")
-    embedder: str | Backend | None = option(None, "the model that embeds texts", "MODEL", common=True)
-    reranker: str | Backend | None = option(None, "the model that scores how relevant a passage is", "MODEL")
-    lm: str | Backend | None = option(None, "the proxy model, which gives log-probabilities of a text", "MODEL")
-    checker: str | Backend | None = option(None, f"what decides entailment: {_CHECKERS}", "MODEL", common=True)
+    embedder: str | Backend | None = option(
+        None, "the model that embeds texts", "MODEL", common=True
+    )
+    reranker: str | Backend | None = option(
+        None, "the model that scores how relevant a passage is", "MODEL"
+    )
+    lm: str | Backend | None = option(
+        None, "the proxy model, which gives log-probabilities of a text", "MODEL"
+    )
+    checker: str | Backend | None = option(
+        None, f"what decides entailment: {_CHECKERS}", "MODEL", common=True
+    )
     calibrate: str | Path | None = option(
-        None, "labels of your own (claim, evidence, label) that the checker is calibrated on", "FILE"
+        None,
+        "labels of your own (claim, evidence, label) that the checker is calibrated on",
+        "FILE",
     )
     prompt: str | None = option(
         None,
@@ -58,17 +68,25 @@ class ScoringOptions(Judging):
     a resumed run must use the same values
     """
 
-    as_published: bool = option(False, "use the parameters of each metric's paper, unless its name sets others")
+    as_published: bool = option(
+        False, "use the parameters of each metric's paper, unless its name sets others"
+    )
     pair_decimals: int | str | None = option(
         2,
         "on pairs, decimals of bounded scores, scaled to [0, 1]; raw: scores are not rounded (default: {default})",
         "N|raw",
         kind="decimals",
     )
-    tie_band: float = option(0.0, "on pairs, the largest difference of two scores that is a tie (default: 0)", "X")
-    prompts: str | Path | None = option(None, "a folder with ID.txt files that replace prompts", "DIR")
+    tie_band: float = option(
+        0.0, "on pairs, the largest difference of two scores that is a tie (default: 0)", "X"
+    )
+    prompts: str | Path | None = option(
+        None, "a folder with ID.txt files that replace prompts", "DIR"
+    )
     domain: str | Path | None = option(
-        None, "what the questions are about: hazards (natural hazards, built in), or a file", "hazards|FILE.yaml"
+        None,
+        "what the questions are about: hazards (natural hazards, built in), or a file",
+        "hazards|FILE.yaml",
     )
 
 
@@ -85,7 +103,9 @@ class InputOptions:
         common=True,
         python="field -> the column to read it from, a path such as input.messages[-1].content, or several with commas",
     )
-    encoding: str = option("", "the encoding of a text file, such as cp1252 (default: UTF-8)", "NAME")
+    encoding: str = option(
+        "", "the encoding of a text file, such as cp1252 (default: UTF-8)", "NAME"
+    )
     skip_bad: bool = option(False, "skip bad records instead of stopping", common=True)
     turns: str = option(
         "last",
@@ -110,7 +130,9 @@ class ClusterOption:
 class SessionSpending:
     """speed and cost"""
 
-    concurrency: int = option(CONCURRENCY, "maximum number of parallel calls to one model (default: {default})", "N")
+    concurrency: int = option(
+        CONCURRENCY, "maximum number of parallel calls to one model (default: {default})", "N"
+    )
     resend_unknown: bool | None = option(
         None,
         "resend calls that got no reply but may have been billed (default: yes; in a batch, no)",
@@ -119,7 +141,9 @@ class SessionSpending:
     )
     quiet: bool = option(False, "show no progress")
     retry: Collection[str] = option(
-        (), "compute rows with these statuses again (paid): unparsable, refused, too_long", "STATUS,…"
+        (),
+        "compute rows with these statuses again (paid): unparsable, refused, too_long",
+        "STATUS,…",
     )
     keep_going: bool = option(
         False,
@@ -127,7 +151,9 @@ class SessionSpending:
         python="continue if none of a judge's first 20 replies has a verdict (default: stop)",
     )
     budget_group: str | None = option(
-        None, "share the budget with all sessions of this name that use the same call cache, on any machine", "NAME"
+        None,
+        "share the budget with all sessions of this name that use the same call cache, on any machine",
+        "NAME",
     )
 
 
@@ -135,15 +161,25 @@ class SessionSpending:
 class SpendingOptions(SessionSpending):
     """speed and cost"""
 
-    timeout: float | None = option(None, "timeout of one attempt (default: 120)", "SECONDS", kind="positive")
-    max_reply_bytes: int | None = option(None, "maximum size of a reply in bytes (default: 32 MiB)", "N")
+    timeout: float | None = option(
+        None, "timeout of one attempt (default: 120)", "SECONDS", kind="positive"
+    )
+    max_reply_bytes: int | None = option(
+        None, "maximum size of a reply in bytes (default: 32 MiB)", "N"
+    )
     max_calls: int | None = option(None, "stop after N requests, including retries", "N")
     max_tokens: int | None = option(None, "stop after N prompt and completion tokens", "N")
-    max_usd: float | None = option(None, "stop before the cost exceeds this", "DOLLARS", kind="positive", common=True)
-    cache: str | Path | None = option(
-        None, "the call cache, a file or postgres://… (default: calls.sqlite in longmark's home)", "FILE|URL"
+    max_usd: float | None = option(
+        None, "stop before the cost exceeds this", "DOLLARS", kind="positive", common=True
     )
-    batch: bool = option(False, "send calls in batches, at the vendor's lower price (hours; see docs/batches.md)")
+    cache: str | Path | None = option(
+        None,
+        "the call cache, a file or postgres://… (default: calls.sqlite in longmark's home)",
+        "FILE|URL",
+    )
+    batch: bool = option(
+        False, "send calls in batches, at the vendor's lower price (hours; see docs/batches.md)"
+    )
     batch_examples: int = option(
         OPEN_EXAMPLES,
         "maximum number of examples that are open at once in a batch run (default: {default})",
@@ -165,11 +201,15 @@ class WorkerOptions:
         "local|ray[=ADDRESS]",
         kind="text",
     )
-    ray_actors: int = option(1, "number of Ray workers that hold each local model (default: {default})", "N")
+    ray_actors: int = option(
+        1, "number of Ray workers that hold each local model (default: {default})", "N"
+    )
     ray_resources: str | Mapping[str, float] | None = option(
         None, "what each of them needs, such as '{\"GPU\": 1}' (default: one CPU)", "JSON"
     )
-    ray_insecure: bool = option(False, "accept a cluster with a public address: Ray runs code for whoever reaches it")
+    ray_insecure: bool = option(
+        False, "accept a cluster with a public address: Ray runs code for whoever reaches it"
+    )
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -209,7 +249,9 @@ class BoundsOption:
     """bounds of scores"""
 
     bounds: Sequence[str] = option(
-        (), "lowest and highest possible score, if no run declares them; repeatable", "METRIC=LOW:HIGH"
+        (),
+        "lowest and highest possible score, if no run declares them; repeatable",
+        "METRIC=LOW:HIGH",
     )
 
 
@@ -225,12 +267,20 @@ class GateOptions:
         common=True,
     )
     max_unscored: float = option(
-        0.05, "maximum share of unscored rows for --fail-under (default: {default})", "SHARE", kind="share"
+        0.05,
+        "maximum share of unscored rows for --fail-under (default: {default})",
+        "SHARE",
+        kind="share",
     )
     base: Path | None = option(
-        None, "also compare with this earlier run, paired by question (extra stats)", "RUN", common=True
+        None,
+        "also compare with this earlier run, paired by question (extra stats)",
+        "RUN",
+        common=True,
     )
-    fail_if_worse: bool = option(False, "exit 3 if a system is worse than in --base (see: longmark compare)")
+    fail_if_worse: bool = option(
+        False, "exit 3 if a system is worse than in --base (see: longmark compare)"
+    )
     margin: Sequence[str] = option(
         (), "the largest difference from --base that does not matter; repeatable", "[METRIC=]NUMBER"
     )
@@ -245,7 +295,9 @@ class OutputOptions:
 
     junit: Path | None = option(None, "the gates as JUnit XML", "FILE.xml")
     summary: Path | None = option(
-        None, "gates, scores, changes and worst answers as Markdown, for a step or a pull request", "FILE.md"
+        None,
+        "gates, scores, changes and worst answers as Markdown, for a step or a pull request",
+        "FILE.md",
     )
     json: Path | None = option(None, "the same as JSON", "FILE.json")
 
@@ -254,22 +306,37 @@ class OutputOptions:
 class LabelOptions:
     """labels of a random sample of the answers"""
 
-    labels: Path | None = option(None, "correct means and differences by people's labels (as for metaeval)", "FILE")
+    labels: Path | None = option(
+        None, "correct means and differences by people's labels (as for metaeval)", "FILE"
+    )
     label: str | None = option(None, "the label to read, if the file has several", "NAME")
     order: Sequence[str] = option(
-        (), "all values of a label, the lowest first (a comma in one: %%2C); repeatable", "LABEL=LOWEST,…"
+        (),
+        "all values of a label, the lowest first (a comma in one: %%2C); repeatable",
+        "LABEL=LOWEST,…",
     )
-    map: Sequence[str] = option((), "read a field of the labels from this column; repeatable", "FIELD=COLUMN")
-    no_calibration: bool = option(False, "correct the scores as they are (default: on the labels' scale)")
-    these_raters: bool = option(False, "results are for the raters of the labels only (default: for people like them)")
-    draw: Path | None = option(None, "the draw that chose the labelled answers (longmark label next)", "FILE")
+    map: Sequence[str] = option(
+        (), "read a field of the labels from this column; repeatable", "FIELD=COLUMN"
+    )
+    no_calibration: bool = option(
+        False, "correct the scores as they are (default: on the labels' scale)"
+    )
+    these_raters: bool = option(
+        False, "results are for the raters of the labels only (default: for people like them)"
+    )
+    draw: Path | None = option(
+        None, "the draw that chose the labelled answers (longmark label next)", "FILE"
+    )
     looks: int | None = option(
         None,
         "state that labels are looked at N times at most (default: as the draw says, else any number of times)",
         "N",
     )
     transport: float | None = option(
-        None, "check whether the other systems' labels correct a system, within this margin", "MARGIN", kind="number"
+        None,
+        "check whether the other systems' labels correct a system, within this margin",
+        "MARGIN",
+        kind="number",
     )
 
 

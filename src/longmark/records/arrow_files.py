@@ -34,11 +34,17 @@ def limits(longest: int) -> arrow_reader.Limits:
     )
 
 
-def batches_of(paths: Sequence[Path], kind: str, longest: int, what: str) -> Iterator[tuple[Any, Any]]:
+def batches_of(
+    paths: Sequence[Path], kind: str, longest: int, what: str
+) -> Iterator[tuple[Any, Any]]:
     """(schema, batch) of files, one after the other, and (schema, None) at the beginning of each. kind: parquet or
     arrow; longest: bytes of a value; what: begins the message of the UserError for files that cannot be read."""
     ipc = library("pyarrow.ipc", f"reading {kind.capitalize()}", "parquet")
-    about = {"kind": kind, "files": [str(path.absolute()) for path in paths], "limits": asdict(limits(longest))}
+    about = {
+        "kind": kind,
+        "files": [str(path.absolute()) for path in paths],
+        "limits": asdict(limits(longest)),
+    }
     with reader_process.reading(arrow_reader.__file__, [json.dumps(about)], what) as output:
         for _ in paths:
             stream = ipc.open_stream(output)

@@ -60,7 +60,10 @@ def main(words: str) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED
     except (MemoryError, pyarrow.ArrowMemoryError):
-        print(f"it needs more than {limits.memory >> 20:,} MiB of memory; write it with fewer values", file=sys.stderr)
+        print(
+            f"it needs more than {limits.memory >> 20:,} MiB of memory; write it with fewer values",
+            file=sys.stderr,
+        )
         return REFUSED
     except Exception as error:
         print(" ".join(str(error).split()) or type(error).__name__, file=sys.stderr)
@@ -141,7 +144,9 @@ def _arrow(path: str) -> tuple[Any, Iterator[Any]]:
         return stream.schema, iter(stream)
     except pyarrow.ArrowInvalid:
         stored = ipc.open_file(source)
-        return stored.schema, (stored.get_batch(number) for number in range(stored.num_record_batches))
+        return stored.schema, (
+            stored.get_batch(number) for number in range(stored.num_record_batches)
+        )
 
 
 def batch_sizes(metadata: Any, limits: Limits) -> tuple[int, int]:
@@ -168,7 +173,9 @@ def batch_sizes(metadata: Any, limits: Limits) -> tuple[int, int]:
 def _check_count(count: int, size: int, limits: Limits) -> None:
     """Refused for a file with so many records in so few bytes that most must be the same."""
     if count > max(limits.records, limits.per_byte * size):
-        raise Refused(f"has {count:,} or more records in {size:,} bytes, so most of them are the same; remove these")
+        raise Refused(
+            f"has {count:,} or more records in {size:,} bytes, so most of them are the same; remove these"
+        )
 
 
 def _bounded(batches: Iterator[Any], size: int, limits: Limits) -> Iterator[Any]:
@@ -180,7 +187,10 @@ def _bounded(batches: Iterator[Any], size: int, limits: Limits) -> Iterator[Any]
             count = min(limits.batch, 2 * fitting, batch.num_rows - place)
             while True:
                 piece = batch.slice(place, count)
-                weights = [weight(piece.column(column), limits.values) for column in range(piece.num_columns)]
+                weights = [
+                    weight(piece.column(column), limits.values)
+                    for column in range(piece.num_columns)
+                ]
                 values, used = (sum(part) for part in zip((0, 0), *weights, strict=True))
                 if values <= limits.values and used <= limits.size:
                     break
@@ -212,13 +222,17 @@ def weight(array: Any, most: int) -> tuple[int, int]:
         inner = array.dictionary if types.is_dictionary(kind) else array.values
         return _repeated(inner, count, most)
     if types.is_struct(kind):
-        return _sum((count, 0), *(weight(array.field(place), most) for place in range(kind.num_fields)))
+        return _sum(
+            (count, 0), *(weight(array.field(place), most) for place in range(kind.num_fields))
+        )
     if types.is_fixed_size_list(kind):
         if (inside := count * kind.list_size) > most:
             return inside, 0
         return _sum((count, 0), weight(array.flatten(), most))
     if types.is_union(kind):
-        return _sum((count, 0), *(weight(array.field(place), most) for place in range(kind.num_fields)))
+        return _sum(
+            (count, 0), *(weight(array.field(place), most) for place in range(kind.num_fields))
+        )
     if types.is_map(kind):
         offsets = array.offsets
         first, last = offsets[0].as_py(), offsets[-1].as_py()
@@ -250,7 +264,12 @@ def _repeated(values: Any, count: int, most: int) -> tuple[int, int]:
     if types.is_nested(kind):
         inside, used = weight(values, most)
         return count * inside, count * used
-    if types.is_string(kind) or types.is_binary(kind) or types.is_large_string(kind) or types.is_large_binary(kind):
+    if (
+        types.is_string(kind)
+        or types.is_binary(kind)
+        or types.is_large_string(kind)
+        or types.is_large_binary(kind)
+    ):
         return count, count * (compute.max(compute.binary_length(values)).as_py() or 0)
     inside, used = weight(values, most)
     return count, count * (used // max(inside, 1))

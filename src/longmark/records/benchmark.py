@@ -39,7 +39,9 @@ BLANK = "<blank>"
 UNUSABLE = frozenset({"dropped", "invalid"})
 
 _OPTION = re.compile(r"\s*([A-Za-z])\)\s?(.*)", re.DOTALL)
-_BETWEEN_OPTIONS = re.compile(r"\r?\n-{5,}\r?\n")  # in ClimaQA's column Options: `a) …`, a line of hyphens, `b) …`
+_BETWEEN_OPTIONS = re.compile(
+    r"\r?\n-{5,}\r?\n"
+)  # in ClimaQA's column Options: `a) …`, a line of hyphens, `b) …`
 _PUBLISHED_BLANK = re.compile(r"<MASK>", re.IGNORECASE)
 
 
@@ -92,8 +94,12 @@ class Item(BaseModel):
     def _fits_its_form(self) -> Item:
         if (self.options is not None) != (self.form == "mcq"):
             raise ValueError("options: an mcq has them, and no other form")
-        if self.form == "mcq" and (len(self.options or {}) < 2 or self.answer not in (self.options or {})):
-            raise ValueError(f"answer: expected the letter of one of at least two options, found {found(self.answer)}")
+        if self.form == "mcq" and (
+            len(self.options or {}) < 2 or self.answer not in (self.options or {})
+        ):
+            raise ValueError(
+                f"answer: expected the letter of one of at least two options, found {found(self.answer)}"
+            )
         if self.form != "cloze" and (not self.question.strip() or not (self.answer or "").strip()):
             raise ValueError("question and answer: an item needs both")
         if self.form == "cloze":
@@ -137,7 +143,9 @@ class Item(BaseModel):
             question=self.question,
             answer=answer,
             contexts=tuple(
-                Context(text=one.text, id=one.chunk, page=None if one.page is None else str(one.page))
+                Context(
+                    text=one.text, id=one.chunk, page=None if one.page is None else str(one.page)
+                )
                 for one in self.passages
                 if one.text.strip()
             ),
@@ -146,7 +154,11 @@ class Item(BaseModel):
             system=system,
             task=self.form,
             level=self.level,
-            meta={**self.meta, **({"books": books} if books else {}), **({"tier": self.tier} if self.tier else {})},
+            meta={
+                **self.meta,
+                **({"books": books} if books else {}),
+                **({"tier": self.tier} if self.tier else {}),
+            },
         )
 
 
@@ -172,7 +184,13 @@ def read_items(path: str | Path) -> list[Item]:
                 bad.add(at(path, line, f"no item of a benchmark: {why}"))
                 continue
             if first := first_use(item.id, line):
-                bad.add(at(path, line, f'the id "{item.id}" is already in line {first}; give each item its own'))
+                bad.add(
+                    at(
+                        path,
+                        line,
+                        f'the id "{item.id}" is already in line {first}; give each item its own',
+                    )
+                )
             made.append(item)
     bad.check()
     return made
@@ -185,7 +203,11 @@ def _item(record: Any) -> Item:
         raise Problem(f"expected named fields, found {found(record)}")
     if "form" not in record and {"Question", "Answer"} <= record.keys():
         return _published(record)
-    fields = {name: value for name, value in record.items() if not missing(value) and value not in ("", '""')}
+    fields = {
+        name: value
+        for name, value in record.items()
+        if not missing(value) and value not in ("", '""')
+    }
     for name in _JSON:
         if isinstance(fields.get(name), str):  # a cell
             fields[name] = parse_json(fields[name])
@@ -199,23 +221,49 @@ def _published(record: Mapping[str, Any]) -> Item:
     question, answer = text("Question", record["Question"]), text("Answer", record["Answer"])
     level = str(record.get("Complexity") or "").casefold() or None
     if level is not None and level not in LEVELS:
-        raise Problem(f"Complexity: expected one of {', '.join(LEVELS)}, found {found(record['Complexity'])}")
+        raise Problem(
+            f"Complexity: expected one of {', '.join(LEVELS)}, found {found(record['Complexity'])}"
+        )
     context = record.get("Context")
-    passages = (Passage(text=text("Context", context)),) if isinstance(context, str) and context.strip() else ()
-    fields: dict[str, Any] = {"question": question, "answer": answer, "level": level, "passages": passages}
+    passages = (
+        (Passage(text=text("Context", context)),)
+        if isinstance(context, str) and context.strip()
+        else ()
+    )
+    fields: dict[str, Any] = {
+        "question": question,
+        "answer": answer,
+        "level": level,
+        "passages": passages,
+    }
     if record.get("Options"):
-        parts = [_OPTION.fullmatch(part) for part in _BETWEEN_OPTIONS.split(text("Options", record["Options"]))]
+        parts = [
+            _OPTION.fullmatch(part)
+            for part in _BETWEEN_OPTIONS.split(text("Options", record["Options"]))
+        ]
         if None in parts:
             raise Problem("Options: expected `a) …` and so on, with a line of hyphens between them")
         options = dict(sorted((part[1].lower(), part[2].strip()) for part in parts if part))
-        return Item(**{**fields, "form": "mcq", "options": options, "answer": answer.strip().lower()})
+        return Item(
+            **{**fields, "form": "mcq", "options": options, "answer": answer.strip().lower()}
+        )
     if _PUBLISHED_BLANK.search(question):
         blanked = _PUBLISHED_BLANK.sub(BLANK, question)
         statement = _PUBLISHED_BLANK.sub(lambda _: answer, question)
-        return Item(**{**fields, "form": "cloze", "question": blanked, "level": None, "statement": statement})
+        return Item(
+            **{
+                **fields,
+                "form": "cloze",
+                "question": blanked,
+                "level": None,
+                "statement": statement,
+            }
+        )
     return Item(**{**fields, "form": "freeform"})
 
 
 def _flat(item: Item) -> dict[str, Any]:
     record = item.model_dump()
-    return record | {name: orjson.dumps(record[name]).decode() if record[name] else None for name in _JSON}
+    return record | {
+        name: orjson.dumps(record[name]).decode() if record[name] else None for name in _JSON
+    }

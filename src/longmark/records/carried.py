@@ -45,7 +45,9 @@ def _each(one: Callable[[str, Any], Any], expected: str) -> Callable[[str, Any],
     """A reader of a list from a reader of its items."""
 
     def read(where: str, raw: Any) -> tuple[Any, ...]:
-        return tuple(one(f"{where}[{i}]", item) for i, item in enumerate(_items(where, raw, expected)))
+        return tuple(
+            one(f"{where}[{i}]", item) for i, item in enumerate(_items(where, raw, expected))
+        )
 
     return read
 

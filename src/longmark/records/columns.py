@@ -47,8 +47,12 @@ NAMES = {field: (field, *_OTHER_NAMES.get(field, ())) for field in Example.model
 _FIELD_OF = {column: field for field, columns in NAMES.items() for column in columns}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where camelCase begins a word
 _SINGULAR = {"reference": "references", "context": "contexts"}  # deprecated
-_SCORED = frozenset({"question", "answer", "contexts", "references", "turns"})  # an example has one of them at least
-_NAMED = frozenset({"id", "question_id", "system", "variant_of", "variant", "task", "level", "turn_of"})
+_SCORED = frozenset(
+    {"question", "answer", "contexts", "references", "turns"}
+)  # an example has one of them at least
+_NAMED = frozenset(
+    {"id", "question_id", "system", "variant_of", "variant", "task", "level", "turn_of"}
+)
 _TEXTS = frozenset({"question", "answer", "base_answer"})
 
 _COLUMNS_SHOWN = 8  # in a message
@@ -99,13 +103,24 @@ class Columns:
                 raise UserError(f"{named('mapping', {field: ''})}: name a column")
         self._cells = cells
         self._of_pairs = {
-            field: self._column_of.pop(field) for field in pair_columns.FIELDS if field in self._column_of
+            field: self._column_of.pop(field)
+            for field in pair_columns.FIELDS
+            if field in self._column_of
         }
         self._mapped = frozenset(self._column_of.values())
         fields = {**self._column_of, **self._of_pairs}
-        one = {field: column for field, column in fields.items() if field not in pair_columns.FIELDS[2:]}
+        one = {
+            field: column
+            for field, column in fields.items()
+            if field not in pair_columns.FIELDS[2:]
+        }
         self._sources = [paths.Source(column, field) for field, column in one.items()]
-        several = [path for field, column in fields.items() if field not in one for path in column.split(",")]
+        several = [
+            path
+            for field, column in fields.items()
+            if field not in one
+            for path in column.split(",")
+        ]
         self._sources += [paths.Source(path, "label") for path in several]
         self.seen: dict[str, None] = {}
         self.first: dict[str, Any] = {}
@@ -129,7 +144,11 @@ class Columns:
             raise BadRecord(f"expected an object with named fields, found {found(record)}")
         if len(self.sample) < _SAMPLE:
             self.sample.append(record if given is None else given)
-        mapped = self._with_paths(record if given is None else given, given is not None) if self._sources else {}
+        mapped = (
+            self._with_paths(record if given is None else given, given is not None)
+            if self._sources
+            else {}
+        )
         if given is not None:
             left_out = {*self._column_of, *self._left_out}
             record = {field: value for field, value in record.items() if field not in left_out}
@@ -153,7 +172,11 @@ class Columns:
             except Problem as problem:
                 wrong.append(f"{problem}{_remedy(field, column, raw, record, given)}")
                 continue
-            if field == "references" and field not in self._column_of and _are_ids(value, record, given):
+            if (
+                field == "references"
+                and field not in self._column_of
+                and _are_ids(value, record, given)
+            ):
                 self.ignored["references that are ids of passages"] += len(value)
                 rest[column] = raw
                 continue
@@ -161,11 +184,15 @@ class Columns:
                 continue
             if pair and field not in Pair.model_fields:
                 if field == "answer":
-                    wrong.append("answer: a pair has the answers a and b; remove the column answer or rename it")
+                    wrong.append(
+                        "answer: a pair has the answers a and b; remove the column answer or rename it"
+                    )
                 rest[column] = raw
             elif field in fields and fields[field] != value:
                 columns = f"the columns {source[field]} and {column} differ"
-                wrong.append(f"{field}: {columns}; choose one with {named('mapping', {field: 'COLUMN'})}")
+                wrong.append(
+                    f"{field}: {columns}; choose one with {named('mapping', {field: 'COLUMN'})}"
+                )
             else:
                 fields[field] = value
                 source[field] = column
@@ -202,7 +229,9 @@ class Columns:
                 made |= {} if value is None else {source.text: value}
         return made
 
-    def _assigned(self, record: dict[str, Any], rest: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    def _assigned(
+        self, record: dict[str, Any], rest: dict[str, Any]
+    ) -> Iterator[tuple[str, str, Any]]:
         """(field, column, value) of every column that is a field; the others go into `rest` if they have a value."""
         for field, column in self._column_of.items():
             if column in record:
@@ -212,10 +241,17 @@ class Columns:
             if column in self._mapped:
                 continue
             known = field_of(column)
-            ideal = retrieval and _known_name(column) == "context"  # DeepEval's, beside the retrieved passages
+            ideal = (
+                retrieval and _known_name(column) == "context"
+            )  # DeepEval's, beside the retrieved passages
             if known == "turns" and known not in self._column_of:
                 ideal = not _is_conversation(column, raw, record)
-            if known is not None and known not in self._column_of and known not in self._left_out and not ideal:
+            if (
+                known is not None
+                and known not in self._column_of
+                and known not in self._left_out
+                and not ideal
+            ):
                 yield known, column, raw
             elif not self._empty(raw):
                 rest[column] = raw
@@ -251,7 +287,9 @@ def field_of(column: str) -> str | None:
 @lru_cache(maxsize=4096)
 def _known_name(column: str) -> str | None:
     words = column.strip().replace(" ", "_").replace("-", "_")
-    return next((form for form in (words.lower(), _HUMP.sub("_", words).lower()) if form in _FIELD_OF), None)
+    return next(
+        (form for form in (words.lower(), _HUMP.sub("_", words).lower()) if form in _FIELD_OF), None
+    )
 
 
 def _is_conversation(column: str, raw: Any, record: Mapping[str, Any]) -> bool:
@@ -276,7 +314,9 @@ def _json_object(field: str, raw: Any) -> Any:
             raise Problem(f"{field}: {error}") from None
     if isinstance(value, dict) or (field == "options" and isinstance(value, list)):
         return value
-    raise Problem(f"{field}: expected an object{' or a list' if field == 'options' else ''}, found {found(raw)}")
+    raise Problem(
+        f"{field}: expected an object{' or a list' if field == 'options' else ''}, found {found(raw)}"
+    )
 
 
 def _with_rest(meta: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
@@ -306,7 +346,11 @@ def columns_shown(columns: Iterable[str]) -> str:
 
 def _remedy(field: str, column: str, raw: Any, record: Mapping[str, Any], given: Any) -> str:
     """What to do about a value of another type, for a message."""
-    if field in _TEXTS and isinstance(raw, list) and (option := proposals.joined(field, column, raw)):
+    if (
+        field in _TEXTS
+        and isinstance(raw, list)
+        and (option := proposals.joined(field, column, raw))
+    ):
         return f"; join its texts: {option}"
     return "" if given is None else _choice(field, raw, given)
 
@@ -322,17 +366,31 @@ def _are_ids(references: Any, record: Mapping[str, Any], given: Any) -> bool:
         return False
     every = record if given is None else given
     lists = (value for value in map(messages.parsed, every.values()) if isinstance(value, list))
-    cites = any(isinstance(item, dict) and _CITED in item for value in lists for item in value[:_COLUMNS_SHOWN])
+    cites = any(
+        isinstance(item, dict) and _CITED in item
+        for value in lists
+        for item in value[:_COLUMNS_SHOWN]
+    )
     return cites or _CITED in every
 
 
 def _choice(field: str, raw: Any, record: dict[str, Any]) -> str:
     """Which parts of an object could be the text that it should be, for a message."""
-    if field not in _TEXTS or not isinstance(raw, dict) or not (place := paths.place_of(record, raw)):
+    if (
+        field not in _TEXTS
+        or not isinstance(raw, dict)
+        or not (place := paths.place_of(record, raw))
+    ):
         return ""
     parts = {part: value for part, value in raw.items() if isinstance(value, str)}
     for part, value in ({} if parts else raw).items():
-        inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        inner = (
+            value.items()
+            if isinstance(value, dict)
+            else enumerate(value)
+            if isinstance(value, list)
+            else ()
+        )
         inside = ((f".{key}" if isinstance(value, dict) else f"[{key}]", one) for key, one in inner)
         parts |= {part + key: one for key, one in inside if isinstance(one, str)}
     texts = [named("mapping", {field: f"{place}.{part}"}) for part in parts]

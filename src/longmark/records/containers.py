@@ -32,15 +32,24 @@ from longmark.records.files import (
 )
 
 SHAPES = (*tools.SHAPES, *traces.SHAPES)
-_READ, _READ_MORE = 1 << 18, 1 << 22  # characters of an array that are read at first, and at most at a time
+_READ, _READ_MORE = (
+    1 << 18,
+    1 << 22,
+)  # characters of an array that are read at first, and at most at a time
 _SPACES = re.compile(r"[ \t\r\n]*")
 _DAMAGED = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError)
-_ZSTANDARD = 93  # the method of compression in a ZIP file, which Python's zipfile does not know before 3.14
+_ZSTANDARD = (
+    93  # the method of compression in a ZIP file, which Python's zipfile does not know before 3.14
+)
 
 
 def shape_of(record: Any) -> shapes.Shape | None:
     """The first shape that fits a record; None for any other."""
-    return next((one for one in SHAPES if one.fits(record)), None) if isinstance(record, dict) else None
+    return (
+        next((one for one in SHAPES if one.fits(record)), None)
+        if isinstance(record, dict)
+        else None
+    )
 
 
 # JSON -----------------------------------------------------------------------------------------------------------------
@@ -90,7 +99,9 @@ def _elements(buffer: str, text: io.TextIOBase) -> Iterator[Any]:
         elif len(buffer) - at > LONGEST_LINE:
             raise NotJson(f"has a record that is longer than the limit of {LONGEST_LINE >> 20} MiB")
         else:
-            if len(buffer) - at > 2 * MOST_VALUES:  # all of it is of one record, which has not ended
+            if (
+                len(buffer) - at > 2 * MOST_VALUES
+            ):  # all of it is of one record, which has not ended
                 check_values(buffer[at:], MOST_VALUES)
             more = text.read(size)
             buffer, at, size, ended = buffer[at:] + more, 0, min(size * 2, _READ_MORE), not more
@@ -110,7 +121,9 @@ def _of_document(path: Path, document: dict[str, Any]) -> list[Any]:
     if shape_of(document) is not None:
         return [document]
     lists = {name: value for name, value in document.items() if isinstance(value, list) and value}
-    of_records = [name for name, value in lists.items() if all(isinstance(one, dict) for one in value)]
+    of_records = [
+        name for name, value in lists.items() if all(isinstance(one, dict) for one in value)
+    ]
     if len(of_records) == 1:
         return list(lists[of_records[0]])
     names = ", ".join(list(document)[:8])
@@ -145,14 +158,31 @@ def of_inspect(path: Path) -> Iterator[Any]:
         with opened(path) as file, zipfile.ZipFile(file) as log:
             names = [one for one in log.infolist() if one.filename.startswith("samples/")]
             header = next((one for one in log.infolist() if one.filename == "header.json"), None)
-            start = next((one for one in log.infolist() if one.filename == "_journal/start.json"), header)
+            start = next(
+                (one for one in log.infolist() if one.filename == "_journal/start.json"), header
+            )
             described = header or start
             head = _member(log, file, described) if described else {}
             for one in names:
                 sample = _member(log, file, one)
-                yield {**sample, "log": {"eval": head.get("eval")}} if isinstance(sample, dict) else sample
-    except (*_DAMAGED, struct.error, ValueError, AttributeError, LookupError, RuntimeError, EOFError, OSError) as error:
-        raise UserError(f"{path} cannot be read as an Inspect log: {' '.join(str(error).split())}") from None
+                yield (
+                    {**sample, "log": {"eval": head.get("eval")}}
+                    if isinstance(sample, dict)
+                    else sample
+                )
+    except (
+        *_DAMAGED,
+        struct.error,
+        ValueError,
+        AttributeError,
+        LookupError,
+        RuntimeError,
+        EOFError,
+        OSError,
+    ) as error:
+        raise UserError(
+            f"{path} cannot be read as an Inspect log: {' '.join(str(error).split())}"
+        ) from None
 
 
 def _member(log: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> Any:
@@ -161,7 +191,9 @@ def _member(log: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> Any:
     most = unpacked_limit(info.compress_size)
     if info.compress_type == _ZSTANDARD:
         pyarrow = library("pyarrow", "reading this Inspect log (Zstandard)", "parquet")
-        file.seek(info.header_offset + 26)  # the lengths of the name and of more data end the header of 30 bytes
+        file.seek(
+            info.header_offset + 26
+        )  # the lengths of the name and of more data end the header of 30 bytes
         file.seek(sum(struct.unpack("<HH", file.read(4))), io.SEEK_CUR)
         packed = io.BytesIO(file.read(min(info.compress_size, LARGEST)))
         raw = bytes(pyarrow.CompressedInputStream(packed, "zstd").read(most + 1))
@@ -184,7 +216,9 @@ def _check_size(path: Path) -> None:
         with opened(path) as file, zipfile.ZipFile(file) as packed:
             size = sum(part.file_size for part in packed.infolist())
     except (*_DAMAGED, ValueError, NotImplementedError):
-        raise UserError(f"{path} is damaged, or no file of its suffix: it is not a ZIP file") from None
+        raise UserError(
+            f"{path} is damaged, or no file of its suffix: it is not a ZIP file"
+        ) from None
     if size > most:
         raise UserError(
             f"{path} unpacks to more than the limit of {most >> 20:,} MiB; make it smaller, or save it as CSV"
@@ -195,7 +229,9 @@ def data_files(folder: Path) -> list[Path]:
     """The Parquet or Arrow files of a folder of Hugging Face, in their order. UserError for any other folder."""
     if (folder / "dataset_dict.json").exists():
         splits = sorted(one.name for one in folder.iterdir() if one.is_dir())
-        raise UserError(f"{folder} has several splits; name one: {', '.join(str(folder / one) for one in splits[:8])}")
+        raise UserError(
+            f"{folder} has several splits; name one: {', '.join(str(folder / one) for one in splits[:8])}"
+        )
     for suffix in (".arrow", ".parquet"):
         if files := sorted(one for one in folder.rglob(f"*{suffix}") if one.is_file()):
             return files

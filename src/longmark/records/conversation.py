@@ -35,7 +35,9 @@ _ROLES: tuple[tuple[frozenset[str], Role], ...] = (
 )
 _TEXTS = frozenset(("text", "input_text", "output_text"))
 _CALLS = frozenset(("tool_call", "tool_use", "function_call"))
-_RESULTS = frozenset(("tool_call_response", "tool_result", "function_response", "function_call_output"))
+_RESULTS = frozenset(
+    ("tool_call_response", "tool_result", "function_response", "function_call_output")
+)
 _CONTENT = ("content", "parts", "contents", "text", "value", "output")
 _PASSAGES = ("contexts", "context", "retrieved_contexts", "retrieval_context", "retrievalContext")
 _REFERENCES = ("references", "reference")
@@ -55,7 +57,9 @@ def turns_of(raw: Any, ignored: Counter[str]) -> tuple[Turn, ...]:
     """The turns in a list of messages, or in an object that has one; what of them is not read is counted. Raises
     Problem, with the place, for a message without a role, of another role, or with a content that is no text."""
     if not (its := messages.conversation(raw)) and messages.parsed(raw) not in ([], {}):
-        expected = "expected messages, each with a role (user, assistant, system or tool) and a text"
+        expected = (
+            "expected messages, each with a role (user, assistant, system or tool) and a text"
+        )
         raise Problem(f"turns: {expected}, found {found(raw)}")
     made = (_turn(f"turns[{place}]", one, ignored) for place, one in enumerate(its))
     return tuple(one for one in made if one is not None)
@@ -67,10 +71,14 @@ def _turn(where: str, message: Any, ignored: Counter[str]) -> Turn | None:
         raise Problem(f"{where}: expected an object with a role and a text, found {found(message)}")
     kind = message.get("type")
     role = next((role for names, role in _ROLES if messages.role_of(message) in names), None)
-    if role is None and isinstance(kind, str) and kind in _CALLS | _RESULTS:  # of OpenAI's Responses
+    if (
+        role is None and isinstance(kind, str) and kind in _CALLS | _RESULTS
+    ):  # of OpenAI's Responses
         role = "assistant" if kind in _CALLS else "tool"
     if role is None:
-        said = next((message[key] for key in ("role", "from") if not missing(message.get(key))), None)
+        said = next(
+            (message[key] for key in ("role", "from") if not missing(message.get(key))), None
+        )
         if said is None and isinstance(kind, str):
             ignored["items that are no messages"] += 1
             return None
@@ -88,14 +96,18 @@ def _turn(where: str, message: Any, ignored: Counter[str]) -> Turn | None:
     made |= {"calls": tuple(text(f"{where}.calls", one) for one in calls)} if calls else {}
     if isinstance(message.get("name"), str) and kind not in _CALLS:
         made["name"] = name(where, message["name"])
-    if (passages := next((message[key] for key in _PASSAGES if message.get(key)), None)) is not None:
+    if (
+        passages := next((message[key] for key in _PASSAGES if message.get(key)), None)
+    ) is not None:
         made["contexts"] = contexts_of(messages.passages(passages), f"{where}.contexts")
     if (right := next((message[key] for key in _REFERENCES if message.get(key)), None)) is not None:
         made["references"] = references_of(right, f"{where}.references")
     return Turn(**made)
 
 
-def _pieces(where: str, content: Any, ignored: Counter[str]) -> tuple[list[str], list[str], list[str]]:
+def _pieces(
+    where: str, content: Any, ignored: Counter[str]
+) -> tuple[list[str], list[str], list[str]]:
     """The texts, the calls of tools and what tools returned, in the content of a message."""
     if isinstance(content, str):
         return [content], [], []
@@ -103,17 +115,28 @@ def _pieces(where: str, content: Any, ignored: Counter[str]) -> tuple[list[str],
         raise Problem(f"{where}: expected text or a list of parts, found {found(content)}")
     texts, calls, results = list[str](), list[str](), list[str]()
     for part in content if isinstance(content, list) else [content]:
-        part = part.get("message_content", part) if isinstance(part, dict) else part  # OpenInference
+        part = (
+            part.get("message_content", part) if isinstance(part, dict) else part
+        )  # OpenInference
         kind = part.get("type", "text") if isinstance(part, dict) else "text"
         said = part if isinstance(part, str) else None
         if said is None and isinstance(part, dict) and kind in _TEXTS:
-            said = next((part[key] for key in ("text", "content") if isinstance(part.get(key), str)), None)
+            said = next(
+                (part[key] for key in ("text", "content") if isinstance(part.get(key), str)), None
+            )
         if said is not None:
             texts.append(said)
         elif isinstance(part, dict) and isinstance(kind, str) and kind in _CALLS:
             calls.append(_call(part))
         elif isinstance(part, dict) and isinstance(kind, str) and kind in _RESULTS:
-            results.append(_plain(next((part[key] for key in ("response", "result", *_CONTENT) if part.get(key)), "")))
+            results.append(
+                _plain(
+                    next(
+                        (part[key] for key in ("response", "result", *_CONTENT) if part.get(key)),
+                        "",
+                    )
+                )
+            )
         elif isinstance(content, dict):  # what a tool returned, as an object
             results.append(_plain(content))
         else:
@@ -126,16 +149,30 @@ def _call(given: Any) -> str:
     if not isinstance(given, dict):
         return _plain(given)
     inner = given["function"] if isinstance(given.get("function"), dict) else given
-    label = next((one for key in ("name", "function", "tool") if isinstance(one := inner.get(key), str)), "tool")
-    values = next((inner[key] for key in ("arguments", "args", "input", "inputParameters") if inner.get(key)), "")
+    label = next(
+        (one for key in ("name", "function", "tool") if isinstance(one := inner.get(key), str)),
+        "tool",
+    )
+    values = next(
+        (inner[key] for key in ("arguments", "args", "input", "inputParameters") if inner.get(key)),
+        "",
+    )
     returned = f" -> {_plain(given['output'])}" if given.get("output") else ""
     return f"{label}({_plain(values)}){returned}"
 
 
 def _plain(value: Any) -> str:
-    if isinstance(value, list) and value and all(isinstance(one, dict) and "text" in one for one in value):
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(one, dict) and "text" in one for one in value)
+    ):
         return "\n".join(str(one["text"]) for one in value)
-    return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    return (
+        value
+        if isinstance(value, str)
+        else orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    )
 
 
 def answers(turns: Sequence[Turn]) -> list[int]:
@@ -164,7 +201,11 @@ def completed(fields: dict[str, Any], pair: bool) -> dict[str, Any]:
     places = answers(turns)
     ends = bool(places) and answer is not None and turns[places[-1]].text.strip() == answer.strip()
     waits = bool(turns) and turns[-1].role != "assistant"
-    if question is not None and not ends and not (users and users[-1] == question and (waits or answer is None)):
+    if (
+        question is not None
+        and not ends
+        and not (users and users[-1] == question and (waits or answer is None))
+    ):
         turns.append(Turn(role="user", text=question))
     if answer is not None and not ends:
         turns.append(Turn(role="assistant", text=answer))
@@ -180,7 +221,9 @@ def completed(fields: dict[str, Any], pair: bool) -> dict[str, Any]:
     return {**read, **made, **({"meta": read["meta"]} if "meta" in read else {})}
 
 
-def reading_at(turns: Sequence[Turn], places: Sequence[int], meta: Mapping[str, Any]) -> dict[str, Any]:
+def reading_at(
+    turns: Sequence[Turn], places: Sequence[int], meta: Mapping[str, Any]
+) -> dict[str, Any]:
     """What is read at an answer's place: question, answer, passages and references of its exchange; where there is no
     answer, `meta` with the reason. places: the place, or none."""
     place = places[0] if places else len(turns)
@@ -193,7 +236,9 @@ def reading_at(turns: Sequence[Turn], places: Sequence[int], meta: Mapping[str, 
         made["references"] = right
     if places and (turns[place].text or not turns[place].calls):
         return made | {"answer": turns[place].text}
-    return made | {"meta": {**meta, "no_answer": _CALL_ONLY if places else "No turn is the assistant's."}}
+    return made | {
+        "meta": {**meta, "no_answer": _CALL_ONLY if places else "No turn is the assistant's."}
+    }
 
 
 # What is scored -------------------------------------------------------------------------------------------------------
@@ -208,7 +253,9 @@ def scored(example: Answered, mode: str, ignored: Counter[str]) -> Iterator[Answ
         yield _whole(example)
         return
     ends = answers(turns)
-    if not ends or (example.answer is None and turns[-1].role == "user" and turns[-1].text == example.question):
+    if not ends or (
+        example.answer is None and turns[-1].role == "user" and turns[-1].text == example.question
+    ):
         ends.append(len(turns) - 1)
     ignored["turns after the last answer"] += len(turns) - 1 - ends[-1]
     if mode == "last":
@@ -221,17 +268,30 @@ def scored(example: Answered, mode: str, ignored: Counter[str]) -> Iterator[Answ
             f"{total >> 20:,} MiB; use {named('turns', 'last')} or all"
         )
     for end in ends:
-        update: dict[str, Any] = {"id": f"{example.id}#{end + 1}", "turn_of": example.id, "turns": turns[: end + 1]}
+        update: dict[str, Any] = {
+            "id": f"{example.id}#{end + 1}",
+            "turn_of": example.id,
+            "turns": turns[: end + 1],
+        }
         if end != ends[-1]:
             meta = {key: value for key, value in example.meta.items() if key != "no_answer"}
-            update |= {"question": None, "answer": None, "contexts": (), "references": (), "meta": meta}
+            update |= {
+                "question": None,
+                "answer": None,
+                "contexts": (),
+                "references": (),
+                "meta": meta,
+            }
             update |= dict.fromkeys(_OF_LAST) | reading_at(turns, [end], meta)
         yield example.model_copy(update=update)
 
 
 def _whole(example: Example) -> Example:
     """A conversation as one answer: all texts of the assistant, with all passages."""
-    said = {role: [one.text for one in example.turns if one.role == role] for role in ("user", "assistant")}
+    said = {
+        role: [one.text for one in example.turns if one.role == role]
+        for role in ("user", "assistant")
+    }
     passages: tuple[Context, ...] = tuple(one for turn in example.turns for one in turn.contexts)
     update = {
         "turn_of": example.id,

@@ -70,9 +70,13 @@ class Documents:
             if any(_several(filter(None, its)) for its in by_system.values()):
                 texts += 1
                 of = _documents(tokens for _, _, tokens in answers)
-                keys = {token: f"{question}.{_key(document)}" for document in of for token in document}
+                keys = {
+                    token: f"{question}.{_key(document)}" for document in of for token in document
+                }
                 ids |= {place: keys[next(iter(tokens))] for place, _, tokens in answers if tokens}
-            elif unknown := sum(len(its) for its in by_system.values() if len(its) > 1 and not any(its)):
+            elif unknown := sum(
+                len(its) for its in by_system.values() if len(its) > 1 and not any(its)
+            ):
                 repeated += unknown
                 repeated_texts += 1
         return ToldApart(ids, texts, repeated, repeated_texts)
@@ -87,7 +91,11 @@ def has_text_for_question(example: Question) -> bool:
 
 def document_of(example: Question) -> str:
     """What an example's passages and references look like, for a count that other examples do not change."""
-    return _key(_tokens(example)) if isinstance(example, Example) and has_text_for_question(example) else ""
+    return (
+        _key(_tokens(example))
+        if isinstance(example, Example) and has_text_for_question(example)
+        else ""
+    )
 
 
 def _tokens(example: Example) -> frozenset[str]:
@@ -114,7 +122,9 @@ def _documents(answers: Iterable[frozenset[str]]) -> list[set[str]]:
     of_token: dict[str, set[str]] = {}
     for tokens in answers:
         together = set(tokens)
-        for part in {id(of_token[token]): of_token[token] for token in tokens if token in of_token}.values():
+        for part in {
+            id(of_token[token]): of_token[token] for token in tokens if token in of_token
+        }.values():
             together |= part
         of_token.update(dict.fromkeys(together, together))
     return list({id(document): document for document in of_token.values()}.values())

@@ -20,7 +20,9 @@ VoteLabel = Literal["yes", "no", "n/a"]
 class Evidence(BaseModel):
     """Evidence, or a part of it."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="allow", allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="allow", allow_inf_nan=False, defer_build=True
+    )
 
     @classmethod
     def of(cls, evidence: Mapping[str, Any]) -> Self | None:

@@ -84,16 +84,22 @@ class Question(BaseModel):
     @model_validator(mode="after")
     def _claims_fit(self) -> Self:
         if self.context_claims is not None:
-            _check_count("context_claims", self.context_claims, self.contexts, "a list for each passage")
+            _check_count(
+                "context_claims", self.context_claims, self.contexts, "a list for each passage"
+            )
         if self.reference_claims is not None and len(self.references) > 1:
-            raise ValueError(f"reference_claims: belong to one reference, found {len(self.references)} references")
+            raise ValueError(
+                f"reference_claims: belong to one reference, found {len(self.references)} references"
+            )
         return self
 
     def model_post_init(self, _context: Any) -> None:
         if not self.id:
             object.__setattr__(self, "id", self.content_hash()[:16])
         if not self.question_id:
-            object.__setattr__(self, "question_id", question_hash(self.question) if self.question else self.id)
+            object.__setattr__(
+                self, "question_id", question_hash(self.question) if self.question else self.id
+            )
 
     @property
     def asked(self) -> str:
@@ -101,7 +107,9 @@ class Question(BaseModel):
         prompts are left out, so that a single exchange is asked as a question and an answer are."""
         question = self.question or ""
         place = max((i for i, one in enumerate(self.turns) if one.role == "user"), default=0)
-        before = [(i, one) for i, one in enumerate(self.turns[: place + 1], 1) if one.role != "system"]
+        before = [
+            (i, one) for i, one in enumerate(self.turns[: place + 1], 1) if one.role != "system"
+        ]
         if len(before) < 2 or before[-1][1].text != question:
             return question
         return f"The question is the last of these turns.\n{shown(before)}"
@@ -109,7 +117,9 @@ class Question(BaseModel):
     def content_hash(self) -> str:
         """SHA-256 (hex) of all that a metric can see: every field but the ids, pages, and what people gave."""
         content = self.model_dump(exclude=self._NOT_SCORED, exclude_defaults=True)
-        return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).hexdigest()
+        return hashlib.sha256(
+            orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+        ).hexdigest()
 
     def to_json(self) -> bytes:
         """One line of an examples file, without its line end; `pair.example_of` gives the same back."""
@@ -158,7 +168,9 @@ class Example(Question):
                 raise ValueError(f"{field}: needs {of}, the claims that the labels belong to")
             _check_count(field, labels, claims, f"one for each of the {of}")
             for i, row in enumerate(labels if field.endswith("contexts") else ()):
-                _check_count(f"{field}[{i}]", row, self.contexts, "one for each passage that is not empty")
+                _check_count(
+                    f"{field}[{i}]", row, self.contexts, "one for each passage that is not empty"
+                )
         return self
 
 

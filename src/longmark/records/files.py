@@ -81,7 +81,9 @@ def check_regular(path: Path, called: str = "") -> None:
         if path.is_dir():
             raise UserError(f"{called} is a folder; name a file")
         if path.is_symlink() and not path.exists():
-            raise UserError(f"{called} is a link that leads to no file, or to itself; name the file that is meant")
+            raise UserError(
+                f"{called} is a link that leads to no file, or to itself; name the file that is meant"
+            )
         if not path.exists():
             raise UserError(f"{path} does not exist")
         if not path.is_file():
@@ -131,11 +133,18 @@ def lines(path: Path, encoding: str = "", start: int = 0) -> Iterator[tuple[int,
         if encoding:
             text = io.TextIOWrapper(raw, encoding, "surrogateescape", newline="\n")
             found = (
-                line.encode(errors="surrogateescape") for line in iter(partial(text.readline, LONGEST_LINE + 1), "")
+                line.encode(errors="surrogateescape")
+                for line in iter(partial(text.readline, LONGEST_LINE + 1), "")
             )
         for number, line in enumerate(found, 1):
             if len(line) > LONGEST_LINE:
-                raise UserError(at(path, number, f"is longer than the limit of {LONGEST_LINE >> 20} MiB for a line"))
+                raise UserError(
+                    at(
+                        path,
+                        number,
+                        f"is longer than the limit of {LONGEST_LINE >> 20} MiB for a line",
+                    )
+                )
             yield number, line
 
 
@@ -242,7 +251,9 @@ def parse_document(raw: bytes, most: int = 0) -> Any:
     try:
         return _DECODER.decode(raw.decode())
     except UnicodeDecodeError as error:
-        raise NotJson(f"is not UTF-8 (byte 0x{raw[error.start]:02X}); save the file as UTF-8") from None
+        raise NotJson(
+            f"is not UTF-8 (byte 0x{raw[error.start]:02X}); save the file as UTF-8"
+        ) from None
     except json.JSONDecodeError as error:
         raise NotJson(f"is not JSON: {error.msg} (character {error.pos + 1:,})") from None
     except RecursionError:
@@ -255,12 +266,16 @@ def element(text: str, at: int, ended: bool) -> tuple[Any, int] | None:
     try:
         value, end = _DECODER.raw_decode(text, at)
     except json.JSONDecodeError as error:
-        if not ended and (error.msg.startswith("Unterminated string") or error.pos >= len(text) - _TOKEN):
+        if not ended and (
+            error.msg.startswith("Unterminated string") or error.pos >= len(text) - _TOKEN
+        ):
             return None
         raise NotJson(f"is not JSON: {error.msg}: {text[error.pos : error.pos + 20]!r}") from None
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
-    whole = isinstance(value, dict | list | str | Flaw) or end < len(text) - _TOKEN  # a number may go on
+    whole = (
+        isinstance(value, dict | list | str | Flaw) or end < len(text) - _TOKEN
+    )  # a number may go on
     return (value, end) if ended or whole else None
 
 
@@ -328,7 +343,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Flaw:
 
 
 def _constant(name: str) -> Flaw | None:
-    return None if name == "NaN" else Flaw(f"holds {name}, which is not valid JSON; write null or a finite number")
+    return (
+        None
+        if name == "NaN"
+        else Flaw(f"holds {name}, which is not valid JSON; write null or a finite number")
+    )
 
 
 def _int(digits: str) -> int | float | Flaw:
@@ -341,7 +360,9 @@ def _int(digits: str) -> int | float | Flaw:
 def _float(digits: str) -> float | Flaw:
     number = float(digits)
     if number in (float("inf"), float("-inf")):
-        return Flaw(f"holds the number {_shown(digits)}, which is too large; write it in quotes, or null")
+        return Flaw(
+            f"holds the number {_shown(digits)}, which is too large; write it in quotes, or null"
+        )
     return number
 
 
@@ -350,5 +371,9 @@ def _shown(text: str) -> str:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_constant=_constant, parse_int=_int, parse_float=_float, strict=True
+    object_pairs_hook=_object,
+    parse_constant=_constant,
+    parse_int=_int,
+    parse_float=_float,
+    strict=True,
 )

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-LARGEST = 16 << 20  # bytes of a file whose records are kept: in memory they take several times as much
+LARGEST = (
+    16 << 20
+)  # bytes of a file whose records are kept: in memory they take several times as much
 
 
 class KeptFile:
@@ -20,7 +22,9 @@ class KeptFile:
     def __str__(self) -> str:
         return str(self.path)
 
-    def records(self, encoding: str, read: Callable[[], Iterator[tuple[int, Any]]]) -> Iterator[tuple[int, Any]]:
+    def records(
+        self, encoding: str, read: Callable[[], Iterator[tuple[int, Any]]]
+    ) -> Iterator[tuple[int, Any]]:
         """(line, record), each time from the first. read: opens the file; encoding: that it is read by."""
         if not self.path.is_file() or self.path.stat().st_size > LARGEST:
             return read()
@@ -41,7 +45,10 @@ class _Kept:
         place = 0
         while place < len(self._seen) or self._go_on():
             line, record = self._seen[place]
-            yield line, dict(record) if isinstance(record, dict) else record  # readers may change their records
+            yield (
+                line,
+                dict(record) if isinstance(record, dict) else record,
+            )  # readers may change their records
             place += 1
 
     def _go_on(self) -> bool:

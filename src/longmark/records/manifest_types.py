@@ -10,7 +10,16 @@ from typing import Any
 from longmark.errors import UserError
 from longmark.records.files import REMAKE
 
-COUNTED = ("rows", "requests", "calls", "from_cache", "seconds", "usd", "prompt_tokens", "completion_tokens")
+COUNTED = (
+    "rows",
+    "requests",
+    "calls",
+    "from_cache",
+    "seconds",
+    "usd",
+    "prompt_tokens",
+    "completion_tokens",
+)
 """What a session counts: numbers, or null where it is not known."""
 
 
@@ -24,17 +33,22 @@ def check_manifest(manifest: Mapping[str, Any], file: Path) -> None:
     for number, session in enumerate(sessions if isinstance(sessions, list) else []):
         for key in COUNTED if isinstance(session, dict) else ():
             value = session.get(key)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int | float)
+            ):
                 raise _damaged(file, f"sessions.{number}.{key}", "a number")
     fixed = manifest.get("fixed")
     metrics = fixed.get("metrics") if isinstance(fixed, dict) else None
-    if metrics is not None and not (isinstance(metrics, list) and all(isinstance(name, str) for name in metrics)):
+    if metrics is not None and not (
+        isinstance(metrics, list) and all(isinstance(name, str) for name in metrics)
+    ):
         raise _damaged(file, "fixed.metrics", "a list of names")
 
 
 def _names_lists(value: Any) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(words, list) and all(isinstance(word, str) for word in words) for words in value.values()
+        isinstance(words, list) and all(isinstance(word, str) for word in words)
+        for words in value.values()
     )
 
 

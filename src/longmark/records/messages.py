@@ -29,7 +29,18 @@ _QUESTION = (
     "content",
     "value",
 )
-_ANSWER = ("answer", "output", "outputs", "response", "completion", "result", "text", "content", "generation", "value")
+_ANSWER = (
+    "answer",
+    "output",
+    "outputs",
+    "response",
+    "completion",
+    "result",
+    "text",
+    "content",
+    "generation",
+    "value",
+)
 _PASSAGES = (
     "documents",
     "contexts",
@@ -86,10 +97,16 @@ def passages(value: Any) -> list[Any]:
     """The passages in what a retriever returned: texts, or objects with `text` and `id`."""
     value = parsed(value)
     if isinstance(value, dict):
-        inner = next((value[key] for key in _PASSAGES if isinstance(parsed(value.get(key)), list | dict)), None)
+        inner = next(
+            (value[key] for key in _PASSAGES if isinstance(parsed(value.get(key)), list | dict)),
+            None,
+        )
         return passages(inner) if inner is not None else [one for one in [_passage(value)] if one]
     if isinstance(value, list):
-        lists = (passages(one) if isinstance(one, list) else [_passage(one)] for one in map(parsed, value))
+        lists = (
+            passages(one) if isinstance(one, list) else [_passage(one)]
+            for one in map(parsed, value)
+        )
         return [one for found in lists for one in found if one]
     return [value] if isinstance(value, str) and value else []
 
@@ -114,12 +131,18 @@ def _messages(value: Any, depth: int) -> list[Any]:
     if depth > _DEEPEST or not isinstance(value, list | dict):
         return []
     if isinstance(value, list):
-        if any(isinstance(one, dict) and (role_of(one) or "role" in one or "from" in one) for one in value):
+        if any(
+            isinstance(one, dict) and (role_of(one) or "role" in one or "from" in one)
+            for one in value
+        ):
             return [one for one in value if one is not None]
         return [message for one in value for message in _messages(one, depth + 1)]
     if role_of(value):
         return [value]
-    key = next((key for key in _LISTS if value.get(key) is not None), next(iter(value), "") if len(value) == 1 else "")
+    key = next(
+        (key for key in _LISTS if value.get(key) is not None),
+        next(iter(value), "") if len(value) == 1 else "",
+    )
     return _messages(value[key], depth + 1) if key else []
 
 
@@ -129,17 +152,26 @@ def _said(value: Any, roles: frozenset[str], keys: tuple[str, ...], depth: int) 
     if depth == _DEEPEST or not isinstance(value, list | dict):
         return value
     if isinstance(value, list):
-        if value and all(isinstance(one, list) for one in value):  # LangChain: lists of messages in a list
+        if value and all(
+            isinstance(one, list) for one in value
+        ):  # LangChain: lists of messages in a list
             return _said(value[-1], roles, keys, depth + 1)
         if any(role_of(one) for one in value):
-            return next((text for one in reversed(value) if role_of(one) in roles and (text := _text(one))), None)
-        return _parts(value) or (_said(value[0], roles, keys, depth + 1) if len(value) == 1 else value or None)
+            return next(
+                (text for one in reversed(value) if role_of(one) in roles and (text := _text(one))),
+                None,
+            )
+        return _parts(value) or (
+            _said(value[0], roles, keys, depth + 1) if len(value) == 1 else value or None
+        )
     if role_of(value):
         return _text(value) if role_of(value) in roles else None
     for key in ("messages", "choices", "message", "parts"):
         if value.get(key) is not None:
             return _said(value[key], roles, keys, depth + 1)
-    usual = [key for key in keys if value.get(key) is not None] or (list(value) if len(value) == 1 else [])
+    usual = [key for key in keys if value.get(key) is not None] or (
+        list(value) if len(value) == 1 else []
+    )
     return _said(value[usual[0]], roles, keys, depth + 1) if usual else value or None
 
 
@@ -148,14 +180,24 @@ def role_of(message: Any) -> str:
     if not isinstance(message, dict):
         return ""
     role = next(
-        (str(message[key]).casefold() for key in ("role", "type", "from") if isinstance(message.get(key), str)), ""
+        (
+            str(message[key]).casefold()
+            for key in ("role", "type", "from")
+            if isinstance(message.get(key), str)
+        ),
+        "",
     )
     return role if role in _ROLES else ""
 
 
 def _text(message: dict[str, Any]) -> str:
     content = next(
-        (message[key] for key in ("content", "parts", "contents", "text", "value") if message.get(key)), None
+        (
+            message[key]
+            for key in ("content", "parts", "contents", "text", "value")
+            if message.get(key)
+        ),
+        None,
     )
     return content if isinstance(content, str) else _parts(content)
 
@@ -165,11 +207,21 @@ def _parts(content: Any) -> str:
     parts = content if isinstance(content, list) else [content]
     texts = []
     for part in parts:
-        part = part.get("message_content", part) if isinstance(part, dict) else part  # OpenInference
+        part = (
+            part.get("message_content", part) if isinstance(part, dict) else part
+        )  # OpenInference
         if isinstance(part, str):
             texts.append(part)
-        elif isinstance(part, dict) and part.get("type", "text") in ("text", "input_text", "output_text"):
-            texts.append(next((part[key] for key in ("text", "content") if isinstance(part.get(key), str)), ""))
+        elif isinstance(part, dict) and part.get("type", "text") in (
+            "text",
+            "input_text",
+            "output_text",
+        ):
+            texts.append(
+                next(
+                    (part[key] for key in ("text", "content") if isinstance(part.get(key), str)), ""
+                )
+            )
     return "\n".join(text for text in texts if text)
 
 
@@ -177,7 +229,18 @@ def _passage(value: Any) -> Any:
     value = parsed(value)
     if not isinstance(value, dict):
         return value if isinstance(value, str) else None
-    inner = next((value[key] for key in ("document", "node") if isinstance(value.get(key), dict)), value)
-    text = next((inner[key] for key in _PASSAGE if isinstance(inner.get(key), str) and inner[key]), None)
-    name = next((inner[key] for key in ("id", "doc_id", "chunk_id") if isinstance(inner.get(key), str | int)), None)
+    inner = next(
+        (value[key] for key in ("document", "node") if isinstance(value.get(key), dict)), value
+    )
+    text = next(
+        (inner[key] for key in _PASSAGE if isinstance(inner.get(key), str) and inner[key]), None
+    )
+    name = next(
+        (
+            inner[key]
+            for key in ("id", "doc_id", "chunk_id")
+            if isinstance(inner.get(key), str | int)
+        ),
+        None,
+    )
     return None if text is None else {"text": text} | ({} if name is None else {"id": str(name)})

@@ -45,7 +45,11 @@ def names() -> tuple[str, ...]:
     """The names of longmark's metrics, sorted. Imports no metric."""
     modules = (path.relative_to(_METRICS).with_suffix("") for path in _METRICS.rglob("*.py"))
     found = [".".join(m.parts) for m in modules if len(m.parts) > 1 and not m.name.startswith("_")]
-    families = (path for path in _METRICS.glob("*/__init__.py") if "\nMETRIC = " in path.read_text(encoding="utf-8"))
+    families = (
+        path
+        for path in _METRICS.glob("*/__init__.py")
+        if "\nMETRIC = " in path.read_text(encoding="utf-8")
+    )
     return tuple(sorted([*found, *(path.parent.name for path in families)]))
 
 
@@ -87,7 +91,9 @@ def parsed(name: str) -> tuple[str, dict[str, str]]:
         try:
             params[key] = unquote(value, errors="strict")
         except UnicodeDecodeError:
-            raise UserError(f"{name}: {value} is not percent-escaped UTF-8; write %25 for %") from None
+            raise UserError(
+                f"{name}: {value} is not percent-escaped UTF-8; write %25 for %"
+            ) from None
     return base, params
 
 
@@ -97,7 +103,9 @@ def settings_in(signature: str) -> dict[str, str]:
     for part in signature.split("|")[1:]:
         key, colon, value = part.strip().partition(":")
         if key not in CITED_KEYS or not colon:
-            raise UserError(f"{signature}: no signature says {part!r}; it says {', '.join(CITED_KEYS)}")
+            raise UserError(
+                f"{signature}: no signature says {part!r}; it says {', '.join(CITED_KEYS)}"
+            )
         said[key] = unquote(value)
     return said
 
@@ -147,6 +155,8 @@ def under(wanted: str, names: Iterable[str]) -> list[str]:
     if (name := in_slice(joined(base, params), part)) in known:
         return [name]
     suffix = joined("", params)
-    inside = (one for one in (without_slice(one)[0] for one in known if without_slice(one)[1] == part))
+    inside = (
+        one for one in (without_slice(one)[0] for one in known if without_slice(one)[1] == part)
+    )
     inside = (one for one in inside if base_of(one) == base or base_of(one).startswith(f"{base}."))
     return [in_slice(one, part) for one in inside if not suffix or one == base_of(one) + suffix]

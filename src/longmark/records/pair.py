@@ -20,7 +20,15 @@ Choice = Literal["a", "b", "tie"]
 Mode = Literal["human/human", "human/model", "model/model"]
 Side = Literal["a", "b"]
 
-CATEGORIES = ("factoid", "comparative", "definition", "analytical", "evaluation", "inferential", "application")
+CATEGORIES = (
+    "factoid",
+    "comparative",
+    "definition",
+    "analytical",
+    "evaluation",
+    "inferential",
+    "application",
+)
 """The seven categories of questions (CALF, appendix A.2)."""
 
 ExpansionCheck = Literal["factual_error", "new_information", "improper_expansion"]
@@ -28,7 +36,9 @@ EXPANSION_CHECKS: tuple[ExpansionCheck, ...] = get_args(ExpansionCheck)
 """What people look for in an expanded reference (CALF, appendix B.2): yes or no, each."""
 
 HUMAN = "human"  # the system of an answer that a person wrote
-_SHARED = frozenset(("question", "contexts", "context_claims", "profile", "task", "level", "options", "meta"))
+_SHARED = frozenset(
+    ("question", "contexts", "context_claims", "profile", "task", "level", "options", "meta")
+)
 _SHARED |= {"variant_of", "variant", "turns"}
 
 
@@ -62,7 +72,9 @@ class Pair(Question):
     mode: Mode | None = None
     labels: dict[str, Choice] = Field(default_factory=dict)
     label: Choice | None = None
-    expansion_checks: dict[str, dict[ExpansionCheck, Literal["yes", "no"]]] = Field(default_factory=dict)
+    expansion_checks: dict[str, dict[ExpansionCheck, Literal["yes", "no"]]] = Field(
+        default_factory=dict
+    )
 
     def model_post_init(self, _context: Any) -> None:
         super().model_post_init(_context)
@@ -102,7 +114,9 @@ def singles(examples: Iterable[Answered], source: object) -> Iterator[Example]:
     """The examples, where none may be a pair. source: where they are from, for the UserError."""
     for example in examples:
         if isinstance(example, Pair):
-            raise UserError(f"{source} contains pairs; name a run or a file with one answer per line")
+            raise UserError(
+                f"{source} contains pairs; name a run or a file with one answer per line"
+            )
         yield example
 
 

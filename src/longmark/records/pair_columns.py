@@ -42,8 +42,19 @@ _OTHERS = {
 FIELDS = ("a", "b", *_OTHERS)  # the fields of a pair that an example does not have
 _FIELD_OF = {column: field for field, others in _OTHERS.items() for column in (field, *others)}
 _RATER = "labels."  # such a column holds the choices of the rater whose name follows
-_TIES = frozenset(("tie", "same", "equal", "both", "draw", "neither", "tie (bothbad)", "tie (both bad)"))
-_SIDES = {"a": "a", "b": "b", "1": "a", "2": "b", "first": "a", "second": "b", "left": "a", "right": "b"}
+_TIES = frozenset(
+    ("tie", "same", "equal", "both", "draw", "neither", "tie (bothbad)", "tie (both bad)")
+)
+_SIDES = {
+    "a": "a",
+    "b": "b",
+    "1": "a",
+    "2": "b",
+    "first": "a",
+    "second": "b",
+    "left": "a",
+    "right": "b",
+}
 _KINDS = (
     "student_answer",
     "model_answer",
@@ -58,13 +69,17 @@ _KINDS = (
 _MODES = {"hvh": "human/human", "hvm": "human/model", "mvh": "human/model", "mvm": "model/model"}
 
 
-def find(record: Mapping[str, Any], mapped: Mapping[str, str], blank: Callable[[Any], bool]) -> tuple[str, ...] | None:
+def find(
+    record: Mapping[str, Any], mapped: Mapping[str, str], blank: Callable[[Any], bool]
+) -> tuple[str, ...] | None:
     """The columns of a and b in the record of a pair; None if it is none. mapped: field -> column, of --map; blank:
     whether a cell is empty. Problem if --map names one answer and the record has no other."""
     known = {folded(str(column)): column for column in reversed(list(record))}
     if "a" in mapped or "b" in mapped:
         both = tuple(mapped.get(side) or known.get(side, side) for side in "ab")
-        if absent := [side for side, column in zip("ab", both, strict=True) if column not in record]:
+        if absent := [
+            side for side, column in zip("ab", both, strict=True) if column not in record
+        ]:
             raise Problem(
                 f"{absent[0]}: the record has no such answer; "
                 f"name its column with {named('mapping', {absent[0]: 'COLUMN'})}"
@@ -83,14 +98,21 @@ class PairFields:
     """The fields of one record's pair; `rest` is what is left of it for the example."""
 
     def __init__(
-        self, record: Mapping[str, Any], answers: tuple[str, ...], mapped: Mapping[str, str], cells: bool
+        self,
+        record: Mapping[str, Any],
+        answers: tuple[str, ...],
+        mapped: Mapping[str, str],
+        cells: bool,
     ) -> None:
         self._record, self._answers, self._mapped, self._cells = record, answers, mapped, cells
         self.rest = {column: value for column, value in record.items() if column not in answers}
 
     def read(self) -> dict[str, Any]:
         """Field -> value. Raises Problem."""
-        made: dict[str, Any] = {"a": self._text("a", self._answers[0]), "b": self._text("b", self._answers[1])}
+        made: dict[str, Any] = {
+            "a": self._text("a", self._answers[0]),
+            "b": self._text("b", self._answers[1]),
+        }
         raters: dict[str, str] = {}
         for field, column, raw in list(self._assigned()):
             del self.rest[column]
@@ -110,7 +132,11 @@ class PairFields:
                 made[field] = name(field, raw)
         if raters:
             made["labels"] = raters
-        return self._from_chosen(made) if tuple(folded(one) for one in self._answers) == CHOSEN else made
+        return (
+            self._from_chosen(made)
+            if tuple(folded(one) for one in self._answers) == CHOSEN
+            else made
+        )
 
     def _assigned(self) -> Iterator[tuple[str, str, Any]]:
         """(field, column, value). A column that is named like a field of the pair and is mapped to another one is left
@@ -153,12 +179,22 @@ class PairFields:
             return {rater: self._choice(column, raw)}
         raw = _parsed(raw)
         if not isinstance(raw, Mapping):
-            raise Problem(f"labels: expected an object of raters and their choices, found {found(raw)}")
-        return {str(rater): self._choice(f"labels.{rater}", one) for rater, one in raw.items() if not missing(one)}
+            raise Problem(
+                f"labels: expected an object of raters and their choices, found {found(raw)}"
+            )
+        return {
+            str(rater): self._choice(f"labels.{rater}", one)
+            for rater, one in raw.items()
+            if not missing(one)
+        }
 
     def _choice(self, field: str, raw: Any) -> str:
         """a, b or tie: also as the name of the answer's column, and 1 or 2 where the columns are numbered so."""
-        given = "" if isinstance(raw, bool | list | dict) else " ".join((name(field, raw) or "").split()).casefold()
+        given = (
+            ""
+            if isinstance(raw, bool | list | dict)
+            else " ".join((name(field, raw) or "").split()).casefold()
+        )
         plain = given.replace(" ", "_").replace("-", "_")
         for side, column in zip("ab", self._answers, strict=True):
             if given and given == folded(column):
@@ -167,15 +203,26 @@ class PairFields:
             return "tie"
         kind = next((kind for kind in _KINDS if plain.startswith(kind)), "")
         side = _SIDES.get(plain.removeprefix(kind).lstrip("_"), "")
-        numbered = kind or all(column.endswith(end) for column, end in zip(self._answers, "12", strict=True))
+        numbered = kind or all(
+            column.endswith(end) for column, end in zip(self._answers, "12", strict=True)
+        )
         if not side or (given in ("1", "2") and not numbered):
-            names = "" if self._answers == ("a", "b") else f" (or {' or '.join(self._answers)}, the answer's column)"
+            names = (
+                ""
+                if self._answers == ("a", "b")
+                else f" (or {' or '.join(self._answers)}, the answer's column)"
+            )
             raise Problem(f"{field}: expected a, b or tie{names}, found {found(raw)}")
         return side
 
     def _from_chosen(self, made: dict[str, Any]) -> dict[str, Any]:
         better, other = made["a"], made["b"]
-        drawn = hashlib.sha256("\0".join(sorted((better, other))).encode("utf-8", "surrogatepass")).digest()[0] % 2
+        drawn = (
+            hashlib.sha256(
+                "\0".join(sorted((better, other))).encode("utf-8", "surrogatepass")
+            ).digest()[0]
+            % 2
+        )
         first = drawn == (better <= other)
         return {**made, "a": better if first else other, "b": other if first else better,
                 "label": made.get("label", "a" if first else "b")}  # fmt: skip
@@ -194,5 +241,7 @@ def _mode(column: str, raw: Any) -> str:
     short = "".join(word[0] for word in plain if word != "vs.")
     short = short if "v" in short or len(short) != 2 else f"{short[0]}v{short[1]}"
     if short not in _MODES or not set(plain) <= {"human", "model", "vs", "vs.", "v"}:
-        raise Problem(f"{column}: expected human/human, human/model or model/model, found {found(raw)}")
+        raise Problem(
+            f"{column}: expected human/human, human/model or model/model, found {found(raw)}"
+        )
     return _MODES[short]

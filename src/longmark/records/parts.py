@@ -72,14 +72,21 @@ def part_of(given: Any) -> Part | None:
         try:
             return Part.of_json(file.read(HEAD))
         except ValueError:
-            raise UserError(f"{given} is not a part as `longmark split` writes it; split the input again") from None
+            raise UserError(
+                f"{given} is not a part as `longmark split` writes it; split the input again"
+            ) from None
 
 
 def merged_in_part(manifest: Mapping[str, Any]) -> bool:
     """`longmark merge --incomplete` made the run of this manifest, and no session of its own has worked there since."""
     sessions = manifest.get("sessions")
     last = sessions[-1] if isinstance(sessions, list) and sessions else {"part": None}
-    return bool(manifest.get("merged")) and not manifest.get("finished") and isinstance(last, dict) and "part" in last
+    return (
+        bool(manifest.get("merged"))
+        and not manifest.get("finished")
+        and isinstance(last, dict)
+        and "part" in last
+    )
 
 
 def records(path: Path) -> Iterator[tuple[int, Answered | dict[str, Any]]]:
@@ -88,6 +95,11 @@ def records(path: Path) -> Iterator[tuple[int, Answered | dict[str, Any]]]:
         try:
             if number > 1:
                 found = own_json(raw)
-                yield found["line"], found if "bad" in found else own_example_of(orjson.dumps(found["example"]))
+                yield (
+                    found["line"],
+                    found if "bad" in found else own_example_of(orjson.dumps(found["example"])),
+                )
         except (ValueError, KeyError, TypeError) as error:
-            raise UserError(at(path, number, f"is damaged ({error}); split the input again")) from None
+            raise UserError(
+                at(path, number, f"is damaged ({error}); split the input again")
+            ) from None

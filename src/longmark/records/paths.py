@@ -51,9 +51,15 @@ class Source:
         if len(self._parts) == 1 or not values:
             return values[0] if values else None
         if self._field in _LISTS:
-            return [item for one in map(messages.parsed, values) for item in (one if isinstance(one, list) else [one])]
+            return [
+                item
+                for one in map(messages.parsed, values)
+                for item in (one if isinstance(one, list) else [one])
+            ]
         if not all(isinstance(one, str | int | float) for one in values):
-            raise Problem(f"{self._field}: {self.text} joins what is no text; name texts or numbers")
+            raise Problem(
+                f"{self._field}: {self.text} joins what is no text; name texts or numbers"
+            )
         texts = self._field in ("question", "answer", "base_answer", "a", "b")
         return ("\n\n" if texts else "/").join(map(str, values))
 
@@ -115,7 +121,10 @@ def compiled(path: str) -> Callable[[Any], Any] | None:
     def find(record: Any) -> Any:
         try:
             return expression.search(record, options)
-        except (jmespath.exceptions.JMESPathError, RecursionError):  # a function of a value of another type
+        except (
+            jmespath.exceptions.JMESPathError,
+            RecursionError,
+        ):  # a function of a value of another type
             return None
 
     return find
@@ -128,7 +137,9 @@ def _options() -> Any:
 
     ours = (messages.question, messages.answer, messages.passages, messages.parsed)
     of_any = functions.signature({"types": []})
-    methods = {f"_func_{one.__name__}": of_any(lambda _self, found, one=one: one(found)) for one in ours}
+    methods = {
+        f"_func_{one.__name__}": of_any(lambda _self, found, one=one: one(found)) for one in ours
+    }
     return jmespath.Options(custom_functions=type("Functions", (functions.Functions,), methods)())
 
 
@@ -150,7 +161,9 @@ def known(value: Any, before: str = "", levels: int = _LEVELS) -> Iterator[str]:
 
 def nearest(path: str, paths: list[str]) -> list[str]:
     """The paths that are most like one that does not exist."""
-    return difflib.get_close_matches(path[:200], list(dict.fromkeys(paths))[:_NAMES], n=3, cutoff=0.6)
+    return difflib.get_close_matches(
+        path[:200], list(dict.fromkeys(paths))[:_NAMES], n=3, cutoff=0.6
+    )
 
 
 def place_of(record: Any, wanted: Any) -> str:

@@ -14,20 +14,75 @@ from longmark.records import messages
 
 _WORDS = {
     # field -> words of a column's name; the first field with a word of the name has the column
-    "references": ("reference", "references", "gold", "golden", "truth", "expected", "target", "ideal", "correct"),
+    "references": (
+        "reference",
+        "references",
+        "gold",
+        "golden",
+        "truth",
+        "expected",
+        "target",
+        "ideal",
+        "correct",
+    ),
     "contexts": (
-        *("context", "contexts", "retrieved", "retrieval", "passage", "passages", "document", "documents", "docs"),
+        *(
+            "context",
+            "contexts",
+            "retrieved",
+            "retrieval",
+            "passage",
+            "passages",
+            "document",
+            "documents",
+            "docs",
+        ),
         *("chunk", "chunks", "source", "sources", "evidence", "snippets"),
     ),
     "question_id": ("qid",),
     "answer": (
-        *("answer", "answers", "reply", "response", "responses", "output", "completion", "generation", "generated"),
+        *(
+            "answer",
+            "answers",
+            "reply",
+            "response",
+            "responses",
+            "output",
+            "completion",
+            "generation",
+            "generated",
+        ),
         *("prediction", "predicted", "assistant", "bot", "report"),
     ),
-    "question": ("question", "query", "prompt", "user", "instruction", "ask", "asked", "input", "topic", "title"),
+    "question": (
+        "question",
+        "query",
+        "prompt",
+        "user",
+        "instruction",
+        "ask",
+        "asked",
+        "input",
+        "topic",
+        "title",
+    ),
     "system": ("system", "model", "pipeline"),
 }
-_OTHER = frozenset(("id", "ids", "label", "labels", "score", "scores", "length", "count", "time", "language", "lang"))
+_OTHER = frozenset(
+    (
+        "id",
+        "ids",
+        "label",
+        "labels",
+        "score",
+        "scores",
+        "length",
+        "count",
+        "time",
+        "language",
+        "lang",
+    )
+)
 """Words of a name that say that the column is about a text, and not the text."""
 _ORDER = ("question", "answer", "contexts", "references", "question_id", "system")
 _BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -35,10 +90,14 @@ _TEXT_KEYS = ("text", "content", "page_content", "passage", "sentence")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def proposed(records: Sequence[Mapping[str, Any]], fields: Iterable[str] = _ORDER) -> dict[str, str]:
+def proposed(
+    records: Sequence[Mapping[str, Any]], fields: Iterable[str] = _ORDER
+) -> dict[str, str]:
     """Field -> the column or path that it could be read from, in the order of a record's fields."""
     wanted, found = set(fields), dict[str, str]()
-    columns = dict.fromkeys(column for record in records for column in record if isinstance(column, str))
+    columns = dict.fromkeys(
+        column for record in records for column in record if isinstance(column, str)
+    )
     for field, words in _WORDS.items():
         if field not in wanted:
             continue
@@ -97,7 +156,11 @@ def _path(field: str, column: str, values: Sequence[Any]) -> str:
 def _texts(value: Any) -> Iterator[Any]:
     value = messages.parsed(value)
     for item in value if isinstance(value, list) else [value]:
-        yield next((item[key] for key in _TEXT_KEYS if key in item), None) if isinstance(item, dict) else item
+        yield (
+            next((item[key] for key in _TEXT_KEYS if key in item), None)
+            if isinstance(item, dict)
+            else item
+        )
 
 
 def _key_of(raw: Any) -> str | None:
@@ -108,7 +171,9 @@ def _key_of(raw: Any) -> str | None:
         return ""
     if not all(isinstance(item, dict) for item in raw):
         return None
-    return next((key for key in _TEXT_KEYS if all(isinstance(item.get(key), str) for item in raw)), None)
+    return next(
+        (key for key in _TEXT_KEYS if all(isinstance(item.get(key), str) for item in raw)), None
+    )
 
 
 def _join(name: str, key: str) -> str:

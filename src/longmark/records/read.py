@@ -57,7 +57,9 @@ class Reading:
         limit: int | None = None,
         skip_bad: bool = False,
         turns: str = "last",
-        on_bad: Callable[[int, Mapping[str, Any], str], None] = lambda _line, _fields, _message: None,
+        on_bad: Callable[[int, Mapping[str, Any], str], None] = lambda _line, _fields, _message: (
+            None
+        ),
     ) -> None:
         self._kept = given if isinstance(given, KeptFile) else None
         given = given.path if isinstance(given, KeptFile) else given
@@ -68,16 +70,26 @@ class Reading:
                 f"{named('mapping')}: {given} is {self.part}, whose columns were read when it was split; omit "
                 "the option"
             )
-        self._kind = "part" if self.part else sources.kind_of(self._given) if isinstance(self._given, Path) else ""
+        self._kind = (
+            "part"
+            if self.part
+            else sources.kind_of(self._given)
+            if isinstance(self._given, Path)
+            else ""
+        )
         if not (isinstance(self._given, Path | Iterable) or sources.is_frame(self._given)):
-            raise UserError(f"examples: expected a file, records or a DataFrame, found {type(given).__name__}")
+            raise UserError(
+                f"examples: expected a file, records or a DataFrame, found {type(given).__name__}"
+            )
         if isinstance(given, Mapping):  # a DatasetDict, too
             if _are_columns(given):
                 raise UserError(
                     f"examples: {type(given).__name__} of columns is no list of records; give a table, such as "
                     "pandas.DataFrame(columns), or [dict(zip(columns, row)) for row in zip(*columns.values())]"
                 )
-            raise UserError(f"examples: {type(given).__name__} is no list; choose one of {', '.join(map(str, given))}")
+            raise UserError(
+                f"examples: {type(given).__name__} is no list; choose one of {', '.join(map(str, given))}"
+            )
         check_mode(turns)
         if self.part and turns not in ("last", self.part.turns):
             raise UserError(
@@ -129,10 +141,14 @@ class Reading:
                 yield line, found
         if not some and not self.part:
             if self.ignored:
-                raise UserError(f"{self.name} has no answer. {self.notice} Were the texts recorded?")
+                raise UserError(
+                    f"{self.name} has no answer. {self.notice} Were the texts recorded?"
+                )
             if self._kind:
                 raise UserError(f"{self.name} has no records; write one example per line or row")
-            once = " (a generator can be read only once)" if isinstance(self._given, Iterator) else ""
+            once = (
+                " (a generator can be read only once)" if isinstance(self._given, Iterator) else ""
+            )
             raise UserError(f"there are no examples: the input is empty{once}")
 
     def _scored(self, line: int, example: Answered) -> Iterator[tuple[int, Answered | str]]:
@@ -166,10 +182,19 @@ class Reading:
         """That no example that was read has an answer, with the option that could name it; "" where one has."""
         if self.answered or not self.good or self.part or self.shape:
             return ""
-        columns = [{key: value for key, value in one.items() if field_of(key) is None} for one in self._columns.sample]
-        found = proposals.options(proposals.proposed(columns, ("answer",))) or named("mapping", {"answer": "COLUMN"})
-        names = columns_shown(dict.fromkeys(column for record in self._columns.sample for column in record))
-        return f"No record of {self.name} has an answer. The columns are {names}. To name it: {found}"
+        columns = [
+            {key: value for key, value in one.items() if field_of(key) is None}
+            for one in self._columns.sample
+        ]
+        found = proposals.options(proposals.proposed(columns, ("answer",))) or named(
+            "mapping", {"answer": "COLUMN"}
+        )
+        names = columns_shown(
+            dict.fromkeys(column for record in self._columns.sample for column in record)
+        )
+        return (
+            f"No record of {self.name} has an answer. The columns are {names}. To name it: {found}"
+        )
 
     @property
     def ids_for_texts(self) -> tuple[str, ...]:
@@ -184,14 +209,20 @@ class Reading:
         return tuple(found)
 
     def _look_for_ids(self, example: Answered) -> None:
-        texts = {"contexts": [context.text for context in example.contexts], "references": example.references}
+        texts = {
+            "contexts": [context.text for context in example.contexts],
+            "references": example.references,
+        }
         for field, its in texts.items():
             self._texts[field] += len(its)
             self._like_ids[field] += sum(map(is_like_an_id, its))
 
     def holds_pairs(self) -> bool:
         """Whether the first record that can be read is a pair."""
-        return next((isinstance(found, Pair) for _, found in self.records() if isinstance(found, Question)), False)
+        return next(
+            (isinstance(found, Pair) for _, found in self.records() if isinstance(found, Question)),
+            False,
+        )
 
     def singles(self) -> Iterator[Example]:
         """The examples, each with one answer at most. UserError if the file holds pairs."""
@@ -214,7 +245,11 @@ class Reading:
                         found = _other_kind(found)
                     elif (first := first_use(found.id, line)) is None:
                         self.good += 1
-                        self.answered = self.answered or not isinstance(found, Example) or found.answer is not None
+                        self.answered = (
+                            self.answered
+                            or not isinstance(found, Example)
+                            or found.answer is not None
+                        )
                         self.line = line
                         self._look_for_ids(found)
                         yield found
@@ -230,7 +265,9 @@ class Reading:
         if self.part:
             return
         if self._columns.never_seen and self._columns.seen:
-            raise UserError(f"{named('mapping')}: no record of {self.name} has {self._columns.unseen()}")
+            raise UserError(
+                f"{named('mapping')}: no record of {self.name} has {self._columns.unseen()}"
+            )
         if self._columns.unknown and self._columns.unknown == self.bad and not self.good:
             raise BadInput(self._unknown_columns(), skippable=False)
         if self.bad and self._skip_bad and not self.good:
@@ -244,7 +281,9 @@ class Reading:
 
     def _unknown_columns(self) -> list[str]:
         """That no record has a known column, once, with the options that could name them."""
-        columns = columns_shown(dict.fromkeys(column for record in self._columns.sample for column in record))
+        columns = columns_shown(
+            dict.fromkeys(column for record in self._columns.sample for column in record)
+        )
         found = proposals.proposed(self._columns.sample)
         option = proposals.options(found) or named("mapping", {"question": "COLUMN"})
         return [
@@ -266,7 +305,11 @@ class Reading:
             path = self._given
 
             def read() -> Iterator[tuple[int, Any]]:
-                return parts.records(path) if self.part else sources.records(path, self._kind, self._encoding)
+                return (
+                    parts.records(path)
+                    if self.part
+                    else sources.records(path, self._kind, self._encoding)
+                )
 
             return self._kept.records(self._encoding, read) if self._kept else read()
         if sources.is_frame(self._given):
@@ -287,7 +330,12 @@ class Reading:
                 record = {column: None if cell == "" else cell for column, cell in record.items()}
             read = self.shape.read(record, self.ignored, self._answers)
             made = None if read is None else self._columns.example(read, record)
-            if isinstance(made, Example) and made.question is None and made.answer is None and not made.turns:
+            if (
+                isinstance(made, Example)
+                and made.question is None
+                and made.answer is None
+                and not made.turns
+            ):
                 self.ignored["records without a question and an answer"] += 1
                 return None
             return made
@@ -309,7 +357,8 @@ class _Bad(str):
 def _are_columns(given: Mapping[str, Any]) -> bool:
     """Whether a mapping is a table by columns, not a set of lists of records."""
     return all(
-        isinstance(column, list | tuple) and not any(isinstance(cell, Mapping | Question) for cell in column)
+        isinstance(column, list | tuple)
+        and not any(isinstance(cell, Mapping | Question) for cell in column)
         for column in given.values()
     )
 
@@ -345,7 +394,9 @@ def seen_ids() -> Iterator[Callable[[str, int | str], int | str | None]]:
         def first_use(name: str, place: int | str) -> int | str | None:
             if db.execute("INSERT OR IGNORE INTO ids VALUES (?, ?)", (name, place)).rowcount:
                 return None
-            first: int | str = db.execute("SELECT place FROM ids WHERE id = ?", (name,)).fetchone()[0]
+            first: int | str = db.execute("SELECT place FROM ids WHERE id = ?", (name,)).fetchone()[
+                0
+            ]
             return first
 
         yield first_use

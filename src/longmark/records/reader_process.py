@@ -29,7 +29,9 @@ def reading(program: str, words: Sequence[object], what: str) -> Iterator[IO[byt
     If the block is left before the output ends, so is the process. UserError if the program fails."""
     command = [sys.executable, "-P", program, *map(str, words)]
     pipe = subprocess.PIPE
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, bufsize=1 << 20)
+    child = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, bufsize=1 << 20
+    )
     assert child.stdout is not None
     assert child.stderr is not None
     left = True

@@ -107,10 +107,17 @@ class Signature:
         versions, as in `ccrs.completeness|scoring:text|temperature:0|samples:1|reasons:false|seed:0|judge:m|version:1`.
         A model's endpoint is left out."""
         usual = {"samples": 1, "reasons": False}
-        said = {key: self.params.get(key, usual.get(key)) for key in JUDGING if "scoring" in self.params}
+        said = {
+            key: self.params.get(key, usual.get(key)) for key in JUDGING if "scoring" in self.params
+        }
         said |= {"seed": self.seed} if self.models or self.prompts else {}
-        said |= {role: "+".join(without_endpoint(name) for name in names) for role, names in self.models.items()}
-        if unsent := sorted({word.removeprefix("no ") for words in self.settled.values() for word in words}):
+        said |= {
+            role: "+".join(without_endpoint(name) for name in names)
+            for role, names in self.models.items()
+        }
+        if unsent := sorted(
+            {word.removeprefix("no ") for words in self.settled.values() for word in words}
+        ):
             said["unsent"] = "+".join(unsent)
         for key, value in (("prompts", self.prompts), ("configured", self.configured)):
             if value:
@@ -120,7 +127,9 @@ class Signature:
         said |= {"metric": self.params["version"]} if "version" in self.params else {}
         said |= {"source": str(self.params["source"])[:8]} if "source" in self.params else {}
         said |= {"version": self.version} if self.version else {}
-        return "|".join([metric, *(f"{key}:{escaped(written(value), '@=')}" for key, value in said.items())])
+        return "|".join(
+            [metric, *(f"{key}:{escaped(written(value), '@=')}" for key, value in said.items())]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +156,17 @@ class Row:
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
-            raise ValueError(f"status: expected one of {', '.join(STATUSES)}, found {found(self.status)}")
+            raise ValueError(
+                f"status: expected one of {', '.join(STATUSES)}, found {found(self.status)}"
+            )
         if self.score is None and self.status == "ok":
             raise ValueError("score: is empty; a row without a score needs a status and a reason")
         if self.score is None and not self.reason:
             raise ValueError("reason: is empty; a row without a score needs one")
         if self.score is not None and self.status != "ok":
-            raise ValueError(f"score: expected none with the status {self.status}, found {self.score}")
+            raise ValueError(
+                f"score: expected none with the status {self.status}, found {self.score}"
+            )
         if self.score is not None and not float("-inf") < self.score < float("inf"):
             raise ValueError(f"score: expected a finite number, found {self.score}")
 
@@ -173,7 +186,9 @@ class Row:
         ValueError if it is not a row."""
         if not isinstance(data, dict):
             raise ValueError(f"expected an object, found {found(data)}")
-        names = ((name, data[name]) for name in ("example_id", "question_id", "system") if name in data)
+        names = (
+            (name, data[name]) for name in ("example_id", "question_id", "system") if name in data
+        )
         data = {**data, **{name: all_canonical(value) for name, value in names}}
         question = data["example_id"] if isinstance(data.get("example_id"), str) else ""
         try:
@@ -183,7 +198,14 @@ class Row:
         return row
 
 
-_DEFAULTS: dict[str, Any] = {"system": "", "status": "ok", "reason": None, "evidence": {}, "signature": {}, "usage": {}}
+_DEFAULTS: dict[str, Any] = {
+    "system": "",
+    "status": "ok",
+    "reason": None,
+    "evidence": {},
+    "signature": {},
+    "usage": {},
+}
 
 
 @cache

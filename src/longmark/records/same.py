@@ -61,7 +61,10 @@ def place_of(quote: str, text: str) -> tuple[int, int] | None:
     end = text.find(quote) + len(quote)
     if end >= len(quote) and not unicodedata.category(text[end : end + 1] or " ").startswith("M"):
         return end - len(quote), end
-    plain, owners = list[str](), list[tuple[int, int]]()  # of each character of `plain`: where its letter stands
+    plain, owners = (
+        list[str](),
+        list[tuple[int, int]](),
+    )  # of each character of `plain`: where its letter stands
     for start, end in _letters(text):
         letter = visible(canonical(text[start:end]))
         plain.append(letter)
@@ -92,5 +95,7 @@ def _all_canonical(value: Any, depth: int) -> Any:
     if depth and isinstance(value, tuple | list):
         return type(value)(_all_canonical(part, depth - 1) for part in value)
     if depth and isinstance(value, dict):
-        return {_all_canonical(key, 0): _all_canonical(part, depth - 1) for key, part in value.items()}
+        return {
+            _all_canonical(key, 0): _all_canonical(part, depth - 1) for key, part in value.items()
+        }
     return value

@@ -72,9 +72,13 @@ class Shape:
 
     def fits(self, record: Mapping[str, Any]) -> bool:
         """Whether a record is of this shape."""
-        return all(key in record for key in self.keys) and (not self.when or bool(paths.reader(record)(self.when)))
+        return all(key in record for key in self.keys) and (
+            not self.when or bool(paths.reader(record)(self.when))
+        )
 
-    def read(self, record: Mapping[str, Any], ignored: Counter[str], seen: set[str]) -> dict[str, Any] | None:
+    def read(
+        self, record: Mapping[str, Any], ignored: Counter[str], seen: set[str]
+    ) -> dict[str, Any] | None:
         """The fields of a record; None if it is no answer. What is left out is counted in `ignored`."""
         at = paths.reader(record)
         for why, path in self.skips.items():
@@ -88,11 +92,18 @@ class Shape:
             seen.add(key)
         for what, path in self.ignored.items():
             count = at(path)
-            ignored[what] += len(count) if isinstance(count, list | dict) else count if type(count) is int else 0
+            ignored[what] += (
+                len(count) if isinstance(count, list | dict) else count if type(count) is int else 0
+            )
         made = {name: _typed(name, at(path)) for name, path in self.fields.items()}
         if self.conversation and (turns := messages.conversation(*map(at, self.conversation))):
-            if "answer" in made and made["answer"] is None:  # it was not recorded: what stands there is none
-                asked = max((i for i, one in enumerate(turns) if messages.role_of(one) in messages.ASKS), default=-1)
+            if (
+                "answer" in made and made["answer"] is None
+            ):  # it was not recorded: what stands there is none
+                asked = max(
+                    (i for i, one in enumerate(turns) if messages.role_of(one) in messages.ASKS),
+                    default=-1,
+                )
                 ignored["turns without a recorded answer"] += len(turns) - asked - 1
                 turns = turns[: asked + 1]
             made["turns"] = turns
@@ -103,7 +114,9 @@ class Shape:
             for key, one in beside.items():
                 if _is_short(one) and f"{self.beside}.{key}" not in read:
                     short[f"{self.beside}.{key}" if key in short or key in self.meta else key] = one
-        kept = {name: one for name, path in self.meta.items() if (one := at(path)) not in (None, [], {})}
+        kept = {
+            name: one for name, path in self.meta.items() if (one := at(path)) not in (None, [], {})
+        }
         return {**made, "meta": short | kept}
 
 
@@ -119,7 +132,10 @@ def _typed(field: str, value: Any) -> Any:
         return messages.passages(value)
     if field == "references" and value is not None:
         value = value if isinstance(value, list) else [value]
-        return [str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one for one in value]
+        return [
+            str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one
+            for one in value
+        ]
     return value
 
 

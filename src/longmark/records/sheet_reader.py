@@ -41,7 +41,10 @@ def main(path: str, most_cells: int, most_bytes: int, most_seconds: int) -> int:
                 _print(rows, _unreadable(path, number))
                 return 0
     except MemoryError:
-        print(f"it needs more than {most_bytes >> 20:,} MiB of memory; save it as CSV", file=sys.stderr)
+        print(
+            f"it needs more than {most_bytes >> 20:,} MiB of memory; save it as CSV",
+            file=sys.stderr,
+        )
         return REFUSED
     except Exception as error:
         print(" ".join(str(error).split()) or type(error).__name__, file=sys.stderr)
@@ -55,7 +58,11 @@ def _limit(most_bytes: int, most_seconds: int) -> None:
         import resource
     except ImportError:  # Windows
         return
-    limits = {resource.RLIMIT_AS: most_bytes, resource.RLIMIT_CPU: most_seconds, resource.RLIMIT_CORE: 0}
+    limits = {
+        resource.RLIMIT_AS: most_bytes,
+        resource.RLIMIT_CPU: most_seconds,
+        resource.RLIMIT_CORE: 0,
+    }
     for kind, most in limits.items():
         try:
             resource.setrlimit(kind, (most, most))
@@ -67,7 +74,9 @@ def _print(rows: list[list[Any]], unreadable: Unreadable) -> None:
     out = sys.stdout
     for number, row in enumerate(rows):
         cells = [
-            {"unreadable": unreadable[number, column]} if (number, column) in unreadable else _cell(value)
+            {"unreadable": unreadable[number, column]}
+            if (number, column) in unreadable
+            else _cell(value)
             for column, value in enumerate(row)
         ]
         out.write(json.dumps(cells) + "\n")
@@ -102,7 +111,9 @@ def _unreadable(path: str, number: int) -> Unreadable:
                     if element.get("t") == "e":
                         found[row, column] = f"holds the error {text}"
                     elif formula and value is None:
-                        found[row, column] = "holds a formula without a stored value; open and save the file"
+                        found[row, column] = (
+                            "holds a formula without a stored value; open and save the file"
+                        )
                     element.clear()
                 elif tag == "row":
                     element.clear()
@@ -141,11 +152,20 @@ def _member(book: zipfile.ZipFile, number: int) -> str | None:
     named = list(_of(sheets, "sheet"))
     if number >= len(named):
         return None
-    wanted = next((value for key, value in named[number].attrib.items() if key.endswith("}id")), None)
-    target = next((link.get("Target", "") for link in _of(links, "Relationship") if link.get("Id") == wanted), None)
+    wanted = next(
+        (value for key, value in named[number].attrib.items() if key.endswith("}id")), None
+    )
+    target = next(
+        (link.get("Target", "") for link in _of(links, "Relationship") if link.get("Id") == wanted),
+        None,
+    )
     if target is None:
         return None
-    member = target.lstrip("/") if target.startswith("/") else posixpath.normpath(posixpath.join("xl", target))
+    member = (
+        target.lstrip("/")
+        if target.startswith("/")
+        else posixpath.normpath(posixpath.join("xl", target))
+    )
     return member if member in book.namelist() else None
 
 

@@ -19,6 +19,8 @@ def rows_of(path: Path) -> Iterator[tuple[int, list[Any]]]:
     {"unreadable": why} for an error value. UserError for a file that cannot be read."""
     library("python_calamine", "reading .xlsx", "xlsx")
     words = (path.absolute(), MOST_CELLS, reader_process.MOST_BYTES, reader_process.MOST_SECONDS)
-    with reader_process.reading(sheet_reader.__file__, words, f"{path} cannot be read as .xlsx") as output:
+    with reader_process.reading(
+        sheet_reader.__file__, words, f"{path} cannot be read as .xlsx"
+    ) as output:
         for number, line in enumerate(output, 1):
             yield number, json.loads(line)

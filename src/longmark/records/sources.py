@@ -36,17 +36,30 @@ from longmark.records.files import (
     parse_json,
 )
 
-KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
+KINDS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+}
 """Suffix -> format."""
 
-_MORE = {".xlsx": "xlsx", ".eval": "inspect", ".arrow": "arrow"}  # formats of records that are no documents
+_MORE = {
+    ".xlsx": "xlsx",
+    ".eval": "inspect",
+    ".arrow": "arrow",
+}  # formats of records that are no documents
 TEXT = frozenset(("jsonl", "json", "csv", "tsv"))
 """Formats of text, which have an encoding."""
 
 CELLS = frozenset(("csv", "tsv", "xlsx"))
 """Formats whose values are cells: texts, of which the empty one is a missing value."""
 
-LONGEST_CELL = 1 << 26  # characters of a CSV cell (Python's own limit is 131,072), bytes of a Parquet value
+LONGEST_CELL = (
+    1 << 26
+)  # characters of a CSV cell (Python's own limit is 131,072), bytes of a Parquet value
 
 MOST_COLUMNS = 100_000
 """Columns that the first line of a table names."""
@@ -62,7 +75,9 @@ _USUAL = (
     "big5",
 )  # encodings, the usual first
 _BATCH = 128  # records of a table that are made at a time: with a megabyte of contexts each, still little memory
-_HINT = re.compile(r'"?sep=([,;:|\t])"?', re.IGNORECASE)  # the first line of a CSV file that Excel takes for no data
+_HINT = re.compile(
+    r'"?sep=([,;:|\t])"?', re.IGNORECASE
+)  # the first line of a CSV file that Excel takes for no data
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", ":": "colons", "|": "bars"}
 
 
@@ -86,8 +101,14 @@ def kind_of(path: Path) -> str:
     known = KINDS | _MORE
     kind = known.get(path.suffix.lower())
     if kind is None:
-        unpack = "unpack it first" if path.suffix.lower() in (".gz", ".zip", ".xz", ".zst", ".bz2") else "convert it"
-        raise UserError(f"{path}: the suffix must be one of {', '.join(known)}; {unpack}, or rename it")
+        unpack = (
+            "unpack it first"
+            if path.suffix.lower() in (".gz", ".zip", ".xz", ".zst", ".bz2")
+            else "convert it"
+        )
+        raise UserError(
+            f"{path}: the suffix must be one of {', '.join(known)}; {unpack}, or rename it"
+        )
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty")
     return kind
@@ -135,7 +156,9 @@ def _check_encoding(path: Path) -> None:
         raise UserError(f"{path} is UTF-16; save it as UTF-8, or add {named('encoding', 'utf-16')}")
     if b"\x00" in start[:4] or start.count(b"\x00") * 8 > len(start):
         option = named("encoding")
-        raise UserError(f"{path} contains many NUL bytes and looks like UTF-16; save it as UTF-8, or add {option}")
+        raise UserError(
+            f"{path} contains many NUL bytes and looks like UTF-16; save it as UTF-8, or add {option}"
+        )
 
 
 def check_encoding(name: str) -> None:
@@ -160,8 +183,14 @@ def encoding_note(path: Path) -> str:
             from charset_normalizer import from_bytes
 
             around = sample[max(0, error.start - (1 << 15)) : error.start + (1 << 15)]
-            fits = [name for one in from_bytes(around, cp_isolation=list(_USUAL)) for name in one.could_be_from_charset]
-            guess, *others = sorted(dict.fromkeys(fits), key=lambda name: name != _USUAL[0]) or _USUAL[:1]
+            fits = [
+                name
+                for one in from_bytes(around, cp_isolation=list(_USUAL))
+                for name in one.could_be_from_charset
+            ]
+            guess, *others = (
+                sorted(dict.fromkeys(fits), key=lambda name: name != _USUAL[0]) or _USUAL[:1]
+            )
             looks = f"{guess} or {others[0]}" if others else guess
             option = named("encoding", guess)
             return f"{path} is not UTF-8; it looks like {looks}: add {option}, or save the file as UTF-8"
@@ -184,7 +213,9 @@ def _jsonl(path: Path, encoding: str) -> Records:
             yield number, parse_json(line)
         except ValueError as error:
             if line.strip() in (b"[", b"{"):
-                raise UserError(f"{path} is one JSON document, not one record per line; rename it to .json") from None
+                raise UserError(
+                    f"{path} is one JSON document, not one record per line; rename it to .json"
+                ) from None
             yield number, Unreadable(str(error))
 
 
@@ -230,7 +261,9 @@ def _csv(path: Path, usual: str, encoding: str) -> Records:
             rows = csv.reader(lines_read, delimiter=delimiter, strict=True)
             cells = next(rows, [])
         except csv.Error as error:
-            raise UserError(at(path, before, f"the names of the columns cannot be read: {error}")) from None
+            raise UserError(
+                at(path, before, f"the names of the columns cannot be read: {error}")
+            ) from None
         if not any(cell.strip() for cell in cells):
             raise UserError(f"{path}: the first line must name the columns")
         names = [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)]
@@ -243,7 +276,10 @@ def _csv(path: Path, usual: str, encoding: str) -> Records:
             except StopIteration:
                 return
             except csv.Error as error:
-                yield line, Unreadable(f"is not CSV: {error}; quotes inside a quoted cell are doubled")
+                yield (
+                    line,
+                    Unreadable(f"is not CSV: {error}; quotes inside a quoted cell are doubled"),
+                )
                 continue
             if len(cells) == len(names):
                 yield line, dict(zip(names, cells, strict=True))
@@ -264,9 +300,13 @@ class _CsvLines:
             self.size += len(line)
             if self.size > LONGEST_LINE:
                 limit = f"the limit of {LONGEST_LINE >> 20} MiB"
-                raise UserError(at(self._path, number, f"a record is longer than {limit}; is a quote missing?"))
+                raise UserError(
+                    at(self._path, number, f"a record is longer than {limit}; is a quote missing?")
+                )
             if len(line) > MOST_VALUES and sum(map(line.count, _SEPARATORS)) > MOST_VALUES:
-                raise UserError(at(self._path, number, f"has more than the limit of {MOST_VALUES:,} cells"))
+                raise UserError(
+                    at(self._path, number, f"has more than the limit of {MOST_VALUES:,} cells")
+                )
             yield line
 
 
@@ -298,7 +338,9 @@ def _delimiter(path: Path, line: str, usual: str) -> str:
 
 
 def _miscounted(cells: int, names: int, separators: str) -> str:
-    counts = f"{cells} cell{'' if cells == 1 else 's'} for {names} column{'' if names == 1 else 's'}"
+    counts = (
+        f"{cells} cell{'' if cells == 1 else 's'} for {names} column{'' if names == 1 else 's'}"
+    )
     if cells > names:
         return f"{counts}; quote cells that hold {separators}"
     return f"{counts}; they are separated by {separators}, like the names in the first line"
@@ -307,7 +349,9 @@ def _miscounted(cells: int, names: int, separators: str) -> str:
 def _sheet(path: Path) -> Records:
     names: list[str] = []
     for line, cells in containers.of_sheet(path):
-        unreadable = next(((at, cell) for at, cell in enumerate(cells) if isinstance(cell, dict)), None)
+        unreadable = next(
+            ((at, cell) for at, cell in enumerate(cells) if isinstance(cell, dict)), None
+        )
         if unreadable is not None:
             place, why = unreadable
             name = names[place] if place < len(names) else f"column {place + 1}"
@@ -315,7 +359,11 @@ def _sheet(path: Path) -> Records:
                 raise UserError(at(path, line, f"the name of {name} {why['unreadable']}"))
             yield line, Unreadable(f"{name}: {why['unreadable']}")
         elif not names:
-            names = [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)] if any(cells) else []
+            names = (
+                [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)]
+                if any(cells)
+                else []
+            )
             _check_names(path, names)
         elif any(cells):
             yield line, dict(zip(names, cells, strict=False))
@@ -353,7 +401,11 @@ def _of_files(files: Sequence[Path], kind: str, path: Path) -> Records:
             for _, record in _of_batches(names, pieces):
                 number += 1
                 yield number, record
-    except (pyarrow.ArrowException, ValueError, RecursionError) as error:  # names that are not UTF-8, deep nesting
+    except (
+        pyarrow.ArrowException,
+        ValueError,
+        RecursionError,
+    ) as error:  # names that are not UTF-8, deep nesting
         raise UserError(f"{what}: {' '.join(str(error).split())}") from None
 
 
@@ -379,7 +431,11 @@ def of_frame(frame: Any) -> Records:
     pyarrow = library("pyarrow", "reading a DataFrame", "parquet")
     try:
         pandas = type(frame).__module__.startswith("pandas.")
-        table = pyarrow.Table.from_pandas(frame, preserve_index=False) if pandas else pyarrow.table(frame)
+        table = (
+            pyarrow.Table.from_pandas(frame, preserve_index=False)
+            if pandas
+            else pyarrow.table(frame)
+        )
     except (pyarrow.ArrowException, ValueError, TypeError) as error:
         raise UserError(f"the DataFrame cannot be read: {' '.join(str(error).split())}") from None
     _check_names("the DataFrame", table.column_names)
@@ -413,10 +469,16 @@ def _column(name: str, column: Any) -> list[Any]:
     for place, scalar in enumerate(column):
         try:
             if column.slice(place, 1).nbytes > LONGEST_CELL:
-                raise ValueError(f"is larger than the limit of {LONGEST_CELL >> 20} MiB for a value")
+                raise ValueError(
+                    f"is larger than the limit of {LONGEST_CELL >> 20} MiB for a value"
+                )
             found.append(_plain(_value(scalar)))
         except (ValueError, OverflowError) as error:
-            found.append(Unreadable(f"{name}: cannot be read as {scalar.type} ({' '.join(str(error).split())})"))
+            found.append(
+                Unreadable(
+                    f"{name}: cannot be read as {scalar.type} ({' '.join(str(error).split())})"
+                )
+            )
     return found
 
 
@@ -457,7 +519,13 @@ def _moment(scalar: Any) -> str:
     moment = scalar
     if getattr(kind, "unit", "") == "ns":
         rest = scalar.value % 1000
-        make = pyarrow.time64 if types.is_time(kind) else pyarrow.duration if types.is_duration(kind) else None
+        make = (
+            pyarrow.time64
+            if types.is_time(kind)
+            else pyarrow.duration
+            if types.is_duration(kind)
+            else None
+        )
         coarse = make("us") if make else pyarrow.timestamp("us", kind.tz)
         moment = pyarrow.scalar(scalar.value // 1000, pyarrow.int64()).cast(coarse)
     try:

@@ -30,7 +30,9 @@ _LONGEST_PLACE = 6  # digits of a key that is a place in a list
 _NO_ANSWER = _RETRIEVERS | _TOOLS | {"EMBEDDING", "EMBEDDINGS", "EVALUATOR", "GUARDRAIL", "EVENT"}
 
 
-def assembled(records: Iterable[tuple[int, Any]], shape: Shape, ignored: Counter[str]) -> Iterator[tuple[int, Any]]:
+def assembled(
+    records: Iterable[tuple[int, Any]], shape: Shape, ignored: Counter[str]
+) -> Iterator[tuple[int, Any]]:
     """(place, record of a trace) of records with spans, in the order in which the traces begin; what is no object comes
     as it is. A trace without an answer is counted."""
     assert shape.spans is not None
@@ -55,7 +57,9 @@ def assembled(records: Iterable[tuple[int, Any]], shape: Shape, ignored: Counter
                     continue
                 db.execute("INSERT OR IGNORE INTO traces VALUES (?, ?)", (trace, place))
                 db.execute("INSERT INTO spans (trace, span) VALUES (?, ?)", (trace, line))
-        rows = db.execute("SELECT first, trace, span FROM spans JOIN traces USING (trace) ORDER BY first, trace, n")
+        rows = db.execute(
+            "SELECT first, trace, span FROM spans JOIN traces USING (trace) ORDER BY first, trace, n"
+        )
         for (place, _), group in groupby(rows, key=itemgetter(0, 1)):
             try:
                 made = trace_of([orjson.loads(span) for _, _, span in group], ignored)
@@ -89,7 +93,9 @@ def spans_of(record: dict[str, Any], form: Spans) -> Iterator[dict[str, Any]]:
     for span in found if isinstance(found, list) else ():
         if not isinstance(span, dict):
             continue
-        at = paths.reader({**span, "attributes": nested(_attributes(span.get("attributes"))), "of": record})
+        at = paths.reader(
+            {**span, "attributes": nested(_attributes(span.get("attributes"))), "of": record}
+        )
         kind = str(at(form.kind) or "").upper()
         yield {
             "trace": _hex(at(form.trace)),
@@ -118,12 +124,19 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
     depths = [_depth(span["id"], parents) for span in answers]
     chosen = [span for span, depth in zip(answers, depths, strict=True) if depth == min(depths)][-1]
     last = answers[-1]
-    retrieved = [one for span in ordered if span["kind"] in _RETRIEVERS for one in span["documents"]]
-    tools, retrievers = (sum(span["kind"] in kinds for span in spans) for kinds in (_TOOLS, _RETRIEVERS))
+    retrieved = [
+        one for span in ordered if span["kind"] in _RETRIEVERS for one in span["documents"]
+    ]
+    tools, retrievers = (
+        sum(span["kind"] in kinds for span in spans) for kinds in (_TOOLS, _RETRIEVERS)
+    )
     conversation, inner = ([one["input"], one["output"]] for one in (chosen, last))
     turns = messages.conversation(*conversation)
     if len(turns) < len(its := messages.conversation(*inner)) and _same(conversation, inner):
-        conversation, turns = inner, its  # a model's span has the tools and the system prompt that its caller's has not
+        conversation, turns = (
+            inner,
+            its,
+        )  # a model's span has the tools and the system prompt that its caller's has not
     called = not any(messages.role_of(one) in messages.TOOLS for one in turns) and tools
     ignored.update({"other spans": len(spans) - 1 - tools - retrievers, "tool calls": called})
     ignored["system prompts"] += last["instructions"]
@@ -144,7 +157,9 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
 
 def _same(outer: list[Any], inner: list[Any]) -> bool:
     """Whether two spans' inputs and outputs have the same question and the same answer."""
-    asked, answered = ({str(read(one[i])).strip() for one in (outer, inner)} for i, read in enumerate(_READERS))
+    asked, answered = (
+        {str(read(one[i])).strip() for one in (outer, inner)} for i, read in enumerate(_READERS)
+    )
     return len(asked) == len(answered) == 1
 
 
@@ -213,5 +228,7 @@ def _listed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     value = {key: _listed(one) for key, one in value.items()}
-    numbers = all(isinstance(key, str) and key.isdecimal() and len(key) <= _LONGEST_PLACE for key in value)
+    numbers = all(
+        isinstance(key, str) and key.isdecimal() and len(key) <= _LONGEST_PLACE for key in value
+    )
     return [value[key] for key in sorted(value, key=int)] if value and numbers else value

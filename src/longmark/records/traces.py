@@ -56,10 +56,18 @@ PHOENIX = Shape(
     when="context.trace_id",
     fields=_OF_TRACE,
     conversation=("conversation[0]", "conversation[1]"),
-    spans=Spans(trace="context.trace_id", id="context.span_id", parent="parent_id", start="start_time", **_CONVENTIONS),
+    spans=Spans(
+        trace="context.trace_id",
+        id="context.span_id",
+        parent="parent_id",
+        start="start_time",
+        **_CONVENTIONS,
+    ),
 )
 
-PHOENIX_TABLE = replace(PHOENIX, name="a table of Phoenix's spans", keys=("context.trace_id",), when="")
+PHOENIX_TABLE = replace(
+    PHOENIX, name="a table of Phoenix's spans", keys=("context.trace_id",), when=""
+)
 
 MLFLOW = Shape(
     "MLflow traces",
@@ -83,7 +91,10 @@ MLFLOW = Shape(
 )
 
 MLFLOW_TABLE = replace(
-    MLFLOW, name="a table of MLflow's traces", keys=("trace_id", "request", "response", "spans"), when=""
+    MLFLOW,
+    name="a table of MLflow's traces",
+    keys=("trace_id", "request", "response", "spans"),
+    when="",
 )
 
 LANGFUSE = Shape(
@@ -101,7 +112,10 @@ LANGFUSE = Shape(
     meta={"tags": "parsed(tags)"},
     beside="metadata",
     conversation=("input", "output"),
-    ignored={"scores in Langfuse": "parsed(scores)", "observations": "parsed(observations)[?type!='RETRIEVER']"},
+    ignored={
+        "scores in Langfuse": "parsed(scores)",
+        "observations": "parsed(observations)[?type!='RETRIEVER']",
+    },
 )
 
 LANGFUSE_OBSERVATIONS = Shape(

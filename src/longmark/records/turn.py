@@ -70,7 +70,9 @@ def contexts_of(raw: Any, where: str = "contexts") -> tuple[Context, ...]:
         raw = [raw]
     if not isinstance(raw, list):
         raise Problem(f"{where}: expected text or a list, found {found(raw)}")
-    passages = (_context(f"{where}[{index}]", item) for index, item in enumerate(raw) if not missing(item))
+    passages = (
+        _context(f"{where}[{index}]", item) for index, item in enumerate(raw) if not missing(item)
+    )
     return tuple(passage for passage in passages if passage.text.strip())
 
 
@@ -84,7 +86,11 @@ def _context(where: str, raw: Any) -> Context:
         raise Problem(f"{where}: an object needs its passage under {', '.join(_PASSAGE_TEXT)}")
     own_id = next((raw[key] for key in _PASSAGE_ID if not missing(raw.get(key))), None)
     page = None if missing(raw.get("page")) else name(f"{where}.page", raw["page"])
-    return Context(text=text(where, body), id=None if own_id is None else name(f"{where}.id", own_id), page=page)
+    return Context(
+        text=text(where, body),
+        id=None if own_id is None else name(f"{where}.id", own_id),
+        page=page,
+    )
 
 
 def references_of(raw: Any, where: str = "references") -> tuple[str, ...]:

@@ -60,7 +60,8 @@ def found(value: Any) -> str:
 
 
 def problems(
-    error: ValidationError, known: Sequence[str] | Callable[[tuple[int | str, ...]], Sequence[str]] = ()
+    error: ValidationError,
+    known: Sequence[str] | Callable[[tuple[int | str, ...]], Sequence[str]] = (),
 ) -> list[tuple[tuple[int | str, ...], str]]:
     """What pydantic found wrong: the place, and what was expected and found there; the message of a check of ours.
     known: the keys that an unknown one is compared with, or what gives those of the part at a place."""
@@ -73,7 +74,8 @@ def problems(
             else _problem(one, known(one["loc"][:-1]) if callable(known) else known),
         )
         for one in all_found
-        if one["type"] != "too_short" or not any(_within(other["loc"], one["loc"]) for other in all_found)
+        if one["type"] != "too_short"
+        or not any(_within(other["loc"], one["loc"]) for other in all_found)
     ]
 
 
@@ -84,7 +86,9 @@ def _within(inner: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
 
 def in_one_line(error: ValidationError) -> str:
     """All `problems` of a record."""
-    return "; ".join(f"{'.'.join(map(str, where))}: {what}" if where else what for where, what in problems(error))
+    return "; ".join(
+        f"{'.'.join(map(str, where))}: {what}" if where else what for where, what in problems(error)
+    )
 
 
 def _problem(one: Any, known: Sequence[str]) -> str:
@@ -95,7 +99,9 @@ def _problem(one: Any, known: Sequence[str]) -> str:
     if one["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         name = str(one["loc"][-1])
         return (
-            str(UnknownName("key", name, known, f"The keys are {', '.join(known)}.")) if known else "is not known here"
+            str(UnknownName("key", name, known, f"The keys are {', '.join(known)}."))
+            if known
+            else "is not known here"
         )
     expected = _EXPECTED.get(one["type"]) or one["msg"].removeprefix("Input should be ")
     number = "a number " if one["type"].startswith(("greater", "less")) else ""
@@ -109,7 +115,9 @@ def folded(column: str) -> str:
     return caseless(column.strip()).replace("-", "_").replace(" ", "_")
 
 
-UNSTORABLE = "a text with half a character (a lone surrogate), which cannot be stored as UTF-8; remove it"
+UNSTORABLE = (
+    "a text with half a character (a lone surrogate), which cannot be stored as UTF-8; remove it"
+)
 """What is wrong with a record that cannot be written as JSON again."""
 
 
@@ -125,8 +133,12 @@ def text(field: str, value: Any) -> str:
         except UnicodeEncodeError as error:
             code = ord(value[error.start])
             if 0xDC80 <= code <= 0xDCFF:  # what `surrogateescape` makes of a byte that is not UTF-8
-                raise Problem(f"{field}: is not UTF-8 (byte 0x{code - 0xDC00:02X}); save the file as UTF-8") from None
-            raise Problem(f"{field}: contains half a character (the lone surrogate U+{code:04X}); remove it") from None
+                raise Problem(
+                    f"{field}: is not UTF-8 (byte 0x{code - 0xDC00:02X}); save the file as UTF-8"
+                ) from None
+            raise Problem(
+                f"{field}: contains half a character (the lone surrogate U+{code:04X}); remove it"
+            ) from None
     return canonical(value)
 
 
@@ -138,7 +150,9 @@ def name(field: str, value: Any) -> str | None:
         raise Problem(f"{field}: expected text or a number, found {found(value)}")
     if isinstance(value, float) and value.is_integer():
         if abs(value) >= _EXACT:
-            raise Problem(f"{field}: {value!r} has too many digits to be read exactly as a number; write it in quotes")
+            raise Problem(
+                f"{field}: {value!r} has too many digits to be read exactly as a number; write it in quotes"
+            )
         value = int(value)
     return str(value)
 
@@ -165,15 +179,23 @@ def as_list_cell(field: str, cell: Any) -> Any:
     except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
         value, tokens = None, []
     side_by_side = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if not isinstance(value, list) or (side_by_side and tokens.count(tokenize.STRING) != len(value)):
-        raise Problem(f'{field}: looks like a list but is not valid; write it as JSON: ["first", "second"]')
+    if not isinstance(value, list) or (
+        side_by_side and tokens.count(tokenize.STRING) != len(value)
+    ):
+        raise Problem(
+            f'{field}: looks like a list but is not valid; write it as JSON: ["first", "second"]'
+        )
     return value
 
 
 _CYRILLIC = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb"
-_CYRILLIC_CAPITALS = "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405"
+_CYRILLIC_CAPITALS = (
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405"
+)
 _GREEK = "\u03bf\u03bd\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
-_ALIKE = str.maketrans(_CYRILLIC + _CYRILLIC_CAPITALS + _GREEK, "aeopcyxijshABEKMHOPCTYXIJSovABEZHIKMNOPTYX")
+_ALIKE = str.maketrans(
+    _CYRILLIC + _CYRILLIC_CAPITALS + _GREEK, "aeopcyxijshABEKMHOPCTYXIJSovABEZHIKMNOPTYX"
+)
 
 
 def looks(name: str) -> str:

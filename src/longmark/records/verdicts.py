@@ -20,7 +20,11 @@ from longmark.progress import counted
 from longmark.records.metric_name import base_of
 
 FIRST = 20  # replies without a verdict, after which a judge is taken to be unreadable
-_STATUSES = ("unparsable", "refused", "unsupported")  # of rows whose judge replied without a verdict
+_STATUSES = (
+    "unparsable",
+    "refused",
+    "unsupported",
+)  # of rows whose judge replied without a verdict
 _SHOWN, _LONGEST = 3, 200  # replies, and characters of each
 
 
@@ -62,7 +66,10 @@ class Verdicts:
 
     def __init__(self, before: Any = None) -> None:
         self.kept = {
-            judge: {name: {p: leaf for p, leaf in _items(its) if _is_leaf(leaf)} for name, its in _items(metrics)}
+            judge: {
+                name: {p: leaf for p, leaf in _items(its) if _is_leaf(leaf)}
+                for name, its in _items(metrics)
+            }
             for judge, metrics in _items(before)
         }
         self.read_before = frozenset(
@@ -83,7 +90,9 @@ class Verdicts:
             return False
         text = " ".join(text.split())
         replies = [*shown, text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"][:_SHOWN]
-        prompts[asked.prompt] = {"unreadable": 0} if read else {"unreadable": count + 1, "replies": replies}
+        prompts[asked.prompt] = (
+            {"unreadable": 0} if read else {"unreadable": count + 1, "replies": replies}
+        )
         return read or count < FIRST
 
     def counts(self, asked: Asked) -> Iterator[tuple[tuple[str, ...], int]]:
@@ -135,12 +144,18 @@ def unreadable(kept: Any) -> Iterator[UnreadableJudge]:
         said: list[UnreadableJudge] = []
         for some in (prompts, *each, *([one] for one in prompts)):
             count = sum(one.count for one in some)
-            if count >= FIRST and all(one.count for one in some) and not any(one in said for one in some):
+            if (
+                count >= FIRST
+                and all(one.count for one in some)
+                and not any(one in said for one in some)
+            ):
                 said += some
                 names = tuple(dict.fromkeys(name for one in some for name in one.metrics))
                 ids = {one.prompt for one in some}
                 shown = tuple(text for one in some for text in one.replies)[:_SHOWN]
-                yield UnreadableJudge(judge, names, ids.pop() if len(ids) == 1 else "", count, shown)
+                yield UnreadableJudge(
+                    judge, names, ids.pop() if len(ids) == 1 else "", count, shown
+                )
 
 
 def together(kept: Iterable[Any]) -> dict[str, Any]:

@@ -34,7 +34,13 @@ from longmark.records.pair import Answered, Pair
 from longmark.records.row import Row
 from longmark.records.values import Problem, folded, found, missing, name, text
 
-WRITTEN = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
+WRITTEN = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+}
 """Suffix -> format, of the files that can be written."""
 
 ROW_COLUMNS = tuple(field.name for field in fields(Row))
@@ -44,7 +50,16 @@ EXAMPLE_COLUMNS = Example.columns()
 PAIR_COLUMNS = Pair.columns()
 
 _ROW_JSON = ("evidence", "signature", "usage", "automatic", "versions")
-_EXAMPLE_JSON = ("profile", "options", "graph", "meta", "labels", "expansion_checks", "turns", *CARRIED)
+_EXAMPLE_JSON = (
+    "profile",
+    "options",
+    "graph",
+    "meta",
+    "labels",
+    "expansion_checks",
+    "turns",
+    *CARRIED,
+)
 _NAMES = ("example_id", "question_id", "system", "metric", "status")
 
 
@@ -98,7 +113,9 @@ def placed_rows(
     return _last(path, kind, unfinished, system)
 
 
-def _last(path: Path, kind: str, unfinished: Callable[[int], None] | None, system: str) -> Iterator[tuple[int, Row]]:
+def _last(
+    path: Path, kind: str, unfinished: Callable[[int], None] | None, system: str
+) -> Iterator[tuple[int, Row]]:
     with closing(sqlite3.connect("", isolation_level=None)) as db:
         db.executescript(
             "PRAGMA journal_mode = OFF; PRAGMA cache_size = -4096; CREATE TABLE replaced (place INTEGER PRIMARY KEY);"
@@ -110,11 +127,17 @@ def _last(path: Path, kind: str, unfinished: Callable[[int], None] | None, syste
             example, its, metric, foreign_score = outline
             new = (repr((example, its or system, metric)), place, foreign_score)
             if not db.execute("INSERT OR IGNORE INTO last VALUES (?, ?, ?)", new).rowcount:
-                first, before = db.execute("SELECT place, foreign_score FROM last WHERE key = ?", new[:1]).fetchone()
+                first, before = db.execute(
+                    "SELECT place, foreign_score FROM last WHERE key = ?", new[:1]
+                ).fetchone()
                 if unfinished is None and before and foreign_score:
                     of = f'{metric} of "{example}"{f" of {its}" if its else ""} already has a row in line {first}'
                     raise UserError(
-                        at(path, place, f"{of}; keep one of them, or give each answer an example_id of its own")
+                        at(
+                            path,
+                            place,
+                            f"{of}; keep one of them, or give each answer an example_id of its own",
+                        )
                     )
                 db.execute("INSERT INTO replaced VALUES (?)", (first,))
                 db.execute("REPLACE INTO last VALUES (?, ?, ?)", new)
@@ -148,7 +171,9 @@ def _outline(record: Any) -> tuple[str, str | None, str, bool] | None:
     return example or "", system, metric or "", scored and not signed
 
 
-def _rows(path: Path, kind: str, unfinished: Callable[[int], None] | None) -> Iterator[tuple[int, Row]]:
+def _rows(
+    path: Path, kind: str, unfinished: Callable[[int], None] | None
+) -> Iterator[tuple[int, Row]]:
     raw: Iterator[tuple[int, Any]] = lines(path) if kind == "jsonl" else sources.records(path, kind)
     for number, record in raw:
         try:
@@ -157,7 +182,10 @@ def _rows(path: Path, kind: str, unfinished: Callable[[int], None] | None) -> It
             elif isinstance(record, sources.Unreadable):
                 raise ValueError(record.message)
             else:
-                yield number, _row_of(_known(record) if kind == "parquet" else _from_cells(_known(record)))
+                yield (
+                    number,
+                    _row_of(_known(record) if kind == "parquet" else _from_cells(_known(record))),
+                )
         except (ValueError, Problem) as error:
             if unfinished is None or not isinstance(error, NotJson) or record.endswith(b"\n"):
                 raise UserError(at(path, number, str(error))) from None
@@ -222,7 +250,9 @@ def _flat_example(columns: Sequence[str], example: Answered) -> dict[str, Any]:
     record["contexts"] = [{"id": context.id, "text": context.text} for context in example.contexts]
     record["references"] = list(example.references)
     record["turns"] = [one.model_dump(exclude_defaults=True) for one in example.turns] or None
-    return record | {name: _json(record[name]) for name in _EXAMPLE_JSON if record.get(name) is not None}
+    return record | {
+        name: _json(record[name]) for name in _EXAMPLE_JSON if record.get(name) is not None
+    }
 
 
 def _json(value: Any) -> str:
@@ -230,7 +260,10 @@ def _json(value: Any) -> str:
 
 
 def write_records(
-    items: Iterable[Any], path: Path, flat: Callable[[Any], dict[str, Any]], columns: tuple[str, ...]
+    items: Iterable[Any],
+    path: Path,
+    flat: Callable[[Any], dict[str, Any]],
+    columns: tuple[str, ...],
 ) -> int:
     """Writes items in the format of the file's suffix; returns their count. flat: an item as columns."""
     kind = format_of(path)
@@ -243,7 +276,9 @@ def write_records(
         elif kind == "parquet":
             _write_parquet(file, map(flat, counted), columns)
         else:
-            writer = csv.writer(codecs.getwriter("utf-8")(file), delimiter="\t" if kind == "tsv" else ",")
+            writer = csv.writer(
+                codecs.getwriter("utf-8")(file), delimiter="\t" if kind == "tsv" else ","
+            )
             writer.writerow(columns)
             writer.writerows([_cell(value) for value in flat(item).values()] for item in counted)
     return next(tally)
@@ -277,7 +312,9 @@ def of_spreadsheet(cell: Any) -> Any:
     return cell
 
 
-def _write_parquet(file: IO[bytes], records: Iterable[dict[str, Any]], columns: tuple[str, ...]) -> None:
+def _write_parquet(
+    file: IO[bytes], records: Iterable[dict[str, Any]], columns: tuple[str, ...]
+) -> None:
     import pyarrow
     from pyarrow import parquet
 
@@ -312,7 +349,13 @@ def _in_batches(
 def _weight(value: Any) -> int:
     if isinstance(value, dict):
         return _weight(value["text"])
-    return sum(map(_weight, value)) if isinstance(value, list) else len(value) if isinstance(value, str) else 8
+    return (
+        sum(map(_weight, value))
+        if isinstance(value, list)
+        else len(value)
+        if isinstance(value, str)
+        else 8
+    )
 
 
 def write_object(path: Path, content: Any) -> None:

@@ -57,7 +57,10 @@ class YamlFile:
     def table(self, expected: str) -> dict[str, Any]:
         """The content, which must be a table. expected: what should stand there, for the BadInput."""
         if self.root is None or not isinstance(self.content, dict):
-            raise BadInput([at(self.path, 1, f"expected {expected}, found {found(self.content)}")], skippable=False)
+            raise BadInput(
+                [at(self.path, 1, f"expected {expected}, found {found(self.content)}")],
+                skippable=False,
+            )
         return self.content
 
     def checked(self, kind: type[Model], content: Mapping[str, Any]) -> Model:
@@ -81,7 +84,11 @@ class YamlFile:
                 if part == where[-1] and not isinstance(inner[1], yaml.ScalarNode):
                     return int(inner[0].start_mark.line) + 1
                 node = inner[1]
-            elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            elif (
+                isinstance(node, yaml.SequenceNode)
+                and isinstance(part, int)
+                and part < len(node.value)
+            ):
                 node = node.value[part]
         return int(node.start_mark.line) + 1
 
@@ -109,8 +116,12 @@ def load(path: Path, option: str, *, words: bool = False) -> YamlFile:
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         why = getattr(error, "problem", None) or " ".join(str(error).split())
-        why += "; quote texts with : , or ?" if why.startswith(("expected ", "mapping values")) else ""
-        raise BadInput([f"{path}{f':{mark.line + 1}' if mark else ''}: is not YAML: {why}"], skippable=False) from None
+        why += (
+            "; quote texts with : , or ?" if why.startswith(("expected ", "mapping values")) else ""
+        )
+        raise BadInput(
+            [f"{path}{f':{mark.line + 1}' if mark else ''}: is not YAML: {why}"], skippable=False
+        ) from None
     return YamlFile(path, value, root, tuple(loader.repeated))
 
 
@@ -186,7 +197,9 @@ class _Loader(yaml.SafeLoader):
             raise _Refused(node.start_mark, _TOO_MANY)
         if isinstance(node, yaml.ScalarNode):
             if not node.value.isascii() and _HALF.search(node.value):
-                raise _Refused(node.start_mark, "contains half a character (a lone surrogate); remove it")
+                raise _Refused(
+                    node.start_mark, "contains half a character (a lone surrogate); remove it"
+                )
             return self._scalar(node)
         if id(node) in inside:
             raise _Refused(node.start_mark, "contains itself by an alias; write out what is meant")
@@ -208,7 +221,9 @@ class _Loader(yaml.SafeLoader):
         names: set[str] = set()
         for key, item in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise _Refused(key.start_mark, "a key must be a single value, not a list or a table")
+                raise _Refused(
+                    key.start_mark, "a key must be a single value, not a list or a table"
+                )
             if key.tag == _TAG + "merge":
                 for part in item.value if isinstance(item, yaml.SequenceNode) else [item]:
                     if not isinstance(part, yaml.MappingNode):
@@ -232,11 +247,19 @@ class _Loader(yaml.SafeLoader):
             raise _unknown_tag(node)
         try:
             return make(self, node)
-        except (ValueError, OverflowError, LookupError, AttributeError):  # `!!bool maybe`, 2024-13-45
+        except (
+            ValueError,
+            OverflowError,
+            LookupError,
+            AttributeError,
+        ):  # `!!bool maybe`, 2024-13-45
             raise _Refused(
-                node.start_mark, f"{given[:_LONGEST_NUMBER]} is not a valid {kind}; put it in quotes"
+                node.start_mark,
+                f"{given[:_LONGEST_NUMBER]} is not a valid {kind}; put it in quotes",
             ) from None
 
 
 def _unknown_tag(node: yaml.Node) -> _Refused:
-    return _Refused(node.start_mark, f"the tag {node.tag.replace(_TAG, '!!')} is not known; remove it")
+    return _Refused(
+        node.start_mark, f"the tag {node.tag.replace(_TAG, '!!')} is not known; remove it"
+    )

@@ -55,15 +55,23 @@ class _Columns:
 def leads(index: Observations, summary: Summary) -> list[Lead]:
     """A lead for each metric with a better direction and two scored systems or more, slices left out."""
     directed = (
-        [] if summary.pairs else [one for one in summary.wholes if summary.facts[one].higher_is_better is not None]
+        []
+        if summary.pairs
+        else [one for one in summary.wholes if summary.facts[one].higher_is_better is not None]
     )
     scored = {one: [cell.system for cell in summary.of(one) if cell.scored] for one in directed}
     pairs = sum(math.comb(len(systems), 2) for systems in scored.values())
-    found = (_lead(index, summary, one, systems, pairs) for one, systems in scored.items() if len(systems) > 1)
+    found = (
+        _lead(index, summary, one, systems, pairs)
+        for one, systems in scored.items()
+        if len(systems) > 1
+    )
     return [one for one in found if one]
 
 
-def _lead(index: Observations, summary: Summary, metric: str, systems: Sequence[str], pairs: int) -> Lead | None:
+def _lead(
+    index: Observations, summary: Summary, metric: str, systems: Sequence[str], pairs: int
+) -> Lead | None:
     facts, cells = summary.facts[metric], [cell for cell in summary.of(metric) if cell.scored]
     ends = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
     if max(map(abs, ends)) > _LARGEST:
@@ -76,19 +84,30 @@ def _lead(index: Observations, summary: Summary, metric: str, systems: Sequence[
     a, b = sorted(numbers, key=lambda one: -sign * math.fsum(columns.counted[one]))[:2]
     width = None if facts.lo is None or facts.hi is None else facts.hi - facts.lo
     level = 1 - _ALPHA / pairs
-    without = bytes(isnan(x) + isnan(y) for x, y in zip(columns.common[a], columns.common[b], strict=True))
+    without = bytes(
+        isnan(x) + isnan(y) for x, y in zip(columns.common[a], columns.common[b], strict=True)
+    )
     results, means = [], list[float]()
-    for of, most in ((columns.common, 0), (columns.counted, 1)):  # how many of both may be without a score
+    for of, most in (
+        (columns.common, 0),
+        (columns.counted, 1),
+    ):  # how many of both may be without a score
         there = [missing <= most for missing in without]
-        apart = array("d", (sign * (x - y) for x, y, kept in zip(of[a], of[b], there, strict=True) if kept))
+        apart = array(
+            "d", (sign * (x - y) for x, y, kept in zip(of[a], of[b], there, strict=True) if kept)
+        )
         means.append(math.fsum(apart))
-        clusters = [name for name, kept in zip(columns.clusters, there, strict=False) if kept] or None
+        clusters = [
+            name for name, kept in zip(columns.clusters, there, strict=False) if kept
+        ] or None
         if (len(set(clusters)) if clusters else len(apart)) < _FEWEST:
             results.append(FEW)
         elif not any(apart):
             results.append(EQUAL)
         else:
-            mean = mean_estimate(apart, clusters, (None if width is None else -width, width), level, null=0.0)
+            mean = mean_estimate(
+                apart, clusters, (None if width is None else -width, width), level, null=0.0
+            )
             few = mean.effective is not None and few_clusters(mean.effective)
             results.append(FEW if few else AHEAD if mean.ends and mean.ends[0] > 0 else CHANCE)
     same = len({*results}) == 1 and min(means) * max(means) >= 0
@@ -96,11 +115,16 @@ def _lead(index: Observations, summary: Summary, metric: str, systems: Sequence[
     return Lead(metric, summary.systems[a], summary.systems[b], result)
 
 
-def _columns(index: Observations, metric: str, systems: Sequence[int], worst: float, clustered: bool) -> _Columns:
+def _columns(
+    index: Observations, metric: str, systems: Sequence[int], worst: float, clustered: bool
+) -> _Columns:
     common, counted = ({one: array("d") for one in systems} for _ in range(2))
     clusters = []
     for _, group in groupby(index.by_question(metric), itemgetter(0)):
-        answers = {system: (cluster, mean, scored, rows) for _, cluster, system, mean, scored, rows in group}
+        answers = {
+            system: (cluster, mean, scored, rows)
+            for _, cluster, system, mean, scored, rows in group
+        }
         for one in systems:
             _, mean, scored, rows = answers.get(one, ("", None, 0, 1))
             common[one].append(nan if mean is None else mean)
@@ -119,7 +143,9 @@ def in_words(found: Sequence[Lead], titles: Mapping[str, str], systems: int) -> 
         for one in found:
             if one.result == result:
                 second = f" {than} {one.second}" if systems > 2 else ""
-                groups.setdefault(f"{one.first} {word}{second}" if word else "", []).append(titles[one.metric])
+                groups.setdefault(f"{one.first} {word}{second}" if word else "", []).append(
+                    titles[one.metric]
+                )
         return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
 
     decided = of(AHEAD, "is ahead", "of")
@@ -128,10 +154,16 @@ def in_words(found: Sequence[Lead], titles: Mapping[str, str], systems: int) -> 
         says.append(f"Another system is ahead on {counted(more, 'more metric')}.")
     leading = of(CHANCE, "leads" if systems < 3 else "")
     if leading:
-        chance = "; ".join(f"{words} on {listed(metrics)}".strip() for words, metrics in leading.items())
+        chance = "; ".join(
+            f"{words} on {listed(metrics)}".strip() for words, metrics in leading.items()
+        )
         says = says or ["No lead is clear."]
-        says.append(f"{'Could be chance: ' if systems < 3 else 'The lead could be chance '}{chance}.")
-    says += [f"Depends on unscored answers: {listed(metrics)}." for metrics in of(UNSCORED).values()]
+        says.append(
+            f"{'Could be chance: ' if systems < 3 else 'The lead could be chance '}{chance}."
+        )
+    says += [
+        f"Depends on unscored answers: {listed(metrics)}." for metrics in of(UNSCORED).values()
+    ]
     says += [f"Equal on every question: {listed(metrics)}." for metrics in of(EQUAL).values()]
     few = f"Too few common questions to tell (fewer than {_FEWEST})"
     return says + [f"{few}: {listed(metrics)}." for metrics in of(FEW).values()]

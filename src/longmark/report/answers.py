@@ -32,7 +32,19 @@ _SNIPPET = 240
 _ABOVE = "See the note at the top of the page."
 _FEW, _SHORT = 6, 1500
 """Up to so many scores of an answer, evidence of up to so many characters is open."""
-_SHOWN = {"a", "b", "id", "question_id", "question", "answer", "references", "contexts", "system", "turns", "turn_of"}
+_SHOWN = {
+    "a",
+    "b",
+    "id",
+    "question_id",
+    "question",
+    "answer",
+    "references",
+    "contexts",
+    "system",
+    "turns",
+    "turn_of",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +61,11 @@ class Selection:
 
 
 def select(
-    index: Observations, facts: dict[str, MetricFacts], seed: int, most: int = MOST, lowest: int = LOWEST
+    index: Observations,
+    facts: dict[str, MetricFacts],
+    seed: int,
+    most: int = MOST,
+    lowest: int = LOWEST,
 ) -> Selection:
     """All examples where there are at most `most`; else the `lowest` by their scores and a sample of the others.
 
@@ -63,7 +79,9 @@ def select(
     taken: dict[int, None] = {}
     _take(index, index.lowest(), lowest, taken)
     low = len(taken)
-    _take(index, iter(partial(random.Random(seed).randint, 1, total), 0), most, taken)  # never 0: without end
+    _take(
+        index, iter(partial(random.Random(seed).randint, 1, total), 0), most, taken
+    )  # never 0: without end
     ranks = {number: place for place, number in enumerate(index.lowest()) if number in taken}
     return Selection(tuple(sorted(taken)), total, low, len(taken) - low, seed, ranks)
 
@@ -157,7 +175,9 @@ def load(index: Observations, runs: Sequence[Path], selection: Selection) -> Loa
     for shown in ordered if agreement else ():
         if isinstance(shown.example, Pair):
             shown.rank = disagreement(shown.example, shown.results.values())
-    for shown, start in zip(ordered, starts(((one.run, one.system), one.example) for one in ordered), strict=True):
+    for shown, start in zip(
+        ordered, starts(((one.run, one.system), one.example) for one in ordered), strict=True
+    ):
         shown.start = start
     return Loaded(ordered + without, answers, cut, agreement)
 
@@ -172,30 +192,46 @@ def _is_cut(example: Question) -> bool:
     return isinstance(rag, dict) and rag.get("finish") == "length"
 
 
-def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Manifest) -> dict[str, Any]:
+def entry(
+    shown: Shown, summary: Summary, titles: dict[str, str], manifest: Manifest
+) -> dict[str, Any]:
     """What the template needs of an answer. manifest: of its source. A metric without a row was not requested or
     does not apply to it where the run has ended; of a file of rows nothing is known. Why a judge cannot be read is said
     at the top of the page, and not here."""
     example, unreadable = shown.example, manifest.unreadable
     results = {
-        name: replace(row, reason=_ABOVE) if any(one.covers(name, row.status) for one in unreadable) else row
+        name: replace(row, reason=_ABOVE)
+        if any(one.covers(name, row.status) for one in unreadable)
+        else row
         for name, row in shown.results.items()
     }
     question, answer = (example.question if example else None) or "", _answer_of(example)
-    due = [name for name in summary.metrics if name in results or (manifest.data and not manifest.ended)]
+    due = [
+        name
+        for name in summary.metrics
+        if name in results or (manifest.data and not manifest.ended)
+    ]
     worst = worst_of(results, summary.facts)
     heads = {name: _head(name, results.get(name), summary, titles) for name in due}
     judged = {name: head for name, head in heads.items() if summary.facts[name].view[0] == "judges"}
-    marks = [row for name, row in results.items() if name in heads and summary.facts[name].view[0] == "marked"]
+    marks = [
+        row
+        for name, row in results.items()
+        if name in heads and summary.facts[name].view[0] == "marked"
+    ]
     why, quoted = reasons_view(results, answer, judged)
     mark(marks, answer, quoted)
     views = [*([why] if why else []), *views_of(results, summary.facts)]
     pair = example if isinstance(example, Pair) else None
     pieces = sentences_view(answer, example.contexts if example else (), results, summary.facts)
     if pair:
-        views.insert(0, choices_view(pair, {name: results[name] for name in due if name in results}, titles))
+        views.insert(
+            0, choices_view(pair, {name: results[name] for name in due if name in results}, titles)
+        )
     reasons = {name for name, _ in worst}
-    metrics = {name: _metric(head, results.get(name), views, len(due)) for name, head in heads.items()}
+    metrics = {
+        name: _metric(head, results.get(name), views, len(due)) for name, head in heads.items()
+    }
     for name, one in metrics.items():
         one["is_reason"] = name in reasons
     limit = example.meta["rag"].get("max_tokens") if example and _is_cut(example) else None
@@ -209,9 +245,13 @@ def entry(shown: Shown, summary: Summary, titles: dict[str, str], manifest: Mani
         "several": len(summary.systems) > 1,
         "snippet": _start(question or answer or ""),
         "excerpt": _start(answer or (pair.a if pair else "")) if question else "",
-        "worst": [(metrics[name], None if results[name].reason == _ABOVE else why) for name, why in worst],
+        "worst": [
+            (metrics[name], None if results[name].reason == _ABOVE else why) for name, why in worst
+        ],
         "due": list(metrics.values()),
-        "undue": [titles[name] for name in summary.metrics if name not in metrics and manifest.data],
+        "undue": [
+            titles[name] for name in summary.metrics if name not in metrics and manifest.data
+        ],
         "views": views,
         "quoted": quoted,
         "sentences": [(piece, quotes_in(piece, quoted)) for piece in pieces],
@@ -226,13 +266,19 @@ def _head(name: str, row: Row | None, summary: Summary, titles: dict[str, str]) 
     return {
         "name": name,
         "title": titles[name],
-        "shown": "" if not row else choice_of(score) if summary.pairs else fixed(score, summary.decimals(name)),
+        "shown": ""
+        if not row
+        else choice_of(score)
+        if summary.pairs
+        else fixed(score, summary.decimals(name)),
         "place": None if score is None or summary.pairs else place_of(facts, score),
         "kind": "plain" if score is None else kind_of(facts, score),
     }
 
 
-def _metric(head: dict[str, Any], row: Row | None, views: Sequence[View], count: int) -> dict[str, Any]:
+def _metric(
+    head: dict[str, Any], row: Row | None, views: Sequence[View], count: int
+) -> dict[str, Any]:
     """A score of an answer; its evidence is open where it is short and the answer has few scores."""
     view = next((view for view in views if head["name"] in view.covers), None)
     return {
@@ -249,9 +295,14 @@ def _usage(row: Row) -> str:
     models = [f"{role} {', '.join(names)}" for role, names in row.signature.models.items()]
     if not usage.calls:
         return " · ".join(["no model call", *models]) if row.signature.version else ""
-    tokens = f"{counted(usage.prompt_tokens, 'prompt token')} ({usage.cached_prompt_tokens:,} reused)"
+    tokens = (
+        f"{counted(usage.prompt_tokens, 'prompt token')} ({usage.cached_prompt_tokens:,} reused)"
+    )
     parts = [counted(usage.calls, "call"), f"{usage.from_cache} from cache", tokens]
-    parts += [counted(usage.completion_tokens, "completion token"), *([f"${usage.usd:.3g}"] if usage.usd else [])]
+    parts += [
+        counted(usage.completion_tokens, "completion token"),
+        *([f"${usage.usd:.3g}"] if usage.usd else []),
+    ]
     return " · ".join([*parts, *models])
 
 

@@ -14,7 +14,20 @@ from typing import Any, NamedTuple, TypeVar
 
 from longmark.report import figures
 from longmark.report.distribution import round_step, spread, tick_texts
-from longmark.report.figures import HUE, HUES, INK, LINE, PALE, PAPER, SMALL, SOFT, WIDTH, Figure, Sheet, fitted
+from longmark.report.figures import (
+    HUE,
+    HUES,
+    INK,
+    LINE,
+    PALE,
+    PAPER,
+    SMALL,
+    SOFT,
+    WIDTH,
+    Figure,
+    Sheet,
+    fitted,
+)
 from longmark.report.format import counted, fixed, integer
 
 MOST = 60
@@ -72,17 +85,25 @@ def histograms(panels: Sequence[Panel], label: str) -> Figure:
         return Figure(label, "No system has a score." if panels else NOTHING)
     ends = min(panel.edges[0] for panel in shown), max(panel.edges[-1] for panel in shown)
     notes, gap, height = [f"n = {integer(sum(panel.counts))}" for panel in shown], 20, 98
-    texts = [figures.text_width(p.name) + figures.text_width(n, SMALL) for p, n in zip(shown, notes, strict=True)]
+    texts = [
+        figures.text_width(p.name) + figures.text_width(n, SMALL)
+        for p, n in zip(shown, notes, strict=True)
+    ]
     columns = 2 if len(shown) > 1 and max(texts) + PAD <= (WIDTH - gap) / 2 else 1
     width = (WIDTH - gap * (columns - 1)) / columns
 
     def draw(sheet: Sheet) -> None:
-        names = sheet.fitted([p.name for p in shown], [width - figures.text_width(note, SMALL) - PAD for note in notes])
+        names = sheet.fitted(
+            [p.name for p in shown],
+            [width - figures.text_width(note, SMALL) - PAD for note in notes],
+        )
         for i, panel in enumerate(shown):
             left, top = i % columns * (width + gap), i // columns * height
             sheet.text(left, top + 10, names[i])
             sheet.text(left + width, top + 10, notes[i], ha="right", color=SOFT, fontsize=SMALL)
-            axes = framed(sheet.panel(left + PAD, top + 28, left + width - PAD, top + height - 20), ends, 5)
+            axes = framed(
+                sheet.panel(left + PAD, top + 28, left + width - PAD, top + height - 20), ends, 5
+            )
             axes.set_ylim(0, tallest)
             _counted(axes, panel.edges, panel.counts, HUE, (width - 2 * PAD) / (ends[1] - ends[0]))
 
@@ -90,11 +111,16 @@ def histograms(panels: Sequence[Panel], label: str) -> Figure:
     return Figure(label, reading, draw, math.ceil(len(shown) / columns) * height)
 
 
-def curves(series: Sequence[Curve], label: str, x: str, y: str, threshold: float | None = None) -> Figure:
+def curves(
+    series: Sequence[Curve], label: str, x: str, y: str, threshold: float | None = None
+) -> Figure:
     """Lines that differ in dash and marker as well as in colour. x, y: the axes' names; threshold: a dashed line across
     at this y."""
     shown, more = first(series, "curve")
-    lines = [[(at, finite(value)) for at, value in curve.points if finite(at) is not None] for curve in shown]
+    lines = [
+        [(at, finite(value)) for at, value in curve.points if finite(at) is not None]
+        for curve in shown
+    ]
     ys = known(value for line in lines for _, value in line)
     if not ys:
         return Figure(label, "No curve has a point." if series else NOTHING)
@@ -103,8 +129,12 @@ def curves(series: Sequence[Curve], label: str, x: str, y: str, threshold: float
     up = around([*ys, *known([threshold])], zero=True)
     names = [curve.name for curve in shown]
     reading = [] if threshold is None else [f"Dashed line across: {threshold:g}."]
-    gaps = [(curve.name, sum(finite(value) is None for _, value in curve.points)) for curve in shown]
-    reading += [f"{name}: {counted(count, 'point')} without a value." for name, count in gaps if count]
+    gaps = [
+        (curve.name, sum(finite(value) is None for _, value in curve.points)) for curve in shown
+    ]
+    reading += [
+        f"{name}: {counted(count, 'point')} without a value." for name, count in gaps if count
+    ]
     reading += [f"{curve.name}: no points." for curve in shown if not curve.points]
 
     def draw(sheet: Sheet) -> None:
@@ -135,7 +165,11 @@ def scatter(
 
     line: (slope, intercept) of a line to draw, as (1, 0) for equality.
     """
-    dots = [(a, b) for a, b in points if a is not None and b is not None and finite(a) == a and finite(b) == b]
+    dots = [
+        (a, b)
+        for a, b in points
+        if a is not None and b is not None and finite(a) == a and finite(b) == b
+    ]
     if not dots:
         return Figure(label, "No point has both values." if points else NOTHING)
     across, up = around([dot[0] for dot in dots]), around([dot[1] for dot in dots])
@@ -152,9 +186,16 @@ def scatter(
             axes.axline((0, line[1]), slope=line[0], **REFERENCE)
         sizes: dict[float, list[tuple[float, float]]] = {}
         for place, count in counts.items():
-            sizes.setdefault(4.0 if most == 1 else max(round(8 * math.sqrt(count / most), 1), 2), []).append(place)
+            sizes.setdefault(
+                4.0 if most == 1 else max(round(8 * math.sqrt(count / most), 1), 2), []
+            ).append(place)
         for size, places in sizes.items():
-            look = {"markersize": size, "color": HUE, "markeredgecolor": PAPER, "markeredgewidth": 0.5}
+            look = {
+                "markersize": size,
+                "color": HUE,
+                "markeredgecolor": PAPER,
+                "markeredgewidth": 0.5,
+            }
             axes.plot(*zip(*places, strict=True), "o", clip_on=False, **look)
 
     return Figure(label, reading.strip(), draw, 256, says=says)
@@ -163,7 +204,9 @@ def scatter(
 def reliability(bins: Sequence[Bin], label: str, *, says: str = "") -> Figure:
     """Share of positive labels against mean score, bin by bin, with the diagonal of perfect calibration, and below it
     the number of items in each bin."""
-    filled = [b for b in bins if b.n and finite(b.mean_score) is not None and finite(b.share) is not None]
+    filled = [
+        b for b in bins if b.n and finite(b.mean_score) is not None and finite(b.share) is not None
+    ]
     if not filled:
         return Figure(label, "No bin has an item." if bins else NOTHING)
     ends = min(b.low for b in bins), max(b.high for b in bins)
@@ -172,7 +215,9 @@ def reliability(bins: Sequence[Bin], label: str, *, says: str = "") -> Figure:
         axes = _pair(sheet, 256, ends, (0.0, 1.0), ("mean score", "share of positive labels"))
         axes.axline((0, 0), slope=1, **REFERENCE)
         look = {"color": HUE, "linewidth": 1.2, "clip_on": False}
-        axes.plot([b.mean_score for b in filled], [b.share for b in filled], "-o", markersize=5, **look)
+        axes.plot(
+            [b.mean_score for b in filled], [b.share for b in filled], "-o", markersize=5, **look
+        )
         for b in filled:
             if finite(b.share_low) is not None and finite(b.share_high) is not None:
                 axes.vlines(b.mean_score, b.share_low, b.share_high, **look)
@@ -180,7 +225,14 @@ def reliability(bins: Sequence[Bin], label: str, *, says: str = "") -> Figure:
         strip = framed(sheet.panel(left, 276, right, 316), ends, 0)
         strip.set_ylim(0, max(b.n for b in bins))
         edges = [*(b.low for b in bins), bins[-1].high]
-        _counted(strip, edges, [b.n for b in bins], LINE, (right - left) / (ends[1] - ends[0]), zeros=True)
+        _counted(
+            strip,
+            edges,
+            [b.n for b in bins],
+            LINE,
+            (right - left) / (ends[1] - ends[0]),
+            zeros=True,
+        )
         sheet.text(0, 316, "n", color=SOFT, fontsize=SMALL)
 
     reading = (
@@ -210,8 +262,14 @@ def heat_map(
         return Figure(label, NOTHING)
     lo, hi = ends
     (sides, more), (heads, wider) = first(rows, "row"), first(columns, "column")
-    texts = [[fixed(finite(value), places) for value in line[: len(heads)]] for line in values[: len(sides)]]
-    left, slope = min(max(map(figures.text_width, sides)), 200), min(max(map(figures.text_width, heads)), 200)
+    texts = [
+        [fixed(finite(value), places) for value in line[: len(heads)]]
+        for line in values[: len(sides)]
+    ]
+    left, slope = (
+        min(max(map(figures.text_width, sides)), 200),
+        min(max(map(figures.text_width, heads)), 200),
+    )
     lean = slope * math.sin(_TURN) + PAD
     widest = max(figures.text_width(words, SMALL) for line in texts for words in line) + 8
     cell = max(widest, min(44, (WIDTH - left - PAD - lean) / len(heads)))
@@ -234,7 +292,9 @@ def heat_map(
                 sheet.text(at, base, words, ha="center", fontsize=SMALL)
 
     missing = any(finite(value) is None for line in values for value in line)
-    reading = "Darker shades are further from 0." if lo < 0 < hi else "Darker shades are higher values."
+    reading = (
+        "Darker shades are further from 0." if lo < 0 < hi else "Darker shades are higher values."
+    )
     reading += (" Hatched: no value." if missing else "") + more + wider
     return Figure(label, reading, draw, top + high * len(sides), width)
 
@@ -264,7 +324,9 @@ def first(items: Sequence[Item], what: str, most: int = MOST) -> tuple[list[Item
     """As many as are drawn, and what the caption says of the rest."""
     if len(items) <= most:
         return list(items), ""
-    return list(items[:most]), f" Drawn: the first {most} of {counted(len(items), what)}; the table has all of them."
+    return list(
+        items[:most]
+    ), f" Drawn: the first {most} of {counted(len(items), what)}; the table has all of them."
 
 
 def framed(axes: Any, ends: Ends, most: int) -> Any:
@@ -280,9 +342,17 @@ def framed(axes: Any, ends: Ends, most: int) -> Any:
 def key(sheet: Sheet, top: float, samples: Sequence[Any], names: Sequence[str]) -> None:
     """A legend. samples: what matplotlib drew for each name."""
     columns = math.ceil(len(names) / key_rows(names))
-    look = {"frameon": False, "borderpad": 0, "borderaxespad": 0, "handlelength": 2.8, "labelspacing": 0.4}
+    look = {
+        "frameon": False,
+        "borderpad": 0,
+        "borderaxespad": 0,
+        "handlelength": 2.8,
+        "labelspacing": 0.4,
+    }
     place = {"loc": "upper left", "bbox_to_anchor": sheet.at(0, top), "ncols": columns}
-    sheet.drawing.legend(samples, sheet.fitted(names, [WIDTH / columns - 44] * len(names)), **place, **look)
+    sheet.drawing.legend(
+        samples, sheet.fitted(names, [WIDTH / columns - 44] * len(names)), **place, **look
+    )
 
 
 def key_rows(names: Sequence[str]) -> int:
@@ -294,7 +364,10 @@ def key_rows(names: Sequence[str]) -> int:
 def _ticks(lo: float, hi: float, most: int) -> list[float]:
     """Round numbers from lo to hi, at most `most` where that leaves two."""
     step = round_step((hi - lo) / most)
-    found = [round(i * step, 12) for i in range(math.ceil(lo / step - 1e-6), math.floor(hi / step + 1e-6) + 1)]
+    found = [
+        round(i * step, 12)
+        for i in range(math.ceil(lo / step - 1e-6), math.floor(hi / step + 1e-6) + 1)
+    ]
     return found if len(found) > 1 else [lo, hi]
 
 
@@ -318,15 +391,27 @@ def _pair(sheet: Sheet, bottom: float, xs: Ends, ys: Ends, names: tuple[str, str
 
 
 def _counted(
-    axes: Any, edges: Sequence[float], counts: Sequence[int], colour: str, scale: float, *, zeros: bool = False
+    axes: Any,
+    edges: Sequence[float],
+    counts: Sequence[int],
+    colour: str,
+    scale: float,
+    *,
+    zeros: bool = False,
 ) -> None:
     """Bars between edges with their counts, where there is room. scale: points of a unit; zeros: whether 0 is
     written."""
     widths = [edges[i + 1] - edges[i] for i in range(len(counts))]
-    bars = axes.bar(edges[:-1], counts, widths, align="edge", color=colour, edgecolor=PAPER, linewidth=0.8)
+    bars = axes.bar(
+        edges[:-1], counts, widths, align="edge", color=colour, edgecolor=PAPER, linewidth=0.8
+    )
     texts = [integer(count) if count < 10_000 else f"{count / 1000:.0f}k" for count in counts]
-    fits = [figures.text_width(t, _TINY) <= w * scale + 2 for t, w in zip(texts, widths, strict=True)]
-    shown = [t if fit and (n or zeros) else "" for t, fit, n in zip(texts, fits, counts, strict=True)]
+    fits = [
+        figures.text_width(t, _TINY) <= w * scale + 2 for t, w in zip(texts, widths, strict=True)
+    ]
+    shown = [
+        t if fit and (n or zeros) else "" for t, fit, n in zip(texts, fits, counts, strict=True)
+    ]
     axes.bar_label(bars, shown, fontsize=_TINY, color=SOFT, padding=1.5)
 
 
@@ -355,7 +440,11 @@ def _shade(value: float | None, lo: float, hi: float) -> dict[str, Any]:
         part, hue = (value / hi, HUE) if value >= 0 else (value / lo, HUES[1])
     else:
         part, hue = (value - lo) / (hi - lo) if hi > lo else 0.0, HUE
-    return {"facecolor": to_rgba(hue, STRONGEST * min(max(part, 0.0), 1.0)), "edgecolor": LINE, "linewidth": 0.5}
+    return {
+        "facecolor": to_rgba(hue, STRONGEST * min(max(part, 0.0), 1.0)),
+        "edgecolor": LINE,
+        "linewidth": 0.5,
+    }
 
 
 def _cell(value: float, ends: Ends) -> float:
@@ -403,13 +492,19 @@ class Stack(NamedTuple):
     parts: Sequence[tuple[str, int]]
 
 
-def forest(rows: Sequence[ForestRow], label: str, reference: float | tuple[float, ...] | None = 0.0) -> Figure:
+def forest(
+    rows: Sequence[ForestRow], label: str, reference: float | tuple[float, ...] | None = 0.0
+) -> Figure:
     """Estimates as dots, intervals as bars, one line each, and a dashed line at each `reference` (None: no line)."""
-    references = reference if isinstance(reference, tuple) else () if reference is None else (reference,)
+    references = (
+        reference if isinstance(reference, tuple) else () if reference is None else (reference,)
+    )
     lines = " and ".join(f"{one:g}" for one in references)
     line = f"; dashed line{'s' if len(references) > 1 else ''}: {lines}" if references else ""
     shown, more = first(rows, "row")
-    return _intervals(label, f"Dot: the estimate; bar: its interval{line}.{more}", shown, references)
+    return _intervals(
+        label, f"Dot: the estimate; bar: its interval{line}.{more}", shown, references
+    )
 
 
 def groups(rows: Sequence[ForestRow], bars: Sequence[tuple[int, int]], label: str) -> Figure:
@@ -419,7 +514,10 @@ def groups(rows: Sequence[ForestRow], bars: Sequence[tuple[int, int]], label: st
     if wrong:
         raise ValueError(f"bars beyond the {len(rows)} rows: {wrong}")
     shown, more = first(rows, "system")
-    shown = [row._replace(label=f"{row.note or i}. {row.label}", note="") for i, row in enumerate(shown, start=1)]
+    shown = [
+        row._replace(label=f"{row.note or i}. {row.label}", note="")
+        for i, row in enumerate(shown, start=1)
+    ]
     joined = " Systems joined by a vertical bar do not differ significantly." if bars else ""
     reading = f"Dot: the mean; bar: its interval.{joined}{more}"
     drawn = [(top, min(bottom, len(shown) - 1)) for top, bottom in bars if top < len(shown)]
@@ -456,12 +554,16 @@ def _intervals(
             beside.set(xlim=(0, side), ylim=(len(rows), 0))
             beside.axis("off")
             for (top, bottom), column in zip(bars, columns, strict=True):
-                beside.vlines((column + 0.8) * step, top + 0.1, bottom + 0.9, color=SOFT, linewidth=step / 3)
+                beside.vlines(
+                    (column + 0.8) * step, top + 0.1, bottom + 0.9, color=SOFT, linewidth=step / 3
+                )
 
     return Figure(label, reading, draw, _PITCH * len(rows) + _AXIS, width)
 
 
-def box_plots(boxes: Sequence[Box], label: str, lo: float | None = None, hi: float | None = None) -> Figure:
+def box_plots(
+    boxes: Sequence[Box], label: str, lo: float | None = None, hi: float | None = None
+) -> Figure:
     """Box plots on one axis, in the order given. lo, hi: the metric's bounds; None: as far as the values go."""
     shown, more = first(boxes, "system")
     of = [known((box.least, box.q1, box.median, box.q3, box.greatest)) for box in shown]
@@ -470,20 +572,35 @@ def box_plots(boxes: Sequence[Box], label: str, lo: float | None = None, hi: flo
     if not values:
         return Figure(label, "No system has a score." if boxes else NOTHING)
     ends = around(values)
-    ends = (ends[0] if lo is None or lo > min(values) else lo), (ends[1] if hi is None or hi < max(values) else hi)
+    ends = (
+        (ends[0] if lo is None or lo > min(values) else lo),
+        (ends[1] if hi is None or hi < max(values) else hi),
+    )
     ends = ends if ends[1] - ends[0] >= FINEST else around(ends)
     numbers = [f"{fixed(box.median, _places(ends))} · n = {integer(box.n)}" for box in shown]
 
     def draw(sheet: Sheet) -> None:
         names = [box.label for box in shown]
-        axes = _lanes(sheet, names, [n if five else "" for n, five in zip(numbers, fives, strict=True)], ends)
+        axes = _lanes(
+            sheet, names, [n if five else "" for n, five in zip(numbers, fives, strict=True)], ends
+        )
         for i, (box, five) in enumerate(zip(shown, fives, strict=True)):
             y = i + _MIDDLE
             if not five:
                 _gap(sheet, axes, y, "no score")
                 continue
-            axes.plot([five[0], five[4]], [y, y], "-|", color=HUE, linewidth=1, markersize=6, clip_on=False)
-            axes.barh(y, five[3] - five[1], 0.4, five[1], facecolor=PALE, edgecolor=HUE, linewidth=1)
+            axes.plot(
+                [five[0], five[4]],
+                [y, y],
+                "-|",
+                color=HUE,
+                linewidth=1,
+                markersize=6,
+                clip_on=False,
+            )
+            axes.barh(
+                y, five[3] - five[1], 0.4, five[1], facecolor=PALE, edgecolor=HUE, linewidth=1
+            )
             axes.vlines(five[2], y - 0.2, y + 0.2, color=INK, linewidth=2, clip_on=False)
             if finite(box.mean) is not None:
                 look = {"color": INK, "markerfacecolor": PAPER, "markersize": 4.5, "clip_on": False}
@@ -529,7 +646,9 @@ def stacked(rows: Sequence[Stack], label: str) -> Figure:
                 text = integer(line[part])
                 if share and figures.text_width(text, SMALL) + 4 <= share * full:
                     at = bar.get_x() + share / 2
-                    axes.text(at, y, text, ha="center", va="center_baseline", fontsize=SMALL, **look)
+                    axes.text(
+                        at, y, text, ha="center", va="center_baseline", fontsize=SMALL, **look
+                    )
         for i, total in enumerate(totals):
             if not total:
                 _gap(sheet, axes, i + _MIDDLE, "nothing counted")
@@ -540,16 +659,30 @@ def stacked(rows: Sequence[Stack], label: str) -> Figure:
 
 
 def _lanes(
-    sheet: Sheet, names: Sequence[str], numbers: Sequence[str], ends: Ends, side: float = 0, top: float = 0
+    sheet: Sheet,
+    names: Sequence[str],
+    numbers: Sequence[str],
+    ends: Ends,
+    side: float = 0,
+    top: float = 0,
 ) -> Any:
     """A list of lanes on one axis: above each its name and its number in words. The lane of row i is at
     y = i + _MIDDLE. side: room to keep at the right; top: above the first lane of lanes without an axis."""
     right = sheet.width - side
-    axes = framed(sheet.panel(PAD, top, right - PAD, top + _PITCH * len(names)), ends, 0 if top else 6)
+    axes = framed(
+        sheet.panel(PAD, top, right - PAD, top + _PITCH * len(names)), ends, 0 if top else 6
+    )
     axes.set_ylim(len(names), 0)
     for tick in axes.get_xticks():  # below the names, not through them
         starts = [place + 0.46 for place in range(len(names))]
-        axes.vlines([tick] * len(names), starts, [start + 0.5 for start in starts], color=LINE, linewidth=0.6, zorder=0)
+        axes.vlines(
+            [tick] * len(names),
+            starts,
+            [start + 0.5 for start in starts],
+            color=LINE,
+            linewidth=0.6,
+            zorder=0,
+        )
     axes.hlines(range(1, len(names)), *ends, color=LINE, linewidth=0.6, clip_on=False)
     axes.spines["bottom"].set_visible(not top)
     rooms = [right - figures.text_width(number, SMALL) - 2 * PAD for number in numbers]
@@ -567,9 +700,23 @@ def _lane(sheet: Sheet, axes: Any, row: ForestRow, place: int) -> None:
         _gap(sheet, axes, y, f"no estimate: {row.note}" if row.note else "no estimate")
         return
     if low is not None or high is not None:
-        axes.hlines(y, ends[0] if low is None else low, ends[1] if high is None else high, color=HUE, linewidth=1.8)
+        axes.hlines(
+            y,
+            ends[0] if low is None else low,
+            ends[1] if high is None else high,
+            color=HUE,
+            linewidth=1.8,
+        )
         stops = known([low, high])
-        axes.plot(stops, [y] * len(stops), "|", color=HUE, markersize=8, markeredgewidth=1.4, clip_on=False)
+        axes.plot(
+            stops,
+            [y] * len(stops),
+            "|",
+            color=HUE,
+            markersize=8,
+            markeredgewidth=1.4,
+            clip_on=False,
+        )
     axes.plot(estimate, y, "o", color=INK, markersize=5.5, clip_on=False)
 
 
@@ -583,8 +730,12 @@ def _in_words(row: ForestRow, ends: Ends) -> str:
     if finite(row.estimate) is None:
         return ""
     low, high, places = finite(row.low), finite(row.high), _places(ends)
-    interval = "" if low is None and high is None else f" [{fixed(low, places)}, {fixed(high, places)}]"
-    return f"{fixed(row.estimate, places)}{interval}" + (f" · {fitted(row.note, 150, SMALL)}" if row.note else "")
+    interval = (
+        "" if low is None and high is None else f" [{fixed(low, places)}, {fixed(high, places)}]"
+    )
+    return f"{fixed(row.estimate, places)}{interval}" + (
+        f" · {fitted(row.note, 150, SMALL)}" if row.note else ""
+    )
 
 
 def _places(ends: Ends) -> int:
@@ -597,7 +748,9 @@ def _columns(bars: Sequence[tuple[int, int]]) -> list[int]:
     columns: list[list[tuple[int, int]]] = []
     found = []
     for top, bottom in bars:
-        free = (i for i, taken in enumerate(columns) if all(bottom < a or b < top for a, b in taken))
+        free = (
+            i for i, taken in enumerate(columns) if all(bottom < a or b < top for a, b in taken)
+        )
         column = next(free, len(columns))
         columns += [[]] if column == len(columns) else []
         columns[column].append((top, bottom))

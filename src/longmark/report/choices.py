@@ -28,13 +28,18 @@ def choice_of(score: float | None) -> str:
 def disagreement(pair: Pair, rows: Iterable[Row]) -> float | None:
     """Minus the share of the metrics with a choice whose choice is not people's; None without either."""
     choices = [choice_of(row.score) for row in rows if row.score is not None]
-    return None if pair.label is None or not choices else -sum(one != pair.label for one in choices) / len(choices)
+    return (
+        None
+        if pair.label is None or not choices
+        else -sum(one != pair.label for one in choices) / len(choices)
+    )
 
 
 def bar(of: tuple[float, float, float], title: str) -> dict[str, Any]:
     """A bar of three parts, in percent, with its text."""
     words = " · ".join(
-        f"{name}\N{NO-BREAK SPACE}{share(one, 1)}" for name, one in zip(CHOICES.values(), of, strict=True)
+        f"{name}\N{NO-BREAK SPACE}{share(one, 1)}"
+        for name, one in zip(CHOICES.values(), of, strict=True)
     )
     words = words.replace(" %", "\N{NO-BREAK SPACE}%")
     a, tie, b = (round(100 * share, 1) for share in of)
@@ -54,7 +59,12 @@ def sides(pair: Pair) -> list[dict[str, Any]]:
     """Both answers as the page shows them. preferred: people chose it."""
     given: list[tuple[Side, str | None]] = [("a", pair.a_system), ("b", pair.b_system)]
     return [
-        {"side": side, "text": pair.text(side), "system": system or "", "preferred": pair.label == side}
+        {
+            "side": side,
+            "text": pair.text(side),
+            "system": system or "",
+            "preferred": pair.label == side,
+        }
         for side, system in given
     ]
 
@@ -70,13 +80,26 @@ def choices_view(pair: Pair, results: Mapping[str, Row], titles: Mapping[str, st
         choice = choice_of(row.score) or row.status.replace("_", " ")
         choices, compared = Choices.of(row.evidence), SideScores.of(row.evidence)
         orders = [_in_order(choices.choices if choices else (), first) for first in "ab"]
-        scores = [f"{score:.4g}" for score in (compared.pair.a, compared.pair.b)] if compared else ["", ""]
+        scores = (
+            [f"{score:.4g}" for score in (compared.pair.a, compared.pair.b)]
+            if compared
+            else ["", ""]
+        )
         flips += (flipped := bool(choices and choices.flipped))
         lines.append(_line(titles[name], choice, "flipped" if flipped else "", (*orders, *scores)))
-    kept = [True, True, *(any(line[place].value for line in lines) for place in range(2, len(_HEADS)))]
+    kept = [
+        True,
+        True,
+        *(any(line[place].value for line in lines) for place in range(2, len(_HEADS))),
+    ]
     cells = [list(compress(line, kept)) for line in lines]
     count = counted(len(results), "metric") + (f", {counted(flips, 'flip')}" if flips else "")
-    return View("Which answer is better", count, [], [("table", list(compress(_HEADS, kept)), cells, "choice", "")])
+    return View(
+        "Which answer is better",
+        count,
+        [],
+        [("table", list(compress(_HEADS, kept)), cells, "choice", "")],
+    )
 
 
 def _line(by: str, choice: str, note: str = "", more: Sequence[str] = ("",) * 4) -> list[Cell]:

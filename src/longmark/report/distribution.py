@@ -46,7 +46,9 @@ def bin_edges(facts: MetricFacts, least: float, greatest: float) -> tuple[float,
     lo, hi = facts.lo, facts.hi
     if lo is not None and hi is not None and lo <= least and greatest <= hi and lo < hi:
         return tuple(round(lo + (hi - lo) * i / 10, 12) for i in range(11))
-    apart = spread(least / MOST_BINS, greatest / MOST_BINS)  # divided first: the difference may be beyond a float
+    apart = spread(
+        least / MOST_BINS, greatest / MOST_BINS
+    )  # divided first: the difference may be beyond a float
     step = round_step(apart or abs(least) / MOST_BINS or 1.0)
     first, last = math.floor(least / step), math.floor(greatest / step) + 1
     while last - first > MOST_BINS:
@@ -79,7 +81,9 @@ def tick_texts(ticks: Sequence[float]) -> list[str]:
     return [fixed(tick, places) for tick in ticks]
 
 
-def distribution(system: str, ascending: Iterable[float], mean: float, edges: Sequence[float]) -> Distribution:
+def distribution(
+    system: str, ascending: Iterable[float], mean: float, edges: Sequence[float]
+) -> Distribution:
     """Of sorted scores, at least one."""
     values = array("d", ascending)
     n = len(values)
@@ -88,17 +92,23 @@ def distribution(system: str, ascending: Iterable[float], mean: float, edges: Se
 
     def quantile(share: float) -> float:
         below = math.floor(share * (n - 1))
-        return values[below] + (values[min(below + 1, n - 1)] - values[below]) * (share * (n - 1) - below)
+        return values[below] + (values[min(below + 1, n - 1)] - values[below]) * (
+            share * (n - 1) - below
+        )
 
     least, q1, median, q3, greatest = map(quantile, (0, 0.25, 0.5, 0.75, 1))
     points = tuple(values) if n <= SHOW_POINTS else ()
-    return Distribution(system, n, tuple(edges), counts, least, q1, median, q3, greatest, mean, points)
+    return Distribution(
+        system, n, tuple(edges), counts, least, q1, median, q3, greatest, mean, points
+    )
 
 
 def scale(ends: tuple[float, float], start: float, end: float) -> Callable[[float], float]:
     """From scores to places in a drawing, none beyond the ends."""
     lo, hi = ends
-    return lambda score: round(start + (end - start) * (min(max(score, lo), hi) - lo) / (hi - lo), 1)
+    return lambda score: round(
+        start + (end - start) * (min(max(score, lo), hi) - lo) / (hi - lo), 1
+    )
 
 
 def offsets(points: Sequence[float]) -> list[tuple[float, int]]:

@@ -125,7 +125,11 @@ def write_document(document: Document, path: Path) -> None:
     ids = _names([section.title for section in document.sections], {"settings", "content"})
     pairs = list(zip(ids, document.sections, strict=True))
     drawn = _drawn(document, path.parent / "figures")
-    versions = {"longmark": longmark.__version__, "Python": platform.python_version(), "Packages": _arrays()}
+    versions = {
+        "longmark": longmark.__version__,
+        "Python": platform.python_version(),
+        "Packages": _arrays(),
+    }
     values: dict[str, Any] = {
         "made": f"longmark {longmark.__version__}",
         "title": upright(document.title),
@@ -135,7 +139,9 @@ def write_document(document: Document, path: Path) -> None:
         "contents": [*_contents(pairs), ("settings", "Provenance")],
         "settings": {**document.settings, **versions},
         "signatures": document.signatures,
-        "sections": _laid_out(document, [(*pair, figures) for pair, figures in zip(pairs, drawn, strict=True)]),
+        "sections": _laid_out(
+            document, [(*pair, figures) for pair, figures in zip(pairs, drawn, strict=True)]
+        ),
         "long_note": _LONG_NOTE,
         "quote": quote,
         "width": WIDTH,
@@ -153,7 +159,9 @@ def _contents(sections: Sequence[tuple[str, Section]]) -> Iterator[tuple[str, st
 _Drawn = list[tuple[Figure, str]]
 
 
-def _laid_out(document: Document, drawn: Sequence[tuple[str, Section, _Drawn]]) -> list[dict[str, Any]]:
+def _laid_out(
+    document: Document, drawn: Sequence[tuple[str, Section, _Drawn]]
+) -> list[dict[str, Any]]:
     """The sections for the template. Folded is what the section says, what its figures show in fewer words, and what
     would make the page too long on a phone: of the figures of a section those behind the first, of tables the high
     ones but for the page's first, which scrolls in its frame; then whole sections."""
@@ -162,7 +170,9 @@ def _laid_out(document: Document, drawn: Sequence[tuple[str, Section, _Drawn]]) 
     for name, section, figures in drawn:
         height, most, tables = 60 + _lines(section.says), 0.0, list[tuple[dict[str, Any], bool]]()
         heights = accumulate(figure.height + 50 for figure, _ in figures)
-        first = [figure for figure, high in zip(figures, heights, strict=True) if high <= _PART] or figures[:1]
+        first = [
+            figure for figure, high in zip(figures, heights, strict=True) if high <= _PART
+        ] or figures[:1]
         height += sum(figure.height + 50 for figure, _ in first)
         for place, table in enumerate(section.tables):
             data = table_data(table)
@@ -214,7 +224,9 @@ def brief(document: Document) -> Document:
     return replace(document, sections=shown)
 
 
-def publish(document: Document, out: Path | None, console: Console, *, verbose: bool = True) -> None:
+def publish(
+    document: Document, out: Path | None, console: Console, *, verbose: bool = True
+) -> None:
     """Prints every section: its title, what it says, its tables. With `out` first writes
     `out/report.html`, every figure as `out/figures/NAME.svg`, `.pdf` and `.png`, and every table as
     `out/tables/NAME.csv`, `.md`, `.tex` and `.json`, so that `| head` still leaves all files. verbose: prints the
@@ -230,7 +242,11 @@ def publish(document: Document, out: Path | None, console: Console, *, verbose: 
         write_document(document, out / "report.html")
     _print(document if verbose else brief(document), out, console)
     if out is not None:
-        figures = f"Figures: {out / 'figures'}\n" if any(section.figures for section in document.sections) else ""
+        figures = (
+            f"Figures: {out / 'figures'}\n"
+            if any(section.figures for section in document.sections)
+            else ""
+        )
         console.file.write(f"\nTables: {out / 'tables'}\n{figures}Report: {out / 'report.html'}\n")
 
 
@@ -238,7 +254,11 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
     write = console.file.write
 
     def lines(text: str) -> str:
-        return fill(one_line(text), console.width, break_on_hyphens=False) if console.is_terminal else one_line(text)
+        return (
+            fill(one_line(text), console.width, break_on_hyphens=False)
+            if console.is_terminal
+            else one_line(text)
+        )
 
     for notice in document.notices:
         write(f"{lines(f'Note: {notice}')}\n")
@@ -252,19 +272,29 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
             if note := brackets(table):
                 write(f"{lines(note)}\n")
             if (more := len(table.rows) - _PRINTED) > 0:
-                where = f"all are in {out / 'tables' / table.name}.csv" if out else "--out DIR writes them all"
+                where = (
+                    f"all are in {out / 'tables' / table.name}.csv"
+                    if out
+                    else "--out DIR writes them all"
+                )
                 write(f"… and {more:,} more rows; {where}\n")
         if section.note:
             write(f"{lines(section.note)}\n")
     if document.signatures:
-        where = f"Provenance in {out / 'report.html'}" if out else "Provenance on the page that --out DIR writes"
+        where = (
+            f"Provenance in {out / 'report.html'}"
+            if out
+            else "Provenance on the page that --out DIR writes"
+        )
         write("\n" + "".join(f"{line}\n" for line in signature_lines(document.signatures, where)))
 
 
 def _drawn(document: Document, folder: Path) -> list[list[tuple[Figure, str]]]:
     """The figures of each section with their SVG. Their files are written to the folder, named by section and label."""
     all_ = [(section.title, figure) for section in document.sections for figure in section.figures]
-    names = iter(_names([f"{title} {figure.label.partition(' (')[0]}" for title, figure in all_], set(), 100))
+    names = iter(
+        _names([f"{title} {figure.label.partition(' (')[0]}" for title, figure in all_], set(), 100)
+    )
     found: list[list[tuple[Figure, str]]] = []
     for section in document.sections:
         found.append([])
@@ -282,11 +312,15 @@ def _names(titles: Sequence[str], taken: set[str], most: int = 60) -> list[str]:
     be alike. taken: names that are not given."""
     names: list[str] = []
     for title in titles:
-        plain = "".join(char if char.isascii() and char.isalnum() else " " for char in title.casefold())
+        plain = "".join(
+            char if char.isascii() and char.isalnum() else " " for char in title.casefold()
+        )
         name = "-".join(plain.split())[:most].strip("-") or "part"
         others = {*names, *taken}
         names.append(
-            name if name not in others else next(f"{name}-{i}" for i in range(2, 9999) if f"{name}-{i}" not in others)
+            name
+            if name not in others
+            else next(f"{name}-{i}" for i in range(2, 9999) if f"{name}-{i}" not in others)
         )
     return names
 
@@ -300,7 +334,10 @@ def table_data(table: Table, most: int | None = MOST_ROWS) -> dict[str, Any]:
         max([1, *(len(cell_text(row[i], column)) for row in shown), *map(len, column.name.split())])
         for i, column in enumerate(kept.columns)
     ]
-    kinds = ["number" if kept.is_numeric(i) else "words" if widths[i] > _WORDS else "" for i in range(len(widths))]
+    kinds = [
+        "number" if kept.is_numeric(i) else "words" if widths[i] > _WORDS else ""
+        for i in range(len(widths))
+    ]
     heads = [_named(column.words or column.name, column.name) for column in kept.columns]
     metrics = [i for i, column in enumerate(kept.columns) if column.kind == "metric"]
     titles = metric_titles({str(row[i]): None for row in shown for i in metrics})
@@ -310,7 +347,10 @@ def table_data(table: Table, most: int | None = MOST_ROWS) -> dict[str, Any]:
         "note": kept.note,
         "columns": list(zip(heads, kinds, strict=True)),
         "labels": [upright(column.words or column.name) for column in kept.columns],
-        "rows": [[_cell(*each, titles) for each in zip(row, kept.columns, kinds, strict=True)] for row in shown],
+        "rows": [
+            [_cell(*each, titles) for each in zip(row, kept.columns, kinds, strict=True)]
+            for row in shown
+        ],
         "total": len(table.rows),
         "long": len(table.rows) > _LONG,
         "broad": sum(widths) + _BETWEEN * len(widths) > _PHONE,

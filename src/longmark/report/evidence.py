@@ -68,7 +68,11 @@ _T = TypeVar("_T")
 def signed(value: float, places: int) -> str:
     """`+0.25`, `−0.25`, `0`; a number too small for the decimals keeps one figure."""
     shown = f"{abs(value):.{places}f}"
-    return "0" if not value else ("−" if value < 0 else "+") + (shown if float(shown) else f"{abs(value):.1g}")
+    return (
+        "0"
+        if not value
+        else ("−" if value < 0 else "+") + (shown if float(shown) else f"{abs(value):.1g}")
+    )
 
 
 class Scale:
@@ -78,7 +82,11 @@ class Scale:
         known = [0.0, *values]
         self.least, self.greatest = min(known), max(known)
         most = max(-self.least, self.greatest)
-        self.places = (min(max(2 - math.floor(math.log10(most)), 0), 6) if most else 1) if places is None else places
+        self.places = (
+            (min(max(2 - math.floor(math.log10(most)), 0), 6) if most else 1)
+            if places is None
+            else places
+        )
 
     def at(self, value: float) -> float:
         """The place of a value on the axis, in percent."""
@@ -100,7 +108,9 @@ def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
             declared.setdefault(key, {})[part] = facts[name]
     found = []
     order = list(_MAKERS)
-    for (kind, metric, suffix), rows in sorted(shared.items(), key=lambda one: order.index(one[0][0])):
+    for (kind, metric, suffix), rows in sorted(
+        shared.items(), key=lambda one: order.index(one[0][0])
+    ):
         if all(row.evidence.get(_LISTS.get(kind, "")) == [] for row in rows.values()):
             continue
         try:
@@ -108,9 +118,18 @@ def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
         except _OTHER_SHAPE:
             if all(row.score is None for row in rows.values()):
                 continue  # replies that could not be read, say: they are shown with the reason
-            shown = [block for row in rows.values() for block in (("head", row.metric), ("value", row.evidence))]
+            shown = [
+                block
+                for row in rows.values()
+                for block in (("head", row.metric), ("value", row.evidence))
+            ]
             note = f"{metric} declares the view {kind}, and this evidence has another form. It is shown as recorded."
-            view = View("Evidence as recorded", counted(len(rows), "score"), list(rows), [("note", note), *shown])
+            view = View(
+                "Evidence as recorded",
+                counted(len(rows), "score"),
+                list(rows),
+                [("note", note), *shown],
+            )
         if view is None:
             continue
         view.title += suffix
@@ -131,14 +150,22 @@ def _people(results: Results) -> View | None:
             by, given = name.partition(BY)[2], labelled.people
             judged = {f"evaluator {by}".strip(): given.evaluator} if given.evaluator else {}
             for rater, label in {**given.labels, **judged}.items():
-                lines.setdefault(rater, {})[given.dimension] = f"{label:g}" if isinstance(label, float) else str(label)
+                lines.setdefault(rater, {})[given.dimension] = (
+                    f"{label:g}" if isinstance(label, float) else str(label)
+                )
     names = list(dict.fromkeys(name for line in lines.values() for name in line))
     if not names:
         return None
-    cells = [[Cell("line", who), *(Cell("line", of.get(name, "–")) for name in names)] for who, of in lines.items()]
+    cells = [
+        [Cell("line", who), *(Cell("line", of.get(name, "–")) for name in names)]
+        for who, of in lines.items()
+    ]
     cells.sort(key=lambda line: str(line[0].value).startswith("evaluator"))
     return View(
-        "Labels of raters", counted(len(cells), "line"), [], [("table", ["Rater", *map(_plain, names)], cells, "", "")]
+        "Labels of raters",
+        counted(len(cells), "line"),
+        [],
+        [("table", ["Rater", *map(_plain, names)], cells, "", "")],
     )
 
 
@@ -155,7 +182,9 @@ def _note(text: str) -> list[Block]:
 
 def _is(computed: float | None, score: float | None) -> bool:
     """Whether a computation gives the score."""
-    return None not in (computed, score) and math.isclose(computed or 0.0, score or 0.0, rel_tol=1e-6, abs_tol=1e-6)
+    return None not in (computed, score) and math.isclose(
+        computed or 0.0, score or 0.0, rel_tol=1e-6, abs_tol=1e-6
+    )
 
 
 def _rest(row: Row, *shown: str) -> Block:
@@ -169,7 +198,10 @@ def _claims(its: Shared) -> View | None:
     if overall is None:
         return _dimensions(its)
     evidence = Claims.model_validate(overall.evidence)
-    claims = [(one.claim, {name: one.dimensions[name] for name in evidence.weights}) for one in _some(evidence.claims)]
+    claims = [
+        (one.claim, {name: one.dimensions[name] for name in evidence.weights})
+        for one in _some(evidence.claims)
+    ]
     blocks = _verdicts(its, list(evidence.weights), claims, evidence.judges)
     lines, products = [], []
     for name, weight in evidence.weights.items():
@@ -180,7 +212,9 @@ def _claims(its: Shared) -> View | None:
             products.append((f"{weight * yes / (yes + no):.3f}", weight, yes / (yes + no)))
             mean, product = f"{yes} / {yes + no} = {yes / (yes + no):.3f}", products[-1][0]
         counts = {"dimension": _plain(name), "yes": yes, "no": no, "n/a": given.count("n/a")}
-        lines.append({**counts, "mean = yes / (yes + no)": mean, "weight": weight, "weight × mean": product})
+        lines.append(
+            {**counts, "mean = yes / (yes + no)": mean, "weight": weight, "weight × mean": product}
+        )
     total = sum(weight for _, weight, _ in products)
     computed = sum(weight * mean for _, weight, mean in products) / total if total else None
     reason = evidence.rule or overall.reason or ("" if products else "no dimension has a mean")
@@ -193,7 +227,9 @@ def _claims(its: Shared) -> View | None:
         below = " + ".join(f"{weight:.6g}" for _, weight, _ in products)
         name = _plain(its.metric.rpartition(".")[2])
         score = fixed(overall.score, 3)
-        blocks.append(("gap", reason) if reason else ("sum", f"{name} = ({above}) / ({below})", score))
+        blocks.append(
+            ("gap", reason) if reason else ("sum", f"{name} = ({above}) / ({below})", score)
+        )
     blocks.append(_rest(overall, "claims", "weights", "judges", "rule"))
     return View("Claims and their verdicts", counted(len(claims), "claim"), list(its.rows), blocks)
 
@@ -201,23 +237,34 @@ def _claims(its: Shared) -> View | None:
 def _dimensions(its: Shared) -> View | None:
     """Claims with their votes from the scores of the dimensions. Each of those has only the claims on which a judge
     found a detail, so the others are n/a."""
-    names = [name for name, row in its.rows.items() if "votes" in row.evidence and "claims" in row.evidence]
+    names = [
+        name
+        for name, row in its.rows.items()
+        if "votes" in row.evidence and "claims" in row.evidence
+    ]
     votes: dict[str, dict[str, Vote]] = {}
     for name in names:
         for claim in Dimension.model_validate(its.rows[name].evidence).claims:
             votes.setdefault(claim.claim, dict.fromkeys(names, Vote(vote="n/a")))[name] = claim
     if names and not votes:
         return None
-    note = f"Claims without a detail are not recorded here. They are in the evidence of {its.metric}."
+    note = (
+        f"Claims without a detail are not recorded here. They are in the evidence of {its.metric}."
+    )
     blocks = [*_verdicts(its, names, _some(list(votes.items())), []), ("note", note)]
     return View("Claims and their verdicts", counted(len(votes), "claim"), names, blocks)
 
 
 def _verdicts(
-    its: Shared, names: Sequence[str], claims: Sequence[tuple[str, Mapping[str, Vote]]], judges: Sequence[str]
+    its: Shared,
+    names: Sequence[str],
+    claims: Sequence[tuple[str, Mapping[str, Vote]]],
+    judges: Sequence[str],
 ) -> list[Block]:
     """judges: the jury's models, where the evidence names them."""
-    models = next((models for row in its.rows.values() if (models := row.signature.models.get("judge"))), [])
+    models = next(
+        (models for row in its.rows.values() if (models := row.signature.models.get("judge"))), []
+    )
 
     def juror(k: int, n: int) -> str:
         jury = next((one for one in (judges, models) if len(one) == n), None)
@@ -228,7 +275,11 @@ def _verdicts(
     def voices(vote: Vote) -> list[dict[str, Any]]:
         given = zip_longest(vote.labels, vote.reasons[: len(vote.labels)])
         return [
-            {"judge": juror(k, len(vote.labels)), "label": label or "missing, counts as n/a", "reason": reason or ""}
+            {
+                "judge": juror(k, len(vote.labels)),
+                "label": label or "missing, counts as n/a",
+                "reason": reason or "",
+            }
             for k, (label, reason) in enumerate(given)
         ]
 
@@ -248,36 +299,75 @@ def _verdicts(
 
 def _points(its: Shared) -> View:
     """The parts of the answer, what each adds to its relevance, and their order by that."""
-    row = max((one for one in its.rows.values() if "points" in one.evidence), key=lambda one: len(one.evidence))
+    row = max(
+        (one for one in its.rows.values() if "points" in one.evidence),
+        key=lambda one: len(one.evidence),
+    )
     evidence = Points.model_validate(row.evidence)
     points = _some(evidence.points)
-    numbers, deltas = [one.point for one in points], [one.delta for one in points if one.delta is not None]
+    numbers, deltas = (
+        [one.point for one in points],
+        [one.delta for one in points if one.delta is not None],
+    )
     measured, scale = len(deltas) == len(points), Scale(deltas)
     order = evidence.new_order if sorted(evidence.new_order) == sorted(numbers) else []
     lines = []
     for before, one in enumerate(points, start=1):
         none = "no effect" if one.point in evidence.without_effect else ""
         after = order.index(one.point) + 1 if order else before
-        place = f"{before}, stays" if after == before else f"{before} → {after} ({'up' if after < before else 'down'})"
-        cells = [Cell("line", f"point {one.point}"), Cell("words", one.text), Cell("signed", (one.delta, scale), none)]
+        place = (
+            f"{before}, stays"
+            if after == before
+            else f"{before} → {after} ({'up' if after < before else 'down'})"
+        )
+        cells = [
+            Cell("line", f"point {one.point}"),
+            Cell("words", one.text),
+            Cell("signed", (one.delta, scale), none),
+        ]
         lines.append([*cells, Cell("line", place)])
     if evidence.intro:
-        aside = [Cell("words", evidence.intro), Cell("aside", "not a point"), Cell("aside", "stays first")]
+        aside = [
+            Cell("words", evidence.intro),
+            Cell("aside", "not a point"),
+            Cell("aside", "stays first"),
+        ]
         lines.insert(0, [Cell("line", "intro"), *aside])
     if evidence.closing:
-        aside = [Cell("words", evidence.closing), Cell("aside", "not scored"), Cell("aside", "stays last")]
+        aside = [
+            Cell("words", evidence.closing),
+            Cell("aside", "not scored"),
+            Cell("aside", "stays last"),
+        ]
         lines.append([Cell("line", "closing"), *aside])
     kept = [True, True, measured, bool(order)]
     lines, heads = [[*compress(line, kept)] for line in lines], [*compress(_HEADS, kept)]
     score = its.rows["relevance"].score if "relevance" in its.rows else evidence.relevance
-    says = "" if score is None or not its.ours else f"The reranker gives the answer {signed(score, 3)}. "
+    says = (
+        ""
+        if score is None or not its.ours
+        else f"The reranker gives the answer {signed(score, 3)}. "
+    )
     says += "No delta was computed." if not measured else _DELTA_OF_POINT if its.ours else ""
-    blocks: list[Block] = [*_note(says), ("table", heads, lines, "part of the answer", "parts of the answer")]
+    blocks: list[Block] = [
+        *_note(says),
+        ("table", heads, lines, "part of the answer", "parts of the answer"),
+    ]
     if order:
-        way = "keep their order" if order == numbers else f"come in the order {', '.join(map(str, order))}"
+        way = (
+            "keep their order"
+            if order == numbers
+            else f"come in the order {', '.join(map(str, order))}"
+        )
         blocks.append(("note", f"Sorted by delta, the points {way}."))
-    blocks += [("gap", reason) for reason in dict.fromkeys(row.reason for row in its.rows.values()) if reason]
-    blocks.append(_rest(row, "points", "intro", "closing", "new_order", "relevance", "without_effect"))
+    blocks += [
+        ("gap", reason)
+        for reason in dict.fromkeys(row.reason for row in its.rows.values())
+        if reason
+    ]
+    blocks.append(
+        _rest(row, "points", "intro", "closing", "new_order", "relevance", "without_effect")
+    )
     return View("Points and what each adds", counted(len(points), "point"), list(its.rows), blocks)
 
 
@@ -298,7 +388,10 @@ def _facts(its: Shared) -> View:
     known = "" if evidence.confidence is None else f" ({evidence.confidence:.3g})"
     words = {"absolute": "mean delta", "relative": "mean of delta / confidence"} if its.ours else {}
     scored = {part: row.score for part, row in its.rows.items() if row.score is not None}
-    means = [f"{words.get(part, _plain(part) or 'score')} = {signed(score, 4)}" for part, score in scored.items()]
+    means = [
+        f"{words.get(part, _plain(part) or 'score')} = {signed(score, 4)}"
+        for part, score in scored.items()
+    ]
     blocks: list[Block] = _note(_DELTA_OF_FACT.format(known) if its.ours else "")
     blocks.append(("sum", ", ".join(means), ""))
     blocks.append(("table", ["Fact", "Delta", "Of the confidence", "Passages"], lines, "fact", ""))
@@ -315,7 +408,9 @@ def _questions(its: Shared) -> View:
     """Questions that the judge wrote from the answer, masked and as it is, with their cosines."""
     parts = {part: row for part, row in its.rows.items() if row.evidence.get("questions")}
     read = [(row, Questions.model_validate(row.evidence)) for row in parts.values()]
-    scale = Scale([1.0, *(question.cosine for _, evidence in read for question in evidence.questions)], 3)
+    scale = Scale(
+        [1.0, *(question.cosine for _, evidence in read for question in evidence.questions)], 3
+    )
     blocks: list[Block] = _note(_COSINE if its.ours else "")
     shown: list[list[Question]] = []
     for row, evidence in read:
@@ -323,20 +418,33 @@ def _questions(its: Shared) -> View:
         if its.ours or evidence.masked_answer:
             blocks.append(("head", _FROM[evidence.masked_answer is not None]))
         if evidence.masked_answer:
-            slots = {f"[{slot.upper()}]" for slot in evidence.masked_by_code or evidence.rewritten_placeholders}
+            slots = {
+                f"[{slot.upper()}]"
+                for slot in evidence.masked_by_code or evidence.rewritten_placeholders
+            }
             blocks.append(("masked", evidence.masked_answer, slots))
         if questions in shown:
             blocks.append(("note", "The same questions with the same cosines."))
         else:
             shown.append(questions)
-            lines = [[Cell("words", one.question), Cell("signed", (one.cosine, scale))] for one in questions]
+            lines = [
+                [Cell("words", one.question), Cell("signed", (one.cosine, scale))]
+                for one in questions
+            ]
             blocks.append(("table", ["Question", "Cosine"], lines, "question", ""))
-        if row.score is not None and _is(math.fsum(one.cosine for one in questions) / len(questions), row.score):
+        if row.score is not None and _is(
+            math.fsum(one.cosine for one in questions) / len(questions), row.score
+        ):
             mean = fixed(row.score, 3).replace("-", "−")
             blocks.append(("sum", f"mean of {counted(len(questions), 'cosine')}", mean))
         blocks.append(_rest(row, "questions", "masked_answer"))
     count = counted(len(_some([one for questions in shown for one in questions])), "question")
-    return View("Questions that the answer would answer" if its.ours else "Questions", count, list(parts), blocks)
+    return View(
+        "Questions that the answer would answer" if its.ours else "Questions",
+        count,
+        list(parts),
+        blocks,
+    )
 
 
 def _plain(name: str) -> str:
@@ -348,7 +456,11 @@ def _cells(its: Shared) -> View | None:
     blocks: list[Block] = []
     shown: list[Any] = []
     for part, row in its.rows.items():
-        tables = {key: value for key, value in row.evidence.items() if _objects(value) and (key, value) not in shown}
+        tables = {
+            key: value
+            for key, value in row.evidence.items()
+            if _objects(value) and (key, value) not in shown
+        }
         if tables and len(its.rows) > 1:
             blocks.append(("head", _plain(part) or its.metric))
         for key, lines in tables.items():
@@ -379,7 +491,10 @@ def _cell(value: Any) -> Cell:
 def _turns(its: Shared) -> View | None:
     """Who said what, in turn."""
     row = next(one for one in its.rows.values() if "turns" in one.evidence)
-    lines = [[Cell("line", one.who), Cell("words", one.text)] for one in Turns.model_validate(row.evidence).turns]
+    lines = [
+        [Cell("line", one.who), Cell("words", one.text)]
+        for one in Turns.model_validate(row.evidence).turns
+    ]
     return _two(its, ("Who", "Text"), lines, ("Turns", "turn"), _rest(row, "turns"))
 
 
@@ -388,11 +503,17 @@ def _marked(its: Shared) -> View | None:
     row = next(one for one in its.rows.values() if "marked" in one.evidence)
     marked = Passages.model_validate(row.evidence).marked
     lines = [[Cell("words", one.text), Cell("line", one.label)] for one in marked]
-    return _two(its, ("Text", "Label"), lines, ("Passages of the answer", "passage"), _rest(row, "marked"))
+    return _two(
+        its, ("Text", "Label"), lines, ("Passages of the answer", "passage"), _rest(row, "marked")
+    )
 
 
 def _two(
-    its: Shared, heads: tuple[str, str], lines: Sequence[list[Cell]], title: tuple[str, str], rest: Block
+    its: Shared,
+    heads: tuple[str, str],
+    lines: Sequence[list[Cell]],
+    title: tuple[str, str],
+    rest: Block,
 ) -> View | None:
     """A table of two texts of each entry; None if there is none."""
     blocks: list[Block] = [("table", heads, lines, title[1], ""), rest]

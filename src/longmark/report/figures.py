@@ -130,7 +130,9 @@ class Figure:
     says: str = ""
 
 
-def rendered(figure: Figure, formats: Iterable[str] | None = None, salt: str = "") -> dict[str, bytes]:
+def rendered(
+    figure: Figure, formats: Iterable[str] | None = None, salt: str = ""
+) -> dict[str, bytes]:
     """The files of a figure, by format (None: all of them); none where it has no drawing. salt: keeps the ids of
     figures on one page apart.
 
@@ -149,10 +151,14 @@ def rendered(figure: Figure, formats: Iterable[str] | None = None, salt: str = "
         for kind in FORMATS if formats is None else formats:
             file = io.BytesIO()
             paper = PAPER if kind == "png" else "none"
-            sheet.drawing.savefig(file, format=kind, dpi=_DPI, facecolor=paper, metadata=_NO_METADATA[kind])
+            sheet.drawing.savefig(
+                file, format=kind, dpi=_DPI, facecolor=paper, metadata=_NO_METADATA[kind]
+            )
             files[kind] = file.getvalue()
             if kind == "svg":
-                files[kind] = _tidied(file.getvalue().decode(), figure, sheet.full_names).encode("utf-8", "replace")
+                files[kind] = _tidied(file.getvalue().decode(), figure, sheet.full_names).encode(
+                    "utf-8", "replace"
+                )
     return files
 
 
@@ -166,15 +172,24 @@ def write_figure(files: dict[str, bytes], folder: Path, name: str) -> None:
 
 def inline(svg: bytes) -> str:
     """An SVG file as part of an HTML page."""
-    return svg.decode().partition("?>")[2].replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "", 1)
+    return (
+        svg.decode()
+        .partition("?>")[2]
+        .replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "", 1)
+    )
 
 
 def _tidied(svg: str, figure: Figure, full_names: dict[str, str]) -> str:
     """matplotlib's SVG with an alternative text, full names as tooltips, and attributes in place of style sheets,
     which the policy of a page forbids and which another page would apply to all its figures."""
     body = _DROPPED.sub("", svg[svg.index("<svg") :].partition(">")[2])
-    tips = {escape(short, quote=False): f"<title>{escape(full)}</title>" for short, full in full_names.items()}
-    body = _TEXT.sub(lambda found: f"{found[1]}{tips.get(found[2], '')}{found[2]}", _TAG.sub(_attributes, body))
+    tips = {
+        escape(short, quote=False): f"<title>{escape(full)}</title>"
+        for short, full in full_names.items()
+    }
+    body = _TEXT.sub(
+        lambda found: f"{found[1]}{tips.get(found[2], '')}{found[2]}", _TAG.sub(_attributes, body)
+    )
     label, says = escape(one_line(figure.label)), escape(one_line(figure.says or figure.reading))
     width, height = f"{figure.width + 2 * _MARGIN:g}", f"{figure.height + 2 * _MARGIN:g}"
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
@@ -194,7 +209,11 @@ def _attributes(found: re.Match[str]) -> str:
     if quoted:
         style, _, after = rest.partition('"')
         pairs = (pair.partition(": ")[::2] for pair in style.split("; "))
-        tag = before + "".join(f' {name}="{value}"' for name, value in pairs if name != "font-family") + after
+        tag = (
+            before
+            + "".join(f' {name}="{value}"' for name, value in pairs if name != "font-family")
+            + after
+        )
     return _LONG_NUMBER.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), tag)
 
 
@@ -223,7 +242,13 @@ def _width(char: str) -> float:
         return 0.42 if char in "ijlI|!'.,:; ftr()[]{}/\\-*" else wide
     if unicodedata.combining(char) or unicodedata.category(char) in ("Cf", "Mn", "Me"):
         return 0.0
-    return 1.3 if ord(char) >= 0x1F000 else 1.05 if char in "…—" or unicodedata.east_asian_width(char) in "WF" else 0.8
+    return (
+        1.3
+        if ord(char) >= 0x1F000
+        else 1.05
+        if char in "…—" or unicodedata.east_asian_width(char) in "WF"
+        else 0.8
+    )
 
 
 def fitted(full: str, room: float, size: float = SIZE) -> str:
@@ -241,7 +266,9 @@ def fitted(full: str, room: float, size: float = SIZE) -> str:
     least, most = 0, len(words) - 1
     while least < most:
         middle = (least + most + 1) // 2
-        least, most = (middle, most) if text_width(_cut(words, middle), size) <= room else (least, middle - 1)
+        least, most = (
+            (middle, most) if text_width(_cut(words, middle), size) <= room else (least, middle - 1)
+        )
     return _cut(words, least)
 
 

@@ -93,7 +93,9 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     of none, `none`."""
     if not names:
         return "none"
-    shown = list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+    shown = (
+        list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+    )
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
@@ -112,9 +114,14 @@ def metric_titles(names: Iterable[str]) -> dict[str, str]:
         full, part = without_slice(full)
         metric, _, params = full.partition("@")
         title = (
-            title_of(metric) + (f" ({params.replace('@', ', ')})" if params else "") + (f" [{part}]" if part else "")
+            title_of(metric)
+            + (f" ({params.replace('@', ', ')})" if params else "")
+            + (f" [{part}]" if part else "")
         )
         titles[name] = title + (f" ({whose})" if by else "")
         families[name] = metric.partition(".")[0]
     alike = list(titles.values())
-    return {name: f"{title} ({families[name]})" if alike.count(title) > 1 else title for name, title in titles.items()}
+    return {
+        name: f"{title} ({families[name]})" if alike.count(title) > 1 else title
+        for name, title in titles.items()
+    }

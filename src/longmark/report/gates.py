@@ -109,7 +109,11 @@ class Gate:
             return "no number of answers can show it"
         allowed = math.ceil(100 / self.most) if self.most else 0
         if self.kind == AT_MOST:
-            return f"one answer may be {self.sign}{self.limit:g} from {allowed:,} on" if allowed else "none may be"
+            return (
+                f"one answer may be {self.sign}{self.limit:g} from {allowed:,} on"
+                if allowed
+                else "none may be"
+            )
         count = what.removesuffix("s") if needed == 1 else what
         return f"can pass from {needed:,} {count} on"
 
@@ -178,12 +182,17 @@ def parsed(text: str, where: str = _WHERE) -> Gate:
     elif kind == BOUND and source.take(r"at\s+most(?!\w)") is not None:
         kind, most = AT_MOST, float(source.need(_NUMBER, "a share such as 2 %"))
         if not 0 <= most < 100:
-            raise UserError(f"{where} {text!r}: expected a share from 0 to below 100 %, found {most:g} %")
+            raise UserError(
+                f"{where} {text!r}: expected a share from 0 to below 100 %, found {most:g} %"
+            )
         source.need("%", "`%`")
     if kind == BOUND and not metric:
         source.at = 0
         source.need(_NAME, "the name of a metric")
-    sign = source.need("[<>]=?" if kind == AT_MOST else "[<>]=", "<, <=, > or >=" if kind == AT_MOST else ">= or <=")
+    sign = source.need(
+        "[<>]=?" if kind == AT_MOST else "[<>]=",
+        "<, <=, > or >=" if kind == AT_MOST else ">= or <=",
+    )
     limit = float(source.need(_NUMBER, "a number"))
     source.need("$", "the end")
     if not math.isfinite(limit):
@@ -210,7 +219,11 @@ def gates_of(
         gate = parsed(text, where)
         part, system = _selector(gate.part, slices, where)
         metric = in_slice(canonical(gate.metric), part) if gate.metric else ""
-        selected = under(metric, names) if metric else [name for name in names if without_slice(name)[1] == part]
+        selected = (
+            under(metric, names)
+            if metric
+            else [name for name in names if without_slice(name)[1] == part]
+        )
         if not selected:
             raise UnknownName(f"metric in {where}", metric, names)
         ranges = [(bounds or {}).get(name, (None, None)) for name in selected]
@@ -239,7 +252,9 @@ def _selector(text: str, slices: Collection[str], where: str) -> tuple[str, str 
         elif equals:
             shown = ", ".join(islice(slices, 10)) + (", …" if len(slices) > 10 else "")
             hint = f"The slices are {shown}." if slices else f"Cut the answers with --by {field}."
-            raise UnknownName(f"slice in {where}", one, slices, f"{hint} A system is [system={one}].")
+            raise UnknownName(
+                f"slice in {where}", one, slices, f"{hint} A system is [system={one}]."
+            )
         else:
             system = one
     return part, system
@@ -274,13 +289,25 @@ class Forecast:
         by: Sequence[str] = (),
         max_unscored: float = MAX_UNSCORED,
     ) -> None:
-        self.gates, self.own, self.cluster, self.by, self.max_unscored = gates, own, cluster, by, max_unscored
-        self._needed = {(gate, name): gate.needed(bounds[name]) for gate in gates for name in gate.scores}
+        self.gates, self.own, self.cluster, self.by, self.max_unscored = (
+            gates,
+            own,
+            cluster,
+            by,
+            max_unscored,
+        )
+        self._needed = {
+            (gate, name): gate.needed(bounds[name]) for gate in gates for name in gate.scores
+        }
         self._enough = max((count or 0 for count in self._needed.values()), default=0)
-        self._clusters: dict[tuple[str, str], set[str]] = {}  # score, system -> clusters, no more than enough
+        self._clusters: dict[
+            tuple[str, str], set[str]
+        ] = {}  # score, system -> clusters, no more than enough
         self._rows, self._unscored = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
 
-    def read(self, examples: Iterable[Any], due: Callable[[Any], Iterable[tuple[str, bool]]]) -> None:
+    def read(
+        self, examples: Iterable[Any], due: Callable[[Any], Iterable[tuple[str, bool]]]
+    ) -> None:
         """Counts. due: example -> each score that it gets, and whether it will be unscored, since an input is missing.
         UnknownName for a gate on a system that no example has."""
         systems: dict[str, None] = {}
@@ -293,7 +320,9 @@ class Forecast:
             if self.cluster in fields:
                 cluster = f"={fields[self.cluster]}"
             parts = ("", *(slice_name(field, fields.get(field)) for field in self.by))
-            for key, unscored in (((in_slice(one, part), system), no) for one, no in due(example) for part in parts):
+            for key, unscored in (
+                ((in_slice(one, part), system), no) for one, no in due(example) for part in parts
+            ):
                 if key[0] not in wanted:
                     continue
                 seen = self._clusters.setdefault(key, set())
@@ -311,7 +340,10 @@ class Forecast:
             for (name, system), seen in self._clusters.items():
                 if name not in gate.scores or gate.system not in (None, system):
                     continue
-                needed, why = self._needed[gate, name], self._too_many_unscored(gate, (name, system))
+                needed, why = (
+                    self._needed[gate, name],
+                    self._too_many_unscored(gate, (name, system)),
+                )
                 if needed is None or len(seen) < needed:
                     missing = self._unscored[name, system]
                     why = f"; the file has {len(seen):,}{f', and {missing:,} with a missing input' if missing else ''}"
@@ -324,16 +356,29 @@ class Forecast:
         allowed = gate.allowed(rows) if gate.bad else self.max_unscored * rows
         if unscored <= allowed:
             return ""
-        most = f"{allowed:,} may be" if gate.bad else f"more than the {share(self.max_unscored, 1)} of --max-unscored"
+        most = (
+            f"{allowed:,} may be"
+            if gate.bad
+            else f"more than the {share(self.max_unscored, 1)} of --max-unscored"
+        )
         return f"; {unscored:,} of {rows:,} answers will be unscored, because an input is missing, {most}"
 
     def refuse_impossible(self) -> None:
         """UserError if a gate cannot pass with these examples, whatever their scores."""
         if lines := [line for line, possible in self.lines() if not possible]:
-            shown = "\n  ".join(lines[:10]) + (f"\n  … and {len(lines) - 10} more" if len(lines) > 10 else "")
+            shown = "\n  ".join(lines[:10]) + (
+                f"\n  … and {len(lines) - 10} more" if len(lines) > 10 else ""
+            )
             advice = "Add answers, lower the limit, or test the mean itself: mean(METRIC)>=NUMBER"
-            seen = ((gate, key) for gate in self.gates for key in self._clusters if gate.system in (None, key[1]))
-            if any(key[0] in gate.scores and self._too_many_unscored(gate, key) for gate, key in seen):
+            seen = (
+                (gate, key)
+                for gate in self.gates
+                for key in self._clusters
+                if gate.system in (None, key[1])
+            )
+            if any(
+                key[0] in gate.scores and self._too_many_unscored(gate, key) for gate, key in seen
+            ):
                 advice = (
                     "Add the missing inputs, leave out the answers without them, or test a metric that needs no such "
                     "input; for a gate on a mean, --max-unscored allows more unscored answers"
@@ -347,7 +392,9 @@ class Forecast:
 # The test -------------------------------------------------------------------------------------------------------------
 
 
-def check_gates(gates: Iterable[Gate], summary: Summary, max_unscored: float = MAX_UNSCORED) -> list[Checked]:
+def check_gates(
+    gates: Iterable[Gate], summary: Summary, max_unscored: float = MAX_UNSCORED
+) -> list[Checked]:
     """The outcome for each gate, metric and system.
 
     On the bound, `>=` holds where the lower bound on the mean (`stats.gate`) reaches the limit, `<=` where the upper
@@ -360,7 +407,11 @@ def check_gates(gates: Iterable[Gate], summary: Summary, max_unscored: float = M
     """
     checks = []
     for gate in gates:
-        cells = [cell for cell in summary.cells if gate.selects(cell.metric) and gate.system in (None, cell.system)]
+        cells = [
+            cell
+            for cell in summary.cells
+            if gate.selects(cell.metric) and gate.system in (None, cell.system)
+        ]
         if not cells:
             why = f"not met: {gate}: {_no_rows(gate, summary)}"
             checks.append(Checked(gate.metric, gate.system or "", str(gate), NOT_MET, why))
@@ -369,7 +420,9 @@ def check_gates(gates: Iterable[Gate], summary: Summary, max_unscored: float = M
             needed = gate.needed((facts.lo, facts.hi))
             result, why = _tested(gate, cell, max_unscored, summary)
             few = _too_few(gate, cell.bounded, needed, summary.clusters)
-            why += few or f"; {gate.remark(needed, summary.clusters if cell.clusters else 'answers')}"
+            why += (
+                few or f"; {gate.remark(needed, summary.clusters if cell.clusters else 'answers')}"
+            )
             rule = f"{gate.rule(cell.metric)} for {one_line(cell.system)}"
             line = f"{MET if result == MET else NOT_MET}: {rule}: {why}"
             checks.append(Checked(cell.metric, cell.system, rule, result, line, needed, bool(few)))
@@ -378,7 +431,9 @@ def check_gates(gates: Iterable[Gate], summary: Summary, max_unscored: float = M
 
 def _no_rows(gate: Gate, summary: Summary) -> str:
     """Why a gate selects no cell, and the systems that it could name."""
-    systems = dict.fromkeys(one_line(cell.system) for cell in summary.cells if gate.selects(cell.metric))
+    systems = dict.fromkeys(
+        one_line(cell.system) for cell in summary.cells if gate.selects(cell.metric)
+    )
     if gate.system is None or not systems:
         return "the run has no rows of this metric"
     shown = ", ".join([*islice(systems, 10)]) + (", …" if len(systems) > 10 else "")
@@ -421,11 +476,17 @@ def _tested(gate: Gate, cell: Cell, max_unscored: float, summary: Summary) -> tu
     def holds(end: float) -> bool:
         return end >= gate.limit if above else end <= gate.limit
 
-    result, shown = MET if holds(end) else NOT_MET, partial(_outwards, places=places + 1, down=above)
+    result, shown = (
+        MET if holds(end) else NOT_MET,
+        partial(_outwards, places=places + 1, down=above),
+    )
     if unscored and result == MET:
         worst, counted = _with_unscored(gate, cell, end)
         if not holds(counted):
-            result, more = UNDECIDED, f"; undecided: with unscored answers as {worst:g} it is {shown(counted)}"
+            result, more = (
+                UNDECIDED,
+                f"; undecided: with unscored answers as {worst:g} it is {shown(counted)}",
+            )
     count = f"{cell.scored} of {cell.n} scored"
     if scores is not None and gate.kind != MEAN and result == NOT_MET and cell.interval is not None:
         near = cell.interval[0 if above else 1]
@@ -445,7 +506,9 @@ def _counted(gate: Gate, cell: Cell, unscored: str, places: int) -> tuple[str, s
     """The outcome of a gate on single answers. unscored: how many are, by status."""
     limit = gate.bad or ("", 0.0)
     if limit not in cell.counts:
-        raise UserError(f"{gate}: the summary has not counted this; make it with summarise(…, limits=limits_of(gates))")
+        raise UserError(
+            f"{gate}: the summary has not counted this; make it with summarise(…, limits=limits_of(gates))"
+        )
     bad, left = cell.counts[limit], cell.n - cell.scored
     allowed = gate.allowed(cell.n)
     shown = ", ".join(f"{one_line(name)} {fixed(score, places)}" for name, score in bad.extreme)
@@ -456,7 +519,10 @@ def _counted(gate: Gate, cell: Cell, unscored: str, places: int) -> tuple[str, s
     if bad.count > allowed:
         return NOT_MET, of + (f"; {left} unscored ({unscored})" if left else "")
     if bad.count + left > allowed or not cell.scored:
-        return UNSCORED, f"{of}, but {left} {'is' if left == 1 else 'are'} unscored ({unscored}) and may be, too"
+        return (
+            UNSCORED,
+            f"{of}, but {left} {'is' if left == 1 else 'are'} unscored ({unscored}) and may be, too",
+        )
     return MET, of + (f"; {left} unscored ({unscored})" if left else "")
 
 
@@ -466,7 +532,9 @@ def _with_unscored(gate: Gate, cell: Cell, end: float) -> tuple[float, float]:
     unscored = cell.n - cell.scored
     if cell.bounded is None or gate.kind == MEAN:
         extreme = (cell.least if gate.above else cell.greatest) or 0.0
-        worst = extreme if cell.bounded is None else cell.bounded.lo if gate.above else cell.bounded.hi
+        worst = (
+            extreme if cell.bounded is None else cell.bounded.lo if gate.above else cell.bounded.hi
+        )
         return worst, (cell.scored * end + unscored * worst) / cell.n
     scores = deepcopy(cell.bounded)
     worst = scores.lo if gate.above else scores.hi

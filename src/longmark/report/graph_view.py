@@ -14,7 +14,14 @@ from typing import Any
 
 from longmark.report.format import counted, listed
 from longmark.report.view import Block, Cell, Shared, View
-from longmark.text.graph import ANSWER, EVIDENCE_KEYS, Recorded, StatementGraph, contradictory, from_evidence
+from longmark.text.graph import (
+    ANSWER,
+    EVIDENCE_KEYS,
+    Recorded,
+    StatementGraph,
+    contradictory,
+    from_evidence,
+)
 
 MOST_SHAPES, MOST_LINES = 300, 1500
 """A larger graph has no figure, because it would be unreadable."""
@@ -30,7 +37,10 @@ STATES = {
     "implied": "missing, but follows from another missing statement",
 }
 KINDS = {"entails": "entails", "equals": "each entails the other", "contradicts": "contradicts"}
-_INTRO = {True: "The answer covers every statement of the sources.", False: "The sources have no statement to cover."}
+_INTRO = {
+    True: "The answer covers every statement of the sources.",
+    False: "The sources have no statement to cover.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +93,10 @@ def graph_view(its: Shared) -> View:
     total = len(missing) + len(covered)
     heads = ["No.", "Sources", *(["Question"] if any(one.question for one in shapes) else [])]
     state = ["State"] if any(one.state == "implied" for one in shapes) else []
-    blocks: list[Block] = [("note", _missing(missing, total)), *_table(["Missing statement", *state, *heads], missing)]
+    blocks: list[Block] = [
+        ("note", _missing(missing, total)),
+        *_table(["Missing statement", *state, *heads], missing),
+    ]
     if against := [line.ends for line in lines if line.kind == "contradicts"]:
         pairs = listed([f"{one} and {other}" for one, other in against], 20)
         blocks.append(("note", f"Contradictions: {pairs}. They do not change the score."))
@@ -101,12 +114,16 @@ def _missing(missing: Sequence[Shape], total: int) -> str:
         return _INTRO[total > 0]
     basis = sum(one.state == "basis" for one in missing)
     enough = (
-        f" Adding the first {basis:,} would be sufficient: the others follow from them." if basis < len(missing) else ""
+        f" Adding the first {basis:,} would be sufficient: the others follow from them."
+        if basis < len(missing)
+        else ""
     )
     return f"The answer misses {len(missing):,} of {counted(total, 'statement')} of the sources.{enough}"
 
 
-def _table(names: Sequence[str], shapes: Sequence[Shape], lines: Sequence[Line] = ()) -> list[Block]:
+def _table(
+    names: Sequence[str], shapes: Sequence[Shape], lines: Sequence[Line] = ()
+) -> list[Block]:
     """A line for each shape, up to `MOST_ROWS`, and a note on the others; no table where there is none."""
     by: dict[str, list[str]] = {}
     for line in lines:
@@ -118,20 +135,29 @@ def _table(names: Sequence[str], shapes: Sequence[Shape], lines: Sequence[Line] 
     for shape in shapes[:MOST_ROWS]:
         cells = {
             "State": STATES[shape.state],
-            "Entailed by": listed(sorted(by.get(shape.label, ["–"]), key=lambda label: (len(label), label)), 12),
+            "Entailed by": listed(
+                sorted(by.get(shape.label, ["–"]), key=lambda label: (len(label), label)), 12
+            ),
             "No.": shape.label,
             "Sources": listed(shape.sources or ["–"]),
             "Question": shape.question or "–",
         }
         times = f"occurs {shape.count} times" if shape.count > 1 else ""
-        found.append([Cell("words", shape.text, times), *(Cell("line", cells[name]) for name in names[1:])])
+        found.append(
+            [Cell("words", shape.text, times), *(Cell("line", cells[name]) for name in names[1:])]
+        )
     if not found:
         return []
     more = f"{len(shapes) - MOST_ROWS:,} more are in the graph's file: longmark export RUN --graphs DIR"
-    return [("table", names, found, "statement", ""), *([("note", more)] if len(shapes) > MOST_ROWS else [])]
+    return [
+        ("table", names, found, "statement", ""),
+        *([("note", more)] if len(shapes) > MOST_ROWS else []),
+    ]
 
 
-def _shapes(graph: StatementGraph, evidence: Mapping[str, Any]) -> tuple[list[Shape], dict[str, str]]:
+def _shapes(
+    graph: StatementGraph, evidence: Mapping[str, Any]
+) -> tuple[list[Shape], dict[str, str]]:
     """The shapes, the missing first; and statement's id -> its shape's label."""
     found = Recorded.of(evidence)
     missing = sorted(found.uncovered, key=lambda its: its[0].id not in found.basis)
@@ -139,9 +165,17 @@ def _shapes(graph: StatementGraph, evidence: Mapping[str, Any]) -> tuple[list[Sh
     of: dict[str, str] = {}
     for number, members in enumerate([*missing, *found.covered], start=1):
         first = members[0]
-        state = "covered" if number > len(missing) else "basis" if first.id in found.basis else "implied"
+        state = (
+            "covered"
+            if number > len(missing)
+            else "basis"
+            if first.id in found.basis
+            else "implied"
+        )
         sources = dict.fromkeys(name for node in members for name in node.sources)
-        shapes.append(Shape(str(number), state, first.text, tuple(sources), first.question, len(members)))
+        shapes.append(
+            Shape(str(number), state, first.text, tuple(sources), first.question, len(members))
+        )
         of |= {node.id: str(number) for node in members}
     for number, node in enumerate((node for node in graph.nodes if node.side == ANSWER), start=1):
         shapes.append(Shape(f"A{number}", "answer", node.text, node.sources, node.question))
@@ -158,8 +192,14 @@ def _lines(graph: StatementGraph, of: Mapping[str, str]) -> list[Line]:
     for one, other in entails:
         if (other, one) not in found:
             found[one, other] = "equals" if (other, one) in entails else "entails"
-    against = {(of[one], of[other]): None for one, other in contradictory(graph) if of[one] != of[other]}
-    lines = [Line("contradicts", pair) for pair in against if pair[::-1] not in against or pair < pair[::-1]]
+    against = {
+        (of[one], of[other]): None for one, other in contradictory(graph) if of[one] != of[other]
+    }
+    lines = [
+        Line("contradicts", pair)
+        for pair in against
+        if pair[::-1] not in against or pair < pair[::-1]
+    ]
     return lines + [Line(kind, pair) for pair, kind in found.items()]
 
 
@@ -176,7 +216,9 @@ def _figure_block(shapes: list[Shape], lines: list[Line]) -> Block:
             f"No figure: {size} are too many for one. Write the graph to a file: longmark export RUN --graphs DIR",
         )
     drawn = {one.state for one in shapes} | {line.kind for line in lines}
-    legend = [{name: says for name, says in its.items() if name in drawn} for its in (STATES, KINDS)]
+    legend = [
+        {name: says for name, says in its.items() if name in drawn} for its in (STATES, KINDS)
+    ]
     try:
         return ("graph", figure(shapes, lines), legend)
     except ModuleNotFoundError:
@@ -201,14 +243,21 @@ def figure(shapes: list[Shape], lines: list[Line]) -> Figure:
         if x and (x + width > WIDTH or (len(part) == 1 and height > CELL)):
             x, y, height = 0.0, y + height, 0.0
         for i, row in enumerate(rows):
-            indent = (width - CELL * len(row)) / 2 + (CELL / 4 if i % 2 else -CELL / 4) * (len(rows) > 1)
+            indent = (width - CELL * len(row)) / 2 + (CELL / 4 if i % 2 else -CELL / 4) * (
+                len(rows) > 1
+            )
             for j, label in enumerate(row):
                 placed[label] = x + indent + CELL * (j + 0.5), y + ROW * i + CELL / 2 + 1
         x, height = x + width, max(height, ROW * len(rows) - (ROW - CELL) * (len(rows) == 1))
     middle = (WIDTH - max(placed[label][0] + CELL / 2 for label in placed)) / 2
-    done = [replace(one, x=round(placed[one.label][0] + middle, 1), y=round(placed[one.label][1], 1)) for one in shapes]
+    done = [
+        replace(one, x=round(placed[one.label][0] + middle, 1), y=round(placed[one.label][1], 1))
+        for one in shapes
+    ]
     at = {one.label: one for one in done}
-    drawn = [replace(line, path=_path(at[line.ends[0]], at[line.ends[1]], line.kind)) for line in lines]
+    drawn = [
+        replace(line, path=_path(at[line.ends[0]], at[line.ends[1]], line.kind)) for line in lines
+    ]
     return Figure(round(y + height, 1), done, drawn)
 
 
@@ -218,12 +267,18 @@ def _rows(part: Sequence[Shape], links: Any) -> list[list[str]]:
 
     names = [one.label for one in part]
     sideways = (
-        nx.spring_layout(links.subgraph(names), seed=0, iterations=20) if len(names) > 2 else dict.fromkeys(names, (0,))
+        nx.spring_layout(links.subgraph(names), seed=0, iterations=20)
+        if len(names) > 2
+        else dict.fromkeys(names, (0,))
     )
     groups = [[one.label for one in part if one.state in states] for states in _LEVELS]
-    ordered = [sorted(group, key=lambda name: float(sideways[name][0])) for group in groups if group]
+    ordered = [
+        sorted(group, key=lambda name: float(sideways[name][0])) for group in groups if group
+    ]
     most = WIDTH // CELL - 1
-    return [group[start : start + most] for group in ordered for start in range(0, len(group), most)]
+    return [
+        group[start : start + most] for group in ordered for start in range(0, len(group), most)
+    ]
 
 
 def _path(one: Shape, other: Shape, kind: str) -> str:

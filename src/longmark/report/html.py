@@ -48,7 +48,10 @@ def write_report(
         index.refuse_empty(runs)
         summary = summary_of(index, manifests)
         selection = select(index, summary.facts, manifests[0].seed, most, lowest)
-        write_page(out, _page(index, summary, manifests, selection, load(index, folders, selection), corrected))
+        write_page(
+            out,
+            _page(index, summary, manifests, selection, load(index, folders, selection), corrected),
+        )
     return summary
 
 
@@ -79,7 +82,9 @@ def _page(
         ahead=ahead.in_words(ahead.leads(index, summary), titles, len(summary.systems)),
         metrics=list(sections.score_table(summary, titles, loaded.agreement)),
         corrected=corrected,
-        corrected_tables=[table_data(table, None) for table in (corrected.tables if corrected else ())],
+        corrected_tables=[
+            table_data(table, None) for table in (corrected.tables if corrected else ())
+        ],
         open_metrics=sections.open_metrics(summary),
         selection=selection,
         cards=sections.cards(index, summary),

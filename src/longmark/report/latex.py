@@ -11,7 +11,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_LAYOUTS = (("", 66, 38, False), ("\\footnotesize", 78, 48, False), ("\\footnotesize", 115, 27, True))
+_LAYOUTS = (
+    ("", 66, 38, False),
+    ("\\footnotesize", 78, 48, False),
+    ("\\footnotesize", 115, 27, True),
+)
 """Size of type, characters in a line, lines of a page beside caption and note, whether the page is turned."""
 _BROKEN, _NARROW = 40, 20
 """Characters; a column of longer texts is broken into lines; the second is for the turned page."""
@@ -64,11 +68,20 @@ class Texts:
 def latex(name: str, title: str, texts: Texts, note: str) -> str:
     """A table with `booktabs` rules, its label `tab:NAME`."""
     (size, line, page, turned), shares = _layout(texts)
-    lines = sum(max([1.0, *(1.1 * len(row[i]) / (s * line) for i, s in enumerate(shares) if s)]) for row in texts.rows)
+    lines = sum(
+        max([1.0, *(1.1 * len(row[i]) / (s * line) for i, s in enumerate(shares) if s)])
+        for row in texts.rows
+    )
     long = lines + 4 > page
-    caption = f"\\caption{{{escaped(title)}}}\n\\label{{tab:{re.sub(r'[^A-Za-z0-9_.:-]', '-', name)}}}"
+    caption = (
+        f"\\caption{{{escaped(title)}}}\n\\label{{tab:{re.sub(r'[^A-Za-z0-9_.:-]', '-', name)}}}"
+    )
     form = "".join(
-        "r" if right else f">{{\\raggedright\\arraybackslash}}p{{{share:.2f}\\linewidth}}" if share else "l"
+        "r"
+        if right
+        else f">{{\\raggedright\\arraybackslash}}p{{{share:.2f}\\linewidth}}"
+        if share
+        else "l"
         for right, share in zip(texts.right, shares, strict=True)
     )
     body = _ruled(texts, shares, caption if long else "")
@@ -86,7 +99,11 @@ def latex(name: str, title: str, texts: Texts, note: str) -> str:
     else:
         packages += [*(["graphicx"] if size else []), *(["rotating"] if turned else [])]
         place = "sidewaystable" if turned else "table"
-        box = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n" if size else ""
+        box = (
+            "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
+            if size
+            else ""
+        )
         parts = [
             f"\\begin{{{place}}}\n\\centering\n{caption}",
             size,
@@ -100,7 +117,9 @@ def latex(name: str, title: str, texts: Texts, note: str) -> str:
 
 def _ruled(texts: Texts, shares: Sequence[float], caption: str) -> str:
     """Heads and rows between their rules; with a caption the parts of a longtable."""
-    heads = [_head(*column) for column in zip(texts.heads, _widths(texts), texts.right, strict=True)]
+    heads = [
+        _head(*column) for column in zip(texts.heads, _widths(texts), texts.right, strict=True)
+    ]
     rows = [
         [_cell(*cell) for cell in zip(row, texts.right, shares, bold, strict=True)]
         for row, bold in zip(texts.rows, texts.bold, strict=True)
@@ -109,7 +128,18 @@ def _ruled(texts: Texts, shares: Sequence[float], caption: str) -> str:
     top = f"\\toprule\n{head}\n\\midrule"
     if not caption:
         return "\n".join([top, *lines, "\\bottomrule"])
-    return "\n".join([f"{caption} \\\\", top, "\\endfirsthead", top, "\\endhead", "\\bottomrule", "\\endfoot", *lines])
+    return "\n".join(
+        [
+            f"{caption} \\\\",
+            top,
+            "\\endfirsthead",
+            top,
+            "\\endhead",
+            "\\bottomrule",
+            "\\endfoot",
+            *lines,
+        ]
+    )
 
 
 def _widths(texts: Texts) -> list[int]:
@@ -126,7 +156,9 @@ def fits(texts: Texts) -> bool:
     return free >= 0.7 * _NARROW * sum(broken)
 
 
-def _room(layout: tuple[str, int, int, bool], texts: Texts, widths: Sequence[int]) -> tuple[int, list[bool]]:
+def _room(
+    layout: tuple[str, int, int, bool], texts: Texts, widths: Sequence[int]
+) -> tuple[int, list[bool]]:
     """The characters that are left for the columns that are broken, and which these are."""
     most = _NARROW if layout[3] else _BROKEN
     broken = [not right and width > most for width, right in zip(widths, texts.right, strict=True)]
@@ -142,7 +174,10 @@ def _layout(texts: Texts) -> tuple[tuple[str, int, int, bool], list[float]]:
         if free >= 0.7 * (_NARROW if layout[3] else _BROKEN) * sum(broken):
             break
     share = max(free / max(sum(broken), 1), 0.7 * _NARROW)
-    shares = [min(share, width) / layout[1] if breaks else 0 for width, breaks in zip(widths, broken, strict=True)]
+    shares = [
+        min(share, width) / layout[1] if breaks else 0
+        for width, breaks in zip(widths, broken, strict=True)
+    ]
     return layout, shares
 
 
@@ -162,7 +197,9 @@ def _cell(text: str, right: bool, share: float, bold: bool) -> str:
     if right:
         text = _MINUS.sub("−", text)
     said = " ".join(
-        "\\allowbreak{}".join(map(escaped, _PARTS.findall(word))) if share and len(word) > 14 else escaped(word)
+        "\\allowbreak{}".join(map(escaped, _PARTS.findall(word)))
+        if share and len(word) > 14
+        else escaped(word)
         for word in text.split(" ")
     )
     return f"\\textbf{{{said}}}" if bold else said
@@ -172,13 +209,17 @@ def _needs(packages: Sequence[str], texts: str, long: bool) -> list[str]:
     """Comments: packages, encodings, other engines, and where a long table cannot be."""
     said = [f"% Needs \\usepackage{{{','.join(packages)}}}."]
     others = {char for char in texts if char not in _SIGNS and not char.isascii()}
-    foreign = sorted({_script(c) for c in others if c in _NOT_IN_T1 or (ord(c) >= _LATIN and c not in _BEYOND)})
+    foreign = sorted(
+        {_script(c) for c in others if c in _NOT_IN_T1 or (ord(c) >= _LATIN and c not in _BEYOND)}
+    )
     if foreign:
         said[0] += f" Compile with LuaLaTeX or XeLaTeX, and fonts that have: {', '.join(foreign)}."
     elif others or '"' in texts:
         said[0] += " With pdfLaTeX also \\usepackage[T1]{fontenc}."
     if long:
-        said.append("% More than a page: a longtable, which needs one column of text (in two columns: \\onecolumn).")
+        said.append(
+            "% More than a page: a longtable, which needs one column of text (in two columns: \\onecolumn)."
+        )
     return said
 
 

@@ -101,7 +101,9 @@ def read(
         index.read(sources)
         summary = summary_of(index, map(read_manifest, sources))
         if facts is not None:
-            others = {name: replace(one, higher_is_better=None) for name, one in summary.facts.items()}
+            others = {
+                name: replace(one, higher_is_better=None) for name, one in summary.facts.items()
+            }
             cells = tuple(cell for cell in summary.cells if cell.metric in facts)
             summary = replace(summary, cells=cells, facts=others | dict(facts))
         index.rank(summary.facts)
@@ -111,7 +113,9 @@ def read(
         usage = Usage()
         for spent in index.spent():
             usage.add(spent.usage)
-    return Rows(summary, tuple(sorted(shown, key=lambda one: one.rank or 0)), usage if usage.calls else None)
+    return Rows(
+        summary, tuple(sorted(shown, key=lambda one: one.rank or 0)), usage if usage.calls else None
+    )
 
 
 def check(files: Mapping[str, Path | None], inputs: Sequence[Path] = ()) -> None:
@@ -143,20 +147,35 @@ def write(outcome: Outcome, files: Mapping[str, Path | None]) -> None:
 def as_junit(outcome: Outcome) -> bytes:
     """A testsuite for each metric with a gate, a testcase for each gate and system. Valid for Jenkins' junit-10.xsd."""
     root = ET.Element("testsuites", name=f"longmark {outcome.verb}")
-    for metric, gates in groupby(sorted(outcome.gates, key=attrgetter("metric")), attrgetter("metric")):
+    for metric, gates in groupby(
+        sorted(outcome.gates, key=attrgetter("metric")), attrgetter("metric")
+    ):
         suite = _suite(root, metric)
         for gate in gates:
             case = _element(suite, "testcase", name=gate.rule, classname=f"longmark.{metric}")
             if not gate.met:
-                _element(case, "failure", type=gate.result, message=gate.line).text = _xml(gate.line)
+                _element(case, "failure", type=gate.result, message=gate.line).text = _xml(
+                    gate.line
+                )
     if outcome.error or not outcome.gates:
-        case = _element(_suite(root, f"longmark {outcome.verb}"), "testcase", name=outcome.name, classname="longmark")
+        case = _element(
+            _suite(root, f"longmark {outcome.verb}"),
+            "testcase",
+            name=outcome.name,
+            classname="longmark",
+        )
         if outcome.error:
-            _element(case, "error", type="stopped", message=outcome.error).text = _xml(outcome.error)
+            _element(case, "error", type="stopped", message=outcome.error).text = _xml(
+                outcome.error
+            )
         else:
             _element(case, "skipped", message="there is no gate")
     for one in [*root, root]:
-        kinds = {"failures": "failure", "errors": "error", **({"skipped": "skipped"} if one is not root else {})}
+        kinds = {
+            "failures": "failure",
+            "errors": "error",
+            **({"skipped": "skipped"} if one is not root else {}),
+        }
         one.set("tests", str(len([*one.iter("testcase")])))
         for name, kind in kinds.items():
             one.set(name, str(len([*one.iter(kind)])))
@@ -232,9 +251,17 @@ def _summary(outcome: Outcome) -> Iterator[str]:
             ]
         )
     if spent := outcome.spent or (rows and rows.usage):
-        parts = (counted(spent.calls, "call"), f"{spent.from_cache:,} from the cache", cost(spent.usd))
+        parts = (
+            counted(spent.calls, "call"),
+            f"{spent.from_cache:,} from the cache",
+            cost(spent.usd),
+        )
         canary = outcome.canary
-        of = f", of these the canary: {counted(canary.calls, 'call')}, {cost(canary.usd)}" if canary else ""
+        of = (
+            f", of these the canary: {counted(canary.calls, 'call')}, {cost(canary.usd)}"
+            if canary
+            else ""
+        )
         yield f"Cost: {' · '.join(parts)}{of}.\n"
     yield from _listed([f"- Note: {escaped(notice, _TEXT)}" for notice in outcome.notices])
 
@@ -258,7 +285,9 @@ def _answer(place: int, shown: Shown, summary: Summary) -> Iterator[str]:
         yield f"   - {name}: {code(text)}"
     for metric, why in worst_of(shown.results, summary.facts):
         score = fixed(shown.results[metric].score, summary.decimals(metric))
-        yield f"   - {escaped(metric)} **{score}**" + (f": {escaped(why[0])}: {code(why[1])}" if why else "")
+        yield f"   - {escaped(metric)} **{score}**" + (
+            f": {escaped(why[0])}: {code(why[1])}" if why else ""
+        )
 
 
 def _texts(shown: Shown) -> list[tuple[str, str]]:
@@ -302,7 +331,12 @@ def as_json(outcome: Outcome) -> bytes:
         "scores": _rows(figures(rows.summary)) if rows else [],
         "differences": _rows(outcome.differences) if outcome.differences else [],
         "changes": [
-            {"base": one.base, "system": one.system, "says": one.says, "rows": _rows(one.table) if one.table else []}
+            {
+                "base": one.base,
+                "system": one.system,
+                "says": one.says,
+                "rows": _rows(one.table) if one.table else [],
+            }
             for one in outcome.changes
         ],
         "unscored": [
@@ -312,7 +346,9 @@ def as_json(outcome: Outcome) -> bytes:
         ],
         "worst": [_worst(shown, rows.summary) for shown in rows.worst] if rows else [],
         "cost": {name: getattr(spent, name) for name in counts} if spent else None,
-        "canary_cost": {name: getattr(outcome.canary, name) for name in counts} if outcome.canary else None,
+        "canary_cost": {name: getattr(outcome.canary, name) for name in counts}
+        if outcome.canary
+        else None,
         "notices": list(outcome.notices),
     }
     return json.dumps(data, indent=1, allow_nan=False).encode() + b"\n"

@@ -49,10 +49,12 @@ def render(template: str, script: str = "", **values: Any) -> Iterator[bytes]:
     """
     style = asset(_TOKENS) + asset(_STYLE)
     allowed = f"script-src '{_hash(script)}'; " if script else ""
-    policy = (
-        f"default-src 'none'; {allowed}style-src '{_hash(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    fixed = {"policy": policy, "style": Markup(style), "script": Markup(script)}  # ours, no foreign text
+    policy = f"default-src 'none'; {allowed}style-src '{_hash(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
+    fixed = {
+        "policy": policy,
+        "style": Markup(style),
+        "script": Markup(script),
+    }  # ours, no foreign text
     for piece in environment().get_template(template).generate(fixed | values):
         yield piece.encode("utf-8", "replace")
 
@@ -72,10 +74,14 @@ def environment(package: str = "longmark.report") -> Environment:
         auto_reload=False,
     )
     made.globals |= {"verdicts": VERDICTS, "states": STATES}
-    made.filters.update(bdi=_bdi, breaks=breaks, lines=escape, flat=_flat, placeholders=_placeholders, json=as_json)
+    made.filters.update(
+        bdi=_bdi, breaks=breaks, lines=escape, flat=_flat, placeholders=_placeholders, json=as_json
+    )
     made.filters.update(count=counted, integer=integer, fixed=fixed, signed=signed, cut=_cut)
     made.filters.update(marked=marked, is_line=_is_line, table_keys=_table_keys)
-    made.filters["packed"] = lambda html: base64.b64encode(zlib.compress(html.encode("utf-8", "replace"))).decode()
+    made.filters["packed"] = lambda html: base64.b64encode(
+        zlib.compress(html.encode("utf-8", "replace"))
+    ).decode()
     made.filters["words"] = lambda text: len(text.split())
     made.filters["plain"] = lambda key: key.replace("_", " ")
     made.filters["figure"] = lambda value: str(value) if isinstance(value, int) else f"{value:.6g}"
@@ -84,17 +90,25 @@ def environment(package: str = "longmark.report") -> Environment:
 
 
 def _one_line(value: Any) -> Any:
-    return " ".join(value.splitlines()) if isinstance(value, str) and not hasattr(value, "__html__") else value
+    return (
+        " ".join(value.splitlines())
+        if isinstance(value, str) and not hasattr(value, "__html__")
+        else value
+    )
 
 
 def _bdi(foreign: object) -> Markup:
     """A foreign text that cannot turn the direction of the text beside it."""
-    return Markup(f"<bdi>{escape(_one_line(foreign if hasattr(foreign, '__html__') else str(foreign)))}</bdi>")
+    return Markup(
+        f"<bdi>{escape(_one_line(foreign if hasattr(foreign, '__html__') else str(foreign)))}</bdi>"
+    )
 
 
 def breaks(name: str) -> Markup:
     """A name that may be broken after a dot, an underscore, a hyphen or an @ inside it."""
-    return Markup(_BREAK.sub(r"\1<wbr>", str(escape(_one_line(name)))))  # an escaped text has no such place in `&#39;`
+    return Markup(
+        _BREAK.sub(r"\1<wbr>", str(escape(_one_line(name))))
+    )  # an escaped text has no such place in `&#39;`
 
 
 def _flat(value: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
@@ -103,7 +117,10 @@ def _flat(value: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
         if isinstance(entry, dict):
             yield from _flat(entry, f"{before}{key}.")
         else:
-            yield f"{before}{key}", entry if isinstance(entry, str) else orjson.dumps(entry).decode()
+            yield (
+                f"{before}{key}",
+                entry if isinstance(entry, str) else orjson.dumps(entry).decode(),
+            )
 
 
 def _cut(text: str, most: int) -> str:
@@ -118,10 +135,15 @@ def _is_line(value: Any) -> bool:
 def _table_keys(entries: list[Any]) -> list[str]:
     """The heads of a list of objects that is a table, each with values for one line; else nothing."""
     flat = [
-        isinstance(one, dict) and all(_is_line(value) and not isinstance(value, dict | list) for value in one.values())
+        isinstance(one, dict)
+        and all(_is_line(value) and not isinstance(value, dict | list) for value in one.values())
         for one in entries
     ]
-    return list(dict.fromkeys(key for one in entries for key in one)) if len(flat) > 1 and all(flat) else []
+    return (
+        list(dict.fromkeys(key for one in entries for key in one))
+        if len(flat) > 1 and all(flat)
+        else []
+    )
 
 
 def _placeholders(text: str, known: set[str]) -> Markup:
@@ -155,16 +177,22 @@ def refuse_to_destroy(out: Path) -> None:
     """UserError where `out` is no name of a web page, or a file that is not an earlier page of longmark."""
     try:
         if out.is_dir():
-            raise UserError(f"report: {out} is a folder; give a file, as in --out {out / 'report.html'}")
+            raise UserError(
+                f"report: {out} is a folder; give a file, as in --out {out / 'report.html'}"
+            )
         if out.suffix.lower() not in _SUFFIXES:
             raise UserError(
                 f"report: {out} does not end in .html or .htm; give the name of a web page, as in "
                 f"--out {out.with_suffix('.html')}"
             )
         if out.exists() and not _is_page(out):
-            raise UserError(f"report: {out} exists and is not a longmark report; give another --out, or move the file")
+            raise UserError(
+                f"report: {out} exists and is not a longmark report; give another --out, or move the file"
+            )
     except OSError as error:
-        raise UserError(f"report: cannot read {out} ({error.strerror}); give another --out") from error
+        raise UserError(
+            f"report: cannot read {out} ({error.strerror}); give another --out"
+        ) from error
 
 
 def _is_page(path: Path) -> bool:

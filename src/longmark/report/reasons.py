@@ -49,15 +49,23 @@ def _whole(text: str, start: int, end: int) -> bool:
 def marked(text: str, places: Places) -> Markup:
     """A text with the places marked; a mark has the numbers of the quotes that end with it. The beginning of an answer
     has the places up to its own end."""
-    within = {(start, min(end, len(text))): number for (start, end), number in places.items() if start < len(text)}
+    within = {
+        (start, min(end, len(text))): number
+        for (start, end), number in places.items()
+        if start < len(text)
+    }
     cuts = sorted({0, len(text), *(cut for place in within for cut in place)})
     parts = []
     for start, end in pairwise(cuts):
         covering = [place for place in within if place[0] <= start and end <= place[1]]
-        ending = ", ".join(str(number) for number in sorted(within[place] for place in covering if place[1] == end))
+        ending = ", ".join(
+            str(number) for number in sorted(within[place] for place in covering if place[1] == end)
+        )
         part = escape(text[start:end])
         parts.append(
-            Markup('<mark class="quoted" data-quotes="{}">{}</mark>').format(ending, part) if covering else part
+            Markup('<mark class="quoted" data-quotes="{}">{}</mark>').format(ending, part)
+            if covering
+            else part
         )
     return Markup("").join(parts)
 
@@ -72,10 +80,16 @@ def reasons_view(
     for name, head in heads.items():
         row = results.get(name)
         given = Judgements.of(row.evidence) if row else None
-        if row is None or given is None or not any("reason" in one.model_fields_set for one in given.judges):
+        if (
+            row is None
+            or given is None
+            or not any("reason" in one.model_fields_set for one in given.judges)
+        ):
             continue
         judges = []
-        for verdict, model in zip(given.judges, short_models([str(one.model) for one in given.judges]), strict=True):
+        for verdict, model in zip(
+            given.judges, short_models([str(one.model) for one in given.judges]), strict=True
+        ):
             own = verdict.score
             apart = own is not None and (len(given.judges) > 1 or own != row.score)
             sample = "" if verdict.sample is None else f", sample {verdict.sample}"
@@ -86,7 +100,12 @@ def reasons_view(
     if not found:
         return None, {}
     count = sum(bool(judge["reason"]) for one in found.values() for judge in one["judges"])
-    return View("Reasons", counted(count, "reason"), list(found), [("reasons", one) for one in found.values()]), places
+    return View(
+        "Reasons",
+        counted(count, "reason"),
+        list(found),
+        [("reasons", one) for one in found.values()],
+    ), places
 
 
 def mark(rows: Iterable[Row], answer: str | None, places: Places) -> None:
@@ -104,7 +123,13 @@ def _reason(verdict: Judgement, answer: str | None, places: Places) -> dict[str,
         if quote.strip():
             place = place_of(quote, answer or "")
             number = None if place is None else places.setdefault(place, len(places) + 1)
-            quotes.append((quote.strip(_AROUND), number, "" if number or answer is None else "not in the answer"))
+            quotes.append(
+                (
+                    quote.strip(_AROUND),
+                    number,
+                    "" if number or answer is None else "not in the answer",
+                )
+            )
     replies = (verdict.text, verdict.reason_reply, verdict.unreadable_reply, *verdict.replies)
     none = "no score was read" if "replies" in verdict.model_fields_set else "none is recorded"
     return {

@@ -12,9 +12,27 @@ from longmark.records.metric_name import without_endpoint
 from longmark.records.parts import merged_in_part
 from longmark.report.choices import Agreement, agrees
 from longmark.report.choices import bar as choices_bar
-from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale, tick_texts
+from longmark.report.distribution import (
+    Distribution,
+    bin_edges,
+    distribution,
+    offsets,
+    scale,
+    tick_texts,
+)
 from longmark.report.document import table_data
-from longmark.report.format import BY, counted, direction, dollars, duration, fixed, integer, listed, share, upright
+from longmark.report.format import (
+    BY,
+    counted,
+    direction,
+    dollars,
+    duration,
+    fixed,
+    integer,
+    listed,
+    share,
+    upright,
+)
 from longmark.report.page import as_json
 from longmark.report.summary import Cell, Summary, interval_in_words
 from longmark.report.tables import Column, Table
@@ -33,8 +51,13 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     what = f"{counted(total, 'pair' if summary.pairs else 'answer')}{of_systems}"
     metrics = {name.partition(BY)[0] for name in summary.wholes}
     by = _judges(manifests)
-    files = {str(manifest.data.get("source") or "").replace("\\", "/").rpartition("/")[2] for manifest in manifests}
-    file = files.pop() if len(files) == 1 else ""  # records that were given from Python have no file
+    files = {
+        str(manifest.data.get("source") or "").replace("\\", "/").rpartition("/")[2]
+        for manifest in manifests
+    }
+    file = (
+        files.pop() if len(files) == 1 else ""
+    )  # records that were given from Python have no file
     source = f"Read from {upright(file)}, scored" if "." in file else "Scored"
     cells = [cell for cell in summary.cells if cell.metric in summary.wholes]
     missing, of = sum(cell.n - cell.scored for cell in cells), sum(cell.n for cell in cells)
@@ -59,7 +82,9 @@ def _judges(manifests: Sequence[Manifest]) -> str:
     for name in models:
         short = upright(without_endpoint(name)) or upright(name)
         counts[short] = counts.get(short, 0) + 1
-    shown = [name if count == 1 else f"{name} (at {count} addresses)" for name, count in counts.items()]
+    shown = [
+        name if count == 1 else f"{name} (at {count} addresses)" for name, count in counts.items()
+    ]
     return f" by {listed(shown)}" if shown else " without a model"
 
 
@@ -87,19 +112,27 @@ def _computed(manifest: Manifest) -> str:
         return ""
 
 
-def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read: Sequence[str] = ()) -> list[str]:
+def notices(
+    manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read: Sequence[str] = ()
+) -> list[str]:
     """What a reader must know before believing the page: runs that have not ended, runs made with other settings,
     how many of the answers were cut off. read: what the readers left out."""
     found = [upright(line) for line in read]
     if cut:
         cut_off = f"{integer(cut)} of {counted(answers, 'answer')} {'was' if cut == 1 else 'were'} cut off"
-        found.append(f"{cut_off} at the generator’s token limit. Only the text up to the limit was scored.")
+        found.append(
+            f"{cut_off} at the generator’s token limit. Only the text up to the limit was scored."
+        )
     for manifest in manifests:
         name = upright(manifest.folder.name)
         for judge in manifest.unreadable:
             replies = "; ".join(f"“{text}”" for text in dict.fromkeys(judge.replies))
             ended = f"In the run {name}" if manifest.ended else f"The run {name} was stopped:"
-            others = f" --keep-going computes the others.{_computed(manifest)}" if not manifest.ended else ""
+            others = (
+                f" --keep-going computes the others.{_computed(manifest)}"
+                if not manifest.ended
+                else ""
+            )
             found.append(upright(f"{ended} {judge}. The first replies: {replies}.{others}"))
         if merged_in_part(manifest.data):
             found.append(
@@ -114,10 +147,14 @@ def notices(manifests: Sequence[Manifest], answers: int = 0, cut: int = 0, read:
         examples = manifest.data.get("examples")
         skipped = examples.get("skipped") if isinstance(examples, dict) else 0
         if skipped:
-            found.append(f"The run {name} skipped {upright(str(skipped))} bad records of its file (--skip-bad).")
+            found.append(
+                f"The run {name} skipped {upright(str(skipped))} bad records of its file (--skip-bad)."
+            )
     settings = [{**manifest.fixed, "judging": None, **manifest.judging} for manifest in manifests]
     keys = {key for one in settings for key in one}
-    differing = [key for key in sorted(keys) if any(one.get(key) != settings[0].get(key) for one in settings)]
+    differing = [
+        key for key in sorted(keys) if any(one.get(key) != settings[0].get(key) for one in settings)
+    ]
     if differing:
         found.append(
             f"The runs were made with different settings ({listed(differing, 99)}). A difference between their scores "
@@ -150,7 +187,12 @@ def score_table(
                 at = scale((edges[0], edges[-1]), 0, 100)
                 label = f"{titles[metric]}: mean {shown['mean']} on an axis from {edges[0]:g} to {edges[-1]:g}"
                 ends = list(map(at, cell.interval)) if cell.interval else None
-                shown["bar"] = {"kind": kind_of(facts, cell.mean), "mean": at(cell.mean), "ends": ends, "label": label}
+                shown["bar"] = {
+                    "kind": kind_of(facts, cell.mean),
+                    "mean": at(cell.mean),
+                    "ends": ends,
+                    "label": label,
+                }
             found[cell.system] = shown
         shown_limits = "a, tie or b" if summary.pairs else limits(facts)
         yield metric, shown_limits, [found.get(system) for system in summary.systems]
@@ -176,8 +218,18 @@ def limits(facts: MetricFacts) -> str:
     if not facts.declared:
         return "bounds and direction not known"
     lo, hi = ("" if end is None else f"{end:g}" for end in (facts.lo, facts.hi))
-    ends = f"{lo} to {hi}" if lo and hi else f"from {lo}" if lo else f"up to {hi}" if hi else "no bounds"
-    return f"{ends}, {'' if facts.higher_is_better is not None else 'direction: '}{direction(facts)}"
+    ends = (
+        f"{lo} to {hi}"
+        if lo and hi
+        else f"from {lo}"
+        if lo
+        else f"up to {hi}"
+        if hi
+        else "no bounds"
+    )
+    return (
+        f"{ends}, {'' if facts.higher_is_better is not None else 'direction: '}{direction(facts)}"
+    )
 
 
 def cards(index: Observations, summary: Summary) -> Iterator[dict[str, Any]]:
@@ -190,7 +242,12 @@ def cards(index: Observations, summary: Summary) -> Iterator[dict[str, Any]]:
         edges = _edges(facts, cells) or (0.0, 1.0)
         number = index.metrics.index(metric)
         spreads = [
-            distribution(cell.system, index.ascending(number, summary.systems.index(cell.system)), cell.mean, edges)
+            distribution(
+                cell.system,
+                index.ascending(number, summary.systems.index(cell.system)),
+                cell.mean,
+                edges,
+            )
             for cell in cells
             if cell.mean is not None
         ]
@@ -211,16 +268,32 @@ def cards(index: Observations, summary: Summary) -> Iterator[dict[str, Any]]:
         said.add(facts.summary)
 
 
-def _numbers(metric: str, spreads: Sequence[Distribution], edges: Sequence[str], places: int) -> dict[str, Any]:
+def _numbers(
+    metric: str, spreads: Sequence[Distribution], edges: Sequence[str], places: int
+) -> dict[str, Any]:
     """What the figures of a card draw: counts by bin, then the five numbers of the box plot and the mean."""
     rows = []
     for i in range(len(edges) - 1):
         until = "to" if i == len(edges) - 2 else "to below"
-        rows.append((f"{edges[i]} {until} {edges[i + 1]}", *(integer(spread.counts[i]) for spread in spreads)))
-    names = {"least": "minimum", "q1": "lower quartile", "q3": "upper quartile", "greatest": "maximum"}
+        rows.append(
+            (
+                f"{edges[i]} {until} {edges[i + 1]}",
+                *(integer(spread.counts[i]) for spread in spreads),
+            )
+        )
+    names = {
+        "least": "minimum",
+        "q1": "lower quartile",
+        "q3": "upper quartile",
+        "greatest": "maximum",
+    }
     for name in ("least", "q1", "median", "q3", "greatest", "mean"):
-        rows.append((names.get(name, name), *(fixed(getattr(spread, name), places) for spread in spreads)))
-    systems = (Column(spread.system, kind="number", key=f"scores: {i}") for i, spread in enumerate(spreads))
+        rows.append(
+            (names.get(name, name), *(fixed(getattr(spread, name), places) for spread in spreads))
+        )
+    systems = (
+        Column(spread.system, kind="number", key=f"scores: {i}") for i, spread in enumerate(spreads)
+    )
     table = Table("numbers", f"Numbers of {metric}", (Column("Scores"), *systems), rows)
     return {**table_data(table), "broad": False}  # a phone shows it as a table too
 
@@ -232,7 +305,9 @@ def cost(index: Observations, manifests: Sequence[Manifest]) -> dict[str, Any] |
     """Calls, cost, cache and reuse: of the sessions as `tiles`, `notice` on sessions without an end, and a `table` by
     metric and system. None where nothing is known of them: files of rows that record no call."""
     known = {
-        label for label, (run, _) in zip(index.systems(), index.runs_and_names(), strict=True) if manifests[run].data
+        label
+        for label, (run, _) in zip(index.systems(), index.runs_and_names(), strict=True)
+        if manifests[run].data
     }
     spent = [entry for entry in index.spent() if entry.usage.calls or entry.system in known]
     if not spent:
@@ -251,14 +326,25 @@ def cost(index: Observations, manifests: Sequence[Manifest]) -> dict[str, Any] |
     return {
         "tiles": _tiles(recorded or [asdict(total)], len(sessions) if recorded else 0),
         "notice": notice if len(recorded) < len(sessions) else "",
-        "table": table_data(Table("cost", "Cost by metric", _COST, spent if total.calls else (), _PAID), most=None),
+        "table": table_data(
+            Table("cost", "Cost by metric", _COST, spent if total.calls else (), _PAID), most=None
+        ),
     }
 
 
 _COST = (
-    *(Column("Metric"), Column("System"), Column("Calls", "usage.calls"), Column("From cache", "usage.from_cache")),
+    *(
+        Column("Metric"),
+        Column("System"),
+        Column("Calls", "usage.calls"),
+        Column("From cache", "usage.from_cache"),
+    ),
     Column("Prompt tokens", "usage.prompt_tokens"),
-    Column("Reused", lambda one: share(one.usage.cached_prompt_tokens, one.usage.prompt_tokens), kind="number"),
+    Column(
+        "Reused",
+        lambda one: share(one.usage.cached_prompt_tokens, one.usage.prompt_tokens),
+        kind="number",
+    ),
     Column("Completion tokens", "usage.completion_tokens"),
     Column("Cost", lambda one: dollars(one.usage.usd), kind="number"),
 )
@@ -274,7 +360,11 @@ def _sum(sessions: Iterable[dict[str, Any]], key: str) -> float:
 
 def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> list[tuple[str, str, str]]:
     """of: how many sessions there were in all, 0 where the figures are those of the rows."""
-    during = counted(of, "session") if len(sessions) == of else f"{integer(len(sessions))} of {counted(of, 'session')}"
+    during = (
+        counted(of, "session")
+        if len(sessions) == of
+        else f"{integer(len(sessions))} of {counted(of, 'session')}"
+    )
     cached = _sum(sessions, "from_cache")
     # a session counts the calls that were sent, a row all calls that it asked for
     asked = _sum(sessions, "calls") + (cached if of else 0)
@@ -282,14 +372,35 @@ def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> list[tuple[str, str, 
     known = all(isinstance(session.get("usd"), int | float) for session in sessions)
     usd = dollars(_sum(sessions, "usd") if known else None)
     tiles = [
-        ("Model calls", integer(asked), f"{integer(cached)} from the call cache ({share(cached, asked)})"),
-        ("Prompt tokens", integer(prompt), f"{share(reused, prompt)} reused by prefix sharing ({integer(reused)})"),
-        ("Completion tokens", integer(_sum(sessions, "completion_tokens")), "written by the models"),
+        (
+            "Model calls",
+            integer(asked),
+            f"{integer(cached)} from the call cache ({share(cached, asked)})",
+        ),
+        (
+            "Prompt tokens",
+            integer(prompt),
+            f"{share(reused, prompt)} reused by prefix sharing ({integer(reused)})",
+        ),
+        (
+            "Completion tokens",
+            integer(_sum(sessions, "completion_tokens")),
+            "written by the models",
+        ),
         ("Cost", usd, f"in {during}" if of else "when first made"),
     ]
     if of:
-        retries, limited = integer(_sum(sessions, "retries")), integer(_sum(sessions, "rate_limited"))
-        tiles.append(("Requests", integer(_sum(sessions, "requests")), f"{retries} retries, {limited} rate-limited"))
+        retries, limited = (
+            integer(_sum(sessions, "retries")),
+            integer(_sum(sessions, "rate_limited")),
+        )
+        tiles.append(
+            (
+                "Requests",
+                integer(_sum(sessions, "requests")),
+                f"{retries} retries, {limited} rate-limited",
+            )
+        )
         tiles.append(("Time", duration(_sum(sessions, "seconds")), f"in {during}"))
     return tiles
 
@@ -303,7 +414,8 @@ def provenance(manifest: Manifest) -> dict[str, Any]:
             **data,
             **manifest.fixed,
             **environment,
-            "models": {role: ", ".join(names) for role, names in manifest.models.items()} or "no model",
+            "models": {role: ", ".join(names) for role, names in manifest.models.items()}
+            or "no model",
         }
         if data
         else {}
@@ -312,7 +424,8 @@ def provenance(manifest: Manifest) -> dict[str, Any]:
         shown.pop(key, None)
     return {
         "name": manifest.folder.name,
-        "facts": {key.replace("_", " ").capitalize(): fact for key, fact in shown.items()} or {"Settings": _UNKNOWN},
+        "facts": {key.replace("_", " ").capitalize(): fact for key, fact in shown.items()}
+        or {"Settings": _UNKNOWN},
         "sessions": manifest.sessions,
         "packages": environment.get("packages") or _UNKNOWN,
         "raw": as_json(data) if data else "",

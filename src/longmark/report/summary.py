@@ -91,7 +91,9 @@ class Summary:
     def interval_name(self) -> str:
         """The head of the column of CIs, which names the method and, where a cluster has several rows, the clusters."""
         over = f" over {self.clusters}" if any(cell.clusters for cell in self.cells) else ""
-        return interval_name(f"{HALL}{over}" if any(cell.method == HALL for cell in self.cells) else "")
+        return interval_name(
+            f"{HALL}{over}" if any(cell.method == HALL for cell in self.cells) else ""
+        )
 
     @property
     def clusters(self) -> str:
@@ -102,7 +104,12 @@ class Summary:
         return [cell for cell in self.cells if cell.metric == metric]
 
     def decimals(self, metric: str) -> int:
-        seen = [end for cell in self.of(metric) for end in (cell.least, cell.greatest) if end is not None]
+        seen = [
+            end
+            for cell in self.of(metric)
+            for end in (cell.least, cell.greatest)
+            if end is not None
+        ]
         return decimals(self.facts[metric], min(seen, default=None), max(seen, default=None))
 
 
@@ -122,7 +129,9 @@ def summarise(
         return summary_of(index, manifests, limits)
 
 
-def summary_of(index: Observations, manifests: Iterable[Manifest], limits: Collection[Limit] = ()) -> Summary:
+def summary_of(
+    index: Observations, manifests: Iterable[Manifest], limits: Collection[Limit] = ()
+) -> Summary:
     manifests = list(manifests)
     facts, names, systems = index.facts(manifests), index.metrics, index.systems()
     pairs = bool(manifests) and all(manifest.of_pairs for manifest in manifests)
@@ -134,7 +143,9 @@ def summary_of(index: Observations, manifests: Iterable[Manifest], limits: Colle
     for key, groups in index.grouped():
         fact = facts[names[key[0]]]
         scores = bounded[key] = _bounded(fact)
-        means[key] = mean_of_groups(groups if scores is None else _counted(groups, scores), (fact.lo, fact.hi))
+        means[key] = mean_of_groups(
+            groups if scores is None else _counted(groups, scores), (fact.lo, fact.hi)
+        )
     unscored, beyond = index.unscored(), {limit: index.beyond(limit) for limit in limits}
     cells = []
     for name in facts:
@@ -143,19 +154,35 @@ def summary_of(index: Observations, manifests: Iterable[Manifest], limits: Colle
                 continue
             mean = means.get(key) or mean_of_groups(())
             rows, scored, least, greatest = counts[key]
-            cell = Cell(name, label, rows, scored, mean.value, mean.ends, least, greatest, unscored.get(key, ()))
+            cell = Cell(
+                name,
+                label,
+                rows,
+                scored,
+                mean.value,
+                mean.ends,
+                least,
+                greatest,
+                unscored.get(key, ()),
+            )
             cell = replace(cell, method=mean.method, reason=mean.reason or "")
             cell = replace(cell, clusters=mean.clusters, effective=mean.effective)
             if pairs:
                 count = Counter(index.ascending(key[0], system))
-                of = (count[1.0] / max(scored, 1), count[0.0] / max(scored, 1), count[-1.0] / max(scored, 1))
+                of = (
+                    count[1.0] / max(scored, 1),
+                    count[0.0] / max(scored, 1),
+                    count[-1.0] / max(scored, 1),
+                )
                 cell = replace(cell, choices=of)
             of_limits = {limit: found.get(key, Extremes()) for limit, found in beyond.items()}
             cells.append(replace(cell, bounded=bounded.get(key), counts=of_limits))
     lines = (one.line(name) for name in names for one in index.signatures(name) if one.version)
     signatures = tuple(dict.fromkeys(lines))
     notices = (*index.notices, *_small(cells, index.slices))
-    return Summary(tuple(cells), facts, tuple(systems), index.cluster, notices, signatures, tuple(index.slices))
+    return Summary(
+        tuple(cells), facts, tuple(systems), index.cluster, notices, signatures, tuple(index.slices)
+    )
 
 
 def _small(cells: Iterable[Cell], slices: Collection[str]) -> Iterator[str]:
@@ -178,7 +205,11 @@ def _counted(groups: Iterable[Sequence[float]], scores: BoundedScores) -> Iterat
 
 
 def _bounded(facts: MetricFacts) -> BoundedScores | None:
-    return None if facts.lo is None or facts.hi is None or not facts.bounded else BoundedScores(facts.lo, facts.hi)
+    return (
+        None
+        if facts.lo is None or facts.hi is None or not facts.bounded
+        else BoundedScores(facts.lo, facts.hi)
+    )
 
 
 def interval_name(method: str) -> str:
@@ -200,7 +231,11 @@ def score_table(summary: Summary) -> Table:
         *(Column("metric"), Column("system")),
         *(choices if summary.pairs else means),
         Column("scored / total", lambda cell: f"{cell.scored} / {cell.n}", kind="number"),
-        *([Column(summary.clusters, lambda cell: cell.clusters or cell.scored, kind="number")] if clustered else ()),
+        *(
+            [Column(summary.clusters, lambda cell: cell.clusters or cell.scored, kind="number")]
+            if clustered
+            else ()
+        ),
         Column("why unscored", lambda cell: reasons_in_words(cell.unscored)),
     )
     return Table("scores", "Scores", columns, summary.cells)
@@ -223,7 +258,10 @@ def figures(summary: Summary) -> Table:
         Column("ci_upper", lambda cell: cell.interval and cell.interval[1]),
         *(Column("scored"), Column("total", "n"), Column("least"), Column("greatest")),
         Column("unscored", lambda cell: reasons_in_words(cell.unscored)),
-        *(Column("ci_method", "method"), Column("clusters", lambda cell: cell.clusters or cell.scored)),
+        *(
+            Column("ci_method", "method"),
+            Column("clusters", lambda cell: cell.clusters or cell.scored),
+        ),
     )
     return Table("scores", "Scores", columns, summary.cells)
 

@@ -100,7 +100,9 @@ class Basis:
 
     def known(self, claim: SupportedClaim) -> list[int]:
         """The numbers of the passages that entail a claim, of those that the example has."""
-        return [n for n in claim.passages if n > 0 and (self.passages is None or n <= self.passages)]
+        return [
+            n for n in claim.passages if n > 0 and (self.passages is None or n <= self.passages)
+        ]
 
     def together(self, states: set[str]) -> str:
         """The state of a sentence whose claims have these states."""
@@ -118,25 +120,43 @@ def support_view(its: Shared) -> View | None:
     by_reference = any(one.reference for one in own)
     heads = ["Claim of the answer", "Passages", *(["Reference"] if by_reference else [])]
     lines = [
-        [Cell("words", one.claim), Cell("line", _numbers(one)), *([Cell("line", one.reference or "–")] * by_reference)]
+        [
+            Cell("words", one.claim),
+            Cell("line", _numbers(one)),
+            *([Cell("line", one.reference or "–")] * by_reference),
+        ]
         for one in own
     ]
     blocks: list[Block] = [("table", heads, lines, "claim", "")] if lines else []
     if expected:
         known = [
-            [Cell("words", one.claim), Cell("line", one.answer or "–"), Cell("line", _numbers(one))] for one in expected
+            [Cell("words", one.claim), Cell("line", one.answer or "–"), Cell("line", _numbers(one))]
+            for one in expected
         ]
-        blocks.append(("table", ["Claim of the reference", "Answer", "Passages"], known, "claim", ""))
+        blocks.append(
+            ("table", ["Claim of the reference", "Answer", "Passages"], known, "claim", "")
+        )
     shown = ("claims", "reference_claims")
-    rest = {part: {key: one for key, one in row.evidence.items() if key not in shown} for part, row in its.rows.items()}
+    rest = {
+        part: {key: one for key, one in row.evidence.items() if key not in shown}
+        for part, row in its.rows.items()
+    }
     if rest := {part.replace("_", " ") or its.metric: more for part, more in rest.items() if more}:
         blocks.append(("fold", "More of the evidence", rest))
     supported = sum(basis.supports(one) for one in own)
-    says = {"contexts": " supported by a passage", "references": " in the reference", "": ""}[basis.source]
-    count = f"{supported} of {counted(len(own), 'claim')}{says}" if says else counted(len(own), "claim")
+    says = {"contexts": " supported by a passage", "references": " in the reference", "": ""}[
+        basis.source
+    ]
+    count = (
+        f"{supported} of {counted(len(own), 'claim')}{says}" if says else counted(len(own), "claim")
+    )
     if declined := sum(basis.state(one) == _DECLINED for one in own):
         count += f", {declined} only say{'s' * (declined == 1)} that there is no answer"
-    return View("Claims and what supports them", count, list(its.rows), blocks) if own or expected else None
+    return (
+        View("Claims and what supports them", count, list(its.rows), blocks)
+        if own or expected
+        else None
+    )
 
 
 def _claims(rows: Iterable[Row]) -> tuple[list[SupportedClaim], list[ExpectedClaim]]:
@@ -155,7 +175,10 @@ def _numbers(one: SupportedClaim | ExpectedClaim) -> str:
 
 
 def sentences_view(
-    answer: str | None, contexts: Sequence[Context], rows: Mapping[str, Row], facts: Mapping[str, MetricFacts]
+    answer: str | None,
+    contexts: Sequence[Context],
+    rows: Mapping[str, Row],
+    facts: Mapping[str, MetricFacts],
 ) -> list[Piece]:
     """The answer in pieces, with what rows of the views `support` and `graph` say of them; empty where they say
     nothing. A piece without a text, at the end, has what fits nowhere."""
@@ -167,14 +190,19 @@ def sentences_view(
         own, expected = _claims(of_view["support"].values())
     except ValueError:
         own, expected = [], []
-    basis = Basis.of(((row, facts[name]) for name, row in of_view["support"].items()), len(contexts))
+    basis = Basis.of(
+        ((row, facts[name]) for name, row in of_view["support"].items()), len(contexts)
+    )
     absent = {
         one.claim: _missing(one.claim, one.passages, "the reference", one.answer == CONTRADICTS)
         for one in expected
         if one.answer not in (None, ENTAILS)
     }
     for row in of_view["graph"].values():
-        absent |= {text: _missing(text, [], listed(sources) if sources else "") for text, sources in _uncovered(row)}
+        absent |= {
+            text: _missing(text, [], listed(sources) if sources else "")
+            for text, sources in _uncovered(row)
+        }
     if not answer or not (own or absent):
         return []
     pieces = _pieces(answer)
@@ -207,7 +235,12 @@ def _pieces(answer: str) -> list[Piece]:
 
 
 def _place(
-    text: str, quote: str | None, answer: str, pieces: Sequence[Piece], having: Sequence[set[str]], least: float
+    text: str,
+    quote: str | None,
+    answer: str,
+    pieces: Sequence[Piece],
+    having: Sequence[set[str]],
+    least: float,
 ) -> Piece | None:
     """The piece that a text belongs to: where its quote begins, else the first with most of its words."""
     if quote and (at := place_of(quote, answer)):
@@ -227,16 +260,21 @@ def _note(claim: SupportedClaim, contexts: Sequence[Context], basis: Basis) -> d
     state, passages = basis.state(claim), basis.known(claim)
     if state == _DECLINED:
         return {"state": state, "claim": claim.claim, "says": _SAYS_DECLINED, "passages": []}
-    by_reference = {ENTAILS: "the reference says it", CONTRADICTS: "the reference contradicts it"}.get(
-        claim.reference or "", ""
-    )
+    by_reference = {
+        ENTAILS: "the reference says it",
+        CONTRADICTS: "the reference contradicts it",
+    }.get(claim.reference or "", "")
     if basis.source == "references":
         says = by_reference or ("the reference does not say it" if claim.reference else "")
     elif passages:
         says = f"passage{'s' * (len(passages) > 1)} {listed(list(map(str, passages)), 9)}"
         says += f"; {by_reference}" * (claim.reference == CONTRADICTS)
     elif basis.source:
-        absent = f" (the example has no passage {listed(list(map(str, claim.passages)), 9)})" if claim.passages else ""
+        absent = (
+            f" (the example has no passage {listed(list(map(str, claim.passages)), 9)})"
+            if claim.passages
+            else ""
+        )
         says = "; ".join(filter(None, ["no passage says it" + absent, by_reference]))
     else:
         says = by_reference
@@ -262,10 +300,19 @@ def _sentences(passage: str) -> list[tuple[str, set[str]]]:
     return [(sentence, words([sentence])) for sentence in sentences(passage)]
 
 
-def _missing(text: str, passages: Sequence[int], source: str, contradicted: bool = False) -> dict[str, Any]:
+def _missing(
+    text: str, passages: Sequence[int], source: str, contradicted: bool = False
+) -> dict[str, Any]:
     said = [source] if source else []
-    said += [f"passage{'s' if len(passages) > 1 else ''} {listed(list(map(str, passages)), 9)}"] if passages else []
-    return {"text": text, "sources": (listed(said) if said else "") + "; the answer contradicts it" * contradicted}
+    said += (
+        [f"passage{'s' if len(passages) > 1 else ''} {listed(list(map(str, passages)), 9)}"]
+        if passages
+        else []
+    )
+    return {
+        "text": text,
+        "sources": (listed(said) if said else "") + "; the answer contradicts it" * contradicted,
+    }
 
 
 def _uncovered(row: Row) -> list[tuple[str, tuple[str, ...]]]:
@@ -280,5 +327,8 @@ def _uncovered(row: Row) -> list[tuple[str, tuple[str, ...]]]:
 def quotes_in(piece: Piece, quoted: Places) -> Places:
     """The places of quotes in a piece, counted from its beginning."""
     end = piece.start + len(piece.text)
-    found = {(max(a, piece.start) - piece.start, min(b, end) - piece.start): n for (a, b), n in quoted.items()}
+    found = {
+        (max(a, piece.start) - piece.start, min(b, end) - piece.start): n
+        for (a, b), n in quoted.items()
+    }
     return {place: number for place, number in found.items() if place[0] < place[1]}

@@ -90,12 +90,16 @@ class Column:
 
     @property
     def field(self) -> str:
-        return self.key or "_".join("".join(c if c.isalnum() else " " for c in self.name.casefold()).split())
+        return self.key or "_".join(
+            "".join(c if c.isalnum() else " " for c in self.name.casefold()).split()
+        )
 
     @property
     def fields(self) -> tuple[str, ...]:
         ends = (f"{self.field}_low", f"{self.field}_high")
-        estimate = tuple(self.field if one == "value" else f"{self.field}_{one}" for one in _OF_ESTIMATES)
+        estimate = tuple(
+            self.field if one == "value" else f"{self.field}_{one}" for one in _OF_ESTIMATES
+        )
         fields = {"extremes": ends, "estimate": estimate, "value": estimate}
         return fields.get(self.kind, (self.field,))
 
@@ -124,13 +128,19 @@ class Table:
         fields = [field for column in self.columns for field in column.fields]
         if len(set(fields)) < len(fields):
             raise ValueError(f"table {self.name}: two columns share a key: {', '.join(fields)}")
-        own = all(callable(column.get) for column in self.columns)  # how to read an item, which may be a tuple
+        own = all(
+            callable(column.get) for column in self.columns
+        )  # how to read an item, which may be a tuple
         tuples = [] if own else [item for item in self.items if type(item) is tuple]
         for row in tuples:
             if len(row) != len(self.columns):
-                raise ValueError(f"table {self.name}: {len(self.columns)} columns, but a row of {len(row)} cells")
+                raise ValueError(
+                    f"table {self.name}: {len(self.columns)} columns, but a row of {len(row)} cells"
+                )
         getters = [_getter(column, i, bool(tuples)) for i, column in enumerate(self.columns)]
-        object.__setattr__(self, "rows", tuple(tuple(get(item) for get in getters) for item in self.items))
+        object.__setattr__(
+            self, "rows", tuple(tuple(get(item) for get in getters) for item in self.items)
+        )
 
     def is_numeric(self, place: int) -> bool:
         """Whether the column at this place is set to the right: it says so, or holds nothing but numbers."""
@@ -138,7 +148,9 @@ class Table:
         if column.kind or column.places is not None:
             return column.numeric
         cells = [row[place] for row in self.rows if row[place] is not None]
-        return bool(cells) and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells)
+        return bool(cells) and all(
+            isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells
+        )
 
 
 def _getter(column: Column, place: int, tuples: bool) -> Callable[[Any], Cell]:
@@ -155,8 +167,12 @@ def cell_text(cell: Cell, column: Column) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, Estimate):
-        value, low, high = (_number(one, column.places) for one in (cell.value, cell.low, cell.high))
-        return f"{value} [{low}, {high}]" if cell.low is not None and column.kind != "value" else value
+        value, low, high = (
+            _number(one, column.places) for one in (cell.value, cell.low, cell.high)
+        )
+        return (
+            f"{value} [{low}, {high}]" if cell.low is not None and column.kind != "value" else value
+        )
     if isinstance(cell, Range):
         low, high = _number(cell.low, column.places), _number(cell.high, column.places)
         return low if cell.low == cell.high else f"{low} to {high}"
@@ -191,7 +207,9 @@ def readable(table: Table) -> Table:
     places = [i for i, column in enumerate(table.columns) if column.kind == "estimate"]
     if places and table.unit is not None:
         table = _with_counts(table, places)
-    return _kept(table, lambda i: not i or not table.rows or any(not is_empty(row[i]) for row in table.rows))
+    return _kept(
+        table, lambda i: not i or not table.rows or any(not is_empty(row[i]) for row in table.rows)
+    )
 
 
 def _with_counts(table: Table, places: Sequence[int]) -> Table:
@@ -207,10 +225,19 @@ def _with_counts(table: Table, places: Sequence[int]) -> Table:
     rows: list[list[Cell]] = []
     for row, of, row_cells in zip(table.rows, made, cells, strict=True):
         own: list[Cell] = [_count(of), _clusters(of)] if table.unit else []
-        names = [table.columns[i].name for i, one in zip(places, row_cells, strict=True) if one is not None]
+        names = [
+            table.columns[i].name
+            for i, one in zip(places, row_cells, strict=True)
+            if one is not None
+        ]
         why, said = _reasons(names, of), [cell for cell in row if isinstance(cell, str)]
         rows.append(
-            [*row[:last], *own, *row[last:], "; ".join(w for w in why if not any(w in x for x in said)) or None]
+            [
+                *row[:last],
+                *own,
+                *row[last:],
+                "; ".join(w for w in why if not any(w in x for x in said)) or None,
+            ]
         )
     columns = (*table.columns[:last], *heads[:-1], *table.columns[last:], heads[-1])
     table = replace(table, note=f"{table.note} {brackets(table)}".strip())
@@ -236,7 +263,9 @@ def _reasons(names: Sequence[str], of: Sequence[Estimate]) -> list[str]:
     for name, one in zip(names, of, strict=True):
         for text in filter(None, dict.fromkeys((one.reason, one.remark))):
             why.setdefault(text, []).append(name)
-    return [text if len(its) == len(of) else f"{', '.join(its)}: {text}" for text, its in why.items()]
+    return [
+        text if len(its) == len(of) else f"{', '.join(its)}: {text}" for text, its in why.items()
+    ]
 
 
 def _estimate(cell: Cell) -> Estimate | None:
@@ -264,7 +293,9 @@ def main_columns(table: Table) -> Table:
 
 
 def _kept(table: Table, keep: Callable[[int], bool]) -> Table:
-    columns = tuple(replace(one, get=itemgetter(i)) for i, one in enumerate(table.columns) if keep(i))
+    columns = tuple(
+        replace(one, get=itemgetter(i)) for i, one in enumerate(table.columns) if keep(i)
+    )
     return replace(table, columns=columns, items=[list(row) for row in table.rows])
 
 
@@ -277,14 +308,23 @@ def texts(table: Table, bold: str = "{}*", escape: Callable[[str], str] = str) -
     """The cells of all rows, for people. bold: the form of the best cell of a column; escape: for each cell."""
     rows = []
     for row in table.rows:
-        cells = [escape(cell_text(cell, column)) for cell, column in zip(row, table.columns, strict=True)]
-        rows.append([bold.format(text) if is_best(cell) else text for text, cell in zip(cells, row, strict=True)])
+        cells = [
+            escape(cell_text(cell, column)) for cell, column in zip(row, table.columns, strict=True)
+        ]
+        rows.append(
+            [
+                bold.format(text) if is_best(cell) else text
+                for text, cell in zip(cells, row, strict=True)
+            ]
+        )
     return rows
 
 
 def _heads(table: Table) -> tuple[list[str], list[bool]]:
     """The heads, and which columns are set to the right."""
-    return [one_line(column.name) for column in table.columns], [table.is_numeric(i) for i in range(len(table.columns))]
+    return [one_line(column.name) for column in table.columns], [
+        table.is_numeric(i) for i in range(len(table.columns))
+    ]
 
 
 def as_text(table: Table) -> str:
@@ -295,7 +335,9 @@ def as_text(table: Table) -> str:
     return tabulated([heads, *texts(table)], (), "plain", right) + "\n"
 
 
-def tabulated(rows: Sequence[Sequence[str]], heads: Sequence[str], form: str, right: Sequence[bool]) -> str:
+def tabulated(
+    rows: Sequence[Sequence[str]], heads: Sequence[str], form: str, right: Sequence[bool]
+) -> str:
     """Cells in a form of tabulate, as they are. right: which columns are set to the right."""
     from tabulate import tabulate
 
@@ -307,7 +349,12 @@ def as_markdown(table: Table) -> str:
     """A table for a README or an issue; what Markdown would read as markup is escaped."""
     table = readable(table)
     heads, right = _heads(table)
-    return tabulated(texts(table, "**{}**", markdown), [markdown(head) for head in heads], "pipe", right) + "\n"
+    return (
+        tabulated(
+            texts(table, "**{}**", markdown), [markdown(head) for head in heads], "pipe", right
+        )
+        + "\n"
+    )
 
 
 def as_html(table: Table) -> str:
@@ -334,8 +381,12 @@ def as_latex(table: Table, of: str = "") -> str:
         if fits(_plain_texts(shown)):
             break
     if missing := ", ".join(column.name for column in full.columns if column.spare > most):
-        note = f"{note} Left out for lack of room, but in the CSV file: {one_line(missing)}.".strip()
-    return latex(f"{of}:{table.name}" if of else table.name, one_line(table.title), _plain_texts(shown), note)
+        note = (
+            f"{note} Left out for lack of room, but in the CSV file: {one_line(missing)}.".strip()
+        )
+    return latex(
+        f"{of}:{table.name}" if of else table.name, one_line(table.title), _plain_texts(shown), note
+    )
 
 
 def _plain_texts(table: Table) -> Texts:
@@ -374,7 +425,9 @@ def _plain(row: Sequence[Cell], columns: Sequence[Column]) -> list[str | int | f
     return plain
 
 
-def write_tables(tables: Iterable[Table], folder: Path, of: str = "", signatures: Sequence[str] = ()) -> None:
+def write_tables(
+    tables: Iterable[Table], folder: Path, of: str = "", signatures: Sequence[str] = ()
+) -> None:
     """Writes NAME.csv, NAME.md, NAME.tex and NAME.json of every table. of: what they belong to, for their labels in
     LaTeX, since two documents may have tables of one name; signatures: of the scores, for JSON. UserError where the
     folder cannot be had."""
@@ -382,7 +435,12 @@ def write_tables(tables: Iterable[Table], folder: Path, of: str = "", signatures
     for table in tables:
         title, note = markdown(one_line(table.title)), markdown(one_line(readable(table).note))
         document = f"## {title}\n\n{as_markdown(table)}" + (f"\n{note}\n" if note else "")
-        forms = (as_csv(table).encode(), document.encode(), as_latex(table, of).encode(), as_json(table, signatures))
+        forms = (
+            as_csv(table).encode(),
+            document.encode(),
+            as_latex(table, of).encode(),
+            as_json(table, signatures),
+        )
         for suffix, data in zip(_SUFFIXES, forms, strict=True):
             with replacing(folder / f"{table.name}.{suffix}") as file:
                 file.write(data)
@@ -417,7 +475,10 @@ def print_table(table: Table, console: Console) -> None:
         words = [max(map(len, head.split()), default=0) for head in heads]
         widths = [max(pair) for pair in zip(cells, words, strict=True)]
         last = widths[-1] if right[-1] else min(widths[-1], max(_NARROW, words[-1]))
-        spare = sorted((i for i in range(1, end) if table.columns[i].spare), key=lambda i: table.columns[i].spare)
+        spare = sorted(
+            (i for i in range(1, end) if table.columns[i].spare),
+            key=lambda i: table.columns[i].spare,
+        )
         while spare and room(last) < min(widths[0], _WISHED):
             shown.remove(spare.pop())
         first = min(widths[0], max(_FIRST, room(last)))
@@ -430,7 +491,13 @@ def print_table(table: Table, console: Console) -> None:
 
     if end:
         widths[0], widths[end] = first, min(widths[end], last + room(last) - first)
-    drawn = Drawn(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="bold")
+    drawn = Drawn(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        collapse_padding=True,
+        header_style="bold",
+    )
     for place in shown:
         side: Any = "right" if right[place] else "left"
         drawn.add_column(Text(heads[place]), justify=side, overflow="fold", width=widths[place])

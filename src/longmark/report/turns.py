@@ -36,11 +36,24 @@ def turns_view(example: Question | None, start: int, quoted: Places) -> dict[str
     whole = example.turn_of == example.id
     offset, lines = 0, []
     for number, turn in enumerate(example.turns, 1):
-        is_last = number == len(example.turns) and turn.role == "assistant" and not isinstance(example, Pair)
+        is_last = (
+            number == len(example.turns)
+            and turn.role == "assistant"
+            and not isinstance(example, Pair)
+        )
         of_answer = turn.role == "assistant" if whole else is_last
-        its = {(left - offset, right - offset): n for (left, right), n in quoted.items() if left >= offset}
+        its = {
+            (left - offset, right - offset): n
+            for (left, right), n in quoted.items()
+            if left >= offset
+        }
         lines.append(
-            {"number": number, "turn": turn, "scored": is_last and not whole, "quoted": its if of_answer else {}}
+            {
+                "number": number,
+                "turn": turn,
+                "scored": is_last and not whole,
+                "quoted": its if of_answer else {},
+            }
         )
         offset += len(turn.text) + 2 if whole and of_answer and turn.text else 0
     lines = lines[start:]

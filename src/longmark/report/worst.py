@@ -7,7 +7,16 @@ from operator import itemgetter
 from typing import Any
 
 from longmark.records import Row
-from longmark.records.evidence import Claims, Dimension, Facts, Judgements, Passages, Points, Questions, Support
+from longmark.records.evidence import (
+    Claims,
+    Dimension,
+    Facts,
+    Judgements,
+    Passages,
+    Points,
+    Questions,
+    Support,
+)
 from longmark.report.support import Basis
 from longmark.scores.manifest import MetricFacts
 from longmark.text.graph import Recorded
@@ -26,16 +35,32 @@ def place_of(facts: MetricFacts, score: float) -> float | None:
 def goodness(facts: MetricFacts, score: float) -> float | None:
     """The place, 0 (bad) to 1 (good): reversed if lower is better; None without a direction or without bounds."""
     place = place_of(facts, score)
-    return None if place is None or facts.higher_is_better is None else place if facts.higher_is_better else 1 - place
+    return (
+        None
+        if place is None or facts.higher_is_better is None
+        else place
+        if facts.higher_is_better
+        else 1 - place
+    )
 
 
 def kind_of(facts: MetricFacts, score: float) -> str:
     """`good`, `fair`, `poor`, or `plain` for a metric without a direction or bounds."""
     place = goodness(facts, score)
-    return "plain" if place is None else "good" if place >= GOOD else "fair" if place >= FAIR else "poor"
+    return (
+        "plain"
+        if place is None
+        else "good"
+        if place >= GOOD
+        else "fair"
+        if place >= FAIR
+        else "poor"
+    )
 
 
-def worst_of(results: Mapping[str, Row], facts: Mapping[str, MetricFacts]) -> list[tuple[str, tuple[str, str] | None]]:
+def worst_of(
+    results: Mapping[str, Row], facts: Mapping[str, MetricFacts]
+) -> list[tuple[str, tuple[str, str] | None]]:
     """The lowest scores of an answer that are not good, at most two of different evidence, and one missing score; each
     metric with what its row says about it: a label and a text."""
     rows = [(name, results[name]) for name in facts if name in results]
@@ -48,7 +73,9 @@ def worst_of(results: Mapping[str, Row], facts: Mapping[str, MetricFacts]) -> li
             found[name] = why
         if len(found) == _MOST_REASONS:
             break
-    missing = next(((name, why_of(row, facts[name])) for name, row in rows if row.score is None), None)
+    missing = next(
+        ((name, why_of(row, facts[name])) for name, row in rows if row.score is None), None
+    )
     return [*found.items(), *([missing] if missing else [])]
 
 
@@ -57,7 +84,11 @@ def why_of(row: Row, facts: MetricFacts) -> tuple[str, str] | None:
     if row.score is None:
         return ("Not scored", row.reason) if row.reason else None
     label, key, field, value = facts.why
-    entries = [one for one in _list(row.evidence.get(key)) if not (isinstance(one, dict) and one.get(field) == value)]
+    entries = [
+        one
+        for one in _list(row.evidence.get(key))
+        if not (isinstance(one, dict) and one.get(field) == value)
+    ]
     by_view = _BY_VIEW.get(facts.view[0])
     if key:
         found = [(label, entries)]
@@ -67,7 +98,9 @@ def why_of(row: Row, facts: MetricFacts) -> tuple[str, str] | None:
         found = by_view(row.evidence) if by_view else []
     found.append(("Reason", [row.evidence.get("reason") or row.evidence.get("rule")]))
     for label, entries in found:
-        given = (one.get("text") or one.get("claim") if isinstance(one, dict) else one for one in entries)
+        given = (
+            one.get("text") or one.get("claim") if isinstance(one, dict) else one for one in entries
+        )
         texts: list[str] = [text for text in given if isinstance(text, str) and text.strip()]
         if texts:
             return (f"{label} (1 of {len(texts)})" if len(texts) > 1 else label), texts[0]
@@ -79,7 +112,11 @@ Found = list[tuple[str, list[Any]]]
 
 def _claims(evidence: Mapping[str, Any]) -> Found:
     if overall := Claims.of(evidence):
-        no = [one.claim for one in overall.claims if any(vote.vote == "no" for vote in one.dimensions.values())]
+        no = [
+            one.claim
+            for one in overall.claims
+            if any(vote.vote == "no" for vote in one.dimensions.values())
+        ]
     else:
         dimension = Dimension.of(evidence)
         no = [one.claim for one in dimension.claims if one.vote == "no"] if dimension else []
@@ -98,7 +135,11 @@ def _judges(evidence: Mapping[str, Any]) -> Found:
 
 def _points(evidence: Mapping[str, Any]) -> Found:
     given = Points.of(evidence)
-    worse = [(one.delta, one.text) for one in given.points if one.delta is not None and one.delta < 0] if given else []
+    worse = (
+        [(one.delta, one.text) for one in given.points if one.delta is not None and one.delta < 0]
+        if given
+        else []
+    )
     return [("Least relevant point", [min(worse, key=itemgetter(0))[1]])] if worse else []
 
 
@@ -120,9 +161,15 @@ def _marked(evidence: Mapping[str, Any]) -> Found:
 
 def _support(row: Row, facts: MetricFacts) -> Found:
     evidence, basis = Support.of(row.evidence), Basis.of([(row, facts)])
-    label = "Claim that the reference does not entail" if basis.source == "references" else "Unsupported claim"
+    label = (
+        "Claim that the reference does not entail"
+        if basis.source == "references"
+        else "Unsupported claim"
+    )
     unsupported = (
-        [claim.claim for claim in evidence.claims if basis.state(claim) in ("no", "wrong")] if evidence else []
+        [claim.claim for claim in evidence.claims if basis.state(claim) in ("no", "wrong")]
+        if evidence
+        else []
     )
     return [(label, unsupported)]
 

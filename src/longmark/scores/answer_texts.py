@@ -38,7 +38,9 @@ def read_digest(column: str, value: str | None) -> str | None:
         return None
     digits = value.strip().casefold()
     if len(digits) < _DIGITS or not _HEXADECIMAL.issuperset(digits):
-        raise Problem(f"{column}: expected the first {_DIGITS} hexadecimal digits of a SHA-256, found {found(value)}")
+        raise Problem(
+            f"{column}: expected the first {_DIGITS} hexadecimal digits of a SHA-256, found {found(value)}"
+        )
     return digits[:_DIGITS]
 
 

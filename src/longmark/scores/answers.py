@@ -117,7 +117,9 @@ def read_answers(
     groups = _groups(sources)
     for source in sources:
         source.texts.clear()
-    return replace(_selected(_joined(sources, names, groups), wanted, lower), notices=tuple(notices))
+    return replace(
+        _selected(_joined(sources, names, groups), wanted, lower), notices=tuple(notices)
+    )
 
 
 @dataclass(slots=True)
@@ -133,7 +135,9 @@ class _Source:
     systems: dict[str, int] = field(default_factory=dict)
     system_of: array[int] = field(default_factory=lambda: array("i"))
     at: tuple[str, str] | None = None
-    texts: dict[str, int] = field(default_factory=dict)  # id -> length and hash of the answer, in one number
+    texts: dict[str, int] = field(
+        default_factory=dict
+    )  # id -> length and hash of the answer, in one number
     scores: dict[str, array[float]] = field(default_factory=dict)
     unscored: dict[str, dict[int, str]] = field(default_factory=dict)
     signatures: dict[str, list[Signature]] = field(default_factory=dict)
@@ -190,7 +194,9 @@ def _read(given: Source, notices: list[str], named: Named | None) -> _Source:
                     continue
                 if source.asks_for(example.id, example.question_id, None):
                     length = len(example.answer.strip())
-                    source.texts[example.id] = length << _HASH | int(answer_sha256(example.answer), 16)
+                    source.texts[example.id] = length << _HASH | int(
+                        answer_sha256(example.answer), 16
+                    )
         for metric in observations.metrics:
             source.signatures[metric] = observations.signatures(metric, 0)
             source.scores[metric], source.unscored[metric] = array("d"), {}
@@ -203,7 +209,13 @@ def _read(given: Source, notices: list[str], named: Named | None) -> _Source:
 
 
 def _made_by(signature: Signature) -> bytes:
-    how = [signature.models, signature.configured, signature.settled, signature.prompts, signature.params]
+    how = [
+        signature.models,
+        signature.configured,
+        signature.settled,
+        signature.prompts,
+        signature.params,
+    ]
     return orjson.dumps(how, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
 
 
@@ -220,7 +232,9 @@ def _groups(sources: Sequence[_Source]) -> list[int]:
     """For each source the first one that scored the same answers."""
     groups: list[int] = []
     for place, source in enumerate(sources):
-        first = next((i for i in range(place) if groups[i] == i and _same_answers(sources[i], source)), place)
+        first = next(
+            (i for i in range(place) if groups[i] == i and _same_answers(sources[i], source)), place
+        )
         groups.append(first)
     return groups
 
@@ -234,7 +248,9 @@ def _same_answers(one: _Source, other: _Source) -> bool:
     return bool(both) and all(mine[name] & theirs[name] for name in both)
 
 
-def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[int]) -> AnswerScores:
+def _joined(
+    sources: Sequence[_Source], names: Sequence[str], groups: Sequence[int]
+) -> AnswerScores:
     answers: dict[int, Answer] = {}
     questions, system_of, systems = array("q"), array("i"), dict[str, int]()
     places: dict[tuple[int, str, str], int] = {}
@@ -243,9 +259,15 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
     facts: dict[str, MetricFacts] = {}
     ways: dict[str, set[bytes]] = {}
     lines: dict[str, list[str]] = {}
-    held: dict[tuple[int, str], str] = {}  # (group, id) -> system, if the sources name systems differently
+    held: dict[
+        tuple[int, str], str
+    ] = {}  # (group, id) -> system, if the sources name systems differently
     for source, name, group in zip(sources, names, groups, strict=True):
-        others = [other for other, its in zip(sources, groups, strict=True) if its == group and other is not source]
+        others = [
+            other
+            for other, its in zip(sources, groups, strict=True)
+            if its == group and other is not source
+        ]
         here: Sequence[int] = range(len(questions), len(questions) + len(source.questions))
         if others:
             here = []
@@ -272,7 +294,9 @@ def _joined(sources: Sequence[_Source], names: Sequence[str], groups: Sequence[i
             ways.setdefault(label, set()).update(map(_made_by, made))
             lines.setdefault(label, []).extend(one.line(metric) for one in made if one.version)
             parts.setdefault(label, []).append((here, np.asarray(source.scores[metric])))
-            unscored.setdefault(label, {}).update({here[at]: why for at, why in source.unscored[metric].items()})
+            unscored.setdefault(label, {}).update(
+                {here[at]: why for at, why in source.unscored[metric].items()}
+            )
         if not others:  # of a million answers 20 MB
             source.questions, source.system_of, source.scores = array("q"), array("i"), {}
     scores = {label: _filled(len(questions), parts.pop(label)) for label in list(parts)}
@@ -295,7 +319,9 @@ def _filled(answers: int, parts: Iterable[tuple[Sequence[int], Floats]]) -> Floa
     found = np.full(answers, np.nan)
     for here, column in parts:
         there = ~np.isnan(column)
-        if isinstance(here, range):  # as an array, a million places are 8 MB, and 40 while it is made
+        if isinstance(
+            here, range
+        ):  # as an array, a million places are 8 MB, and 40 while it is made
             found[here.start : here.stop][there] = column[there]
         else:
             found[np.array(here, dtype=np.int64)[there]] = column[there]
@@ -338,12 +364,20 @@ def _selected(scored: AnswerScores, wanted: Sequence[str], lower: Sequence[str])
 
     chosen = dict(scored.metrics)
     if wanted:
-        chosen = {hit: scored.metrics[hit] for name in wanted for hit in named(name, scored.metrics)}
+        chosen = {
+            hit: scored.metrics[hit] for name in wanted for hit in named(name, scored.metrics)
+        }
     for name in lower:
-        chosen.update({hit: replace(chosen[hit], higher_is_better=False) for hit in named(name, chosen)})
+        chosen.update(
+            {hit: replace(chosen[hit], higher_is_better=False) for hit in named(name, chosen)}
+        )
     return replace(scored, metrics=chosen)
 
 
 def _under(name: str, metrics: Iterable[str]) -> list[str]:
     """The metrics of this name, of this family, or of this name with a source's name behind."""
-    return [metric for metric in metrics if metric == name or metric.startswith((f"{name}.", f"{name} ("))]
+    return [
+        metric
+        for metric in metrics
+        if metric == name or metric.startswith((f"{name}.", f"{name} ("))
+    ]

@@ -27,7 +27,16 @@ def fields_of(example: Question) -> dict[str, str]:
 def columns_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The same of each row of a file of rows made elsewhere, by its line: the columns that are not a row's."""
     for place, record in records(path, kind_of(path)) if path.stat().st_size else ():
-        yield place, _texts({name: value for name, value in record.items() if name.strip().lower() not in ROW_COLUMNS})
+        yield (
+            place,
+            _texts(
+                {
+                    name: value
+                    for name, value in record.items()
+                    if name.strip().lower() not in ROW_COLUMNS
+                }
+            ),
+        )
 
 
 def refuse_unknown(field: str, examples: Iterable[Question]) -> None:
@@ -60,16 +69,29 @@ def check_slices(field: str, values: Collection[str | None], known: Collection[s
     if not {*values} - {None}:
         raise no_such_field(field, known, "--by", ())
     if len(values) > MOST_SLICES:
-        raise UserError(f"--by {field}: the field has {len(values):,} values; slices are for {MOST_SLICES} at most")
+        raise UserError(
+            f"--by {field}: the field has {len(values):,} values; slices are for {MOST_SLICES} at most"
+        )
 
 
 def no_such_field(
-    field: str, known: Collection[str], option: str = "--cluster", own: Collection[str] = (QUESTION,)
+    field: str,
+    known: Collection[str],
+    option: str = "--cluster",
+    own: Collection[str] = (QUESTION,),
 ) -> UserError:
-    others = f"the fields are {', '.join([*own, *sorted(known)])}" if own or known else "the examples have no fields"
+    others = (
+        f"the fields are {', '.join([*own, *sorted(known)])}"
+        if own or known
+        else "the examples have no fields"
+    )
     return UserError(f"{option} {field}: no example has this field; {others}")
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:
-    plain = {str(name): str(value) for name, value in values.items() if isinstance(value, str | int | float)}
+    plain = {
+        str(name): str(value)
+        for name, value in values.items()
+        if isinstance(value, str | int | float)
+    }
     return {name: value for name, value in plain.items() if value.strip()}

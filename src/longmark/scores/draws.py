@@ -72,10 +72,25 @@ class DrawnAnswer:
     plan: Plan = Plan()
 
     def record(self) -> dict[str, Any]:
-        about = {"example_id": self.example_id, "system": self.system, "question_id": self.question_id}
+        about = {
+            "example_id": self.example_id,
+            "system": self.system,
+            "question_id": self.question_id,
+        }
         text = {} if self.digest is None else {ANSWER_SHA256: self.digest}
-        plan = {"looks": self.plan.looks, "claims": list(self.plan.claims), "seeds": list(self.plan.seeds)}
-        return {**about, PROBABILITY: self.probability, "drawn": self.drawn, "draw": self.draw, **text, **plan}
+        plan = {
+            "looks": self.plan.looks,
+            "claims": list(self.plan.claims),
+            "seeds": list(self.plan.seeds),
+        }
+        return {
+            **about,
+            PROBABILITY: self.probability,
+            "drawn": self.drawn,
+            "draw": self.draw,
+            **text,
+            **plan,
+        }
 
     def is_of(self, digest: str | None) -> bool:
         """Whether it can be the answer with this text; where either is not known, it can."""
@@ -94,17 +109,27 @@ def read_draw(path: Path) -> list[DrawnAnswer]:
         try:
             answer = _drawn_answer(record)
         except Problem as problem:
-            wrong.add(at(str(path), line, f"expected an answer of `longmark label next`: {problem}"))
+            wrong.add(
+                at(str(path), line, f"expected an answer of `longmark label next`: {problem}")
+            )
             continue
         if (before := lines.setdefault((answer.example_id, answer.system), line)) != line:
-            wrong.add(at(str(path), line, f"{answer.example_id} ({answer.system}) stands in line {before} already"))
+            wrong.add(
+                at(
+                    str(path),
+                    line,
+                    f"{answer.example_id} ({answer.system}) stands in line {before} already",
+                )
+            )
         else:
             answers.append(answer)
     wrong.check()
     if not answers:
         raise UserError(f"{path} is empty; name the file that `longmark label next` wrote")
     if any(answer.plan != answers[0].plan for answer in answers):
-        raise UserError(f"{path}: its lines have different plans (looks, claims, seeds); a draw has one")
+        raise UserError(
+            f"{path}: its lines have different plans (looks, claims, seeds); a draw has one"
+        )
     return answers
 
 
@@ -127,10 +152,16 @@ class Departures:
         kinds = (
             (self.changed, "answer has another text now", "answers have another text now"),
             (self.added, "answer is not in the draw", "answers are not in the draw"),
-            (self.removed, "answer of the draw is no longer there", "answers of the draw are no longer there"),
+            (
+                self.removed,
+                "answer of the draw is no longer there",
+                "answers of the draw are no longer there",
+            ),
         )
         return "; ".join(
-            f"{counted(len(ids), one, several)} ({first_few(ids, 3)})" for ids, one, several in kinds if ids
+            f"{counted(len(ids), one, several)} ({first_few(ids, 3)})"
+            for ids, one, several in kinds
+            if ids
         )
 
 
@@ -156,12 +187,22 @@ def _drawn_answer(record: Any) -> DrawnAnswer:
     _check(record, "drawn", isinstance(record.get("drawn"), bool), "true or false")
     for name in ("draw", "looks"):
         count: Any = record.get(name)
-        _check(record, name, count is None or (_is_whole(count) and count >= 1), "a whole number from 1, or null")
+        _check(
+            record,
+            name,
+            count is None or (_is_whole(count) and count >= 1),
+            "a whole number from 1, or null",
+        )
     digest = record.get(ANSWER_SHA256)
     _check(record, ANSWER_SHA256, isinstance(digest, str | None), "a text")
     are_texts = isinstance(claims, list) and all(isinstance(claim, str) for claim in claims)
     _check(record, "claims", are_texts, "a list of texts")
-    _check(record, "seeds", isinstance(seeds, list) and all(map(_is_whole, seeds)), "a list of whole numbers")
+    _check(
+        record,
+        "seeds",
+        isinstance(seeds, list) and all(map(_is_whole, seeds)),
+        "a list of whole numbers",
+    )
     return DrawnAnswer(
         record["example_id"],
         record["system"],

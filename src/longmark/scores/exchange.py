@@ -33,7 +33,9 @@ def write_scores(run: Path, target: str, file: Path) -> tuple[int, int]:
     a score were left out. An existing file is replaced. UserError if there are no rows; UnknownName for a target that
     does not exist."""
     if target not in TARGETS:
-        raise UnknownName("target of --to", target, TARGETS, f"The targets are {', '.join(TARGETS)}.")
+        raise UnknownName(
+            "target of --to", target, TARGETS, f"The targets are {', '.join(TARGETS)}."
+        )
     source = source_of(run)
     kept = dict(filter(None, map(_kept, examples_of(source)))) if source.is_dir() else {}
     count = left_out = 0
@@ -63,7 +65,9 @@ def _langfuse(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]
         return None
     name = "\0".join((name_of(source), row.system, row.example_id, row.metric))
     made = {
-        "id": hashlib.sha256(name.encode()).hexdigest()[:32],  # so that a score that is sent again replaces itself
+        "id": hashlib.sha256(name.encode()).hexdigest()[
+            :32
+        ],  # so that a score that is sent again replaces itself
         "traceId": meta.get("trace", row.example_id),
         "name": row.metric,
         "value": row.score,
@@ -71,7 +75,9 @@ def _langfuse(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]
         "metadata": {"system": system_of(row, source), "signature": row.signature.line(row.metric)},
     }
     made["metadata"] |= (
-        {"turn": row.example_id.rpartition("#")[2]} if meta.get("trace") not in (None, row.example_id) else {}
+        {"turn": row.example_id.rpartition("#")[2]}
+        if meta.get("trace") not in (None, row.example_id)
+        else {}
     )
     return made | ({"comment": reason} if (reason := _reason(row)) else {})
 
@@ -83,7 +89,11 @@ def _otel(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
     else:
         said["gen_ai.evaluation.score.value"] = float(row.score)
         said |= {"gen_ai.evaluation.explanation": reason} if (reason := _reason(row)) else {}
-    said |= {"gen_ai.response.id": meta["response_id"]} if isinstance(meta.get("response_id"), str) else {}
+    said |= (
+        {"gen_ai.response.id": meta["response_id"]}
+        if isinstance(meta.get("response_id"), str)
+        else {}
+    )
     said |= {"gen_ai.conversation.id": session} if (session := _session(meta)) else {}
     said |= {"longmark.example_id": row.example_id, "longmark.system": system_of(row, source)}
     moment = str((source / "rows.jsonl" if source.is_dir() else source).stat().st_mtime_ns)
@@ -115,5 +125,9 @@ def _value(value: Any) -> dict[str, Any]:
 def _reason(row: Row) -> str:
     """Why the judge gave the score, if it said so."""
     judges = row.evidence.get("judges")
-    said = [one.get("reason") for one in judges if isinstance(one, dict)] if isinstance(judges, list) else []
+    said = (
+        [one.get("reason") for one in judges if isinstance(one, dict)]
+        if isinstance(judges, list)
+        else []
+    )
     return "\n".join(one for one in said if isinstance(one, str))

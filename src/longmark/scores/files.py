@@ -29,7 +29,11 @@ def paths_given(runs: str | Path | Iterable[str | Path]) -> list[Path]:
 
 def names_given(names: str | Iterable[str]) -> list[str]:
     """Names in a list, or in one text, separated by commas."""
-    return [name.strip() for name in names.split(",") if name.strip()] if isinstance(names, str) else list(names)
+    return (
+        [name.strip() for name in names.split(",") if name.strip()]
+        if isinstance(names, str)
+        else list(names)
+    )
 
 
 def source_of(path: Path) -> Path:
@@ -52,7 +56,9 @@ def source_of(path: Path) -> Path:
 def sources_of(paths: Sequence[Path]) -> list[Path]:
     """The sources that paths name, each with a name (`.` is resolved). UserError if there is none, or one is given
     twice or cannot be read."""
-    sources = [path if path.name not in ("", "..") else real(path) for path in map(source_of, paths)]
+    sources = [
+        path if path.name not in ("", "..") else real(path) for path in map(source_of, paths)
+    ]
     if not sources:
         raise UserError("give at least one run folder or file of rows")
     resolved = [real(source) for source in sources]
@@ -92,7 +98,9 @@ def placed_rows_of(source: Path, notices: list[str] | None = None) -> Iterator[t
 
     def unfinished(line: int) -> None:
         if notices is not None:
-            notices.append(f"The last line of {path} ({line:,}) is unfinished and was ignored; {AGAIN} to complete it.")
+            notices.append(
+                f"The last line of {path} ({line:,}) is unfinished and was ignored; {AGAIN} to complete it."
+            )
 
     return placed_rows(path, unfinished, name_of(source))
 
@@ -111,10 +119,23 @@ def absent_of(source: Path, metrics: Sequence[str], systems: Sequence[str]) -> I
         try:
             its = parse_json(line)
             name, question = str(its["id"]), its["question_id"] or f"{UNKNOWN_QUESTION}{its['id']}"
-            for system in [its["system"] or name_of(source)] if its["system"] is not None else systems:
+            for system in (
+                [its["system"] or name_of(source)] if its["system"] is not None else systems
+            ):
                 for metric in metrics:
                     why, evidence = str(its["reason"]), dict[str, Any]()
-                    yield Row(name, question, system, metric, None, its["status"], why, evidence, Signature(), Usage())
+                    yield Row(
+                        name,
+                        question,
+                        system,
+                        metric,
+                        None,
+                        its["status"],
+                        why,
+                        evidence,
+                        Signature(),
+                        Usage(),
+                    )
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(at(path, number, f"not an absent answer ({error}); {AGAIN}")) from None
 
@@ -133,9 +154,13 @@ def examples_of(source: Path) -> Iterator[Answered]:
         except NotJson as error:
             if not line.endswith(b"\n"):
                 return
-            raise UserError(at(path, number, f"not an example ({error}); {AGAIN} to write the file again")) from None
+            raise UserError(
+                at(path, number, f"not an example ({error}); {AGAIN} to write the file again")
+            ) from None
         except ValueError as error:
-            raise UserError(at(path, number, f"not an example ({error}); {AGAIN} to write the file again")) from None
+            raise UserError(
+                at(path, number, f"not an example ({error}); {AGAIN} to write the file again")
+            ) from None
         yield example
 
 

@@ -51,11 +51,17 @@ def write_graphs(path: Path, folder: Path) -> tuple[int, list[str]]:
         example = _NOT_IN_NAMES.sub("_", row.example_id)[:_LONGEST]
         name = f"{count:04d}-{example}-{_NOT_IN_NAMES.sub('_', row.metric)}"
         with replacing(folder / f"{name}.json") as file:
-            file.write(orjson.dumps(networkx.node_link_data(made, edges="edges"), option=orjson.OPT_INDENT_2))
+            file.write(
+                orjson.dumps(
+                    networkx.node_link_data(made, edges="edges"), option=orjson.OPT_INDENT_2
+                )
+            )
         with replacing(folder / f"{name}.graphml") as file:
             networkx.write_graphml_xml(_for_xml(made), file)
     if not count and not damaged:
-        raise UserError(f"{path} has no graph; score it with comprehensiveness.nli, .qa or .end_to_end")
+        raise UserError(
+            f"{path} has no graph; score it with comprehensiveness.nli, .qa or .end_to_end"
+        )
     return count, damaged
 
 
@@ -90,7 +96,12 @@ def networkx_graph(evidence: Mapping[str, Any]) -> Any:
 
 
 def _about(row: Row, system: str) -> dict[str, Any]:
-    about = {"example_id": row.example_id, "question_id": row.question_id, "system": system, "metric": row.metric}
+    about = {
+        "example_id": row.example_id,
+        "question_id": row.question_id,
+        "system": system,
+        "metric": row.metric,
+    }
     return about | ({} if row.score is None else {"score": row.score})
 
 

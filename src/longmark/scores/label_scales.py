@@ -54,12 +54,20 @@ def read_scale(text: str) -> DeclaredScale:
     """The scale that a cell declares. Raises Problem for any other text."""
     low, dots, high = text.partition("..")
     if dots:
-        if not (_is_whole(low) and _is_whole(high)) or not int(low) < int(high) < int(low) + MOST_NUMBERS:
+        if (
+            not (_is_whole(low) and _is_whole(high))
+            or not int(low) < int(high) < int(low) + MOST_NUMBERS
+        ):
             raise Problem(f"{LABEL_SCALE}: expected whole numbers such as 1..5, found {text!r}")
         return DeclaredScale(tuple(map(str, range(int(low), int(high) + 1))), ordered=True)
     ordered = "<" in text
     classes = tuple(unquote(name).strip() for name in text.split("<" if ordered else "|"))
-    if (ordered and "|" in text) or len(classes) < 2 or not all(classes) or len(_folded(classes)) < len(classes):
+    if (
+        (ordered and "|" in text)
+        or len(classes) < 2
+        or not all(classes)
+        or len(_folded(classes)) < len(classes)
+    ):
         raise Problem(
             f"{LABEL_SCALE}: expected 1..5, or two classes or more, each once, such as low<middle<high (in this order) "
             f"or yes|no (without one); found {text!r}"
@@ -76,7 +84,11 @@ def declared_classes(scale: DeclaredScale) -> Sequence[str]:
 
 def classes_of_order(text: str) -> list[str]:
     """The classes of `--order LABEL=LOWEST,…,HIGHEST`; a comma in a class is written `%2C`, a percent sign `%25`."""
-    return [name for part in text.replace("\r", "\n").replace("\n", ",").split(",") if (name := unquote(part).strip())]
+    return [
+        name
+        for part in text.replace("\r", "\n").replace("\n", ",").split(",")
+        if (name := unquote(part).strip())
+    ]
 
 
 def order_of(classes: Sequence[str]) -> str:
@@ -110,4 +122,6 @@ def _whole_numbers(classes: Sequence[str]) -> tuple[int, int] | None:
     if not all(map(_is_whole, classes)):
         return None
     numbers = list(map(int, classes))
-    return (numbers[0], numbers[-1]) if numbers == list(range(numbers[0], numbers[-1] + 1)) else None
+    return (
+        (numbers[0], numbers[-1]) if numbers == list(range(numbers[0], numbers[-1] + 1)) else None
+    )

@@ -39,7 +39,14 @@ from longmark.records.values import name as name_of
 from longmark.records.values import text as characters
 from longmark.records.write import of_spreadsheet
 from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, read_digest
-from longmark.scores.label_scales import LABEL_SCALE, NUMBER, DeclaredScale, declared_classes, order_of, read_scale
+from longmark.scores.label_scales import (
+    LABEL_SCALE,
+    NUMBER,
+    DeclaredScale,
+    declared_classes,
+    order_of,
+    read_scale,
+)
 from longmark.scores.observations import Observation, Observations
 
 GROUPS = ("group", "mode", "subject")
@@ -90,15 +97,38 @@ class Form:
 PROBABILITY = "inclusion_probability"
 """Where a file has this column, `Observation.given` has it: a number in (0, 1], or None."""
 
-_RATING = ("example_id", "system", "label", "value", "rater", PROBABILITY, ANSWER_SHA256, LABEL_SCALE)
+_RATING = (
+    "example_id",
+    "system",
+    "label",
+    "value",
+    "rater",
+    PROBABILITY,
+    ANSWER_SHA256,
+    LABEL_SCALE,
+)
 _RATINGS = Form({name: name for name in _RATING})
-_SCORE = Form({"example_id": "item", "system": "system", "label": "dimension", "value": "label", "rater": "rater"})
+_SCORE = Form(
+    {
+        "example_id": "item",
+        "system": "system",
+        "label": "dimension",
+        "value": "label",
+        "rater": "rater",
+    }
+)
 _CHOICE = ("question_id", "a", "b", "choice", "label", "rater", A_SHA256, B_SHA256, LABEL_SCALE)
 _CHOICES = Form({name: name for name in _CHOICE}, needed=("a", "b", "choice"), name="preference")
 FIELDS = tuple(dict.fromkeys((*_RATINGS.columns, *_CHOICES.columns)))
 
 KEY_POINTS = Form(
-    {"example_id": "pair", "label": "key_point", "system": "answer", "value": "value", "rater": "rater"},
+    {
+        "example_id": "pair",
+        "label": "key_point",
+        "system": "answer",
+        "value": "value",
+        "rater": "rater",
+    },
     needed=(_POINT := ("example_id", "label", "system", "value", "rater")),
     filled=_POINT,
     known={"system": ("a", "b"), "value": ("totally", "partially", "wrong", "absent")},
@@ -137,7 +167,9 @@ class Labels(Observations):
 
     _ORDER = "line, number, metric, rater"
 
-    def __init__(self, given: Given, form: Form | None = None, options: ColumnOptions = ColumnOptions()) -> None:
+    def __init__(
+        self, given: Given, form: Form | None = None, options: ColumnOptions = ColumnOptions()
+    ) -> None:
         """form: ratings or choices, as the columns say, if it is None.
 
         Errors: UserError if the file as a whole cannot be used, BadInput with the first lines that are wrong,
@@ -174,13 +206,17 @@ class Labels(Observations):
         self.choices, wrong = "choice" in columns.form.columns, BadLines()
         self._runs.append(Path(self.name))
         self._db.execute("BEGIN")
-        unnamed: list[str] = []  # one message for all, since a file without raters has one for each answer
+        unnamed: list[
+            str
+        ] = []  # one message for all, since a file without raters has one for each answer
         for line, record in records():
             for rater in options.raters or (None,):
                 try:
                     one = columns.label(line, record, rater)
                     self.empty += one is None
-                    self.replaced += one is not None and self._add_label(one, named=columns.raters_named)
+                    self.replaced += one is not None and self._add_label(
+                        one, named=columns.raters_named
+                    )
                 except _UnnamedRater as problem:
                     unnamed.append(at(self.name, line, str(problem)))
                 except Problem as problem:
@@ -188,24 +224,35 @@ class Labels(Observations):
                     break
         self._db.execute("COMMIT")
         if unnamed:
-            wrong.add(unnamed[0] + (f" ({len(unnamed):,} lines are such labels)" if len(unnamed) > 1 else ""))
+            wrong.add(
+                unnamed[0]
+                + (f" ({len(unnamed):,} lines are such labels)" if len(unnamed) > 1 else "")
+            )
         wrong.check()
         self.words, self.scales = columns.words, columns.scales
         words = list(self._words_left_out(options))
         if not self.labels:
             value = "choice" if self.choices else columns.column("value")
-            raise UserError(" ".join((f"{self.name}: no line has a {value}.", *words)).removesuffix("."))
+            raise UserError(
+                " ".join((f"{self.name}: no line has a {value}.", *words)).removesuffix(".")
+            )
         self._check_order(options.order or ())
-        if without := self.empty - sum(count for of in self.words.values() for count in of.values()):
+        if without := self.empty - sum(
+            count for of in self.words.values() for count in of.values()
+        ):
             self.notices.append(f"{counted(without, 'empty value')} in {self.name}: ignored.")
         self.notices += words
         if self.replaced:
             its = "label was" if self.replaced == 1 else "labels were"
-            self.notices.append(f"{self.replaced:,} {its} replaced by later labels of the same rater in {self.name}.")
+            self.notices.append(
+                f"{self.replaced:,} {its} replaced by later labels of the same rater in {self.name}."
+            )
         self.alike = list(self._alike())
         self.notices += self.alike
         unused = {} if options.by else self._useless(columns.by)
-        self.notices += [f"No results by the column {column}: {reason}." for column, reason in unused.items()]
+        self.notices += [
+            f"No results by the column {column}: {reason}." for column, reason in unused.items()
+        ]
         self.by = tuple(column for column in columns.by if column not in unused)
 
     def _check_order(self, order: Iterable[str]) -> None:
@@ -228,11 +275,18 @@ class Labels(Observations):
     def _add_label(self, one: Observation, *, named: bool) -> bool:
         """Adds a label; whether it takes the place of another. Problem if the two may be of different people."""
         system = self._systems.setdefault((0, one.system), len(self._systems))
-        example, metric = self._example(0, system, one, {}), self._metrics.setdefault(one.metric, len(self._metrics))
+        example, metric = (
+            self._example(0, system, one, {}),
+            self._metrics.setdefault(one.metric, len(self._metrics)),
+        )
         query = "SELECT line FROM scores WHERE example = ? AND metric = ? AND rater = ?"
         earlier = self._db.execute(query, (example, metric, one.rater)).fetchone()
         if earlier and not named:
-            about = f'"{one.given["a"]}" or "{one.given["b"]}"' if self.choices else f'"{one.example_id}"'
+            about = (
+                f'"{one.given["a"]}" or "{one.given["b"]}"'
+                if self.choices
+                else f'"{one.example_id}"'
+            )
             raise _UnnamedRater(
                 f"{about} already has a label ({one.metric}) in line {earlier[0]}, and the file names no raters; "
                 "keep one of them, or add a column rater"
@@ -266,7 +320,9 @@ class Labels(Observations):
     def _alike(self) -> Iterator[str]:
         """Names of raters that look the same (case, width, letters of another script): probably one person."""
         by: dict[str, list[str]] = {}
-        for (rater,) in self._db.execute("SELECT rater FROM scores GROUP BY rater ORDER BY MIN(line)"):
+        for (rater,) in self._db.execute(
+            "SELECT rater FROM scores GROUP BY rater ORDER BY MIN(line)"
+        ):
             by.setdefault(looks(rater), []).append(rater)
         for names in by.values():
             if len(names) > 1:
@@ -315,7 +371,9 @@ class _Columns:
         for name in self._mapped:
             if name not in FIELDS:
                 raise UnknownName("field", name, FIELDS, f"The fields are {', '.join(FIELDS)}.")
-        known: dict[str, Any] = {folded(str(column)): column for column in reversed(names)} | self._mapped
+        known: dict[str, Any] = {
+            folded(str(column)): column for column in reversed(names)
+        } | self._mapped
         chosen = "choice" in known or (raters and {"a", "b"} <= known.keys())
         self.form = form or (_CHOICES if chosen else _SCORE if "dimension" in known else _RATINGS)
         self._filled = {*self.form.filled, *options.filled}
@@ -333,7 +391,9 @@ class _Columns:
                 if column not in names:
                     raise UnknownName(f"column in --{option}", column, map(str, names), listed)
         if raters and (twice := sorted({"rater", value} & known.keys())):
-            raise UserError(f"{file} has a column {twice[0]} and a column for each rater; omit --raters")
+            raise UserError(
+                f"{file} has a column {twice[0]} and a column for each rater; omit --raters"
+            )
         self._column = dict(self._mapped)
         taken = set(self._column.values())
         for name, own in self.form.columns.items():
@@ -351,7 +411,11 @@ class _Columns:
             if column not in names and folded(column) not in known:
                 raise UnknownName("column in --by", column, map(str, names), listed)
         asked = [column if column in names else known[folded(column)] for column in by]
-        free = (known[group] for group in GROUPS if group in known and known[group] not in self._column.values())
+        free = (
+            known[group]
+            for group in GROUPS
+            if group in known and known[group] not in self._column.values()
+        )
         self.by = tuple(map(str, asked or (free if form is None else ())))
         self._cells = {*self._column.values(), *raters}
 
@@ -371,11 +435,15 @@ class _Columns:
             raise Problem(f"expected named fields, found {found(record)}")
         if self._of_cells:
             record = {column: of_spreadsheet(cell) for column, cell in record.items()}
-        cells = record if self.form.whole else {column: record.get(column) for column in self._cells}
+        cells = (
+            record if self.form.whole else {column: record.get(column) for column in self._cells}
+        )
         for column, cell in cells.items():
             if isinstance(cell, str):
                 characters(str(column), cell)
-        given: dict[str, Any] = dict(record) if self.form.whole else {one: _group(record.get(one)) for one in self.by}
+        given: dict[str, Any] = (
+            dict(record) if self.form.whole else {one: _group(record.get(one)) for one in self.by}
+        )
         question = self._name(record, "question_id", None)
         if "choice" in self.form.columns:
             a, b = self._name(record, "a"), self._name(record, "b")
@@ -424,7 +492,9 @@ class _Columns:
         if not isinstance(raw, str) or self.form.read is not None:
             return None
         word = " ".join(raw.split())
-        if comparable(word) not in self._words_for_none or comparable(word) in self._classes(record):
+        if comparable(word) not in self._words_for_none or comparable(word) in self._classes(
+            record
+        ):
             return None
         return word
 
@@ -432,7 +502,11 @@ class _Columns:
         """The classes of a record's label as `order` has them, else as the file declares them; without case."""
         label = self._name(record, "label", None) or self.form.name
         classes = order_for(self._order, label)
-        if not classes and LABEL_SCALE in self._column and (scale := self._name(record, LABEL_SCALE, None)):
+        if (
+            not classes
+            and LABEL_SCALE in self._column
+            and (scale := self._name(record, LABEL_SCALE, None))
+        ):
             classes = declared_classes(read_scale(scale))
         return frozenset(comparable(name) for name in classes)
 
@@ -448,7 +522,11 @@ class _Columns:
             return self._known(name, (name_of(self.column(name), value) or "").strip())
         if default and (column is None or default[0] is None) and name not in self._filled:
             return default[0] or ""
-        leave = f"; name it, or leave out the column {column}" if default and name not in self._filled else ""
+        leave = (
+            f"; name it, or leave out the column {column}"
+            if default and name not in self._filled
+            else ""
+        )
         raise Problem(f"{self.column(name)}: is empty{leave}")
 
     def _probability(self, record: Mapping[str, Any]) -> float | None:
@@ -467,7 +545,9 @@ class _Columns:
         if (known := self.form.known.get(name)) is None:
             return text
         if (folded_text := comparable(text)) not in known:
-            raise Problem(f"{self.column(name)}: expected {' or '.join(known)}, found {found(text)}")
+            raise Problem(
+                f"{self.column(name)}: expected {' or '.join(known)}, found {found(text)}"
+            )
         return folded_text
 
     def _value(self, cell: Any) -> tuple[float | None, str | None]:
@@ -481,7 +561,13 @@ class _Columns:
 
 
 def _group(value: Any) -> str | None:
-    return None if missing(value) else _TRUTH[value] if isinstance(value, bool) else name_of("by", value)
+    return (
+        None
+        if missing(value)
+        else _TRUTH[value]
+        if isinstance(value, bool)
+        else name_of("by", value)
+    )
 
 
 def _plain(column: str, raw: Any) -> float | str | None:
@@ -493,7 +579,9 @@ def _plain(column: str, raw: Any) -> float | str | None:
     if isinstance(raw, str):
         text = " ".join(canonical(raw).split())
         if _COMMA.fullmatch(text):
-            raise Problem(f"{column}: {found(raw)} has a decimal comma; write {text.replace(',', '.')}")
+            raise Problem(
+                f"{column}: {found(raw)} has a decimal comma; write {text.replace(',', '.')}"
+            )
         if not NUMBER.fullmatch(text):
             return text
         raw = float(text)
@@ -513,7 +601,9 @@ def _choice(raw: Any) -> tuple[float | None, str | None]:
         return None, text
     grade = _plain("choice", raw)
     if isinstance(grade, str):
-        raise Problem(f"choice: expected a, b or tie, or a number (below 0 for a, above 0 for b), found {found(raw)}")
+        raise Problem(
+            f"choice: expected a, b or tie, or a number (below 0 for a, above 0 for b), found {found(raw)}"
+        )
     return grade, None if grade is None else "tie" if grade == 0 else "a" if grade < 0 else "b"
 
 

@@ -65,7 +65,10 @@ class Manifest:
     def models(self) -> dict[str, list[str]]:
         """Role -> names of models."""
         given = _object(self.fixed.get("models")).items()
-        return {role: [str(name) for name in (names if isinstance(names, list) else [names])] for role, names in given}
+        return {
+            role: [str(name) for name in (names if isinstance(names, list) else [names])]
+            for role, names in given
+        }
 
     @property
     def judging(self) -> dict[str, Any]:
@@ -98,7 +101,10 @@ class Manifest:
 
     def metrics(self) -> dict[str, MetricFacts]:
         """The names of the scores, in the order of the manifest, with what is known of each."""
-        return {name: _facts(_object(entry)) for name, entry in _object(self.data.get("metrics")).items()}
+        return {
+            name: _facts(_object(entry))
+            for name, entry in _object(self.data.get("metrics")).items()
+        }
 
 
 def read_manifest(run: Path) -> Manifest:
@@ -122,7 +128,9 @@ def cluster_of(given: str | None, runs: Iterable[Path]) -> str:
     fields = {read_manifest(run).cluster: run for run in sources_of(list(runs))}
     if len(fields) > 1:
         each = ", ".join(f"{field} ({run})" for field, run in fields.items())
-        raise UserError(f"the runs were made with different --cluster fields: {each}; name one with --cluster")
+        raise UserError(
+            f"the runs were made with different --cluster fields: {each}; name one with --cluster"
+        )
     return next(iter(fields), QUESTION)
 
 
@@ -159,7 +167,11 @@ def _facts(entry: dict[str, Any]) -> MetricFacts:
 
 def _texts(value: Any, count: int) -> tuple[str, ...]:
     """So many texts of a list; empty ones for another value."""
-    fits = isinstance(value, list) and len(value) == count and all(isinstance(one, str) for one in value)
+    fits = (
+        isinstance(value, list)
+        and len(value) == count
+        and all(isinstance(one, str) for one in value)
+    )
     return tuple(value) if fits else ("",) * count
 
 

@@ -54,12 +54,20 @@ CREATE TABLE metrics (metric INTEGER PRIMARY KEY, lo REAL, hi REAL, lower_is_bet
 # An example without the field of the clusters is in one with its question.
 _CLUSTER = "COALESCE('=' || cluster, ':' || question_id)"
 
-_KEYS = {"run": "run", "example_id": "id", "question_id": "question_id", "judge": "judge", "rater": "rater"}
+_KEYS = {
+    "run": "run",
+    "example_id": "id",
+    "question_id": "question_id",
+    "judge": "judge",
+    "rater": "rater",
+}
 
 _SHOWN = 5  # versions that a notice names
 _EXTREME = 3  # examples that are named
 _FAILED = "'metric_error', 'model_error', 'over_budget', 'refused', 'too_long', 'unparsable', 'unsupported'"
-_NOT_JUDGED = "Nothing was judged: the score is an automatic one, of an answer that no judge is asked about."
+_NOT_JUDGED = (
+    "Nothing was judged: the score is an automatic one, of an answer that no judge is asked about."
+)
 
 _FEWEST_SHARES = 3  # judged scores from which none above 0.01 is no chance
 _ROUNDING = 1e-9  # a score may lie outside its bounds by this
@@ -188,7 +196,9 @@ class Observations:
             self._cut(name)
         if self.cluster == QUESTION or not self._runs:
             return
-        total, without = self._db.execute("SELECT COUNT(*), COUNT(*) - COUNT(cluster) FROM examples").fetchone()
+        total, without = self._db.execute(
+            "SELECT COUNT(*), COUNT(*) - COUNT(cluster) FROM examples"
+        ).fetchone()
         if without == total and total:
             raise no_such_field(self.cluster, self._fields)
         if without:
@@ -209,7 +219,10 @@ class Observations:
         for value in [*filter(None, values), *([None] if None in values else [])]:
             for name, metric in list(self._metrics.items()):
                 number, part = len(self._metrics), in_slice(name, slice_name(field, value))
-                if name not in self._wholes and self._db.execute(add, (number, field, metric, value)).rowcount:
+                if (
+                    name not in self._wholes
+                    and self._db.execute(add, (number, field, metric, value)).rowcount
+                ):
                     self._metrics[part], self._wholes[part] = number, name
 
     def add_run(self, run: Path) -> None:
@@ -233,7 +246,9 @@ class Observations:
         number = len(self._runs) - 1
         manifest = read_manifest(run)
         metrics = list(manifest.metrics()) if run.is_dir() else []
-        own = [name for place, name in self._systems if place == number] or [str(manifest.data.get("system") or "")]
+        own = [name for place, name in self._systems if place == number] or [
+            str(manifest.data.get("system") or "")
+        ]
         for row in absent_of(run, metrics, own):
             system = self._systems.setdefault((number, row.system), len(self._systems))
             example = self._example(number, system, row, {})
@@ -251,7 +266,10 @@ class Observations:
         self._add_all(((row, {}) for row in rows), name)
 
     def _add_all(
-        self, rows: Iterable[tuple[Row, Mapping[str, str]]], run: Path, examples: Iterable[Answered] = ()
+        self,
+        rows: Iterable[tuple[Row, Mapping[str, str]]],
+        run: Path,
+        examples: Iterable[Answered] = (),
     ) -> None:
         number = len(self._runs)
         self._runs.append(run)
@@ -260,7 +278,10 @@ class Observations:
         for row, columns in rows:
             system = self._systems.setdefault((number, system_of(row, run)), len(self._systems))
             if (row.example_id, system) != last:
-                last, example = (row.example_id, system), self._example(number, system, row, columns)
+                last, example = (
+                    (row.example_id, system),
+                    self._example(number, system, row, columns),
+                )
             self._add(number, example, row, system)
         for one in examples:
             fields = fields_of(one)
@@ -316,7 +337,9 @@ class Observations:
         if not self._metrics:
             raise no_rows(given)
 
-    def _example(self, run: int, system: int, row: Row | Observation, columns: Mapping[str, str]) -> int:
+    def _example(
+        self, run: int, system: int, row: Row | Observation, columns: Mapping[str, str]
+    ) -> int:
         key = (run, row.example_id, system)
         query = "SELECT number FROM examples WHERE run = ? AND id = ? AND system = ?"
         if found := self._db.execute(query, key).fetchone():
@@ -331,7 +354,9 @@ class Observations:
 
     def _add(self, run: int, example: int, row: Row, system: int) -> None:
         metric = self._metrics.setdefault(row.metric, len(self._metrics))
-        self._signatures.setdefault((run, row.metric), {}).setdefault(orjson.dumps(row.signature), row.signature)
+        self._signatures.setdefault((run, row.metric), {}).setdefault(
+            orjson.dumps(row.signature), row.signature
+        )
         usage = [getattr(row.usage, name) for name in (*_COUNTS, "usd")]
         self._db.execute(
             f"INSERT OR REPLACE INTO scores VALUES ({'?, ' * 14}'', NULL, NULL, NULL)",
@@ -364,7 +389,10 @@ class Observations:
         """A label for each system: its name, and the run's too if several runs have a system of that name."""
         names = [name for _, name in self._systems]
         folders = shortest_names(self._runs)
-        return [name if names.count(name) == 1 else f"{name} ({folders[run]})" for run, name in self._systems]
+        return [
+            name if names.count(name) == 1 else f"{name} ({folders[run]})"
+            for run, name in self._systems
+        ]
 
     def runs_and_names(self) -> list[tuple[int, str]]:
         """The run of each system, by its place, and the system's own name."""
@@ -374,7 +402,9 @@ class Observations:
         """The different signatures of the rows of a metric, of a run: one, unless the folder holds rows that are
         outdated; of all runs where none is given."""
         runs = range(len(self._runs)) if run is None else (run,)
-        return [one for number in runs for one in self._signatures.get((number, metric), {}).values()]
+        return [
+            one for number in runs for one in self._signatures.get((number, metric), {}).values()
+        ]
 
     def number_questions(self, unknown: str) -> Iterator[tuple[str, int, str, str]]:
         """Numbers the questions from 0, by their ids, for `scores`. (question_id, number of its cluster by the
@@ -420,11 +450,18 @@ class Observations:
         ):
             if wanted in (None, its := systems[system][1]):
                 of[-1] = orjson.loads(of[-1]) if of[-1] not in (None, b"{}") else {}
-                yield Observation(run, one, question, cluster, its, bool(named), judge, names[metric], *of)
+                yield Observation(
+                    run, one, question, cluster, its, bool(named), judge, names[metric], *of
+                )
 
     def questions(self) -> list[str]:
         """The question ids, sorted."""
-        return [one for (one,) in self._db.execute("SELECT DISTINCT question_id FROM examples ORDER BY question_id")]
+        return [
+            one
+            for (one,) in self._db.execute(
+                "SELECT DISTINCT question_id FROM examples ORDER BY question_id"
+            )
+        ]
 
     def having_rows(self, run: int, ids: Iterable[str]) -> tuple[int, int, list[int]]:
         """How many different examples these ids are, how many of them have a row of a source (by its place), and of
@@ -441,7 +478,12 @@ class Observations:
         return (
             count,
             having,
-            [n for (n,) in self._db.execute(f"SELECT count(DISTINCT id) {of} GROUP BY metric", (run, wholes))],
+            [
+                n
+                for (n,) in self._db.execute(
+                    f"SELECT count(DISTINCT id) {of} GROUP BY metric", (run, wholes)
+                )
+            ],
         )
 
     def grouped(self) -> Iterator[tuple[tuple[int, int], Iterator[list[float]]]]:
@@ -465,7 +507,9 @@ class Observations:
 
     def ascending(self, metric: int, system: int) -> Iterator[float]:
         """The scores of one metric and system, the lowest first."""
-        self._db.execute("CREATE INDEX IF NOT EXISTS scores_sorted ON scores (metric, system, score)")
+        self._db.execute(
+            "CREATE INDEX IF NOT EXISTS scores_sorted ON scores (metric, system, score)"
+        )
         query = (
             "SELECT score FROM scores WHERE metric = ? AND system = ? AND score IS NOT NULL "
             "ORDER BY metric, system, score"
@@ -488,9 +532,7 @@ class Observations:
 
     def counts(self) -> dict[tuple[int, int], tuple[int, int, float | None, float | None]]:
         """Of each (metric, system): rows, scored rows, least and greatest score."""
-        query = (
-            "SELECT metric, system, COUNT(*), COUNT(score), MIN(score), MAX(score) FROM scores GROUP BY metric, system"
-        )
+        query = "SELECT metric, system, COUNT(*), COUNT(score), MIN(score), MAX(score) FROM scores GROUP BY metric, system"
         return {(metric, system): tuple(of) for metric, system, *of in self._db.execute(query)}
 
     def unscored(self) -> dict[tuple[int, int], tuple[Unscored, ...]]:
@@ -512,16 +554,26 @@ class Observations:
             for name, facts in manifest.metrics().items():
                 known.setdefault(name, facts)
         ordered = [name for name in known if name in self._metrics]
-        ordered += [name for name in self._metrics if name not in known and name not in self._wholes]
-        slices = {whole: [part for part, of in self._wholes.items() if of == whole] for whole in ordered}
+        ordered += [
+            name for name in self._metrics if name not in known and name not in self._wholes
+        ]
+        slices = {
+            whole: [part for part, of in self._wholes.items() if of == whole] for whole in ordered
+        }
         ordered = [name for whole in ordered for name in (whole, *slices[whole])]
         found = {name: known.get(self._wholes.get(name, name), MetricFacts()) for name in ordered}
-        given = {name: self._bounds[whole] for name, whole in self._wholes.items() if whole in self._bounds}
+        given = {
+            name: self._bounds[whole]
+            for name, whole in self._wholes.items()
+            if whole in self._bounds
+        }
         for name, (lo, hi) in {**self._bounds, **given}.items():
             if name not in found:
                 raise UnknownName("metric in --bounds", name, ordered)
             if (found[name].lo, found[name].hi) not in ((None, None), (lo, hi)):
-                raise UserError(f"--bounds {name}={lo:g}:{hi:g}: the metric declares other bounds; omit the option")
+                raise UserError(
+                    f"--bounds {name}={lo:g}:{hi:g}: the metric declares other bounds; omit the option"
+                )
             query = "SELECT MIN(score), MAX(score), TOTAL(NOT score BETWEEN ? AND ?) FROM scores WHERE metric = ?"
             least, greatest, outside = self._db.execute(
                 query, (lo - _ROUNDING, hi + _ROUNDING, self._metrics[name])
@@ -547,7 +599,9 @@ class Observations:
     def spent(self) -> list[Spent]:
         """`usages` with the names of metrics and the labels of systems."""
         names, labels = self.metrics, self.systems()
-        return [Spent(names[metric], labels[system], usage) for metric, system, usage in self.usages()]
+        return [
+            Spent(names[metric], labels[system], usage) for metric, system, usage in self.usages()
+        ]
 
     def example_count(self) -> int:
         return int(self._db.execute("SELECT COUNT(*) FROM examples").fetchone()[0])
@@ -561,7 +615,13 @@ class Observations:
             fact = facts[name]
             self._db.execute(
                 "INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?)",
-                (number, fact.lo, fact.hi, fact.higher_is_better is False, fact.higher_is_better is not None),
+                (
+                    number,
+                    fact.lo,
+                    fact.hi,
+                    fact.higher_is_better is False,
+                    fact.higher_is_better is not None,
+                ),
             )
         self._db.execute("DROP TABLE IF EXISTS standing")
         self._db.execute(STANDING)
@@ -569,7 +629,10 @@ class Observations:
 
     def lowest(self) -> Iterator[int]:
         """Numbers of the examples that have a score, the lowest standing first."""
-        return (number for (number,) in self._db.execute("SELECT example FROM standing ORDER BY mean, example"))
+        return (
+            number
+            for (number,) in self._db.execute("SELECT example FROM standing ORDER BY mean, example")
+        )
 
     def siblings(self, number: int, most: int) -> list[int]:
         """The examples of the same question, this one first; at most `most`."""
@@ -589,13 +652,18 @@ class Observations:
 def judge_of(signature: Signature) -> str:
     """The judges of a row, and a checker that is another model; "" if it names none."""
     judges = signature.models.get("judge", [])
-    others = [name for name in signature.models.get("checker", ()) if name not in (*judges, "judge")]
+    others = [
+        name for name in signature.models.get("checker", ()) if name not in (*judges, "judge")
+    ]
     return ", ".join([*judges, *(f"checker {name}" for name in others)])
 
 
 def _changed(run: Path, model: str, versions: Counter[str]) -> str:
     """That the versions of a model changed in the course of a run."""
-    shown = [f"{version} ({n:,} {'row' if n == 1 else 'rows'})" for version, n in versions.most_common(_SHOWN)]
+    shown = [
+        f"{version} ({n:,} {'row' if n == 1 else 'rows'})"
+        for version, n in versions.most_common(_SHOWN)
+    ]
     more = f" and {len(versions) - _SHOWN} more" if len(versions) > _SHOWN else ""
     models = {version.partition(" (")[0] for version in versions}
     what = "versions of the model" if len(models) > 1 else "fingerprints of the system that runs it"

@@ -29,7 +29,13 @@ from longmark.errors import UnknownName, UserError
 from longmark.records import Signature, Usage
 from longmark.records.metric_name import under, without_slice
 from longmark.scores.clusters import QUESTION
-from longmark.scores.files import UNKNOWN_QUESTION, examples_of, names_given, shortest_names, sources_of
+from longmark.scores.files import (
+    UNKNOWN_QUESTION,
+    examples_of,
+    names_given,
+    shortest_names,
+    sources_of,
+)
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest, refuse_pairs
 from longmark.scores.observations import Observations, Unscored, merged
 
@@ -54,7 +60,11 @@ class Missing:
     empty: bool
 
     def in_words(self) -> str:
-        none = f"{self.without:,} of {self.examples:,} examples have no row at all; " if self.without else ""
+        none = (
+            f"{self.without:,} of {self.examples:,} examples have no row at all; "
+            if self.without
+            else ""
+        )
         return f"{none}{self.rows:,} row{'s' if self.rows > 1 else ''} {'are' if self.rows > 1 else 'is'} missing"
 
 
@@ -102,7 +112,9 @@ class Scores:
         asked = np.zeros(len(self.questions), dtype=bool)
         for place, system in enumerate(self.systems):
             column = self._columns.get((metric, system), _Column())
-            scored, silent = (np.bincount(places, minlength=len(asked)) for places in column.places())
+            scored, silent = (
+                np.bincount(places, minlength=len(asked)) for places in column.places()
+            )
             rows = scored + silent
             asked |= rows > 0
             found[:, place] = np.where(rows > 0, silent / np.maximum(rows, 1), 1.0)
@@ -112,17 +124,24 @@ class Scores:
     def unanswered(self, metric: str, system: str) -> tuple[int, int]:
         """How many answers of a system have no score, and how many there should be: its rows, and a row for each
         question on which another system has one."""
-        own, asked = self._columns.get((metric, system), _Column()), np.zeros(len(self.questions), dtype=bool)
+        own, asked = (
+            self._columns.get((metric, system), _Column()),
+            np.zeros(len(self.questions), dtype=bool),
+        )
         for name in self.systems:
             for places in self._columns.get((metric, name), _Column()).places():
                 asked[places] = True
         for places in own.places():
             asked[places] = False
         no_row = int(asked.sum())
-        unscored = len(own.silent) + max(own.lost, no_row)  # what is lost may be what is without a row
+        unscored = len(own.silent) + max(
+            own.lost, no_row
+        )  # what is lost may be what is without a row
         return unscored, len(own.questions) + unscored
 
-    def rows_scored(self, metric: str, system: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def rows_scored(
+        self, metric: str, system: str
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Every score of a system, not averaged by question, and the place of its question."""
         column = self._columns.get((metric, system), _Column())
         return np.array(column.values, dtype=np.float64), column.places()[0]
@@ -133,9 +152,17 @@ class Scores:
         found = {name: under(name, self.metrics) for name in wanted}
         for name, metrics in found.items():
             if not metrics:
-                raise UnknownName("metric", name, self.metrics, f"The runs have {', '.join(self.metrics)}.")
-        of = {one: without_slice(one)[0] for one in self.metrics}  # a slice is there where its metric is
-        return [one for one in of if not wanted or any({one, of[one]} & {*metrics} for metrics in found.values())]
+                raise UnknownName(
+                    "metric", name, self.metrics, f"The runs have {', '.join(self.metrics)}."
+                )
+        of = {
+            one: without_slice(one)[0] for one in self.metrics
+        }  # a slice is there where its metric is
+        return [
+            one
+            for one in of
+            if not wanted or any({one, of[one]} & {*metrics} for metrics in found.values())
+        ]
 
     def directed(self, higher: Sequence[str], lower: Sequence[str]) -> Scores:
         """These scores, with the direction of metrics whose runs declare none: names or families of which higher, or
@@ -145,7 +172,9 @@ class Scores:
             for name in self.named(names) if names else ():
                 known = facts[name]
                 if known.declared and known.higher_is_better is not better:
-                    raise UserError(f"{option} {name}: the metric has another direction; omit the option")
+                    raise UserError(
+                        f"{option} {name}: the metric has another direction; omit the option"
+                    )
                 facts[name] = replace(known, higher_is_better=better, declared=True)
         return replace(self, facts=facts)
 
@@ -153,7 +182,9 @@ class Scores:
         """UserError for a metric with scores that cannot be averaged."""
         for metric in metrics:
             if huge(self.matrix(metric)):
-                raise UserError(f"{metric}: {TOO_LARGE}; correct the scores, or select other metrics with --metrics")
+                raise UserError(
+                    f"{metric}: {TOO_LARGE}; correct the scores, or select other metrics with --metrics"
+                )
 
     def rows(self, metric: str, system: str) -> int:
         """How many rows the system has on the metric, scored or not."""
@@ -170,7 +201,9 @@ class Scores:
 
     def lines(self, metrics: Sequence[str]) -> tuple[str, ...]:
         """What to cite of the metrics, a line for each way that scores were made; none for rows made elsewhere."""
-        made = ((name, one) for name in metrics for of_run in self.signatures[name] for one in of_run)
+        made = (
+            (name, one) for name in metrics for of_run in self.signatures[name] for one in of_run
+        )
         return tuple(dict.fromkeys(one.line(name) for name, one in made if one.version))
 
     def question_texts(self, ids: Collection[str]) -> dict[str, str]:
@@ -222,7 +255,10 @@ class _Column:
     def means(self, count: int, unscored: float | None = None) -> NDArray[np.float64]:
         (places, silent), values = self.places(), np.asarray(self.values, dtype=np.float64)
         if unscored is not None:
-            places, values = np.append(places, silent), np.append(values, np.full(len(silent), unscored))
+            places, values = (
+                np.append(places, silent),
+                np.append(values, np.full(len(silent), unscored)),
+            )
         times = np.bincount(places, minlength=count)
         found = np.full(count, np.nan)
         found[places] = values  # a single score as it is, without the rounding of a sum
@@ -260,13 +296,17 @@ def read_scores(
         return _scores(index, manifests, by, judges)
 
 
-def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judges: bool = False) -> Scores:
+def _scores(
+    index: Observations, manifests: tuple[Manifest, ...], by: str, judges: bool = False
+) -> Scores:
     """Makes `Scores` of an index: which of its systems are which of ours."""
     members = index.runs_and_names()
     runs = shortest_names([manifest.folder for manifest in manifests])
     labels = [runs[run] if by == BY_RUN else name for run, name in members]
     labels = index.systems() if by == BY_EACH else labels
-    shared = {label for label, count in Counter(labels).items() if count > 1}  # of several systems of the index
+    shared = {
+        label for label, count in Counter(labels).items() if count > 1
+    }  # of several systems of the index
     names, facts = index.metrics, index.facts(manifests)
     questions, clusters = Ids(), array("q")
     for question, cluster, least, most in index.number_questions(UNKNOWN_QUESTION):
@@ -290,7 +330,11 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
         if number is None:
             column.lost += 1
             continue
-        if label in shared and not judges and (first := owner.setdefault((metric, label, number), system)) != system:
+        if (
+            label in shared
+            and not judges
+            and (first := owner.setdefault((metric, label, number), system)) != system
+        ):
             folders = [str(manifests[members[one][0]].folder) for one in (first, system)]
             systems = [members[one][1] for one in (first, system)]
             raise UserError(_collision(label, question, folders, systems, by))
@@ -317,7 +361,10 @@ def _scores(index: Observations, manifests: tuple[Manifest, ...], by: str, judge
         facts=facts,
         by=by,
         manifests=manifests,
-        signatures={name: tuple(tuple(index.signatures(name, run)) for run in range(len(manifests))) for name in facts},
+        signatures={
+            name: tuple(tuple(index.signatures(name, run)) for run in range(len(manifests)))
+            for name in facts
+        },
         repeated={key: count for key, column in columns.items() if (count := column.repeated())},
         missing=_missing_rows(index, manifests),
         notices=tuple(index.notices),
@@ -332,12 +379,19 @@ def _over_judges(columns: dict[tuple[str, str], _Column], given: _ByRun) -> None
     scored it. given: the scores by run."""
     judged: dict[str, set[int]] = {}
     for (metric, _), questions in given.items():
-        runs = (run for by_run in questions.values() for run, scores in by_run.items() if set(scores) != {None})
+        runs = (
+            run
+            for by_run in questions.values()
+            for run, scores in by_run.items()
+            if set(scores) != {None}
+        )
         judged.setdefault(metric, set()).update(runs)
     for (metric, label), questions in given.items():
         column = columns[metric, label] = _Column()
         for number, by_run in questions.items():
-            known = {run: [one for one in scores if one is not None] for run, scores in by_run.items()}
+            known = {
+                run: [one for one in scores if one is not None] for run, scores in by_run.items()
+            }
             scored = min((len(known.get(run, ())) for run in judged[metric]), default=0)
             silent = max(map(len, by_run.values())) - scored
             column.rows += scored + silent
@@ -349,7 +403,9 @@ def _over_judges(columns: dict[tuple[str, str], _Column], given: _ByRun) -> None
             column.silent.extend([number] * silent)
 
 
-def _collision(label: str, question: str, folders: Sequence[str], systems: Sequence[str], by: str) -> str:
+def _collision(
+    label: str, question: str, folders: Sequence[str], systems: Sequence[str], by: str
+) -> str:
     if by == BY_RUN:
         both = f"({systems[0]} and {systems[1]} on {question})"
         return (

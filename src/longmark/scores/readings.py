@@ -11,7 +11,8 @@ from typing import TypeVar
 Name = TypeVar("Name", bound=Hashable)
 
 UNDECIDED = (
-    "Bold: the best over the answers that all scored, if it is also the best with the worst score for unscored answers."
+    "Bold: the best over the answers that all scored, "
+    "if it is also the best with the worst score for unscored answers."
 )
 
 
@@ -25,7 +26,9 @@ class Reading:
     n: int
 
 
-def readings(parts: Sequence[Mapping[Name, Mapping[str, float | None]]], worst: float = 0.0) -> dict[Name, Reading]:
+def readings(
+    parts: Sequence[Mapping[Name, Mapping[str, float | None]]], worst: float = 0.0
+) -> dict[Name, Reading]:
     """Both readings of each name. parts: data sets, whose means are averaged: name -> item -> score, None for none;
     worst: the least score that can occur."""
     items = [set().union(*part.values()) for part in parts]
@@ -43,7 +46,10 @@ def readings(parts: Sequence[Mapping[Name, Mapping[str, float | None]]], worst: 
         )
 
     names = dict.fromkeys(name for part in parts for name in part)
-    return {name: Reading(mean(name, common) if all(common) else None, mean(name, items), n) for name in names}
+    return {
+        name: Reading(mean(name, common) if all(common) else None, mean(name, items), n)
+        for name in names
+    }
 
 
 def best(found: Mapping[Name, Reading]) -> Name | None:
@@ -51,7 +57,10 @@ def best(found: Mapping[Name, Reading]) -> Name | None:
     if not found or any(one.common is None for one in found.values()):
         return None
     tops = []
-    for values in ({name: one.common for name, one in found.items()}, {name: one.worst for name, one in found.items()}):
+    for values in (
+        {name: one.common for name, one in found.items()},
+        {name: one.worst for name, one in found.items()},
+    ):
         greatest = max(value for value in values.values() if value is not None)
         tops.append([name for name, value in values.items() if value == greatest])
     return tops[0][0] if tops[0] == tops[1] and len(tops[0]) == 1 else None

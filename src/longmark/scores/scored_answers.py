@@ -35,11 +35,20 @@ def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
     for run, path in enumerate(paths):
         for answer in read_answers([path]).answers.values():
             own = answer.system or name_of(path)
-            each = {BY_RUN: scores.systems[run], BY_EACH: own if own in scores.systems else f"{own} ({runs[run]})"}
+            each = {
+                BY_RUN: scores.systems[run],
+                BY_EACH: own if own in scores.systems else f"{own} ({runs[run]})",
+            }
             system = each.get(scores.by, own)
             if answer.question_id in questions and system in scores.systems:
                 cell = questions[answer.question_id], scores.systems.index(system)
                 names = frozenset((answer.system, own, system))
                 yield ScoredAnswer(
-                    answer.example_id, answer.question_id, cell, own, names, answer.length, answer.digest
+                    answer.example_id,
+                    answer.question_id,
+                    cell,
+                    own,
+                    names,
+                    answer.length,
+                    answer.digest,
                 )

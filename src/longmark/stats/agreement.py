@@ -77,7 +77,9 @@ def percent_agreement(ratings: Ratings, **how: Unpack[Resampling]) -> Agreement:
     counts = table.counts()
     used = counts.sum(axis=1) >= 2
     features = np.column_stack([_agreeing_pairs(counts[used]), np.ones(used.sum())])
-    return table.result("percentage", used, features, lambda sums: np.asarray(sums[:, 0] / sums[:, 1]), how)
+    return table.result(
+        "percentage", used, features, lambda sums: np.asarray(sums[:, 0] / sums[:, 1]), how
+    )
 
 
 def cohen_kappa(
@@ -93,10 +95,17 @@ def cohen_kappa(
     of labels that are no numbers needs them. Raises UserError for more or fewer than two raters.
     """
     if weights not in (None, "linear", "quadratic"):
-        raise UnknownName("weights", str(weights), ("linear", "quadratic"), "Without weights any difference counts 1.")
+        raise UnknownName(
+            "weights",
+            str(weights),
+            ("linear", "quadratic"),
+            "Without weights any difference counts 1.",
+        )
     table = _table(ratings, categories, ordered=weights is not None)
     if table.codes.shape[1] != 2:
-        raise UserError(f"Cohen's kappa is for two raters, not {table.codes.shape[1]}; take Fleiss or Krippendorff")
+        raise UserError(
+            f"Cohen's kappa is for two raters, not {table.codes.shape[1]}; take Fleiss or Krippendorff"
+        )
     used = np.all(table.codes >= 0, axis=1)
     size = len(table.categories)
     first, second = table.codes[used].T
@@ -106,7 +115,9 @@ def cohen_kappa(
 
     def formula(sums: Floats) -> Floats:
         of_first, of_second = sums[:, 1 : size + 1], sums[:, size + 1 :]
-        return np.asarray(1 - sums[:, 0] * of_first.sum(axis=1) / _differ_by_chance(of_first, of_second, weights))
+        return np.asarray(
+            1 - sums[:, 0] * of_first.sum(axis=1) / _differ_by_chance(of_first, of_second, weights)
+        )
 
     return table.result("Cohen's kappa", used, features, formula, how)
 
@@ -124,7 +135,9 @@ def fleiss_kappa(ratings: Ratings, **how: Unpack[Resampling]) -> Agreement:
         observed = sums[:, 0] / sums[:, 1]
         shares = sums[:, 2:] / sums[:, 2:].sum(axis=1, keepdims=True)
         by_chance = 1 - (shares**2).sum(axis=1)
-        by_chance = np.where(by_chance > _ROUNDING, by_chance, np.nan)  # what is nothing but rounding is no denominator
+        by_chance = np.where(
+            by_chance > _ROUNDING, by_chance, np.nan
+        )  # what is nothing but rounding is no denominator
         return np.asarray((observed - 1 + by_chance) / by_chance)
 
     return table.result("Fleiss's kappa", used, features, formula, how)
@@ -149,7 +162,9 @@ def gwet_ac1(
     rated_twice = number >= 2
     agreeing = np.zeros(len(number))
     agreeing[rated_twice] = _agreeing_pairs(counts[rated_twice])
-    features = _beside(agreeing, rated_twice.astype(float), counts.multiply(1 / number[:, None]).tocsr())
+    features = _beside(
+        agreeing, rated_twice.astype(float), counts.multiply(1 / number[:, None]).tocsr()
+    )
     size = len(table.categories)
 
     def formula(sums: Floats) -> Floats:
@@ -188,7 +203,9 @@ def krippendorff_alpha(
 
 def _chosen(codes: NDArray[np.int64], size: int) -> Any:
     """A row for each code, with 1 at its place."""
-    return csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), size))
+    return csr_array(
+        (np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), size)
+    )
 
 
 def _differ_by_chance(first: Floats, second: Floats, weights: Weights | None) -> Floats:
@@ -199,7 +216,9 @@ def _differ_by_chance(first: Floats, second: Floats, weights: Weights | None) ->
         return np.asarray((below * (n[:, None] - other) + other * (n[:, None] - below)).sum(axis=1))
     if weights == "quadratic":
         places = np.arange(first.shape[1])
-        return np.asarray(n * ((first + second) @ places**2) - 2 * (first @ places) * (second @ places))
+        return np.asarray(
+            n * ((first + second) @ places**2) - 2 * (first @ places) * (second @ places)
+        )
     return np.asarray(n**2 - (first * second).sum(axis=1))
 
 
@@ -245,7 +264,9 @@ def _ordinal_alpha(counts: Any) -> tuple[Any, Formula]:
     ends = counts.indptr[entries.row + 1]
     where, cells, weights = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
     step = 1
-    while len(order := order[order + step < ends[order]]):  # each category of an item with the one `step` beyond it
+    while len(
+        order := order[order + step < ends[order]]
+    ):  # each category of an item with the one `step` beyond it
         other = order + step
         where.append(entries.row[order])
         cells.append(entries.col[order].astype(int) * size + entries.col[other])
@@ -274,7 +295,9 @@ def _agreeing_pairs(counts: Any) -> Floats:
 
 def _beside(*columns: Any) -> Any:
     """Columns of features, each a vector or a matrix."""
-    return hstack([csr_array(column[:, None]) if column.ndim == 1 else column for column in columns], "csr")
+    return hstack(
+        [csr_array(column[:, None]) if column.ndim == 1 else column for column in columns], "csr"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,13 +342,20 @@ class _Table:
         )
         found = bootstrap_of_sums(features, formula, empty, how.get("seed", 0), numbers)
         if items < _FEWEST:
-            return replace(found, value=None, reason=f"agreement needs at least {_FEWEST} items, not {items}")
+            return replace(
+                found, value=None, reason=f"agreement needs at least {_FEWEST} items, not {items}"
+            )
         if found.value is None:
-            return replace(found, reason="all ratings are the same, so chance alone would give the same agreement")
+            return replace(
+                found,
+                reason="all ratings are the same, so chance alone would give the same agreement",
+            )
         return found
 
 
-def _table(ratings: Ratings, categories: Sequence[Hashable] | None, ordered: bool = False) -> _Table:
+def _table(
+    ratings: Ratings, categories: Sequence[Hashable] | None, ordered: bool = False
+) -> _Table:
     """Raises UserError for rows of unequal length, labels outside the categories, and an order that is not known."""
     rows = [list(row) for row in ratings]
     raters = len(rows[0]) if rows else 0
@@ -335,7 +365,9 @@ def _table(ratings: Ratings, categories: Sequence[Hashable] | None, ordered: boo
     if categories is None:
         numeric = all(_is_number(label) for label in seen)
         if ordered and not numeric:
-            raise UserError("the order of these labels is not known; give it: categories=[lowest, …, highest]")
+            raise UserError(
+                "the order of these labels is not known; give it: categories=[lowest, …, highest]"
+            )
         chosen = tuple(sorted(seen, key=(lambda label: label) if numeric else str))
     else:
         chosen = tuple(categories)
@@ -344,7 +376,10 @@ def _table(ratings: Ratings, categories: Sequence[Hashable] | None, ordered: boo
         if unknown := sorted(map(repr, seen - set(chosen))):
             raise UserError(f"ratings that are not among the categories: {', '.join(unknown[:5])}")
     places = {label: place for place, label in enumerate(chosen)}
-    codes = np.array([[-1 if _is_missing(label) else places[label] for label in row] for row in rows], dtype=np.int64)
+    codes = np.array(
+        [[-1 if _is_missing(label) else places[label] for label in row] for row in rows],
+        dtype=np.int64,
+    )
     return _Table(codes.reshape(len(rows), raters), chosen)
 
 

@@ -57,14 +57,22 @@ def confidence_sequence(
     check_level(level)
     low, high = bounds
     if low is None or high is None or not low < high:
-        raise UserError("a confidence sequence needs the least and the greatest value that can occur")
+        raise UserError(
+            "a confidence sequence needs the least and the greatest value that can occur"
+        )
     shares = np.clip((values - low) / (high - low), 0.0, 1.0)
     if (np.abs(shares * (high - low) + low - values) > _ROUNDING * (high - low)).any():
-        raise UserError(f"values from {values.min():g} to {values.max():g}: expected {low:g} to {high:g}")
+        raise UserError(
+            f"values from {values.min():g} to {values.max():g}: expected {low:g} to {high:g}"
+        )
     if units is None:
         sums, counts = shares, np.ones(len(values))
     else:
-        starts = np.flatnonzero(np.diff(units, prepend=-1)) if len(units) else np.zeros(0, dtype=np.int64)
+        starts = (
+            np.flatnonzero(np.diff(units, prepend=-1))
+            if len(units)
+            else np.zeros(0, dtype=np.int64)
+        )
         most = max(largest or 0, int(np.diff(starts, append=len(units)).max(initial=1)))
         sums = np.add.reduceat(shares, starts) / most if len(starts) else shares
         counts = np.diff(starts, append=len(units)) / most
@@ -73,7 +81,9 @@ def confidence_sequence(
     above = _end(sums, counts, alpha, cuts)
     ends = (low + above * (high - low), low + below * (high - low))
     mean = float(values.mean()) if len(values) else None
-    return Estimate(mean, *ends, len(values), level, HEDGED, clusters=None if units is None else len(sums))
+    return Estimate(
+        mean, *ends, len(values), level, HEDGED, clusters=None if units is None else len(sums)
+    )
 
 
 def units_needed(
@@ -96,7 +106,11 @@ def _end(sums: Floats, counts: Floats, alpha: float, cuts: Sequence[float]) -> f
     bets, low, high = plug_in_bets(sums, counts, alpha), 0.0, 1.0
     for _ in range(_HALVINGS if len(sums) else 0):
         m = (low + high) / 2
-        low, high = (m, high) if log_capital(sums, counts, bets, m, cuts).max() >= math.log(2 / alpha) else (low, m)
+        low, high = (
+            (m, high)
+            if log_capital(sums, counts, bets, m, cuts).max() >= math.log(2 / alpha)
+            else (low, m)
+        )
     return low
 
 
@@ -104,12 +118,16 @@ def plug_in_bets(sums: Floats, counts: Floats, alpha: float) -> Floats:
     """λ of each unit, from the units before it, not yet cut at c / m."""
     t = np.arange(1, len(sums) + 1)
     means = (0.5 + np.cumsum(sums)) / (1 + np.cumsum(counts))
-    variances = np.concatenate([[0.25], (0.25 + np.cumsum((sums - means * counts) ** 2)) / (t + 1)])[:-1]
+    variances = np.concatenate(
+        [[0.25], (0.25 + np.cumsum((sums - means * counts) ** 2)) / (t + 1)]
+    )[:-1]
     found: Floats = np.sqrt(2 * math.log(2 / alpha) / (variances * t * np.log(t + 1)))
     return found
 
 
-def log_capital(sums: Floats, counts: Floats, bets: Floats, m: float, cuts: Sequence[float] = CUTS) -> Floats:
+def log_capital(
+    sums: Floats, counts: Floats, bets: Floats, m: float, cuts: Sequence[float] = CUTS
+) -> Floats:
     """log K+(m) after each unit. The bet on the other side: `counts - sums` and 1 - m, with the same λ."""
     parts = [np.cumsum(np.log1p(np.minimum(bets, cut / m) * (sums - m * counts))) for cut in cuts]
     found: Floats = np.logaddexp.reduce(parts) - math.log(len(cuts))

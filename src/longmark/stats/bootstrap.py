@@ -41,7 +41,9 @@ _ROUNDING = 1e-12  # relative: resampled values this close to the estimate are t
 _UNDEFINED = "the statistic has no value on these rows"
 
 
-def bootstrap_of_sums(features: Any, formula: Formula, empty: E, seed: Seed, clusters: Ints | None = None) -> E:
+def bootstrap_of_sums(
+    features: Any, formula: Formula, empty: E, seed: Seed, clusters: Ints | None = None
+) -> E:
     """The interval of formula(features summed over the items), resampling items.
 
     features: shape (items, features), an array or a matrix of scipy.sparse in rows; empty: an estimate without numbers,
@@ -49,13 +51,18 @@ def bootstrap_of_sums(features: Any, formula: Formula, empty: E, seed: Seed, clu
     """
     check_level(empty.level)
     if empty.method not in (BCA, PERCENTILE):
-        raise UserError(f"a bootstrap interval is by '{BCA}' or '{PERCENTILE}', not {empty.method!r}")
+        raise UserError(
+            f"a bootstrap interval is by '{BCA}' or '{PERCENTILE}', not {empty.method!r}"
+        )
     check_count(empty.resamples, "resamples")
     random, number = generator(seed)
     empty = replace(empty, seed=number)
     if clusters is not None:
         count, items = int(clusters.max(initial=-1)) + 1, len(clusters)
-        features = csr_array((np.ones(items), (clusters, np.arange(items))), shape=(count, items)) @ features
+        features = (
+            csr_array((np.ones(items), (clusters, np.arange(items))), shape=(count, items))
+            @ features
+        )
         empty = replace(empty, clusters=count)
     value, resampled, jackknife = resampled_sums(features, formula, empty.resamples, random)
     return interval(empty, float(value[0]), resampled, jackknife)
@@ -77,12 +84,17 @@ def resampled_sums(
             return value, value[:0], value[:0]
         if isinstance(features, np.ndarray) and features.shape[1] <= _NARROW:
             columns = [np.ascontiguousarray(column) for column in features.T]
-            drawn = (np.stack([c[i].sum(axis=1) for c in columns], axis=1) for i in _draws(random, items, resamples))
+            drawn = (
+                np.stack([c[i].sum(axis=1) for c in columns], axis=1)
+                for i in _draws(random, items, resamples)
+            )
         else:
             drawn = (counts @ features for counts in _counts(random, items, resamples))
         resampled = [formula(sums) for sums in drawn]
         rows = (features[start : start + step] for start in range(0, items, step))
-        left_out = [formula(total - (row if isinstance(row, np.ndarray) else row.toarray())) for row in rows]
+        left_out = [
+            formula(total - (row if isinstance(row, np.ndarray) else row.toarray())) for row in rows
+        ]
     return value, np.concatenate(resampled), np.concatenate(left_out)
 
 
@@ -97,7 +109,11 @@ def interval(empty: E, value: float, resampled: Floats, jackknife: Floats) -> E:
     what = "rows" if empty.clusters is None else "clusters"
     if units < _FEWEST:
         things = "values" if empty.clusters is None else "clusters"
-        return replace(empty, value=estimate, reason=f"resampling needs at least {_FEWEST} {things}; found {units}")
+        return replace(
+            empty,
+            value=estimate,
+            reason=f"resampling needs at least {_FEWEST} {things}; found {units}",
+        )
     if estimate is None:
         return replace(empty, reason=_UNDEFINED)
     values = resampled[~np.isnan(resampled)]
@@ -106,7 +122,9 @@ def interval(empty: E, value: float, resampled: Floats, jackknife: Floats) -> E:
         return replace(empty, reason="the statistic has no value on most resamples")
     rounding = _ROUNDING * max(abs(value), float(np.abs(values).max()))
     if np.ptp(values) <= rounding:
-        return replace(empty, undefined=0, reason=f"the {what} are alike: every resample gives the same value")
+        return replace(
+            empty, undefined=0, reason=f"the {what} are alike: every resample gives the same value"
+        )
     shares: Floats | str = np.array([(1 - empty.level) / 2, (1 + empty.level) / 2])
     if empty.method == BCA:
         below = (values < value - rounding).mean() + (values <= value + rounding).mean()
@@ -147,4 +165,6 @@ def _counts(random: np.random.Generator, units: int, resamples: int) -> Iterator
     """How often each unit is drawn, a resample a row, some resamples at a time."""
     for index in _draws(random, units, resamples):
         cells = index + units * np.arange(len(index))[:, None]
-        yield np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape).astype(np.float64)
+        yield (
+            np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape).astype(np.float64)
+        )

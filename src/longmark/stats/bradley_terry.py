@@ -64,17 +64,29 @@ def bradley_terry(
     check_level(level)
     for first, second, choice in comparisons:
         if first == second or choice not in _SHARES:
-            raise UserError(f"expected two systems and a, b or tie; found {first}, {second} and {choice}")
+            raise UserError(
+                f"expected two systems and a, b or tie; found {first}, {second} and {choice}"
+            )
     systems = sorted({name for one in comparisons for name in one[:2]})
     n = len(comparisons)
-    groups, count = cluster_numbers(range(n) if clusters is None else clusters, np.ones(n, dtype=np.bool_))
+    groups, count = cluster_numbers(
+        range(n) if clusters is None else clusters, np.ones(n, dtype=np.bool_)
+    )
     cells = sorted(set(comparisons))
     place = {cell: i for i, cell in enumerate(cells)}
     table = np.zeros((count, len(cells)))
     np.add.at(table, (groups, np.array([place[one] for one in comparisons], dtype=np.int64)), 1.0)
     wins = _wins(systems, cells, table.sum(axis=0))
     what = "comparisons" if clusters is None else "questions"
-    empty = Estimate(None, None, None, n, level, f"jackknife over {what}", clusters=None if clusters is None else count)
+    empty = Estimate(
+        None,
+        None,
+        None,
+        n,
+        level,
+        f"jackknife over {what}",
+        clusters=None if clusters is None else count,
+    )
     estimates = [replace(empty, reason=reason) for reason in _reasons(systems, wins)]
     if systems and estimates[0].reason is None:
         estimates = _estimates(systems, cells, table, empty)
@@ -85,7 +97,13 @@ def bradley_terry(
 
     order = sorted(range(len(systems)), key=strongest)
     return tuple(
-        Strength(systems[i], estimates[i], _rank(estimates[i].value, estimates), float(won[i]), int(total[i]))
+        Strength(
+            systems[i],
+            estimates[i],
+            _rank(estimates[i].value, estimates),
+            float(won[i]),
+            int(total[i]),
+        )
         for i in order
     )
 
@@ -93,7 +111,9 @@ def bradley_terry(
 def _rank(strength: float | None, estimates: Sequence[Estimate]) -> int | None:
     if strength is None:
         return None
-    return 1 + sum(one.value is not None and one.value > strength + 100 * _TOLERANCE for one in estimates)
+    return 1 + sum(
+        one.value is not None and one.value > strength + 100 * _TOLERANCE for one in estimates
+    )
 
 
 def _wins(systems: Sequence[str], cells: Sequence[tuple[str, str, str]], weights: Floats) -> Floats:
@@ -118,7 +138,9 @@ def _reasons(systems: Sequence[str], wins: Floats) -> list[str | None]:
     always = [f"{name} won" for name, lost in zip(systems, wins.T, strict=True) if not lost.any()]
     never = [f"{name} lost" for name, won in zip(systems, wins, strict=True) if not won.any()]
     which = f"{' and '.join((*always, *never)) or 'some systems won'} every comparison"
-    return [f"{which}{'' if always or never else ' with the others'}, so the strengths have no limit"] * len(systems)
+    return [
+        f"{which}{'' if always or never else ' with the others'}, so the strengths have no limit"
+    ] * len(systems)
 
 
 def _estimates(
@@ -131,12 +153,20 @@ def _estimates(
     count, what = len(table), "comparison" if empty.clusters is None else "question"
     made = [replace(empty, value=float(value)) for value in values]
     if count < _FEWEST:
-        return [replace(one, reason=f"an interval needs at least {_FEWEST} {what}s; found {count}") for one in made]
+        return [
+            replace(one, reason=f"an interval needs at least {_FEWEST} {what}s; found {count}")
+            for one in made
+        ]
     total = table.sum(axis=0)
     kinds, times = np.unique(table, axis=0, return_counts=True)
     if any(_reasons(systems, _wins(systems, cells, total - kind))[0] for kind in kinds):
-        return [replace(one, reason=f"without one {what} a system won or lost every comparison") for one in made]
-    apart = np.array([[(name == cell[0]) - float(name == cell[1]) for name in systems] for cell in cells])
+        return [
+            replace(one, reason=f"without one {what} a system won or lost every comparison")
+            for one in made
+        ]
+    apart = np.array(
+        [[(name == cell[0]) - float(name == cell[1]) for name in systems] for cell in cells]
+    )
     expected = 1 / (1 + np.exp(-apart @ values))
     gradients = (kinds * ([_SHARES[cell[2]] for cell in cells] - expected)) @ apart
     weights = expected * (1 - expected)
@@ -156,7 +186,9 @@ def _estimates(
     return made
 
 
-def _fit(systems: Sequence[str], cells: Sequence[tuple[str, str, str]], weights: Floats) -> Floats | None:
+def _fit(
+    systems: Sequence[str], cells: Sequence[tuple[str, str, str]], weights: Floats
+) -> Floats | None:
     """The logarithms of the strengths, with mean 0; None without convergence."""
     import evalica
 

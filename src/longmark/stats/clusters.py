@@ -40,7 +40,14 @@ def degrees_of_freedom(sizes: Sequence[float]) -> float:
     pp, pq, qq = (math.fsum(count * p * p * s**k for s, p, count in cells) for k in range(3))
     p4, p4s = (math.fsum(count * p**4 * s**k for s, p, count in cells) for k in range(2))
     trace = pp - 2 * pq + pp * total
-    squares = p4 - 4 * p4s + 2 * total * p4 + 2 * (pp * qq + pq * pq) - 4 * total * pq * pp + (pp * total) ** 2
+    squares = (
+        p4
+        - 4 * p4s
+        + 2 * total * p4
+        + 2 * (pp * qq + pq * pq)
+        - 4 * total * pq * pp
+        + (pp * total) ** 2
+    )
     return min(max(trace * trace / squares, 1.0), number - 1.0)
 
 

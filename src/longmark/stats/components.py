@@ -60,7 +60,9 @@ class Components:
             f"{QUESTION} x {SYSTEM} x {JUDGE}": questions * judges,
             NOISE: questions * judges * (samples if self.levels[SAMPLE] > 1 else 1),
         }
-        return math.sqrt(2 * math.fsum(self.variance.get(name, 0.0) / count for name, count in divisors.items()))
+        return math.sqrt(
+            2 * math.fsum(self.variance.get(name, 0.0) / count for name, count in divisors.items())
+        )
 
 
 def variance_components(scores: Floats) -> Components:
@@ -71,10 +73,16 @@ def variance_components(scores: Floats) -> Components:
     if scores.ndim != 4 or not np.isfinite(scores).all():
         raise UserError("expected a complete table of questions x systems x judges x samples")
     if scores.shape[0] < 2 or scores.shape[1] < 2:
-        raise UserError(f"expected two or more questions and systems, found {scores.shape[0]} and {scores.shape[1]}")
+        raise UserError(
+            f"expected two or more questions and systems, found {scores.shape[0]} and {scores.shape[1]}"
+        )
     samples = scores.shape[3]
     cells = scores.mean(axis=3)
-    within = float(((scores - cells[..., None]) ** 2).sum() / (cells.size * (samples - 1))) if samples > 1 else 0.0
+    within = (
+        float(((scores - cells[..., None]) ** 2).sum() / (cells.size * (samples - 1)))
+        if samples > 1
+        else 0.0
+    )
     sizes = dict(zip(FACTORS, cells.shape, strict=True))
     used = [name for name in FACTORS if sizes[name] > 1]
     sets = [chosen for size in range(len(used), 0, -1) for chosen in combinations(used, size)]
@@ -86,7 +94,9 @@ def variance_components(scores: Floats) -> Components:
             for other, variance in solved.items()
             if set(other) > set(chosen)
         )
-        solved[chosen] = (square - above - within) / (samples * math.prod(sizes[n] for n in used if n not in chosen))
+        solved[chosen] = (square - above - within) / (
+            samples * math.prod(sizes[n] for n in used if n not in chosen)
+        )
     named = {" x ".join(chosen): max(0.0, solved[chosen]) for chosen in reversed(sets)}
     if samples > 1:
         named[NOISE] = within

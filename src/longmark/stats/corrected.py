@@ -161,7 +161,11 @@ class LabelledScores:
 
 
 def corrected(
-    table: LabelledScores, sides: Mapping[int, float], *, weight: float | None = None, level: float = 0.95
+    table: LabelledScores,
+    sides: Mapping[int, float],
+    *,
+    weight: float | None = None,
+    level: float = 0.95,
 ) -> CorrectedEstimate:
     """The sum over systems of a factor times the corrected mean. sides: place of a system -> its factor: {0: 1} for the
     mean of the first, {0: 1, 1: -1} for a difference. weight: λ; None: tuned. level: of the interval, each end of which
@@ -218,7 +222,11 @@ def corrected(
     if interval is None:
         alike = all(np.ptp(samples[place].labels[samples[place].chosen]) == 0 for place in sides)
         whose = "the labelled answers" if len(sides) == 1 else "the labelled answers of each system"
-        what = f"{whose} all have the same label" if alike else "labels and scores differ by a constant only"
+        what = (
+            f"{whose} all have the same label"
+            if alike
+            else "labels and scores differ by a constant only"
+        )
         return replace(nothing, reason=f"{what}, so they show no spread")
     alone = moments.interval(0.0, moments.df, level)
     assert alone is not None
@@ -236,13 +244,17 @@ def corrected(
     )
 
 
-def _of_raters(table: LabelledScores, sides: Mapping[int, float], weight: float | None) -> tuple[Estimate, ...]:
+def _of_raters(
+    table: LabelledScores, sides: Mapping[int, float], weight: float | None
+) -> tuple[Estimate, ...]:
     """Each rater's own estimate, of the labels that count."""
     level = level_of_a_rater(len(table.rater_labels))
     given = ~np.isnan(table.labels)
     return tuple(
         corrected(
-            replace(table, labels=np.where(given, labels, np.nan), rater_labels=(), these_raters=False),
+            replace(
+                table, labels=np.where(given, labels, np.nan), rater_labels=(), these_raters=False
+            ),
             sides,
             weight=weight,
             level=level,
@@ -271,7 +283,9 @@ def _remark(samples: Mapping[int, _Sample]) -> str | None:
             f"{fewest} labels are few: below {FEWEST_COVERED} an interval of skewed labels can be too narrow"
         )
     if any(sample.unknown for sample in samples.values()):
-        remarks.append(_unknown_in_words(samples, "the interval holds whatever labels they would get"))
+        remarks.append(
+            _unknown_in_words(samples, "the interval holds whatever labels they would get")
+        )
     return "; ".join(remarks) or None
 
 
@@ -299,7 +313,11 @@ class _Sample:
 
 
 def _sample(table: LabelledScores, place: int) -> _Sample:
-    scores, labels, weights = table.scores[:, place], table.labels[:, place], table.weight()[:, place]
+    scores, labels, weights = (
+        table.scores[:, place],
+        table.labels[:, place],
+        table.weight()[:, place],
+    )
     scored, labelled = ~np.isnan(scores), ~np.isnan(labels)
     strata = np.zeros(len(scores), dtype=np.int64) if table.strata is None else table.strata
     if table.unscored is None:
@@ -309,9 +327,14 @@ def _sample(table: LabelledScores, place: int) -> _Sample:
     partly = float(np.nansum(np.where(scored, shares, 0.0)))
     lost = 0.0 if table.lost is None else float(table.lost[place])
     answers = float((~np.isnan(shares)).sum()) + lost
-    unscored_labels, scored_labels = int((unscored & labelled).sum()), int((scored & labelled).sum())
+    unscored_labels, scored_labels = (
+        int((unscored & labelled).sum()),
+        int((scored & labelled).sum()),
+    )
     stratum = unscored_labels >= FEWEST and scored_labels >= FEWEST
-    counts = unscored_labels > 0 and (stratum or _by_chance(scored, unscored, labelled, table.weights, place))
+    counts = unscored_labels > 0 and (
+        stratum or _by_chance(scored, unscored, labelled, table.weights, place)
+    )
     there = scored | unscored if counts else scored
     unknown = (partly + lost + (0 if counts else int(unscored.sum()))) / answers if answers else 0.0
     if counts:
@@ -321,7 +344,9 @@ def _sample(table: LabelledScores, place: int) -> _Sample:
     return _Sample(scores, labels, weights, there, there & labelled, strata, unknown)
 
 
-def _by_chance(scored: Mask, unscored: Mask, labelled: Mask, weights: Floats | None, place: int) -> bool:
+def _by_chance(
+    scored: Mask, unscored: Mask, labelled: Mask, weights: Floats | None, place: int
+) -> bool:
     """Whether answers without a score can have been chosen for labelling with the same chances as the others."""
     if weights is not None:
         chosen = weights[:, place][unscored & labelled]
@@ -330,7 +355,9 @@ def _by_chance(scored: Mask, unscored: Mask, labelled: Mask, weights: Floats | N
     both = scored | unscored
     share = float(labelled[both].mean())
     error = math.sqrt(share * (1 - share) * (1 / unscored.sum() + 1 / max(1, scored.sum())))
-    apart = abs(float(labelled[unscored].mean()) - float(labelled[scored].mean() if scored.any() else share))
+    apart = abs(
+        float(labelled[unscored].mean()) - float(labelled[scored].mean() if scored.any() else share)
+    )
     return apart <= _TOO_FAR * error
 
 
@@ -338,12 +365,16 @@ def _refusal(table: LabelledScores, sample: _Sample, place: int) -> str | None:
     """Why a system cannot be corrected."""
     chosen = sample.chosen
     if chosen.sum() < FEWEST:
-        return f"needs at least {FEWEST} answers with a label and a score; found {int(chosen.sum())}"
+        return (
+            f"needs at least {FEWEST} answers with a label and a score; found {int(chosen.sum())}"
+        )
     if len(np.unique(table.numbers[chosen])) < 2:
         return "all answers with a label belong to one cluster"
     for stratum in np.unique(sample.strata[sample.there]) if table.strata is not None else ():
         if len(np.unique(table.numbers[chosen & (sample.strata == stratum)])) < 2:
-            return f"stratum {stratum} has answers, but fewer than two clusters of them have a label"
+            return (
+                f"stratum {stratum} has answers, but fewer than two clusters of them have a label"
+            )
     scores = (table.scores if table.raw is None else table.raw)[:, place]
     scored = ~np.isnan(scores)
     ours = scored & chosen
@@ -352,7 +383,10 @@ def _refusal(table: LabelledScores, sample: _Sample, place: int) -> str | None:
     low, high = scores[ours].min(), scores[ours].max()
     outside = (scores[scored] < low) | (scores[scored] > high)
     clusters = table.numbers[scored], table.numbers[ours]
-    if _chance_of_leaving(outside, sample.weights[ours], clusters, table.weights is not None) < UNLIKELY:
+    if (
+        _chance_of_leaving(outside, sample.weights[ours], clusters, table.weights is not None)
+        < UNLIKELY
+    ):
         return (
             f"{100 * outside.mean():.0f} % of the scores are outside the range of the labelled answers' ({low:.4g} to "
             f"{high:.4g}): the labelled answers are no random sample"
@@ -360,7 +394,9 @@ def _refusal(table: LabelledScores, sample: _Sample, place: int) -> str | None:
     return None
 
 
-def _other_scores(table: LabelledScores, samples: Mapping[int, _Sample], sides: Mapping[int, float]) -> str | None:
+def _other_scores(
+    table: LabelledScores, samples: Mapping[int, _Sample], sides: Mapping[int, float]
+) -> str | None:
     """Why the labelled answers are no random sample: the mean rank of their scores, or its difference between the
     systems, is too far from that of all answers, in standard errors of a sample with these probabilities (Hájek's mean,
     linearised). The variance is that of the sample or, where that is more, that of all ranks: a sample without the rare
@@ -379,7 +415,12 @@ def _other_scores(table: LabelledScores, samples: Mapping[int, _Sample], sides: 
         for stratum in np.unique(sample.strata[ours]):
             members = scored[:, k] & (sample.strata == stratum)
             chosen = ours & members
-            share = sample.weights[chosen] / sample.weights[chosen].sum() * members.sum() / scored[:, k].sum()
+            share = (
+                sample.weights[chosen]
+                / sample.weights[chosen].sum()
+                * members.sum()
+                / scored[:, k].sum()
+            )
             mean = float(own[members].mean())
             apart += factor * float(share @ (own[chosen] - mean))
             adds[chosen] += factor * share * (own[chosen] - mean)
@@ -405,7 +446,9 @@ _OTHERS = {
 }
 
 
-def _chance_of_leaving(outside: Mask, weights: Floats, clusters: tuple[Ints, Ints], known: bool) -> float:
+def _chance_of_leaving(
+    outside: Mask, weights: Floats, clusters: tuple[Ints, Ints], known: bool
+) -> float:
     """The probability that a random sample leaves so many scores outside the range of its own. The share outside the
     range of n equal draws has the distribution Beta(2, n - 1). Where each was drawn with a known probability, the least
     of these bounds it: it is the chance that m draws were all left out, of which the sample chooses how many at which
@@ -414,7 +457,9 @@ def _chance_of_leaving(outside: Mask, weights: Floats, clusters: tuple[Ints, Int
     of_all, of_labelled = clusters
     if known:
         chance, count = 1 / float(weights.max()), len(np.unique(of_all[outside]))
-        none: float = (1 - chance) ** count * (1 + count * chance) if chance < 1 else float(count == 0)
+        none: float = (
+            (1 - chance) ** count * (1 + count * chance) if chance < 1 else float(count == 0)
+        )
         return none
     sizes = np.unique(of_labelled, return_counts=True)[1]
     share, n = float(outside.mean()), degrees_of_freedom(sizes.tolist()) + 1
@@ -452,7 +497,10 @@ def _part(table: LabelledScores, sample: _Sample, place: int, factor: float) -> 
         shares[chosen] = share[chosen] * members.sum() / n
         grown = shares[chosen] * math.sqrt(count / (count - 1))
         means[0, members], means[1, members] = y_mean, g[members] - g_mean
-        labelled[0, chosen], labelled[1, chosen] = grown * (y[chosen] - y_mean), -grown * (g[chosen] - g_mean)
+        labelled[0, chosen], labelled[1, chosen] = (
+            grown * (y[chosen] - y_mean),
+            -grown * (g[chosen] - g_mean),
+        )
         per_cluster = np.bincount(table.numbers[chosen], shares[chosen])
         typical = float(per_cluster @ per_cluster) / float(per_cluster.sum())
         for worst, end in zip(unseen, ends if factor > 0 else ends[::-1], strict=True):
@@ -460,7 +508,11 @@ def _part(table: LabelledScores, sample: _Sample, place: int, factor: float) -> 
             like &= (y[chosen] - y_mean) * (end - y_mean) > 0
             seen = len(np.unique(table.numbers[chosen][like]))
             if end != y_mean:
-                worst.append(Unseen(factor * typical * (end - y_mean), abs(factor) * typical, counted_as(seen)))
+                worst.append(
+                    Unseen(
+                        factor * typical * (end - y_mean), abs(factor) * typical, counted_as(seen)
+                    )
+                )
     value = (float(means[0, there].mean()), float(means[1, there].mean()))
     spread = np.where(there, means - np.array(value)[:, None], 0.0) / n
     adds = factor * (spread + labelled)
@@ -508,14 +560,21 @@ class _Moments:
     ) -> _Moments:
         total = math.fsum(float(part.shares.sum()) for part in parts.values())
         adds: list[Floats] = [
-            np.bincount(table.numbers, np.sum([part.adds[k] for part in parts.values()], axis=0)).astype(np.float64)
+            np.bincount(
+                table.numbers, np.sum([part.adds[k] for part in parts.values()], axis=0)
+            ).astype(np.float64)
             for k in (0, 1)
         ]
-        shares = np.bincount(table.numbers, np.sum([part.shares for part in parts.values()], axis=0))
+        shares = np.bincount(
+            table.numbers, np.sum([part.shares for part in parts.values()], axis=0)
+        )
         strata = max(len(np.unique(sample.strata[sample.there])) for sample in samples.values())
         values = [math.fsum(part.value[k] for part in parts.values()) for k in (0, 1)]
         full = [
-            math.fsum(part.value[k] / max(_ROUNDING, 1 - samples[place].unknown) for place, part in parts.items())
+            math.fsum(
+                part.value[k] / max(_ROUNDING, 1 - samples[place].unknown)
+                for place, part in parts.items()
+            )
             for k in (0, 1)
         ]
         low, high = table.ends()
@@ -531,7 +590,11 @@ class _Moments:
         of_raters = rater_variance(table.rater_labels, shares_of, sides, these=table.these_raters)
         labels = np.concatenate([sample.labels[sample.chosen] for sample in samples.values()])
         unseen = [
-            tuple(replace(each, share=each.share / total) for part in parts.values() for each in part.unseen[end])
+            tuple(
+                replace(each, share=each.share / total)
+                for part in parts.values()
+                for each in part.unseen[end]
+            )
             for end in (0, 1)
         ]
         return _Moments(
@@ -544,7 +607,9 @@ class _Moments:
             worst=(worst[0], worst[1]),
             raters=of_raters.effective,
             rater_variance=of_raters.variance,
-            binary=len(sides) == 1 and not worst[1] > worst[0] and bool(np.isin(labels, (0, 1)).all()),
+            binary=len(sides) == 1
+            and not worst[1] > worst[0]
+            and bool(np.isin(labels, (0, 1)).all()),
             ends=_ends_of(table, sides),
             scale=float(np.abs(labels).max(initial=0.0)),
         )
@@ -613,7 +678,9 @@ class _Moments:
         influences, variance = self._influences(weight, df, level), self.variance(weight)
         nearest = low if low > 0 else high
         rare = influences.below(-low) if low > 0 else influences.above(-high)
-        return min(1.0, max(two_sided(nearest / math.sqrt(variance), df) if variance else 0.0, 2 * rare))
+        return min(
+            1.0, max(two_sided(nearest / math.sqrt(variance), df) if variance else 0.0, 2 * rare)
+        )
 
 
 def _ends_of(table: LabelledScores, sides: Mapping[int, float]) -> tuple[float, float] | None:
@@ -621,10 +688,14 @@ def _ends_of(table: LabelledScores, sides: Mapping[int, float]) -> tuple[float, 
     if (ends := table.known_ends) is None:
         return None
     products = [sorted(factor * end for end in ends) for factor in sides.values()]
-    return math.fsum(least for least, _ in products), math.fsum(greatest for _, greatest in products)
+    return math.fsum(least for least, _ in products), math.fsum(
+        greatest for _, greatest in products
+    )
 
 
-def _told_apart(samples: Mapping[int, _Sample], table: LabelledScores, moments: _Moments) -> str | None:
+def _told_apart(
+    samples: Mapping[int, _Sample], table: LabelledScores, moments: _Moments
+) -> str | None:
     """Why strictness of raters cannot be told from the systems' quality; None if it can, or does not matter: where each
     rater labelled the same share of both systems it cancels, and where many raters stand for people it is chance."""
     if moments.rater_variance is not None or len(samples) < 2 or len(table.rater_labels) < 2:
@@ -653,7 +724,9 @@ def _check(table: LabelledScores, weight: float | None) -> None:
     others += [("rater_labels", labels) for labels in table.rater_labels]
     for name, values in others:
         if values is not None and values.shape != shape:
-            raise UserError(f"{name}: expected the shape {shape} of the scores, found {values.shape}")
+            raise UserError(
+                f"{name}: expected the shape {shape} of the scores, found {values.shape}"
+            )
     if table.weights is not None and not (table.weights[~np.isnan(table.labels)] > 0).all():
         raise UserError("weights: expected numbers above 0 for labelled answers")
     if weight is not None and not 0 <= weight <= 1:
@@ -683,7 +756,9 @@ def raw_of(table: LabelledScores, sides: Mapping[int, float]) -> float | None:
     """The same sum of the scores' own means, in the scores' units; None where a system has no score."""
     if any(np.isnan(table.scores[:, place]).all() for place in sides):
         return None
-    return math.fsum(factor * float(np.nanmean(table.scores[:, place])) for place, factor in sides.items())
+    return math.fsum(
+        factor * float(np.nanmean(table.scores[:, place])) for place, factor in sides.items()
+    )
 
 
 # Calibration ----------------------------------------------------------------------------------------------------------
@@ -723,7 +798,11 @@ def isotonic(x: Floats, y: Floats, weights: Floats) -> Callable[[Floats], Floats
         count = 1
         while blocks and blocks[-1][0] >= mean:
             before, size, points_before = blocks.pop()
-            mean, own, count = (before * size + mean * own) / (size + own), size + own, count + points_before
+            mean, own, count = (
+                (before * size + mean * own) / (size + own),
+                size + own,
+                count + points_before,
+            )
         blocks.append((mean, own, count))
     fitted = np.repeat([mean for mean, _, _ in blocks], [count for _, _, count in blocks])
     return lambda values: np.interp(values, points, fitted)
@@ -758,9 +837,13 @@ def transport(table: LabelledScores, place: int, margin: float, seed: Seed = 0) 
     none = Estimate(None, None, None, int(both[:, place].sum()), level)
     if none.n < FEWEST or theirs.sum() < FEWEST:
         few = "the system" if none.n < FEWEST else "the others"
-        return Transport(replace(none, reason=f"fewer than {FEWEST} labels of {few}"), margin, NOT_CHECKED)
+        return Transport(
+            replace(none, reason=f"fewer than {FEWEST} labels of {few}"), margin, NOT_CHECKED
+        )
     weights = table.weight()
-    fit = isotonic(table.scores[:, others][theirs], table.labels[:, others][theirs], weights[:, others][theirs])
+    fit = isotonic(
+        table.scores[:, others][theirs], table.labels[:, others][theirs], weights[:, others][theirs]
+    )
     own = table.labels[:, [place]] - fit(table.scores[:, [place]])
     rest = replace(
         table,
@@ -780,7 +863,9 @@ def transport(table: LabelledScores, place: int, margin: float, seed: Seed = 0) 
     sizes = np.bincount(table.numbers, weighted[:, 0])
     df = degrees_of_freedom(sizes[sizes > 0].tolist())
     if df + 1 < FEWEST_EFFECTIVE:
-        return Transport(replace(none, value=value, reason=few_clusters(df + 1)), margin, NOT_CHECKED)
+        return Transport(
+            replace(none, value=value, reason=few_clusters(df + 1)), margin, NOT_CHECKED
+        )
     half = t_quantile(level, df) * math.sqrt((df + 1) / df * float(sums @ sums))
     low, high = value - half, value + half
     inside, outside = -margin < low and high < margin, high < -margin or low > margin

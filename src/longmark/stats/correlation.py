@@ -123,7 +123,9 @@ def _with_parts(
     units = np.arange(len(keep)) if clusters is None else clusters
     used, of = np.unique(units[keep], return_inverse=True)
     count = None if clusters is None else len(used)
-    empty = Correlation(None, None, None, len(a), level, JACKKNIFE, _no_value(a, b), len(keep) - len(a), count)
+    empty = Correlation(
+        None, None, None, len(a), level, JACKKNIFE, _no_value(a, b), len(keep) - len(a), count
+    )
     if empty.reason:
         return empty, None
     r = _value(a, b, kind)
@@ -152,7 +154,11 @@ def _df(n: int, clusters: Ints | None) -> float:
 
 def _sized(empty: E, df: float) -> E:
     """With the effective number of clusters, if there are clusters."""
-    return empty if empty.clusters is None else replace(empty, effective=df + 1, remark=few_clusters(df + 1))
+    return (
+        empty
+        if empty.clusters is None
+        else replace(empty, effective=df + 1, remark=few_clusters(df + 1))
+    )
 
 
 def _too_few(rows: int, clusters: int | None, what: str) -> str | None:
@@ -164,14 +170,14 @@ def _too_few(rows: int, clusters: int | None, what: str) -> str | None:
 
 
 def _left_flat(clusters: int | None, what: str) -> str:
-    return f"without one of its {what if clusters is None else 'clusters'} a column has one value only"
+    return (
+        f"without one of its {what if clusters is None else 'clusters'} a column has one value only"
+    )
 
 
 def _same_without(clusters: int | None, what: str) -> str:
     """Why there is no interval where leaving out changes nothing: the variance of the jackknife is 0 there."""
-    return (
-        f"the value is the same without any one {what if clusters is None else 'cluster'}, so its variance is unknown"
-    )
+    return f"the value is the same without any one {what if clusters is None else 'cluster'}, so its variance is unknown"
 
 
 def mean_correlation(
@@ -195,7 +201,9 @@ def mean_correlation(
     columns = {name: (as_floats(x[name]), as_floats(y[name])) for name in x}
     lengths = {len(column) for both in columns.values() for column in both}
     if len(lengths) > 1:
-        raise UserError(f"systems are matched by position of the question; found columns of {sorted(lengths)} rows")
+        raise UserError(
+            f"systems are matched by position of the question; found columns of {sorted(lengths)} rows"
+        )
     rows = lengths.pop() if lengths else 0
     numbers = _numbered(clusters, rows)
     found = {name: _with_parts(a, b, kind, level, numbers) for name, (a, b) in columns.items()}
@@ -233,7 +241,12 @@ def mean_correlation(
         return replace(empty, value=math.tanh(z), reason=_same_without(empty.clusters, "question"))
     units = min(by_system[name].effective or by_system[name].n for name in used)
     half = t_quantile(level, units - 1) * error
-    return replace(_sized(empty, units - 1), value=math.tanh(z), low=math.tanh(z - half), high=math.tanh(z + half))
+    return replace(
+        _sized(empty, units - 1),
+        value=math.tanh(z),
+        low=math.tanh(z - half),
+        high=math.tanh(z + half),
+    )
 
 
 def correlation_difference(
@@ -253,14 +266,18 @@ def correlation_difference(
     (a, b, t), keep = complete_rows(first, second, target)
     numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
     n, why = len(t), _no_value(a, t) or _no_value(b, t)
-    empty = CorrelationDifference(None, None, None, n, level, JACKKNIFE, why, len(keep) - n, count, kind=kind)
+    empty = CorrelationDifference(
+        None, None, None, n, level, JACKKNIFE, why, len(keep) - n, count, kind=kind
+    )
     if why:
         return empty
     r, s = _value(a, t, kind), _value(b, t, kind)
     empty = replace(empty, value=r - s, first=r, second=s, reason=_too_few(n, count, "items"))
     if empty.reason:
         return empty
-    error = float(np.linalg.norm(_deviations(a, t, kind, numbers) - _deviations(b, t, kind, numbers)))
+    error = float(
+        np.linalg.norm(_deviations(a, t, kind, numbers) - _deviations(b, t, kind, numbers))
+    )
     if not math.isfinite(error):
         return replace(empty, reason=_left_flat(count, "items"))
     if error <= _NO_SPREAD:
@@ -287,7 +304,11 @@ def _no_value(a: Floats, b: Floats) -> str | None:
 def _value(a: Floats, b: Floats, kind: str) -> float:
     if kind == "pearson":
         a, b = _scaled(a), _scaled(b)
-    measure = {"pearson": scipy_stats.pearsonr, "spearman": scipy_stats.spearmanr, "kendall": scipy_stats.kendalltau}
+    measure = {
+        "pearson": scipy_stats.pearsonr,
+        "spearman": scipy_stats.spearmanr,
+        "kendall": scipy_stats.kendalltau,
+    }
     return min(1.0, max(-1.0, float(measure[kind](a, b).statistic)))
 
 
@@ -327,14 +348,17 @@ def _pearson_without_one(a: Floats, b: Floats, clusters: Ints | None) -> Floats:
     n = len(a)
     parts = [np.ones(n), a, b, a * a, b * b, a * b]
     out = parts if clusters is None else [np.bincount(clusters, part) for part in parts]
-    rest, left_a, left_b, aa, bb, ab = (part.sum() - sums for part, sums in zip(parts, out, strict=True))
+    rest, left_a, left_b, aa, bb, ab = (
+        part.sum() - sums for part, sums in zip(parts, out, strict=True)
+    )
 
     def spread(squares: Floats, left: Floats, total: float) -> Floats:
         found = squares - left * left / rest
         return np.where(found > 1e-12 * total, found, np.nan)
 
     return np.asarray(
-        (ab - left_a * left_b / rest) / np.sqrt(spread(aa, left_a, parts[3].sum()) * spread(bb, left_b, parts[4].sum()))
+        (ab - left_a * left_b / rest)
+        / np.sqrt(spread(aa, left_a, parts[3].sum()) * spread(bb, left_b, parts[4].sum()))
     )
 
 
@@ -348,7 +372,9 @@ def _ranks_without_one(a: Floats, b: Floats, kind: str) -> Floats:
     _, x, x_counts = np.unique(a, return_inverse=True, return_counts=True)
     _, y, y_counts = np.unique(b, return_inverse=True, return_counts=True)
     n = len(a)
-    _, at, equal, count = np.unique(x * len(y_counts) + y, return_index=True, return_inverse=True, return_counts=True)
+    _, at, equal, count = np.unique(
+        x * len(y_counts) + y, return_index=True, return_inverse=True, return_counts=True
+    )
     agree = _sign_products(x, y, at)  # sum over j of s_ij t_ij
     x, y, count = x[at], y[at], count.astype(float)
     untied_x, untied_y = n - x_counts[x], n - y_counts[y]
@@ -376,7 +402,9 @@ def _sign_products(x: Codes, y: Codes, at: Codes) -> Floats:
 
     With < and <= for each column there are four such counts; those of pairs that lie above follow from them.
     """
-    (below_x, upto_x), (below_y, upto_y) = ([each[at] for each in _ranks(codes)] for codes in (x, y))
+    (below_x, upto_x), (below_y, upto_y) = (
+        [each[at] for each in _ranks(codes)] for codes in (x, y)
+    )
     in_y, n, y = y[np.argsort(x, kind="stable")], len(x), y[at]
     first = np.concatenate([below_x, below_x, upto_x, upto_x])
     both = _count_below(in_y, first, np.concatenate([y, y + 1, y, y + 1])).reshape(4, -1)

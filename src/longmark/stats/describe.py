@@ -92,7 +92,9 @@ def describe(values: Values) -> Description:
         why = "fewer than 3 values" if len(x) < 3 else "all values are equal"
         reasons += [("skewness", why), ("kurtosis", why)]
     else:
-        z = (x - mean) / (high - low)  # shape does not depend on the scale, and squares of tiny numbers would vanish
+        z = (x - mean) / (
+            high - low
+        )  # shape does not depend on the scale, and squares of tiny numbers would vanish
         second = float((z**2).mean())
         skewness = float((z**3).mean()) / second**1.5
         kurtosis = float((z**4).mean()) / second**2 - 3

@@ -38,5 +38,9 @@ def discriminative_power(
     found = adjust(p_values, correction, alpha)
     curve = tuple(sorted((p for p in found.p if p is not None), reverse=True))
     significant, tested = sum(p is not None and p < alpha for p in found.adjusted), len(curve)
-    share, reason = (significant / tested, None) if tested else (None, "no pair of systems was tested")
-    return DiscriminativePower(share, significant, tested, len(p_values) - tested, alpha, correction, curve, reason)
+    share, reason = (
+        (significant / tested, None) if tested else (None, "no pair of systems was tested")
+    )
+    return DiscriminativePower(
+        share, significant, tested, len(p_values) - tested, alpha, correction, curve, reason
+    )

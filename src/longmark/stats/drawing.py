@@ -33,7 +33,10 @@ def residual_sizes(table: LabelledScores, places: Ints) -> Floats | None:
     known = ~np.isnan(scores)
     levels = np.where(known, scores, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     groups = np.digitize(levels, np.quantile(levels[full], np.arange(1, _GROUPS) / _GROUPS))
-    sums, counts = np.bincount(groups[full], squares, _GROUPS), np.bincount(groups[full], minlength=_GROUPS)
+    sums, counts = (
+        np.bincount(groups[full], squares, _GROUPS),
+        np.bincount(groups[full], minlength=_GROUPS),
+    )
     return np.asarray(np.sqrt((sums + _PRIOR * squares.mean()) / (counts + _PRIOR))[groups])
 
 

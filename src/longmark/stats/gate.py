@@ -49,7 +49,9 @@ class BoundedScores:
 
     def __init__(self, lo: float, hi: float) -> None:
         self.lo, self.hi = lo, hi
-        self._counts: Counter[tuple[int, int]] = Counter()  # size; 2 k: on step k of the grid, 2 k + 1: above it
+        self._counts: Counter[tuple[int, int]] = (
+            Counter()
+        )  # size; 2 k: on step k of the grid, 2 k + 1: above it
         self.n = self.clusters = self.outside = 0
 
     def add(self, *scores: float) -> None:
@@ -61,7 +63,9 @@ class BoundedScores:
         place = (math.fsum(scores) / len(scores) - self.lo) / (self.hi - self.lo) * _GRID
         near = round(place)
         on = abs(place - near) <= _ON_GRID
-        self._counts[len(scores), min(2 * near, 2 * _GRID) if on else 2 * math.floor(place) + 1] += 1
+        self._counts[
+            len(scores), min(2 * near, 2 * _GRID) if on else 2 * math.floor(place) + 1
+        ] += 1
         self.n += len(scores)
         self.clusters += 1
 
@@ -108,7 +112,10 @@ def _bound(counts: _Counts, tail: float) -> int:
     ordered = sorted(counts.items())
     if not any(step for (_, step), _ in ordered):
         return 0
-    largest, top = max(size for (size, _), _ in ordered), max(step for (_, step), _ in ordered) * (_STEPS // _GRID)
+    largest, top = (
+        max(size for (size, _), _ in ordered),
+        max(step for (_, step), _ in ordered) * (_STEPS // _GRID),
+    )
 
     def fits(step: int) -> bool:
         m = step / _STEPS
@@ -117,7 +124,9 @@ def _bound(counts: _Counts, tail: float) -> int:
 
     n = sum(size * count for (size, _), count in ordered)
     mean = sum(size * place * count for (size, place), count in ordered) / n
-    spread = math.sqrt(sum(count * (size * (place - mean)) ** 2 for (size, place), count in ordered)) / n
+    spread = (
+        math.sqrt(sum(count * (size * (place - mean)) ** 2 for (size, place), count in ordered)) / n
+    )
     below, above, away = 0, top, 1 + round(spread / _GRID * _STEPS / 4)
     step = min(max(1, round((mean - 2 * spread) / _GRID * _STEPS)), top - 1)
     while below < step < above:
@@ -139,7 +148,9 @@ def _is_rare(terms: Sequence[tuple[float, int]], tail: float) -> bool:
     terms = [(b / unit, count) for b, count in terms if b]
     left, right = 1 / min(b for b, _ in terms), 0.0
     z = left / 2
-    while right - left > 1e-3 * -left and left < z < right:  # the least of K(z) - log(-z), which is convex
+    while (
+        right - left > 1e-3 * -left and left < z < right
+    ):  # the least of K(z) - log(-z), which is convex
         slope = sum(count * b / (1 - b * z) for b, count in terms) - 1 / z
         left, right = (left, z) if slope > 0 else (z, right)
         z = (left + right) / 2
@@ -160,7 +171,12 @@ def _is_rare(terms: Sequence[tuple[float, int]], tail: float) -> bool:
     step, total = _POINT, over(0, _POINT)
     while True:
         between = over(step / 2, step)
-        found, change = (total + between) * step / 2 / math.pi, abs(between - total) * step / math.pi
-        if change <= max(1e-7 * tail, 0.01 * abs(found - tail)) or step < _FINEST:  # the next change is its square
+        found, change = (
+            (total + between) * step / 2 / math.pi,
+            abs(between - total) * step / math.pi,
+        )
+        if (
+            change <= max(1e-7 * tail, 0.01 * abs(found - tail)) or step < _FINEST
+        ):  # the next change is its square
             return found <= tail
         step, total = step / 2, total + between

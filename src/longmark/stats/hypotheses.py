@@ -17,7 +17,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 from pydantic.dataclasses import dataclass
 
 from longmark.errors import BadInput, UnknownName
@@ -71,7 +78,10 @@ def load_hypotheses(path: str | Path) -> tuple[Hypothesis, ...]:
     content = source.content
     if source.root is None or not isinstance(content, list) or not content:
         raise BadInput(
-            [f"{file}:1: expected a list of hypotheses ({', '.join(_KEYS)}), found {found(content)}"], skippable=False
+            [
+                f"{file}:1: expected a list of hypotheses ({', '.join(_KEYS)}), found {found(content)}"
+            ],
+            skippable=False,
         )
     wrong: list[tuple[yaml_file.Where, str]] = []
     names = [item.get("name") if isinstance(item, dict) else None for item in content]
@@ -128,7 +138,9 @@ def _comparisons(one: Hypothesis, tests: Mapping[str, TukeyTest]) -> Iterator[Te
             )
         test = tests[metric]
         for a, b in one.pairs:
-            yield TestedPair(metric, a, b, test.pair(a, b).difference, test.p_value(a, b, one.direction))
+            yield TestedPair(
+                metric, a, b, test.pair(a, b).difference, test.p_value(a, b, one.direction)
+            )
 
 
 def _combined(one: Hypothesis, comparisons: Sequence[TestedPair]) -> float | None:
@@ -141,5 +153,7 @@ def _combined(one: Hypothesis, comparisons: Sequence[TestedPair]) -> float | Non
 def _why_none(comparisons: Sequence[TestedPair], tests: Mapping[str, TukeyTest]) -> str | None:
     for one in comparisons:
         if one.p is None:
-            return f"{one.metric}, {one.a} and {one.b}: {tests[one.metric].pair(one.a, one.b).reason}"
+            return (
+                f"{one.metric}, {one.a} and {one.b}: {tests[one.metric].pair(one.a, one.b).reason}"
+            )
     return None

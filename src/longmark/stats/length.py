@@ -32,7 +32,9 @@ EDGE = 0.1
 """The share of questions on one side of equal lengths below which the difference there is extrapolated."""
 
 
-def length_controlled(differences: Floats, lengths: Floats, clusters: Ints, level: float = 0.95) -> Estimate:
+def length_controlled(
+    differences: Floats, lengths: Floats, clusters: Ints, level: float = 0.95
+) -> Estimate:
     """a, with its interval. differences, lengths: of the first system less the second, of shape (questions,), without
     NaN; clusters: of each question a number. No value for fewer than 10 questions or where lengths do not vary."""
     n, (_, numbers) = len(differences), np.unique(clusters, return_inverse=True)
@@ -53,7 +55,9 @@ def length_controlled(differences: Floats, lengths: Floats, clusters: Ints, leve
     sums = np.column_stack([np.bincount(numbers, add) for add in adds.T])
     variance = (bread @ (sums.T @ sums) @ bread)[0, 0] * groups / (groups - 1) * (n - 1) / (n - 2)
     if variance <= (1e-12 * float(np.abs(differences).max())) ** 2:
-        return replace(found, reason="length accounts for all of the differences, so their variance is unknown")
+        return replace(
+            found, reason="length accounts for all of the differences, so their variance is unknown"
+        )
     half = t_quantile(level, groups - 2) * math.sqrt(variance)
     ends = float(fitted[0]) - half, float(fitted[0]) + half
     return replace(found, low=ends[0], high=ends[1], method=STUDENT, remark=extrapolated(lengths))

@@ -73,9 +73,17 @@ class Looks:
         """How often they are, as a part of a sentence."""
         if self.planned is None:
             number = self.number
-            return "any number of looks" if number is None else f"any number of draws, of which this is number {number}"
+            return (
+                "any number of looks"
+                if number is None
+                else f"any number of draws, of which this is number {number}"
+            )
         looks = "one look" if self.planned == 1 else f"{self.planned} looks"
-        return looks if self.number is None else f"{looks} planned, of which this is number {self.number}"
+        return (
+            looks
+            if self.number is None
+            else f"{looks} planned, of which this is number {self.number}"
+        )
 
 
 UNKNOWN_LOOKS = Looks()
@@ -90,6 +98,10 @@ def maximal_quantile(alpha: float, ratio: float) -> float:
     low, high = 0.0, 20.0
     for _ in range(_STEPS):
         z = (low + high) / 2
-        ever = _NORMAL.pdf(z) * (max(0.0, z - 1 / z) / 2 * time + min(1.0, 2 * time) / z) + 1 - _NORMAL.cdf(z)
+        ever = (
+            _NORMAL.pdf(z) * (max(0.0, z - 1 / z) / 2 * time + min(1.0, 2 * time) / z)
+            + 1
+            - _NORMAL.cdf(z)
+        )
         low, high = (z, high) if ever > alpha else (low, z)
     return high

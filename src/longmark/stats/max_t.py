@@ -48,10 +48,16 @@ FEWEST = 3
 ALL_ZERO = "every difference is 0"
 INVERTED = "max-T inverted"
 
-_SKEWED, _SYMMETRIC = 1.0, 30  # skewness that is remarked on, and the clusters from which on it is not
+_SKEWED, _SYMMETRIC = (
+    1.0,
+    30,
+)  # skewness that is remarked on, and the clusters from which on it is not
 _EXACT = 14  # clusters with differences other than 0 up to which all patterns are looked at
 _CELLS = 2_000_000  # signs held at once
-_STEP, _BLOCK = 1_000, 512  # patterns and hypotheses in one product: their statistics fit the processor's cache
+_STEP, _BLOCK = (
+    1_000,
+    512,
+)  # patterns and hypotheses in one product: their statistics fit the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +124,30 @@ def max_t(
         for i in np.flatnonzero((groups >= FEWEST) & (groups < n)):
             worth[i] = effective(sizes[sizes[:, i] > 0, i].tolist())
     few = [None if groups[i] == n[i] else few_clusters(worth[i]) for i in range(columns)]
-    testable = (groups >= FEWEST) & (sums != 0).any(axis=0) & np.array([one is None for one in few], dtype=bool)
+    testable = (
+        (groups >= FEWEST)
+        & (sums != 0).any(axis=0)
+        & np.array([one is None for one in few], dtype=bool)
+    )
     statistic, p, adjusted, error, low, high = (np.full(columns, np.nan) for _ in range(6))
     reasons: list[str | None] = [
-        why or (ALL_ZERO if enough >= FEWEST else f"too few for a test: {counted(int(enough), 'cluster')}")
+        why
+        or (
+            ALL_ZERO
+            if enough >= FEWEST
+            else f"too few for a test: {counted(int(enough), 'cluster')}"
+        )
         for why, enough in zip(few, groups, strict=True)
     ]
     remarks: list[str | None] = [None] * columns
     patterns, critical, exact = 0, None, True
     if testable.any():
-        table = _Table(sums[:, testable], None if sizes is None else sizes[:, testable], groups[testable], n[testable])
+        table = _Table(
+            sums[:, testable],
+            None if sizes is None else sizes[:, testable],
+            groups[testable],
+            n[testable],
+        )
         count = len(table.sums)
         exact = count <= _EXACT
         observed = table.statistics(np.ones((1, count)))[0]
@@ -153,11 +173,15 @@ def max_t(
             wide = max(critical, t_quantile(1 - alpha, worth[i] - 1))
             reasons[i] = None
             if 2.0 ** (1 - groups[i]) > alpha or not math.isfinite(critical):
-                reasons[i] = f"with {groups[i]} {_units(sizes)} no difference is significant at {alpha:g}"
+                reasons[i] = (
+                    f"with {groups[i]} {_units(sizes)} no difference is significant at {alpha:g}"
+                )
             elif error[i] == 0:
                 reasons[i] = "all differences are equal, so they show no spread"
             else:
-                low[i], high[i] = (means[i] - error[i] * untransformed(side * wide, a) for side in (1, -1))
+                low[i], high[i] = (
+                    means[i] - error[i] * untransformed(side * wide, a) for side in (1, -1)
+                )
                 if adjusted[i] > alpha:  # rounding
                     low[i], high[i] = min(low[i], 0.0), max(high[i], 0.0)
             if worth[i] < _SYMMETRIC and abs(skew := a * math.sqrt(groups[i])) > _SKEWED:
@@ -189,14 +213,27 @@ def max_t(
     )
 
 
-def inverted(estimate: Estimate, ends: tuple[float, float] | None, bounds: Bounds, level: float) -> Estimate:
+def inverted(
+    estimate: Estimate, ends: tuple[float, float] | None, bounds: Bounds, level: float
+) -> Estimate:
     """A mean difference with the interval of the test that decides. ends: None if the test can find no difference: then
     the interval of the mean is extended to hold 0."""
     if ends is None:
         low, high = estimate.ends or (None, None)
-        return estimate if low is None or high is None else replace(estimate, low=min(low, 0.0), high=max(high, 0.0))
+        return (
+            estimate
+            if low is None or high is None
+            else replace(estimate, low=min(low, 0.0), high=max(high, 0.0))
+        )
     lo, hi = (limit if limit is not None else end for limit, end in zip(bounds, ends, strict=True))
-    return replace(estimate, low=max(lo, ends[0]), high=min(hi, ends[1]), level=level, method=INVERTED, reason=None)
+    return replace(
+        estimate,
+        low=max(lo, ends[0]),
+        high=min(hi, ends[1]),
+        level=level,
+        method=INVERTED,
+        reason=None,
+    )
 
 
 def _units(sizes: Floats | None) -> str:
@@ -227,7 +264,9 @@ class _Table:
 
     def standard_errors(self) -> tuple[Floats, Floats]:
         """Of the means, in the differences' units, and their skewness a; 0 if the spread is rounding."""
-        _, spread, third, level = (one[0] for one in self._moments(np.ones((1, len(self.sums))), slice(None)))
+        _, spread, third, level = (
+            one[0] for one in self._moments(np.ones((1, len(self.sums))), slice(None))
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             a = np.where(level, 0.0, third / spread**1.5)
             error = np.sqrt(self.groups / (self.groups - 1) * spread) / self.n
@@ -251,7 +290,9 @@ class _Table:
             moved = t * (1 + at / 3 + at * at / 27) + a / 6
         return np.where(level, np.where(total == 0, 0.0, np.inf), np.abs(moved))
 
-    def _moments(self, signs: Floats, of: slice) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    def _moments(
+        self, signs: Floats, of: slice
+    ) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
         """The sum of all differences, sum u², sum u³, and whether sum u² is rounding; each patterns x hypotheses."""
         sums = self.sums[:, of]
         total, cubes = signs @ self.plain[:, of], signs @ (sums * sums * sums)
@@ -276,7 +317,9 @@ def _signs(count: int, permutations: int, seed: int, exact: bool) -> Iterator[Fl
     step = max(1, min(_STEP, _CELLS // count))
     signs = np.empty((step, count))  # all yields are parts of this array
     for start in range(0, permutations, step):
-        drawn = random.integers(0, 256, (min(step, permutations - start), -(-count // 8)), dtype=np.uint8)
+        drawn = random.integers(
+            0, 256, (min(step, permutations - start), -(-count // 8)), dtype=np.uint8
+        )
         part = signs[: len(drawn)]
         np.multiply(np.unpackbits(drawn, axis=1, count=count), -2.0, out=part)
         yield np.add(part, 1.0, out=part)

@@ -102,7 +102,9 @@ def mean_of_groups(
     n, number = sum(counts), len(counts)
     size = effective(counts) if 1 < number < n else None  # of clusters
 
-    def made(ends: tuple[float, float] | None, method: str = "", reason: str | None = None) -> Estimate:
+    def made(
+        ends: tuple[float, float] | None, method: str = "", reason: str | None = None
+    ) -> Estimate:
         remark = None if ends is None else few_clusters(size) if size else few_values(n)
         if ends is not None and method in (HALL, WILSON):
             ends, few = _borne_out_by_signs(ends, sums, counts, bounds, level, null)
@@ -125,9 +127,13 @@ def mean_of_groups(
     widest, (lo, hi) = max(map(abs, apart)), bounds
     if widest <= _ROUNDING * max(abs(least), abs(greatest)) * max(counts):
         if lo is None or hi is None or not lo <= least <= greatest <= hi:
-            what = f"{n} values" if least == greatest or number == n else f"means of {number} clusters"
+            what = (
+                f"{n} values" if least == greatest or number == n else f"means of {number} clusters"
+            )
             return made(None, reason=f"all {what} are equal, and the metric has no bounds")
-        return made(equal_interval(min(max(mean, lo), hi), size or number, lo, hi, level), ALL_EQUAL)
+        return made(
+            equal_interval(min(max(mean, lo), hi), size or number, lo, hi, level), ALL_EQUAL
+        )
     if number == n and lo is not None and hi is not None and all(one in (lo, hi) for one in sums):
         low, high = wilson((mean - lo) / (hi - lo), n, NormalDist().inv_cdf((1 + level) / 2))
         return made((lo + low * (hi - lo), lo + high * (hi - lo)), WILSON)
@@ -137,7 +143,9 @@ def mean_of_groups(
     low, high = _ends(mean, scaled, widest / n, t_quantile(level, (size or number) - 1))
     if not math.isfinite(low) or not math.isfinite(high):
         return made(None, reason="the values are too large to be averaged")
-    off = _ROUNDING * max(abs(least), abs(greatest))  # a bound that a value breaks by more than this is none
+    off = _ROUNDING * max(
+        abs(least), abs(greatest)
+    )  # a bound that a value breaks by more than this is none
     low = low if lo is None or least < lo - off else max(lo, low)
     return made((low, high if hi is None or greatest > hi + off else min(hi, high)), HALL)
 
@@ -153,12 +161,18 @@ def _borne_out_by_signs(
     """The ends, extended to the null where signs do not exclude it, and a remark that says so. sums, counts: of each
     cluster its values' sum and number."""
     low, high = ends
-    most = max(_FLIPPED, math.ceil(1 - math.log2(1 - level)))  # of more clusters, the least p is small enough
+    most = max(
+        _FLIPPED, math.ceil(1 - math.log2(1 - level))
+    )  # of more clusters, the least p is small enough
     centre = null
     if centre is None:
-        first = Counter(total / count for total, count in zip(sums[: 4 * most], counts[: 4 * most], strict=True))
+        first = Counter(
+            total / count for total, count in zip(sums[: 4 * most], counts[: 4 * most], strict=True)
+        )
         centre = first.most_common(1)[0][0]
-        if not all(limit is None or abs(centre - limit) > _ROUNDING * abs(limit) for limit in bounds):
+        if not all(
+            limit is None or abs(centre - limit) > _ROUNDING * abs(limit) for limit in bounds
+        ):
             return ends, None
     if low <= centre <= high:
         return ends, None
@@ -183,7 +197,9 @@ def sign_p(differences: Sequence[float]) -> float:
     """The share of all ways to give each difference a sign in which their sum is as far from 0 as it is; 1 for none.
     They double with each difference: give few."""
     sums = [0.0]
-    for one in differences[1:]:  # the first keeps its sign: the other half of the patterns mirrors this one
+    for one in differences[
+        1:
+    ]:  # the first keeps its sign: the other half of the patterns mirrors this one
         sums = [total + side * one for total in sums for side in (1, -1)]
     first = differences[0] if differences else 0.0
     observed = abs(math.fsum(differences))
@@ -198,7 +214,11 @@ def few_values(n: int) -> str | None:
 
 def few_clusters(size: float) -> str | None:
     """What a reader of an interval of so many effective clusters must know; then nothing is decided by it."""
-    return f"{size:.1f} effective clusters are too few for a decision" if size < FEWEST_EFFECTIVE else None
+    return (
+        f"{size:.1f} effective clusters are too few for a decision"
+        if size < FEWEST_EFFECTIVE
+        else None
+    )
 
 
 def wilson(p: float, n: float, quantile: float) -> tuple[float, float]:
@@ -232,7 +252,9 @@ def untransformed(t: float, a: float) -> float:
     return 3 / a * (math.expm1(math.log1p(a * y) / 3) if a * y > -0.5 else math.cbrt(1 + a * y) - 1)
 
 
-def equal_interval(value: float, n: float, lo: float, hi: float, level: float = 0.95) -> tuple[float, float]:
+def equal_interval(
+    value: float, n: float, lo: float, hi: float, level: float = 0.95
+) -> tuple[float, float]:
     """The interval of the mean if all n values in a sample are equal: a spread cannot be estimated, but the share of
     other values cannot be large.
 
@@ -244,6 +266,8 @@ def equal_interval(value: float, n: float, lo: float, hi: float, level: float = 
     """
     check_level(level)
     if n < 1 or not lo <= value <= hi:
-        raise UserError(f"{n} values of {value} between {lo} and {hi}: expected one or more within the bounds")
+        raise UserError(
+            f"{n} values of {value} between {lo} and {hi}: expected one or more within the bounds"
+        )
     missed = 1 - ((1 - level) / 2) ** (1 / n)
     return value - missed * (value - lo), value + missed * (hi - value)

@@ -39,11 +39,15 @@ class Adjusted:
     tested: int
 
 
-def adjust(p_values: Sequence[float | None] | NDArray[Any], method: str = HOLM, alpha: float = 0.05) -> Adjusted:
+def adjust(
+    p_values: Sequence[float | None] | NDArray[Any], method: str = HOLM, alpha: float = 0.05
+) -> Adjusted:
     """The adjusted p-values. UnknownName for a method that is not in METHODS, UserError for a p or an alpha outside its
     range."""
     if method not in METHODS:
-        raise UnknownName("correction", method, METHODS, f"The corrections are {', '.join(METHODS)}.")
+        raise UnknownName(
+            "correction", method, METHODS, f"The corrections are {', '.join(METHODS)}."
+        )
     if not 0 < alpha < 1:
         raise UserError(f"alpha must be between 0 and 1, for example 0.05; found {alpha}")
     given = as_floats(p_values, "p-values")
@@ -52,7 +56,9 @@ def adjust(p_values: Sequence[float | None] | NDArray[Any], method: str = HOLM, 
         raise UserError("p-values are between 0 and 1; give None for a missing one")
     adjusted = given.copy()
     adjusted[tested] = _adjusted(given[tested], method)
-    before, after = ([None if np.isnan(p) else float(p) for p in column] for column in (given, adjusted))
+    before, after = (
+        [None if np.isnan(p) else float(p) for p in column] for column in (given, adjusted)
+    )
     significant = tuple(bool(p <= alpha) for p in adjusted)
     return Adjusted(tuple(before), tuple(after), significant, method, alpha, int(tested.sum()))
 

@@ -32,7 +32,11 @@ _MOST = 500  # pairs of systems; of more, so many are drawn
 
 
 def pairs_right(
-    questions: Sequence[tuple[Floats, Floats]], *, level: float = 0.95, seed: Seed = 0, published: bool = False
+    questions: Sequence[tuple[Floats, Floats]],
+    *,
+    level: float = 0.95,
+    seed: Seed = 0,
+    published: bool = False,
 ) -> Estimate:
     """questions: of each the people's and the metric's scores of its answers, NaN for none. Hall's interval over
     questions. No value where no question has two answers with both."""
@@ -46,7 +50,14 @@ def pairs_right(
         same.append(np.sign(theirs) * np.sign(ours) > 0)
         ties.append(theirs == 0)
     if not numbers or not sum(map(len, numbers)):
-        return Estimate(None, None, None, 0, level, reason="no question has two answers with a score and a label")
+        return Estimate(
+            None,
+            None,
+            None,
+            0,
+            level,
+            reason="no question has two answers with a score and a label",
+        )
     of, gap, agrees, tied = (np.concatenate(each) for each in (numbers, apart, same, ties))
     fold = generator(seed)[0].permutation(len(questions))[of] % _FOLDS
     right = np.zeros(len(of))
@@ -84,5 +95,7 @@ def soft_pairwise(human: Floats, metric: Floats, *, level: float = 0.95, seed: i
         if people is not None and scores is not None:
             found.append(1 - abs(people - scores))
     if not found:
-        return Estimate(None, None, None, 0, level, reason="no two systems have three questions in common")
+        return Estimate(
+            None, None, None, 0, level, reason="no two systems have three questions in common"
+        )
     return Estimate(float(np.mean(found)), None, None, len(found), level)

@@ -19,10 +19,20 @@ import numpy as np
 
 from longmark.errors import UserError
 from longmark.stats.results import DIRECTIONS, GREATER, LESS, TWO_SIDED, PermutationTest
-from longmark.stats.samples import Floats, Seed, Values, check_count, cluster_numbers, complete_rows, generator
+from longmark.stats.samples import (
+    Floats,
+    Seed,
+    Values,
+    check_count,
+    cluster_numbers,
+    complete_rows,
+    generator,
+)
 
 _FEWEST = 3
-_EXACT = 20  # differences other than zero up to which all 2^20 patterns are looked at: 10 ms and 8 MB
+_EXACT = (
+    20  # differences other than zero up to which all 2^20 patterns are looked at: 10 ms and 8 MB
+)
 _BYTE = 8
 _SIGNS = 1.0 - 2.0 * ((np.arange(256)[:, None] >> np.arange(_BYTE)) & 1)  # 256 patterns x 8 signs
 _CHUNK = 50_000  # patterns that are drawn at once
@@ -50,7 +60,9 @@ def paired_permutation(
     columns of unequal length.
     """
     if alternative not in DIRECTIONS:
-        raise UserError(f"an alternative is {', '.join(DIRECTIONS[:-1])} or {DIRECTIONS[-1]}, not {alternative!r}")
+        raise UserError(
+            f"an alternative is {', '.join(DIRECTIONS[:-1])} or {DIRECTIONS[-1]}, not {alternative!r}"
+        )
     check_count(permutations, "permutations")
     (left, right), keep = complete_rows(a, b)
     differences = left - right
@@ -106,7 +118,11 @@ def share_below(a: Values, b: Values, *, permutations: int = 10_000, seed: int =
     # which patterns are drawn
     units = np.sort(units if total > 0 else -units)
     units = units[np.argsort(np.abs(units), kind="stable")]
-    sums = _all_sums(units) if len(units) <= _EXACT else _drawn_sums(units, permutations, generator(seed)[0])
+    sums = (
+        _all_sums(units)
+        if len(units) <= _EXACT
+        else _drawn_sums(units, permutations, generator(seed)[0])
+    )
     observed, near = abs(total), close * len(differences)
     share = float(np.mean(sums < observed - near) + np.mean(np.abs(sums - observed) <= near) / 2)
     return share if total > 0 else 1 - share

@@ -44,31 +44,43 @@ def variance_per_question(
     empty = Estimate(None, None, None, len(d), level, JACKKNIFE_LOG, None, len(keep) - len(d))
     empty = empty if clusters is None else replace(empty, clusters=count)
     if count < _FEWEST:
-        return replace(empty, reason=f"a pilot needs at least {_FEWEST} {_units(clusters)}; found {count}")
+        return replace(
+            empty, reason=f"a pilot needs at least {_FEWEST} {_units(clusters)}; found {count}"
+        )
     centred = d - d.mean()
     sums, sizes = np.bincount(numbers, centred), np.bincount(numbers).astype(np.float64)
     lever = np.array(leverages(sizes.tolist()))
     empty = empty if clusters is None else replace(empty, effective=effective(sizes.tolist()))
     if empty.effective is not None and (why := few_clusters(empty.effective)):
         return replace(empty, reason=why)
-    parts = np.array([(lever * sums) ** 2, lever**2 * sums * sizes, (lever * sizes) ** 2, sums, sizes])
+    parts = np.array(
+        [(lever * sums) ** 2, lever**2 * sums * sizes, (lever * sizes) ** 2, sums, sizes]
+    )
 
     def variance(total: Floats, groups: int) -> Floats:
         squares, products, square_sizes, sum_, n = total
         mean = sum_ / n
-        return np.asarray(groups / (groups - 1) * (squares - 2 * mean * products + mean**2 * square_sizes) / n)
+        return np.asarray(
+            groups / (groups - 1) * (squares - 2 * mean * products + mean**2 * square_sizes) / n
+        )
 
     total = parts.sum(axis=1, keepdims=True)
     value = float(variance(total, count)[0])
     if value <= (1e-12 * float(np.abs(d).max(initial=0.0))) ** 2:
-        return replace(empty, reason="all differences of the pilot are equal, so their spread is unknown")
+        return replace(
+            empty, reason="all differences of the pilot are equal, so their spread is unknown"
+        )
     if count < _FEWEST_FOR_INTERVAL:
         return replace(
-            empty, value=value, reason=f"an interval needs at least {_FEWEST_FOR_INTERVAL} {_units(clusters)}"
+            empty,
+            value=value,
+            reason=f"an interval needs at least {_FEWEST_FOR_INTERVAL} {_units(clusters)}",
         )
     left_out = variance(total - parts, count - 1)
     if left_out.min() <= 1e-9 * value:
-        return replace(empty, value=value, reason="only one of the differences is unlike the others")
+        return replace(
+            empty, value=value, reason="only one of the differences is unlike the others"
+        )
     pseudo = count * math.log(value) - (count - 1) * np.log(left_out)
     half = t_quantile(level, count - 1) * float(pseudo.std(ddof=1)) / math.sqrt(count)
     low, high = (math.exp(float(pseudo.mean()) + end) for end in (-half, half))
@@ -109,7 +121,9 @@ def questions_needed(
     low = high = math.ceil(fewest * per_cluster)
 
     def shows(n: int) -> bool:
-        return detectable(variance, n, per_cluster=per_cluster, alpha=alpha, wanted=wanted) <= abs(difference)
+        return detectable(variance, n, per_cluster=per_cluster, alpha=alpha, wanted=wanted) <= abs(
+            difference
+        )
 
     while not shows(high):
         low, high = high, 2 * high
@@ -143,14 +157,18 @@ def inflation(
     sums: Floats = np.bincount(numbers, d).astype(np.float64)
     sizes: Floats = np.bincount(numbers).astype(np.float64)
     each, size = len(d) / count, effective(sizes.tolist()) / count
-    weights = [_tilted(sums / sizes, sizes, sums.sum() / len(d), sign * difference) for sign in (1, -1)]
+    weights = [
+        _tilted(sums / sizes, sizes, sums.sum() / len(d), sign * difference) for sign in (1, -1)
+    ]
     found, random = float(n), np.random.default_rng(seed)
     for _ in range(_ROUNDS):
         drawn = round(found / each)
         if not _FEWEST <= drawn <= _MOST_CLUSTERS or any(one is None for one in weights):
             break
         critical = t_quantile(1 - alpha, max(1.0, drawn * size - 1))
-        power = min(_power(random, sums, sizes, drawn, critical, one) for one in weights if one is not None)
+        power = min(
+            _power(random, sums, sizes, drawn, critical, one) for one in weights if one is not None
+        )
         if abs(power - wanted) <= _CLOSE:
             break
         apart = float(ndtri(1 - alpha / 2))
@@ -177,7 +195,12 @@ def _tilted(means: Floats, sizes: Floats, centre: float, wanted: float) -> Float
 
 
 def _power(
-    random: np.random.Generator, sums: Floats, sizes: Floats, count: int, critical: float, weights: Floats
+    random: np.random.Generator,
+    sums: Floats,
+    sizes: Floats,
+    count: int,
+    critical: float,
+    weights: Floats,
 ) -> float:
     """The share of samples of so many clusters whose |T| reaches the critical value."""
     index = random.choice(len(sums), (_RUNS, count), p=weights)

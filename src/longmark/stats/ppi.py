@@ -81,13 +81,19 @@ def ppi_mean(
         raise UserError(f"the judge's weight is between 0 and 1; found {weight}")
     labels, scores = as_floats(human, "human"), as_floats(judge, "judge")
     if len(labels) != len(scores):
-        raise UserError(f"human and judge are matched by position: {len(labels)} labels and {len(scores)} scores")
+        raise UserError(
+            f"human and judge are matched by position: {len(labels)} labels and {len(scores)} scores"
+        )
     scored = ~np.isnan(scores)
     both = scored & ~np.isnan(labels)
     alone = scored & ~both
     y, f, others = labels[both], scores[both], scores[alone]
     n, rest = len(y), len(others)
-    numbers = None if clusters is None else cluster_numbers(clusters, np.ones(len(scores), dtype=np.bool_))[0]
+    numbers = (
+        None
+        if clusters is None
+        else cluster_numbers(clusters, np.ones(len(scores), dtype=np.bool_))[0]
+    )
     count = None if numbers is None else len(set(numbers[both].tolist()))
     units = n if count is None else count
     empty = PpiMean(
@@ -100,7 +106,9 @@ def ppi_mean(
         judge=float(scores[scored].mean()) if scored.any() else None,
     )
     if n < _FEWEST:
-        return replace(empty, reason=f"at least {_FEWEST} items with a label and a score; found {n}")
+        return replace(
+            empty, reason=f"at least {_FEWEST} items with a label and a score; found {n}"
+        )
     ddof = 1 if method == "t" else 0
     mean = float(y.mean())
     used = (_tuned(y, f, others) if weight is None else weight) if rest else 0.0
@@ -113,7 +121,10 @@ def ppi_mean(
         if rest > 1:
             spread += used * used * float(others.var(ddof=ddof)) / rest
     elif units < _FEWEST_CLUSTERS:
-        return replace(empty, reason=f"an interval needs labels of at least {_FEWEST_CLUSTERS} clusters; found {units}")
+        return replace(
+            empty,
+            reason=f"an interval needs labels of at least {_FEWEST_CLUSTERS} clusters; found {units}",
+        )
     else:
         _, sizes = np.unique(numbers[both], return_counts=True)
         df = degrees_of_freedom(sizes.tolist())

@@ -28,7 +28,9 @@ def share(count: int, n: int, level: float = 0.95) -> Estimate:
     return Estimate(count / n, *ends, n, level, WILSON, remark=few_values(n))
 
 
-def clustered_share(counted: Values, clusters: Sequence[Hashable] | None, level: float = 0.95) -> Estimate:
+def clustered_share(
+    counted: Values, clusters: Sequence[Hashable] | None, level: float = 0.95
+) -> Estimate:
     """counted: 1, 0 or None (left out); clusters: for each what it belongs to.
 
     Wilson's interval if no cluster holds two, else that of `stats.means`; none if all belong to one. UserError for
@@ -41,4 +43,6 @@ def clustered_share(counted: Values, clusters: Sequence[Hashable] | None, level:
     numbers, groups = (None, len(y)) if clusters is None else cluster_numbers(clusters, keep)
     if numbers is None or groups == len(y):
         return share(int(y.sum()), len(y), level)
-    return replace(mean_estimate(y.tolist(), numbers.tolist(), (0, 1), level), value=float(y.sum()) / len(y))
+    return replace(
+        mean_estimate(y.tolist(), numbers.tolist(), (0, 1), level), value=float(y.sum()) / len(y)
+    )

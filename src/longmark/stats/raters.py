@@ -48,7 +48,11 @@ class RaterVariance:
 
 
 def rater_variance(
-    rater_labels: Sequence[Floats], shares: Mapping[int, Floats], sides: Mapping[int, float], *, these: bool = False
+    rater_labels: Sequence[Floats],
+    shares: Mapping[int, Floats],
+    sides: Mapping[int, float],
+    *,
+    these: bool = False,
 ) -> RaterVariance:
     """What raters add to a sum over systems of a factor (`sides`) times the mean label. rater_labels: of each rater, of
     shape (questions, systems), NaN for none; shares: of each system what each of its labelled answers weighs; these:
@@ -81,12 +85,16 @@ def rater_variance(
     if covariance is None:
         return RaterVariance(effective, None)
     signed = weights * signs
-    return RaterVariance(effective, max(0.0, float(np.einsum("rs,st,rt->", signed, covariance, signed))))
+    return RaterVariance(
+        effective, max(0.0, float(np.einsum("rs,st,rt->", signed, covariance, signed)))
+    )
 
 
 def shares_of_raters(given: NDArray[np.bool_], shares: Mapping[int, Floats]) -> Floats:
     """Of each rater and side the share of the labels' weight. given: of shape (raters, questions, sides)."""
-    of_cell = np.stack([shares[k] for k in range(given.shape[2])], axis=1) / np.maximum(given.sum(axis=0), 1)
+    of_cell = np.stack([shares[k] for k in range(given.shape[2])], axis=1) / np.maximum(
+        given.sum(axis=0), 1
+    )
     return np.asarray(np.einsum("rqs,qs->rs", given, of_cell))
 
 

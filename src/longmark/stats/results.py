@@ -124,7 +124,9 @@ class TukeyTest:
         """The pair in this order, whichever order it was tested in. UnknownName for a system that was not tested."""
         for name in (a, b):
             if name not in self.systems:
-                raise UnknownName("system", name, self.systems, f"The systems are {', '.join(self.systems)}.")
+                raise UnknownName(
+                    "system", name, self.systems, f"The systems are {', '.join(self.systems)}."
+                )
         for pair in self.pairs:
             if (pair.a, pair.b) == (a, b):
                 return pair

@@ -15,7 +15,9 @@ STUDENT = "Student's t"
 _NEARLY_NORMAL = 10_000  # degrees of freedom from which on A & S 26.7.5 (three terms) is exact to the last digits
 
 
-@lru_cache(maxsize=4096, typed=True)  # a float must not get the NumPy float that an equal key cached
+@lru_cache(
+    maxsize=4096, typed=True
+)  # a float must not get the NumPy float that an equal key cached
 def t_quantile(level: float, df: float) -> float:
     """The t for which P(|T| < t) = level, T being Student's t with df >= 1 degrees of freedom."""
     if df == 1:

@@ -58,11 +58,14 @@ def tukey(
     complete = there[:, present].all(axis=1) & (present.sum() > 1)
     if not keep_incomplete:
         table, there = table[complete], there[complete]
-    used = there.sum(axis=1) >= 2  # a score that is alone in its row moves nowhere, but is in its system's mean
+    used = (
+        there.sum(axis=1) >= 2
+    )  # a score that is alone in its row moves nowhere, but is in its system's mean
     n = int(used.sum())
     counts = there.sum(axis=0)
     means = [
-        float(column[~np.isnan(column)].mean()) if some else None for column, some in zip(table.T, counts, strict=True)
+        float(column[~np.isnan(column)].mean()) if some else None
+        for column, some in zip(table.T, counts, strict=True)
     ]
     spreads = np.nanmax(table[used], axis=1) - np.nanmin(table[used], axis=1) if n else np.zeros(0)
     widest_row = float(spreads.max(initial=0.0))
@@ -87,7 +90,11 @@ def tukey(
             a, b = means[i], means[j]
             if a is not None and b is not None:
                 reached = looked_at - int(np.searchsorted(widest, abs(a - b) - zero, side="left"))
-                p[i, j] = reached / looked_at if exact or not plus_one else (reached + 1) / (looked_at + 1)
+                p[i, j] = (
+                    reached / looked_at
+                    if exact or not plus_one
+                    else (reached + 1) / (looked_at + 1)
+                )
     return TukeyTest(
         systems=tuple(systems),
         means=tuple(means),
@@ -117,24 +124,35 @@ def least_p(systems: int, questions: int, permutations: int = 10_000) -> float:
     return least if exact else max(least, 1 / (permutations + 1))
 
 
-def _checked(scores: Sequence[Sequence[float | None]] | NDArray[Any], systems: Sequence[str]) -> Floats:
+def _checked(
+    scores: Sequence[Sequence[float | None]] | NDArray[Any], systems: Sequence[str]
+) -> Floats:
     if not isinstance(scores, np.ndarray) and len({len(row) for row in scores}) > 1:
-        raise UserError("scores: every row needs a column for each system; give None for a missing score")
+        raise UserError(
+            "scores: every row needs a column for each system; give None for a missing score"
+        )
     table = np.asarray(scores, dtype=np.float64)
     table = table if table.size else table.reshape(-1, len(systems))
     if table.ndim != 2 or table.shape[1] != len(systems):
-        raise UserError(f"scores: expected a column for each of {len(systems)} systems, found the shape {table.shape}")
+        raise UserError(
+            f"scores: expected a column for each of {len(systems)} systems, found the shape {table.shape}"
+        )
     if len(systems) < 2:
         raise UserError("a comparison needs at least two systems")
     if twice := sorted({name for name in systems if list(systems).count(name) > 1}):
         raise UserError(f"each system needs a name of its own; given twice: {', '.join(twice)}")
     if np.isinf(table).any():
-        raise UserError("scores: only finite numbers can be compared; give None for a missing score")
+        raise UserError(
+            "scores: only finite numbers can be compared; give None for a missing score"
+        )
     return table
 
 
 def _pairs(
-    systems: Sequence[str], means: Sequence[float | None], p: dict[tuple[int, int], float], reason: str | None
+    systems: Sequence[str],
+    means: Sequence[float | None],
+    p: dict[tuple[int, int], float],
+    reason: str | None,
 ) -> Iterator[PairOfSystems]:
     for i, j in itertools.combinations(range(len(systems)), 2):
         a, b = means[i], means[j]
@@ -148,7 +166,9 @@ def _pairs(
         )
 
 
-def _sums(table: Floats, zero: float, permutations: int, random: np.random.Generator) -> tuple[Floats, bool]:
+def _sums(
+    table: Floats, zero: float, permutations: int, random: np.random.Generator
+) -> tuple[Floats, bool]:
     """The sums of each system's scores in shuffled tables (tables x systems), and whether these are all there are.
 
     Rows are shuffled among the systems that have a value; the columns of those are the same before and after.
@@ -159,7 +179,9 @@ def _sums(table: Floats, zero: float, permutations: int, random: np.random.Gener
     for pattern in np.unique(there, axis=0):
         columns = np.flatnonzero(pattern)
         rows = table[(there == pattern).all(axis=1)][:, columns]
-        moving = np.ptp(rows, axis=1) > zero if len(columns) > 1 else np.zeros(len(rows), dtype=bool)
+        moving = (
+            np.ptp(rows, axis=1) > zero if len(columns) > 1 else np.zeros(len(rows), dtype=bool)
+        )
         fixed[columns] += rows[~moving].sum(axis=0)
         if moving.any():
             parts.append((columns, rows[moving]))

@@ -89,7 +89,9 @@ def two_way_variance(changes: Changes, formula: Callable[[Floats], Floats]) -> V
     return Variance(value, max(1.0, min(sizes[:2]) - 1, value * value / spread))
 
 
-def _jackknife(total: Floats, groups: Ints, changes: Floats, formula: Callable[[Floats], Floats]) -> tuple[float, int]:
+def _jackknife(
+    total: Floats, groups: Ints, changes: Floats, formula: Callable[[Floats], Floats]
+) -> tuple[float, int]:
     sums = np.stack([np.bincount(groups, column) for column in changes.T], axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = formula(total + sums)

@@ -82,14 +82,20 @@ def _turned(unseen: tuple[Unseen, ...]) -> tuple[Unseen, ...]:
     return tuple(Unseen(-each.adds, each.share, each.counts) for each in unseen)
 
 
-def _share_below(adds: Floats, shares: Floats, unseen: tuple[Unseen, ...], variance: float, distance: float) -> float:
-    terms = np.concatenate([adds - distance * shares, [each.adds - distance * each.share for each in unseen]])
+def _share_below(
+    adds: Floats, shares: Floats, unseen: tuple[Unseen, ...], variance: float, distance: float
+) -> float:
+    terms = np.concatenate(
+        [adds - distance * shares, [each.adds - distance * each.share for each in unseen]]
+    )
     counts = np.concatenate([np.ones(len(adds)), [each.counts for each in unseen]])
     moving = terms != 0
     return probability_at_most_0(terms[moving], counts[moving], variance)
 
 
-def _limit(adds: Floats, shares: Floats, unseen: tuple[Unseen, ...], variance: float, alpha: float) -> float:
+def _limit(
+    adds: Floats, shares: Floats, unseen: tuple[Unseen, ...], variance: float, alpha: float
+) -> float:
     """The distance, at most 0, below which θ* - θ lies with probability alpha."""
     scale = math.sqrt(float(adds @ adds) + variance) + sum(abs(each.adds) for each in unseen)
 
@@ -127,7 +133,9 @@ def probability_at_most_0(terms: Floats, counts: Floats, variance: float = 0.0) 
         mean = float(counts @ terms)
         near: float = _NORMAL.cdf(-mean / math.sqrt(spread)) + skewness / 6 * _NORMAL.pdf(0)
         return min(1.0, max(0.0, near))
-    probability: float = _NORMAL.cdf(root) + _NORMAL.pdf(root) * (1 / root - 1 / (saddle * math.sqrt(curvature)))
+    probability: float = _NORMAL.cdf(root) + _NORMAL.pdf(root) * (
+        1 / root - 1 / (saddle * math.sqrt(curvature))
+    )
     return min(1.0, max(0.0, probability))
 
 
@@ -149,7 +157,9 @@ def _saddlepoint(terms: Floats, counts: Floats, variance: float) -> float:
         following = saddle - step
         if not low < following < high:
             following = (
-                (low + high) / 2 if math.isfinite(low + high) else saddle - math.copysign(1, slope) / math.sqrt(spread)
+                (low + high) / 2
+                if math.isfinite(low + high)
+                else saddle - math.copysign(1, slope) / math.sqrt(spread)
             )
         if abs(following - saddle) <= 1e-12 * max(abs(following), 1 / math.sqrt(spread)):
             return following

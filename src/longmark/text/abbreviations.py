@@ -12,7 +12,9 @@ def word_set(words: str) -> frozenset[str]:
 _WORD = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"[^\W\d_](?:[\w.'’-]*\w)?$")
 _DOTTED = re.compile(r"[^\W\d_](?:\.[^\W\d_]{1,3})+$")
-_UNIT_BEFORE = re.compile(r"(?:\d\s?|°\s?|/|·)$")  # what stands before a unit of one letter: 3 K, 1.5 °C, km/h
+_UNIT_BEFORE = re.compile(
+    r"(?:\d\s?|°\s?|/|·)$"
+)  # what stands before a unit of one letter: 3 K, 1.5 °C, km/h
 
 # No word of these ends a sentence; numbered ones end none before a number, and names only before a word of _STARTERS.
 _NEVER_LAST = word_set(
@@ -44,7 +46,9 @@ _ENGLISH = word_set("the and is of to in that it was for with as are on by be th
 _NEVER_LAST_IN_GERMAN = word_set("str gem")
 # Words before a capital letter that is a name of its own, as in `an A.`, `plan C.`, `Vitamin D.`; elsewhere it is an
 # initial.
-_BEFORE_LETTERS = word_set("a an the plan vitamin type class grade group hepatitis option part point phase gruppe typ")
+_BEFORE_LETTERS = word_set(
+    "a an the plan vitamin type class grade group hepatitis option part point phase gruppe typ"
+)
 
 
 def is_german(text: str) -> bool:

@@ -38,7 +38,8 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _RAISED = re.compile(
-    r"<(?P<tag>su[pb])(?:\s[^<>]*)?>(?P<text>(?:(?!</?su[pb]\b)[^\n]){0,200}?)</(?P=tag)\s*>", re.IGNORECASE
+    r"<(?P<tag>su[pb])(?:\s[^<>]*)?>(?P<text>(?:(?!</?su[pb]\b)[^\n]){0,200}?)</(?P=tag)\s*>",
+    re.IGNORECASE,
 )
 _OPEN_RAISED = re.compile(r"<(su[pb])(?:\s[^<>]*)?>", re.IGNORECASE)
 _DELETED = re.compile(
@@ -72,7 +73,9 @@ def blocks(text: str) -> list[str]:
     found = []
     if _SEQUENCES.fullmatch(text):
         text = _SEQUENCE_MARK.sub("\n", text)
-    text = _WIDE_GAP.sub("  ", _LINE_END.sub("\n", text))  # two spaces can be a lost line break; more add nothing
+    text = _WIDE_GAP.sub(
+        "  ", _LINE_END.sub("\n", text)
+    )  # two spaces can be a lost line break; more add nothing
     for number, raw in _raw_blocks(text):
         for part in _inline_items(raw, number):
             block = " ".join(_without_syntax(part).split())
@@ -108,7 +111,10 @@ def _raw_blocks(text: str) -> Iterator[tuple[int | None, str]]:
     """The blocks, each with its number if it is an item of a numbered list."""
     open_lines: list[str] = []
     number: int | None = None
-    lines = [_QUOTE.sub("", line, count=1) if line.lstrip().startswith(">") else line for line in text.split("\n")]
+    lines = [
+        _QUOTE.sub("", line, count=1) if line.lstrip().startswith(">") else line
+        for line in text.split("\n")
+    ]
     for line, listed in zip(lines, _in_lists(lines), strict=True):
         alone = _line_alone(line)
         item = _item(line, listed) if alone is None else None
@@ -179,7 +185,9 @@ def _inline_marks(text: str) -> list[re.Match[str]]:
         if not (
             mark["number"]
             and text[mark.start() - 1] == "."
-            and abbreviation(text[max(0, mark.start() - _IN_SIGHT) : mark.start() - 1], german=False)
+            and abbreviation(
+                text[max(0, mark.start() - _IN_SIGHT) : mark.start() - 1], german=False
+            )
         )
     ]
 
@@ -237,7 +245,11 @@ def _raised(text: str) -> str:
         inner = _TAG.sub("", found["text"])
         if found["tag"].lower() == "sub":
             return lowered(inner)
-        return raised(inner, _TAG.sub("", text[max(0, found.start() - 20) : found.start()]), "<a " in found["text"])
+        return raised(
+            inner,
+            _TAG.sub("", text[max(0, found.start() - 20) : found.start()]),
+            "<a " in found["text"],
+        )
 
     if "<" not in text:
         return text

@@ -77,7 +77,10 @@ class Calibration:
 
     def plain(self) -> list[dict[str, Any]]:
         """The labels as a file has them."""
-        return [{"claim": one.claim, "evidence": one.evidence, "label": one.supported} for one in self.labels]
+        return [
+            {"claim": one.claim, "evidence": one.evidence, "label": one.supported}
+            for one in self.labels
+        ]
 
     def around(self, checker: Checker) -> CalibratedChecker:
         return CalibratedChecker(checker, self)
@@ -95,13 +98,16 @@ class Calibration:
             claims.setdefault(one.evidence, []).append(place)
         odds = [0.0] * len(self.labels)
         for evidence, places in claims.items():
-            relations = await checker.relations(evidence, [self.labels[place].claim for place in places])
+            relations = await checker.relations(
+                evidence, [self.labels[place].claim for place in places]
+            )
             for place, relation in zip(places, relations, strict=True):
                 if relation.entails is None and relation.label == NEUTRAL:
                     relation = Relation(NEUTRAL, entails=0.0)  # no word to go by
                 if relation.entails is None:
                     raise NoScore(
-                        "unsupported", f"--calibrate: {checker.name} gives labels without probabilities; use another."
+                        "unsupported",
+                        f"--calibrate: {checker.name} gives labels without probabilities; use another.",
                     )
                 odds[place] = _log_odds(relation.entails)
         labels = [one.supported for one in self.labels]
@@ -116,8 +122,13 @@ class Calibration:
         for places in claims.values():
             rest = [place for place in range(len(labels)) if place not in places]
             some = fit([odds[place] for place in rest], [labels[place] for place in rest])
-            right += sum((some[0] * odds[place] + some[1] >= border) == labels[place] for place in places)
-        share, majority = right / len(labels), max(sum(labels), len(labels) - sum(labels)) / len(labels)
+            right += sum(
+                (some[0] * odds[place] + some[1] >= border) == labels[place] for place in places
+            )
+        share, majority = (
+            right / len(labels),
+            max(sum(labels), len(labels) - sum(labels)) / len(labels),
+        )
         found = Curve(slope, bias, share, *_wilson(share, len(claims)), majority)
         self.tell(
             f"{checker.name}, calibrated on {len(labels)} labels: right on {share:.2f} of them when left out "
@@ -147,7 +158,10 @@ class CalibratedChecker:
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         curve = await self.calibration.curve(self.inner)
         threshold = _threshold(self.inner)
-        return [_through(curve, one, threshold) for one in await self.inner.relations(premise, hypotheses)]
+        return [
+            _through(curve, one, threshold)
+            for one in await self.inner.relations(premise, hypotheses)
+        ]
 
 
 def _threshold(checker: Checker) -> float:
@@ -164,7 +178,9 @@ def _through(curve: Curve, one: Relation, threshold: float) -> Relation:
     label = ENTAILS if entails >= threshold else other
     if one.contradicts is None or one.neutral is None or rest <= 0:
         return Relation(label, entails)
-    return Relation(label, entails, *((1 - entails) * share / rest for share in (one.contradicts, one.neutral)))
+    return Relation(
+        label, entails, *((1 - entails) * share / rest for share in (one.contradicts, one.neutral))
+    )
 
 
 def read_labels(path: Path) -> tuple[Labelled, ...]:
@@ -197,7 +213,9 @@ def labelled(record: Any) -> Labelled:
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{name}: expected a text that is not empty, found {str(text)[:40]!r}")
     if not isinstance(label, str | bool) or label not in _SUPPORTED:
-        raise ValueError(f"label: expected one of {', '.join(map(str, _SUPPORTED))}, found {str(label)[:40]!r}")
+        raise ValueError(
+            f"label: expected one of {', '.join(map(str, _SUPPORTED))}, found {str(label)[:40]!r}"
+        )
     return Labelled(str(claim), str(evidence), _SUPPORTED[label])
 
 
@@ -221,10 +239,15 @@ def fit(odds: Sequence[float], labels: Sequence[bool]) -> tuple[float, float]:
         errors = [p - t for p, t in zip(likely, targets, strict=True)]
         g1, g0 = math.fsum(e * x for e, x in zip(errors, xs, strict=True)), math.fsum(errors)
         h11 = math.fsum(w * x * x for w, x in zip(weights, xs, strict=True)) + 1e-9
-        h01, h00 = math.fsum(w * x for w, x in zip(weights, xs, strict=True)), math.fsum(weights) + 1e-9
+        h01, h00 = (
+            math.fsum(w * x for w, x in zip(weights, xs, strict=True)),
+            math.fsum(weights) + 1e-9,
+        )
         by = h11 * h00 - h01 * h01
         steps = (g1 * h00 - g0 * h01) / by, (g0 * h11 - g1 * h01) / by
-        short = min(1.0, 2 / max(map(abs, (*steps, 1e-12))))  # far from the optimum a full step can overshoot
+        short = min(
+            1.0, 2 / max(map(abs, (*steps, 1e-12)))
+        )  # far from the optimum a full step can overshoot
         slope, bias = slope - short * steps[0], bias - short * steps[1]
         if max(map(abs, steps)) < _CHANGE:
             break

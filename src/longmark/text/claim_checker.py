@@ -125,7 +125,9 @@ def _probability(name: str, key: str, value: str) -> float:
         number = math.nan
     if not 0 < number < 1:
         what = {"threshold": "a probability", "overlap": "a share of words"}[key]
-        raise errors.UserError(f"--checker {name}: the {key} is {what} between 0 and 1, not {value!r}")
+        raise errors.UserError(
+            f"--checker {name}: the {key} is {what} between 0 and 1, not {value!r}"
+        )
     return number
 
 
@@ -245,7 +247,12 @@ class ClaimChecker:
     piece = sys.maxsize  # windows are made here, by tokens
 
     def __init__(
-        self, settings: CheckerSettings, form: Form, model: TokenModel, embedder: Embedder | None, adapter: Path | None
+        self,
+        settings: CheckerSettings,
+        form: Form,
+        model: TokenModel,
+        embedder: Embedder | None,
+        adapter: Path | None,
     ) -> None:
         self._settings = settings
         self.name = settings.name
@@ -259,7 +266,10 @@ class ClaimChecker:
         self._fixed: dict[str, list[int]] = {}
         self._vectors: OrderedDict[str, Any] = OrderedDict()
         self.identity = identity_of(
-            form, model.identity, embedder.identity if embedder else None, sha256(adapter) if adapter else None
+            form,
+            model.identity,
+            embedder.identity if embedder else None,
+            sha256(adapter) if adapter else None,
         )
         if settings.overlap:  # the probabilities of claims that are not asked are of word overlap
             self.identity += f":overlap={settings.overlap:g}:{OVERLAP_VERSION}"
@@ -267,7 +277,11 @@ class ClaimChecker:
             model.use_adapter(adapter)
         served: Any = model
         if hasattr(served, "endpoint"):
-            self.endpoint, self.settings, self.model = served.endpoint, served.settings, served.model
+            self.endpoint, self.settings, self.model = (
+                served.endpoint,
+                served.settings,
+                served.model,
+            )
             self.width, self.batch = None, 1
 
     @classmethod
@@ -291,11 +305,20 @@ class ClaimChecker:
             return RelationReply(())
         self._check(premise, hypotheses)
         shares = await aside(len(premise), partial(self._shares, premise, hypotheses))
-        asked = [claim for claim, share in zip(hypotheses, shares, strict=True) if share >= self._settings.overlap]
+        asked = [
+            claim
+            for claim, share in zip(hypotheses, shares, strict=True)
+            if share >= self._settings.overlap
+        ]
         replies, tokens = await self._asked(premise, asked) if asked else ([], Tokens())
         of_model = iter(replies)
-        best = [next(of_model) if share >= self._settings.overlap else support_of(share) for share in shares]
-        return RelationReply(tuple((probability, 0.0, 1 - probability) for probability in best), tokens)
+        best = [
+            next(of_model) if share >= self._settings.overlap else support_of(share)
+            for share in shares
+        ]
+        return RelationReply(
+            tuple((probability, 0.0, 1 - probability) for probability in best), tokens
+        )
 
     def _shares(self, premise: str, hypotheses: Sequence[str]) -> list[float]:
         """Of each claim the share of its words that the evidence has; 1 for all where that does not matter, and for a
@@ -306,7 +329,9 @@ class ClaimChecker:
         shares = [share_in(words([claim]), evidence) for claim in hypotheses]
         return [1.0 if share is None else share for share in shares]
 
-    async def _asked(self, premise: str, hypotheses: Sequence[str]) -> tuple[list[float], Tokens | None]:
+    async def _asked(
+        self, premise: str, hypotheses: Sequence[str]
+    ) -> tuple[list[float], Tokens | None]:
         """The probability of each claim by the model, and what it read."""
         await self._check_template()
         windows = await self._windows(premise)
@@ -314,7 +339,9 @@ class ClaimChecker:
         cosines = [await self._cosines(window.text, hypotheses) for window in windows]
         pairs = []
         for index in range(len(hypotheses)):
-            chosen = sorted(range(len(windows)), key=lambda window: -cosines[window][index])[:MOST_WINDOWS]
+            chosen = sorted(range(len(windows)), key=lambda window: -cosines[window][index])[
+                :MOST_WINDOWS
+            ]
             pairs += [(window, index) for window in sorted(chosen)]
         pairs.sort()  # all claims of a window follow each other
         yes, no = [await self._answers(words) for words in (self._form.yes, self._form.no)]
@@ -343,9 +370,13 @@ class ClaimChecker:
 
     def _check(self, premise: str, hypotheses: Sequence[str]) -> None:
         if not premise.strip():
-            raise errors.RequestRefused(f"{self.name}: the evidence is empty, so it supports nothing").unsent()
+            raise errors.RequestRefused(
+                f"{self.name}: the evidence is empty, so it supports nothing"
+            ).unsent()
         if any(not hypothesis.strip() for hypothesis in hypotheses):
-            raise errors.RequestRefused(f"{self.name}: a claim is empty, so there is nothing to check").unsent()
+            raise errors.RequestRefused(
+                f"{self.name}: a claim is empty, so there is nothing to check"
+            ).unsent()
         size = len(premise.encode("utf-8", "replace"))
         if size > MOST_BYTES:
             raise errors.TooLong(
@@ -398,7 +429,9 @@ class ClaimChecker:
     async def _split(self, text: str, room: int) -> list[str]:
         """A text in parts of at most `room` tokens, each of as many whole sentences as fit."""
         starts = [start for start, _ in sentence_spans(text) if start]
-        segments = [text[start:end] for start, end in zip((0, *starts), (*starts, len(text)), strict=True)]
+        segments = [
+            text[start:end] for start, end in zip((0, *starts), (*starts, len(text)), strict=True)
+        ]
         parts: list[str] = []
         left = 0
         for segment, size in await self._sized(segments, room):
@@ -438,7 +471,9 @@ class ClaimChecker:
     async def _prompt_ids(self, text: str) -> list[int]:
         """The tokens of a part of the prompt that is the same in every call."""
         if text not in self._fixed:
-            self._fixed[text] = [token for token, _ in await self._model.token_ids(text, control=True)]
+            self._fixed[text] = [
+                token for token, _ in await self._model.token_ids(text, control=True)
+            ]
         return self._fixed[text]
 
     async def _answers(self, words: Sequence[str]) -> list[int]:
@@ -458,7 +493,10 @@ class ClaimChecker:
         vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
         if new := [text for text in texts if text not in vectors]:
             reply = await self._embedder.embed(new)
-            vectors |= {text: np.asarray(v, dtype=np.float32) for text, v in zip(new, reply.vectors, strict=True)}
+            vectors |= {
+                text: np.asarray(v, dtype=np.float32)
+                for text, v in zip(new, reply.vectors, strict=True)
+            }
             self._vectors |= vectors
         while len(self._vectors) > _KEPT_VECTORS:
             self._vectors.popitem(last=False)

@@ -77,7 +77,11 @@ async def claims(models: Models, text: str) -> list[str]:
 
 async def answer_claims(models: Models, example: Example) -> list[str]:
     """The claims of an example's answer: those that it carries, as they are, else as `claims`."""
-    return list(example.claims) if example.claims is not None else await claims(models, example.answer or "")
+    return (
+        list(example.claims)
+        if example.claims is not None
+        else await claims(models, example.answer or "")
+    )
 
 
 async def reference_claims(models: Models, example: Example) -> list[list[str]]:
@@ -116,7 +120,9 @@ async def facts(models: Models, passages: Sequence[str]) -> list[Fact]:
     sources: dict[str, set[int]] = {}
     end = 0
     for piece, some in zip(cut, found, strict=True):
-        start = text.index(piece, end)  # pieces are in order, with nothing but white space between them
+        start = text.index(
+            piece, end
+        )  # pieces are in order, with nothing but white space between them
         end = start + len(piece)
         shown = [i for i, span in enumerate(spans) if max(start, span[0]) < min(end, span[1])]
         for fact in map(_folded, some):
@@ -131,7 +137,8 @@ async def _listed(
 ) -> list[list[str]]:
     if texts and not models.judges:
         raise NoScore(
-            "missing_input", "The example does not carry all claims and there is no judge to list them: add --judge."
+            "missing_input",
+            "The example does not carry all claims and there is no judge to list them: add --judge.",
         )
 
     async def of_text(text: str) -> list[str]:

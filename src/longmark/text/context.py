@@ -55,7 +55,9 @@ def in_context(claims: Sequence[str], text: str, question: str | None) -> dict[s
     return found
 
 
-def sent_with(checker: Any, claims: Sequence[str], text: str, question: str | None) -> Mapping[str, str]:
+def sent_with(
+    checker: Any, claims: Sequence[str], text: str, question: str | None
+) -> Mapping[str, str]:
     """`in_context` for a checker that asks for context; empty for any other."""
     return in_context(claims, text, question) if getattr(checker, "context", False) else {}
 

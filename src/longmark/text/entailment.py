@@ -20,7 +20,16 @@ from pydantic import ConfigDict, RootModel
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, choice, expected, object_schema, structure
+from longmark.judge import (
+    TOP_LOGPROBS,
+    Reader,
+    Unreadable,
+    ask,
+    choice,
+    expected,
+    object_schema,
+    structure,
+)
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Chat, ChatReply, RelationModel
 from longmark.prompts import prompt
@@ -130,7 +139,9 @@ def checker_of(models: Models, batch: int = BATCH) -> Checker:
     elif hasattr(given, "relations"):
         checker = cast(Checker, given)
     else:
-        checker = JudgeChecker(models, ChatHandle(cast(Chat, given), models.client, models.usage_log), batch)
+        checker = JudgeChecker(
+            models, ChatHandle(cast(Chat, given), models.client, models.usage_log), batch
+        )
     return checker if calibration is None else cast(Checker, calibration.around(checker))
 
 
@@ -155,8 +166,14 @@ class JudgeChecker:
     async def _together(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         async def of_group(group: list[str]) -> list[str]:
             listed = "\n".join(f"{n}. {' '.join(one.split())}" for n, one in enumerate(group, 1))
-            texts = {"premise": premise, "statements": listed, "form": '{"1": "neutral", "2": "entails", …}'}
-            return (await ask(self.models, self.judge, RELATIONS, texts, labels_reader(len(group)))).value
+            texts = {
+                "premise": premise,
+                "statements": listed,
+                "form": '{"1": "neutral", "2": "entails", …}',
+            }
+            return (
+                await ask(self.models, self.judge, RELATIONS, texts, labels_reader(len(group)))
+            ).value
 
         found = await concurrently(of_group, groups(hypotheses, _HYPOTHESES, self.batch))
         return [Relation(label) for labels in found for label in labels]
@@ -249,7 +266,11 @@ def labels_reader(count: int, labels: tuple[str, ...] = LABELS) -> Reader[list[s
         missing = [number for number in numbers if number not in found]
         extra = [key for key in found if key not in numbers]
         if missing or extra:
-            what = f"no label for {', '.join(missing[:5])}" if missing else f"{extra[0]!r} is no number of a statement"
+            what = (
+                f"no label for {', '.join(missing[:5])}"
+                if missing
+                else f"{extra[0]!r} is no number of a statement"
+            )
             raise Unreadable(f"it needs one label for each number from 1 to {count}: {what}")
         if wrong := [number for number in numbers if _folded(found[number]) not in by_word]:
             raise Unreadable(f"{wrong[0]}: {found[wrong[0]]!r} is not one of {', '.join(labels)}")

@@ -67,12 +67,16 @@ class StatementGraph:
     def __post_init__(self) -> None:
         known = {node.id for node in self.nodes}
         if len(known) < len(self.nodes):
-            twice = next(name for name, count in Counter(node.id for node in self.nodes).items() if count > 1)
+            twice = next(
+                name for name, count in Counter(node.id for node in self.nodes).items() if count > 1
+            )
             raise ValueError(f"nodes: two statements have the id {twice!r}; ids are unique")
         for name, pairs in (("edges", self.entails), ("contradictions", self.contradicts)):
             for pair in pairs:
                 if not known.issuperset(pair):
-                    raise ValueError(f"{name}: {list(pair)} names a statement that is not among the nodes")
+                    raise ValueError(
+                        f"{name}: {list(pair)} names a statement that is not among the nodes"
+                    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,20 +126,28 @@ def coverage(graph: StatementGraph) -> Coverage:
     members: list[list[Statement]] = [[] for _ in range(count)]
     for i, node in enumerate(graph.nodes):
         members[component_of[i]].append(node)
-    entered = [False] * count  # by another uncovered component; from one, no path leads through a covered statement
+    entered = [
+        False
+    ] * count  # by another uncovered component; from one, no path leads through a covered statement
     for start, its in enumerate(following):
         if not reached[start]:
             for other in its:
                 if component_of[other] != component_of[start]:
                     entered[component_of[other]] = True
     found = []
-    for which in dict.fromkeys(component_of[i] for i, node in enumerate(graph.nodes) if node.side == CONTEXT):
+    for which in dict.fromkeys(
+        component_of[i] for i, node in enumerate(graph.nodes) if node.side == CONTEXT
+    ):
         contexts = tuple(node for node in members[which] if node.side == CONTEXT)
         answers = tuple(node for node in members[which] if node.side == ANSWER)
         covered = reached[number[contexts[0].id]]
         frequency = Counter(node.text for node in contexts)
         representative = min(contexts, key=lambda node: (-frequency[node.text], node.text, node.id))
-        found.append(Component(representative, contexts, answers, covered, not covered and not entered[which]))
+        found.append(
+            Component(
+                representative, contexts, answers, covered, not covered and not entered[which]
+            )
+        )
     return Coverage(tuple(found))
 
 
@@ -227,14 +239,22 @@ class Recorded:
 
         def components(key: str) -> tuple[tuple[Statement, ...], ...]:
             listed = _listed(evidence, key)
-            if not all(isinstance(one, list) and one and all(isinstance(name, str) for name in one) for one in listed):
+            if not all(
+                isinstance(one, list) and one and all(isinstance(name, str) for name in one)
+                for one in listed
+            ):
                 raise ValueError(f"{key}: expected lists of ids")
             if unknown := {name for one in listed for name in one} - nodes.keys():
                 raise ValueError(f"{key}: {min(unknown)!r} is no node")
             return tuple(tuple(nodes[name] for name in one) for one in listed)
 
         basis = _listed(evidence, "basis") if "basis" in evidence else []
-        return cls(tuple(nodes.values()), components("covered"), components("uncovered"), frozenset(map(str, basis)))
+        return cls(
+            tuple(nodes.values()),
+            components("covered"),
+            components("uncovered"),
+            frozenset(map(str, basis)),
+        )
 
 
 def contradictory(graph: StatementGraph) -> list[Pair]:
@@ -261,7 +281,9 @@ def from_evidence(evidence: Mapping[str, Any]) -> StatementGraph:
 
 def _listed(evidence: Mapping[str, Any], key: str) -> list[Any]:
     if not isinstance(value := evidence.get(key), list):
-        raise ValueError(f"{key}: expected a list, found {'nothing' if value is None else type(value).__name__}")
+        raise ValueError(
+            f"{key}: expected a list, found {'nothing' if value is None else type(value).__name__}"
+        )
     return value
 
 
@@ -277,7 +299,9 @@ def _statement(number: int, data: Any) -> Statement:
     if (name := _id(data.get("id"))) is None:
         raise ValueError(f"nodes: {number}: id: expected a text or a whole number")
     if data.get("side") not in SIDES:
-        raise ValueError(f"nodes: {name!r}: side: expected {' or '.join(SIDES)}, found {data.get('side')!r}")
+        raise ValueError(
+            f"nodes: {name!r}: side: expected {' or '.join(SIDES)}, found {data.get('side')!r}"
+        )
     if not isinstance(data.get("text"), str):
         raise ValueError(f"nodes: {name!r}: text: expected a text")
     sources, question = data.get("sources") or [], data.get("question")

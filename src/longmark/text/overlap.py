@@ -23,12 +23,48 @@ from longmark.text.words import words as words_of
 
 FUNCTION_WORDS = frozenset(
     (
-        *("a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "for", "from", "had", "has", "have", "he"),
-        *("her", "his", "in", "is", "it", "its", "of", "on", "or", "she", "that", "the", "their", "they", "this"),
+        *(
+            "a",
+            "an",
+            "and",
+            "are",
+            "as",
+            "at",
+            "be",
+            "been",
+            "but",
+            "by",
+            "for",
+            "from",
+            "had",
+            "has",
+            "have",
+            "he",
+        ),
+        *(
+            "her",
+            "his",
+            "in",
+            "is",
+            "it",
+            "its",
+            "of",
+            "on",
+            "or",
+            "she",
+            "that",
+            "the",
+            "their",
+            "they",
+            "this",
+        ),
         *("to", "was", "were", "which", "who", "will", "with"),
     )
 )
-SLOPE, BIAS = 2.985, -1.390  # log-odds of support by the share: fitted to people's labels (docs/checkers.md)
+SLOPE, BIAS = (
+    2.985,
+    -1.390,
+)  # log-odds of support by the share: fitted to people's labels (docs/checkers.md)
 THRESHOLD = 0.5
 VERSION = 3
 """Of the words and the curve. Signatures and manifests have it, since every score by the checker changes with it."""

@@ -53,7 +53,9 @@ def groups(texts: Sequence[str], size: int, most: int | None = None) -> list[lis
     return found
 
 
-def _parts(text: str, size: int, measure: Callable[[str], int], level: int) -> Iterator[tuple[str, int]]:
+def _parts(
+    text: str, size: int, measure: Callable[[str], int], level: int
+) -> Iterator[tuple[str, int]]:
     """The parts of a text with their sizes, split no finer than necessary."""
     total = measure(text)
     if total <= size or level == len(_CUTS):

@@ -26,7 +26,9 @@ ROUNDED = 0.05  # relative, at most: what a figure in another unit may be off si
 
 Comparison = Literal["equivalent", "contradictory"]
 
-_SCALES: Mapping[str, Mapping[str, float]] = {  # word -> choice -> factor: billions are of the short or the long scale
+_SCALES: Mapping[
+    str, Mapping[str, float]
+] = {  # word -> choice -> factor: billions are of the short or the long scale
     "hundred": {"": 1e2},
     "thousand": {"": 1e3},
     "lakh": {"": 1e5},
@@ -49,10 +51,21 @@ _QUANTITY = re.compile(
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 _WHOLE = re.compile(r"\d{1,15}")
 _SPACED = re.compile(r"(\d{1,3}(?:[ ']\d{3})+)(?:[.,](\d{1,15}))?")
-_BY_COMMA = re.compile(r"(\d{1,3}(?:,\d{3}){2,}|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3},\d{3}(?=\.))(?:\.(\d{1,15}))?")
+_BY_COMMA = re.compile(
+    r"(\d{1,3}(?:,\d{3}){2,}|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3},\d{3}(?=\.))(?:\.(\d{1,15}))?"
+)
 _BY_STOP = re.compile(r"(\d{1,3}(?:\.\d{3}){2,}|\d{1,3}\.\d{3}(?=,))(?:,(\d{1,15}))?")
 _ONE_MARK = re.compile(r"(\d{0,15})([.,])(\d{1,15})")
-_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y", "%d.%m.%Y")
+_DATES = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%d %B %Y",
+    "%B %d, %Y",
+    "%B %d %Y",
+    "%d %b %Y",
+    "%b %d, %Y",
+    "%d.%m.%Y",
+)
 _ORDERS = ("%d/%m/%Y", "%m/%d/%Y")
 _ORDINAL = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
 _LAST_JULIAN = 1923  # the year in which Greece left the Julian calendar
@@ -81,7 +94,10 @@ class Reading:
 
     def fits(self, other: Reading) -> bool:
         """Whether both take the same notation to mean the same."""
-        return all(other.choices.get(notation, choice) == choice for notation, choice in self.choices.items())
+        return all(
+            other.choices.get(notation, choice) == choice
+            for notation, choice in self.choices.items()
+        )
 
 
 def compare(one: str, other: str) -> Comparison | None:
@@ -141,7 +157,9 @@ def _agree(a: Quantity | date, b: Quantity | date) -> bool | None:
         return True
     if a.unit.name == b.unit.name:
         return False
-    rounded = sum(min(one.rounded, ROUNDED * abs(one.value)) * one.unit.factor for one in (a, b) if one.unit)
+    rounded = sum(
+        min(one.rounded, ROUNDED * abs(one.value)) * one.unit.factor for one in (a, b) if one.unit
+    )
     return None if abs(first - second) <= rounded else False
 
 
@@ -154,7 +172,9 @@ def _same_temperature(a: Quantity, b: Quantity) -> bool | None:
         return near and math.isclose(a.value, b.value, rel_tol=TOLERANCE)
     if near:
         return True
-    as_differences = math.isclose(a.value * a.unit.factor, b.value * b.unit.factor, rel_tol=TOLERANCE)
+    as_differences = math.isclose(
+        a.value * a.unit.factor, b.value * b.unit.factor, rel_tol=TOLERANCE
+    )
     return None if as_differences else False
 
 
@@ -168,7 +188,9 @@ def _same_time(a: Quantity, b: Quantity) -> bool | None:
     assert a.unit is not None
     assert b.unit is not None
     if a.unit.months and b.unit.months:
-        if math.isclose(a.value * a.unit.months, b.value * b.unit.months, rel_tol=CALENDAR_TOLERANCE):
+        if math.isclose(
+            a.value * a.unit.months, b.value * b.unit.months, rel_tol=CALENDAR_TOLERANCE
+        ):
             return True
         if a.unit.name == b.unit.name:
             return False
@@ -180,7 +202,10 @@ def _days(quantity: Quantity) -> tuple[float, float]:
     """The least and the greatest number of days. Calendar units are rounded to whole ones; a month has 28 to 31 days, a
     year 360 (of some contracts) to 366."""
     assert quantity.unit is not None
-    ends = (quantity.value - min(quantity.rounded, 0.5), quantity.value + min(quantity.rounded, 0.5))
+    ends = (
+        quantity.value - min(quantity.rounded, 0.5),
+        quantity.value + min(quantity.rounded, 0.5),
+    )
     if not quantity.unit.months:
         exact = quantity.value * quantity.unit.factor / 86400
         return exact - CALENDAR_TOLERANCE * abs(exact), exact + CALENDAR_TOLERANCE * abs(exact)
@@ -216,11 +241,19 @@ def _readings(answer: str) -> tuple[Reading, ...]:
         for choice, factor in scales.items()
         for unit in units
     ]
-    return tuple(one for one in readings if isinstance(one.value, Quantity) and math.isfinite(one.value.value))
+    return tuple(
+        one
+        for one in readings
+        if isinstance(one.value, Quantity) and math.isfinite(one.value.value)
+    )
 
 
 def _reading(
-    number: tuple[Decimal, bool], sign: tuple[int, str], scale: str, factor: float, unit: Unit | None
+    number: tuple[Decimal, bool],
+    sign: tuple[int, str],
+    scale: str,
+    factor: float,
+    unit: Unit | None,
 ) -> Reading:
     """number: and whether it is usual. sign: and what it is taken to mean. scale: the choice that has this factor."""
     (written, usual), (direction, meant) = number, sign
@@ -267,7 +300,9 @@ def _numbers(digits: str, scientific: bool) -> Iterator[tuple[Decimal, bool]]:
             return
     if found := _ONE_MARK.fullmatch(digits):
         whole, mark, rest = found[1], found[2], found[3]
-        can_be_group = len(rest) == 3 and 1 <= len(whole) <= 3 and not whole.startswith("0") and not scientific
+        can_be_group = (
+            len(rest) == 3 and 1 <= len(whole) <= 3 and not whole.startswith("0") and not scientific
+        )
         yield Decimal(f"{whole or 0}.{rest}"), mark == "." or not can_be_group
         if can_be_group:
             yield Decimal(whole + rest), mark == ","
@@ -278,7 +313,9 @@ def _dates(text: str) -> tuple[Reading, ...]:
     days = dict.fromkeys(day for form in _DATES if (day := _date(text, form)) is not None)
     days = days or dict.fromkeys(day for form in _ORDERS if (day := _date(text, form)) is not None)
     readings = [Reading(day) for day in days]
-    readings += [Reading(day + _julian(day), usual=False) for day in days if day.year <= _LAST_JULIAN]
+    readings += [
+        Reading(day + _julian(day), usual=False) for day in days if day.year <= _LAST_JULIAN
+    ]
     return tuple(readings)
 
 

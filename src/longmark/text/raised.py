@@ -13,9 +13,14 @@ _SUPER = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺�
 _SUB = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 _HAS_SUPER = re.compile(r"[0-9+\-−=()ni]+")
 _HAS_SUB = re.compile(r"[0-9+\-−=()]+")
-_ENDINGS = frozenset({"st", "nd", "rd", "th", "e", "er", "re", "ère", "ème", "es", "o", "a", "os", "as", "me", "mes"})
+_ENDINGS = frozenset(
+    {"st", "nd", "rd", "th", "e", "er", "re", "ère", "ème", "es", "o", "a", "os", "as", "me", "mes"}
+)
 _ENDINGS |= {"lle", "lles", "tm", "sm", "®", "™", "℠"}
-_ENDING_BEHIND = (re.compile(r"[0-9IVXLCDM]$"), re.compile(r"\w$"))  # an ending of one letter, a longer one
+_ENDING_BEHIND = (
+    re.compile(r"[0-9IVXLCDM]$"),
+    re.compile(r"\w$"),
+)  # an ending of one letter, a longer one
 _NOTE = re.compile(r"(?:[0-9]{1,3}|[a-z])(?:\s?[,–-]\s?(?:[0-9]{1,3}|[a-z]))*")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]")
 _AFTER = tuple('.,;:!?"”’»。，；：！？、')  # a mark behind these is of a note
@@ -30,7 +35,11 @@ def raised(text: str, before: str, linked: bool = False) -> str:
         return f"[{text}]"
     if _ENDING_BEHIND[len(text) > 1].search(before) and text.casefold() in _ENDINGS:
         return text
-    return power(text) if before[-1:].isalnum() or before.endswith((")", "]")) or _HAS_SUPER.fullmatch(text) else text
+    return (
+        power(text)
+        if before[-1:].isalnum() or before.endswith((")", "]")) or _HAS_SUPER.fullmatch(text)
+        else text
+    )
 
 
 def power(text: str) -> str:

@@ -59,7 +59,9 @@ _APOLOGY = re.compile(
 _LEAD = re.compile(r"(?:(?:based on|according to|from)\s+[^,]{3,60},\s*)")
 _LONGEST = 400  # characters of a sentence that only declines
 _PATTERNS = [re.compile(pattern) for pattern in (*_DECLINED, *_DECLINED_UNSPACED)]
-_GOES_ON = re.compile(r"[;；]|\b(?:but|however|although|though|while|whereas|aber|jedoch|obwohl)\b|但|然而|不过")
+_GOES_ON = re.compile(
+    r"[;；]|\b(?:but|however|although|though|while|whereas|aber|jedoch|obwohl)\b|但|然而|不过"
+)
 """What a sentence has that declines and then claims something all the same."""
 
 

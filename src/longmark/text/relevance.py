@@ -111,13 +111,17 @@ class _Scores(RootModel[dict[str, int]]):
 def _reader(count: int) -> Reader[list[Graded]]:
     """Reads a score for each number from 1 to count. Unreadable unless there is exactly one for each."""
     numbers = [str(n) for n in range(1, count + 1)]
-    schema = object_schema({number: {"type": "integer", "minimum": LOW, "maximum": HIGH} for number in numbers})
+    schema = object_schema(
+        {number: {"type": "integer", "minimum": LOW, "maximum": HIGH} for number in numbers}
+    )
     form = structure(_Scores, 64 + 12 * count, schema)
 
     def read(reply: ChatReply) -> list[Graded]:
         given = form.read(reply).root
         if wrong := sorted(set(numbers) ^ set(given)):
-            raise Unreadable(f"it needs one score for each number from 1 to {count}; see {', '.join(wrong[:5])}")
+            raise Unreadable(
+                f"it needs one score for each number from 1 to {count}; see {', '.join(wrong[:5])}"
+            )
         places = {match[1]: match.start(2) for match in _PAIR.finditer(reply.text)}
         return [graded(reply, places[number]) for number in numbers]
 

@@ -14,7 +14,8 @@ from longmark.text.abbreviations import GERMAN_MONTHS, abbreviation, is_german, 
 from longmark.text.blocks import blocks, prose
 
 CITATION = re.compile(
-    r"\[\^?(?:doc(?:ument)?|source|ref)?\.?\s?\d+(?:\s*[,;–-]\s*\d+)*\]|【\d+(?:[:†][^【】\n]{0,40})?】", re.IGNORECASE
+    r"\[\^?(?:doc(?:ument)?|source|ref)?\.?\s?\d+(?:\s*[,;–-]\s*\d+)*\]|【\d+(?:[:†][^【】\n]{0,40})?】",
+    re.IGNORECASE,
 )
 """A citation mark: [1], [2, 3], [^1], [Doc 1], 【1†source】."""
 
@@ -53,7 +54,9 @@ _GERMAN_STARTERS = word_set(
 _BETWEEN_WORDS = re.compile(r"[\s—―…]+|-{2,}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|www\.", re.IGNORECASE)
 _ADDRESSES = re.compile(r"(?:[<(\[]?(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+\s*)+", re.IGNORECASE)
-_IN_SIGHT = 60  # characters on each side of a punctuation mark that decide whether it ends a sentence
+_IN_SIGHT = (
+    60  # characters on each side of a punctuation mark that decide whether it ends a sentence
+)
 
 
 def sentences(text: str) -> list[str]:
@@ -66,7 +69,11 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Where the sentences of paragraphs and list items stand in a text, (start, end) in characters, with their Markdown
     and the line breaks inside them. Headings, table rows and blocks of code have none."""
     german = is_german(text)
-    return [(at + start, at + end) for at, to in prose(text) for start, end in _spans(text[at:to], german)]
+    return [
+        (at + start, at + end)
+        for at, to in prose(text)
+        for start, end in _spans(text[at:to], german)
+    ]
 
 
 def _spans(block: str, german: bool) -> Iterator[tuple[int, int]]:
@@ -129,10 +136,14 @@ def _is_end(block: str, start: int, mark: re.Match[str], caseless: bool, german:
         return True
     word = _NEXT_WORD.match(after)
     following = word[0] if word else ""
-    lower = after[0].islower() and not any(char.isupper() for char in following[1:3])  # iPhone, pH, mRNA
+    lower = after[0].islower() and not any(
+        char.isupper() for char in following[1:3]
+    )  # iPhone, pH, mRNA
     if mark["latin"] == ".":
         before = block[max(start, mark.start() - _IN_SIGHT) : mark.start()]
-        starter = following.lower() in _STARTERS or (german and following.lower() in _GERMAN_STARTERS)
+        starter = following.lower() in _STARTERS or (
+            german and following.lower() in _GERMAN_STARTERS
+        )
         if number := _NUMBER_BEFORE.search(before):
             if not _has_word(before[: number.start()]) and number[0].isdigit():
                 return False  # the number of a list item
@@ -146,7 +157,11 @@ def _is_end(block: str, start: int, mark: re.Match[str], caseless: bool, german:
         if kind == "numbered":
             return not after[0].isdigit() and (caseless or not lower)
         if kind == "hours":
-            return after[0].isupper() and following.lower() not in _AFTER_HOURS and not following[1:].isupper()
+            return (
+                after[0].isupper()
+                and following.lower() not in _AFTER_HOURS
+                and not following[1:].isupper()
+            )
         if kind == "names":
             return bool(after[0].isupper() and starter)
     return caseless or not lower

@@ -29,7 +29,9 @@ Kind = Literal["fact", "claim", "instruction", "data", "meta", "question", "othe
 KINDS: tuple[Kind, ...] = ("fact", "claim", "instruction", "data", "meta", "question", "other")
 """Comprehensiveness, listing 3: fact, claim, instruction, data format, meta statement, question, other."""
 
-ATOMS = frozenset({"fact", "claim"})  # the types whose statements are atoms (Comprehensiveness, 3.1)
+ATOMS = frozenset(
+    {"fact", "claim"}
+)  # the types whose statements are atoms (Comprehensiveness, 3.1)
 BATCH = 40  # statements in one call of a revision
 _MOST_TOKENS = 4096  # of a reply
 
@@ -164,7 +166,9 @@ def once(listed: Iterable[Statement]) -> list[Statement]:
     return [Statement(text, kinds[text]) for text in each_once(one.text for one in listed).values()]
 
 
-async def _ask(models: Models, prompt: Prompt, texts: dict[str, str], reader: Reader[_Read]) -> _Read:
+async def _ask(
+    models: Models, prompt: Prompt, texts: dict[str, str], reader: Reader[_Read]
+) -> _Read:
     if not models.judges:
         raise NoScore("missing_input", "There is no judge to list statements: add --judge.")
     return (await ask(models, models.judges[0], prompt, texts, reader)).value
@@ -177,7 +181,9 @@ def _revision_reader(count: int, max_tokens: int) -> Reader[list[_Revised]]:
     def numbered(given: _Revision) -> list[_Revised]:
         for one in given.revised:
             if not 1 <= one.source <= count:
-                raise Unreadable(f"no statement has the number {one.source}; the numbers are 1 to {count}")
+                raise Unreadable(
+                    f"no statement has the number {one.source}; the numbers are 1 to {count}"
+                )
         return sorted(given.revised, key=lambda one: one.source)
 
     def complete(given: _Revision) -> list[_Revised]:

@@ -21,7 +21,9 @@ from longmark.records.same import canonical, visible
 from longmark.text.words import MOST_UNREAD, unread_share, words
 
 T = TypeVar("T")
-Tokenizer = Literal["rouge", "space", "unicode", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab"]
+Tokenizer = Literal[
+    "rouge", "space", "unicode", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab"
+]
 
 EXTRA = "classic"
 _NOT_ROUGE = re.compile(r"[^a-z0-9]+")
@@ -33,9 +35,19 @@ def tokens(text: str, tokenizer: Tokenizer, whose: str = "text") -> tuple[str, .
     5 % of its words, for what it names `whose`; UserError if the tokenizer is not installed."""
     plain = visible(canonical(text))
     if tokenizer == "rouge":
-        readable(plain, whose, "The tokenizer `rouge` loses or cuts", lambda word, _spaced: word.isascii())
+        readable(
+            plain,
+            whose,
+            "The tokenizer `rouge` loses or cuts",
+            lambda word, _spaced: word.isascii(),
+        )
     elif tokenizer in BY_SPACES:
-        readable(plain, whose, f"The tokenizer `{tokenizer}` does not divide", lambda _word, spaced: spaced)
+        readable(
+            plain,
+            whose,
+            f"The tokenizer `{tokenizer}` does not divide",
+            lambda _word, spaced: spaced,
+        )
     return _tokens(plain, tokenizer)
 
 
@@ -50,7 +62,9 @@ def readable(text: str, whose: str, what: str, reads: Callable[[str, bool], bool
         )
 
 
-def divided(answer: str, references: Sequence[str], tokenizer: Tokenizer) -> tuple[tuple[str, ...], dict[int, Any]]:
+def divided(
+    answer: str, references: Sequence[str], tokenizer: Tokenizer
+) -> tuple[tuple[str, ...], dict[int, Any]]:
     """The tokens of an answer, and of each reference that has some, by its place. NoScore if none has."""
     found = {place: tokens(text, tokenizer, "reference") for place, text in enumerate(references)}
     found = {place: some for place, some in found.items() if some}
@@ -78,7 +92,9 @@ def _sacrebleu(tokenizer: str) -> Callable[[str], str]:
         made = sacrebleu.BLEU(tokenize=tokenizer).tokenizer
     except (ImportError, RuntimeError):
         language = tokenizer.partition("-")[0]
-        raise UserError(f"the tokenizer {tokenizer} is not installed: pip install 'sacrebleu[{language}]'") from None
+        raise UserError(
+            f"the tokenizer {tokenizer} is not installed: pip install 'sacrebleu[{language}]'"
+        ) from None
     if hasattr(made, "_post_tokenizer"):
         made._post_tokenizer = _uncached(made._post_tokenizer)
     return _uncached(made)

@@ -207,21 +207,56 @@ _PREFIXES = {
 _MEASURE, _TON, _BYTES = "measure", "ton", "bytes"
 _AMBIGUOUS: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
     (_TON, "", "ton", {"US": "short_ton", "metric": "metric_ton", "UK": "long_ton"}, ""),
-    (_TON, "kT", "kiloton", {"US": "1e3 short_ton", "metric": "1e3 metric_ton", "UK": "1e3 long_ton"}, ""),
-    (_TON, "MT", "megaton", {"US": "1e6 short_ton", "metric": "1e6 metric_ton", "one": "metric_ton"}, ""),
-    (_TON, "", "gigaton", {"US": "1e9 short_ton", "metric": "1e9 metric_ton", "UK": "1e9 long_ton"}, ""),
+    (
+        _TON,
+        "kT",
+        "kiloton",
+        {"US": "1e3 short_ton", "metric": "1e3 metric_ton", "UK": "1e3 long_ton"},
+        "",
+    ),
+    (
+        _TON,
+        "MT",
+        "megaton",
+        {"US": "1e6 short_ton", "metric": "1e6 metric_ton", "one": "metric_ton"},
+        "",
+    ),
+    (
+        _TON,
+        "",
+        "gigaton",
+        {"US": "1e9 short_ton", "metric": "1e9 metric_ton", "UK": "1e9 long_ton"},
+        "",
+    ),
     ("Mt", "Mt", "", {"million": "1e6 metric_ton", "one": "metric_ton"}, ""),
     ("mt", "mt", "", {"one": "metric_ton", "million": "1e6 metric_ton"}, ""),
     ("kt", "kt", "", {"tonne": "kilometric_ton", "knot": "knot"}, ""),
     ("T", "T", "", {"tesla": "tesla", "tonne": "metric_ton", "ton": "short_ton"}, ""),
-    (_TON, "cwt", "hundredweight", {"US": "US_hundredweight", "UK": "UK_hundredweight", "metric": "50 kg"}, ""),
+    (
+        _TON,
+        "cwt",
+        "hundredweight",
+        {"US": "US_hundredweight", "UK": "UK_hundredweight", "metric": "50 kg"},
+        "",
+    ),
     ("quintal", "", "quintal", {"metric": "100 kg", "US": "100 pound", "UK": "112 pound"}, ""),
-    ("pound", "lb lbs", "pound", {"avoirdupois": "pound", "?troy": "troy_pound", "?metric": "500 g"}, ""),
+    (
+        "pound",
+        "lb lbs",
+        "pound",
+        {"avoirdupois": "pound", "?troy": "troy_pound", "?metric": "500 g"},
+        "",
+    ),
     (
         "ounce",
         "oz",
         "ounce",
-        {"avoirdupois": "ounce", "?troy": "troy_ounce", "US": "fluid_ounce", "UK": "imperial_fluid_ounce"},
+        {
+            "avoirdupois": "ounce",
+            "?troy": "troy_ounce",
+            "US": "fluid_ounce",
+            "UK": "imperial_fluid_ounce",
+        },
         "",
     ),
     (
@@ -238,13 +273,31 @@ _AMBIGUOUS: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
         "",
     ),
     (_MEASURE, "gal", "gallon", {"US": "gallon", "imperial": "imperial_gallon"}, ""),
-    (_MEASURE, "qt qts", "quart", {"US": "quart", "imperial": "imperial_quart", "dry": "dry_quart"}, ""),
-    (_MEASURE, "pt pts", "pint", {"US": "pint", "imperial": "imperial_pint", "dry": "dry_pint"}, ""),
+    (
+        _MEASURE,
+        "qt qts",
+        "quart",
+        {"US": "quart", "imperial": "imperial_quart", "dry": "dry_quart"},
+        "",
+    ),
+    (
+        _MEASURE,
+        "pt pts",
+        "pint",
+        {"US": "pint", "imperial": "imperial_pint", "dry": "dry_pint"},
+        "",
+    ),
     (
         _MEASURE,
         "",
         "cup",
-        {"US": "cup", "imperial": "imperial_cup", "metric": "250 mL", "legal": "240 mL", "Japan": "200 mL"},
+        {
+            "US": "cup",
+            "imperial": "imperial_cup",
+            "metric": "250 mL",
+            "legal": "240 mL",
+            "Japan": "200 mL",
+        },
         "",
     ),
     (_MEASURE, "", "gill", {"US": "gill", "imperial": "imperial_gill"}, ""),
@@ -277,10 +330,22 @@ _AMBIGUOUS: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
         },
         "",
     ),
-    ("mile", "mi", "mile", {"statute": "mile", "?nautical": "nautical_mile", "?Scandinavian": "10 km"}, ""),
+    (
+        "mile",
+        "mi",
+        "mile",
+        {"statute": "mile", "?nautical": "nautical_mile", "?Scandinavian": "10 km"},
+        "",
+    ),
     ("league", "", "league", {"land": "league", "sea": "3 nautical_mile", "metric": "4 km"}, ""),
     ("nm", "nm", "", {"nanometre": "nanometer", "?nautical mile": "nautical_mile"}, ""),
-    ("atmosphere", "atm", "atmosphere", {"standard": "atmosphere", "?technical": "technical_atmosphere"}, ""),
+    (
+        "atmosphere",
+        "atm",
+        "atmosphere",
+        {"standard": "atmosphere", "?technical": "technical_atmosphere"},
+        "",
+    ),
     ("gr", "gr", "", {"grain": "grain", "gram": "gram"}, ""),
     ("g", "g", "", {"gram": "gram", "gravity": "standard_gravity"}, ""),
     ("mps", "mps", "", {"metres": "meter / second", "miles": "mile / second"}, ""),
@@ -380,7 +445,10 @@ def _words() -> tuple[Mapping[str, Word], Mapping[str, Word]]:
             own_symbols, _, own_names = words.partition("|")
             add(_only(name, kind), _listed(own_symbols, ","), _listed(own_names, ","))
     for notation, own_symbols, own_names, choices, kind in _AMBIGUOUS:
-        meant = {choice.lstrip("?"): Meaning(text, not choice.startswith("?")) for choice, text in choices.items()}
+        meant = {
+            choice.lstrip("?"): Meaning(text, not choice.startswith("?"))
+            for choice, text in choices.items()
+        }
         add(Word(notation, meant, kind), iter(own_symbols.split()), _listed(own_names, "|"))
     for prefix, power in _BYTE_PREFIXES.items():
         sizes = {"decimal": f"{1000**power} byte", "binary": f"{1024**power} byte"}
@@ -393,7 +461,11 @@ def _words() -> tuple[Mapping[str, Word], Mapping[str, Word]]:
         add(_only(f"{1024**power} byte", "information"), iter((f"{prefix.upper()}iB",)), iter(()))
     add(_only("byte", "information"), iter(()), iter(("byte",)))
     angle_or_temperature = {"angle": "degree", "Celsius": "delta_degC", "Fahrenheit": "delta_degF"}
-    degrees = Word("degrees", {choice: Meaning(text) for choice, text in angle_or_temperature.items()}, "degrees")
+    degrees = Word(
+        "degrees",
+        {choice: Meaning(text) for choice, text in angle_or_temperature.items()},
+        "degrees",
+    )
     symbols |= dict.fromkeys(_DEGREES, degrees)
     names |= dict.fromkeys(_DEGREES, degrees)
     for letter, unit, scale in (("C", "coulomb", "delta_degC"), ("F", "farad", "delta_degF")):
@@ -421,7 +493,9 @@ def _units(factors: list[tuple[Word, int]]) -> Iterator[Unit]:
             options[word.notation] = [one for one in options.get(word.notation, own) if one in own]
     for choice in itertools.product(*options.values()):
         chosen = dict(zip(options, choice, strict=True))
-        meant = [(word, word.choices[chosen.get(word.notation, "")], power) for word, power in factors]
+        meant = [
+            (word, word.choices[chosen.get(word.notation, "")], power) for word, power in factors
+        ]
         unit = _unit([(meaning.expression, word.kind, power) for word, meaning, power in meant])
         if unit is not None:
             usual = all(meaning.usual for _, meaning, _ in meant)

@@ -70,7 +70,9 @@ def _patterns() -> _Patterns:
         no_spaces=compile(rf"(?V1){_NO_SPACES}"),
         hangul=compile(r"(?V1)\p{Hangul}+"),
         character=compile(rf"(?V1).{_MARKS}*"),
-        parted=compile(rf"(?V1)(?<=\p{{Nd}})(?=[\p{{No}}--[\u2080-\u2089]])|(?<=\p{{L}}{{3}})(?=[{_RAISED}])"),
+        parted=compile(
+            rf"(?V1)(?<=\p{{Nd}})(?=[\p{{No}}--[\u2080-\u2089]])|(?<=\p{{L}}{{3}})(?=[{_RAISED}])"
+        ),
     )
 
 
@@ -85,7 +87,9 @@ def compatible(text: str) -> str:
 
 
 def _parted(text: str) -> str:
-    text = unicodedata.normalize("NFC", text)  # a letter and its accents are one sign before a raised number is parted
+    text = unicodedata.normalize(
+        "NFC", text
+    )  # a letter and its accents are one sign before a raised number is parted
     for sign, words_of_sign in _SIGNS.items():
         text = text.replace(sign, words_of_sign)
     return str(_patterns().parted.sub(" ", text))
@@ -105,7 +109,9 @@ def words(text: str, undivided: Undivided = "pairs") -> list[str]:
     """
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
-    return [part for word in _patterns().word.findall(folded(text)) for part in _parts(word, undivided)]
+    return [
+        part for word in _patterns().word.findall(folded(text)) for part in _parts(word, undivided)
+    ]
 
 
 def _parts(word: str, undivided: Undivided) -> Iterator[str]:
@@ -168,7 +174,9 @@ def without_spaces(text: str) -> int:
 
 def in_pairs(text: str) -> bool:
     """Whether a text has letters whose runs give pairs: of a script without spaces between words, or Korean."""
-    return not text.isascii() and bool(_patterns().no_spaces.search(text) or _patterns().hangul.search(text))
+    return not text.isascii() and bool(
+        _patterns().no_spaces.search(text) or _patterns().hangul.search(text)
+    )
 
 
 def is_mark(char: str) -> bool:

@@ -151,7 +151,9 @@ class Answers:
                     break
             except (ValueError, KeyError, TypeError, OverflowError, sqlite3.Error) as error:
                 self.damaged += 1
-                self.damage = self.damage or at(its.path.name, its.count + 1, f"not {what} ({error})")
+                self.damage = self.damage or at(
+                    its.path.name, its.count + 1, f"not {what} ({error})"
+                )
             its.start += len(line)
             its.count += 1
         return False
@@ -159,27 +161,66 @@ class Answers:
     def _add_example(self, start: int, line: bytes) -> bool:
         its = own_json(line)
         name, system = _text(its["id"]), _text(its.get("system") or self._own)
-        self._insert(name, _text(its.get("question_id") or name), system, its.get("turn_of"), start, len(line))
+        self._insert(
+            name,
+            _text(its.get("question_id") or name),
+            system,
+            its.get("turn_of"),
+            start,
+            len(line),
+        )
         return True
 
-    def _insert(self, name: str, question: str, system: str, turn_of: str | None, start: int | None, size: int) -> int:
+    def _insert(
+        self,
+        name: str,
+        question: str,
+        system: str,
+        turn_of: str | None,
+        start: int | None,
+        size: int,
+    ) -> int:
         number = self._systems.setdefault(system, len(self._systems))
         add = "INSERT OR IGNORE INTO examples VALUES (NULL, ?, ?, ?, ?, ?, ?)"
-        return int(self._db.execute(add, (name, question, number, turn_of, start, size)).lastrowid or 0)
+        return int(
+            self._db.execute(add, (name, question, number, turn_of, start, size)).lastrowid or 0
+        )
 
     def _add_row(self, start: int, line: bytes) -> bool:
         its = own_json(line)
-        name, metric, score, status = _text(its["example_id"]), _text(its["metric"]), its["score"], its["status"]
-        if status not in STATUSES or isinstance(score, bool) or not isinstance(score, int | float | None):
+        name, metric, score, status = (
+            _text(its["example_id"]),
+            _text(its["metric"]),
+            its["score"],
+            its["status"],
+        )
+        if (
+            status not in STATUSES
+            or isinstance(score, bool)
+            or not isinstance(score, int | float | None)
+        ):
             raise ValueError("its score or status is not one")
         score = None if score is None else float(score)  # SQLite's integers end at 64 bits
         if self._last[0] != name:
             found = self._db.execute("SELECT number FROM examples WHERE id = ?", (name,)).fetchone()
             if found is None and not self._all_examples:
                 return False
-            question, system = _text(its.get("question_id") or name), _text(its.get("system") or self._own)
-            self._last = name, found[0] if found else self._insert(name, question, system, None, None, 0)
-        values = (self._last[1], self._metrics.setdefault(metric, len(self._metrics)), score, status, start, len(line))
+            question, system = (
+                _text(its.get("question_id") or name),
+                _text(its.get("system") or self._own),
+            )
+            self._last = (
+                name,
+                found[0] if found else self._insert(name, question, system, None, None, 0),
+            )
+        values = (
+            self._last[1],
+            self._metrics.setdefault(metric, len(self._metrics)),
+            score,
+            status,
+            start,
+            len(line),
+        )
         self._db.execute("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?)", values)
         if score is not None:
             low, high = self._ends.get(metric, (score, score))
@@ -197,13 +238,28 @@ class Answers:
         cells = []
         for name in facts:
             least, greatest = self._ends.get(name, (None, None))
-            cell = Cell(name, "", 0, 0, None, None, least, greatest, choices=(0.0, 0.0, 0.0) if pairs else None)
+            cell = Cell(
+                name,
+                "",
+                0,
+                0,
+                None,
+                None,
+                least,
+                greatest,
+                choices=(0.0, 0.0, 0.0) if pairs else None,
+            )
             cells += [replace(cell, system=system) for system in self._systems]
         return Summary(tuple(cells), facts, tuple(self._systems))
 
     def statuses(self) -> list[str]:
         """Those of the rows without a score."""
-        return [status for (status,) in self._db.execute("SELECT DISTINCT status FROM scores WHERE status != 'ok'")]
+        return [
+            status
+            for (status,) in self._db.execute(
+                "SELECT DISTINCT status FROM scores WHERE status != 'ok'"
+            )
+        ]
 
     def numbers(self, asked: Asked, summary: Summary) -> list[int]:
         """The numbers of the answers that are asked for, in their order. Until all is read, it is that of the file."""
@@ -236,7 +292,9 @@ class Answers:
         words = comparable(asked.q).split()
         return [number for number, *_ in (self._with(words, found) if words else found)]
 
-    def _with(self, words: Sequence[str], found: Iterator[tuple[int, int | None, int]]) -> Iterator[tuple[int, ...]]:
+    def _with(
+        self, words: Sequence[str], found: Iterator[tuple[int, int | None, int]]
+    ) -> Iterator[tuple[int, ...]]:
         """Those of the examples in whose texts all words stand."""
         with opened(self._examples.path) as file:
             for number, start, size in found:
@@ -252,7 +310,13 @@ class Answers:
             return
         for name, number in self._metrics.items():
             fact = summary.facts[name]
-            values = (number, fact.lo, fact.hi, fact.higher_is_better is False, fact.higher_is_better is not None)
+            values = (
+                number,
+                fact.lo,
+                fact.hi,
+                fact.higher_is_better is False,
+                fact.higher_is_better is not None,
+            )
             self._db.execute("INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?)", values)
         self._db.execute("DROP TABLE IF EXISTS standing")
         self._db.execute(STANDING)
@@ -270,11 +334,13 @@ class Answers:
         question, system, turn_of = self._db.execute(
             "SELECT question_id, system, turn_of FROM examples WHERE number = ?", (number,)
         ).fetchone()
-        turns = (
-            "SELECT number FROM examples WHERE question_id = ? AND system = ? AND turn_of = ? ORDER BY number LIMIT ?"
-        )
+        turns = "SELECT number FROM examples WHERE question_id = ? AND system = ? AND turn_of = ? ORDER BY number LIMIT ?"
         others = "SELECT MIN(number) FROM examples WHERE question_id = ? AND system != ? GROUP BY system LIMIT ?"
-        mine = [n for (n,) in self._db.execute(turns, (question, system, turn_of, most))] if turn_of else []
+        mine = (
+            [n for (n,) in self._db.execute(turns, (question, system, turn_of, most))]
+            if turn_of
+            else []
+        )
         return mine or [number], [n for (n,) in self._db.execute(others, (question, system, most))]
 
     def shown(self, numbers: Sequence[int], largest: int = LARGEST) -> tuple[list[Shown], int]:
@@ -301,7 +367,10 @@ class Answers:
                 found.append(one := Shown(None, 0, *keys))
                 query = "SELECT start, size FROM scores WHERE example = ? ORDER BY metric"
                 places = [(self._rows, *place) for place in self._db.execute(query, (number,))]
-                for its, *place in [*places, *([(self._examples, start, size)] if start is not None else [])]:
+                for its, *place in [
+                    *places,
+                    *([(self._examples, start, size)] if start is not None else []),
+                ]:
                     try:
                         line = read(its, *place)
                         if its is self._examples:

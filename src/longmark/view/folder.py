@@ -24,7 +24,9 @@ DEEPEST = 4  # levels of folders
 MOST = 10_000  # folders that are looked into
 _LARGEST = 16 << 20  # bytes of a manifest
 _READ = (MANIFEST, ROWS, EXAMPLES, "absent.jsonl", ".lock")
-_LINK = "{} is a link, and links are not followed; start longmark view on the folder that it leads to"
+_LINK = (
+    "{} is a link, and links are not followed; start longmark view on the folder that it leads to"
+)
 Stamp = tuple[int, int, int]
 
 
@@ -57,7 +59,9 @@ class Run:
     def began(self) -> str:
         """When the run was made, as in its manifest: `2026-11-21T22:00:00Z`; "" if that is not known."""
         try:
-            return datetime.fromisoformat(str(self.manifest.data.get("created"))).strftime("%Y-%m-%dT%H:%M:%SZ")
+            return datetime.fromisoformat(str(self.manifest.data.get("created"))).strftime(
+                "%Y-%m-%dT%H:%M:%SZ"
+            )
         except ValueError:
             return ""
 
@@ -97,8 +101,14 @@ class Folder:
             yield self._problem(path, NO_RUN, f"the folder cannot be read ({error.strerror})")
             return
         if entries.keys() & {MANIFEST, ROWS, ".lock"}:
-            link = next((name for name in _READ if name in entries and entries[name].is_symlink()), None)
-            yield self._problem(path, DAMAGED, _LINK.format(link)) if link else self._run(path, entries)
+            link = next(
+                (name for name in _READ if name in entries and entries[name].is_symlink()), None
+            )
+            yield (
+                self._problem(path, DAMAGED, _LINK.format(link))
+                if link
+                else self._run(path, entries)
+            )
             return
         found: list[Run] = []
         folders = [one for name, one in entries.items() if name[0] != "." and one.is_dir()]
@@ -110,7 +120,11 @@ class Folder:
         if level == 0 or any(one.state != NO_RUN for one in found):
             yield from found
         elif folders and level >= DEEPEST:
-            yield self._problem(path, NO_RUN, f"runs are looked for {DEEPEST} levels deep, and this folder is deeper")
+            yield self._problem(
+                path,
+                NO_RUN,
+                f"runs are looked for {DEEPEST} levels deep, and this folder is deeper",
+            )
         else:
             holds = f"there is no {MANIFEST} in it" if entries else "the folder is empty"
             yield self._problem(path, NO_RUN, holds) if len(found) != 1 else found[0]
@@ -125,7 +139,9 @@ class Folder:
         if MANIFEST not in entries:
             if ROWS not in entries:
                 return self._problem(
-                    path, NO_RUN, f"a run is about to begin here, or was stopped before its {MANIFEST}"
+                    path,
+                    NO_RUN,
+                    f"a run is about to begin here, or was stopped before its {MANIFEST}",
                 )
             return Run(self._name(path), path, NO_MANIFEST, Manifest(path, {}))
         stamp = stamp_of(path / MANIFEST)
@@ -140,7 +156,9 @@ class Folder:
         working = not ended and self._dead.get(path) != stamp and self._works(path, entries)
         if not working and not ended:
             self._dead[path] = stamp
-        return Run(self._name(path), path, state_of(manifest.data, sessions, working), manifest, "", stamp)
+        return Run(
+            self._name(path), path, state_of(manifest.data, sessions, working), manifest, "", stamp
+        )
 
     def _works(self, path: Path, entries: dict[str, os.DirEntry[str]]) -> bool:
         """Whether a process works in a run's folder."""

@@ -39,7 +39,11 @@ _SORTS = {"": "newest first", "oldest": "oldest first", "name": "name"}
 
 def render(template: str, **values: Any) -> str:
     """The page of a template, whole. What UTF-8 cannot hold, as of a file's name, is a question mark."""
-    page = _environment().get_template(f"{template}.html.j2").render(made=f"longmark {longmark.__version__}", **values)
+    page = (
+        _environment()
+        .get_template(f"{template}.html.j2")
+        .render(made=f"longmark {longmark.__version__}", **values)
+    )
     return page.encode("utf-8", "replace").decode()
 
 
@@ -48,10 +52,15 @@ def static() -> Mapping[str, tuple[str, bytes]]:
     """name with a hash of the content -> (content type, content), to be served under /static/."""
     own = resources.files("longmark.view").joinpath("static")
     sources = {
-        "view.css": asset("tokens.css") + asset("page.css") + own.joinpath("view.css").read_text("utf-8"),
+        "view.css": asset("tokens.css")
+        + asset("page.css")
+        + own.joinpath("view.css").read_text("utf-8"),
         "view.js": asset("shapes.js") + own.joinpath("view.js").read_text("utf-8"),
     }
-    return {_hashed(name, text): (_TYPES[Path(name).suffix], text.encode()) for name, text in sources.items()}
+    return {
+        _hashed(name, text): (_TYPES[Path(name).suffix], text.encode())
+        for name, text in sources.items()
+    }
 
 
 def _hashed(name: str, text: str) -> str:
@@ -119,15 +128,23 @@ class Line:
         ]
 
     def highest(self, metric: str) -> float:
-        means = [cell.mean for cell in self.summary.of(metric) if cell.mean is not None] if self.summary else []
+        means = (
+            [cell.mean for cell in self.summary.of(metric) if cell.mean is not None]
+            if self.summary
+            else []
+        )
         return max(means, default=float("-inf"))
 
 
 def runs(site: Site, asked: dict[str, str]) -> str:
     """The list of runs. asked: metric, system, q (in the name), sort, page."""
     every = site.folder.runs()
-    readable = sorted((run for run in every.values() if not run.problem), key=lambda run: run.began, reverse=True)
-    lines = [Line(run, site.summaries.of(run), progress(site, run, glance=True)) for run in readable]
+    readable = sorted(
+        (run for run in every.values() if not run.problem), key=lambda run: run.began, reverse=True
+    )
+    lines = [
+        Line(run, site.summaries.of(run), progress(site, run, glance=True)) for run in readable
+    ]
     metric, system, words = asked["metric"], asked["system"], comparable(asked["q"]).split()
     titles = metric_titles(_names(metric, (line.metrics for line in lines)))
     systems = _names(system, (line.systems for line in lines))
@@ -213,7 +230,9 @@ def _pager(path: str, asked: Mapping[str, str], count: int, size: int) -> dict[s
 def _asked(asked: Mapping[str, str], run: Run) -> Asked:
     sort = asked["sort"]
     made = Asked(sort, asked["status"], asked["system"], asked["q"])
-    return replace(made, sort="file") if run.running and not sort else made  # the order of ranks would change
+    return (
+        replace(made, sort="file") if run.running and not sort else made
+    )  # the order of ranks would change
 
 
 def run(site: Site, asked: dict[str, str]) -> str:
@@ -245,10 +264,14 @@ def run(site: Site, asked: dict[str, str]) -> str:
         run=its,
         asked=asked,
         progress=progress(site, its),
-        notices=[] if its.running else sections.notices([its.manifest], read=scores.notices if scores else ()),
+        notices=[]
+        if its.running
+        else sections.notices([its.manifest], read=scores.notices if scores else ()),
         read=read,
         summary=scores or summary,
-        metrics=list(sections.score_table(scores, metric_titles(scores.metrics), {})) if scores else [],
+        metrics=list(sections.score_table(scores, metric_titles(scores.metrics), {}))
+        if scores
+        else [],
         titles=metric_titles(scores.metrics) if scores else titles,
         statuses=STATUSES,
         how_many=how_many,
@@ -265,9 +288,16 @@ def run(site: Site, asked: dict[str, str]) -> str:
 
 def _sorts(summary: Summary, titles: Mapping[str, str], running: bool) -> list[tuple[str, str]]:
     worst = [("", "worst first")] if summary.directed and not summary.pairs and not running else []
-    found = [*worst, ("file" if worst else "", "order in the file"), ("missing", "most missing scores first")]
+    found = [
+        *worst,
+        ("file" if worst else "", "order in the file"),
+        ("missing", "most missing scores first"),
+    ]
     for name in summary.metrics:
-        found += [(f"{name} up", f"{titles[name]}, lowest first"), (f"{name} down", f"{titles[name]}, highest first")]
+        found += [
+            (f"{name} up", f"{titles[name]}, lowest first"),
+            (f"{name} down", f"{titles[name]}, highest first"),
+        ]
     return found
 
 
@@ -287,13 +317,17 @@ def answer(site: Site, asked: dict[str, str]) -> str:
     for group in (mine, *(answers.beside(one, _TURNS)[0] for one in beside)):
         shown, out = answers.shown(group, _LARGEST)
         left += out
-        for one, start in zip(shown, starts((one.system, one.example) for one in shown), strict=True):
+        for one, start in zip(
+            shown, starts((one.system, one.example) for one in shown), strict=True
+        ):
             one.start = start
         columns.append([entry(one, summary, titles, its.manifest) for one in shown])
     at = numbers.index(number) if number in numbers else None
     around = {"before": at - 1, "after": at + 1} if at is not None else {}
     near = {
-        side: answers.shown([numbers[place]])[0][0].id for side, place in around.items() if 0 <= place < len(numbers)
+        side: answers.shown([numbers[place]])[0][0].id
+        for side, place in around.items()
+        if 0 <= place < len(numbers)
     }
     return render(
         "answer_page",

@@ -47,18 +47,26 @@ async def _guard(request: web.Request, handler: Any) -> web.StreamResponse:
         if isinstance(connection, Connection):
             connection.at_work()
         if request.host.lower() not in hosts:  # a page of another site whose name leads here
-            response: web.StreamResponse = _problem(421, "Wrong address", f"Open http://{min(hosts)} instead.")
+            response: web.StreamResponse = _problem(
+                421, "Wrong address", f"Open http://{min(hosts)} instead."
+            )
         else:
             response = await handler(request)
     except web.HTTPException as error:
-        text = "There is no page at this address." if error.status == 404 else "This server only shows pages."
+        text = (
+            "There is no page at this address."
+            if error.status == 404
+            else "This server only shows pages."
+        )
         response = _problem(error.status, error.reason, text)
     except (ConnectionError, asyncio.CancelledError):
         raise
     except Exception as error:
         if first_in_a_minute(repr(error)[:200]):
             print(traceback.format_exc(), file=sys.stderr)
-        response = _problem(500, "An error of longmark", "It is noted where longmark view was started.")
+        response = _problem(
+            500, "An error of longmark", "It is noted where longmark view was started."
+        )
     finally:
         if isinstance(connection, Connection):
             connection.served()
@@ -98,7 +106,8 @@ async def _static(request: web.Request) -> web.Response:
         raise web.HTTPNotFound
     kind, content = found
     return web.Response(
-        body=content, headers={"Content-Type": kind, "Cache-Control": f"public, max-age={_YEAR}, immutable"}
+        body=content,
+        headers={"Content-Type": kind, "Cache-Control": f"public, max-age={_YEAR}, immutable"},
     )
 
 

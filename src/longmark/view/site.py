@@ -24,7 +24,9 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
-            raise UserError(f"{folder} is not a folder; give the folder that holds your run folders, or one of them")
+            raise UserError(
+                f"{folder} is not a folder; give the folder that holds your run folders, or one of them"
+            )
         self.folder = Folder(real(folder))
         self.summaries = Summaries()
         self._answers: OrderedDict[Path, Answers] = OrderedDict()

@@ -43,13 +43,22 @@ class Summaries:
         """What is known of a run; None where it is still to be read. first: before the others."""
         known, files = self._known.get(run.path), (stamp_of(run.path / ROWS), run.stamp)
         if files[0] is None:
-            return Read(None, "there are no rows yet" if run.running else "there are no rows", files, 0.0, 0.0)
+            return Read(
+                None,
+                "there are no rows yet" if run.running else "there are no rows",
+                files,
+                0.0,
+                0.0,
+            )
         if known and (
-            known.of == files or (run.running and time.monotonic() - known.at < max(_LEAST, _REST * known.took))
+            known.of == files
+            or (run.running and time.monotonic() - known.at < max(_LEAST, _REST * known.took))
         ):
             return known
         with self._change:
-            self._wanted = {run.path: run, **self._wanted} if first else {**self._wanted, run.path: run}
+            self._wanted = (
+                {run.path: run, **self._wanted} if first else {**self._wanted, run.path: run}
+            )
             self._change.notify()
         return known if run.running else None
 
@@ -67,7 +76,9 @@ class Summaries:
             summary, reason = None, ""
             try:
                 summary = summarise([run.path], run.manifest.cluster)
-                cells = (replace(cell, bounded=None) for cell in summary.cells)  # every score, for gates
+                cells = (
+                    replace(cell, bounded=None) for cell in summary.cells
+                )  # every score, for gates
                 summary = replace(summary, cells=tuple(cells))
             except UserError as error:
                 reason = str(error)
@@ -75,6 +86,8 @@ class Summaries:
                 reason = "an error of longmark; it is noted where longmark view was started"
                 if first_in_a_minute(repr(error)[:200]):
                     print(traceback.format_exc(), file=sys.stderr)
-            self._known[run.path] = Read(summary, reason, files, time.monotonic(), time.monotonic() - began)
+            self._known[run.path] = Read(
+                summary, reason, files, time.monotonic(), time.monotonic() - began
+            )
             with self._change:
                 self._wanted.pop(run.path, None)

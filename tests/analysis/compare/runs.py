@@ -29,10 +29,16 @@ def signed(**more: Any) -> Signature:
 
 def lines(found: Comparison, table: str) -> list[dict[str, Any]]:
     """The rows of a table of the page: field of the column -> cell, in bold or not."""
-    (of,) = [one for section in document(found).sections for one in section.tables if one.name == table]
+    (of,) = [
+        one for section in document(found).sections for one in section.tables if one.name == table
+    ]
     fields = [column.field for column in of.columns]
     return [
-        dict(zip(fields, (cell.cell if isinstance(cell, Best) else cell for cell in row), strict=True))
+        dict(
+            zip(
+                fields, (cell.cell if isinstance(cell, Best) else cell for cell in row), strict=True
+            )
+        )
         for row in of.rows
     ]
 
@@ -49,8 +55,19 @@ def run_of(
         for metric, values in metrics.items():
             for i, value in enumerate(values):
                 name, question = f"{system}-{i}", f"q{i}"
-                examples[name] = Example(id=name, question_id=question, question=f"Question {i}?", system=system)
-                rows.append(
-                    row(name, metric, value, question_id=question, system=system, signature=signature or signed())
+                examples[name] = Example(
+                    id=name, question_id=question, question=f"Question {i}?", system=system
                 )
-    return write_run(folder, list(examples.values()), rows, manifest() if described is None else described)
+                rows.append(
+                    row(
+                        name,
+                        metric,
+                        value,
+                        question_id=question,
+                        system=system,
+                        signature=signature or signed(),
+                    )
+                )
+    return write_run(
+        folder, list(examples.values()), rows, manifest() if described is None else described
+    )

@@ -29,7 +29,12 @@ def test_two_runs_by_hand(tmp_path):
     assert pair.d_z.value == pytest.approx(1.317466, abs=1e-6)
     assert (pair.won, pair.ties, pair.lost, pair.share.value) == (3, 1, 0, 0.875)
     # three differences other than zero, all positive: of 2^3 patterns of signs two reach .9 in size
-    assert (pair.difference.p_unadjusted, pair.p_tukey, pair.p, pair.significant) == (0.25, 0.25, 0.25, False)
+    assert (pair.difference.p_unadjusted, pair.p_tukey, pair.p, pair.significant) == (
+        0.25,
+        0.25,
+        0.25,
+        False,
+    )
     # the least p of 4 pairs is 2 / 2^4 = .125; 2 / 2^6 = .03125 is the first within .05
     assert pair.difference.detectable is None
     assert metric.undetectable == (
@@ -38,8 +43,14 @@ def test_two_runs_by_hand(tmp_path):
     assert f"{RELEVANCE}: {metric.undetectable}." in found.notices
     # deviations .175 -.225 -.025 .075, cubes -.005625: a = -.005625 / .0875^1.5 = -.217325; t(3) = 3.182446, error
     # .0853913; cube roots of .300502 and 1.683755: .669806 and 1.189669
-    assert (pair.difference.method, pair.d_z.method, pair.share.method) == ("Hall's t", "noncentral t", "Hall's t")
-    assert (pair.difference.low, pair.difference.high) == pytest.approx((-0.164219, 0.448575), abs=1e-6)
+    assert (pair.difference.method, pair.d_z.method, pair.share.method) == (
+        "Hall's t",
+        "noncentral t",
+        "Hall's t",
+    )
+    assert (pair.difference.low, pair.difference.high) == pytest.approx(
+        (-0.164219, 0.448575), abs=1e-6
+    )
     one_, two_ = metric.systems
     assert one_.mean.value == pytest.approx(0.75)
     # all six: 3.2 / 6 = .533333
@@ -48,7 +59,10 @@ def test_two_runs_by_hand(tmp_path):
     assert (one_.missing, one_.rows, two_.missing) == (2, 5, 0)
     assert [gap.count for gap in one_.unscored] == [1]
     assert (one_.groups, two_.groups, one_.best, one_.worst) == ("a", "a", 1, 2)
-    assert any(f"{RELEVANCE} up to 2 of 6 (33 %). Most missing scores: one" in notice for notice in found.notices)
+    assert any(
+        f"{RELEVANCE} up to 2 of 6 (33 %). Most missing scores: one" in notice
+        for notice in found.notices
+    )
 
 
 def three(tmp_path, better=True, n=40):
@@ -60,8 +74,13 @@ def three(tmp_path, better=True, n=40):
         "middle": base + 0.02 + random.normal(0, 0.05, n),
     }
     described = manifest()
-    described["metrics"] = {**METRICS, RELEVANCE: {**METRICS[RELEVANCE], "higher_is_better": better}}
-    return run_of(tmp_path / "run", {k: {RELEVANCE: v.tolist()} for k, v in values.items()}, None, described), values
+    described["metrics"] = {
+        **METRICS,
+        RELEVANCE: {**METRICS[RELEVANCE], "higher_is_better": better},
+    }
+    return run_of(
+        tmp_path / "run", {k: {RELEVANCE: v.tolist()} for k, v in values.items()}, None, described
+    ), values
 
 
 def test_three_systems_of_one_run(tmp_path):
@@ -77,9 +96,13 @@ def test_three_systems_of_one_run(tmp_path):
     values = {name: of[order] for name, of in values.items()}
     alone = tukey(np.column_stack(list(values.values())), list(values), permutations=2000, seed=3)
     expected = [alone.p_value(pair.first, pair.second) for pair in metric.pairs]
-    assert [pair.p_tukey for pair in metric.pairs] == expected, "the systems in the order of the marks"
+    assert [pair.p_tukey for pair in metric.pairs] == expected, (
+        "the systems in the order of the marks"
+    )
     joint = max_t(
-        np.column_stack([values[p.first] - values[p.second] for p in metric.pairs]), permutations=2000, seed=3
+        np.column_stack([values[p.first] - values[p.second] for p in metric.pairs]),
+        permutations=2000,
+        seed=3,
     )
     assert [pair.p for pair in metric.pairs] == list(joint.adjusted)
     assert [pair.difference.p_unadjusted for pair in metric.pairs] == list(joint.p)
@@ -117,7 +140,10 @@ def test_all_metrics_and_pairs_are_one_family(tmp_path):
 
 
 def test_where_the_systems_lie_apart(tmp_path):
-    values = {"x": {RELEVANCE: [0.5, 0.2, 1.0, None, 0.4]}, "y": {RELEVANCE: [0.5, 0.9, 0.7, 0.1, None]}}
+    values = {
+        "x": {RELEVANCE: [0.5, 0.2, 1.0, None, 0.4]},
+        "y": {RELEVANCE: [0.5, 0.9, 0.7, 0.1, None]},
+    }
     (metric,) = compare([run_of(tmp_path / "run", values)], draws=100).metrics
     assert [(one.question_id, one.text, one.highest, one.lowest) for one in metric.apart] == [
         ("q1", "Question 1?", "y", "x"),
@@ -131,10 +157,16 @@ def test_where_the_systems_lie_apart(tmp_path):
 def test_degenerate_scores_have_reasons_and_no_figures(tmp_path):
     equal = {name: {RELEVANCE: [0.5] * 6} for name in "xy"}
     found = compare([run_of(tmp_path / "equal", equal)], draws=100).metrics[0]
-    assert (found.pairs[0].p, found.pairs[0].significant, found.pairs[0].difference.detectable) == (1.0, False, None)
+    assert (found.pairs[0].p, found.pairs[0].significant, found.pairs[0].difference.detectable) == (
+        1.0,
+        False,
+        None,
+    )
     assert "same score" in there(found.reason)
     # 1 - .025^(1/6) = .459258 of the questions may be others, a whole unit apart
-    assert (found.pairs[0].difference.low, found.pairs[0].difference.high) == pytest.approx((-0.459258, 0.459258))
+    assert (found.pairs[0].difference.low, found.pairs[0].difference.high) == pytest.approx(
+        (-0.459258, 0.459258)
+    )
     assert found.pairs[0].difference.method == "all equal"
     few = {"x": {RELEVANCE: [0.1, 0.2]}, "y": {RELEVANCE: [0.3, 0.1]}}
     found = compare([run_of(tmp_path / "few", few)], draws=100).metrics[0]
@@ -144,7 +176,10 @@ def test_degenerate_scores_have_reasons_and_no_figures(tmp_path):
 
 def test_equal_means_share_a_rank_and_stay_in_the_order_of_the_runs(tmp_path):
     values = [0.1, 0.2, 0.3, 0.4, 0.7, 0.9, 0.15, 0.35]
-    turned = [*values[3:], *values[:3]]  # the same values on other questions: the sums differ by rounding alone
+    turned = [
+        *values[3:],
+        *values[:3],
+    ]  # the same values on other questions: the sums differ by rounding alone
     low = [value / 1000 for value in values]
     for names in (("p", "q", "r"), ("q", "p", "r")):
         given = {name: {RELEVANCE: {"p": values, "q": turned, "r": low}[name]} for name in names}
@@ -186,14 +221,18 @@ def test_a_system_without_any_value_does_not_take_the_others_along(tmp_path):
     values["w"] = {RELEVANCE: [None] * 4}
     found = compare([run_of(tmp_path / "run", values)], draws=100)
     assert found.metrics[0].n == 4
-    assert [(name, [gap.count for gap in gaps]) for name, gaps in found.metrics[0].absent] == [("w", [4])]
+    assert [(name, [gap.count for gap in gaps]) for name, gaps in found.metrics[0].absent] == [
+        ("w", [4])
+    ]
     rows = document(found).sections[-1].tables[0].rows
     assert rows == ((RELEVANCE, "w", 4, 4, "4 unparsable (The judge gave no number, twice)"),)
     assert any("no score of w" in notice for notice in found.notices)
 
 
 def test_metrics_and_systems_can_be_chosen(tmp_path):
-    values = {s: {RELEVANCE: [0.1 * i, 0.3, 0.5], EASE: [1.0 + i, 2, 3]} for i, s in enumerate("xyz")}
+    values = {
+        s: {RELEVANCE: [0.1 * i, 0.3, 0.5], EASE: [1.0 + i, 2, 3]} for i, s in enumerate("xyz")
+    }
     run = run_of(tmp_path / "run", values)
     found = compare([run], metrics=["ccrs"], systems=["z", "x"], draws=100)
     assert [metric.metric for metric in found.metrics] == [RELEVANCE]
@@ -215,18 +254,26 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
     gaps = run_of(tmp_path / "gaps", {"t": {RELEVANCE: [None, None]}})
     with pytest.raises(UserError, match="nothing to compare"):
         compare([one, gaps])
-    for options, message in (({"alpha": 0}, "alpha"), ({"level": 1.5}, "level"), ({"draws": 0}, "draws")):
+    for options, message in (
+        ({"alpha": 0}, "alpha"),
+        ({"level": 1.5}, "level"),
+        ({"draws": 0}, "draws"),
+    ):
         with pytest.raises(UserError, match=message):
             compare([one, apart], **options)
 
 
 def test_hypotheses_are_decided_over_the_metrics_compared(tmp_path):
     run, _ = three(tmp_path)
-    claim = Hypothesis("high wins", "all", (RELEVANCE,), (("high", "low"), ("high", "middle")), "greater")
+    claim = Hypothesis(
+        "high wins", "all", (RELEVANCE,), (("high", "low"), ("high", "middle")), "greater"
+    )
     found = compare([run], draws=1000, hypotheses=[claim])
     (result,) = found.hypotheses
     assert result.supported
-    assert result.p == pytest.approx(max(there(p.p_tukey) for p in found.metrics[0].pairs if p.first == "high") / 2)
+    assert result.p == pytest.approx(
+        max(there(p.p_tukey) for p in found.metrics[0].pairs if p.first == "high") / 2
+    )
 
 
 def test_huge_tables_get_fewer_draws_and_small_ones_all():

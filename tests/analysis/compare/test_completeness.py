@@ -35,7 +35,9 @@ def test_a_run_that_was_cut_off_is_told_though_its_manifest_says_finished(tmp_pa
 
 
 def test_rows_of_one_metric_are_missed_too(tmp_path):
-    one, two = runs(tmp_path, (RELEVANCE, EASE))  # the rows of a metric stand together: 10 and 9 are left
+    one, two = runs(
+        tmp_path, (RELEVANCE, EASE)
+    )  # the rows of a metric stand together: 10 and 9 are left
     cut(two, 19)
     assert "1 row is missing" in compare([one, two], draws=100).notices[0]
 
@@ -51,7 +53,10 @@ def test_a_whole_run_and_one_without_examples_are_not_blamed(tmp_path):
 def test_an_unfinished_run_says_how_much_is_still_to_come(tmp_path):
     one, two = runs(tmp_path, described=manifest(finished=None))
     cut(two, 7)
-    assert "(3 of 10 examples have no row at all; 3 rows are missing)" in compare([one, two], draws=100).notices[0]
+    assert (
+        "(3 of 10 examples have no row at all; 3 rows are missing)"
+        in compare([one, two], draws=100).notices[0]
+    )
 
 
 def test_variants_may_have_no_row(tmp_path):

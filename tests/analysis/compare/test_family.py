@@ -22,7 +22,15 @@ def test_noisy_systems_give_no_more_false_positives_than_asked():
     found = 0
     for i in range(200):
         table = random.normal(0, 1, (30, 6)) * [1, 1, 1, 1, 4, 4]
-        found += min(map(there, max_t(table[:, left] - table[:, right], permutations=199, seed=i).adjusted)) <= 0.1
+        found += (
+            min(
+                map(
+                    there,
+                    max_t(table[:, left] - table[:, right], permutations=199, seed=i).adjusted,
+                )
+            )
+            <= 0.1
+        )
     assert found / 200 <= 0.18
 
 
@@ -44,7 +52,9 @@ def test_the_detectable_difference_is_found_four_times_in_five(n, systems):
     left, right = np.triu_indices(systems, 1)
     pilot = random.normal(0, 1, (n, systems))
     pilot -= pilot.mean(axis=0)
-    pilot = pilot @ np.linalg.cholesky(np.linalg.inv(pilot.T @ pilot / (n - 1)))  # variances 1, covariances 0
+    pilot = pilot @ np.linalg.cholesky(
+        np.linalg.inv(pilot.T @ pilot / (n - 1))
+    )  # variances 1, covariances 0
     named = there(detectable(max_t(pilot[:, left] - pilot[:, right], permutations=999), 0))
     means = np.zeros(systems)
     means[0] = named
@@ -60,14 +70,19 @@ def test_differences_of_rounding_alone_are_none(tmp_path):
     x = [0.1 + 0.2, 0.3, 0.1 + 0.2, 0.1 + 0.2, 0.1 + 0.2, 0.1 + 0.2, 0.1 + 0.2]
     values = {"x": {RELEVANCE: x}, "y": {RELEVANCE: [0.3] * 7}}
     (metric,) = compare([run_of(tmp_path / "run", values)]).metrics
-    assert (metric.pairs[0].p, metric.reason) == (1.0, "both systems have the same score on every question")
+    assert (metric.pairs[0].p, metric.reason) == (
+        1.0,
+        "both systems have the same score on every question",
+    )
 
 
 def test_questions_of_a_document_are_tested_together(tmp_path):
     """Rows of four questions a document with the same difference: the test is that of the documents' differences."""
     random = np.random.default_rng(4)
     shift, base = np.repeat(random.normal(0.9, 1, 10), 4), random.normal(0, 1, 40)
-    run = run_of(tmp_path / "run", {"x": {EASE: (base + shift).tolist()}, "y": {EASE: base.tolist()}})
+    run = run_of(
+        tmp_path / "run", {"x": {EASE: (base + shift).tolist()}, "y": {EASE: base.tolist()}}
+    )
     path = run / "examples.jsonl"
     lines = [orjson.loads(line) for line in path.read_bytes().splitlines()]
     for line in lines:

@@ -12,11 +12,16 @@ from tests.report.runs import CORRECTNESS, GRADE, RELEVANCE
 from longmark.cli import main
 
 
-def run(folder: Path, shift: float, spread: float = 0.02, *, metric: str = RELEVANCE, more: bool = False) -> str:
+def run(
+    folder: Path, shift: float, spread: float = 0.02, *, metric: str = RELEVANCE, more: bool = False
+) -> str:
     """Systems `base` and `new`, which differs from it by `shift` on average; with more a third, equal to `base`."""
     random = np.random.default_rng(3)
     y = 0.3 + 0.4 * random.random(80)
-    systems = {"base": {metric: y.tolist()}, "new": {metric: (y + random.normal(shift, spread, 80)).tolist()}}
+    systems = {
+        "base": {metric: y.tolist()},
+        "new": {metric: (y + random.normal(shift, spread, 80)).tolist()},
+    }
     if more:
         systems["third"] = {metric: (y + random.normal(0, 0.01, 80)).tolist()}
     return str(run_of(folder / "run", systems))
@@ -32,7 +37,10 @@ def test_a_build_fails_only_if_the_new_system_is_significantly_worse(
     tmp_path: Path, shift: float, expected: int, more: bool, capsys: pytest.CaptureFixture[str]
 ):
     folder = run(tmp_path, shift, more=more)
-    assert code(folder, "--systems", "base,new,third" if more else "base,new", "--fail-if-worse") == expected
+    assert (
+        code(folder, "--systems", "base,new,third" if more else "base,new", "--fail-if-worse")
+        == expected
+    )
     out = capsys.readouterr().out
     assert f"{'worse' if expected else 'ok'}: {RELEVANCE}, new against base: " in out
     assert ("third against base" in out) == more
@@ -61,7 +69,9 @@ def test_a_margin_forgives_what_is_smaller_and_a_decision_can_be_required(
     assert code(run(tmp_path, shift, spread), "--systems", "base,new", *options) == expected
 
 
-def test_a_decision_needs_a_margin_and_a_failure_a_direction(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_decision_needs_a_margin_and_a_failure_a_direction(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     assert code(run(tmp_path, 0), "--fail-if-worse", "--require-decision") == 2
     assert "--require-decision needs a margin" in capsys.readouterr().err
     assert code(run(tmp_path / "grade", 0, metric=GRADE), "--fail-if-worse") == 2
@@ -71,7 +81,11 @@ def test_a_decision_needs_a_margin_and_a_failure_a_direction(tmp_path: Path, cap
 def csv(folder: Path) -> str:
     """Scores made elsewhere, without a direction: `new` is lower than `base`."""
     random = np.random.default_rng(3)
-    rows = [f"q{i},{name},toxicity,{shift + random.normal(0, 0.02):.4f}" for i in range(30) for name, shift in BOTH]
+    rows = [
+        f"q{i},{name},toxicity,{shift + random.normal(0, 0.02):.4f}"
+        for i in range(30)
+        for name, shift in BOTH
+    ]
     (folder / "rows.csv").write_text("\n".join(["example_id,system,metric,score", *rows]))
     return str(folder / "rows.csv")
 
@@ -84,9 +98,14 @@ def test_scores_made_elsewhere_get_a_direction(tmp_path: Path, option: str, expe
     assert code(csv(tmp_path), "--fail-if-worse", option, "toxicity") == expected
 
 
-def test_a_direction_that_a_run_declares_cannot_be_turned(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_direction_that_a_run_declares_cannot_be_turned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     assert code(run(tmp_path, 0), "--lower", RELEVANCE) == 2
-    assert f"--lower {RELEVANCE}: the metric has another direction; omit the option" in capsys.readouterr().err
+    assert (
+        f"--lower {RELEVANCE}: the metric has another direction; omit the option"
+        in capsys.readouterr().err
+    )
     assert code(csv(tmp_path), "--lower", "toxicity", "--higher", "toxicity") == 2
 
 
@@ -107,4 +126,6 @@ def test_a_system_without_scores_of_a_metric_does_not_pass(
 
 def test_identical_scores_pass(tmp_path: Path):
     values = {RELEVANCE: [i / 20 for i in range(20)]}
-    assert code(str(run_of(tmp_path / "run", {"base": values, "new": values})), "--fail-if-worse") == 0
+    assert (
+        code(str(run_of(tmp_path / "run", {"base": values, "new": values})), "--fail-if-worse") == 0
+    )

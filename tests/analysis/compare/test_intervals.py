@@ -21,7 +21,10 @@ from longmark.stats.student import t_quantile
 @pytest.mark.parametrize("n", [2, 3, 8, 14, 40])
 def test_a_mean_has_the_same_interval_in_the_run_and_in_the_comparison(tmp_path, n):
     random = np.random.default_rng(n)
-    values = {s: {RELEVANCE: random.random(n).round(2).tolist(), EASE: (60 * random.random(n)).tolist()} for s in "xy"}
+    values = {
+        s: {RELEVANCE: random.random(n).round(2).tolist(), EASE: (60 * random.random(n)).tolist()}
+        for s in "xy"
+    }
     values["y"][RELEVANCE] = [0.5] * n
     run = run_of(tmp_path / "run", values)
     cells = {(cell.metric, cell.system): cell for cell in summarise([run]).cells}
@@ -34,11 +37,24 @@ def test_a_mean_has_the_same_interval_in_the_run_and_in_the_comparison(tmp_path,
 
 def test_several_answers_a_question_have_one_mean_and_interval_everywhere(tmp_path):
     random = np.random.default_rng(4)
-    rows = [(s, q, k, round(random.random(), 2)) for s in "xy" for q in range(9) for k in range(q % 3 + 1)]
-    its = [row(f"{s}{q}{k}", RELEVANCE, score, question_id=f"q{q}", system=s) for s, q, k, score in rows]
+    rows = [
+        (s, q, k, round(random.random(), 2))
+        for s in "xy"
+        for q in range(9)
+        for k in range(q % 3 + 1)
+    ]
+    its = [
+        row(f"{s}{q}{k}", RELEVANCE, score, question_id=f"q{q}", system=s)
+        for s, q, k, score in rows
+    ]
     document = {f"{s}{q}{k}": {"document": f"d{q // 2}"} for s, q, k, _ in rows}
-    examples = [Example(id=one.example_id, question_id=one.question_id, meta=document[one.example_id]) for one in its]
-    run, turned = (write_run(tmp_path / n, examples, r, manifest()) for n, r in (("a", its), ("b", its[::-1])))
+    examples = [
+        Example(id=one.example_id, question_id=one.question_id, meta=document[one.example_id])
+        for one in its
+    ]
+    run, turned = (
+        write_run(tmp_path / n, examples, r, manifest()) for n, r in (("a", its), ("b", its[::-1]))
+    )
     for cluster, clusters in (("question_id", 9), ("document", 5)):
         cells = {cell.system: cell for cell in summarise([run], cluster).cells}
         assert cells == {cell.system: cell for cell in summarise([turned], cluster).cells}
@@ -76,7 +92,9 @@ def test_d_z_of_few_is_from_the_noncentral_t(d, n):
     assert found.method == "noncentral t"
     # at the lower end the observed t is the upper 2.5 % point, at the upper end the lower one
     for end, share in ((found.low, 0.975), (found.high, 0.025)):
-        assert stats.nct.cdf(d * n**0.5, n - 1, there(end) * n**0.5) == pytest.approx(share, abs=1e-5)
+        assert stats.nct.cdf(d * n**0.5, n - 1, there(end) * n**0.5) == pytest.approx(
+            share, abs=1e-5
+        )
 
 
 @pytest.mark.parametrize("sizes", [[1] * 20, [2] * 15, [1, 2, 3] * 5])
@@ -84,11 +102,15 @@ def test_d_z_is_by_the_jackknife_over_clusters(sizes):
     apart = np.random.default_rng(1).normal(0.4, 1, sum(sizes))
     clusters = np.repeat(np.arange(len(sizes)), sizes)
     found = of_d_z(apart + 1e6 - 1e6, None if sizes[0] == sizes[-1] == 1 else clusters, 5.0, 0.9)
-    without = np.array([(d := apart[clusters != c]).mean() / d.std(ddof=1) for c in range(len(sizes))])
+    without = np.array(
+        [(d := apart[clusters != c]).mean() / d.std(ddof=1) for c in range(len(sizes))]
+    )
     error = math.sqrt((len(sizes) - 1) / len(sizes) * ((without - without.mean()) ** 2).sum())
     half = t_quantile(0.9, effective(sizes) - 1) * error
     value = apart.mean() / apart.std(ddof=1)
-    assert (found.value, found.low, found.high) == pytest.approx((value, value - half, value + half))
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (value, value - half, value + half)
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,20 +122,31 @@ def test_d_z_is_by_the_jackknife_over_clusters(sizes):
         ([0, 0, 1, 1], [0, 0, 1, 1], "an interval needs at least 3 clusters; found 2"),
         ([0] * 30 + [0.1, 0.2, -0.3], None, "only 3 of 33 questions differ from the rest"),
         ([0] * 7 + [1, -1, 1], None, "only 3 of 10 questions differ from the rest"),
-        ([0] * 30 + [0.1, 0.2, 0.3], [*range(15)] * 2 + [0, 0, 1], "only 2 of 15 clusters differ from the rest"),
+        (
+            [0] * 30 + [0.1, 0.2, 0.3],
+            [*range(15)] * 2 + [0, 0, 1],
+            "only 2 of 15 clusters differ from the rest",
+        ),
     ],
 )
 def test_d_z_without_an_interval_has_a_reason(apart, clusters, reason):
-    found = of_d_z(np.array(apart, dtype=float), None if clusters is None else np.array(clusters), 1.0, 0.95)
+    found = of_d_z(
+        np.array(apart, dtype=float), None if clusters is None else np.array(clusters), 1.0, 0.95
+    )
     assert found.low is None
     assert reason in there(found.reason)
 
 
 def test_a_share_won_is_a_mean_of_points(tmp_path):
-    values = {"x": {RELEVANCE: [0.5 + i / 200 for i in range(60)]}, "y": {RELEVANCE: [i / 300 for i in range(60)]}}
+    values = {
+        "x": {RELEVANCE: [0.5 + i / 200 for i in range(60)]},
+        "y": {RELEVANCE: [i / 300 for i in range(60)]},
+    }
     (pair,) = compare([run_of(tmp_path / "run", values)], draws=200).metrics[0].pairs
     assert (pair.won, pair.share.value, pair.share.method) == (60, 1.0, "all equal")
-    assert pair.share.ends == pytest.approx((0.025 ** (1 / 60), 1.0))  # Clopper and Pearson's bound for 60 of 60
+    assert pair.share.ends == pytest.approx(
+        (0.025 ** (1 / 60), 1.0)
+    )  # Clopper and Pearson's bound for 60 of 60
     ahead = np.array([0.1] * 12 + [0.0] * 5 + [-0.2] * 8)
     found = of_share(ahead, None, 0.95, 3)
     expected = mean_estimate([1.0] * 12 + [0.5] * 5 + [0.0] * 8, bounds=(0, 1))

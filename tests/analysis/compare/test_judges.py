@@ -25,7 +25,9 @@ def judged(tmp_path, scores, **more):
     """A run for each judge: name -> system -> values."""
     return [
         run_of(
-            tmp_path / name, {s: {RELEVANCE: v} for s, v in systems.items()}, signed(models={"judge": [name]}, **more)
+            tmp_path / name,
+            {s: {RELEVANCE: v} for s, v in systems.items()},
+            signed(models={"judge": [name]}, **more),
         )
         for name, systems in scores.items()
     ]
@@ -34,7 +36,10 @@ def judged(tmp_path, scores, **more):
 def three(n=20):
     random = np.random.default_rng(5)
     base = {s: 0.2 + 0.1 * i + 0.3 * random.random(n) for i, s in enumerate("xyz")}
-    return {j: {s: (v * scale).tolist() for s, v in base.items()} for j, scale in (("mild", 1.0), ("strict", 0.8))}
+    return {
+        j: {s: (v * scale).tolist() for s, v in base.items()}
+        for j, scale in (("mild", 1.0), ("strict", 0.8))
+    }
 
 
 def test_systems_are_compared_by_the_mean_over_judges(tmp_path):
@@ -53,11 +58,16 @@ def test_systems_are_compared_by_the_mean_over_judges(tmp_path):
     assert one.means["strict"] == pytest.approx([np.mean(scores["strict"][s]) for s in one.systems])
     # two judges with the same order of three systems: W = 1, chi-squared = 2 x 2 = 4 with 2 d.f.: p = exp(-2)
     assert [there(one.w), there(one.p)] == pytest.approx([1.0, np.exp(-2)])
-    table = np.stack([np.array([scores[j][s] for s in one.systems]).T for j in one.means], axis=2)[..., None]
+    table = np.stack([np.array([scores[j][s] for s in one.systems]).T for j in one.means], axis=2)[
+        ..., None
+    ]
     assert there(one.components).variance == pytest.approx(variance_components(table).variance)
     section = document(found).sections[1]
     assert section.says.count("Twice the ") == 1
-    assert (section.title, [table.name for table in section.tables]) == ("Judges", ["judges", "judge-agreement"])
+    assert (section.title, [table.name for table in section.tables]) == (
+        "Judges",
+        ["judges", "judge-agreement"],
+    )
 
 
 def test_opposite_orders_have_no_agreement(tmp_path):
@@ -84,9 +94,14 @@ def test_answers_are_counted_and_not_what_each_judge_made_of_them(tmp_path):
     }
     scores["a"]["y"][0] = scores["b"]["y"][0] = scores["b"]["y"][1] = None
     found = compare(judged(tmp_path, scores), judges=True, draws=100)
-    by_name = {one.system: (one.silent, one.asked, one.rows, one.mean.n) for one in found.metrics[0].systems}
+    by_name = {
+        one.system: (one.silent, one.asked, one.rows, one.mean.n)
+        for one in found.metrics[0].systems
+    }
     assert by_name == {"x": (0, 8, 8, 8), "y": (2, 8, 8, 6)}
-    counts = {row["system"]: (row["mean"].n, row["scored"], row["total"]) for row in lines(found, "means")}
+    counts = {
+        row["system"]: (row["mean"].n, row["scored"], row["total"]) for row in lines(found, "means")
+    }
     assert counts == {"x": (8, 8, 8), "y": (6, 6, 8)}
     assert lines(found, "readings")[0]["second_unscored"] == "2 / 8"
 
@@ -96,18 +111,29 @@ def test_of_several_answers_to_a_question_those_count_that_every_judge_scored(tm
         ("mild", "0.5,ok,"),
         ("strict", ",model_error,refused"),
     ):  # the second answer is scored by one judge only
-        lines = [f"q{i}a{k},q{i},{s},m,0.{i + 1},ok," for s in "xy" for i in range(6) for k in range(2)]
+        lines = [
+            f"q{i}a{k},q{i},{s},m,0.{i + 1},ok," for s in "xy" for i in range(6) for k in range(2)
+        ]
         lines[1] = f"q0a1,q0,x,m,{second}"
         text = "\n".join(["example_id,question_id,system,metric,score,status,reason", *lines])
         (tmp_path / f"{judge}.csv").write_text(text)
-    (metric,) = compare([tmp_path / "mild.csv", tmp_path / "strict.csv"], judges=True, draws=100).metrics
-    assert {one.system: (one.silent, one.asked) for one in metric.systems} == {"x": (1, 12), "y": (0, 12)}
+    (metric,) = compare(
+        [tmp_path / "mild.csv", tmp_path / "strict.csv"], judges=True, draws=100
+    ).metrics
+    assert {one.system: (one.silent, one.asked) for one in metric.systems} == {
+        "x": (1, 12),
+        "y": (0, 12),
+    }
 
 
 def test_one_question_equal_scores_and_one_judge(tmp_path):
     single = {j: {s: [0.1 * i] for i, s in enumerate("xyz")} for j in "ab"}
     (one,) = compare(judged(tmp_path / "single", single), judges=True).judges
-    assert (one.components, one.reason, one.twice) == (None, "shares of variance need two questions", {})
+    assert (one.components, one.reason, one.twice) == (
+        None,
+        "shares of variance need two questions",
+        {},
+    )
     equal = {j: {s: [0.1 + 0.2, 0.3, 0.3, 0.3] for s in "xyz"} for j in "ab"}
     (one,) = compare(judged(tmp_path / "equal", equal), judges=True).judges
     assert (one.w, one.reason, one.twice) == (None, "the means are equal", {})
@@ -122,7 +148,11 @@ def test_runs_of_one_judge_with_other_seeds_are_samples(tmp_path):
     for name in ("a", "b"):
         for seed in (0, 1):
             values = {s: {RELEVANCE: random.random(10).tolist()} for s in "xyz"}
-            runs.append(run_of(tmp_path / f"{name}{seed}", values, signed(models={"judge": [name]}, seed=seed)))
+            runs.append(
+                run_of(
+                    tmp_path / f"{name}{seed}", values, signed(models={"judge": [name]}, seed=seed)
+                )
+            )
     (one,) = compare(runs, judges=True, draws=100).judges
     assert there(one.components).levels["sample"] == 2
     assert 0 < one.twice["samples"] < there(one.error)
@@ -143,7 +173,13 @@ def test_the_samples_of_a_run_are_samples_of_its_judge(tmp_path):
         out = tmp_path / name
         judge = FakeChat(reply, name=name)
         longmark.run(
-            examples, RELEVANCE, out=out, judges=judge, temperature=0.7, samples=3, cache=tmp_path / "calls.sqlite"
+            examples,
+            RELEVANCE,
+            out=out,
+            judges=judge,
+            temperature=0.7,
+            samples=3,
+            cache=tmp_path / "calls.sqlite",
         )
         runs.append(out)
     (one,) = compare(runs, judges=True, draws=100).judges
@@ -155,13 +191,17 @@ def test_the_samples_of_a_run_are_samples_of_its_judge(tmp_path):
     assert len(cube) == 3
     np.testing.assert_allclose(np.mean(cube, axis=0), first.matrix(RELEVANCE), atol=1e-12)
     place = (first.questions.index(rows[0].question_id), first.systems.index(rows[0].system))
-    assert [matrix[place] for matrix in cube] == [one["score"] for one in rows[0].evidence["judges"]]
+    assert [matrix[place] for matrix in cube] == [
+        one["score"] for one in rows[0].evidence["judges"]
+    ]
 
 
 @pytest.mark.parametrize("samples", [2, "two", 10**9, True])
 def test_evidence_and_parameters_of_another_form_give_no_samples(tmp_path, samples):
     odd = signed(params={"scoring": "text", "temperature": 0.7, "samples": samples})
-    run = run_of(tmp_path / "run", {"x": {RELEVANCE: [0.1, 0.2]}, "y": {RELEVANCE: [0.3, 0.4]}}, odd)
+    run = run_of(
+        tmp_path / "run", {"x": {RELEVANCE: [0.1, 0.2]}, "y": {RELEVANCE: [0.3, 0.4]}}, odd
+    )
     assert sampled(read_scores([run], "system"), RELEVANCE) == []
 
 
@@ -179,7 +219,9 @@ def test_the_result_says_that_it_is_for_these_judges_only(tmp_path):
 def test_files_of_rows_are_judges_by_their_names(tmp_path):
     for judge, systems in three().items():
         lines = [f"q{i},{s},m,{v}" for s, values in systems.items() for i, v in enumerate(values)]
-        (tmp_path / f"{judge}.csv").write_text("\n".join(["example_id,system,metric,score", *lines]))
+        (tmp_path / f"{judge}.csv").write_text(
+            "\n".join(["example_id,system,metric,score", *lines])
+        )
     found = compare([tmp_path / "mild.csv", tmp_path / "strict.csv"], judges=True, draws=200)
     (one,) = found.judges
     assert list(one.means) == ["mild", "strict"]
@@ -189,7 +231,12 @@ def test_files_of_rows_are_judges_by_their_names(tmp_path):
 def test_every_table_with_a_result_names_the_judges_in_every_form(tmp_path):
     page = document(compare(judged(tmp_path, three()), judges=True, draws=200, margin=0.05))
     known = ("results", "margins", "means", "differences", "wins")
-    tables = {table.name: table for section in page.sections for table in section.tables if table.name in known}
+    tables = {
+        table.name: table
+        for section in page.sections
+        for table in section.tables
+        if table.name in known
+    }
     assert set(tables) >= {"results", "margins", "means", "differences", "wins"}
     for table in tables.values():
         assert all(row[1] == "mild, strict" for row in table.rows), table.name
@@ -205,15 +252,20 @@ def test_what_holds_for_several_metrics_is_one_notice(tmp_path):
             f"{s}{i}{k},q{i},{s},{metric},{(i * 7 + k + len(s + judge)) % 11 / 11}"
             for i, k, s, metric in product(range(12), range(2), ("x", "yy"), ("m", "n"))
         ]
-        (tmp_path / f"{judge}.csv").write_text("\n".join(["example_id,question_id,system,metric,score", *lines]))
+        (tmp_path / f"{judge}.csv").write_text(
+            "\n".join(["example_id,question_id,system,metric,score", *lines])
+        )
     found = compare([tmp_path / "mild.csv", tmp_path / "strict.csv"], judges=True, draws=200)
     cautions, repeated = (
-        [one for one in found.notices if words in one] for words in ("for these judges only", "more than once")
+        [one for one in found.notices if words in one]
+        for words in ("for these judges only", "more than once")
     )
     assert len(cautions) == 1
     assert cautions[0].startswith("2 metrics: the result")
     assert re.search(r"is about [\d.e-]+( to [\d.e-]+)?\.$", cautions[0])
-    assert repeated == ["m and n: x and yy answered some questions more than once; their mean score counts once."]
+    assert repeated == [
+        "m and n: x and yy answered some questions more than once; their mean score counts once."
+    ]
 
 
 def test_judges_are_named_without_endpoints_and_the_advice_is_given_once(tmp_path):

@@ -18,7 +18,8 @@ def run(tmp_path, shift, spread=0.02, metric=RELEVANCE, n=40):
     random = np.random.default_rng(3)
     y = 0.3 + 0.4 * random.random(n)
     return run_of(
-        tmp_path / "run", {"x": {metric: (y + random.normal(shift, spread, n)).tolist()}, "y": {metric: y.tolist()}}
+        tmp_path / "run",
+        {"x": {metric: (y + random.normal(shift, spread, n)).tolist()}, "y": {metric: y.tolist()}},
     )
 
 
@@ -86,7 +87,10 @@ def test_margins_are_read_and_mistakes_are_named(tmp_path, capsys):
     ):
         with pytest.raises(UserError, match=message):
             compare([folder], margin=margin)
-    for words, message in ((["x"], "expected a number or METRIC"), ([".1", "a=.2"], "one number for all metrics")):
+    for words, message in (
+        (["x"], "expected a number or METRIC"),
+        ([".1", "a=.2"], "one number for all metrics"),
+    ):
         with pytest.raises(UserError, match=message):
             parsed(words)
     assert main(["compare", str(folder), "--margin", f"{RELEVANCE}=.02", "--draws", "200"]) == 0
@@ -131,13 +135,20 @@ def test_equal_differences_are_decided_by_p_and_are_equivalent_only_where_there_
 def ties(tmp_path, new, margin=0.05, cluster=None, metric=RELEVANCE):
     """The decision about a new system whose scores these are, where the old one has 1 everywhere."""
     values = {"old": {metric: [1.0] * len(new)}, "new": {metric: list(new)}}
-    found = compare([run_of(tmp_path / f"run{len(new)}", values)], systems=["new", "old"], margin=margin, draws=200)
+    found = compare(
+        [run_of(tmp_path / f"run{len(new)}", values)],
+        systems=["new", "old"],
+        margin=margin,
+        draws=200,
+    )
     (one,) = found.margins
     return one
 
 
 @pytest.mark.parametrize(("n", "word"), [(10, "undecided"), (58, "undecided"), (59, "equivalent")])
-def test_ties_are_equivalent_from_as_many_on_as_would_show_a_share_of_lost_questions(tmp_path, n, word):
+def test_ties_are_equivalent_from_as_many_on_as_would_show_a_share_of_lost_questions(
+    tmp_path, n, word
+):
     # .95^59 = .0485 and .95^58 = .0511: so many ties miss a twentieth of lost questions with a chance below .05, or not
     found = ties(tmp_path, [1.0] * n)
     low, high = there(found.difference.ends)
@@ -145,7 +156,9 @@ def test_ties_are_equivalent_from_as_many_on_as_would_show_a_share_of_lost_quest
     assert (low > -0.05 and high < 0.05) == (word == "equivalent")
     assert (-low, high) == pytest.approx((1 - 0.05 ** (1 / n),) * 2, abs=2e-4)
     if word == "undecided":
-        assert found.reason == (f"{n} questions are too few: at least 59 are needed to exclude that they missed 0.05")
+        assert found.reason == (
+            f"{n} questions are too few: at least 59 are needed to exclude that they missed 0.05"
+        )
 
 
 @pytest.mark.parametrize("unlike", [0.999, 0.98, 1 - 1e-7])
@@ -164,7 +177,10 @@ def test_differences_that_are_nearly_equal_are_like_ties(tmp_path):
 
 def test_some_lost_questions_take_more_ties(tmp_path):
     # Clopper and Pearson's upper bound at 95 % for 1 of n: 1 - .95 = P(at most 1 | n, .05) needs 93 questions
-    assert [ties(tmp_path, [0.0, *[1.0] * (n - 1)]).conclusion for n in (92, 93)] == ["non-superior", "equivalent"]
+    assert [ties(tmp_path, [0.0, *[1.0] * (n - 1)]).conclusion for n in (92, 93)] == [
+        "non-superior",
+        "equivalent",
+    ]
 
 
 def test_ties_on_a_metric_without_bounds_decide_nothing(tmp_path):
@@ -180,9 +196,13 @@ def test_ties_on_a_metric_without_bounds_decide_nothing(tmp_path):
 def test_ties_in_clusters_count_as_their_clusters():
     def interval(sizes):
         clusters = np.repeat(np.arange(len(sizes)), sizes)
-        return there(margin_interval(np.zeros(len(clusters)), clusters, Limits(0.05, (-1, 1), 0.9)).ends)
+        return there(
+            margin_interval(np.zeros(len(clusters)), clusters, Limits(0.05, (-1, 1), 0.9)).ends
+        )
 
-    assert interval([4] * 15) == pytest.approx(interval([1] * 15), abs=2e-4)  # 60 questions that are 15
+    assert interval([4] * 15) == pytest.approx(
+        interval([1] * 15), abs=2e-4
+    )  # 60 questions that are 15
     assert interval([4] * 59)[1] < 0.05 < interval([4] * 58)[1]
     # of sizes 1, 2, 4 and 16 those that weigh most count: 20 clusters are fewer than 20 of one size
     assert interval([1, 2, 4, 16] * 5)[1] > interval([1] * 20)[1]

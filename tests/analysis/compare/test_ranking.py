@@ -38,7 +38,9 @@ def test_more_groups_than_letters():
 
 @given(
     st.integers(1, 7).flatmap(
-        lambda n: st.tuples(st.just(n), st.sets(st.sampled_from([*itertools.combinations(range(n), 2)] or [(0, 0)])))
+        lambda n: st.tuples(
+            st.just(n), st.sets(st.sampled_from([*itertools.combinations(range(n), 2)] or [(0, 0)]))
+        )
     )
 )
 def test_two_systems_share_a_group_exactly_where_they_do_not_differ(case):
@@ -48,4 +50,7 @@ def test_two_systems_share_a_group_exactly_where_they_do_not_differ(case):
     for a, b in itertools.combinations(range(count), 2):
         assert any(a in group and b in group for group in found) == ((a, b) not in differ)
     for group in found:
-        assert all(any(tuple(sorted((m, other))) in differ for m in group) for other in set(range(count)) - set(group))
+        assert all(
+            any(tuple(sorted((m, other))) in differ for m in group)
+            for other in set(range(count)) - set(group)
+        )

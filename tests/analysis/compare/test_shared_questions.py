@@ -15,7 +15,9 @@ ELSEWHERE: list[float | None] = [None, None, None, None, 0.4, 0.2]
 
 def test_a_sparse_system_costs_the_other_pairs_no_question(tmp_path):
     random = np.random.default_rng(3)
-    values: dict[str, dict[str, list[float | None]]] = {s: {RELEVANCE: random.random(40).tolist()} for s in "xyz"}
+    values: dict[str, dict[str, list[float | None]]] = {
+        s: {RELEVANCE: random.random(40).tolist()} for s in "xyz"
+    }
     values["z"][RELEVANCE][:16] = [None] * 16
     run = run_of(tmp_path / "run", values)
     found = compare([run], draws=300)
@@ -32,14 +34,20 @@ def test_a_sparse_system_costs_the_other_pairs_no_question(tmp_path):
     assert (z.mean.n, {one.mean.n for one in found.metrics[0].systems}) == (24, {24, 40})
     whole = compare([run], draws=300, complete=True)
     assert (whole.metrics[0].n, whole.metrics[0].questions) == (24, 24)
-    assert all(pair.difference.n == 24 and there(pair.difference.n) == 24 for pair in whole.metrics[0].pairs)
+    assert all(
+        pair.difference.n == 24 and there(pair.difference.n) == 24
+        for pair in whole.metrics[0].pairs
+    )
     assert [one.mean.n for one in whole.metrics[0].systems] == [24] * 3
 
 
 def test_the_better_of_a_pair_is_the_one_with_the_better_scores_on_common_questions(tmp_path):
     """z answered the easy half only: its mean is the highest, and x is better wherever both answered."""
     x = [0.2 + 0.001 * i for i in range(20)] + [0.9 - 0.002 * i for i in range(20)]
-    z: list[float | None] = [*[None] * 20, *(value - 0.05 - 0.001 * i for i, value in enumerate(x[20:]))]
+    z: list[float | None] = [
+        *[None] * 20,
+        *(value - 0.05 - 0.001 * i for i, value in enumerate(x[20:])),
+    ]
     y = [value - 0.01 for value in x]
     (metric,) = compare(
         [run_of(tmp_path / "run", {"x": {RELEVANCE: x}, "y": {RELEVANCE: y}, "z": {RELEVANCE: z}})]

@@ -23,7 +23,9 @@ def rows(shuffled: bool) -> str:
     rest = [line for line in lines if line not in first.values()]
     if shuffled:
         random.shuffle(rest)
-    return "\n".join(["example_id,question_id,system,metric,score", *(first[name] for name in "abc"), *rest])
+    return "\n".join(
+        ["example_id,question_id,system,metric,score", *(first[name] for name in "abc"), *rest]
+    )
 
 
 def test_shuffled_rows_give_the_same_figures(tmp_path: Path):
@@ -34,4 +36,6 @@ def test_shuffled_rows_give_the_same_figures(tmp_path: Path):
         for pair in metric.pairs:
             ends = [there(one.ends) for one in (pair.difference, pair.d_z, pair.share)]
             found[shuffled].append([pair.difference.value, *sum(ends, ()), pair.p, pair.p_tukey])
-    np.testing.assert_allclose(np.array(found[True], dtype=float), np.array(found[False], dtype=float), rtol=1e-12)
+    np.testing.assert_allclose(
+        np.array(found[True], dtype=float), np.array(found[False], dtype=float), rtol=1e-12
+    )

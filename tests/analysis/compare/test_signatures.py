@@ -35,11 +35,20 @@ def lines(tmp_path, second, first=None, described=None):
     ("changed", "line"),
     [
         ({"models": {"judge": ["gpt"]}}, "judge model: embedded:judge in one; gpt in two"),
-        ({"models": {"judge": ["gpt", "embedded:judge"]}}, "embedded:judge in one; embedded:judge + gpt in two"),
+        (
+            {"models": {"judge": ["gpt", "embedded:judge"]}},
+            "embedded:judge in one; embedded:judge + gpt in two",
+        ),
         ({"models": {}}, "judge model: embedded:judge in one; none in two"),
         ({"prompts": {RELEVANCE: "a1a1"}}, f"prompt {RELEVANCE}: 5f5f in one; a1a1 in two"),
-        ({"params": {"scoring": "expected", "temperature": 0.0}}, "scoring: text in one; expected in two"),
-        ({"params": {"scoring": "text", "temperature": 0.7}}, "parameter temperature: 0.0 in one; 0.7 in two"),
+        (
+            {"params": {"scoring": "expected", "temperature": 0.0}},
+            "scoring: text in one; expected in two",
+        ),
+        (
+            {"params": {"scoring": "text", "temperature": 0.7}},
+            "parameter temperature: 0.0 in one; 0.7 in two",
+        ),
         (
             {"params": {"scoring": "text", "temperature": 0.0, "version": 2}},
             "version of the metric: 2 in two; none in one",
@@ -59,7 +68,10 @@ def test_releases_of_one_major_version_score_alike(tmp_path):
 
 
 def test_seeds_and_the_order_of_judges_are_no_difference(tmp_path):
-    two, turned = (signed(models={"judge": names}, seed=seed) for names, seed in ((["a", "b"], 0), (["b", "a"], 7)))
+    two, turned = (
+        signed(models={"judge": names}, seed=seed)
+        for names, seed in ((["a", "b"], 0), (["b", "a"], 7))
+    )
     assert lines(tmp_path, turned, two) == ()
     (notice,) = compare([tmp_path / "one", tmp_path / "two"]).notices[:1]
     assert "different seeds (0, 7)" in notice
@@ -72,7 +84,10 @@ def test_the_domain_counts_where_prompts_are_filled(tmp_path):
     own["fixed"] = {**own["fixed"], "domain": "hazards 12"}
     one = run_of(tmp_path / "one", VALUES, described=own)
     two = run_of(tmp_path / "two", OTHER, described=described)
-    assert "domain: hazards 12 in one; medicine 77 in two" in differences(read_scores([one, two]), [RELEVANCE])[0]
+    assert (
+        "domain: hazards 12 in one; medicine 77 in two"
+        in differences(read_scores([one, two]), [RELEVANCE])[0]
+    )
     plain = signed(prompts={})
     one = run_of(tmp_path / "three", VALUES, plain, own)
     two = run_of(tmp_path / "four", OTHER, plain, described)
@@ -108,7 +123,9 @@ def test_only_the_metrics_compared_count(tmp_path):
     one = run_of(tmp_path / "one", {"x": {RELEVANCE: [0.1, 0.4, 0.5, 0.9]}})
     two = run_of(tmp_path / "two", OTHER)
     for run, judge in ((one, "a"), (two, "b")):
-        extra = run_of(tmp_path / judge, {"z": {CORRECTNESS: [0.5] * 4}}, signed(models={"judge": [judge]}))
+        extra = run_of(
+            tmp_path / judge, {"z": {CORRECTNESS: [0.5] * 4}}, signed(models={"judge": [judge]})
+        )
         with (run / "rows.jsonl").open("ab") as file:
             file.write((extra / "rows.jsonl").read_bytes())
     with pytest.raises(UserError, match="judge model"):
@@ -117,15 +134,21 @@ def test_only_the_metrics_compared_count(tmp_path):
 
 
 @pytest.mark.parametrize("verb", [compare, metrics_study, metaeval])
-def test_the_signatures_of_the_scores_stand_below_the_tables_on_the_page_and_in_json(tmp_path, verb: Any):
+def test_the_signatures_of_the_scores_stand_below_the_tables_on_the_page_and_in_json(
+    tmp_path, verb: Any
+):
     here = run_of(
-        tmp_path / "one", {**VALUES, "y": {RELEVANCE: [0.2, 0.4, 0.7, 0.8]}}, signed(models={"judge": ["m@x"]})
+        tmp_path / "one",
+        {**VALUES, "y": {RELEVANCE: [0.2, 0.4, 0.7, 0.8]}},
+        signed(models={"judge": ["m@x"]}),
     )
     elsewhere = {"z": {RELEVANCE: [0.2, 0.4, 0.7, 0.8]}}
     other = run_of(tmp_path / "two", elsewhere, Signature("", {}, {}, {}, 0))
     page: Any = {compare: comparison_page, metrics_study: study_page, metaeval: metaeval_page}[verb]
     how = {"allow_different_judges": True, "by": "system"} if verb is not metaeval else {}
-    labels = [{"example_id": f"x-{i}", "label": "good", "value": i, "rater": "ann"} for i in range(4)]
+    labels = [
+        {"example_id": f"x-{i}", "label": "good", "value": i, "rater": "ann"} for i in range(4)
+    ]
     found = verb([here, other], labels) if verb is metaeval else verb([here, other], **how)
     line = f"{RELEVANCE}|scoring:text|temperature:0|samples:1|reasons:false|seed:0|judge:m|prompts:"
     printed = io.StringIO()

@@ -18,7 +18,9 @@ Values = list[float | None]
 
 _RANDOM = np.random.default_rng(5)
 BASE: Values = [round(float(x), 3) for x in 0.5 + 0.3 * _RANDOM.random(N)]
-LIKE: Values = [there(x) + round(float(d), 3) for x, d in zip(BASE, _RANDOM.normal(0, 0.01, N), strict=True)]
+LIKE: Values = [
+    there(x) + round(float(d), 3) for x, d in zip(BASE, _RANDOM.normal(0, 0.01, N), strict=True)
+]
 
 
 def rows(path: Path, systems: dict[str, list[Values]]) -> str:
@@ -35,7 +37,9 @@ def rows(path: Path, systems: dict[str, list[Values]]) -> str:
                     "metric": "m",
                 }
                 line |= (
-                    {"score": score} if score is not None else {"score": None, "status": "model_error", "reason": "-"}
+                    {"score": score}
+                    if score is not None
+                    else {"score": None, "status": "model_error", "reason": "-"}
                 )
                 lines.append(json.dumps(line))
     path.write_text("\n".join(lines))
@@ -51,12 +55,20 @@ CASES: dict[str, tuple[list[Values], list[Values], str]] = {
     # name: (answers of the baseline, of the new system, the word of the gate)
     "all scored": ([BASE], [LIKE], "ok"),
     "worse": ([BASE], [[x - 0.2 + 0.001 * i for i, x in enumerate(map(there, LIKE))]], "worse"),
-    "hardly answers": ([BASE], [silent(LIKE, 4)], "worse"),  # in both readings: the other one counts 36 as the worst
+    "hardly answers": (
+        [BASE],
+        [silent(LIKE, 4)],
+        "worse",
+    ),  # in both readings: the other one counts 36 as the worst
     "one more unscored": ([BASE], [silent(LIKE, N - 1)], "unscored"),
     "as many unscored": ([silent(BASE, 30)], [silent(LIKE, 30)], "ok"),
     "fewer unscored": ([silent(BASE, 39)], [LIKE], "ok"),
     "rows missing": ([BASE], [LIKE[:3]], "unscored"),
-    "half of its answers to a question unscored": ([BASE, BASE], [LIKE, silent(LIKE, 0)], "unscored"),
+    "half of its answers to a question unscored": (
+        [BASE, BASE],
+        [LIKE, silent(LIKE, 0)],
+        "unscored",
+    ),
     "five questions": ([[0.9, 0.8, 0.9, 0.7, 0.9]], [[0.0, 0.1, 0.0, 0.1, 0.2]], "undecided"),
     "two questions": ([[0.9, 0.8]], [[0.0, 0.1]], "not tested"),
     "equal differences": ([BASE], [LOWER], "worse"),
@@ -66,11 +78,17 @@ CASES: dict[str, tuple[list[Values], list[Values], str]] = {
 CASES["hardly answers"] = (*CASES["hardly answers"][:2], "unscored")
 
 
-@pytest.mark.parametrize("options", [(), ("--margin", ".1"), ("--margin", ".1", "--require-decision")])
+@pytest.mark.parametrize(
+    "options", [(), ("--margin", ".1"), ("--margin", ".1", "--require-decision")]
+)
 @pytest.mark.parametrize("bounds", [(), ("--bounds", "m=0:1.1")])
 @pytest.mark.parametrize("case", CASES)
 def test_a_gate_passes_only_on_what_was_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], case: str, bounds: tuple[str, ...], options: tuple[str, ...]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    case: str,
+    bounds: tuple[str, ...],
+    options: tuple[str, ...],
 ):
     base, new, word = CASES[case]
     if case == "the same scores" and not bounds and "--require-decision" in options:
@@ -78,11 +96,18 @@ def test_a_gate_passes_only_on_what_was_shown(
     if case == "as many unscored" and bounds and "--require-decision" in options:
         word = "undecided"  # 30 questions: a margin of .1 between 0 and 1.1 takes 32
     path = rows(tmp_path / "rows.jsonl", {"base": base, "new": new})
-    code = main(["compare", path, "--fail-if-worse", "--higher", "m", "--draws", "300", *bounds, *options])
+    code = main(
+        ["compare", path, "--fail-if-worse", "--higher", "m", "--draws", "300", *bounds, *options]
+    )
     if word == "not tested":  # nothing is
-        assert (code, "the test needs at least 3 common questions" in capsys.readouterr().err) == (2, True)
+        assert (code, "the test needs at least 3 common questions" in capsys.readouterr().err) == (
+            2,
+            True,
+        )
         return
-    lines = [line for line in capsys.readouterr().out.splitlines() if ": m, new against base" in line]
+    lines = [
+        line for line in capsys.readouterr().out.splitlines() if ": m, new against base" in line
+    ]
     assert (code, [line.partition(":")[0] for line in lines]) == (0 if word == "ok" else 3, [word])
 
 
@@ -90,8 +115,22 @@ def test_a_gate_passes_only_on_what_was_shown(
 def test_more_unscored_answers_can_be_allowed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], share: str, word: str
 ):
-    path = rows(tmp_path / "rows.jsonl", {"base": [BASE], "new": [[None, *LIKE[1:]]]})  # 1 of 40 is .025
-    main(["compare", path, "--fail-if-worse", "--higher", "m", "--draws", "300", "--max-unscored", share])
+    path = rows(
+        tmp_path / "rows.jsonl", {"base": [BASE], "new": [[None, *LIKE[1:]]]}
+    )  # 1 of 40 is .025
+    main(
+        [
+            "compare",
+            path,
+            "--fail-if-worse",
+            "--higher",
+            "m",
+            "--draws",
+            "300",
+            "--max-unscored",
+            share,
+        ]
+    )
     assert f"{word}: m, new against base" in capsys.readouterr().out
 
 
@@ -99,10 +138,28 @@ def test_no_share_of_unscored_answers_passes_where_they_change_the_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     path = rows(tmp_path / "rows.jsonl", {"base": [BASE], "new": [silent(LIKE, 20)]})
-    assert main(["compare", path, "--fail-if-worse", "--higher", "m", "--draws", "300", "--max-unscored", "1"]) == 3
+    assert (
+        main(
+            [
+                "compare",
+                path,
+                "--fail-if-worse",
+                "--higher",
+                "m",
+                "--draws",
+                "300",
+                "--max-unscored",
+                "1",
+            ]
+        )
+        == 3
+    )
     out = capsys.readouterr().out
     assert "undecided: m, new against base" in out
-    assert "on the common questions no significant difference; with unscored answers as the worst score base is" in out
+    assert (
+        "on the common questions no significant difference; with unscored answers as the worst score base is"
+        in out
+    )
 
 
 @pytest.mark.parametrize(("margin", "word"), [((), "undecided"), (("--margin", ".1"), "ok")])
@@ -112,7 +169,10 @@ def test_where_only_the_baseline_is_silent_both_readings_decide(
     """No difference on the 20 common questions, and better with silence counted: only a margin says that it is fine."""
     path = rows(tmp_path / "rows.jsonl", {"base": [silent(BASE, 20)], "new": [LIKE]})
     code = main(["compare", path, "--fail-if-worse", "--higher", "m", "--draws", "300", *margin])
-    assert (code, f"{word}: m, new against base" in capsys.readouterr().out) == (0 if word == "ok" else 3, True)
+    assert (code, f"{word}: m, new against base" in capsys.readouterr().out) == (
+        0 if word == "ok" else 3,
+        True,
+    )
 
 
 def test_a_system_is_not_better_for_answering_only_what_it_answers_well(tmp_path: Path):
@@ -141,16 +201,23 @@ def test_without_bounds_unscored_answers_count_as_the_worst_score_seen(tmp_path:
     path = rows(tmp_path / "rows.jsonl", {"base": [BASE], "new": [silent(LIKE, 30)]})
     seen = min(map(there, BASE + LIKE[:30]))
     assert compare(path, higher=["m"], draws=200).metrics[0].worst == seen
-    assert compare(path, lower=["m"], draws=200).metrics[0].worst == max(map(there, BASE + LIKE[:30]))
+    assert compare(path, lower=["m"], draws=200).metrics[0].worst == max(
+        map(there, BASE + LIKE[:30])
+    )
     (undirected,) = compare(path, draws=200).metrics
     assert (undirected.worst, undirected.pairs[0].counted) == (None, None)
 
 
 def test_a_gate_tests_only_the_pairs_with_the_first_system(tmp_path: Path):
     """Of four systems 3 pairs instead of 6, so that the adjusted p of each is no larger."""
-    systems = {name: [[there(x) + d for x, d in zip(BASE, _RANDOM.normal(0, 0.1, N), strict=True)]] for name in "abcd"}
+    systems = {
+        name: [[there(x) + d for x, d in zip(BASE, _RANDOM.normal(0, 0.1, N), strict=True)]]
+        for name in "abcd"
+    }
     path = rows(tmp_path / "rows.jsonl", systems)
-    every, first = (compare(path, higher=["m"], draws=500, against_first=one) for one in (False, True))
+    every, first = (
+        compare(path, higher=["m"], draws=500, against_first=one) for one in (False, True)
+    )
     assert (every.comparisons, first.comparisons) == (6, 3)
     assert all("a" in pair.names for pair in first.metrics[0].pairs)
     assert first.metrics[0].groups == ()
@@ -161,14 +228,18 @@ def test_a_gate_tests_only_the_pairs_with_the_first_system(tmp_path: Path):
 def test_unequal_silence_is_named_without_a_direction(tmp_path: Path):
     path = rows(tmp_path / "rows.jsonl", {"base": [BASE], "new": [silent(LIKE, 20)]})
     first = compare(path).notices[0]
-    assert first.startswith("m: new has significantly more unscored answers than base (20 of 40 against 0 of 40).")
+    assert first.startswith(
+        "m: new has significantly more unscored answers than base (20 of 40 against 0 of 40)."
+    )
     assert "counted as" not in first
     better = [None if score is None else score + 0.1 for score in silent(LIKE, 20)]
     path = rows(tmp_path / "higher.jsonl", {"base": [BASE], "new": [better]})
     assert "On the common questions: new is higher." in compare(path).notices[0]
 
 
-def test_too_few_clusters_are_named_in_the_table_and_by_the_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_too_few_clusters_are_named_in_the_table_and_by_the_gate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     path = tmp_path / "rows.jsonl"
     lines = [
         {

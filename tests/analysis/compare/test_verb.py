@@ -37,7 +37,10 @@ def test_tables_are_printed_and_written(tmp_path, monkeypatch, capsys):
     # differences .4 0 .2 .3 .5 .2 .45 .4 = 2.45, / 8 = .30625; of 2^7 patterns 2 reach it in size: 2 / 128
     assert float(line["difference"]) == pytest.approx(0.30625)
     assert float(line["p_adjusted"]) == 2 / 128
-    assert json.loads((tmp_path / "out" / "tables" / "means.json").read_text())["rows"][0]["system"] == "one"
+    assert (
+        json.loads((tmp_path / "out" / "tables" / "means.json").read_text())["rows"][0]["system"]
+        == "one"
+    )
     assert "<svg" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     assert main(["compare", "one", "two", "--draws", "500", "--seed", "3"]) == 0
@@ -49,14 +52,19 @@ def test_mistakes_are_told_in_a_line_with_the_way_out(tmp_path, monkeypatch, cap
     run_of(tmp_path / "one", {**ONE, "t": TWO["s"]})
     run_of(tmp_path / "two", TWO, signed(models={"judge": ["gpt"]}))
     run_of(tmp_path / "three", ONE)
-    (tmp_path / "bad.yaml").write_text("- name: h\n  combine: some\n  metrics: [x]\n  pairs: [[a, b]]\n")
+    (tmp_path / "bad.yaml").write_text(
+        "- name: h\n  combine: some\n  metrics: [x]\n  pairs: [[a, b]]\n"
+    )
     for words, message in (
         (("none",), "none does not exist"),
         (("one", "two"), "--by system"),
         (("two",), "a comparison needs two systems"),
         (("one", "--metrics", "ccrs.question_relevanse"), f"Did you mean {RELEVANCE}"),
         (("one", "--alpha", "2"), "alpha must be between 0 and 1"),
-        (("one", "--hypotheses", "bad.yaml"), "bad.yaml:2: [0].combine: expected 'all' or 'any', found"),
+        (
+            ("one", "--hypotheses", "bad.yaml"),
+            "bad.yaml:2: [0].combine: expected 'all' or 'any', found",
+        ),
         (("one", "--hypotheses", "none.yaml"), "none.yaml does not exist"),
         (("one", "--out", "one/rows.jsonl"), "is a file"),
         (("three", "two"), "judge model: embedded:judge in three; gpt in two"),
@@ -87,7 +95,9 @@ def _all_of(terminal: int) -> str:
 
 @pytest.mark.parametrize("verb", ["compare", "metrics-study"])
 def test_a_terminal_is_told_which_part_is_being_computed(tmp_path, monkeypatch, verb):
-    run_of(tmp_path / "run", {"s": {**ONE["s"], EASE: [1.0] * 8}, "t": {**TWO["s"], EASE: [2.0] * 8}})
+    run_of(
+        tmp_path / "run", {"s": {**ONE["s"], EASE: [1.0] * 8}, "t": {**TWO["s"], EASE: [2.0] * 8}}
+    )
     monkeypatch.setenv("COLUMNS", "80")
     ours, theirs = pty.openpty()
     try:
@@ -99,11 +109,22 @@ def test_a_terminal_is_told_which_part_is_being_computed(tmp_path, monkeypatch, 
     parts = {
         "compare": (
             *("reading the rows", f"tests of {RELEVANCE} (1 of 2)", f"tests of {EASE} (2 of 2)"),
-            *("tests over all metrics", f"intervals of {RELEVANCE} (1 of 2)", f"intervals of {EASE} (2 of 2)"),
+            *(
+                "tests over all metrics",
+                f"intervals of {RELEVANCE} (1 of 2)",
+                f"intervals of {EASE} (2 of 2)",
+            ),
         ),
         "metrics-study": (
             *("reading the rows", f"scores and tests of {RELEVANCE} (1 of 2)"),
-            *(f"scores and tests of {EASE} (2 of 2)", f"correlations of {RELEVANCE} and {EASE} (1 of 1)"),
+            *(
+                f"scores and tests of {EASE} (2 of 2)",
+                f"correlations of {RELEVANCE} and {EASE} (1 of 1)",
+            ),
         ),
     }[verb]
-    assert told == ["", *(part[:79] for part in parts), ""]  # a line of 80 characters, and gone at the end
+    assert told == [
+        "",
+        *(part[:79] for part in parts),
+        "",
+    ]  # a line of 80 characters, and gone at the end

@@ -28,7 +28,10 @@ def test_auc_by_hand():
 
 def test_auc_without_a_label_or_without_spread():
     assert auc(array(0.1, 0.2), array(1, 1), 0.95).reason == "every answer is labelled yes"
-    assert auc(array(None, 0.2), array(1, None), 0.95).reason == "no answer has both a score and a label"
+    assert (
+        auc(array(None, 0.2), array(1, None), 0.95).reason
+        == "no answer has both a score and a label"
+    )
     flat = auc(np.full(20, 0.5), (np.arange(20) % 2).astype(float), 0.95)
     assert (flat.value, flat.low) == (0.5, None)
     assert flat.reason == "the scores do not vary enough for an estimate of the variance"
@@ -36,9 +39,13 @@ def test_auc_without_a_label_or_without_spread():
     # ten disjoint pairs of a yes and a no, all ranked right: .025^(1/10)
     assert (best.value, best.high, best.reason) == (1, 1, None)
     assert best.low == pytest.approx(0.691503, abs=1e-6)
-    worst = auc(np.arange(20.0), (np.arange(20) < 12).astype(float), 0.95, [str(i // 2) for i in range(20)])
+    worst = auc(
+        np.arange(20.0), (np.arange(20) < 12).astype(float), 0.95, [str(i // 2) for i in range(20)]
+    )
     assert worst.low == 0
-    assert worst.high == pytest.approx(1 - 0.025 ** (1 / 4))  # ten questions: six with a yes, four with a no
+    assert worst.high == pytest.approx(
+        1 - 0.025 ** (1 / 4)
+    )  # ten questions: six with a yes, four with a no
 
 
 def psi(above: np.ndarray, below: np.ndarray) -> np.ndarray:
@@ -110,4 +117,6 @@ def test_a_bin_holds_its_lower_edge_and_the_last_one_both():
     edges = [i / 10 for i in range(11)]
     found = calibration(np.array(edges), np.ones(11), 0.95)
     assert [b.yes.n for b in found.bins] == [1] * 9 + [2]
-    assert calibration(None, np.ones(1), 0.95).reason == "the metric is not on the scale from 0 to 1"
+    assert (
+        calibration(None, np.ones(1), 0.95).reason == "the metric is not on the scale from 0 to 1"
+    )

@@ -26,12 +26,16 @@ SECOND = [5, 5, 5, 5, 4, 5, 5, 5, 5, 5, 4, 5]
 
 def rows(folder: Path, count: int) -> Path:
     path = folder / "rows.jsonl"
-    write_jsonl(path, [{"example_id": str(i), "metric": "m", "score": i / count} for i in range(count)])
+    write_jsonl(
+        path, [{"example_id": str(i), "metric": "m", "score": i / count} for i in range(count)]
+    )
     return path
 
 
 def ac1_of(found: Any) -> Any:
-    return next(one for one in found.labels[0].agreement.coefficients if one.coefficient == GWET_AC1)
+    return next(
+        one for one in found.labels[0].agreement.coefficients if one.coefficient == GWET_AC1
+    )
 
 
 def test_ac1_counts_the_categories_of_the_scale_not_those_that_occur(tmp_path: Path):
@@ -44,12 +48,22 @@ def test_ac1_counts_the_categories_of_the_scale_not_those_that_occur(tmp_path: P
     ]
     scores = rows(tmp_path, 12)
     assert ac1_of(metaeval(scores, rated)).value == pytest.approx(0.68)
-    assert ac1_of(metaeval(scores, rated, order={"rating": list("12345")})).value == pytest.approx(0.73554, abs=1e-5)
+    assert ac1_of(metaeval(scores, rated, order={"rating": list("12345")})).value == pytest.approx(
+        0.73554, abs=1e-5
+    )
     declared = [one | {"label_scale": "1..5"} for one in rated]
     found = ac1_of(metaeval(scores, declared))
     assert (found.value, len(found.categories)) == (pytest.approx(0.73554, abs=1e-5), 5)
     write_jsonl(tmp_path / "ratings.jsonl", declared)
-    told = run("metaeval", scores, tmp_path / "ratings.jsonl", "--verbose", "--out", tmp_path / "out", home=tmp_path)
+    told = run(
+        "metaeval",
+        scores,
+        tmp_path / "ratings.jsonl",
+        "--verbose",
+        "--out",
+        tmp_path / "out",
+        home=tmp_path,
+    )
     assert "Gwet's AC1 (5 categories)" in told.out
     page = unescape((tmp_path / "out" / "report.html").read_text())
     assert "Gwet's AC1 counts the 5 categories of the scale (1, 2, 3, 4, 5)." in page
@@ -60,7 +74,9 @@ def test_an_answer_with_one_rating_counts_among_the_shares():
     all 120, so chance is .18 and AC1 (.7 - .18) / .82 = .634146; irrCAC 0.4.4, CAC(table).gwet(), gives .63415."""
     items = [[name] for name in ["yes"] * 98 + ["no"] * 2]
     items += [["yes", "yes"]] * 7 + [["no", "no"]] * 7 + [["yes", "no"]] * 6
-    rated = RatedItems([[Vote(f"r{place}", name, None) for place, name in enumerate(item)] for item in items])
+    rated = RatedItems(
+        [[Vote(f"r{place}", name, None) for place, name in enumerate(item)] for item in items]
+    )
     by_name = {one.coefficient: one for one in coefficients_of(rated, MetaevalOptions())}
     assert by_name[GWET_AC1].value == pytest.approx(0.634146, abs=1e-6)
     assert (by_name[GWET_AC1].n, by_name["percentage"].n) == (120, 20)
@@ -70,7 +86,9 @@ def test_an_answer_with_one_rating_counts_among_the_shares():
 def test_a_sample_of_many_items_keeps_the_shares():
     """6,000 answers with two equal ratings, all yes, and 60,000 with one, all no: the share of yes is 1/11 in whatever
     part of them is used, chance is 2 · 1/11 · 10/11, and AC1 is 1 because all pairs agree."""
-    votes = [[Vote("a", "yes", None), Vote("b", "yes", None)]] * 6_000 + [[Vote("a", "no", None)]] * 60_000
+    votes = [[Vote("a", "yes", None), Vote("b", "yes", None)]] * 6_000 + [
+        [Vote("a", "no", None)]
+    ] * 60_000
     found = {one.coefficient: one for one in coefficients_of(RatedItems(votes), MetaevalOptions())}
     assert (found[GWET_AC1].n, found["percentage"].n) == (50_000, 5_000)
     assert found[GWET_AC1].value == 1
@@ -97,7 +115,9 @@ def test_choices_count_a_tie_where_the_study_allows_one(tmp_path: Path):
 def test_the_progress_of_a_study_counts_the_options_that_nobody_chose(tmp_path: Path):
     """The twelve pairs of ratings above, on the template's scale from 1 to 5, and an answer that one rater labelled
     with 1: 12 of 13 answers share (5: 21/24, 4: 3/24), one has 1. Shares 10.5/13, 1.5/13, 1/13."""
-    text = template("rating").replace("from: run, path: runs/first", "from: file, path: answers.jsonl")
+    text = template("rating").replace(
+        "from: run, path: runs/first", "from: file, path: answers.jsonl"
+    )
     (tmp_path / "STUDY.yaml").write_text(text)
     lines(tmp_path / "answers.jsonl", records_of("rating", 13))
     study = load(tmp_path / "STUDY.yaml")
@@ -121,9 +141,20 @@ def test_the_progress_of_a_study_counts_the_options_that_nobody_chose(tmp_path: 
 
 def test_a_correlation_without_a_spread_says_why_there_is_no_conclusion(tmp_path: Path):
     """Scores that rise with the classes, four answers in each: no answer changes rho when it is left out."""
-    rated = [{"example_id": str(i), "value": ("None", "Partial", "Full")[i // 4]} for i in range(12)]
+    rated = [
+        {"example_id": str(i), "value": ("None", "Partial", "Full")[i // 4]} for i in range(12)
+    ]
     write_jsonl(tmp_path / "ratings.jsonl", rated)
-    words = ("metaeval", rows(tmp_path, 12), tmp_path / "ratings.jsonl", "--order", "rating=None,Partial,Full")
+    words = (
+        "metaeval",
+        rows(tmp_path, 12),
+        tmp_path / "ratings.jsonl",
+        "--order",
+        "rating=None,Partial,Full",
+    )
     told = " ".join(run(*words, home=tmp_path).out.split())
-    assert "no conclusion: the value is the same without any one pair, so its variance is unknown" in told
+    assert (
+        "no conclusion: the value is the same without any one pair, so its variance is unknown"
+        in told
+    )
     assert "0.946 [" not in told  # an interval without a width would say that rho is known exactly

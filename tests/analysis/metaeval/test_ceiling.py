@@ -35,27 +35,41 @@ def ceiling(votes: Votes) -> Ceiling:
 
 
 def jackknife(values: list[float]) -> float:
-    return (len(values) - 1) / len(values) * float(((np.array(values) - np.mean(values)) ** 2).sum())
+    return (
+        (len(values) - 1) / len(values) * float(((np.array(values) - np.mean(values)) ** 2).sum())
+    )
 
 
-def test_the_variance_is_that_of_computing_it_anew_without_each_item_rater_and_rating(monkeypatch: pytest.MonkeyPatch):
+def test_the_variance_is_that_of_computing_it_anew_without_each_item_rater_and_rating(
+    monkeypatch: pytest.MonkeyPatch,
+):
     votes = votes_of(6)
     shown = ceiling(votes)
-    monkeypatch.setattr("longmark.analysis.metaeval.agreement.FEWEST_RATERS", 99)  # values only, from here on
+    monkeypatch.setattr(
+        "longmark.analysis.metaeval.agreement.FEWEST_RATERS", 99
+    )  # values only, from here on
     monkeypatch.setattr("longmark.analysis.metaeval.agreement._coefficients", lambda *_: [])
     monkeypatch.setattr("longmark.analysis.metaeval.agreement._RESAMPLES", 2)
     items = [ceiling(votes[:place] + votes[place + 1 :]) for place in range(len(votes))]
-    raters = [ceiling([[v for v in item if v.rater != f"r{r}"] for item in votes]) for r in range(6)]
+    raters = [
+        ceiling([[v for v in item if v.rater != f"r{r}"] for item in votes]) for r in range(6)
+    ]
     cells = [
-        ceiling([[v for v in item if (k, v.rater) != (i, vote.rater)] for k, item in enumerate(votes)])
+        ceiling(
+            [[v for v in item if (k, v.rater) != (i, vote.rater)] for k, item in enumerate(votes)]
+        )
         for i, its in enumerate(votes)
         for vote in its
     ]
     for name in ("pearson", "agrees"):
-        parts = [jackknife([getattr(one, name).value for one in some]) for some in (items, raters, cells)]
+        parts = [
+            jackknife([getattr(one, name).value for one in some]) for some in (items, raters, cells)
+        ]
         value = max(parts[0] + parts[1] - parts[2], parts[0])
         estimate = getattr(shown, name)
-        df = value**2 / (parts[0] ** 2 / 29 + parts[1] ** 2 / (effective(votes) - 1) + parts[2] ** 2 / 89)
+        df = value**2 / (
+            parts[0] ** 2 / 29 + parts[1] ** 2 / (effective(votes) - 1) + parts[2] ** 2 / 89
+        )
         made = Variance(value, max(df, effective(votes) - 1))
         around = made.around_correlation if name == "pearson" else made.around_share
         assert estimate.method == TWO_WAY
@@ -75,12 +89,19 @@ def test_few_raters_are_taken_as_they_are_and_it_is_said():
     many = ceiling(votes_of(8, each=8))
     assert many.over == "items and raters"
     first = [Vote("r0", item[0].name, item[0].number) for item in votes_of(8)]
-    others = [Vote(f"r{place % 7 + 1}", item[1].name, item[1].number) for place, item in enumerate(votes_of(8))]
+    others = [
+        Vote(f"r{place % 7 + 1}", item[1].name, item[1].number)
+        for place, item in enumerate(votes_of(8))
+    ]
     alone = ceiling([list(pair) for pair in zip(first, others, strict=True)])
-    assert alone.over == "items only, 3.5 effective raters", "one of the eight gave half of the ratings"
+    assert alone.over == "items only, 3.5 effective raters", (
+        "one of the eight gave half of the ratings"
+    )
 
 
-def test_raters_who_differ_widen_the_interval_and_those_who_do_not_hardly_do(monkeypatch: pytest.MonkeyPatch):
+def test_raters_who_differ_widen_the_interval_and_those_who_do_not_hardly_do(
+    monkeypatch: pytest.MonkeyPatch,
+):
     def width(severity: float) -> float:
         found = ceiling(votes_of(8, items=80, each=8, severity=severity)).pearson
         assert found is not None
@@ -100,9 +121,14 @@ def test_a_metrics_line_and_several_answers_to_a_question_count_raters_too():
     questions = [f"q{place // 2}" for place in range(len(votes))]
     scores = np.array([np.mean([v.number for v in item if v.number is not None]) for item in votes])
     scores[:5] = np.nan
-    found = agreement(RatedItems(votes, questions, numeric=True), {"m": scores}, {}, MetaevalOptions())
+    found = agreement(
+        RatedItems(votes, questions, numeric=True), {"m": scores}, {}, MetaevalOptions()
+    )
     person, metric = found.ceilings
-    assert [(one.over, one.items) for one in (person, metric)] == [("items and raters", 30), ("items and raters", 25)]
+    assert [(one.over, one.items) for one in (person, metric)] == [
+        ("items and raters", 30),
+        ("items and raters", 25),
+    ]
     assert metric.pearson is not None
     assert (metric.pearson.method, metric.pearson.n) == (TWO_WAY, 13)
 
@@ -126,14 +152,27 @@ def test_a_metric_is_above_the_ceiling_only_on_the_same_ratings():
         for n in pairs
         for place, side in enumerate("xy")
     ]
-    said = [{"question_id": f"q{n}", "a": "x", "b": "y", "choice": "a", "rater": "ann"} for n in pairs]
+    said = [
+        {"question_id": f"q{n}", "a": "x", "b": "y", "choice": "a", "rater": "ann"} for n in pairs
+    ]
     said += [
-        {"question_id": f"q{n}", "a": "x", "b": "y", "choice": "a" if n < 12 else "tie", "rater": "bo"} for n in pairs
+        {
+            "question_id": f"q{n}",
+            "a": "x",
+            "b": "y",
+            "choice": "a" if n < 12 else "tie",
+            "rater": "bo",
+        }
+        for n in pairs
     ]
     found = metaeval(rows, said)
     (part,) = found.labels
     ceiling, own = part.agreement.ceilings[:2]
-    assert (there(ceiling.agrees).value, there(own.agrees).value, own.rater_agrees) == (0.6, 0.4, 0.6)
+    assert (there(ceiling.agrees).value, there(own.agrees).value, own.rater_agrees) == (
+        0.6,
+        0.4,
+        0.6,
+    )
     summary = sections(found)[0]
     assert "Above it" not in summary.says
     assert "on the same ratings" in summary.says
@@ -144,11 +183,21 @@ def test_a_metric_that_scored_some_answers_is_held_against_a_rater_on_those():
     # On the first ten answers the raters agree perfectly, on the last ten not at all. The metric scored the first ten
     # and is right up to a swap: below a rater on the same answers, above a rater on all.
     order = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5]
-    rows = [row(str(n), "m", float(order[n] + (n == 0) * 1.5), question_id=f"q{n}") for n in range(10)]
+    rows = [
+        row(str(n), "m", float(order[n] + (n == 0) * 1.5), question_id=f"q{n}") for n in range(10)
+    ]
     rows += [row(str(n), "m", None, question_id=f"q{n}") for n in range(10, 20)]
-    said = [{"example_id": str(n), "rater": name, "value": order[n % 10]} for n in range(10) for name in ("ann", "bo")]
+    said = [
+        {"example_id": str(n), "rater": name, "value": order[n % 10]}
+        for n in range(10)
+        for name in ("ann", "bo")
+    ]
     said += [
-        {"example_id": str(n), "rater": name, "value": order[n % 10] if name == "ann" else order[(3 * n) % 10]}
+        {
+            "example_id": str(n),
+            "rater": name,
+            "value": order[n % 10] if name == "ann" else order[(3 * n) % 10],
+        }
         for n in range(10, 20)
         for name in ("ann", "bo")
     ]
@@ -169,4 +218,7 @@ def test_raters_who_agree_on_every_answer_have_a_ceiling_without_an_interval():
     ]
     summary = sections(metaeval(rows, said))[0].says
     assert "No human ceiling" not in summary
-    assert "Human ceiling (leave one rater out): Spearman 1.00, no interval: the rows are alike" in summary
+    assert (
+        "Human ceiling (leave one rater out): Spearman 1.00, no interval: the rows are alike"
+        in summary
+    )

@@ -31,23 +31,43 @@ def folder(tmp_path: Path) -> Path:
         for system in "xyz":
             name, truth = f"{q}-{system}", chance.random()
             text = "word " * chance.randint(1, 80)
-            examples.append(Example(id=name, question_id=f"q{q}", question=f"What is {q}?", answer=text, system=system))
+            examples.append(
+                Example(
+                    id=name,
+                    question_id=f"q{q}",
+                    question=f"What is {q}?",
+                    answer=text,
+                    system=system,
+                )
+            )
             values = {
                 "near": min(1.0, max(0.0, truth + chance.gauss(0, 0.1))),
                 "far": min(1.0, max(0.0, 1 - truth + chance.gauss(0, 0.3))),
                 "flat": 0.5,
                 "gap": None if q % 3 else chance.random(),
             }
-            rows += [row(name, metric, value, question_id=f"q{q}", system=system) for metric, value in values.items()]
+            rows += [
+                row(name, metric, value, question_id=f"q{q}", system=system)
+                for metric, value in values.items()
+            ]
             if q < 16:
                 for rater in ("ann", "bo", "cy"):
                     ratings.append(
-                        [name, "correct", "yes" if truth + chance.gauss(0, 0.2) > 0.5 else "no", rater, q % 2]
+                        [
+                            name,
+                            "correct",
+                            "yes" if truth + chance.gauss(0, 0.2) > 0.5 else "no",
+                            rater,
+                            q % 2,
+                        ]
                     )
-                    ratings.append([name, "quality", round(1 + 4 * truth + chance.gauss(0, 0.5)), rater, q % 2])
+                    ratings.append(
+                        [name, "quality", round(1 + 4 * truth + chance.gauss(0, 0.5)), rater, q % 2]
+                    )
         for a, b in (("x", "y"), ("y", "z")):
             choices += [
-                [f"q{q}", a, b, chance.choice(["a", "b", "tie"]), rater, q % 2] for rater in ("ann", "bo", "cy")
+                [f"q{q}", a, b, chance.choice(["a", "b", "tie"]), rater, q % 2]
+                for rater in ("ann", "bo", "cy")
             ]
     described = manifest()
     described["metrics"] = {
@@ -84,9 +104,13 @@ class _Page(HTMLParser):
 def test_ratings_are_printed_and_written(folder: Path):
     done = command(folder, "run", "ratings.csv", "--out", "out")
     assert (done.code, done.err) == (0, "")
-    assert re.search(r"^near +higher is better .* correlates with human ratings", done.out, re.MULTILINE)
+    assert re.search(
+        r"^near +higher is better .* correlates with human ratings", done.out, re.MULTILINE
+    )
     assert len(done.out.splitlines()) < 30
-    assert "4 metrics, 2 labels, 48 rated answers; " in (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert "4 metrics, 2 labels, 48 rated answers; " in (folder / "out" / "report.html").read_text(
+        encoding="utf-8"
+    )
     full = command(folder, "run", "ratings.csv", "--verbose").out
     for heading in ("correct: Discrimination of yes and no", "correct: Calibration"):
         assert f"\n{heading}\n" in full
@@ -113,15 +137,23 @@ def test_ratings_are_printed_and_written(folder: Path):
     assert [a for a in page.addresses if not a.startswith(("#", "data:"))] == []
 
 
-def conclusion(scores: list[float], ratings: list[dict[str, Any]], question: str = "q{}", **options: Any) -> str:
-    rows = [row(str(i), "m", score, question_id=question.format(i), system=f"s{i}") for i, score in enumerate(scores)]
+def conclusion(
+    scores: list[float], ratings: list[dict[str, Any]], question: str = "q{}", **options: Any
+) -> str:
+    rows = [
+        row(str(i), "m", score, question_id=question.format(i), system=f"s{i}")
+        for i, score in enumerate(scores)
+    ]
     return str(sections(metaeval(rows, ratings, **options))[0].tables[0].rows[0][-1])
 
 
 def test_few_answers_give_no_conclusion():
     rated = [{"example_id": str(i), "value": i} for i in range(10)]
     scores = [0.1 * i + 0.05 * (i % 3) for i in range(10)]
-    assert conclusion(scores[:3], rated[:3], "q") == "too few questions for a conclusion: 1, fewer than 10"
+    assert (
+        conclusion(scores[:3], rated[:3], "q")
+        == "too few questions for a conclusion: 1, fewer than 10"
+    )
     assert conclusion(scores[:9], rated[:9]) == "too few answers for a conclusion: 9, fewer than 10"
     assert conclusion(scores, rated) == "correlates with human ratings"
 
@@ -138,7 +170,9 @@ def test_a_metric_is_below_the_ceiling_only_where_the_intervals_lie_apart():
         ]
 
     scores = [value + chance.gauss(0, 0.3) for value in truth]
-    assert conclusion(scores, rated(0.02)) == "correlates with human ratings; below the human ceiling"
+    assert (
+        conclusion(scores, rated(0.02)) == "correlates with human ratings; below the human ceiling"
+    )
     assert conclusion(scores, rated(0.4)) == "correlates with human ratings"
 
 
@@ -153,9 +187,14 @@ def test_a_correlation_counts_over_all_metrics_and_above_the_ceiling_says_what_t
 
     def summary(noises: int) -> Any:
         metrics = {"weak": [value + chance.gauss(0, 0.6) for value in truth], "good": truth}
-        metrics |= {f"noise{k}": [random.Random(100 * k + i).random() for i in range(40)] for k in range(noises)}
+        metrics |= {
+            f"noise{k}": [random.Random(100 * k + i).random() for i in range(40)]
+            for k in range(noises)
+        }
         rows = [
-            row(str(i), name, one, question_id=f"q{i}") for name, its in metrics.items() for i, one in enumerate(its)
+            row(str(i), name, one, question_id=f"q{i}")
+            for name, its in metrics.items()
+            for i, one in enumerate(its)
         ]
         return sections(metaeval(rows, rated))[0]
 
@@ -167,7 +206,10 @@ def test_a_correlation_counts_over_all_metrics_and_above_the_ceiling_says_what_t
     assert lines[0]["weak"] == "correlates with human ratings"
     assert lines[1]["weak"] == "no significant correlation"
     assert lines[1]["good"] == "correlates with human ratings"
-    assert "Above it: good. This does not mean better than a person: the ceiling is that of single raters" in alone.says
+    assert (
+        "Above it: good. This does not mean better than a person: the ceiling is that of single raters"
+        in alone.says
+    )
 
 
 def test_where_raters_contradict_each_other_no_metric_is_above_them():
@@ -178,7 +220,9 @@ def test_where_raters_contradict_each_other_no_metric_is_above_them():
         for i in range(40)
         for rater, value in (("ann", i), ("bo", 40 - i + random.Random(i).randint(0, 6)))
     ]
-    rows = [row(str(i), "m", random.Random(1000 + i).random(), question_id=f"q{i}") for i in range(40)]
+    rows = [
+        row(str(i), "m", random.Random(1000 + i).random(), question_id=f"q{i}") for i in range(40)
+    ]
     says = sections(metaeval(rows, rated))[0].says
     assert "The raters are not shown to agree, so these ratings validate no metric" in says
     assert "Above it" not in says
@@ -191,13 +235,32 @@ def test_two_words_without_an_order_name_the_option_and_with_it_have_both_result
         "no correlation: the classes (bad, good) have no order, so there is no AUC either; give it with "
         "--order rating=LOWEST,…,HIGHEST"
     )
-    assert conclusion(scores, rated, order={"rating": ["bad", "good"]}) == "correlates with human ratings"
+    assert (
+        conclusion(scores, rated, order={"rating": ["bad", "good"]})
+        == "correlates with human ratings"
+    )
 
 
 def test_choices_are_printed_and_written(folder: Path):
-    done = command(folder, "run", "choices.csv", "--out", "out", "--metrics", "near,far", "--round", "1", "--verbose")
+    done = command(
+        folder,
+        "run",
+        "choices.csv",
+        "--out",
+        "out",
+        "--metrics",
+        "near,far",
+        "--round",
+        "1",
+        "--verbose",
+    )
     assert (done.code, done.err) == (0, "")
-    for heading in ("Accuracy on human choices", "By mode", "Agreement between metrics", "Position bias"):
+    for heading in (
+        "Accuracy on human choices",
+        "By mode",
+        "Agreement between metrics",
+        "Position bias",
+    ):
         assert f"\n{heading}\n" in done.out
     rows = json.loads((folder / "out" / "tables" / "accuracy.json").read_bytes())["rows"]
     names = [line["metric"] for line in rows]
@@ -211,13 +274,27 @@ def test_python_gives_what_the_command_gives(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(folder)
-    words = ["run", "ratings.csv", "--label", "quality", "--seed", "2", "--alpha", "0.1", "--out", "out", "--verbose"]
+    words = [
+        "run",
+        "ratings.csv",
+        "--label",
+        "quality",
+        "--seed",
+        "2",
+        "--alpha",
+        "0.1",
+        "--out",
+        "out",
+        "--verbose",
+    ]
     assert main(["metaeval", *words]) == 0
     printed = capsys.readouterr().out
     found = metaeval(folder / "run", folder / "ratings.csv", labels=["quality"], seed=2, alpha=0.1)
     assert "90 % CI" in printed
     assert [section.title for section in sections(found)] == [
-        line for line in printed.splitlines() if line in {section.title for section in sections(found)}
+        line
+        for line in printed.splitlines()
+        if line in {section.title for section in sections(found)}
     ]
     tables = [table.name for section in sections(found) for table in section.tables]
     assert sorted({path.stem for path in (folder / "out" / "tables").iterdir()}) == sorted(tables)
@@ -228,18 +305,31 @@ def test_python_gives_what_the_command_gives(
     [
         (["run", "nowhere.csv"], "longmark: nowhere.csv does not exist"),
         (["nowhere", "ratings.csv"], "nowhere does not exist"),
-        (["run", "ratings.csv", "--label", "qualty"], "unknown label in --label: qualty. Did you mean quality?"),
+        (
+            ["run", "ratings.csv", "--label", "qualty"],
+            "unknown label in --label: qualty. Did you mean quality?",
+        ),
         (["run", "ratings.csv", "--metrics", "nearr"], "Did you mean near or far?"),
         (["run", "ratings.csv", "--by", "field"], "unknown column in --by: field"),
         (["run", "ratings.csv", "--map", "value"], "expected FIELD=COLUMN"),
         (["run", "ratings.csv", "--order", "quality=1,2"], "is not in the order 1, 2"),
         (["run", "ratings.csv", "--alpha", "5"], "alpha: expected a number between 0 and 1"),
-        (["run", "ratings.csv", "--out", "ratings.csv"], "ratings.csv is a file; give a folder to --out"),
-        (["run", "choices.csv", "--map", "example_id=a"], "labels need a column a; found question_id"),
+        (
+            ["run", "ratings.csv", "--out", "ratings.csv"],
+            "ratings.csv is a file; give a folder to --out",
+        ),
+        (
+            ["run", "choices.csv", "--map", "example_id=a"],
+            "labels need a column a; found question_id",
+        ),
     ],
 )
 def test_mistakes_are_told_in_a_line(
-    folder: Path, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    words: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
     monkeypatch.chdir(folder)
     assert main(["metaeval", *words]) == 2
@@ -259,7 +349,8 @@ def test_help_needs_no_numbers(folder: Path):
 def test_foreign_names_stay_text():
     rows = [row(f"e{i}", HOSTILE, i / 10, system=HOSTILE) for i in range(10)]
     said = [
-        {"example_id": f"e{i}", "label": HOSTILE, "value": i % 2, "rater": HOSTILE, "mode": HOSTILE} for i in range(10)
+        {"example_id": f"e{i}", "label": HOSTILE, "value": i % 2, "rater": HOSTILE, "mode": HOSTILE}
+        for i in range(10)
     ]
     made = document(metaeval(rows, said))
     shown = drawn(figure for section in made.sections for figure in section.figures)
@@ -283,7 +374,9 @@ def test_the_work_grows_with_the_number_of_raters_and_not_with_its_square(tmp_pa
     write_jsonl(tmp_path / "rows.jsonl", scored)
 
     def calls(raters: int) -> int:
-        given = [f"e{n},{(n + rater * n) % 5},r{rater}" for rater in range(raters) for n in range(5)]
+        given = [
+            f"e{n},{(n + rater * n) % 5},r{rater}" for rater in range(raters) for n in range(5)
+        ]
         (tmp_path / "labels.csv").write_text("\n".join(("example_id,value,rater", *given)))
         count = 0
 
@@ -293,7 +386,9 @@ def test_the_work_grows_with_the_number_of_raters_and_not_with_its_square(tmp_pa
 
         sys.setprofile(counted)
         try:
-            assert main(["metaeval", str(tmp_path / "rows.jsonl"), str(tmp_path / "labels.csv")]) == 0
+            assert (
+                main(["metaeval", str(tmp_path / "rows.jsonl"), str(tmp_path / "labels.csv")]) == 0
+            )
         finally:
             sys.setprofile(None)
         return count

@@ -26,10 +26,16 @@ def rated(*names: str, **more: Any) -> list[dict[str, Any]]:
     return [{"example_id": name, "value": 1, **more} for name in names]
 
 
-def run_folder(folder: Path, answers: dict[str, str], system: str, values: dict[str, float]) -> Path:
+def run_folder(
+    folder: Path, answers: dict[str, str], system: str, values: dict[str, float]
+) -> Path:
     examples = [Example(id=name, question="What?", answer=text) for name, text in answers.items()]
-    rows = [row(name, "m", value, system=system, question_id=name) for name, value in values.items()]
-    return write_run(folder, examples, rows, {**manifest(system), "metrics": {"m": {"bounds": [0, 1]}}})
+    rows = [
+        row(name, "m", value, system=system, question_id=name) for name, value in values.items()
+    ]
+    return write_run(
+        folder, examples, rows, {**manifest(system), "metrics": {"m": {"bounds": [0, 1]}}}
+    )
 
 
 def test_counts_and_reasons():
@@ -37,7 +43,9 @@ def test_counts_and_reasons():
     found, counts = join(Labels(rated("e1", "e2", "e9")), marks, "rating")
     assert [each.places for each in found] == [(0,), (1,), ()]
     assert (counts.in_human, counts.joined, counts.only_in_rows) == (3, 2, 1)
-    assert [(one.reason, one.count, one.names) for one in counts.unmatched] == [(NO_ANSWER, 1, ("e9",))]
+    assert [(one.reason, one.count, one.names) for one in counts.unmatched] == [
+        (NO_ANSWER, 1, ("e9",))
+    ]
     whole = metaeval(marks_of({"e1": 0.5, "e2": None, "e3": 1.0}), rated("e1", "e2", "e9"))
     assert [(m.scored, m.unscored) for m in whole.labels[0].metrics] == [(1, {"unparsable": 1})]
 
@@ -107,7 +115,11 @@ def pair(question: str | None, a: str, b: str, choice: str = "a", **more: Any) -
 
 
 def two_systems() -> list[Row]:
-    return [row(f"{system}{q}", "m", 0.5, question_id=f"q{q}", system=system) for q in (1, 2) for system in ("x", "y")]
+    return [
+        row(f"{system}{q}", "m", 0.5, question_id=f"q{q}", system=system)
+        for q in (1, 2)
+        for system in ("x", "y")
+    ]
 
 
 def test_a_and_b_name_systems_or_answers():
@@ -126,7 +138,10 @@ def test_a_and_b_name_systems_or_answers():
         marks,
         "preference",
     )
-    assert [(p.places, p.question, len(p.choices)) for p in pairs[:2]] == [((0, 1), "q1", 2), ((2, 3), "q2", 1)]
+    assert [(p.places, p.question, len(p.choices)) for p in pairs[:2]] == [
+        ((0, 1), "q1", 2),
+        ((2, 3), "q2", 1),
+    ]
     assert [p.reason for p in pairs[2:]] == [
         "a and b are answers to different questions",
         "the example_id belongs to another question",
@@ -136,22 +151,36 @@ def test_a_and_b_name_systems_or_answers():
 
 
 def test_a_pair_shown_both_ways_is_one_pair():
-    human = Labels([pair("q1", "x", "y", "a"), pair("q1", "y", "x", "a"), pair("q1", "x", "y", "tie", rater="z")])
+    human = Labels(
+        [
+            pair("q1", "x", "y", "a"),
+            pair("q1", "y", "x", "a"),
+            pair("q1", "x", "y", "tie", rater="z"),
+        ]
+    )
     pairs, _ = join(human, read_answers(two_systems()), "preference")
-    assert [p.choices for p in pairs] == [(("people", "a", False), ("people", "b", True), ("z", "tie", False))]
+    assert [p.choices for p in pairs] == [
+        (("people", "a", False), ("people", "b", True), ("z", "tie", False))
+    ]
 
 
 def test_an_answer_is_in_one_group():
     lines = [*rated("e1", rater="a", subject="law"), *rated("e1", rater="b", subject="art")]
-    with pytest.raises(BadInput, match="subject: is 'art', but 'law' for the same answers in line 1"):
+    with pytest.raises(
+        BadInput, match="subject: is 'art', but 'law' for the same answers in line 1"
+    ):
         metaeval(marks_of({"e1": 0.5}), lines, by=["subject"])
     found = metaeval(marks_of({"e1": 0.5}), lines)
     assert found.by == ()
-    assert found.notices == ("No results by the column subject: it differs between lines on the same answers.",)
+    assert found.notices == (
+        "No results by the column subject: it differs between lines on the same answers.",
+    )
     many = [line for i in range(70) for line in rated(f"e{i}", subject=str(i))]
     with pytest.raises(UserError, match="subject has 70 different values"):
         metaeval(marks_of({f"e{i}": 0.5 for i in range(70)}), many, by=["subject"])
-    found = metaeval(marks_of({f"e{i}": 0.5 for i in range(70)}), [{**line, "mode": "m"} for line in many])
+    found = metaeval(
+        marks_of({f"e{i}": 0.5 for i in range(70)}), [{**line, "mode": "m"} for line in many]
+    )
     assert (found.by, found.notices) == (
         ("mode",),
         ("No results by the column subject: it has 70 different values.",),
@@ -160,8 +189,12 @@ def test_an_answer_is_in_one_group():
 
 def test_a_labelled_answer_takes_little_memory():
     answers = 2_000
-    rows = [row(f"example-{i:06}", "m", i % 7, question_id=f"question-{i:06}") for i in range(answers)]
-    with Labels([{"example_id": f"example-{i:06}", "value": i % 5, "rater": "r"} for i in range(answers)]) as human:
+    rows = [
+        row(f"example-{i:06}", "m", i % 7, question_id=f"question-{i:06}") for i in range(answers)
+    ]
+    with Labels(
+        [{"example_id": f"example-{i:06}", "value": i % 5, "rater": "r"} for i in range(answers)]
+    ) as human:
         tracemalloc.start()
         try:
             held = join(human, read_answers(rows), "rating")
@@ -178,13 +211,22 @@ def test_answers_without_a_label_are_held_as_numbers_alone_and_count_as_before(
     choices: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     places = range(400)
-    examples = [Example(id=f"e{i}", question_id=f"q{i // 4}", question="Q?", answer="x" * (i % 31)) for i in places]
+    examples = [
+        Example(id=f"e{i}", question_id=f"q{i // 4}", question="Q?", answer="x" * (i % 31))
+        for i in places
+    ]
     about = [{"question_id": f"q{i // 4}", "system": "xyxz"[i % 4]} for i in places]
     rows = [row(f"e{i}", "m", i % 17 / 17, **about[i]) for i in places]
-    given = write_run(tmp_path / "run", examples, rows, {**manifest(), "metrics": {"m": {"bounds": [0, 1]}}})
-    labels: list[dict[str, Any]] = [{"example_id": f"e{10 * n}", "value": n % 3 / 2, "rater": "r"} for n in range(40)]
+    given = write_run(
+        tmp_path / "run", examples, rows, {**manifest(), "metrics": {"m": {"bounds": [0, 1]}}}
+    )
+    labels: list[dict[str, Any]] = [
+        {"example_id": f"e{10 * n}", "value": n % 3 / 2, "rater": "r"} for n in range(40)
+    ]
     if choices:
-        labels = [{"question_id": f"q{n}", "a": "z", "b": "y", "choice": "ab"[n % 2]} for n in range(40)]
+        labels = [
+            {"question_id": f"q{n}", "a": "z", "b": "y", "choice": "ab"[n % 2]} for n in range(40)
+        ]
     few = metaeval(given, labels)
     assert len(read_answers(given, named=lambda id, *_: id == "e300").answers) == 3 + 1
     monkeypatch.setattr("longmark.analysis.metaeval.labels.named_by", lambda _: lambda *_: True)

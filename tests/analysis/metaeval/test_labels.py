@@ -27,7 +27,10 @@ def ratings(values: list[Any]) -> list[Rating]:
 
 
 def test_a_file_of_ratings(tmp_path: Path):
-    path = written(tmp_path, "\ufeffExample ID;Label;Value;Rater;subject\n007;correct; 4.0 ;ann;law\n8;correct;;bo;\n")
+    path = written(
+        tmp_path,
+        "\ufeffExample ID;Label;Value;Rater;subject\n007;correct; 4.0 ;ann;law\n8;correct;;bo;\n",
+    )
     human = Labels(path)
     (one,) = human.select()
     assert (one.line, one.example_id, one.system, one.metric, one.value, one.rater) == (
@@ -38,34 +41,48 @@ def test_a_file_of_ratings(tmp_path: Path):
         4,
         "ann",
     )
-    assert (one.given, human.by, human.empty, human.choices) == ({"subject": "law"}, ("subject",), 1, False)
+    assert (one.given, human.by, human.empty, human.choices) == (
+        {"subject": "law"},
+        ("subject",),
+        1,
+        False,
+    )
 
 
 def test_a_file_of_choices_folds_case_and_maps_columns(tmp_path: Path):
     path = written(tmp_path, '{"q": 1, "a": "s1", "b": "s2", "verdict": " TIE "}\n', "human.jsonl")
     human = Labels(path, options=ColumnOptions(mapping={"question_id": "q", "choice": "verdict"}))
     (one,) = human.select()
-    assert (one.question_id, one.given, one.value, one.rater) == ("1", {"a": "s1", "b": "s2"}, "tie", "people")
+    assert (one.question_id, one.given, one.value, one.rater) == (
+        "1",
+        {"a": "s1", "b": "s2"},
+        "tie",
+        "people",
+    )
 
 
 def test_raters_whose_names_look_the_same_are_named() -> None:
     """A small letter, a wide one, a Cyrillic one; bo stands alone."""
     names = ["ann", "Ann", "ａnn", "\u0430nn", "bo"]
-    human = Labels([{"example_id": str(i), "value": 1, "rater": name} for i, name in enumerate(names)])
+    human = Labels(
+        [{"example_id": str(i), "value": 1, "rater": name} for i, name in enumerate(names)]
+    )
     same = " and ".join(map(ascii, names[:4]))
     assert human.notices == [f"The raters {same} in human look the same and count as 4 people."]
 
 
 def test_raters_may_have_a_column_each_with_words_for_an_empty_cell(tmp_path: Path):
     human = Labels(
-        written(tmp_path, "example_id,ann,bo\n7,4,NA\n8,n/a,2\n9,#N/A,\n"), options=ColumnOptions(raters=["ann", "bo"])
+        written(tmp_path, "example_id,ann,bo\n7,4,NA\n8,n/a,2\n9,#N/A,\n"),
+        options=ColumnOptions(raters=["ann", "bo"]),
     )
     assert [(one.line, one.example_id, one.rater, one.value) for one in human.select()] == [
         (2, "7", "ann", 4.0), (3, "8", "bo", 2.0),
     ]  # fmt: skip
     assert human.empty == 4
     choices = Labels(
-        written(tmp_path, "question_id,a,b,ann,bo\nq,s,t,a,tie\n"), options=ColumnOptions(raters=["ann", "bo"])
+        written(tmp_path, "question_id,a,b,ann,bo\nq,s,t,a,tie\n"),
+        options=ColumnOptions(raters=["ann", "bo"]),
     ).select()
     assert [(one.rater, one.value) for one in choices] == [("ann", "a"), ("bo", "tie")]
 
@@ -74,14 +91,26 @@ def test_columns_of_raters_that_cannot_be_read_are_refused(tmp_path: Path):
     with pytest.raises(UserError, match=r"or the columns of several raters with --raters COLUMN,…"):
         Labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"), options=ColumnOptions(mapping={}))
     with pytest.raises(UnknownName, match="unknown column in --raters: bob"):
-        Labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"), options=ColumnOptions(raters=["bob"]))
-    with pytest.raises(UserError, match="a column value and a column for each rater; omit --raters"):
-        Labels(written(tmp_path, "example_id,value,bo\n7,4,5\n"), options=ColumnOptions(raters=["bo"]))
+        Labels(
+            written(tmp_path, "example_id,ann,bo\n7,4,5\n"), options=ColumnOptions(raters=["bob"])
+        )
+    with pytest.raises(
+        UserError, match="a column value and a column for each rater; omit --raters"
+    ):
+        Labels(
+            written(tmp_path, "example_id,value,bo\n7,4,5\n"), options=ColumnOptions(raters=["bo"])
+        )
 
 
 def test_graded_preferences_are_choices_with_a_grade(tmp_path: Path):
-    human = Labels(written(tmp_path, "question_id,a,b,choice\n1,s,t,-2\n2,s,t,0\n3,s,t,1.5\n4,s,t,NA\n"))
-    assert [(one.label, one.score) for one in human.select()] == [("a", -2.0), ("tie", 0.0), ("b", 1.5)]
+    human = Labels(
+        written(tmp_path, "question_id,a,b,choice\n1,s,t,-2\n2,s,t,0\n3,s,t,1.5\n4,s,t,NA\n")
+    )
+    assert [(one.label, one.score) for one in human.select()] == [
+        ("a", -2.0),
+        ("tie", 0.0),
+        ("b", 1.5),
+    ]
     assert human.empty == 1
 
 
@@ -93,7 +122,10 @@ def test_graded_preferences_are_choices_with_a_grade(tmp_path: Path):
             'human.csv:2: choice: expected a, b or tie, or a number .* found "A\\+"',
         ),
         ("question_id,a,b,choice\nq,s,s,a\n", 'a and b are both "s"'),
-        ("question_id,a,b,choice\nq,s,t,a\nq,s,t,b\n", '"s" or "t" already has a label .preference. in line 2'),
+        (
+            "question_id,a,b,choice\nq,s,t,a\nq,s,t,b\n",
+            '"s" or "t" already has a label .preference. in line 2',
+        ),
         ('example_id,value\ne1,"0,5"\n', "decimal comma; write 0.5"),
         ("example_id,value\ne1,1e400\n", "too large for a rating"),
         ("example_id,value\ne1,-1e60\n", "60 is too large for a rating"),

@@ -12,7 +12,14 @@ SHAPES = {
     "equal": [0.25],
     "one value": [1],
 }
-SIZES = {"alone": [1] * 24, "equal": [3] * 8, "unequal": [1, 2, 3] * 6, "few": [1, 1, 12], "five": [1] * 5, "one": [1]}
+SIZES = {
+    "alone": [1] * 24,
+    "equal": [3] * 8,
+    "unequal": [1, 2, 3] * 6,
+    "few": [1, 1, 12],
+    "five": [1] * 5,
+    "one": [1],
+}
 
 
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)

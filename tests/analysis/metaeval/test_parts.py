@@ -30,7 +30,9 @@ def test_pairs_of_metrics_have_a_p_or_a_reason_and_never_a_p_of_zero():
 
 def test_an_axis_says_that_lower_is_better(tmp_path):
     values = [0.1 * i for i in range(9)]
-    run = run_of(tmp_path / "run", {"s": {RELEVANCE: values, CORRECTNESS: [1 - value for value in values]}})
+    run = run_of(
+        tmp_path / "run", {"s": {RELEVANCE: values, CORRECTNESS: [1 - value for value in values]}}
+    )
     human = [{"example_id": f"s-{i}", "value": [1, 2, 2, 3, 3, 5, 4, 5, 4][i]} for i in range(9)]
     found = metaeval(run, human, lower=[CORRECTNESS])
     (section,) = [one for one in sections(found) if one.title == "Correlation with human ratings"]

@@ -65,7 +65,9 @@ def test_accuracy_with_and_without_ties_by_hand():
     assert part_of(found).metrics[0].unscored == {"unparsable": 1}
     usual = accuracy(found, "always the most frequent choice (a)")
     assert (usual.accuracy.value, usual.accuracy.n) == (0.5, 6)
-    fine = accuracy(metaeval(rows_of("m", values), human(["a", "a", "b", "tie", "b", "a"]), round=3), "m")
+    fine = accuracy(
+        metaeval(rows_of("m", values), human(["a", "a", "b", "tie", "b", "a"]), round=3), "m"
+    )
     assert (counted(fine.ties), fine.accuracy.value) == (1, 0.6)
 
 
@@ -78,14 +80,26 @@ def test_lower_is_better_turns_the_choice(tmp_path: Path):
 
 
 def test_the_longer_answer_is_a_baseline_where_answers_are_known(tmp_path: Path):
-    texts = {"x0": "long answer", "y0": "short", "x1": "same", "y1": "four", "x2": "no", "y2": "longer"}
-    examples = [Example(id=name, question="q", question_id=f"q{name[1]}", answer=text) for name, text in texts.items()]
+    texts = {
+        "x0": "long answer",
+        "y0": "short",
+        "x1": "same",
+        "y1": "four",
+        "x2": "no",
+        "y2": "longer",
+    }
+    examples = [
+        Example(id=name, question="q", question_id=f"q{name[1]}", answer=text)
+        for name, text in texts.items()
+    ]
     rows = rows_of("m", [(1, 0), (1, 0), (1, 0)])
     run = write_run(tmp_path / "run", examples, rows, manifest())
     found = metaeval(run, human(["a", "tie", "a"]))
     assert accuracy(found, LONGER).choices == ("a", "tie", "b")
     assert accuracy(found, LONGER).accuracy.value == pytest.approx(2 / 3)
-    assert LONGER not in [a.metric for a in part_of(metaeval(rows, human(["a", "tie", "a"]))).metrics]
+    assert LONGER not in [
+        a.metric for a in part_of(metaeval(rows, human(["a", "tie", "a"]))).metrics
+    ]
 
 
 def test_the_difference_of_two_metrics_is_tested_by_signs_of_right_and_wrong():
@@ -105,7 +119,11 @@ def test_the_difference_of_two_metrics_is_tested_by_signs_of_right_and_wrong():
 
 
 def test_several_pairs_of_a_question_are_resampled_together():
-    rows = [row(f"{s}{q}", "m", float(v), question_id=f"q{q}", system=s) for q in range(6) for v, s in enumerate("xyz")]
+    rows = [
+        row(f"{s}{q}", "m", float(v), question_id=f"q{q}", system=s)
+        for q in range(6)
+        for v, s in enumerate("xyz")
+    ]
     said = [
         {"question_id": f"q{q}", "a": a, "b": b, "choice": "b" if q % 2 else "a"}
         for q in range(6)
@@ -128,7 +146,9 @@ def test_raters_and_the_order_they_saw():
     ]
     found = part_of(metaeval(rows_of("m", [(1, 0), (1, 0)]), said))
     whole, r, s = found.positions
-    assert [(p.rater, counted(p.first), p.first.n, p.same.n, counted(p.same)) for p in (whole, r, s)] == [
+    assert [
+        (p.rater, counted(p.first), p.first.n, p.same.n, counted(p.same)) for p in (whole, r, s)
+    ] == [
         ("all raters", 3, 4, 2, 1),
         ("r", 3, 4, 2, 1),
         ("s", 0, 0, 0, 0),
@@ -146,14 +166,18 @@ def test_pairs_without_a_majority_are_left_out_and_counted():
 @settings(max_examples=40)
 @given(
     st.lists(
-        st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from(["a", "b", "tie"])), min_size=1, max_size=12
+        st.tuples(st.integers(0, 4), st.integers(0, 4), st.sampled_from(["a", "b", "tie"])),
+        min_size=1,
+        max_size=12,
     )
 )
 def test_turning_all_pairs_round_changes_no_accuracy(items: list[tuple[int, int, str]]):
     turned = {"a": "b", "b": "a", "tie": "tie"}
     rows = rows_of("m", [(float(x), float(y)) for x, y, _ in items])
     said = human([choice for _, _, choice in items])
-    other = [{**line, "a": line["b"], "b": line["a"], "choice": turned[line["choice"]]} for line in said]
+    other = [
+        {**line, "a": line["b"], "b": line["a"], "choice": turned[line["choice"]]} for line in said
+    ]
     one, two = accuracy(metaeval(rows, said), "m"), accuracy(metaeval(rows, other), "m")
     assert (one.accuracy, one.without_ties, one.decided, one.ties) == (
         two.accuracy,
@@ -169,7 +193,12 @@ def test_a_person_against_the_others_by_hand():
     # against {1, 1}: wrong. The next six are right: 6 of 7. The fourth item has one vote and no others.
     votes = [[1, 1, 0], [0, 0, 0], [1, 1, 1], [1]]
     items = [[Vote(str(i), str(v), float(v)) for i, v in enumerate(each)] for each in votes]
-    found = agreement(RatedItems(items, numeric=True), {"m": np.array([0.5, 0.1, 0.9, 0.9])}, {}, MetaevalOptions())
+    found = agreement(
+        RatedItems(items, numeric=True),
+        {"m": np.array([0.5, 0.1, 0.9, 0.9])},
+        {},
+        MetaevalOptions(),
+    )
     assert (found.raters, found.items, found.rated_twice) == (3, 4, 3)
     person, metric = found.ceilings
     assert person.name == RATER
@@ -186,7 +215,11 @@ def test_a_person_against_the_others_by_hand():
     assert (metric.agrees, metric.ratings, metric.items) == (None, 9, 3)
     # Pairs that agree: 1/3, 1, 1.
     assert found.coefficients[0].value == pytest.approx(7 / 9)
-    assert [(r.name, r.ratings, r.with_others) for r in found.by_rater] == [("0", 4, 2), ("1", 3, 2), ("2", 3, 3)]
+    assert [(r.name, r.ratings, r.with_others) for r in found.by_rater] == [
+        ("0", 4, 2),
+        ("1", 3, 2),
+        ("2", 3, 3),
+    ]
 
 
 def test_the_ceiling_is_over_items_with_rows():
@@ -203,7 +236,9 @@ def test_the_ceiling_is_over_items_with_rows():
     assert [(one.ratings, one.items) for one in (person, metric)] == [(6, 3), (4, 2)]
     assert (found.rated_twice, found.coefficients[0].n) == (4, 4)
     assert [one.ratings for one in found.by_rater] == [4, 4]
-    none = agreement(RatedItems(items[:2], numeric=True, rows=[False, False]), {}, {}, MetaevalOptions())
+    none = agreement(
+        RatedItems(items[:2], numeric=True, rows=[False, False]), {}, {}, MetaevalOptions()
+    )
     assert (none.ceilings, none.rated_twice) == ((), 2)
 
 
@@ -227,12 +262,16 @@ def test_the_ceiling_of_ratings_and_of_choices_leaves_out_what_has_no_rows():
 
 def test_pairs_without_a_majority_are_counted_beside_the_results():
     apart = [{**one, "rater": "s", "choice": "b"} for one in human(["a", "a"])]
-    found = metaeval(rows_of("m", [(1, 0), (None, 0), (1, 0), (None, 0)]), [*human(["a", "a", "a", "a"]), *apart])
+    found = metaeval(
+        rows_of("m", [(1, 0), (None, 0), (1, 0), (None, 0)]), [*human(["a", "a", "a", "a"]), *apart]
+    )
     page = document(found)
     assert page.title == "Metrics against human choices"
     assert "4 compared pairs; rows of rows; human choices from human" in page.lede
     summary = page.sections[0]
-    assert summary.says.startswith("4 pairs with human choices and rows. Excluded: 2 pairs without a majority.")
+    assert summary.says.startswith(
+        "4 pairs with human choices and rows. Excluded: 2 pairs without a majority."
+    )
     first, *_, usual = summary.tables[0].rows
     assert (first[0], first[2].n, first[2].missing) == ("m", 1, 1)
     assert (usual[1], usual[-1]) == (None, "baseline")
@@ -244,7 +283,9 @@ def test_pairs_without_a_majority_are_counted_beside_the_results():
 def test_one_rater_has_no_ceiling():
     found = agreement(RatedItems([[Vote("x", "a", None)]] * 5), {}, {}, MetaevalOptions())
     assert (found.reason, found.ceilings, found.coefficients) == ("there is one rater only", (), ())
-    apart = agreement(RatedItems([[Vote(str(i), "a", None)] for i in range(5)]), {}, {}, MetaevalOptions())
+    apart = agreement(
+        RatedItems([[Vote(str(i), "a", None)] for i in range(5)]), {}, {}, MetaevalOptions()
+    )
     assert apart.reason == "no answer has ratings of two raters"
 
 
@@ -253,12 +294,18 @@ def test_three_systems_have_an_order_by_raters_and_by_metrics():
     worth = {"x": 0.8, "y": 0.5, "z": 0.2}
     rows, choices = [], []
     for q in range(30):
-        scores = {system: float(np.clip(worth[system] + random.normal(0, 0.4), 0, 1)) for system in worth}
-        rows += [row(f"{s}{q}", "m", score, question_id=f"q{q}", system=s) for s, score in scores.items()]
+        scores = {
+            system: float(np.clip(worth[system] + random.normal(0, 0.4), 0, 1)) for system in worth
+        }
+        rows += [
+            row(f"{s}{q}", "m", score, question_id=f"q{q}", system=s) for s, score in scores.items()
+        ]
         for a, b in (("x", "y"), ("y", "z"), ("x", "z")):
             for rater in ("ann", "bo"):
                 choice = "a" if random.random() < 0.5 + (worth[a] - worth[b]) / 2 else "b"
-                choices.append({"question_id": f"q{q}", "a": a, "b": b, "choice": choice, "rater": rater})
+                choices.append(
+                    {"question_id": f"q{q}", "a": a, "b": b, "choice": choice, "rater": rater}
+                )
     found = metaeval(rows, choices)
     part = part_of(found)
     (by, people), (metric, scored) = part.strengths
@@ -276,7 +323,9 @@ def test_three_systems_have_an_order_by_raters_and_by_metrics():
 
 
 def test_two_systems_have_no_table_of_strengths():
-    assert part_of(metaeval(rows_of("m", [(0.9, 0.1)] * 3), human(["a", "b", "tie"]))).strengths == ()
+    assert (
+        part_of(metaeval(rows_of("m", [(0.9, 0.1)] * 3), human(["a", "b", "tie"]))).strengths == ()
+    )
 
 
 def test_a_metric_is_above_the_baselines_by_its_paired_difference_over_all_metrics():
@@ -291,7 +340,10 @@ def test_a_metric_is_above_the_baselines_by_its_paired_difference_over_all_metri
     def conclusions(others: int) -> dict[str, str]:
         rows = rows_of("fair", right_on(12)) + rows_of("good", right_on(18))
         for i in range(others):
-            rows += rows_of(f"noise{i}", [(0.9, 0.1) if (q * (i + 3)) % 7 < 4 else (0.1, 0.9) for q in range(40)])
+            rows += rows_of(
+                f"noise{i}",
+                [(0.9, 0.1) if (q * (i + 3)) % 7 < 4 else (0.1, 0.9) for q in range(40)],
+            )
         found = metaeval(rows, human(people))
         return {str(line[0]): str(line[-1]) for line in document(found).sections[0].tables[0].rows}
 
@@ -307,8 +359,16 @@ def test_a_metric_is_above_the_baselines_by_its_paired_difference_over_all_metri
 def test_the_majority_of_the_others_is_that_of_each_vote_left_out():
     chance = np.random.default_rng(2)
     for _ in range(200):
-        votes = [Vote(str(i), str(name), None) for i, name in enumerate(chance.integers(0, 4, chance.integers(2, 9)))]
-        naive = [plurality(vote.name for j, vote in enumerate(votes) if j != i) for i in range(len(votes))]
+        votes = [
+            Vote(str(i), str(name), None)
+            for i, name in enumerate(chance.integers(0, 4, chance.integers(2, 9)))
+        ]
+        naive = [
+            plurality(vote.name for j, vote in enumerate(votes) if j != i)
+            for i in range(len(votes))
+        ]
         assert most_of_others(votes) == naive
-    many = [Vote(str(i), str(i % 5), None) for i in range(30_000)]  # every other vote of every vote: 9 x 10^8
+    many = [
+        Vote(str(i), str(i % 5), None) for i in range(30_000)
+    ]  # every other vote of every vote: 9 x 10^8
     assert len(most_of_others(many)) == 30_000

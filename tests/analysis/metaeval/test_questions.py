@@ -28,7 +28,9 @@ def ratings(values: np.ndarray, said: np.ndarray, copies: int) -> RatingLabel:
         for s in range(copies)
     ]
     people: list[dict[str, Any]] = [
-        {"example_id": f"{q}/{s}", "value": float(value)} for q, value in enumerate(said) for s in range(copies)
+        {"example_id": f"{q}/{s}", "value": float(value)}
+        for q, value in enumerate(said)
+        for s in range(copies)
     ]
     part = metaeval(rows, people).labels[0]
     assert isinstance(part, RatingLabel)
@@ -60,7 +62,9 @@ def test_copies_of_an_answer_tell_no_more():
     assert y.calibration is not None
     assert width(y.auc.low, y.auc.high) == pytest.approx(width(x.auc.low, x.auc.high), rel=0.03)
     for narrow, wide in zip(x.classes.classes, y.classes.classes, strict=True):
-        assert width(wide.mean.low, wide.mean.high) == pytest.approx(width(narrow.mean.low, narrow.mean.high), rel=0.1)
+        assert width(wide.mean.low, wide.mean.high) == pytest.approx(
+            width(narrow.mean.low, narrow.mean.high), rel=0.1
+        )
     for few, many in zip(x.calibration.bins, y.calibration.bins, strict=True):
         assert (many.questions, many.yes.n) == (few.yes.n, 6 * few.yes.n)
         if few.yes.n > 1:
@@ -76,10 +80,18 @@ def test_the_tables_say_how_many_questions_there_are():
         for s in "xyz"
         for metric in ("m", "k")
     ]
-    people = [{"example_id": f"{q}/{s}", "value": v} for q, v in enumerate(said.tolist()) for s in "xyz"]
-    tables = {table.name: table for section in sections(metaeval(rows, people)) for table in section.tables}
+    people = [
+        {"example_id": f"{q}/{s}", "value": v} for q, v in enumerate(said.tolist()) for s in "xyz"
+    ]
+    tables = {
+        table.name: table
+        for section in sections(metaeval(rows, people))
+        for table in section.tables
+    }
     for name in ("correlation", "differences", "auc", "auc_differences"):
-        assert {c.clusters for cells in tables[name].rows for c in cells if isinstance(c, Estimate)} == {30}, name
+        assert {
+            c.clusters for cells in tables[name].rows for c in cells if isinstance(c, Estimate)
+        } == {30}, name
         assert "question" in tables[name].note, name
 
 
@@ -96,7 +108,11 @@ def test_delongs_variance_over_questions_is_obuchowskis():
         up[name] += psi[place].mean() - value
     for place, name in enumerate(names[yes == 0]):
         down[name] += psi[:, place].mean() - value
-    with_yes, with_no, groups = len(set(names[yes == 1])), len(set(names[yes == 0])), len(set(names))
+    with_yes, with_no, groups = (
+        len(set(names[yes == 1])),
+        len(set(names[yes == 0])),
+        len(set(names)),
+    )
     s10 = with_yes / ((with_yes - 1) * m) * (up**2).sum()
     s01 = with_no / ((with_no - 1) * n) * (down**2).sum()
     s11 = groups / (groups - 1) * (up * down).sum()
@@ -115,7 +131,10 @@ def test_an_auc_without_enough_questions_says_so():
     yes = np.array([1.0, 0] * 6)
     found = auc(np.arange(12.0), yes, 0.95, ["a"] * 6 + ["b"] * 6)
     assert found.low is None
-    assert found.reason == "an interval needs answers to at least 5 questions, with yes and with no to two of them each"
+    assert (
+        found.reason
+        == "an interval needs answers to at least 5 questions, with yes and with no to two of them each"
+    )
 
 
 def test_the_test_of_two_aucs_keeps_its_level_where_answers_hang_together():
@@ -145,9 +164,18 @@ def test_shares_of_pairs_of_one_question_are_wider():
     for question in range(10):
         for side in "abcd":
             value = 0.5 if question < 5 else float("abcd".index(side))
-            rows.append(row(f"{question}{side}", "m", value, question_id=f"q{question}", system=side))
+            rows.append(
+                row(f"{question}{side}", "m", value, question_id=f"q{question}", system=side)
+            )
         for a, b in ("ab", "ac", "ad", "bc", "bd", "cd"):
-            said.append({"question_id": f"q{question}", "a": a, "b": b, "choice": "a" if question % 2 else "b"})
+            said.append(
+                {
+                    "question_id": f"q{question}",
+                    "a": a,
+                    "b": b,
+                    "choice": "a" if question % 2 else "b",
+                }
+            )
     part = metaeval(rows, said).labels[0]
     assert isinstance(part, ChoiceLabel)
     ties = part.metrics[0].ties
@@ -155,7 +183,9 @@ def test_shares_of_pairs_of_one_question_are_wider():
     z = NormalDist().inv_cdf(0.975)
     assert width(ties.low, ties.high) > 2 * z * math.sqrt(0.25 / 14)
     position = part.positions[0]
-    assert width(position.first.low, position.first.high) == pytest.approx(width(ties.low, ties.high))
+    assert width(position.first.low, position.first.high) == pytest.approx(
+        width(ties.low, ties.high)
+    )
 
 
 def test_a_label_of_two_values_has_one_alpha():
@@ -169,7 +199,11 @@ def test_a_label_of_two_values_has_one_alpha():
             for rater in "xyz"
         ]
         part = metaeval(rows, said).labels[0]
-        return [a.scale for a in part.agreement.coefficients if a.coefficient == "Krippendorff's alpha" and a.scale]
+        return [
+            a.scale
+            for a in part.agreement.coefficients
+            if a.coefficient == "Krippendorff's alpha" and a.scale
+        ]
 
     assert scales(2) == ["nominal"]
     assert scales(4) == ["nominal", "ordinal", "interval"]

@@ -70,7 +70,11 @@ def test_correlation_is_with_the_mean_of_people_and_turned_where_lower_is_better
     means = [(said[2 * i]["value"] + said[2 * i + 1]["value"]) / 2 for i in range(30)]  # type: ignore[operator]
     first, second = part.metrics
     kept = [i for i in range(30) if i != 3]
-    for kind, oracle in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr), ("kendall", stats.kendalltau)):
+    for kind, oracle in (
+        ("pearson", stats.pearsonr),
+        ("spearman", stats.spearmanr),
+        ("kendall", stats.kendalltau),
+    ):
         expected = oracle([good[i] for i in kept], [means[i] for i in kept]).statistic
         assert getattr(first, kind).value == pytest.approx(expected)
         assert getattr(second, kind).value == pytest.approx(-oracle(bad, means).statistic)
@@ -87,7 +91,10 @@ def test_correlation_is_with_the_mean_of_people_and_turned_where_lower_is_better
 def test_lower_can_be_said_where_no_run_says_it():
     rows = rows_of("rate", [0.9, 0.5, 0.4, 0.3, 0.2, 0.1])
     said = human([1, 2, 3, 4, 5, 6])
-    assert [rhos(label(metaeval(rows, said))), rhos(label(metaeval(rows, said, lower=["rate"])))] == [[-1], [1]]
+    assert [
+        rhos(label(metaeval(rows, said))),
+        rhos(label(metaeval(rows, said, lower=["rate"]))),
+    ] == [[-1], [1]]
 
 
 def test_classes_by_hand():
@@ -101,10 +108,18 @@ def test_classes_by_hand():
     each = classes_of(part)
     assert [each.error, each.right] == [pytest.approx(0.22), pytest.approx(0.6)]
     assert [c.name for c in each.classes] == ["wrong", "partly", "right"]
-    assert [c.error for c in each.classes] == [pytest.approx(0.3), pytest.approx(0.1), pytest.approx(0.2)]
+    assert [c.error for c in each.classes] == [
+        pytest.approx(0.3),
+        pytest.approx(0.1),
+        pytest.approx(0.2),
+    ]
     assert [c.nearest for c in each.classes] == [(1, 1, 0), (0, 1, 0), (0, 1, 1)]
     assert [c.auc for c in each.classes] == [None, pytest.approx(5 / 6), pytest.approx(1)]
-    assert [c.mean.value for c in each.classes] == [pytest.approx(0.3), pytest.approx(0.4), pytest.approx(0.8)]
+    assert [c.mean.value for c in each.classes] == [
+        pytest.approx(0.3),
+        pytest.approx(0.4),
+        pytest.approx(0.8),
+    ]
 
 
 def test_categories_without_an_order_have_means_and_no_error():
@@ -112,7 +127,9 @@ def test_categories_without_an_order_have_means_and_no_error():
     found = metaeval(rows, human(["x", "x", "y", "y"]))
     part = label(found)
     (summary,) = sections(found)[0].tables
-    why = "no correlation: the classes (x, y) have no order, so there is no AUC either; give it with "
+    why = (
+        "no correlation: the classes (x, y) have no order, so there is no AUC either; give it with "
+    )
     why += "--order rating=LOWEST,…,HIGHEST"
     assert [(line[0], line[2].n, line[-1]) for line in summary.rows] == [("m", 4, why)]
     assert (rhos(part), part.differences, part.powered) == ([], (), ())
@@ -131,21 +148,33 @@ def test_categories_without_an_order_have_means_and_no_error():
         ([-0.001, 1], "-0.001, 1"),
     ],
 )
-def test_classes_are_shown_with_no_more_decimals_than_tell_them_apart(values: list[float], expected: str):
+def test_classes_are_shown_with_no_more_decimals_than_tell_them_apart(
+    values: list[float], expected: str
+):
     found = metaeval(rows_of("m", [0.1 * i for i in range(len(values))]), human(values))
     (section,) = [one for one in sections(found) if one.title == "Error by class"]
     names = expected.split(", ")
     assert [line[1] for line in section.tables[0].rows] == names
-    assert classes_of(label(found)).classes[1].name == repr(values[1]).removesuffix(".0")  # the full one stays the key
+    assert classes_of(label(found)).classes[1].name == repr(values[1]).removesuffix(
+        ".0"
+    )  # the full one stays the key
 
 
 def test_classes_that_are_shown_short_count_the_nearest(tmp_path: Path):
-    run = run_of(tmp_path / "run", rows_of("m", [1.0, 1.4, 2.0]), {"m": {"bounds": [1, 2], "higher_is_better": True}})
+    run = run_of(
+        tmp_path / "run",
+        rows_of("m", [1.0, 1.4, 2.0]),
+        {"m": {"bounds": [1, 2], "higher_is_better": True}},
+    )
     found = metaeval(run, human([1, 4 / 3, 2]))
     (section,) = [one for one in sections(found) if one.title == "Error by class"]
     confusion = section.tables[2]
     assert [column.name for column in confusion.columns][2:] == ["1", "1.33", "2"]
-    assert [line[1:] for line in confusion.rows] == [("1", 1, 0, 0), ("1.33", 0, 1, 0), ("2", 0, 0, 1)]
+    assert [line[1:] for line in confusion.rows] == [
+        ("1", 1, 0, 0),
+        ("1.33", 0, 1, 0),
+        ("2", 0, 0, 1),
+    ]
     shown = drawn(section.figures)
     assert ">1.33<" in shown
     assert ">1.333" not in shown
@@ -175,17 +204,30 @@ def test_a_class_is_that_of_the_majority():
         (MetricFacts(0, 1, True), [np.nan], (0, 1), None),
     ],
 )
-def test_what_is_on_a_labels_scale(facts: MetricFacts, values: list[float], ends: Any, expected: list[float] | None):
+def test_what_is_on_a_labels_scale(
+    facts: MetricFacts, values: list[float], ends: Any, expected: list[float] | None
+):
     found = on_scale(np.array(values, dtype=float), facts, *ends)
     assert found is None if expected is None else list(found) == expected  # type: ignore[arg-type]
 
 
 def test_groups_and_their_order():
     rows = rows_of("m", [1, 2, 3, 3, 2, 1])
-    said = [{**line, "mode": "up" if i < 3 else "down"} for i, line in enumerate(human([1, 2, 4, 1, 2, 4]))]
+    said = [
+        {**line, "mode": "up" if i < 3 else "down"}
+        for i, line in enumerate(human([1, 2, 4, 1, 2, 4]))
+    ]
     part = label(metaeval(rows, said))
-    assert [(g.column, g.group, g.estimate.value) for g in part.groups] == [("mode", "down", -1), ("mode", "up", 1)]
-    assert label(metaeval(rows, [{**line, "field": "f"} for line in said], by=["field"])).groups[0].group == "f"
+    assert [(g.column, g.group, g.estimate.value) for g in part.groups] == [
+        ("mode", "down", -1),
+        ("mode", "up", 1),
+    ]
+    assert (
+        label(metaeval(rows, [{**line, "field": "f"} for line in said], by=["field"]))
+        .groups[0]
+        .group
+        == "f"
+    )
 
 
 def test_within_questions_and_over_systems_by_hand():
@@ -194,9 +236,15 @@ def test_within_questions_and_over_systems_by_hand():
     people = {1: [1, 2, 3], 2: [4, 5, 6]}
     metric = {1: [11.0, 12.0, 13.0], 2: [3.0, 2.0, 1.0]}
     rows = [
-        row(f"{q}{s}", "m", metric[q][i], question_id=f"q{q}", system=s) for q in (1, 2) for i, s in enumerate("xyz")
+        row(f"{q}{s}", "m", metric[q][i], question_id=f"q{q}", system=s)
+        for q in (1, 2)
+        for i, s in enumerate("xyz")
     ]
-    said = [{"example_id": f"{q}{s}", "value": people[q][i]} for q in (1, 2) for i, s in enumerate("xyz")]
+    said = [
+        {"example_id": f"{q}{s}", "value": people[q][i]}
+        for q in (1, 2)
+        for i, s in enumerate("xyz")
+    ]
     (found,) = label(metaeval(rows, said)).metrics
     assert found.within is not None
     assert found.systems is not None
@@ -226,15 +274,21 @@ def test_several_answers_of_a_system_to_a_question_count_as_their_mean():
         for i, s in enumerate("xyz")
     ]
     mean_ratings = [
-        {"example_id": f"{q}{s}", "value": float(ratings[q, i].mean())} for q in range(8) for i, s in enumerate("xyz")
+        {"example_id": f"{q}{s}", "value": float(ratings[q, i].mean())}
+        for q in range(8)
+        for i, s in enumerate("xyz")
     ]
-    ((two,), (one,)) = (label(metaeval(*each)).metrics for each in ((several, given), (averaged, mean_ratings)))
+    ((two,), (one,)) = (
+        label(metaeval(*each)).metrics for each in ((several, given), (averaged, mean_ratings))
+    )
     assert two.soft is not None
     assert one.soft is not None
     assert two.soft.value == pytest.approx(one.soft.value, abs=1e-12)
     # an answer without a score is in neither mean: the pair of means is of the same answers
     silent = [
-        replace(line, score=None, status="unparsable", reason="no score") if line.example_id == "0x1" else line
+        replace(line, score=None, status="unparsable", reason="no score")
+        if line.example_id == "0x1"
+        else line
         for line in several
     ]
     (gone,) = label(metaeval(silent, given)).metrics
@@ -247,7 +301,11 @@ def test_several_answers_of_a_system_to_a_question_count_as_their_mean():
 
 def test_soft_pairwise_accuracy_of_equal_scores_is_the_same_whichever_system_comes_first():
     def soft(order: str) -> float | None:
-        rows = [row(f"{q}{s}", "m", 5.0, question_id=f"q{q}", system=s) for q in range(30) for s in order]
+        rows = [
+            row(f"{q}{s}", "m", 5.0, question_id=f"q{q}", system=s)
+            for q in range(30)
+            for s in order
+        ]
         said = [
             {"example_id": f"{q}{s}", "value": {"x": 5, "y": 4, "z": 3}[s] - (q + len(s)) % 2}
             for q in range(30)
@@ -275,7 +333,10 @@ def test_the_mean_over_all_answers_is_that_of_the_statistics():
 def test_a_constant_metric_and_few_answers_have_reasons_and_no_figures():
     part = label(metaeval(rows_of("m", [0.5] * 8) + rows_of("k", [None] * 8), human([1, 0] * 4)))
     reasons = [each.spearman.reason for each in part.metrics if each.spearman is not None]
-    assert reasons == ["all values of a column are equal", "a correlation needs at least 3 pairs; found 0"]
+    assert reasons == [
+        "all values of a column are equal",
+        "a correlation needs at least 3 pairs; found 0",
+    ]
     assert part.metrics[1].calibration is not None
     assert part.metrics[1].calibration.reason == "the metric is not on the scale from 0 to 1"
     assert [m.unscored for m in part.metrics] == [{}, {"unparsable": 8}]
@@ -291,12 +352,16 @@ def test_arguments_out_of_range():
         metaeval(rows, said, round=99)
     with pytest.raises(UnknownName, match="unknown label in --order: x"):
         metaeval(rows, said, order={"x": ["a", "b"]})
-    with pytest.raises(UnknownName, match=r"unknown option of metaeval: ordre\. Did you mean order"):
+    with pytest.raises(
+        UnknownName, match=r"unknown option of metaeval: ordre\. Did you mean order"
+    ):
         metaeval(rows, said, ordre={})
 
 
 def test_the_same_seed_gives_the_same_result():
     chance = random.Random(9)
     rows = rows_of("m", [chance.random() for _ in range(40)])
-    said = [line for r in "xyz" for line in human([chance.randint(1, 4) for _ in range(40)], rater=r)]
+    said = [
+        line for r in "xyz" for line in human([chance.randint(1, 4) for _ in range(40)], rater=r)
+    ]
     assert metaeval(rows, said, seed=3) == metaeval(rows, said, seed=3)

@@ -24,7 +24,9 @@ DATA = Path(__file__).parents[4] / "shared" / "data"
 
 
 def needs(name: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(not (DATA / name).is_dir(), reason=f"the shared data are not here: shared/data/{name}")
+    return pytest.mark.skipif(
+        not (DATA / name).is_dir(), reason=f"the shared data are not here: shared/data/{name}"
+    )
 
 
 def choices(found: Any) -> ChoiceLabel:
@@ -47,12 +49,24 @@ def test_the_longer_answer_on_six_hundred_expert_preferences(tmp_path: Path):
         name = item["id"]
         for side in "ab":
             text = item[f"response_{side}"]
-            examples.append(Example(id=name + side, question_id=name, question=item["question"], answer=text))
+            examples.append(
+                Example(id=name + side, question_id=name, question=item["question"], answer=text)
+            )
             known = set(item["reference"])
             recall = len(known & set(text)) / len(known)
-            rows.append(row(name + side, "characters.recall", recall, question_id=name, system=side))
+            rows.append(
+                row(name + side, "characters.recall", recall, question_id=name, system=side)
+            )
         choice = {"response_a": "a", "response_b": "b", "same": "tie"}[item["label"]]
-        said.append({"question_id": name, "a": "a", "b": "b", "choice": choice, "mode": item["compare_type"]})
+        said.append(
+            {
+                "question_id": name,
+                "a": "a",
+                "b": "b",
+                "choice": choice,
+                "mode": item["compare_type"],
+            }
+        )
         a, b = len(item["response_a"].strip()), len(item["response_b"].strip())
         by_hand.append((choice, "tie" if a == b else "a" if a > b else "b", item["compare_type"]))
     run = write_run(tmp_path / "run", examples, rows, manifest())
@@ -84,7 +98,8 @@ def test_a_judge_of_llmbar_as_a_metric_and_as_a_rater_in_both_orders():
         for metric in ("swap = False", "swap = True"):
             winner = item["results"][0][metric]["winner"]
             rows += [
-                row(f"{name}-{side}", metric, float(winner == side), question_id=name, system=side) for side in "12"
+                row(f"{name}-{side}", metric, float(winner == side), question_id=name, system=side)
+                for side in "12"
             ]
         gold.append(
             {
@@ -95,12 +110,26 @@ def test_a_judge_of_llmbar_as_a_metric_and_as_a_rater_in_both_orders():
                 "rater": "people",
             }
         )
-        first, second = (item["results"][0][swap]["winner"] for swap in ("swap = False", "swap = True"))
-        shown.append(
-            {"question_id": name, "a": "1", "b": "2", "choice": "a" if first == "1" else "b", "rater": "judge"}
+        first, second = (
+            item["results"][0][swap]["winner"] for swap in ("swap = False", "swap = True")
         )
         shown.append(
-            {"question_id": name, "a": "2", "b": "1", "choice": "a" if second == "2" else "b", "rater": "judge"}
+            {
+                "question_id": name,
+                "a": "1",
+                "b": "2",
+                "choice": "a" if first == "1" else "b",
+                "rater": "judge",
+            }
+        )
+        shown.append(
+            {
+                "question_id": name,
+                "a": "2",
+                "b": "1",
+                "choice": "a" if second == "2" else "b",
+                "rater": "judge",
+            }
         )
     found = choices(metaeval(rows, gold))
     assert [a.accuracy.value for a in found.metrics[:2]] == [0.84, 0.84]
@@ -128,10 +157,18 @@ def test_the_published_match_rate_is_the_share_nearest_to_peoples_class():
     part = ratings(metaeval(rows, said, order=order))
     right = {each.metric: each.classes.right for each in part.metrics if each.classes}
     assert right["level.gpt-oss-120b"] == pytest.approx(0.755833, abs=1e-6)
-    assert right["level.gpt-oss-20b"] == pytest.approx(np.mean([item["match:gpt-oss-20b"] == "1" for item in items]))
-    (scores,) = [d for d in part.differences if {d.first, d.second} == {"score.gpt-oss-20b", "score.gpt-oss-120b"}]
+    assert right["level.gpt-oss-20b"] == pytest.approx(
+        np.mean([item["match:gpt-oss-20b"] == "1" for item in items])
+    )
+    (scores,) = [
+        d
+        for d in part.differences
+        if {d.first, d.second} == {"score.gpt-oss-20b", "score.gpt-oss-120b"}
+    ]
     assert scores.result.low is not None
-    assert scores.result.low < 0  # the larger model's scores do not follow people surely more closely
+    assert (
+        scores.result.low < 0
+    )  # the larger model's scores do not follow people surely more closely
 
 
 @needs("wildfiregpt")
@@ -152,7 +189,10 @@ def test_people_and_judge_of_wildfiregpt_as_two_raters():
         "accessibility": 0.667,
         "entailment": 0.739,
     }
-    assert {a.coefficient for a in found.labels[0].agreement.coefficients} >= {"Cohen's kappa", "Gwet's AC1"}
+    assert {a.coefficient for a in found.labels[0].agreement.coefficients} >= {
+        "Cohen's kappa",
+        "Gwet's AC1",
+    }
 
 
 @needs("summeval")
@@ -192,7 +232,9 @@ def test_words_of_a_summary_and_its_experts(tmp_path: Path):
 @needs("summeval")
 def test_intervals_of_sixteen_summaries_a_document_are_those_of_resampled_documents():
     rows, said, documents = [], [], []
-    columns: dict[str, list[float]] = {name: [] for name in ("recall", "words", "relevance", "coherence")}
+    columns: dict[str, list[float]] = {
+        name: [] for name in ("recall", "words", "relevance", "coherence")
+    }
     for line in (DATA / "summeval" / "expert_means.jsonl").read_text(encoding="utf-8").splitlines():
         document = json.loads(line)
         reference = set(document["ref"].casefold().split())

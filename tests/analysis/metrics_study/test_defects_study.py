@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from tests.there import counted, there
 
 from longmark import cli
-from longmark.analysis.metrics_study.defects import Cell, DefectsOptions, _Metric, defects_study, detectable, document
+from longmark.analysis.metrics_study.defects import (
+    Cell,
+    DefectsOptions,
+    _Metric,
+    defects_study,
+    detectable,
+    document,
+)
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.observations import Observation
 from longmark.stats.proportion import share
@@ -38,30 +45,50 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     for n in range(QUESTIONS):
         name = f"a{n}"
         omitted = {"number@1": "the rule finds no place in it"}
-        lines.append({"id": name, "question_id": f"q{n}", "answer": "It is.", "meta": {"defects_omitted": omitted}})
+        lines.append(
+            {
+                "id": name,
+                "question_id": f"q{n}",
+                "answer": "It is.",
+                "meta": {"defects_omitted": omitted},
+            }
+        )
         scores = {name: 0.5 + n / 100}
         for kind, more in (("negation", -0.6), ("shuffled", 0.0), ("padding", 0.1)):
             proof = {"kind": kind, "strength": "1", "source": name, "edits": []}
             one = f"{name}.{kind}@1"
-            lines.append({"id": one, "question_id": f"q{n}", "answer": kind, "meta": {"defect": proof}})
+            lines.append(
+                {"id": one, "question_id": f"q{n}", "answer": kind, "meta": {"defect": proof}}
+            )
             scores[one] = scores[name] + more
         for one, score in scores.items():
-            row = {"example_id": one, "question_id": f"q{n}", "system": one.partition(".")[2] or "original"}
+            row = {
+                "example_id": one,
+                "question_id": f"q{n}",
+                "system": one.partition(".")[2] or "original",
+            }
             rows.append({**row, "metric": "sharp", "score": score})
             rows.append({**row, "metric": "blind", "score": 0.5})
     return write(tmp_path / "d.jsonl", lines), write(tmp_path / "rows.jsonl", rows)
 
 
-OPTIONS: dict[str, Any] = {"bounds": {"sharp": (-1, 2), "blind": (0, 1)}, "higher": ["sharp", "blind"]}
+OPTIONS: dict[str, Any] = {
+    "bounds": {"sharp": (-1, 2), "blind": (0, 1)},
+    "higher": ["sharp", "blind"],
+}
 
 
 def test_shares_thresholds_and_differences_are_those_counted_by_hand(files: tuple[Path, Path]):
     study = defects_study(files[1], files[0], **OPTIONS)
-    negation, shuffled, padding = (study.cells["sharp", f"{kind}@1"] for kind in ("negation", "shuffled", "padding"))
+    negation, shuffled, padding = (
+        study.cells["sharp", f"{kind}@1"] for kind in ("negation", "shuffled", "padding")
+    )
     assert [counted(one.detected) for one in (negation, padding)] == [40, 0]
     # floor(.05 * 39) = 1 other original may be below: for the lowest two originals the threshold is the third lowest
     assert counted(shuffled.detected) == counted(study.false_alarms["sharp"]) == 2
-    assert [there(one.excess.value) for one in (negation, shuffled, padding)] == pytest.approx([0.95, 0, -0.05])
+    assert [there(one.excess.value) for one in (negation, shuffled, padding)] == pytest.approx(
+        [0.95, 0, -0.05]
+    )
     assert [counted(one.worse) for one in (negation, shuffled, padding)] == [40, 0, 0]
     assert [counted(one.better) for one in (negation, shuffled, padding)] == [0, 0, 40]
     assert there(negation.difference.value) == pytest.approx(-0.6)
@@ -77,26 +104,39 @@ def test_shares_thresholds_and_differences_are_those_counted_by_hand(files: tupl
 @pytest.mark.parametrize(("pairs", "noticed"), [(2, False), (5, False), (6, True)])
 def test_a_defect_is_noticed_and_rewarded_from_six_pairs_on(pairs: int, noticed: bool):
     # of 40 pairs so many defects are below every original (or above their own), and the rest are alike
-    originals = [Observation(0, f"{n}", f"q{n}", f"q{n}", "", False, "", "m", 0.5 + n / 100) for n in range(40)]
+    originals = [
+        Observation(0, f"{n}", f"q{n}", f"q{n}", "", False, "", "m", 0.5 + n / 100)
+        for n in range(40)
+    ]
     metric = _Metric(MetricFacts(0, 1, True), originals, DefectsOptions())
     moved = list(range(10, 10 + pairs))
 
     def cell(score: float) -> Cell:
-        defects = [replace(one, score=score) if n in moved else one for n, one in enumerate(originals)]
+        defects = [
+            replace(one, score=score) if n in moved else one for n, one in enumerate(originals)
+        ]
         return metric.cell(list(zip(originals, defects, strict=True)))
 
     low, high = cell(0.1), cell(0.95)
-    assert (there(low.excess.value), there(high.net.value)) == pytest.approx((pairs / 40, pairs / 40))
-    assert (there(low.excess.low) > 0, there(high.net.low) > 0, there(low.difference.high) < 0) == (noticed,) * 3
+    assert (there(low.excess.value), there(high.net.value)) == pytest.approx(
+        (pairs / 40, pairs / 40)
+    )
+    assert (there(low.excess.low) > 0, there(high.net.low) > 0, there(low.difference.high) < 0) == (
+        noticed,
+    ) * 3
 
 
 def test_where_lower_is_better_a_higher_score_is_worse(files: tuple[Path, Path]):
     study = defects_study(files[1], files[0], metrics=["sharp"], lower=["sharp"])
-    assert [counted(study.cells["sharp", f"{kind}@1"].worse) for kind in ("negation", "padding")] == [0, 40]
+    assert [
+        counted(study.cells["sharp", f"{kind}@1"].worse) for kind in ("negation", "padding")
+    ] == [0, 40]
     assert there(study.cells["sharp", "padding@1"].difference.value) == pytest.approx(-0.1)
 
 
-def test_without_a_direction_a_score_far_from_the_middle_is_detected_and_nothing_is_better(files: tuple[Path, Path]):
+def test_without_a_direction_a_score_far_from_the_middle_is_detected_and_nothing_is_better(
+    files: tuple[Path, Path],
+):
     cell = defects_study(files[1], files[0], metrics=["sharp"]).cells["sharp", "negation@1"]
     assert counted(cell.detected) == 40
     assert cell.better.value is None
@@ -113,7 +153,12 @@ def test_pairs_without_both_scores_are_counted_with_their_reasons(files: tuple[P
             kept.append(row)
     study = defects_study(write(files[1], kept), files[0], **OPTIONS)
     cell = study.cells["sharp", "negation@1"]
-    assert (cell.detected.n, cell.detected.missing, cell.worse.missing, cell.difference.missing) == (38, 2, 2, 2)
+    assert (
+        cell.detected.n,
+        cell.detected.missing,
+        cell.worse.missing,
+        cell.difference.missing,
+    ) == (38, 2, 2, 2)
     assert cell.unscored == {
         ("original", "undefined", "it says nothing"): 1,
         ("defect", "no row", "the runs have no row of it"): 1,
@@ -130,15 +175,24 @@ def test_pairs_without_both_scores_are_counted_with_their_reasons(files: tuple[P
     st.sampled_from([0.01, 0.05, 0.2, 0.4]),
     st.sampled_from([True, False]),
 )
-def test_the_threshold_is_that_of_other_clusters_by_count(given_: list[tuple[int, int]], rate: float, higher: bool):
+def test_the_threshold_is_that_of_other_clusters_by_count(
+    given_: list[tuple[int, int]], rate: float, higher: bool
+):
     originals = [
-        Observation(0, str(n), f"q{c}", f"q{c}", "", False, "", "m", float(s)) for n, (c, s) in enumerate(given_)
+        Observation(0, str(n), f"q{c}", f"q{c}", "", False, "", "m", float(s))
+        for n, (c, s) in enumerate(given_)
     ]
-    metric = _Metric(MetricFacts(higher_is_better=higher), originals, DefectsOptions(false_alarms=rate))
+    metric = _Metric(
+        MetricFacts(higher_is_better=higher), originals, DefectsOptions(false_alarms=rate)
+    )
     for one in originals:
         others = [metric.good(there(two.score)) for two in originals if two.cluster != one.cluster]
         own = metric.good(there(one.score))
-        expected = None if not others else float(sum(two <= own for two in others) <= int(rate * len(others)))
+        expected = (
+            None
+            if not others
+            else float(sum(two <= own for two in others) <= int(rate * len(others)))
+        )
         assert metric.detects(one) == expected
 
 
@@ -163,7 +217,16 @@ def test_intervals_are_over_questions(files: tuple[Path, Path]):
 def test_the_command_prints_the_summary_and_writes_every_form(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ):
-    words = ["metrics-study", "rows.jsonl", "--defects", "d.jsonl", "--higher", "sharp,blind", "--out", "study"]
+    words = [
+        "metrics-study",
+        "rows.jsonl",
+        "--defects",
+        "d.jsonl",
+        "--higher",
+        "sharp,blind",
+        "--out",
+        "study",
+    ]
     assert cli.main(words) == 0
     said = capsys.readouterr().out
     assert "negation" in said.partition("sharp")[2].partition("\n")[0]
@@ -193,8 +256,12 @@ def test_what_does_not_fit_is_refused(
     assert says in capsys.readouterr().err
 
 
-def test_a_run_of_other_texts_than_the_files_is_refused(files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]):
-    assert cli.main(["run", "d.jsonl", "--metrics", "classic.length", "--out", "run", "--quiet"]) == 0
+def test_a_run_of_other_texts_than_the_files_is_refused(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+):
+    assert (
+        cli.main(["run", "d.jsonl", "--metrics", "classic.length", "--out", "run", "--quiet"]) == 0
+    )
     assert cli.main(["metrics-study", "run", "--defects", "d.jsonl"]) == 0
     lines = [json.loads(line) for line in files[0].read_text().splitlines()]
     write(files[0], [{**line, "answer": "other"} for line in lines])

@@ -47,11 +47,17 @@ def study(
 
 
 def tables(found: MetricsStudy) -> dict[str, Table]:
-    return {table.name: table for section in metrics_document(found).sections for table in section.tables}
+    return {
+        table.name: table
+        for section in metrics_document(found).sections
+        for table in section.tables
+    }
 
 
 def says(found: MetricsStudy, title: str) -> str:
-    return next(section.says for section in metrics_document(found).sections if section.title == title)
+    return next(
+        section.says for section in metrics_document(found).sections if section.title == title
+    )
 
 
 # What was built in ---------------------------------------------------------------------------------------------------
@@ -60,7 +66,10 @@ def says(found: MetricsStudy, title: str) -> str:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> MetricsStudy:
     folder = tmp_path_factory.mktemp("known")
-    usage = {"made.tied": Usage(2, 1, 600, 0, 30, 0.0005), "made.ceiling": Usage(1, 0, 50, 0, 5, None)}
+    usage = {
+        "made.tied": Usage(2, 1, 600, 0, 30, 0.0005),
+        "made.ceiling": Usage(1, 0, 50, 0, 5, None),
+    }
     write_scores(folder / "run", known(), usage=usage)
     return metrics_study([folder / "run"])
 
@@ -101,13 +110,17 @@ def test_the_correlation_is_found(found: MetricsStudy):
     assert kendall.value == pytest.approx(2 / math.pi * math.asin(0.8), abs=0.03)
     assert list(pearson.by_system) == list(SYSTEMS)
     others = [p.by_kind["pearson"].value for p in found.pairs if p is not pair]
-    assert all(value is not None and abs(value) < 0.07 for value in others)  # sd of a mean of six: 1 / sqrt(3000)
+    assert all(
+        value is not None and abs(value) < 0.07 for value in others
+    )  # sd of a mean of six: 1 / sqrt(3000)
     closest = {row[0]: row[7] for row in tables(found)["metrics"].rows}
     assert (closest["made.first"], closest["made.second"]) == ("made.second", "made.first")
 
 
 def test_the_p_values_are_those_of_compare(tmp_path: Path):
-    scores = {"made.a": np.random.default_rng(4).normal(size=(40, 4)) + np.array([0.0, 0.6, 0.2, 0.4])}
+    scores = {
+        "made.a": np.random.default_rng(4).normal(size=(40, 4)) + np.array([0.0, 0.6, 0.2, 0.4])
+    }
     found = study(tmp_path, scores, "ABCD", seed=7)
     test = found.metrics[0].test
     assert test is not None
@@ -142,7 +155,9 @@ def test_cost_is_that_of_the_rows(found: MetricsStudy):
     costs = {row[0]: row for row in tables(found)["costs"].rows}
     assert list(costs["made.tied"][1:6]) == pytest.approx([3000, 6000, 1_800_000, 90_000, 1.5])
     assert list(costs["made.tied"][6:]) == pytest.approx([2, 600, 30, 0.0005])
-    assert costs["made.ceiling"][5] is costs["made.ceiling"][-1] is None  # the price is not known: not 0
+    assert (
+        costs["made.ceiling"][5] is costs["made.ceiling"][-1] is None
+    )  # the price is not known: not 0
 
 
 def test_the_time_of_a_run_is_that_of_all_its_sessions(tmp_path: Path):
@@ -176,9 +191,13 @@ def test_every_figure_has_its_section_and_every_section_says_something(found: Me
     ]
     names = [table.name for section in page.sections for table in section.tables]
     assert len(set(names)) == len(names)
-    assert [table.name for section in brief(page).sections for table in section.tables] == ["metrics"]
+    assert [table.name for section in brief(page).sections for table in section.tables] == [
+        "metrics"
+    ]
     assert page.title.startswith("Metrics study: ")
-    assert re.search(r" 0\.\d{3} to 0\.\d{3} ", as_text(page.sections[0].tables[0])), "no confidence interval"
+    assert re.search(r" 0\.\d{3} to 0\.\d{3} ", as_text(page.sections[0].tables[0])), (
+        "no confidence interval"
+    )
 
 
 # By hand -------------------------------------------------------------------------------------------------------------
@@ -195,7 +214,13 @@ def test_a_case_by_hand(tmp_path: Path):
     # Between: nine pairs, .5 and .5 once.
     assert (one.ties_between.equal, one.ties_between.pairs) == (1, 9)
     # Means over systems: .5, .75, .25; their quartiles .375, .5, .625.
-    assert [one.question_means.quantile(at) for at in (0, 0.25, 0.5, 0.75, 1)] == [0.25, 0.375, 0.5, 0.625, 0.75]
+    assert [one.question_means.quantile(at) for at in (0, 0.25, 0.5, 0.75, 1)] == [
+        0.25,
+        0.375,
+        0.5,
+        0.625,
+        0.75,
+    ]
     # Bins of a tenth: .25, .5 and .75 are each in a bin of their own.
     assert one.question_means.counts == (0, 0, 1, 0, 0, 1, 0, 1, 0, 0)
     # A has higher by 1, .5, .5: of the 2^3 tables only two reach the mean of 2/3, p = 1/4.
@@ -218,7 +243,9 @@ def test_a_question_that_lacks_a_system(tmp_path: Path):
     assert here.notices[0] == (
         "Questions are excluded because a system has no score: m 10 of 40 (25 %). Most missing scores: C."
     )
-    assert tables(here)["missing"].rows == (("m", "C", 40, "unparsable", 10, "The judge gave no number, twice."),)
+    assert tables(here)["missing"].rows == (
+        ("m", "C", 40, "unparsable", 10, "The judge gave no number, twice."),
+    )
     theirs = study(tmp_path / "b", {"m": scores}, "ABC", draws=500, as_published=True).metric("m")
     assert theirs.test is not None
     assert (theirs.test.n, theirs.test.plus_one, theirs.test.keep_incomplete) == (40, False, True)
@@ -228,7 +255,11 @@ def test_a_question_that_lacks_a_system(tmp_path: Path):
 def test_as_published_can_have_a_p_of_zero(tmp_path: Path):
     scores = np.column_stack([np.ones(60), np.zeros(60), np.zeros(60)])
     ours = study(tmp_path / "a", {"m": scores}, "ABC", draws=99).metric("m").power.curve
-    theirs = study(tmp_path / "b", {"m": scores}, "ABC", draws=99, as_published=True).metric("m").power.curve
+    theirs = (
+        study(tmp_path / "b", {"m": scores}, "ABC", draws=99, as_published=True)
+        .metric("m")
+        .power.curve
+    )
     assert (ours[-1], theirs[-1]) == (0.01, 0.0)  # (0 + 1) / (99 + 1), 0 / 99
 
 
@@ -253,8 +284,14 @@ def test_a_hypothesis_is_not_supported_by_silence(tmp_path: Path):
     claims = (Hypothesis("B is better", "all", ("m",), (("B", "A"),), "greater"),)
     ours = study(tmp_path, {"m": scores}, hypotheses=claims, draws=500)
     compared = compare([tmp_path / "run"], hypotheses=claims, draws=500)
-    assert [(one.supported, one.p) for one in (*ours.hypotheses, *compared.hypotheses)] == [(False, 0.5)] * 2
-    published = study(tmp_path / "published", {"m": [row for row in scores if row[1] == row[1]]}, hypotheses=claims)
+    assert [(one.supported, one.p) for one in (*ours.hypotheses, *compared.hypotheses)] == [
+        (False, 0.5)
+    ] * 2
+    published = study(
+        tmp_path / "published",
+        {"m": [row for row in scores if row[1] == row[1]]},
+        hypotheses=claims,
+    )
     assert published.hypotheses[0].supported
 
 
@@ -264,7 +301,9 @@ def test_a_hypothesis_is_not_supported_by_silence(tmp_path: Path):
 def test_systems_of_several_runs(tmp_path: Path):
     scores = {"a.x": np.eye(4), "a.y": np.eye(4), "b": np.eye(4)}
     write_scores(tmp_path / "one", scores, "ABCD", {})
-    write_scores(tmp_path / "two", {name: 1 - matrix for name, matrix in scores.items()}, "EFGH", {})
+    write_scores(
+        tmp_path / "two", {name: 1 - matrix for name, matrix in scores.items()}, "EFGH", {}
+    )
     both = metrics_study([tmp_path / "one", tmp_path / "two"], metrics=["a"])
     assert both.systems == tuple("ABCDEFGH")
     assert [one.metric for one in both.metrics] == ["a.x", "a.y"]
@@ -280,7 +319,9 @@ def test_systems_of_several_runs(tmp_path: Path):
 
 def test_runs_by_their_names(tmp_path: Path):
     for name, shift in (("one", 0.0), ("two", 0.5)):
-        write_scores(tmp_path / name, {"m": np.linspace(0, 0.5, 9)[:, None] + shift}, "A", {"m": UNIT})
+        write_scores(
+            tmp_path / name, {"m": np.linspace(0, 0.5, 9)[:, None] + shift}, "A", {"m": UNIT}
+        )
     both = metrics_study([tmp_path / "one", tmp_path / "two"], by="run")
     assert both.systems == ("one", "two")
     assert both.metrics[0].power.significant == 1
@@ -289,7 +330,9 @@ def test_runs_by_their_names(tmp_path: Path):
 def test_marks_of_two_judges_are_refused_unless_allowed(tmp_path: Path):
     for name, judge in (("one", "j1"), ("two", "j2")):
         made = Signature("0.1.0", {}, {"judge": [judge]}, {}, 0)
-        write_scores(tmp_path / name, {"m": np.eye(2)}, (f"{name}a", f"{name}b"), {}, signature=made)
+        write_scores(
+            tmp_path / name, {"m": np.eye(2)}, (f"{name}a", f"{name}b"), {}, signature=made
+        )
     runs = [tmp_path / "one", tmp_path / "two"]
     with pytest.raises(UserError, match="--allow-different-judges"):
         metrics_study(runs)
@@ -306,7 +349,12 @@ def test_settings_outside_their_range(tmp_path: Path):
     with pytest.raises(UserError, match="not a run folder"):
         metrics_study([tmp_path])
     with pytest.raises(UserError, match="hypotheses compare systems, and there is one"):
-        study(tmp_path / "x", {"m": [[1]]}, "A", hypotheses=(Hypothesis("h", "all", ("m",), (("A", "B"),)),))
+        study(
+            tmp_path / "x",
+            {"m": [[1]]},
+            "A",
+            hypotheses=(Hypothesis("h", "all", ("m",), (("A", "B"),)),),
+        )
 
 
 # Degenerate input: a reason, and sentences that are true -------------------------------------------------------------
@@ -333,7 +381,11 @@ def test_too_few_questions_to_tell_any_two_systems_apart(tmp_path: Path, questio
         assert here.notices == (f"m and n: {why}.",)
         assert tables(here)["discriminative_power"].rows[0][-1] == why
     else:
-        assert (here.metric("m").power.share, here.metric("m").reason, here.notices) == (1, None, ())
+        assert (here.metric("m").power.share, here.metric("m").reason, here.notices) == (
+            1,
+            None,
+            (),
+        )
 
 
 def test_too_few_permutations_to_tell_any_two_systems_apart(tmp_path: Path):
@@ -343,17 +395,24 @@ def test_too_few_permutations_to_tell_any_two_systems_apart(tmp_path: Path):
     claim = Hypothesis("A beats B", "all", ("m",), (("A", "B"),), "two-sided")
     claimed = study(tmp_path / "claimed", apart, draws=9, hypotheses=(claim,))
     assert "at least 19 are needed (--draws)" in str(tables(claimed)["hypotheses"].rows[0][-1])
-    assert study(tmp_path / "published", apart, draws=9, as_published=True).metric("m").power.share == 1
+    assert (
+        study(tmp_path / "published", apart, draws=9, as_published=True).metric("m").power.share
+        == 1
+    )
 
 
 def test_a_constant_metric(tmp_path: Path):
-    here = study(tmp_path, {"m": np.ones((6, 3)), "n": np.random.default_rng(0).random((6, 3))}, "ABC")
+    here = study(
+        tmp_path, {"m": np.ones((6, 3)), "n": np.random.default_rng(0).random((6, 3))}, "ABC"
+    )
     constant = here.metric("m")
     assert constant.power.share == 0
     assert "on every question all systems have the same score" in str(constant.reason)
     (pair,) = here.pairs
     assert {kind: mean.value for kind, mean in pair.by_kind.items()} == dict.fromkeys(pair.by_kind)
-    assert as_text(tables(here)["correlations"]).count("all values of a column are equal") == 1, "of all three kinds"
+    assert as_text(tables(here)["correlations"]).count("all values of a column are equal") == 1, (
+        "of all three kinds"
+    )
     assert "all values are equal" in as_csv(tables(here)["shape"])
 
 
@@ -382,33 +441,47 @@ def test_no_value_at_all(tmp_path: Path):
     assert here.metric("m").power.reason == "no system has a score"
     assert says(here, "Distribution: m") == "No scores."
     assert tables(here)["discriminative_power"].rows[0][-1] == "no system has a score"
-    assert [row[-1] for row in tables(here)["ties"].rows] == ["there are no two responses to compare"] * 3
+    assert [row[-1] for row in tables(here)["ties"].rows] == [
+        "there are no two responses to compare"
+    ] * 3
 
 
 def test_scores_that_differ_by_rounding_only(tmp_path: Path):
     values = np.array([[0.1 + 0.2, 0.3], [0.3, 0.1 + 0.2], [0.3, 0.3]])  # .30000000000000004 and .3
-    here = study(tmp_path, {"m": values}, facts={"m": {"bounds": [None, None], "higher_is_better": True}})
+    here = study(
+        tmp_path, {"m": values}, facts={"m": {"bounds": [None, None], "higher_is_better": True}}
+    )
     one = here.metric("m")
     assert len(set(one.edges)) == len(one.edges)
     assert sum(one.question_means.counts) == 3
     assert one.power.share == 0
-    assert all(drawn([figure]) for section in metrics_document(here).sections for figure in section.figures)
+    assert all(
+        drawn([figure]) for section in metrics_document(here).sections for figure in section.figures
+    )
 
 
 @settings(max_examples=25)
 @given(
     st.integers(1, 3),
     st.lists(
-        st.lists(st.sampled_from([NAN, 0.0, 0.5, 1.0, 1.5, -2.0, 1e-9]), min_size=6, max_size=6), min_size=1, max_size=6
+        st.lists(st.sampled_from([NAN, 0.0, 0.5, 1.0, 1.5, -2.0, 1e-9]), min_size=6, max_size=6),
+        min_size=1,
+        max_size=6,
     ),
     st.sampled_from([None, True, False]),
 )
 def test_nothing_is_nan_whatever_comes(
-    tmp_path_factory: pytest.TempPathFactory, systems: int, numbers: list[list[float]], better: bool | None
+    tmp_path_factory: pytest.TempPathFactory,
+    systems: int,
+    numbers: list[list[float]],
+    better: bool | None,
 ):
     table = np.array(numbers)
     scores = {"m": table[:, :systems], "n": table[:, 3 : 3 + systems]}
-    facts = {"m": {"bounds": [0, 1], "higher_is_better": better}, "n": {"bounds": [0, None], "higher_is_better": True}}
+    facts = {
+        "m": {"bounds": [0, 1], "higher_is_better": better},
+        "n": {"bounds": [0, None], "higher_is_better": True},
+    }
     here = study(tmp_path_factory.mktemp("any"), scores, "ABC"[:systems], facts=facts, draws=50)
     page = metrics_document(here)
     texts = [section.says for section in page.sections]
@@ -430,13 +503,20 @@ def test_names_of_files_are_safe_and_unique(tmp_path: Path):
 # Real scores ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not (SHARED / "summeval").exists(), reason="the shared data are not here: shared/data/summeval")
+@pytest.mark.skipif(
+    not (SHARED / "summeval").exists(), reason="the shared data are not here: shared/data/summeval"
+)
 def test_experts_on_sixteen_summarisers(tmp_path: Path):
     """SummEval: four qualities (1 to 5) of 100 documents' summaries by 16 systems, against SciPy and plain counting."""
-    lines = [json.loads(line) for line in (SHARED / "summeval" / "expert_means.jsonl").read_bytes().splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (SHARED / "summeval" / "expert_means.jsonl").read_bytes().splitlines()
+    ]
     systems = sorted(lines[0]["systems"])
     qualities = ("coherence", "consistency", "fluency", "relevance")
-    scores = {q: np.array([[line["systems"][s][q] for s in systems] for line in lines]) for q in qualities}
+    scores = {
+        q: np.array([[line["systems"][s][q] for s in systems] for line in lines]) for q in qualities
+    }
     scale = {"bounds": [1, 5], "higher_is_better": True}
     write_scores(tmp_path / "run", scores, systems, dict.fromkeys(qualities, scale))
     here = metrics_study([tmp_path / "run"], draws=300)
@@ -452,11 +532,20 @@ def test_experts_on_sixteen_summarisers(tmp_path: Path):
             assert system.described.skewness == pytest.approx(scipy_stats.skew(x))
             assert system.described.kurtosis == pytest.approx(scipy_stats.kurtosis(x))
     for pair in here.pairs:
-        for kind, measure in (("pearson", scipy_stats.pearsonr), ("kendall", scipy_stats.kendalltau)):
-            own = [measure(scores[pair.first][:, i], scores[pair.second][:, i]).statistic for i in range(16)]
+        for kind, measure in (
+            ("pearson", scipy_stats.pearsonr),
+            ("kendall", scipy_stats.kendalltau),
+        ):
+            own = [
+                measure(scores[pair.first][:, i], scores[pair.second][:, i]).statistic
+                for i in range(16)
+            ]
             assert pair.by_kind[kind].value == pytest.approx(math.tanh(np.mean(np.arctanh(own))))
     # experts rarely find a fact wrong, and often find a summary incoherent
-    at_top = {q: np.mean([s.bounds.share_high for s in here.metric(q).systems if s.bounds]) for q in qualities}
+    at_top = {
+        q: np.mean([s.bounds.share_high for s in here.metric(q).systems if s.bounds])
+        for q in qualities
+    }
     assert at_top["consistency"] > 0.7 > 0.3 > at_top["coherence"]
     assert here.metric("coherence").power.share > here.metric("fluency").power.share  # type: ignore[operator]
 
@@ -468,10 +557,18 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     home, out = tmp_path / "home", tmp_path / "study"
     write_scores(tmp_path / "run", known(60))
     (tmp_path / "h.yaml").write_text(
-        "- {name: A harms, combine: all, metrics: [made.harm], pairs: [[A, B]], direction: greater}\n", encoding="utf-8"
+        "- {name: A harms, combine: all, metrics: [made.harm], pairs: [[A, B]], direction: greater}\n",
+        encoding="utf-8",
     )
     metrics = "made.first,made.harm"
-    words: list[str | Path] = ["metrics-study", tmp_path / "run", "--draws", "500", "--metrics", metrics]
+    words: list[str | Path] = [
+        "metrics-study",
+        tmp_path / "run",
+        "--draws",
+        "500",
+        "--metrics",
+        metrics,
+    ]
     done = run(*words, "--out", out, "--hypotheses", tmp_path / "h.yaml", home=home)
     assert done.code == 0, done.err
     for heading in ("Summary", "Hypotheses"):
@@ -479,7 +576,9 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert len(done.out.splitlines()) < 30
     assert done.out.endswith(f"Report: {out / 'report.html'}\n")
     with (out / "tables" / "discriminative_power.csv").open(encoding="utf-8") as file:
-        assert {row["metric"]: row["significant_pairs"] for row in csv.DictReader(file)}["made.first"] == "12"
+        assert {row["metric"]: row["significant_pairs"] for row in csv.DictReader(file)}[
+            "made.first"
+        ] == "12"
     assert (out / "tables" / "correlations_by_system.tex").exists()
     page = (out / "report.html").read_text(encoding="utf-8")
     assert page.count("<svg") >= 8
@@ -487,7 +586,9 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(same) == 0
     assert capsys.readouterr().out == done.out
     assert (out / "report.html").read_text(encoding="utf-8") == page
-    assert main([*map(str, words), "--verbose"]) == 0  # without a page, whose figures take most of the time
+    assert (
+        main([*map(str, words), "--verbose"]) == 0
+    )  # without a page, whose figures take most of the time
     assert "\nDiscriminative power\n" in capsys.readouterr().out
     assert main([*same, "--metrics", "made.frist"]) == 2
     assert "made.first" in capsys.readouterr().err
@@ -505,7 +606,9 @@ def test_kept_questions_are_not_called_excluded(tmp_path: Path):
 
 
 def test_an_unknown_option_is_named(tmp_path: Path):
-    with pytest.raises(UnknownName, match=r"unknown option of metrics_study: draw\. Did you mean draws"):
+    with pytest.raises(
+        UnknownName, match=r"unknown option of metrics_study: draw\. Did you mean draws"
+    ):
         metrics_study([tmp_path], draw=5)
 
 
@@ -519,8 +622,12 @@ def test_with_clusters_pairs_are_tested_over_clusters(tmp_path: Path):
         for system in "ab"
     ]
     path = tmp_path / "rows.csv"
-    path.write_text("\n".join(["example_id,question_id,system,metric,score,document", *lines]) + "\n")
-    alone, clustered = (metrics_study([path], draws=2_000, cluster=field) for field in ("question_id", "document"))
+    path.write_text(
+        "\n".join(["example_id,question_id,system,metric,score,document", *lines]) + "\n"
+    )
+    alone, clustered = (
+        metrics_study([path], draws=2_000, cluster=field) for field in ("question_id", "document")
+    )
     assert (alone.metrics[0].power.significant, clustered.metrics[0].power.significant) == (1, 0)
     (pair,) = there(clustered.metrics[0].test).pairs
     assert pair.difference == pytest.approx(0.075)
@@ -533,9 +640,13 @@ def test_with_clusters_pairs_are_tested_over_clusters(tmp_path: Path):
 
 
 def test_too_few_clusters_leave_a_reason_in_the_summary(tmp_path: Path):
-    lines = [f"{s}{q},q{q},{s},m,{q % 4 / 4 + (s == 'a') / 9},d{q % 3}" for q in range(12) for s in "ab"]
+    lines = [
+        f"{s}{q},q{q},{s},m,{q % 4 / 4 + (s == 'a') / 9},d{q % 3}" for q in range(12) for s in "ab"
+    ]
     path = tmp_path / "rows.csv"
-    path.write_text("\n".join(["example_id,question_id,system,metric,score,document", *lines]) + "\n")
+    path.write_text(
+        "\n".join(["example_id,question_id,system,metric,score,document", *lines]) + "\n"
+    )
     summary = tables(metrics_study([path], draws=200, cluster="document"))["metrics"]
     assert "3.0 effective clusters are too few for a decision" in as_text(readable(summary))
     assert "because" not in as_text(readable(tables(metrics_study([path], draws=200))["metrics"]))
@@ -544,7 +655,9 @@ def test_too_few_clusters_leave_a_reason_in_the_summary(tmp_path: Path):
 @pytest.mark.parametrize(("option", "best"), [("--higher", "b"), ("--lower", "a")])
 def test_scores_made_elsewhere_get_a_direction(tmp_path: Path, option: str, best: str):
     lines = [f"{s}{q},q{q},{s},toxicity,{q / 20 + (s == 'b') / 9}" for q in range(12) for s in "ab"]
-    (tmp_path / "rows.csv").write_text("\n".join(["example_id,question_id,system,metric,score", *lines]) + "\n")
+    (tmp_path / "rows.csv").write_text(
+        "\n".join(["example_id,question_id,system,metric,score", *lines]) + "\n"
+    )
     words = ["metrics-study", str(tmp_path / "rows.csv"), option, "toxicity", "--draws", "99"]
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
     rows = list(csv.DictReader((tmp_path / "out" / "tables" / "box_toxicity.csv").open()))

@@ -41,7 +41,12 @@ assignment: {overlap: 2, order: file, adjudication: {justification: true}}
 def write_study(folder: Path, n: int = 3, study: str = STUDY, name: str = "study") -> Path:
     """STUDY.yaml with n items i0, i1, … of the systems alpha and beta in turn."""
     lines = [
-        {"id": f"i{k}", "question": f"Why {k}?", "answer": f"Because {k}.", "system": ("alpha", "beta")[k % 2]}
+        {
+            "id": f"i{k}",
+            "question": f"Why {k}?",
+            "answer": f"Because {k}.",
+            "system": ("alpha", "beta")[k % 2],
+        }
         for k in range(n)
     ]
     (folder / "items.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
@@ -79,10 +84,20 @@ class Client:
     cookies: dict[str, str] = field(default_factory=dict)
     _connection: http.client.HTTPConnection | None = None
 
-    def ask(self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Reply:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
         if self._connection is None:
             self._connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=30)
-        more = {"Cookie": "; ".join(f"{k}={v}" for k, v in self.cookies.items())} if self.cookies else {}
+        more = (
+            {"Cookie": "; ".join(f"{k}={v}" for k, v in self.cookies.items())}
+            if self.cookies
+            else {}
+        )
         try:
             self._connection.request(method, path, body, {**more, **(headers or {})})
             got = self._connection.getresponse()
@@ -108,7 +123,10 @@ class Client:
     def sign_in(self, link: str, password: str = "") -> Reply:
         """Signs in, and confirms what comes before the first item."""
         reply = self.post(urlsplit(link).path, {"password": password} if password else {})
-        while reply.status == 303 and (first := self.get("/mine").location) in ("/consent", "/guidelines"):
+        while reply.status == 303 and (first := self.get("/mine").location) in (
+            "/consent",
+            "/guidelines",
+        ):
             self.post(first, {"token": self.get(first).hidden("token")})
         return reply
 
@@ -156,7 +174,9 @@ class Served:
 
 
 @contextmanager
-def serving(path: Path, address: Address | None = None, connections: Connections | None = None) -> Iterator[Served]:
+def serving(
+    path: Path, address: Address | None = None, connections: Connections | None = None
+) -> Iterator[Served]:
     """STUDY.yaml, imported if it was not, on a free port of loopback, in a thread of its own."""
     if not path.with_suffix(".sqlite").exists():
         import_study(path)
@@ -170,7 +190,9 @@ def serving(path: Path, address: Address | None = None, connections: Connections
             ports.append(port)
             if address is None:  # it holds the port
                 url = f"http://127.0.0.1:{port}"
-                site.address = Address(url, frozenset((url.removeprefix("http://"), f"localhost:{port}")))
+                site.address = Address(
+                    url, frozenset((url.removeprefix("http://"), f"localhost:{port}"))
+                )
             started.set()
             await stop.wait()
         site.store.close()

@@ -29,7 +29,9 @@ def study_of(folder: Path, text: str) -> Study:
 
 def lines(path: Path, records: Iterable[Mapping[str, Any]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), encoding="utf-8"
+    )
     return path
 
 
@@ -38,13 +40,31 @@ def records_of(name: str, n: int) -> list[dict[str, Any]]:
     answers = ("The gate is closed at 6:10 🌊, before the tide.", "The gate stays open.")
     made = []
     for number in range(n):
-        base: dict[str, Any] = {"id": f"q{number}", "question": f"When is gate {number} closed?", "contexts": [PASSAGE]}
+        base: dict[str, Any] = {
+            "id": f"q{number}",
+            "question": f"When is gate {number} closed?",
+            "contexts": [PASSAGE],
+        }
         if name in ("calf", "pairs"):
-            pair = {"a": answers[0], "b": answers[1], "a_system": "alpha-7b", "b_system": "beta-70b"}
-            base |= pair | {"reference": "At 6:10.", "subject": "tides", "expanded_reference": "It is closed at 6:10."}
+            pair = {
+                "a": answers[0],
+                "b": answers[1],
+                "a_system": "alpha-7b",
+                "b_system": "beta-70b",
+            }
+            base |= pair | {
+                "reference": "At 6:10.",
+                "subject": "tides",
+                "expanded_reference": "It is closed at 6:10.",
+            }
         elif name == "climaqa":
             form = ("mcq", "freeform", "cloze")[number % 3]
-            base |= {"form": form, "level": "base", "answer": "At 6:10.", "contexts": [{"text": PASSAGE, "page": 7}]}
+            base |= {
+                "form": form,
+                "level": "base",
+                "answer": "At 6:10.",
+                "contexts": [{"text": PASSAGE, "page": 7}],
+            }
             if form == "mcq":
                 base |= {"options": {"a": "At 6:10.", "b": "Never."}, "answer": "a"}
             if form == "cloze":
@@ -53,10 +73,15 @@ def records_of(name: str, n: int) -> list[dict[str, Any]]:
         elif name == "comprehensiveness":
             base = {"item": f"w{number}/1", "method": "Method 1", **base, "answer": answers[0]}
             del base["id"]
-            base |= {"covered": ["The gate is closed at 6:10."], "uncovered": ["Tides rise twice a day."]}
+            base |= {
+                "covered": ["The gate is closed at 6:10."],
+                "uncovered": ["Tides rise twice a day."],
+            }
         else:
             base |= {"answer": answers[number % 2], "system": ("alpha-7b", "beta-70b")[number % 2]}
-            base |= {"profile": {"location": "Hamburg", "hazard": "flood"}} if name == "score" else {}
+            base |= (
+                {"profile": {"location": "Hamburg", "hazard": "flood"}} if name == "score" else {}
+            )
         made.append(base)
     return made
 
@@ -64,7 +89,9 @@ def records_of(name: str, n: int) -> list[dict[str, Any]]:
 def set_up(folder: Path, name: str, n: int, **changes: Any) -> tuple[Study, list[Item]]:
     """The study of a template in a folder, with n items. changes: of its assignment."""
     text = studies.template(name)
-    study = study_of(folder, text.replace("from: run, path: runs/first", "from: file, path: answers.jsonl"))
+    study = study_of(
+        folder, text.replace("from: run, path: runs/first", "from: file, path: answers.jsonl")
+    )
     lines(folder / study.items.path[0], records_of(name, n))
     if changes:
         rules = study.assignment.model_copy(update=changes)
@@ -109,12 +136,18 @@ def _value(one: Any, item: Item, chance: random.Random) -> Any:
         return {"start": start, "end": start + len(word), "quote": word}
     if one.type == "matrix":
         points = ["It is closed.", "At 6:10."] if one.typed else rows_of(one, item)
-        return [{"point": point, "values": {c: pick(one.values) for c in columns_of(one, item)}} for point in points]
+        return [
+            {"point": point, "values": {c: pick(one.values) for c in columns_of(one, item)}}
+            for point in points
+        ]
     verdict = chance.choice(VERDICTS)
     return {
         "accept": {"verdict": "accept"},
         "edit": {"verdict": "edit", "text": f"{shown} More."},
-        "reject": {"verdict": "reject", "reasons": [pick(one.reasons)] if one.reasons else ["wrong"]},
+        "reject": {
+            "verdict": "reject",
+            "reasons": [pick(one.reasons)] if one.reasons else ["wrong"],
+        },
     }[verdict]
 
 
@@ -122,7 +155,9 @@ Labels = Callable[[Item, str], dict[str, Any] | None]
 """The values that a rater gives an item; None: skips it."""
 
 
-def labelled(path: Path, study: Study, items: Sequence[Item], raters: Sequence[str], label: Labels) -> Store:
+def labelled(
+    path: Path, study: Study, items: Sequence[Item], raters: Sequence[str], label: Labels
+) -> Store:
     """A store in which the raters, in turn, labelled all that they were given; each item took 30 seconds."""
     store, state, queue = Store(path, create=True), AssignmentState(), Queue(study, items)
     now = datetime.now(UTC)
@@ -137,15 +172,23 @@ def labelled(path: Path, study: Study, items: Sequence[Item], raters: Sequence[s
                     continue
                 at = now.isoformat()
                 where = (given.position, given.kind)
-                store.assign(Assignment(given.item_id, person.id, given.swapped, "open", None, at, None, *where))
+                store.assign(
+                    Assignment(
+                        given.item_id, person.id, given.swapped, "open", None, at, None, *where
+                    )
+                )
                 values = label(queue.items[given.item_id], person.name)
                 if values is None:
                     store.set_status(given.item_id, person.id, "skipped", person.id, "no time")
                 else:
-                    store.save(given.item_id, person.id, values, Page(at, 1, submitted=True), complete=True)
+                    store.save(
+                        given.item_id, person.id, values, Page(at, 1, submitted=True), complete=True
+                    )
                     store.set_status(given.item_id, person.id, "done", person.id)
                     state.count_right(queue.items[given.item_id], person.id, values)
-                store.visit(f"{given.item_id}-{person.id}", Visit(given.item_id, person.id, 30.0, at))
+                store.visit(
+                    f"{given.item_id}-{person.id}", Visit(given.item_id, person.id, 30.0, at)
+                )
                 (own,) = store.assignments(given.item_id, person.id)
                 state.put(own)
     return store

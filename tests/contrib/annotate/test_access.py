@@ -67,7 +67,8 @@ POST /owner/reopen                401    403       403         303
 POST /owner/release               401    403       403         404
 """
 EXPECTED = {
-    (line.split()[0], line.split()[1]): tuple(map(int, line.split()[2:])) for line in _TABLE.strip().splitlines()[1:]
+    (line.split()[0], line.split()[1]): tuple(map(int, line.split()[2:]))
+    for line in _TABLE.strip().splitlines()[1:]
 }
 
 
@@ -101,7 +102,9 @@ def test_labels_of_others_are_never_on_a_page(served: Served):
     ada.label("i0", {"f.right": "no", "f.relevance": "2", "f.why": "SECRET-OF-ADA"})
     assert ben.next() == "i0"
     pages = [ben.get(path).text for path in ("/work/i0", "/mine", "/guidelines")]
-    assert not any(word in page for page in pages for word in ("SECRET-OF-ADA", "Ada", "alpha", "beta"))
+    assert not any(
+        word in page for page in pages for word in ("SECRET-OF-ADA", "Ada", "alpha", "beta")
+    )
     assert "SECRET-OF-ADA" not in owner.get("/owner/items/i0").text
     ben.label("i0", RIGHT)
     assert "SECRET-OF-ADA" in owner.get("/owner/items/i0").text
@@ -129,7 +132,9 @@ def test_an_adjudicator_sees_labels_without_names_and_only_where_they_differ(ser
     assert [e.kind for e in store.events()].count("adjudicated") == 1
     store.close()
     owner = served.person("Olga", "owner")
-    late = owner.post("/adjudicate/i0", {**form, "token": owner.get("/guidelines").hidden("token"), "once": "x"})
+    late = owner.post(
+        "/adjudicate/i0", {**form, "token": owner.get("/guidelines").hidden("token"), "once": "x"}
+    )
     assert late.status == 409  # the page showed no decision
     assert ada.get("/work/i0").location == "/mine"  # labels under a decision are final
     assert "i0" not in (cem.next() or "")
@@ -213,7 +218,10 @@ def test_forged_posts_are_refused(served: Served):
     assert ada.post(path, form, Origin=served.url.replace("http", "https")).status == 403
     for site in ("cross-site", "same-site", "none"):
         assert ada.post(path, form, **{"Sec-Fetch-Site": site}).status == 403
-    assert ada.ask("POST", path, b"", {"Content-Type": "application/x-www-form-urlencoded"}).status == 403
+    assert (
+        ada.ask("POST", path, b"", {"Content-Type": "application/x-www-form-urlencoded"}).status
+        == 403
+    )
     assert ada.post(path, {**form, "token": ""}).status == 403
     assert ada.post(path, {**form, "token": ben.get("/mine").hidden("token")}).status == 403
     assert ada.post(path, form, **{"Content-Type": "text/plain"}).status == 415
@@ -239,14 +247,22 @@ def test_bodies_are_bounded(served: Served):
     assert "the limit is 10,000" in long.text
 
 
-@pytest.mark.parametrize("path", ["/static/../server.py", "/static/..%2f..%2fserver.py", "/static/%2e%2e/store.py"])
+@pytest.mark.parametrize(
+    "path", ["/static/../server.py", "/static/..%2f..%2fserver.py", "/static/%2e%2e/store.py"]
+)
 def test_no_path_leads_out(served: Served, path: str):
     assert Client(served.url).get(path).status == 404
     owner = served.person("Olga", "owner")
     assert owner.get(path.replace("/static/", "/owner/export/")).status == 404
 
 
-PAYLOADS = ("<script>alert(1)</script>\"'`", "javascript:alert(1)", "{{7*7}}", "'; DROP TABLE people; --", "\u202e\x00")
+PAYLOADS = (
+    "<script>alert(1)</script>\"'`",
+    "javascript:alert(1)",
+    "{{7*7}}",
+    "'; DROP TABLE people; --",
+    "\u202e\x00",
+)
 
 
 def test_foreign_text_stays_text_everywhere(served: Served):
@@ -261,19 +277,33 @@ def test_foreign_text_stays_text_everywhere(served: Served):
             reply = person.post(path, {**hidden, **dict.fromkeys(fields, payload)})
             assert reply.status in (409, 422)
             assert "<script>alert" not in reply.text
-            assert person.post(f"{path}/draft", {**hidden, **dict.fromkeys(fields, payload)}).status in (200, 409)
+            assert person.post(
+                f"{path}/draft", {**hidden, **dict.fromkeys(fields, payload)}
+            ).status in (200, 409)
             assert (
-                person.post(f"{path}/visit", {**hidden, **dict.fromkeys(("visit", "seconds"), payload)}).status == 400
+                person.post(
+                    f"{path}/visit", {**hidden, **dict.fromkeys(("visit", "seconds"), payload)}
+                ).status
+                == 400
             )
-        assert person.label("i0", {"f.right": "no", "f.relevance": str(n + 1), "f.why": PAYLOADS[0]}).status == 303
+        assert (
+            person.label(
+                "i0", {"f.right": "no", "f.relevance": str(n + 1), "f.why": PAYLOADS[0]}
+            ).status
+            == 303
+        )
     store = served.store()
     with store.committing():
         store.set_setting("paused", "yes")
     store.close()
-    pages = [owner.get(path) for path in ("/owner", "/owner/items", "/owner/items/i0", "/owner/people")]
+    pages = [
+        owner.get(path) for path in ("/owner", "/owner/items", "/owner/items/i0", "/owner/people")
+    ]
     pages += [cem.get("/owner/disagreements"), ada.get("/work/i0"), ben.get("/mine")]
     token = owner.get("/owner/people").hidden("token")
-    pages.append(owner.post("/owner/invite", {"token": token, "name": PAYLOADS[0], "role": "annotator"}))
+    pages.append(
+        owner.post("/owner/invite", {"token": token, "name": PAYLOADS[0], "role": "annotator"})
+    )
     for page in pages:
         assert page.status == 200
         assert "<script>alert" not in page.text
@@ -371,7 +401,9 @@ def test_the_last_owner_stays(served: Served):
     owner = served.person("Olga", "owner")
     token = owner.get("/owner/people").hidden("token")
     for path in ("/owner/revoke", "/owner/role", "/owner/withdraw"):
-        reply = owner.post(path, {"token": token, "person": "p1", "role": "annotator", "sure": "yes"})
+        reply = owner.post(
+            path, {"token": token, "person": "p1", "role": "annotator", "sure": "yes"}
+        )
         assert reply.status == 409, path
 
 
@@ -384,7 +416,9 @@ def test_withdrawn_labels_free_the_items_and_reopening_gives_them_back(served: S
     assert cem.next() == "i2"  # i0 is done, i1 was given to both
     token = owner.get("/owner/people").hidden("token")
     assert owner.post("/owner/withdraw", {"token": token, "person": "p1"}).status == 400
-    assert owner.post("/owner/withdraw", {"token": token, "person": "p1", "sure": "yes"}).status == 303
+    assert (
+        owner.post("/owner/withdraw", {"token": token, "person": "p1", "sure": "yes"}).status == 303
+    )
     assert ada.get("/mine").status == 401
     assert served.person("Dana").next() == "i0"
     page = owner.get("/owner/items/i0")  # a button for Ben's labels alone: Ada's are withdrawn

@@ -7,7 +7,13 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from longmark.contrib.annotate.assign import AssignmentState, Queue, differing, may_adjudicate, to_adjudicate
+from longmark.contrib.annotate.assign import (
+    AssignmentState,
+    Queue,
+    differing,
+    may_adjudicate,
+    to_adjudicate,
+)
 from longmark.contrib.annotate.items import Item
 from longmark.contrib.annotate.store import Answer, Assignment
 from longmark.contrib.annotate.study import Study
@@ -17,9 +23,15 @@ NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 def study_with(pairs: bool = True, **rules: Any) -> Study:
     items = {"from": "pairs" if pairs else "file", "path": "x.jsonl"}
-    field = {"name": "better", "type": "compare"} if pairs else {"name": "better", "type": "choice", "options": ["a"]}
+    field = (
+        {"name": "better", "type": "compare"}
+        if pairs
+        else {"name": "better", "type": "choice", "options": ["a"]}
+    )
     shown = ["question", "answers"] if pairs else ["question"]
-    return Study.model_validate({"title": "T", "items": items, "show": shown, "fields": [field], "assignment": rules})
+    return Study.model_validate(
+        {"title": "T", "items": items, "show": shown, "fields": [field], "assignment": rules}
+    )
 
 
 def items_of(n: int, **more: Any) -> list[Item]:
@@ -29,7 +41,14 @@ def items_of(n: int, **more: Any) -> list[Item]:
 
 def gold_of(n: int, kind: Any) -> list[Item]:
     return [
-        Item(f"{kind}{k}", "g", {}, {"question": "Q?", "a": "A", "b": "B"}, gold={"better": "a"}, kind=kind)
+        Item(
+            f"{kind}{k}",
+            "g",
+            {},
+            {"question": "Q?", "a": "A", "b": "B"},
+            gold={"better": "a"},
+            kind=kind,
+        )
         for k in range(n)
     ]
 
@@ -46,7 +65,9 @@ class Working:
         if given is None:
             return None
         at = self.now.isoformat()
-        one = Assignment(given.item_id, person, given.swapped, status, None, at, at, given.position, given.kind)  # type: ignore[arg-type]
+        one = Assignment(
+            given.item_id, person, given.swapped, status, None, at, at, given.position, given.kind
+        )  # type: ignore[arg-type]
         self.state.put(one)
         self.state.count_right(self.queue.items[given.item_id], person, {"better": choice})
         return given.item_id
@@ -106,7 +127,9 @@ def test_sides_are_balanced_over_the_people_of_an_item_and_the_items_of_a_person
     seen = {item: [one.swapped for one in its.values()] for item, its in work.state.by_item.items()}
     assert all(sorted(sides) == [False, True] for sides in seen.values())
     assert sum(one.swapped for one in work.state.by_person["ann"].values()) == 10
-    fixed = study_with().model_copy(update={"blind": study_with().blind.model_copy(update={"sides": "as_given"})})
+    fixed = study_with().model_copy(
+        update={"blind": study_with().blind.model_copy(update={"sides": "as_given"})}
+    )
     assert not Queue(fixed, items_of(20)).next(AssignmentState(), "ann", NOW).swapped  # type: ignore[union-attr]
 
 
@@ -159,7 +182,10 @@ def test_who_does_not_qualify_gets_nothing_else_and_an_attempt_has_new_items():
     work = Working(study_with(qualification=rules), items)
     assert work.takes_all("ann", "b") == [f"qualification{k}" for k in range(4)]
     assert work.queue.why_none(work.state, "ann") == "not qualified"
-    assert [work.takes("bo", "b"), work.takes("bo", "a")] == ["qualification0", "qualification1"]  # 1 of 2 is below .9
+    assert [work.takes("bo", "b"), work.takes("bo", "a")] == [
+        "qualification0",
+        "qualification1",
+    ]  # 1 of 2 is below .9
     assert [work.takes("bo"), work.takes("bo")] == ["qualification2", "qualification3"]
     assert sorted(work.takes_all("bo")) == ["i0", "i1", "i2", "i3"]
 
@@ -189,7 +215,10 @@ def test_a_third_person_decides_where_two_differ():
     study = study_with(overlap=2, adjudication={})
     given = [answer("i0", "ann", better="a"), answer("i0", "bo", better="b")]
     given += [answer("i1", "ann", better="a"), answer("i1", "bo", better="a")]
-    given += [answer("i2", "ann", better="a"), answer("i2", "bo", better="b")]  # bo has not finished it
+    given += [
+        answer("i2", "ann", better="a"),
+        answer("i2", "bo", better="b"),
+    ]  # bo has not finished it
     done = [(one.item_id, one.person_id) for one in given if one != given[-1]]
     assert to_adjudicate(study, given, done, []) == {"i0": ("better",)}
     assert to_adjudicate(study, given, done, ["i0"]) == {}

@@ -48,16 +48,25 @@ def test_a_killed_server_loses_nothing_that_it_acknowledged(tmp_path: Path):
             while item is not None:
                 path_, hidden = client.view(item)
                 n += 1
-                if client.post(f"{path_}/draft", {**hidden, "count": "1", "f.relevance": "5"}).status == 200:
+                if (
+                    client.post(
+                        f"{path_}/draft", {**hidden, "count": "1", "f.relevance": "5"}
+                    ).status
+                    == 200
+                ):
                     done.append((item, 5))
-                reply = client.post(path_, {**hidden, "f.right": "yes", "f.relevance": str(n % 10 + 1)})
+                reply = client.post(
+                    path_, {**hidden, "f.right": "yes", "f.relevance": str(n % 10 + 1)}
+                )
                 if reply.status == 303:
                     done[-1] = (item, n % 10 + 1)
                     item = reply.location.removeprefix("/work/")
         except (OSError, AssertionError, ValueError):
             return
 
-    threads = [threading.Thread(target=work, args=pair) for pair in zip(people, acknowledged, strict=True)]
+    threads = [
+        threading.Thread(target=work, args=pair) for pair in zip(people, acknowledged, strict=True)
+    ]
     for thread in threads:
         thread.start()
     while min(map(len, acknowledged)) < 5 and any(thread.is_alive() for thread in threads):
@@ -72,8 +81,13 @@ def test_a_killed_server_loses_nothing_that_it_acknowledged(tmp_path: Path):
         assert len(done) >= 5
         for item, relevance in done[:-1]:
             assert stored[item, f"p{number}"].values == {"right": "yes", "relevance": relevance}
-        assert stored[done[-1][0], f"p{number}"].values["relevance"] in (done[-1][1], len(done) % 10 + 1)
-    assert len(stored) <= sum(map(len, acknowledged)) + len(people)  # at most one post of each was on its way
+        assert stored[done[-1][0], f"p{number}"].values["relevance"] in (
+            done[-1][1],
+            len(done) % 10 + 1,
+        )
+    assert len(stored) <= sum(map(len, acknowledged)) + len(
+        people
+    )  # at most one post of each was on its way
     store.close()
     again = serving(path, port)  # and it goes on
     assert people[0].get("/mine").status == 200
@@ -87,7 +101,9 @@ def test_a_database_is_served_once(tmp_path: Path):
     try:
         second = run("annotate", "serve", path, "--port", str(free_port()), home=tmp_path / "home")
         assert (second.code, "is served" in second.err) == (2, True)
-        restored = run("annotate", "restore", path, path.with_suffix(".sqlite"), home=tmp_path / "home")
+        restored = run(
+            "annotate", "restore", path, path.with_suffix(".sqlite"), home=tmp_path / "home"
+        )
         assert (restored.code, "stop it first" in restored.err) == (2, True)
     finally:
         process.terminate()
@@ -107,7 +123,9 @@ def test_a_server_that_cannot_start_keeps_the_link_of_the_owner_for_later(tmp_pa
         assert process.stdout is not None
         assert "Ctrl-C" in process.stdout.readline().decode()
         said, file = process.stdout.readline().decode(), tmp_path / "study.owner-link"
-        assert (f"The owner's link is in {file}" in said, "/in/" in said) == (True, False), "output may be a log"
+        assert (f"The owner's link is in {file}" in said, "/in/" in said) == (True, False), (
+            "output may be a log"
+        )
         assert file.read_text().startswith("http://127.0.0.1:")
         assert file.stat().st_mode & 0o777 == 0o600
     finally:
@@ -117,26 +135,44 @@ def test_a_server_that_cannot_start_keeps_the_link_of_the_owner_for_later(tmp_pa
 
 def test_import_again_with_another_system_keeps_the_items_that_are_there(tmp_path: Path):
     """Where two systems share an id, items get other ids; those that are stored keep theirs."""
-    path, home = write_study(tmp_path, 2, STUDY.replace("path: items.jsonl", "path: [items.jsonl]")), tmp_path / "home"
+    path, home = (
+        write_study(tmp_path, 2, STUDY.replace("path: items.jsonl", "path: [items.jsonl]")),
+        tmp_path / "home",
+    )
     run("annotate", "import", path, home=home)
-    (tmp_path / "more.jsonl").write_text('{"id": "i0", "question": "Why 0?", "answer": "No.", "system": "gamma"}\n')
+    (tmp_path / "more.jsonl").write_text(
+        '{"id": "i0", "question": "Why 0?", "answer": "No.", "system": "gamma"}\n'
+    )
     path.write_text(STUDY.replace("path: items.jsonl", "path: [items.jsonl, more.jsonl]"))
-    assert "1 item added, 0 replaced; in total 3 items" in run("annotate", "import", path, home=home).out
+    assert (
+        "1 item added, 0 replaced; in total 3 items"
+        in run("annotate", "import", path, home=home).out
+    )
     path.write_text(STUDY.replace("path: items.jsonl", "path: more.jsonl"))
     less = run("annotate", "import", path, home=home)
     assert "0 items added, 0 replaced; in total 3 items" in less.out
     assert "the study keeps 2 items of an earlier import" in less.err
     assert "without an `id`" not in less.err
-    (tmp_path / "more.jsonl").write_text('{"question": "Why 0?", "answer": "Yes.", "system": "gamma"}\n')
-    assert "item without an `id` that was edited is a new item" in run("annotate", "import", path, home=home).err
+    (tmp_path / "more.jsonl").write_text(
+        '{"question": "Why 0?", "answer": "Yes.", "system": "gamma"}\n'
+    )
+    assert (
+        "item without an `id` that was edited is a new item"
+        in run("annotate", "import", path, home=home).err
+    )
     refused = run("annotate", "export", path, "--out", path, home=home)
-    assert (refused.code, "study.yaml is a file; name a folder" in refused.err) == (2, True), refused.err
+    assert (refused.code, "study.yaml is a file; name a folder" in refused.err) == (2, True), (
+        refused.err
+    )
 
 
 def test_check_and_import_count_items_with_known_answers_apart(tmp_path: Path):
     rules = "assignment: {training: {path: train.jsonl, pass: 0.9}, "
     path, home = write_study(tmp_path, 4, STUDY.replace("assignment: {", rules)), tmp_path / "home"
-    write_jsonl(tmp_path / "train.jsonl", [{"id": "t", "question": "Q?", "answer": "A", "gold": {"right": "yes"}}])
+    write_jsonl(
+        tmp_path / "train.jsonl",
+        [{"id": "t", "question": "Q?", "answer": "A", "gold": {"right": "yes"}}],
+    )
     checked = run("annotate", "check", path, home=home).out
     assert "4 items, each for" in checked
     assert "1 training item with known answers" in checked
@@ -150,7 +186,9 @@ def test_backup_and_restore(tmp_path: Path):
     home, path = tmp_path / "home", write_study(tmp_path)
     other = write_study(tmp_path, name="other")
     copy = tmp_path / "copy.sqlite"
-    assert run("annotate", "import", path, home=home).out.endswith("3 items added, 0 replaced; in total 3 items.\n")
+    assert run("annotate", "import", path, home=home).out.endswith(
+        "3 items added, 0 replaced; in total 3 items.\n"
+    )
     assert run("annotate", "invite", path, "Ada", home=home).code == 0
     assert run("annotate", "backup", path, "--out", copy, home=home).code == 0
     nowhere = run("annotate", "backup", path, "--out", tmp_path / "none" / "copy.sqlite", home=home)
@@ -173,7 +211,9 @@ def test_invite_again_and_revoke(tmp_path: Path):
     home, path = tmp_path / "home", write_study(tmp_path)
     assert "annotate import" in run("annotate", "invite", path, "Ada", home=home).err
     run("annotate", "import", path, home=home)
-    first = run("annotate", "invite", path, "Ada", "--days", "3", "--url", "https://x.org/", home=home).out
+    first = run(
+        "annotate", "invite", path, "Ada", "--days", "3", "--url", "https://x.org/", home=home
+    ).out
     second = run("annotate", "invite", path, "Ada", home=home).out
     assert first.splitlines()[1].startswith("https://x.org/in/")
     assert first.splitlines()[1][-10:] != second.splitlines()[1][-10:]
@@ -182,7 +222,10 @@ def test_invite_again_and_revoke(tmp_path: Path):
     endless = run("annotate", "invite", path, "Ada", "--days", "9" * 12, home=home)
     assert (endless.code, "give fewer" in endless.err) == (2, True)
     assert run("annotate", "revoke", path, "Ada", home=home).code == 0
-    assert "links\nAda     p1  annotator     0     0        0      0" in run("annotate", "status", path, home=home).out
+    assert (
+        "links\nAda     p1  annotator     0     0        0      0"
+        in run("annotate", "status", path, home=home).out
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,6 +258,10 @@ def test_the_container_starts_a_command_that_exists():
     from longmark.cli import parser
 
     lines = (ROOT / "Dockerfile").read_text("utf-8").partition("AS annotate")[2].splitlines()
-    words = [json.loads(line.partition(" ")[2]) for line in lines if line.startswith(("ENTRYPOINT", "CMD"))]
+    words = [
+        json.loads(line.partition(" ")[2])
+        for line in lines
+        if line.startswith(("ENTRYPOINT", "CMD"))
+    ]
     given = parser("annotate").parse_args([*words[0][1:], *words[1]])
     assert address_of(given.host, given.port, given.behind_tls).url == "http://localhost:8765"

@@ -49,7 +49,9 @@ def test_half_open_connections_give_way_to_others(served: Served):
     """The server takes 8; of 40 the oldest are closed, and a rater is served all the while."""
     ada = served.person("Ada")
     with ExitStack() as stack:
-        half = [stack.enter_context(opened(served, b"GET /mine HTTP/1.1\r\nHost: ")) for _ in range(40)]
+        half = [
+            stack.enter_context(opened(served, b"GET /mine HTTP/1.1\r\nHost: ")) for _ in range(40)
+        ]
         assert ada.next() == "i0"
         assert ada.label("i0", RIGHT).status == 303
         began = time.monotonic()
@@ -85,7 +87,9 @@ def test_a_connection_that_is_closed_while_its_body_is_read_is_not_logged(
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_bodies_of_one_person_do_not_fill_the_memory(served: Served, monkeypatch: pytest.MonkeyPatch):
+def test_the_bodies_of_one_person_do_not_fill_the_memory(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+):
     """Whoever is not signed in may send 16 KB. Of one person, bodies of 8 MB at a time; here of 100 KB."""
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": served.url}
     stranger = Client(served.url)
@@ -98,11 +102,17 @@ def test_the_bodies_of_one_person_do_not_fill_the_memory(served: Served, monkeyp
     assert ada.next() == "i0", "and so is she, afterwards"
 
 
-NO_HTTP = (b"\x16\x03\x01\x02\x00\x01\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"GET / HTTP/1.1\r\nA B: \x00\r\n\r\n")
+NO_HTTP = (
+    b"\x16\x03\x01\x02\x00\x01\r\n\r\n",
+    b"GET / HTTP/9\r\n\r\n",
+    b"GET / HTTP/1.1\r\nA B: \x00\r\n\r\n",
+)
 
 
 @pytest.mark.parametrize("sent", NO_HTTP)
-def test_what_is_no_http_learns_nothing_of_the_server(served: Served, sent: bytes, capfd: pytest.CaptureFixture[str]):
+def test_what_is_no_http_learns_nothing_of_the_server(
+    served: Served, sent: bytes, capfd: pytest.CaptureFixture[str]
+):
     with opened(served, sent) as one:
         reply = ended(one)
     assert b" 400 " in reply.splitlines()[0]

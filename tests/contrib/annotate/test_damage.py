@@ -58,7 +58,9 @@ def changed(made: Path, to: Path, sql: str, file: str = "study.sqlite") -> Path:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_changed_database_is_an_error_of_every_command_that_reads_it(change: str, made: Path, tmp_path: Path):
+def test_a_changed_database_is_an_error_of_every_command_that_reads_it(
+    change: str, made: Path, tmp_path: Path
+):
     for number, words in enumerate(READS):
         verb, *rest = words.split()
         if change.startswith(("no study", "a deep study")) and verb == "import":
@@ -68,25 +70,36 @@ def test_a_changed_database_is_an_error_of_every_command_that_reads_it(change: s
         out = ["--out", "new"] if verb == "export" else []
         done = annotate(folder, " ".join([verb, "study.yaml", *rest, *out]))
         assert (done.code, "Traceback" in done.err) == (2, False), (words, done)
-        if (words, done.err) != ("retry Cara", "longmark: Cara has not failed the training or the qualification\n"):
+        if (words, done.err) != (
+            "retry Cara",
+            "longmark: Cara has not failed the training or the qualification\n",
+        ):
             assert "study.sqlite is damaged" in done.err, (words, done)
             assert "annotate restore" in done.err, (words, done)
         assert (folder / "study.sqlite").read_bytes() == before, words
 
 
-def test_a_damaged_list_of_exports_stops_an_erasure_before_anything_is_erased(made: Path, tmp_path: Path):
+def test_a_damaged_list_of_exports_stops_an_erasure_before_anything_is_erased(
+    made: Path, tmp_path: Path
+):
     name, sql = OF_CONTENTS
     folder = changed(made, tmp_path / "study", sql)
     for words in ("erase study.yaml Cara", "export study.yaml --out new"):
         done = annotate(folder, words)
-        assert (done.code, "the setting exports cannot be read" in done.err) == (2, True), (name, done)
+        assert (done.code, "the setting exports cannot be read" in done.err) == (2, True), (
+            name,
+            done,
+        )
     assert "Cara" in annotate(folder, "status study.yaml").out
 
 
 @pytest.mark.parametrize("change", [name for name in CHANGES if name.startswith(("a view", "a trigger", "a virtual",
                                     "a missing", "other", "a number"))])  # fmt: skip
 def test_a_changed_database_is_not_restored_or_backed_up(change: str, made: Path, tmp_path: Path):
-    backed = annotate(folder := changed(made, tmp_path / "own", CHANGES[change]), "backup study.yaml --out new.sqlite")
+    backed = annotate(
+        folder := changed(made, tmp_path / "own", CHANGES[change]),
+        "backup study.yaml --out new.sqlite",
+    )
     assert (backed.code, (folder / "new.sqlite").exists()) == (2, False), backed
     folder = changed(made, tmp_path / "study", CHANGES[change])
     (folder / "study.sqlite").rename(folder / "monday.sqlite")
@@ -109,14 +122,20 @@ def test_a_changed_database_is_not_restored_or_backed_up(change: str, made: Path
         lambda path: path.unlink(),
     ],
 )
-def test_what_is_no_database_of_a_study_is_not_restored(write: Callable[[Path], object], made: Path, tmp_path: Path):
+def test_what_is_no_database_of_a_study_is_not_restored(
+    write: Callable[[Path], object], made: Path, tmp_path: Path
+):
     shutil.copytree(made, folder := tmp_path / "study")
     shutil.copy(folder / "study.sqlite", folder / "monday.sqlite")
     write(folder / "monday.sqlite")
     before = (folder / "study.sqlite").read_bytes()
     for options in ("", " --replace"):
         done = annotate(folder, f"restore study.yaml monday.sqlite{options}")
-        assert (done.code, "monday.sqlite" in done.err, "Traceback" in done.err) == (2, True, False), done
+        assert (done.code, "monday.sqlite" in done.err, "Traceback" in done.err) == (
+            2,
+            True,
+            False,
+        ), done
     assert (folder / "study.sqlite").read_bytes() == before
 
 
@@ -128,4 +147,7 @@ def test_an_item_with_half_a_character_is_a_bad_line_of_its_file(made: Path, tmp
     file.write_text("\n".join(lines) + "\n")
     for words in ("check study.yaml", "import study.yaml"):
         done = annotate(folder, words)
-        assert (done.code, "items.jsonl:2: has a text with half a character" in done.err) == (2, True), done
+        assert (done.code, "items.jsonl:2: has a text with half a character" in done.err) == (
+            2,
+            True,
+        ), done

@@ -17,7 +17,9 @@ def decide(person: Client, item: str) -> int:
     if page.status != 200:
         return page.status
     hidden = {name: page.hidden(name) for name in ("token", "once", "version")}
-    return person.post(f"/adjudicate/{item}", {**hidden, **RIGHT, "justification": "The source says so."}).status
+    return person.post(
+        f"/adjudicate/{item}", {**hidden, **RIGHT, "justification": "The source says so."}
+    ).status
 
 
 def two_differ_on_the_first(served: Served) -> tuple[Client, Client, Client]:
@@ -35,7 +37,10 @@ def test_a_decided_item_is_given_to_nobody_else(tmp_path: Path):
     with serving(write_study(tmp_path)) as served:
         owner, _, _ = two_differ_on_the_first(served)
         token = owner.get("/owner/people").hidden("token")
-        assert owner.post("/owner/withdraw", {"token": token, "person": "p2", "sure": "yes"}).status == 303
+        assert (
+            owner.post("/owner/withdraw", {"token": token, "person": "p2", "sure": "yes"}).status
+            == 303
+        )
         dora = served.person("Dora")
         assert dora.next() == "i1"
         dora.view("i1")
@@ -63,7 +68,9 @@ def test_an_item_that_was_left_open_and_then_decided_blocks_nobody(tmp_path: Pat
 
 
 def test_items_with_known_answers_are_not_decided(tmp_path: Path):
-    study = STUDY.replace("assignment: {", "assignment: {qualification: {path: gold.jsonl, pass: 0.1}, ")
+    study = STUDY.replace(
+        "assignment: {", "assignment: {qualification: {path: gold.jsonl, pass: 0.1}, "
+    )
     path = write_study(tmp_path, 2, study)
     (tmp_path / "gold.jsonl").write_text(
         '{"id": "g", "question": "Q?", "answer": "A.", "gold": {"right": "yes", "relevance": 7}}'
@@ -87,7 +94,10 @@ def test_who_looked_at_the_labels_of_an_item_does_not_label_it(tmp_path: Path):
             person.label("i0", form)
         assert cy.get("/adjudicate/i0").status == 200
         token = owner.get("/owner/people").hidden("token")
-        assert owner.post("/owner/withdraw", {"token": token, "person": "p3", "sure": "yes"}).status == 303
+        assert (
+            owner.post("/owner/withdraw", {"token": token, "person": "p3", "sure": "yes"}).status
+            == 303
+        )
         assert cy.next() == "i1"
         assert served.person("Dora").next() == "i0"
         assert cy.next() == "i1", "also after an invitation, when the assignments are read anew"
@@ -109,7 +119,9 @@ def differing(served: Served) -> Client:
     return cy
 
 
-def test_an_adjudicator_reads_before_the_labels_are_shown_and_it_is_recorded_when_they_are(tmp_path: Path):
+def test_an_adjudicator_reads_before_the_labels_are_shown_and_it_is_recorded_when_they_are(
+    tmp_path: Path,
+):
     with serving(write_study(tmp_path)) as served:
         cy = differing(served)
         page = cy.get("/adjudicate/i0")
@@ -126,7 +138,9 @@ def test_an_adjudicator_reads_before_the_labels_are_shown_and_it_is_recorded_whe
 
 
 def test_rater_1_is_another_person_from_item_to_item(tmp_path: Path):
-    study = STUDY.replace("  - {name: why, type: text, required: true, when: {field: right, is: no}}\n", "")
+    study = STUDY.replace(
+        "  - {name: why, type: text, required: true, when: {field: right, is: no}}\n", ""
+    )
     with serving(write_study(tmp_path, 12, study)) as served:
         cy, first = differing(served), Counter[str]()
         for item in (f"i{k}" for k in range(12)):
@@ -141,19 +155,31 @@ def test_labels_are_shown_in_terms_of_the_page_of_the_adjudicator(tmp_path: Path
     """Everybody prefers north (side a) but one rater south: where south is shown first, north is answer B."""
     with serving(write_pairs(tmp_path, 6)) as served:
         for name, side in (("Ada", "a"), ("Ben", "b")):
-            rate(served.person(name), lambda north_first, side=side: side if north_first else "ab".replace(side, ""))  # type: ignore[misc]
+            rate(
+                served.person(name),
+                lambda north_first, side=side: side if north_first else "ab".replace(side, ""),
+            )  # type: ignore[misc]
         cy, swaps = served.person("Cy", "adjudicator"), Counter[bool]()
         token = cy.get("/mine").hidden("token")
         for item in (f"p{k}" for k in range(6)):
             page = cy.post(f"/adjudicate/{item}/labels", {"token": token, "f.preference": "a"})
             shown_first = page.text.index("North says") < page.text.index("South says")
             hidden = {name: page.hidden(name) for name in ("once", "version")}
-            assert cy.post(f"/adjudicate/{item}", {"token": token, **hidden, "f.preference": "a"}).status == 303
+            assert (
+                cy.post(
+                    f"/adjudicate/{item}", {"token": token, **hidden, "f.preference": "a"}
+                ).status
+                == 303
+            )
             swaps[shown_first] += 1
             again = cy.get(f"/adjudicate/{item}").text
-            assert re.search(r'value="a"[^>]*checked|checked[^>]*value="a"', again), "A stays A on the page"
+            assert re.search(r'value="a"[^>]*checked|checked[^>]*value="a"', again), (
+                "A stays A on the page"
+            )
         store = served.store()
         values = Counter(one.values["preference"] for one in store.adjudications())
         store.close()
         assert swaps == {True: 3, False: 3}
-        assert values == {"a": 3, "b": 3}, "A of the page is a of the item where north was shown first"
+        assert values == {"a": 3, "b": 3}, (
+            "A of the page is a of the item where north was shown first"
+        )

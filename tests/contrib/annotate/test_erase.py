@@ -16,7 +16,12 @@ from longmark.contrib.annotate.export import FILES
 from longmark.contrib.annotate.site import lock_of, open_store
 from longmark.errors import UserError
 
-NAME, COMMENT, SKIPPED, REASON = "Zoë Quux", "a-comment-of-hers", "her-reason-to-skip", "her-justification"
+NAME, COMMENT, SKIPPED, REASON = (
+    "Zoë Quux",
+    "a-comment-of-hers",
+    "her-reason-to-skip",
+    "her-justification",
+)
 HERS = [text.encode() for text in (NAME, COMMENT, SKIPPED, REASON)]
 
 
@@ -40,7 +45,11 @@ def at_work(served: Served) -> None:
 def holding(folder: Path, texts: list[bytes] = HERS) -> set[str]:
     """The files of a folder in which one of the texts stands."""
     files = (one for one in folder.rglob("*") if one.is_file())
-    return {str(one.relative_to(folder)) for one in files if any(text in one.read_bytes() for text in texts)}
+    return {
+        str(one.relative_to(folder))
+        for one in files
+        if any(text in one.read_bytes() for text in texts)
+    }
 
 
 def command(action: str, study: Path, *words: str | Path) -> Done:
@@ -89,7 +98,12 @@ def test_an_erased_person_is_in_no_byte_of_the_database_and_the_exports(study: P
     for backup in backups:
         command("backup", study, "--out", backup)
     shutil.copyfile(backups[0], folder / "copy")
-    assert holding(folder) >= {"study.sqlite", "monday.sqlite", "named/audit.jsonl", "out/audit.jsonl"}
+    assert holding(folder) >= {
+        "study.sqlite",
+        "monday.sqlite",
+        "named/audit.jsonl",
+        "out/audit.jsonl",
+    }
     done = command("erase", study, NAME)
     assert (done.code, done.err) == (0, "")
     assert holding(folder) == {"monday.sqlite", "tuesday.bak", "copy"}
@@ -113,7 +127,9 @@ def test_erase_says_what_it_cannot_do(study: Path):
     with closing(open_store(study)) as store, store.committing():
         answer = store.answer("i2", "p3")
         assert answer
-        store.write("UPDATE answers SET content = ? WHERE item_id = 'i2'", ('{"why": "as Zoë Quux says"}',))
+        store.write(
+            "UPDATE answers SET content = ? WHERE item_id = 'i2'", ('{"why": "as Zoë Quux says"}',)
+        )
     assert ("answers", "i2") in erase(study, "p2").texts
     with lock_of(study.with_suffix(".sqlite")), pytest.raises(UserError, match="served"):
         erase(study, "Ada")
@@ -128,7 +144,9 @@ def test_only_the_owner_of_the_files_reads_them(study: Path):
     files = [one for one in folder.rglob("*") if ".sqlite" in one.name or one.parent.name == "out"]
     files = [one for one in files if not one.name.endswith(".lock")]
     assert len(files) >= 7
-    assert {one.name: one.stat().st_mode & 0o777 for one in files} == {one.name: 0o600 for one in files}
+    assert {one.name: one.stat().st_mode & 0o777 for one in files} == {
+        one.name: 0o600 for one in files
+    }
 
 
 def test_a_name_is_no_formula(study: Path):
@@ -140,7 +158,9 @@ def test_a_link_signs_in_for_30_days(study: Path):
     command("invite", study, "Dora")
     with closing(open_store(study)) as store:
         rows = store.rows("SELECT created_at, expires_at FROM invitations")
-    days = [(datetime.fromisoformat(end) - datetime.fromisoformat(begin)).days for begin, end in rows]
+    days = [
+        (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).days for begin, end in rows
+    ]
     assert set(days) <= {29, 30}
 
 

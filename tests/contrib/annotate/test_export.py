@@ -54,7 +54,11 @@ def at_work(folder: Path, name: str, n: int = 6, **rules: Any) -> tuple[Study, l
     study, items = set_up(folder, name, n, **rules)
     chance = random.Random(name)
     store = labelled(
-        folder / "study.sqlite", study, items, ["Ann", "Bo"], lambda item, _: some_values(study, item, chance)
+        folder / "study.sqlite",
+        study,
+        items,
+        ["Ann", "Bo"],
+        lambda item, _: some_values(study, item, chance),
     )
     return study, items, store
 
@@ -69,11 +73,17 @@ def test_every_label_has_its_rater_item_and_time(tmp_path: Path, name: str):
         (*key, field): value for key, values in answers.items() for field, value in values.items()
     }
     assert len(answers) == 12
-    assert all(one["status"] == "done" and one["seconds"] == 30.0 and one["done_at"] for one in records)
+    assert all(
+        one["status"] == "done" and one["seconds"] == 30.0 and one["done_at"] for one in records
+    )
     audit = read(tmp_path / "out" / "audit.jsonl")
     assert [one["number"] for one in audit] == list(range(1, len(store.events()) + 1))
     assert written <= FILES.keys()
-    special = {"score": "score.jsonl", "comprehensiveness": "comprehensiveness.jsonl", "climaqa": "training.jsonl"}
+    special = {
+        "score": "score.jsonl",
+        "comprehensiveness": "comprehensiveness.jsonl",
+        "climaqa": "training.jsonl",
+    }
     own = special.get(name, "choices.csv" if name in ("calf", "pairs") else "ratings.csv")
     assert own in written
 
@@ -89,9 +99,10 @@ def test_score_study_reads_its_labels(tmp_path: Path):
     labels = read_labels(tmp_path / "score.jsonl", details, known)
     assert labels.raters == {"p1", "p2"}
     assert labels.left_out == {}
-    assert {name: len(labels.given(name)) for name in (*details, "answer_relevance", "context_utilization")} == (
-        dict.fromkeys((*details, "answer_relevance", "context_utilization"), 12)
-    )
+    assert {
+        name: len(labels.given(name))
+        for name in (*details, "answer_relevance", "context_utilization")
+    } == (dict.fromkeys((*details, "answer_relevance", "context_utilization"), 12))
     # n/a is a label, not a missing value
     assert {label for name in details for _, label in labels.given(name)} == {"yes", "no", "n/a"}
 
@@ -100,7 +111,9 @@ def test_comprehensiveness_study_reads_its_labels(tmp_path: Path):
     study, items, store = at_work(tmp_path, "comprehensiveness", overlap=2)
     export(study, items, store, tmp_path)
     key = {
-        item.id: annotation.Unmasked(example_id=item.id, question_id=item.id, metric="m", model="x", match=True)
+        item.id: annotation.Unmasked(
+            example_id=item.id, question_id=item.id, metric="m", model="x", match=True
+        )
         for item in items
     }
     given = annotation.read_annotations(tmp_path / "comprehensiveness.jsonl", key, [])
@@ -113,7 +126,9 @@ def test_comprehensiveness_study_reads_its_labels(tmp_path: Path):
 def test_choices_are_in_the_order_in_which_they_were_shown(tmp_path: Path):
     study, items = set_up(tmp_path, "pairs", 4, overlap=2)
     # Both raters prefer the answer of beta, side b of the item, whichever came first
-    store = labelled(tmp_path / "study.sqlite", study, items, ["Ann", "Bo"], lambda *_: {"preference": "b"})
+    store = labelled(
+        tmp_path / "study.sqlite", study, items, ["Ann", "Bo"], lambda *_: {"preference": "b"}
+    )
     export(study, items, store, tmp_path)
     with (tmp_path / "choices.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -165,7 +180,11 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     points = [{"point": "6:10", "values": {"a": "totally", "b": "absent"}}]
 
     def label(item: Item, rater: str) -> dict[str, Any]:
-        checks = {"factual_error": "no", "new_information": "yes"} if (item.id, rater) == ("q0", "Ann") else {}
+        checks = (
+            {"factual_error": "no", "new_information": "yes"}
+            if (item.id, rater) == ("q0", "Ann")
+            else {}
+        )
         return {"preference": choices[item.id][rater == "Bo"], "key_points": points, **checks}
 
     store = labelled(tmp_path / "study.sqlite", study, items, ["Ann", "Bo"], label)
@@ -186,7 +205,10 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     first, *others = read_pairs((), pairs).pairs
     assert (first.gold, first.disputed) == ("a", False)
     assert first.checks == (("factual_error", False), ("new_information", True))
-    assert [(one.gold, one.disputed, one.checks) for one in others] == [("b", True, ()), (None, True, ())]
+    assert [(one.gold, one.disputed, one.checks) for one in others] == [
+        ("b", True, ()),
+        (None, True, ()),
+    ]
     assert [(one.label, one.labels) for one in pairs if isinstance(one, Pair)] == [
         ("a", {"p1": "a", "p2": "a"}),
         ("b", {"p1": "a", "p2": "b"}),
@@ -197,7 +219,9 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     rows = [one for one in read(tmp_path / "labels.jsonl") if one["field"] == "key_points"]
     assert [one["value"] for one in rows] == [points] * 6
     final = [one for one in read(tmp_path / "labels.jsonl") if one["status"] == "adjudicated"]
-    assert [(one["value"], one["rater"], one["reason"]) for one in final] == [("b", "p3", "Only b has the time.")]
+    assert [(one["value"], one["rater"], one["reason"]) for one in final] == [
+        ("b", "p3", "Only b has the time.")
+    ]
 
 
 def test_training_lines_have_what_a_validator_sees(tmp_path: Path):
@@ -224,39 +248,73 @@ def test_skips_drafts_and_withdrawn_labels_are_no_labels(tmp_path: Path):
     with store.committing():
         for place, status in ((1, "open"), (2, "withdrawn")):
             store.put_items([(items[place].id, {})])
-            args = (items[place].id, "p1", False, "open", None, "2026-11-23T08:00:00.000Z", None, place + 1, "normal")
+            args = (
+                items[place].id,
+                "p1",
+                False,
+                "open",
+                None,
+                "2026-11-23T08:00:00.000Z",
+                None,
+                place + 1,
+                "normal",
+            )
             store.assign(Assignment(*args))  # type: ignore[arg-type]
             store.save(items[place].id, "p1", {"quality": 1}, Page("x", 1), complete=False)
             store.set_status(items[place].id, "p1", status, "p1")  # type: ignore[arg-type]
     written = [path.name for path in export(study, items, store, tmp_path / "out")]
     assert written == ["labels.jsonl", "items.csv", "audit.jsonl"]
     shown = [
-        (one["status"], one["field"], one["value"], one["reason"]) for one in read(tmp_path / "out" / "labels.jsonl")
+        (one["status"], one["field"], one["value"], one["reason"])
+        for one in read(tmp_path / "out" / "labels.jsonl")
     ]
-    assert shown == [("skipped", None, None, "no time"), ("open", "quality", 1, None)], "withdrawn labels leave no line"
+    assert shown == [("skipped", None, None, "no time"), ("open", "quality", 1, None)], (
+        "withdrawn labels leave no line"
+    )
 
 
 def test_only_the_files_that_are_asked_for(tmp_path: Path):
     study, items, store = at_work(tmp_path, "rating")
-    assert [path.name for path in export(study, items, store, tmp_path, only=["methods.md"])] == ["methods.md"]
+    assert [path.name for path in export(study, items, store, tmp_path, only=["methods.md"])] == [
+        "methods.md"
+    ]
 
 
 def test_methods_count_the_items_with_a_time_and_give_their_quartiles(tmp_path: Path):
     study, items = set_up(tmp_path, "rating", 5, overlap=1)
-    store = labelled(tmp_path / "s.sqlite", study, items, ["Ann"], lambda *_: {"quality": 1, "confidence": 1})
+    store = labelled(
+        tmp_path / "s.sqlite", study, items, ["Ann"], lambda *_: {"quality": 1, "confidence": 1}
+    )
     found = collect(study, items, store)
-    timed = [replace(one, seconds=10.0 * place) for place, one in enumerate(found.entries)]  # 0 10 20 30 40: 4 times
+    timed = [
+        replace(one, seconds=10.0 * place) for place, one in enumerate(found.entries)
+    ]  # 0 10 20 30 40: 4 times
     text = methods(replace(found, entries=tuple(timed)))
-    assert "The median time per item of 4 of the 5 label sets was 25.0 s (quartiles 17.5 s and 32.5 s;" in text
+    assert (
+        "The median time per item of 4 of the 5 label sets was 25.0 s (quartiles 17.5 s and 32.5 s;"
+        in text
+    )
     one = replace(found, entries=found.entries[:1])
     assert "The median time per item was 30.0 s (quartiles 30.0 s and 30.0 s;" in methods(one)
 
 
 def test_too_few_questions_for_an_interval_are_said_in_the_words_of_the_docs(tmp_path: Path):
     study, items = set_up(tmp_path, "rating", 6, overlap=2)
-    same = [replace(item, question_id=f"q{place % 2}") for place, item in enumerate(items)]  # two questions
-    store = labelled(tmp_path / "s.sqlite", study, same, ["Ann", "Bo"], lambda *_: {"quality": 1, "confidence": 1})
-    reasons = {one.estimate.reason for one in agreements(collect(study, same, store)) if one.estimate.value is not None}
+    same = [
+        replace(item, question_id=f"q{place % 2}") for place, item in enumerate(items)
+    ]  # two questions
+    store = labelled(
+        tmp_path / "s.sqlite",
+        study,
+        same,
+        ["Ann", "Bo"],
+        lambda *_: {"quality": 1, "confidence": 1},
+    )
+    reasons = {
+        one.estimate.reason
+        for one in agreements(collect(study, same, store))
+        if one.estimate.value is not None
+    }
     assert reasons == {"an interval needs 15 items or questions"}
 
 
@@ -266,23 +324,37 @@ def test_methods_name_the_figures(tmp_path: Path):
     ratings = {item.id: place + 1 for place, item in enumerate(items)}
 
     def label(item: Item, rater: str) -> dict[str, Any]:
-        return {"quality": ratings[item.id] - (rater == "Bo" and ratings[item.id] == 4), "confidence": 5}
+        return {
+            "quality": ratings[item.id] - (rater == "Bo" and ratings[item.id] == 4),
+            "confidence": 5,
+        }
 
-    found = collect(study, items, labelled(tmp_path / "s.sqlite", study, items, ["Ann", "Bo"], label))
+    found = collect(
+        study, items, labelled(tmp_path / "s.sqlite", study, items, ["Ann", "Bo"], label)
+    )
     text = methods(found)
-    assert "2 raters labelled 4 items (8 label sets); 4 items were labelled by two raters or more" in text
+    assert (
+        "2 raters labelled 4 items (8 label sets); 4 items were labelled by two raters or more"
+        in text
+    )
     assert "The median time per item was 30.0 s" in text
     values = {(one.label, one.name): one.estimate.value for one in agreements(found)}
     assert values["quality", "percentage"] == 0.75
     # Cohen: observed 3/4; Ann 1 2 3 4, Bo 1 2 3 3: by chance (1 + 1 + 2 + 0) / 16 = 1/4; (.75 - .25) / .75 = 2/3
     assert values["quality", "Cohen's kappa"] == pytest.approx(2 / 3)
-    assert {one.estimate.low for one in agreements(found)} == {None}  # four items are too few for an interval
+    assert {one.estimate.low for one in agreements(found)} == {
+        None
+    }  # four items are too few for an interval
 
 
 def test_who_is_three_times_as_fast_is_named(tmp_path: Path):
     study, items = set_up(tmp_path, "rating", 6, overlap=3)
     store = labelled(
-        tmp_path / "s.sqlite", study, items, ["Ann", "Bo", "Cy"], lambda *_: {"quality": 3, "confidence": 5}
+        tmp_path / "s.sqlite",
+        study,
+        items,
+        ["Ann", "Bo", "Cy"],
+        lambda *_: {"quality": 3, "confidence": 5},
     )
     with store.committing():
         for one in store.assignments(person="p1"):
@@ -298,7 +370,13 @@ DECIDED = {
     "pairs": ("preference", "choices.csv", "a", "b", "tie"),
     "calf": ("preference", "choices.csv", "a", "b", "tie"),
     "score": ("hazard", "score.jsonl", "yes", "no", "n/a"),
-    "comprehensiveness": ("errors", "comprehensiveness.jsonl", ["NONE"], ["incoherent"], ["incoherent", "verbose"]),
+    "comprehensiveness": (
+        "errors",
+        "comprehensiveness.jsonl",
+        ["NONE"],
+        ["incoherent"],
+        ["incoherent", "verbose"],
+    ),
     "climaqa": ("validity", "training.jsonl", "valid", "invalid", "invalid"),
 }
 
@@ -308,13 +386,19 @@ def test_a_decision_is_the_final_label_in_the_file_of_every_template(tmp_path: P
     """Ann and Bo differ on two items and agree on the third. One of the two is decided: it has a final label, as the
     third has, and the other has none. Each rater's own label stays."""
     field, file, one, other, decision = DECIDED[name]
-    study, items = set_up(tmp_path, name, 9, overlap=2, quota=None, adjudication=Adjudication(fields=(field,)))
+    study, items = set_up(
+        tmp_path, name, 9, overlap=2, quota=None, adjudication=Adjudication(fields=(field,))
+    )
     items = [item for item in items if item.columns.get("form") != "cloze"][:3]
     given = {(item.id, rater): one for item in items for rater in ("Ann", "Bo")}
     given |= {(items[0].id, "Bo"): other, (items[1].id, "Bo"): other}
-    store = labelled(tmp_path / "s.sqlite", study, items, ["Ann", "Bo"], lambda i, r: {field: given[i.id, r]})
+    store = labelled(
+        tmp_path / "s.sqlite", study, items, ["Ann", "Bo"], lambda i, r: {field: given[i.id, r]}
+    )
     with store.committing():
-        store.adjudicate(items[0].id, store.add_person("Cy", "adjudicator").id, {field: decision}, "why")
+        store.adjudicate(
+            items[0].id, store.add_person("Cy", "adjudicator").id, {field: decision}, "why"
+        )
     export(study, items, store, tmp_path)
     if file.endswith(".csv"):
         with (tmp_path / file).open() as opened:
@@ -322,37 +406,54 @@ def test_a_decision_is_the_final_label_in_the_file_of_every_template(tmp_path: P
     else:
         records = read(tmp_path / file)
     finals = [line for line in records if line["rater"] == "final"]
-    value = next(key for key in ("choice", "value", "label", "errors", "validity") if key in records[0])
+    value = next(
+        key for key in ("choice", "value", "label", "errors", "validity") if key in records[0]
+    )
     assert Counter(line["rater"] for line in records) == {"p1": 3, "p2": 3, "final": 2}
     if value != "choice":  # a choice is in the order in which it was shown
         assert sorted(str(line[value]) for line in finals) == sorted(map(str, (decision, one)))
     else:
         assert {"tie"} < {line[value] for line in finals}
     for line in records if value not in ("errors", "validity") else ():
-        assert (line.get("dimension") or line["label"]).endswith(".final") == (line["rater"] == "final")
+        assert (line.get("dimension") or line["label"]).endswith(".final") == (
+            line["rater"] == "final"
+        )
 
 
 def test_the_studies_and_metaeval_take_the_final_label_and_the_agreement_of_raters(tmp_path: Path):
     """Of two raters one says yes and one no, and a third person decides no."""
     head = "example_id,value,label,rater\n"
-    (tmp_path / "ratings.csv").write_text(head + "i0,yes,right,p1\ni0,no,right,p2\ni0,no,right.final,final\n")
+    (tmp_path / "ratings.csv").write_text(
+        head + "i0,yes,right,p1\ni0,no,right,p2\ni0,no,right.final,final\n"
+    )
     assert Labels(tmp_path / "ratings.csv").labels == ["right", "right.final"]
 
     by = {"item": "q0", "system": "s", "rater": "p1", "dimension": "hazard", "label": "yes"}
     final = {"rater": "final", "dimension": "hazard.final", "label": "no"}
     known = {"s": {"q0": ScoreItem("s", "q0", "q0")}}
-    given = read_labels(lines(tmp_path / "s.jsonl", [by, {**by, "rater": "p2"}, {**by, **final}]), ["hazard"], known)
+    given = read_labels(
+        lines(tmp_path / "s.jsonl", [by, {**by, "rater": "p2"}, {**by, **final}]), ["hazard"], known
+    )
     assert [label for _, label in given.given("hazard")] == ["no"]
     assert given.raters == {"p1", "p2"}
 
-    key = {"w": annotation.Unmasked(example_id="w", question_id="w", metric="m", model="x", match=True)}
+    key = {
+        "w": annotation.Unmasked(example_id="w", question_id="w", metric="m", model="x", match=True)
+    }
     errors = [("p1", ["NONE"]), ("p2", ["DUP_ATOM"]), ("final", ["NONE"])]
     marked = [{"item": "w", "rater": rater, "errors": given} for rater, given in errors]
     given_back = annotation.read_annotations(lines(tmp_path / "c.jsonl", marked), key, [])
     table = annotation.annotated(given_back, key, 0.05, 42)
     assert (len(table.given), table.raters.raters, table.missing) == (1, 2, 0)
 
-    label = {"item": "v", "rater": "p1", "form": "freeform", "question": "Q?", "answer": "A.", "validity": "valid"}
+    label = {
+        "item": "v",
+        "rater": "p1",
+        "form": "freeform",
+        "question": "Q?",
+        "answer": "A.",
+        "validity": "valid",
+    }
     votes = [label, {**label, "rater": "p2", "validity": "invalid"}, {**label, "rater": "final"}]
     (item,) = read_training(lines(tmp_path / "v.jsonl", votes)).items
     assert item.status == "valid", "without the decision there is no majority"
@@ -378,22 +479,41 @@ def test_every_item_ends_labelled_skipped_or_named_as_open(tmp_path: Path):
     (one,) = stalled(found, now + timedelta(days=2))
     assert (one.item.id, one.rater.name) == ("q3", "Bo")
     text = methods(found)
-    assert "Of the items, 1 is decided, 1 is undecided, 1 is labelled, 1 is skipped, 1 is open. Open: q3." in text
+    assert (
+        "Of the items, 1 is decided, 1 is undecided, 1 is labelled, 1 is skipped, 1 is open. Open: q3."
+        in text
+    )
     assert "An owner of the study, who can see systems and labels, made 1 of them." in text
     export(study, items, store, tmp_path)
     with (tmp_path / "items.csv").open() as file:
-        rows = {row["item"]: (row["state"], row["open"], row["skipped"]) for row in csv.DictReader(file)}
-    assert rows == {item: (state, "p2" * (item == "q3"), "p1;p2" * (item == "q4")) for item, state in ends.items()}
+        rows = {
+            row["item"]: (row["state"], row["open"], row["skipped"]) for row in csv.DictReader(file)
+        }
+    assert rows == {
+        item: (state, "p2" * (item == "q3"), "p1;p2" * (item == "q4"))
+        for item, state in ends.items()
+    }
 
 
 def test_the_docs_name_the_columns_of_every_file_and_the_id_of_the_source(tmp_path: Path):
     """The id `alpha-7b/q0` names a hidden system: raters see another, and exports have both."""
-    (tmp_path / "STUDY.yaml").write_text(template("pairs").replace("overlap: 3", "overlap: 2, adjudication: {}"))
+    (tmp_path / "STUDY.yaml").write_text(
+        template("pairs").replace("overlap: 3", "overlap: 2, adjudication: {}")
+    )
     study = load(tmp_path / "STUDY.yaml")
-    lines(tmp_path / "pairs.jsonl", ({**one, "id": f"alpha-7b/{one['id']}"} for one in records_of("pairs", 3)))
+    lines(
+        tmp_path / "pairs.jsonl",
+        ({**one, "id": f"alpha-7b/{one['id']}"} for one in records_of("pairs", 3)),
+    )
     items = read_items(study, tmp_path)
     people = ["Ann", "Bo"]
-    store = labelled(tmp_path / "s.sqlite", study, items, people, lambda _, rater: {"preference": rater[0].lower()})
+    store = labelled(
+        tmp_path / "s.sqlite",
+        study,
+        items,
+        people,
+        lambda _, rater: {"preference": rater[0].lower()},
+    )
     with store.committing():
         store.adjudicate(items[0].id, "p1", {"preference": "a"}, "why")
     export(study, items, store, tmp_path / "out")
@@ -403,7 +523,9 @@ def test_the_docs_name_the_columns_of_every_file_and_the_id_of_the_source(tmp_pa
     for name in ("items.csv", "choices.csv", "labels.jsonl"):
         path = tmp_path / "out" / name
         rows: list[Any] = (
-            read(path) if name.endswith("jsonl") else list(csv.DictReader(path.read_text("utf-8-sig").splitlines()))
+            read(path)
+            if name.endswith("jsonl")
+            else list(csv.DictReader(path.read_text("utf-8-sig").splitlines()))
         )
         for row in rows:
             assert row.keys() <= documented[name], name
@@ -419,16 +541,24 @@ def test_a_forecast_says_who_gets_how_many_and_what_will_be_missing(tmp_path: Pa
     with store.committing():
         for name, role in (("Ann", "annotator"), ("Bo", "annotator"), ("Judge", "adjudicator")):
             store.add_person(name, role)  # type: ignore[arg-type]
-    assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast({"p1": 4, "p2": 4}, 4)
+    assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast(
+        {"p1": 4, "p2": 4}, 4
+    )
     assert "missing with the present raters: 4." in str(progress(study, items, store).warnings)
     with store.committing():
         store.add_person("Cy", "annotator")
-    assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast({"p1": 4, "p2": 4, "p4": 4}, 0)
+    assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast(
+        {"p1": 4, "p2": 4, "p4": 4}, 0
+    )
 
 
-def test_an_option_that_is_called_none_survives_the_export_with_its_scale_and_its_answer(tmp_path: Path):
+def test_an_option_that_is_called_none_survives_the_export_with_its_scale_and_its_answer(
+    tmp_path: Path,
+):
     """Six answers, two of each option; every rating of the export names all options and the text that was rated."""
-    text = template("rating").replace("from: run, path: runs/first", "from: file, path: answers.jsonl")
+    text = template("rating").replace(
+        "from: run, path: runs/first", "from: file, path: answers.jsonl"
+    )
     (tmp_path / "STUDY.yaml").write_text(re.sub(r"fields:.*", "", text, flags=re.DOTALL) + (
         "fields:\n  - {name: support, type: choice, options: [Full, Partial, None]}\n"
         "  - {name: quality, type: scale, min: -1, max: 1}\n"
@@ -438,7 +568,11 @@ def test_an_option_that_is_called_none_survives_the_export_with_its_scale_and_it
     items = read_items(study, tmp_path)
     given = {item.id: ("Full", "Partial", "None")[place % 3] for place, item in enumerate(items)}
     store = labelled(
-        tmp_path / "s.sqlite", study, items, ["Ann"], lambda item, _: {"support": given[item.id], "quality": -1}
+        tmp_path / "s.sqlite",
+        study,
+        items,
+        ["Ann"],
+        lambda item, _: {"support": given[item.id], "quality": -1},
     )
     export(study, items, store, tmp_path / "out")
     with Labels(tmp_path / "out" / "ratings.csv") as labels:

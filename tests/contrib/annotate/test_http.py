@@ -35,7 +35,9 @@ def test_what_raters_post_is_what_is_stored(tmp_path: Path, name: str):
         store = served.store()
         assert {(one.item_id, one.person_id): one.values for one in store.answers()} == given
         assert len(given) == 3 * len(raters)
-        assert "labels.jsonl" in {path.name for path in export(study, items, store, tmp_path / "out")}
+        assert "labels.jsonl" in {
+            path.name for path in export(study, items, store, tmp_path / "out")
+        }
         store.close()
 
 

@@ -28,7 +28,9 @@ fields:
 """
 
 
-def items_of(folder: Path, source: str, path: str, show: str = "question, answer", more: str = "") -> list[Item]:
+def items_of(
+    folder: Path, source: str, path: str, show: str = "question, answer", more: str = ""
+) -> list[Item]:
     study = study_of(folder, STUDY.format(source=source, path=path, show=show, more=more))
     return read_items(study, folder)
 
@@ -51,7 +53,14 @@ def test_what_is_shown_has_one_form_whatever_the_file_has(tmp_path: Path):
         str(
             lines(
                 tmp_path / "x.jsonl",
-                [{"id": 7, "q": "Why?", "contexts": ["p", {"text": "r", "page": 3}], "options": ["x", "y"]}],
+                [
+                    {
+                        "id": 7,
+                        "q": "Why?",
+                        "contexts": ["p", {"text": "r", "page": 3}],
+                        "options": ["x", "y"],
+                    }
+                ],
             )
         ),
         "question, contexts, options",
@@ -63,7 +72,9 @@ def test_what_is_shown_has_one_form_whatever_the_file_has(tmp_path: Path):
 
 
 def test_examples_of_several_systems_get_ids_that_name_none(tmp_path: Path):
-    both = [{"id": "1", "question": "Q?", "answer": one, "system": one} for one in ("alpha", "beta")]
+    both = [
+        {"id": "1", "question": "Q?", "answer": one, "system": one} for one in ("alpha", "beta")
+    ]
     items = items_of(tmp_path, "file", str(lines(tmp_path / "x.jsonl", both)))
     assert len({item.id for item in items}) == 2
     assert {item.example_ids["answer"] for item in items} == {"1"}
@@ -75,9 +86,12 @@ def test_examples_of_several_systems_get_ids_that_name_none(tmp_path: Path):
 
 
 def test_a_text_that_names_its_system_is_reported(tmp_path: Path):
-    text = [{"id": "1", "question": "Q?", "answer": "As Alpha-7B, I think so.", "system": "alpha-7b"}]
+    text = [
+        {"id": "1", "question": "Q?", "answer": "As Alpha-7B, I think so.", "system": "alpha-7b"}
+    ]
     study = study_of(
-        tmp_path, STUDY.format(source="file", path=lines(tmp_path / "x.jsonl", text), show="answer", more="")
+        tmp_path,
+        STUDY.format(source="file", path=lines(tmp_path / "x.jsonl", text), show="answer", more=""),
     )
     assert warnings(study, read_items(study, tmp_path)) == [
         'item 1: its text contains "alpha-7b", the name of a hidden system'
@@ -87,8 +101,13 @@ def test_a_text_that_names_its_system_is_reported(tmp_path: Path):
 def test_an_item_of_which_nothing_is_asked_is_an_error(tmp_path: Path):
     """Its empty form would count as done."""
     study, _ = set_up(tmp_path, "climaqa", 3)
-    lines(tmp_path / "questions.jsonl", [*records_of("climaqa", 1), records_of("climaqa", 2)[1] | {"form": "FF"}])
-    with pytest.raises(BadInput, match=r'jsonl:2: nothing is asked of it: .* applies .form is "FF"'):
+    lines(
+        tmp_path / "questions.jsonl",
+        [*records_of("climaqa", 1), records_of("climaqa", 2)[1] | {"form": "FF"}],
+    )
+    with pytest.raises(
+        BadInput, match=r'jsonl:2: nothing is asked of it: .* applies .form is "FF"'
+    ):
         read_items(study, tmp_path)
 
 
@@ -100,22 +119,40 @@ def test_an_item_of_which_nothing_is_asked_is_an_error(tmp_path: Path):
         ("  - {name: why, type: text, when: {item: subjct, is: x}}", "`when` of why"),
     ],
 )
-def test_a_column_that_no_item_has_is_an_error_wherever_it_is_named(tmp_path: Path, more: str, where: str):
+def test_a_column_that_no_item_has_is_an_error_wherever_it_is_named(
+    tmp_path: Path, more: str, where: str
+):
     path = lines(tmp_path / "x.jsonl", [{"id": 1, "question": "Why?", "subject": "x"}])
-    study = study_of(tmp_path, STUDY.format(source="jsonl", path=path, show="question", more="") + more + "\n")
-    with pytest.raises(UnknownName, match=f"unknown column in {where}: subjct. Did you mean subject"):
+    study = study_of(
+        tmp_path, STUDY.format(source="jsonl", path=path, show="question", more="") + more + "\n"
+    )
+    with pytest.raises(
+        UnknownName, match=f"unknown column in {where}: subjct. Did you mean subject"
+    ):
         read_items(study, tmp_path)
 
 
 def test_pairs_keep_both_answers_and_their_ids(tmp_path: Path):
-    pair = {"id": "p", "question": "Q?", "response_1": "A", "b": "B", "a_system": "human", "b_system": "beta"}
+    pair = {
+        "id": "p",
+        "question": "Q?",
+        "response_1": "A",
+        "b": "B",
+        "a_system": "human",
+        "b_system": "beta",
+    }
     path = lines(tmp_path / "x.jsonl", [pair])
     (item,) = items_of(tmp_path, "pairs", str(path), "question, answers", ", map: {a: response_1}")
     assert (item.shown["a"], item.shown["b"], item.sides) == ("A", "B", ("a", "b"))
     assert item.example_ids == {"a": "p#a", "b": "p#b", "pair": "p"}
     assert item.systems == {"a": "human", "b": "beta"}
     with pytest.raises(BadInput, match="is not a pair"):
-        items_of(tmp_path, "pairs", str(lines(tmp_path / "y.jsonl", [{"id": "1", "question": "Q?"}])), "question")
+        items_of(
+            tmp_path,
+            "pairs",
+            str(lines(tmp_path / "y.jsonl", [{"id": "1", "question": "Q?"}])),
+            "question",
+        )
 
 
 def test_a_run_gives_its_examples(tmp_path: Path):
@@ -128,11 +165,20 @@ def test_a_run_gives_its_examples(tmp_path: Path):
 
 
 def test_a_sample_is_drawn_with_the_seed_and_keeps_the_order(tmp_path: Path):
-    path = lines(tmp_path / "x.jsonl", [{"id": f"{n:02}", "question": "Q?", "answer": "A"} for n in range(30)])
-    drawn = [item.id for item in items_of(tmp_path, "file", str(path), more=", sample: 10, seed: 3")]
+    path = lines(
+        tmp_path / "x.jsonl",
+        [{"id": f"{n:02}", "question": "Q?", "answer": "A"} for n in range(30)],
+    )
+    drawn = [
+        item.id for item in items_of(tmp_path, "file", str(path), more=", sample: 10, seed: 3")
+    ]
     assert drawn == sorted(drawn)
-    assert drawn == [item.id for item in items_of(tmp_path, "file", str(path), more=", sample: 10, seed: 3")]
-    assert drawn != [item.id for item in items_of(tmp_path, "file", str(path), more=", sample: 10, seed: 4")]
+    assert drawn == [
+        item.id for item in items_of(tmp_path, "file", str(path), more=", sample: 10, seed: 3")
+    ]
+    assert drawn != [
+        item.id for item in items_of(tmp_path, "file", str(path), more=", sample: 10, seed: 4")
+    ]
     with pytest.raises(UserError, match="31 is more than the 30 items"):
         items_of(tmp_path, "file", str(path), more=", sample: 31")
 
@@ -150,11 +196,18 @@ def test_every_bad_record_has_its_line(tmp_path: Path):
 
 
 def test_ids_are_unique_and_columns_exist(tmp_path: Path):
-    path = str(lines(tmp_path / "x.jsonl", [{"id": "1", "question": "Q"}, {"id": "1", "question": "R"}]))
+    path = str(
+        lines(tmp_path / "x.jsonl", [{"id": "1", "question": "Q"}, {"id": "1", "question": "R"}])
+    )
     with pytest.raises(UserError, match='the id "1" appears twice'):
         items_of(tmp_path, "jsonl", path, "question")
     with pytest.raises(UnknownName, match="unknown column in `show`: anwser"):
-        items_of(tmp_path, "jsonl", str(lines(tmp_path / "y.jsonl", [{"id": "1", "answer": "A"}])), "answer, anwser")
+        items_of(
+            tmp_path,
+            "jsonl",
+            str(lines(tmp_path / "y.jsonl", [{"id": "1", "answer": "A"}])),
+            "answer, anwser",
+        )
 
 
 def test_what_a_field_is_asked_of_must_be_there(tmp_path: Path):
@@ -162,9 +215,15 @@ def test_what_a_field_is_asked_of_must_be_there(tmp_path: Path):
     text += "  - {name: term, type: cloze, when: {item: form, is: cloze}}\n"
     lines(
         tmp_path / "x.jsonl",
-        [{"id": "1", "form": "mcq"}, {"id": "2", "form": "cloze"}, {"id": "3", "form": "cloze", "statement": PASSAGE}],
+        [
+            {"id": "1", "form": "mcq"},
+            {"id": "2", "form": "cloze"},
+            {"id": "3", "form": "cloze", "statement": PASSAGE},
+        ],
     )
-    with pytest.raises(BadInput, match=r"x\.jsonl:2: statement: is missing; the field term needs it") as caught:
+    with pytest.raises(
+        BadInput, match=r"x\.jsonl:2: statement: is missing; the field term needs it"
+    ) as caught:
         read_items(study_of(tmp_path, text), tmp_path)
     assert caught.value.total == 1
 
@@ -179,16 +238,21 @@ def test_known_answers_are_checked(tmp_path: Path):
         ("g", "attention", {"fine": "yes"})
     ]
     lines(
-        tmp_path / "gold.jsonl", [{"id": "g", "question": "Q?", "gold": {"fien": "yes"}}, {"id": "h", "question": "Q"}]
+        tmp_path / "gold.jsonl",
+        [{"id": "g", "question": "Q?", "gold": {"fien": "yes"}}, {"id": "h", "question": "Q"}],
     )
-    with pytest.raises(BadInput, match=r"Did you mean fine(.|\n)*gold.jsonl:2: gold: expected the known answers"):
+    with pytest.raises(
+        BadInput, match=r"Did you mean fine(.|\n)*gold.jsonl:2: gold: expected the known answers"
+    ):
         read_items(study, tmp_path)
 
 
 def test_a_known_answer_that_no_rater_can_give_is_refused(tmp_path: Path):
     """Every rater would fail it, without a word to the owner."""
     text = STUDY.format(source="jsonl", path="x.jsonl", show="question", more="")
-    text += "  - {name: rate, type: scale, max: 5}\n  - {name: faults, type: errors, options: [long]}\n"
+    text += (
+        "  - {name: rate, type: scale, max: 5}\n  - {name: faults, type: errors, options: [long]}\n"
+    )
     text += "assignment: {qualification: {path: gold.jsonl}}\n"
     lines(tmp_path / "x.jsonl", [{"id": "1", "question": "Q?"}])
     wrong: tuple[dict[str, object], ...] = (
@@ -199,9 +263,13 @@ def test_a_known_answer_that_no_rater_can_give_is_refused(tmp_path: Path):
         {"faults": []},
     )
     right = ({"fine": "YES", "rate": "5"}, {"faults": ["NONE"]}, {"faults": "long", "rate": 1})
-    golds = [{"id": f"g{n}", "question": "Q?", "gold": gold} for n, gold in enumerate((*wrong, *right))]
+    golds = [
+        {"id": f"g{n}", "question": "Q?", "gold": gold} for n, gold in enumerate((*wrong, *right))
+    ]
     lines(tmp_path / "gold.jsonl", golds)
-    with pytest.raises(BadInput, match=r"gold.jsonl:1: gold: maybe is not a value of fine: yes, no") as caught:
+    with pytest.raises(
+        BadInput, match=r"gold.jsonl:1: gold: maybe is not a value of fine: yes, no"
+    ) as caught:
         read_items(study_of(tmp_path, text), tmp_path)
     assert caught.value.total == len(wrong)
 
@@ -214,7 +282,9 @@ def test_qualification_has_items_for_every_attempt(tmp_path: Path):
     golds = [{"id": f"g{n}", "question": "Q?", "gold": {"fine": "yes"}} for n in range(4)]
     lines(tmp_path / "gold.jsonl", golds)
     assert len(read_items(study_of(tmp_path, text.replace("N}", "2}")), tmp_path)) == 5
-    with pytest.raises(UserError, match=r"gold.jsonl has 4 of the 6 items; lower `items` or `attempts`"):
+    with pytest.raises(
+        UserError, match=r"gold.jsonl has 4 of the 6 items; lower `items` or `attempts`"
+    ):
         read_items(study_of(tmp_path, text.replace("N}", "3}")), tmp_path)
     lines(tmp_path / "gold.jsonl", [*golds, golds[0]])
     with pytest.raises(UserError, match='"g0" appears twice'):
@@ -225,7 +295,9 @@ def test_qualification_has_items_for_every_attempt(tmp_path: Path):
 def test_passages_keep_their_pages(tmp_path: Path, source: str):
     passages = [{"id": "h", "text": "t", "page": 3}, "", {"text": "u", "page": "iv"}, "v"]
     record = {"question": "Q?", "answer": "A", "a": "A", "b": "B", "contexts": passages}
-    path = lines(tmp_path / "x.jsonl", [record | {"id": "1"}, record | {"id": "2", "contexts": ["t"]}])
+    path = lines(
+        tmp_path / "x.jsonl", [record | {"id": "1"}, record | {"id": "2", "contexts": ["t"]}]
+    )
     answers = "answers" if source == "pairs" else "answer"
     first, second = items_of(tmp_path, source, str(path), f"question, {answers}, contexts")
     pages = [str(one["page"]) for one in first.shown["passages"] if "page" in one]
@@ -265,15 +337,23 @@ def test_where_selects_records_by_their_columns(tmp_path: Path):
 
 def test_of_a_benchmark_dropped_items_and_proposed_terms_are_not_shown(tmp_path: Path):
     (tmp_path / "bench").mkdir()
-    cloze = benchmark.Item(id="c", form="cloze", statement="Warm air rises over land.", status="audited")
-    plain = benchmark.Item(id="f", form="freeform", level="base", question="Why?", answer="Rain.", status="audited")
-    dropped = plain.model_copy(update={"id": "d", "status": "dropped", "reasons": ("duplicate: of x",)})
+    cloze = benchmark.Item(
+        id="c", form="cloze", statement="Warm air rises over land.", status="audited"
+    )
+    plain = benchmark.Item(
+        id="f", form="freeform", level="base", question="Why?", answer="Rain.", status="audited"
+    )
+    dropped = plain.model_copy(
+        update={"id": "d", "status": "dropped", "reasons": ("duplicate: of x",)}
+    )
     benchmark.write_items([blank(cloze, "air"), plain, dropped], tmp_path / "bench" / "items.jsonl")
     first, second = items_of(tmp_path, "benchmark", "bench", "question, answer, statement")
     assert (first.id, first.shown) == ("c", {"statement": "Warm air rises over land."})
     assert (second.id, second.shown) == ("f", {"question": "Why?", "answer": "Rain."})
     assert "air" not in (first.columns.get("question"), first.columns.get("answer"))
-    (alone,) = items_of(tmp_path, "benchmark", str(benchmark_of(tmp_path / "one.jsonl", plain)), "options, question")
+    (alone,) = items_of(
+        tmp_path, "benchmark", str(benchmark_of(tmp_path / "one.jsonl", plain)), "options, question"
+    )
     assert alone.shown == {"question": "Why?"}  # no item is multiple-choice
     with pytest.raises(UserError, match=r"unknown column in `show`: option\. Did you mean options"):
         items_of(tmp_path, "benchmark", "one.jsonl", "option, question")
@@ -287,7 +367,13 @@ def benchmark_of(path: Path, *items: benchmark.Item) -> Path:
 def run_of(folder: Path, name: str, systems: str) -> None:
     """A run of four questions, each answered by the systems."""
     answers = [
-        {"id": f"q{q}-{one}", "question_id": f"q{q}", "question": f"Q{q}?", "answer": f"by {one}", "system": one}
+        {
+            "id": f"q{q}-{one}",
+            "question_id": f"q{q}",
+            "question": f"Q{q}?",
+            "answer": f"by {one}",
+            "system": one,
+        }
         | {"references": ["r"], "contexts": [{"text": "p"}]}
         for q in range(4)
         for one in systems.split()
@@ -307,12 +393,22 @@ def run_of(folder: Path, name: str, systems: str) -> None:
     ("climaqa", {"r": "x1"}, "longmark benchmark generate"),
     ("comprehensiveness", {"r": "x1"}, "longmark comprehensiveness-study"),
 ])  # fmt: skip
-def test_a_study_is_made_of_runs(tmp_path: Path, template: str, runs: dict[str, str], items: int | str):
+def test_a_study_is_made_of_runs(
+    tmp_path: Path, template: str, runs: dict[str, str], items: int | str
+):
     """Every two systems of a question are a pair, and each system of two is `a` in half of theirs."""
     for name, systems in runs.items():
         run_of(tmp_path, name, systems)
     path = tmp_path / "STUDY.yaml"
-    words = ["annotate", "init", *(str(tmp_path / name) for name in runs), "--template", template, "--out", str(path)]
+    words = [
+        "annotate",
+        "init",
+        *(str(tmp_path / name) for name in runs),
+        "--template",
+        template,
+        "--out",
+        str(path),
+    ]
     if isinstance(items, str):
         with pytest.raises(UserError, match=items):
             init(parser("annotate").parse_args(words))
@@ -339,10 +435,24 @@ def test_a_benchmark_of_one_form_fits_the_template(tmp_path: Path, form: str):
         "mcq": {"answer": "a", "options": {"a": "tide", "b": "sun"}},
         "cloze": {"statement": "The tide rises."},
     }
-    item = {"id": "1", "form": form, "question": "The <blank> rises?", "answer": "tide", **own.get(form, {})}
+    item = {
+        "id": "1",
+        "form": form,
+        "question": "The <blank> rises?",
+        "answer": "tide",
+        **own.get(form, {}),
+    }
     (tmp_path / "items.jsonl").write_text(json.dumps(item) + "\n")
     path = tmp_path / "study.yaml"
-    words = ["annotate", "init", str(tmp_path / "items.jsonl"), "--template", "climaqa", "--out", str(path)]
+    words = [
+        "annotate",
+        "init",
+        str(tmp_path / "items.jsonl"),
+        "--template",
+        "climaqa",
+        "--out",
+        str(path),
+    ]
     assert init(parser("annotate").parse_args(words)) == 0
     assert len(read_items(load(path), tmp_path)) == 1
 

@@ -39,10 +39,16 @@ def of_python(source: str) -> set[str]:
 
     def text(one: ast.expr) -> str:
         parts = one.values if isinstance(one, ast.JoinedStr) else [one]
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
+        return "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts
+        )
 
     calls = [one for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Call)]
-    said = (call.args for call in calls if getattr(call.func, "id", getattr(call.func, "attr", "")) in SAYS)
+    said = (
+        call.args
+        for call in calls
+        if getattr(call.func, "id", getattr(call.func, "attr", "")) in SAYS
+    )
     return {text(one) for args in said for one in args if re.search(r"[a-z]{2}", text(one))}
 
 
@@ -53,7 +59,9 @@ TEXTS = {
 } - NO_TEXTS
 TEXTS |= {text for name in MODULES for text in of_python((HERE / f"{name}.py").read_text("utf-8"))}
 TEXTS |= {*FILES.values(), str(agreement_table(()).note)}
-TAGS = re.compile(r"<button[^>]*>(.*?)</button>|<h1[^>]*>(.*?)</h1>|<nav[^>]*>(.*?)</nav>", re.DOTALL)
+TAGS = re.compile(
+    r"<button[^>]*>(.*?)</button>|<h1[^>]*>(.*?)</h1>|<nav[^>]*>(.*?)</nav>", re.DOTALL
+)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -75,7 +83,9 @@ def test_a_page_of_a_study_in_another_language_has_no_english_of_ours(screen: st
     known = catalogue(language)
     shown = {" ".join(text.split()) for text in re.findall(r">([^<]+)<", german)}
     shown |= set(re.findall(r'(?:aria|data)-label="([^"]+)"', german))
-    assert {one for one in shown if re.match(r"page \d|Rater \d|Answer [AB]|Key point|.* \(Answer", one)} == set()
+    assert {
+        one for one in shown if re.match(r"page \d|Rater \d|Answer [AB]|Key point|.* \(Answer", one)
+    } == set()
     same = {english for english, own in known.items() if english == own}
     assert shown & (known.keys() - same - set(known.values())) == set()
     english = screens.render(name, replace(OWNER, lang=""), **SCREENS[screen][1])
@@ -84,13 +94,19 @@ def test_a_page_of_a_study_in_another_language_has_no_english_of_ours(screen: st
         for page in (german, english)
     ]
     foreign = {"", "second"}
-    assert [a for a, b in zip(*buttons, strict=True) if a == b and "alert(" not in a and a not in foreign] == []
+    assert [
+        a
+        for a, b in zip(*buttons, strict=True)
+        if a == b and "alert(" not in a and a not in foreign
+    ] == []
 
 
 def test_what_python_says_is_found_by_its_form():
     assert say("is not answered yet", language="de") == "ist noch nicht beantwortet"
     assert say("has 3 spans; the limit is 2", language="de") == "hat 3 Teile; erlaubt sind 2"
-    assert say("The owner of the house", language="de") == "The owner of the house", "a short form fits too much"
+    assert say("The owner of the house", language="de") == "The owner of the house", (
+        "a short form fits too much"
+    )
     assert (language_of("de-AT"), language_of("fr"), language_of("")) == ("de", "en", "en")
 
 
@@ -118,12 +134,22 @@ def test_the_progress_of_a_study_has_no_english_of_ours(tmp_path: Path, language
                 store.visit(f"v{number}", Visit(item.id, person, seconds, utc_now()))
     found = progress(study, items, store)
     tables = [*found.progress, *map(readable, found.agreement)]
-    said = [label for label, _ in found.figures] + [column.name for table in tables for column in table.columns]
+    said = [label for label, _ in found.figures] + [
+        column.name for table in tables for column in table.columns
+    ]
     said += [text for table in tables for text in (table.title, table.note) if text]
-    said += [str(row[i]) for table in tables for row in table.rows for i in (1, -1) if isinstance(row[i], str)]
+    said += [
+        str(row[i])
+        for table in tables
+        for row in table.rows
+        for i in (1, -1)
+        if isinstance(row[i], str)
+    ]
     known = catalogue(language).values()
     warned = [say(one, language=language) for one in found.warnings]
-    assert {one for one in said if one not in known and say(one, language=language) == one} <= {"clusters"}
+    assert {one for one in said if one not in known and say(one, language=language) == one} <= {
+        "clusters"
+    }
     assert any("(median)" in one for one in found.warnings)
     assert not any("median)" in one or "raters" in one for one in warned)
     assert not any(" of " in value for _, value in found.figures)

@@ -21,6 +21,8 @@ def test_nothing_is_lost_or_doubled_when_twelve_people_post_at_once(tmp_path: Pa
         assert len(stored) == people * items
         assert set(stored.values()) == {1}
         assert sum(event.kind == "submitted" for event in store.events()) == people * items
-        places = [[one.position for one in store.assignments(person=f"p{n + 1}")] for n in range(people)]
+        places = [
+            [one.position for one in store.assignments(person=f"p{n + 1}")] for n in range(people)
+        ]
         assert places == [list(range(1, items + 1))] * people
         store.close()

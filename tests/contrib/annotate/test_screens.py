@@ -16,7 +16,12 @@ from longmark.report.tables import Column, Table
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
 FIELDS = [
-    {"name": "ok", "type": "choice", "options": ["yes", {"value": "no", "key": "n", "guidance": EVIL}], "help": EVIL},
+    {
+        "name": "ok",
+        "type": "choice",
+        "options": ["yes", {"value": "no", "key": "n", "guidance": EVIL}],
+        "help": EVIL,
+    },
     {"name": "why", "type": "text", "label": EVIL, "when": {"field": "ok", "is": "no"}},
     {"name": "rel", "type": "scale", "max": 10, "anchors": {1: EVIL}},
     {"name": "big", "type": "scale", "min": 0, "max": 100},
@@ -39,20 +44,53 @@ ITEM = Item(
     "i/1 ü",
     "q",
     {"a": "secret-system-one", "b": "secret-system-two"},
-    {"question": f"Wörter, {EVIL}", "a": f"first {EVIL}\r\nline", "b": "second", "profile": {"role": EVIL}}
+    {
+        "question": f"Wörter, {EVIL}",
+        "a": f"first {EVIL}\r\nline",
+        "b": "second",
+        "profile": {"role": EVIL},
+    }
     | {"passages": [{"text": EVIL, "page": 3}]},
 )
 OWNER = Frame(EVIL, Person("p1", EVIL, "owner"), "the-token", "ar", notice=EVIL)
 TABLE = Table("t", EVIL, (Column("who"), Column("n")), [(EVIL, 3)], note=EVIL)
 PROGRESS = Progress([("n", EVIL)], [TABLE], [TABLE], [EVIL], {})
 LABELS: list[dict[str, Any]] = [
-    {"name": EVIL, "values": {"ok": "no", "why": EVIL}, "at": "", "seconds": None, "state": "", "person_id": ""},
-    {"name": "final", "values": {"ok": "yes"}, "at": "", "seconds": 3.0, "state": EVIL, "person_id": "p1"},
+    {
+        "name": EVIL,
+        "values": {"ok": "no", "why": EVIL},
+        "at": "",
+        "seconds": None,
+        "state": "",
+        "person_id": "",
+    },
+    {
+        "name": "final",
+        "values": {"ok": "yes"},
+        "at": "",
+        "seconds": 3.0,
+        "state": EVIL,
+        "person_id": "p1",
+    },
 ]
-MINE = {"item_id": "a/b", "title": EVIL, "state": "skipped", "at": "", "reason": EVIL, "editable": True}
+MINE = {
+    "item_id": "a/b",
+    "title": EVIL,
+    "state": "skipped",
+    "at": "",
+    "reason": EVIL,
+    "editable": True,
+}
 MINE |= {"part": "training"}
 ITEMS = {"item_id": "a/b", "title": EVIL, "done": 0, "wanted": 1, "skipped": 0, "state": ""}
-PERSON = {"person": OWNER.person, "done": 0, "skipped": 0, "phases": 1, "failed": True, "median_seconds": None}
+PERSON = {
+    "person": OWNER.person,
+    "done": 0,
+    "skipped": 0,
+    "phases": 1,
+    "failed": True,
+    "median_seconds": None,
+}
 CASE = {"item_id": "a/b", "title": EVIL, "fields": [EVIL], "decided": False, "mine": False}
 
 
@@ -64,25 +102,41 @@ def screens_of(study: Study) -> dict[str, tuple[str, dict[str, Any]]]:
     evil = f"# Read\n\n{EVIL}\n\n![x](http://a/b.png) [k](javascript:alert(1))"
     problem = {"title": EVIL, "text": EVIL, "remedy": EVIL, "kept": [(EVIL, EVIL)], "back": "/"}
     return {
-        "work": ("work", screens.work(study, ITEM, form, {"ok": EVIL}, suggestions=[EVIL], once="key-1")),
+        "work": (
+            "work",
+            screens.work(study, ITEM, form, {"ok": EVIL}, suggestions=[EVIL], once="key-1"),
+        ),
         "stale": ("work", screens.work(study, ITEM, {"f.ok": ["yes"]}, stale=stale)),
         "preview": ("work", screens.work(study, ITEM, {}, preview=True, swapped=True)),
         "feedback": ("feedback", screens.feedback(study, known, {"ok": "yes"}, swapped=False)),
-        "guidelines": ("guidelines", {"html": markdown.page(EVIL), "consent": False, "confirm": True}),
+        "guidelines": (
+            "guidelines",
+            {"html": markdown.page(EVIL), "consent": False, "confirm": True},
+        ),
         "links": ("guidelines", {"html": markdown.page(evil), "consent": False, "confirm": False}),
         "sign in": ("signin", {"link_state": "wrong", "action": "/in/t", "name": EVIL}),
-        "mine": ("dashboard", {"rows": [MINE], "parts": [("training", 1, 2)], "more": True, "message": EVIL}),
+        "mine": (
+            "dashboard",
+            {"rows": [MINE], "parts": [("training", 1, 2)], "more": True, "message": EVIL},
+        ),
         "owner": ("owner", {"progress": PROGRESS, "exports": {"labels.jsonl": "every label"}}),
         "people": (
             "people",
-            {"rows": [{**PERSON, "last_at": "", "outlier": EVIL}], "link": EVIL, "link_for": EVIL, "error": EVIL},
+            {
+                "rows": [{**PERSON, "last_at": "", "outlier": EVIL}],
+                "link": EVIL,
+                "link_for": EVIL,
+                "error": EVIL,
+            },
         ),
         "items": ("items", {"rows": [ITEMS], "page": 2, "pages": 3, "total": 250}),
         "item": ("itempage", screens.item_page(study, ITEM, LABELS)),
         "disagreements": ("disagreements", {"rows": [CASE]}),
         "adjudicate": (
             "adjudicate",
-            screens.adjudicate(study, ITEM, [{"why": EVIL}], {}, {"justification": EVIL}, differing=["why"]),
+            screens.adjudicate(
+                study, ITEM, [{"why": EVIL}], {}, {"justification": EVIL}, differing=["why"]
+            ),
         ),
         "problem": ("problem", problem),
     }
@@ -99,10 +153,17 @@ def test_foreign_text_is_text_on_every_page(screen: str):
     assert "<script>" not in page
     assert "<img" not in page
     assert 'href="javascript' not in page
-    assert re.findall(r"<script(?! type=\"module\" src=\"/static/\w+\.[0-9a-f]{12}\.js\">)", page) == []
-    assert re.findall(r"\son\w+=\"|\sstyle=", re.sub(r"&\w+;|&#\d+;", "", page)) == [], "the policy allows neither"
+    assert (
+        re.findall(r"<script(?! type=\"module\" src=\"/static/\w+\.[0-9a-f]{12}\.js\">)", page)
+        == []
+    )
+    assert re.findall(r"\son\w+=\"|\sstyle=", re.sub(r"&\w+;|&#\d+;", "", page)) == [], (
+        "the policy allows neither"
+    )
     asked_for = re.findall(r"<(?!a )[^>]*\s(?:src|href|action)=\"(\w+:)", page)
-    assert set(asked_for) <= {"data:"}, "a link of the guidelines may lead elsewhere; nothing is loaded from there"
+    assert set(asked_for) <= {"data:"}, (
+        "a link of the guidelines may lead elsewhere; nothing is loaded from there"
+    )
 
 
 def test_an_empty_answer_is_shown_as_empty():

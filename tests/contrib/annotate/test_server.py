@@ -55,7 +55,12 @@ def test_a_person_labels_all_items(served: Served):
     seen = []
     while (item := ada.next()) is not None:
         seen.append(item)
-        assert ada.label(item, {"f.right": "no", "f.relevance": str(len(seen)), "f.why": "It is wrong."}).status == 303
+        assert (
+            ada.label(
+                item, {"f.right": "no", "f.relevance": str(len(seen)), "f.why": "It is wrong."}
+            ).status
+            == 303
+        )
     assert seen == ["i0", "i1", "i2"]
     assert values_of(served, "i1") == {"right": "no", "relevance": 2, "why": "It is wrong."}
     page = ada.get("/mine")
@@ -92,7 +97,11 @@ def test_two_tabs_see_each_other(served: Served):
     saved = ada.post(f"{path}/draft", {**first, "f.relevance": "3", "count": "1"})
     assert (saved.status, saved.json["saved"], saved.json["version"]) == (200, True, 1)
     stale = ada.post(f"{path}/draft", {**second, "f.relevance": "9", "count": "1"})
-    assert (stale.status, stale.json["stale"], stale.json["differ"]) == (409, True, [["Relevance", "9", "3"]])
+    assert (stale.status, stale.json["stale"], stale.json["differ"]) == (
+        409,
+        True,
+        [["Relevance", "9", "3"]],
+    )
     page = ada.post(path, {**second, "f.right": "yes", "f.relevance": "9"})
     assert page.status == 409
     assert values_of(served, "i0") == {"relevance": 3}  # nothing is lost, nothing is overwritten
@@ -108,10 +117,18 @@ def test_drafts_of_one_page_that_arrive_late_or_twice(served: Served):
 
     def draft(count: int, relevance: str) -> dict[str, object]:
         reply = ada.post(f"{path}/draft", {**hidden, "count": str(count), "f.relevance": relevance})
-        return {"status": reply.status, "saved": reply.json["saved"], "version": reply.json["version"]}
+        return {
+            "status": reply.status,
+            "saved": reply.json["saved"],
+            "version": reply.json["version"],
+        }
 
     assert draft(1, "3") == {"status": 200, "saved": True, "version": 1}
-    assert draft(1, "3") == {"status": 200, "saved": True, "version": 1}  # the reply was lost: no new version
+    assert draft(1, "3") == {
+        "status": 200,
+        "saved": True,
+        "version": 1,
+    }  # the reply was lost: no new version
     assert draft(3, "5")["version"] == 2  # the page still believes in version 0
     assert draft(2, "4") == {"status": 200, "saved": True, "version": 2}  # overtaken
     assert values_of(served, "i0") == {"relevance": 5}
@@ -143,7 +160,9 @@ def test_skip_needs_a_reason_and_keeps_what_was_entered(served: Served):
     assert ada.label("i0", RIGHT).status == 303  # later after all
     assert status_of(served, "i0") == "done"
     store = served.store()
-    assert [e.content["reason"] for e in store.events() if e.kind == "skipped"] == ["I know the author."]
+    assert [e.content["reason"] for e in store.events() if e.kind == "skipped"] == [
+        "I know the author."
+    ]
     store.close()
 
 
@@ -164,7 +183,9 @@ def test_a_finished_item_can_be_changed_and_is_open_again_while_it_is_incomplete
     ada.next()
     ada.label("i0", RIGHT)
     path, hidden = ada.view("i0")
-    assert ada.post(f"{path}/draft", {**hidden, "count": "1", "f.right": "no", "f.relevance": "2"}).json["saved"]
+    assert ada.post(
+        f"{path}/draft", {**hidden, "count": "1", "f.right": "no", "f.relevance": "2"}
+    ).json["saved"]
     assert status_of(served, "i0") == "open"
     assert ada.next() == "i0"
     assert ada.label("i0", {"f.right": "n-a", "f.relevance": "2"}).status == 303
@@ -196,7 +217,9 @@ def test_visible_time_counts_once_for_each_view(served: Served):
     for seconds in ("-1", "nan", "1e9", "soon"):
         assert ada.post(f"{path}/visit", {**form, "seconds": seconds}).status == 400
     store = served.store()
-    assert [(v.seconds, v.started_at) for v in store.visits()] == [(12.2, "2026-11-23T08:00:00.000Z")]
+    assert [(v.seconds, v.started_at) for v in store.visits()] == [
+        (12.2, "2026-11-23T08:00:00.000Z")
+    ]
     store.close()
 
 
@@ -225,7 +248,9 @@ def test_a_paused_study_keeps_the_work_and_saves_nothing(served: Served):
 def test_suggestions_only_where_the_study_says_so_and_recorded(tmp_path: Path):
     study = STUDY.replace("assignment:", "suggestions: {relevance: guess, right: bad}\nassignment:")
     path = write_study(tmp_path, 1, study)
-    (tmp_path / "items.jsonl").write_text('{"id": "i0", "question": "Q?", "answer": "A.", "guess": 4, "bad": "maybe"}')
+    (tmp_path / "items.jsonl").write_text(
+        '{"id": "i0", "question": "Q?", "answer": "A.", "guess": 4, "bad": "maybe"}'
+    )
     with serving(path) as served:
         ada = served.person("Ada")
         ada.next()
@@ -240,7 +265,9 @@ def test_suggestions_only_where_the_study_says_so_and_recorded(tmp_path: Path):
 def test_an_item_with_a_strange_id_has_an_address(tmp_path: Path):
     path = write_study(tmp_path, 1)
     strange = "a/b ü#?%2F&<x>"
-    (tmp_path / "items.jsonl").write_text(f'{{"id": "{strange}", "question": "Q?", "answer": "A."}}')
+    (tmp_path / "items.jsonl").write_text(
+        f'{{"id": "{strange}", "question": "Q?", "answer": "A."}}'
+    )
     with serving(path) as served:
         ada = served.person("Ada")
         location = ada.get("/work").location
@@ -262,7 +289,9 @@ def test_a_browser_keeps_unsaved_labels_under_the_name_of_the_study(served: Serv
     assert len(places) == 2
 
 
-def test_priorities_that_cannot_be_read_are_reported_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+def test_priorities_that_cannot_be_read_are_reported_once(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
     study = STUDY.replace("order: file", "order: priority, priorities: first.jsonl")
     path = write_study(tmp_path, study=study)
     with serving(path) as served:
@@ -289,7 +318,9 @@ def test_items_that_are_imported_while_it_runs_are_given(served: Served):
 
 
 def test_qualification_is_final_and_decides(tmp_path: Path):
-    study = STUDY.replace("assignment: {", "assignment: {qualification: {path: gold.jsonl, pass: 1}, ")
+    study = STUDY.replace(
+        "assignment: {", "assignment: {qualification: {path: gold.jsonl, pass: 1}, "
+    )
     path = write_study(tmp_path, 2, study)
     gold = '{"id": "g", "question": "Q?", "answer": "A.", "gold": {"right": "yes"}}'
     (tmp_path / "gold.jsonl").write_text(gold)
@@ -301,7 +332,9 @@ def test_qualification_is_final_and_decides(tmp_path: Path):
         assert "qualification answers are right" in ben.get("/mine").text
         assert ben.get("/work/g").location == "/mine"  # no second try
         _, hidden = ada.view("i0")
-        reply = ben.post("/work/g", {"token": ben.get("/mine").hidden("token"), "once": hidden["once"], **RIGHT})
+        reply = ben.post(
+            "/work/g", {"token": ben.get("/mine").hidden("token"), "once": hidden["once"], **RIGHT}
+        )
         assert reply.status == 409
         assert values_of(served, "g", "p2")["right"] == "n-a"
 
@@ -329,7 +362,9 @@ def events(served: Served, kind: str) -> list[str]:
         return [str(row[0]) for row in store.rows("SELECT at FROM events WHERE kind = ?", (kind,))]
 
 
-def test_consent_then_guidelines_come_before_the_first_item_and_again_when_they_change(tmp_path: Path):
+def test_consent_then_guidelines_come_before_the_first_item_and_again_when_they_change(
+    tmp_path: Path,
+):
     path = write_study(tmp_path, study=f"{STUDY}consent: I **agree** to take part.\n")
     with serving(path) as served:
         ada = Client(served.url)
@@ -361,13 +396,21 @@ def test_an_adjudicator_consents_and_reads_the_guidelines_before_the_first_decis
         token = judge.get("/consent").hidden("token")
         assert judge.get("/").location == "/owner/disagreements"
         for page, then in (("/consent", "/guidelines"), ("/guidelines", "/owner/disagreements")):
-            assert judge.get("/owner/disagreements").location == judge.get("/adjudicate/i0").location == page
+            assert (
+                judge.get("/owner/disagreements").location
+                == judge.get("/adjudicate/i0").location
+                == page
+            )
             assert judge.post(page, {"token": token}).location == then, "no item is given to label"
         assert judge.get("/owner/disagreements").status == 200
 
 
-@pytest.mark.parametrize(("answers", "after"), [(("yes", "n-a"), "/work/i0"), (("no", "n-a"), "/mine")])
-def test_training_shows_the_right_answers_and_has_a_pass_mark(tmp_path: Path, answers: tuple[str, str], after: str):
+@pytest.mark.parametrize(
+    ("answers", "after"), [(("yes", "n-a"), "/work/i0"), (("no", "n-a"), "/mine")]
+)
+def test_training_shows_the_right_answers_and_has_a_pass_mark(
+    tmp_path: Path, answers: tuple[str, str], after: str
+):
     right = ("yes", "n-a")
     with (tmp_path / "train.jsonl").open("w") as file:
         for n, one in enumerate(right):
@@ -381,23 +424,36 @@ def test_training_shows_the_right_answers_and_has_a_pass_mark(tmp_path: Path, an
             reply = ada.label(f"t{n}", {"f.right": answer, "f.relevance": "3", "f.why": "w"})
             assert reply.location == f"/work/t{n}/feedback"
             page = ada.get(reply.location).text
-            assert re.search(rf"Because (<[^>]*>)+{right[n]}(<[^>]*>)+\.", page), "it is set as Markdown"
+            assert re.search(rf"Because (<[^>]*>)+{right[n]}(<[^>]*>)+\.", page), (
+                "it is set as Markdown"
+            )
             assert ("differs" in page) == (answer != right[n])
         assert ada.get("/work").location == after
         assert ada.get("/work/t0").location == "/mine", "it cannot be changed"
         with closing(served.store()) as store:
             items = [Item(**one) for one in store.contents()]
-            assert {one.kind for one in store.assignments() if one.item_id.startswith("t")} == {"training"}
+            assert {one.kind for one in store.assignments() if one.item_id.startswith("t")} == {
+                "training"
+            }
             export(load(served.path), items, store, tmp_path / "out")
             found = collect(load(served.path), items, store)
             expected, text = forecast(found, datetime.now(UTC)), methods(found)
             with store.committing():
                 store.withdraw(found.entries[0].rater.id, None)
-            assert "The training was" not in methods(collect(load(served.path), items, store)), "it counts no more"
-        assert "The training was 2 items with known answers, whose right answers were shown after each of them;" in text
-        assert f"had to be right in 1 attempt, and {int(after != '/mine')} of 1 person passed." in text
+            assert "The training was" not in methods(collect(load(served.path), items, store)), (
+                "it counts no more"
+            )
+        assert (
+            "The training was 2 items with known answers, whose right answers were shown after each of them;"
+            in text
+        )
+        assert (
+            f"had to be right in 1 attempt, and {int(after != '/mine')} of 1 person passed." in text
+        )
         assert expected is not None
-        assert bool(expected.items.get("p1")) == (after != "/mine"), "who has failed is expected to get no more"
+        assert bool(expected.items.get("p1")) == (after != "/mine"), (
+            "who has failed is expected to get no more"
+        )
         assert not (tmp_path / "out" / "ratings.csv").exists(), "no label for a metric"
 
 
@@ -406,7 +462,9 @@ def test_training_shows_the_right_answers_and_has_a_pass_mark(tmp_path: Path, an
 def test_an_owner_gives_whoever_failed_another_attempt(tmp_path: Path, kind: str, how: str):
     """The last attempt's items come again, empty; what was given before stays in the events, and the labels are counted
     apart."""
-    gold = [{"id": f"t{n}", "question": "Q?", "answer": "A", "gold": {"right": "yes"}} for n in range(2)]
+    gold = [
+        {"id": f"t{n}", "question": "Q?", "answer": "A", "gold": {"right": "yes"}} for n in range(2)
+    ]
     (tmp_path / "gold.jsonl").write_text("".join(json.dumps(one) + "\n" for one in gold))
     rules = f"assignment: {{{kind}: {{path: gold.jsonl, items: 1, attempts: 2}}, "
     with serving(write_study(tmp_path, study=STUDY.replace("assignment: {", rules))) as served:
@@ -415,7 +473,9 @@ def test_an_owner_gives_whoever_failed_another_attempt(tmp_path: Path, kind: str
 
         def again() -> bool:
             if how == "command":
-                return run("annotate", "retry", served.path, "Ada", home=tmp_path / "home").code == 0
+                return (
+                    run("annotate", "retry", served.path, "Ada", home=tmp_path / "home").code == 0
+                )
             return owner.post("/owner/retry", form).status == 303
 
         assert not again(), "she has not failed"
@@ -436,15 +496,27 @@ def test_an_owner_gives_whoever_failed_another_attempt(tmp_path: Path, kind: str
         assert "Item 1 of 3" in ada.get("/work/i0").text
         ada.label("i0", RIGHT)
         row = owner.get("/owner/people").text.partition(">Ada")[2]
-        assert re.findall(r'data-label="(Done|Training)">(\d)', row) == [("Done", "1"), ("Training", "2")]
+        assert re.findall(r'data-label="(Done|Training)">(\d)', row) == [
+            ("Done", "1"),
+            ("Training", "2"),
+        ]
         assert len(events(served, "another attempt")) == 1
         with closing(served.store()) as store:
-            given = [one.content["values"]["right"] for one in store.events("submitted") if one.item_id == "t1"]
-            text = methods(collect(load(served.path), [Item(**one) for one in store.contents()], store))
+            given = [
+                one.content["values"]["right"]
+                for one in store.events("submitted")
+                if one.item_id == "t1"
+            ]
+            text = methods(
+                collect(load(served.path), [Item(**one) for one in store.contents()], store)
+            )
         assert given == ["n-a", "yes"]
         assert "1 of 1 raters confirmed that they had read the guidelines." in text
         assert f"The {kind} was 1 item with known answers" in text
-        assert "80% had to be right in 2 attempts, and 1 of 1 person passed. An owner let 1 person try again" in text
+        assert (
+            "80% had to be right in 2 attempts, and 1 of 1 person passed. An owner let 1 person try again"
+            in text
+        )
 
 
 def test_versions_are_compared_in_words(tmp_path: Path):

@@ -23,7 +23,9 @@ NOW = "2026-11-23T08:00:00.000Z"
 def store(tmp_path: Path) -> Store:
     new = Store(tmp_path / "study.sqlite", create=True)
     with new.committing():
-        new.put_items([(f"i{n}", {"id": f"i{n}", "shown": {"question": f"Why {n}?"}}) for n in range(3)])
+        new.put_items(
+            [(f"i{n}", {"id": f"i{n}", "shown": {"question": f"Why {n}?"}}) for n in range(3)]
+        )
         new.add_person("Ada", "owner")
         new.add_person("Ben", "annotator")
     return new
@@ -37,13 +39,20 @@ def test_one_current_answer_and_its_history(store: Store):
     with store.committing():
         store.assign(given("i0"))
         first = store.save("i0", "p2", {"relevance": 3}, Page("page", 1), complete=False)
-        second = store.save("i0", "p2", {"relevance": 4}, Page("page", 2, submitted=True), complete=True)
+        second = store.save(
+            "i0", "p2", {"relevance": 4}, Page("page", 2, submitted=True), complete=True
+        )
         store.set_status("i0", "p2", "done", "p2")
     assert (first.version, second.version) == (1, 2)
     assert store.answers() == [second] == store.answers("i0") == store.answers(person="p2")
     assert store.page_of("i0", "p2") == Page("page", 2)
     history = [(e.kind, e.content.get("values")) for e in store.events() if e.item_id == "i0"]
-    assert history == [("given", None), ("draft", {"relevance": 3}), ("submitted", {"relevance": 4}), ("done", None)]
+    assert history == [
+        ("given", None),
+        ("draft", {"relevance": 3}),
+        ("submitted", {"relevance": 4}),
+        ("done", None),
+    ]
     assert [e.number for e in store.events()] == list(range(1, len(store.events()) + 1))
 
 
@@ -75,7 +84,9 @@ def test_a_visit_counts_once_with_its_most_seconds(store: Store):
     with store.committing():
         for seconds in (10.0, 25.5, 20.0):
             store.visit("view", Visit("i0", "p2", seconds, NOW))
-        store.visit("view", Visit("i1", "p2", 900.0, NOW))  # the key of another item's view changes nothing
+        store.visit(
+            "view", Visit("i1", "p2", 900.0, NOW)
+        )  # the key of another item's view changes nothing
         store.visit("other", Visit("i0", "p2", 1.0, NOW))
     assert [visit.seconds for visit in store.visits("i0")] == [25.5, 1.0]
     assert store.visits("i1") == []
@@ -136,9 +147,13 @@ def test_a_lost_group_is_told_to_all_who_wait_and_forgotten(store: Store):
     async def lose() -> list[Any]:
         with store.unit():
             store.assign(given("i0"))
-        store._db.execute("CREATE TABLE broken (id TEXT REFERENCES people (id) DEFERRABLE INITIALLY DEFERRED)")
+        store._db.execute(
+            "CREATE TABLE broken (id TEXT REFERENCES people (id) DEFERRABLE INITIALLY DEFERRED)"
+        )
         store._db.execute("INSERT INTO broken VALUES ('nobody')")  # the commit fails
-        return list(await asyncio.gather(store.committed(), store.committed(), return_exceptions=True))
+        return list(
+            await asyncio.gather(store.committed(), store.committed(), return_exceptions=True)
+        )
 
     assert [type(one) for one in asyncio.run(lose())] == [StoreFailed, StoreFailed]
     assert store.assignments() == []
@@ -163,18 +178,28 @@ def test_another_process_leaves_the_log_of_a_database_that_is_open(store: Store)
     )
     for name in ("Di", "Ed"):
         beside = subprocess.run(
-            [sys.executable, "-c", code, str(store.path)], capture_output=True, text=True, check=True
+            [sys.executable, "-c", code, str(store.path)],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         with store.committing():
             store.add_person(name, "annotator")
-        assert store.path.with_name("study.sqlite-wal").is_file(), "it is not removed under a server"
+        assert store.path.with_name("study.sqlite-wal").is_file(), (
+            "it is not removed under a server"
+        )
     assert beside.stdout.split() == ["4"], "what was saved in between is seen"
     with closing(Store(store.path)) as last:
         assert [one.name for one in last.people()] == ["Ada", "Ben", "Cy", "Di", "Ed"]
 
 
 def test_names_are_unique_and_printable(store: Store):
-    for name, why in (("ben", "already"), ("", "1 to 80"), ("x" * 81, "1 to 80"), ("a\u202eb", "control")):
+    for name, why in (
+        ("ben", "already"),
+        ("", "1 to 80"),
+        ("x" * 81, "1 to 80"),
+        ("a\u202eb", "control"),
+    ):
         with pytest.raises(UserError, match=why):
             store.add_person(name, "annotator")
 

@@ -43,7 +43,10 @@ def test_yes_and_no_are_words_and_true_is_not(tmp_path: Path):
     assert isinstance(ok, studies.Choice)
     assert [one.value for one in ok.options] == ["yes", "no", "3"]
     (line,) = mistakes(tmp_path, FIELDS + "  - {name: ok, type: choice, options: [true]}")
-    assert line == "STUDY.yaml:5: fields[0].options[0].value: expected text, found true; put it in quotes"
+    assert (
+        line
+        == "STUDY.yaml:5: fields[0].options[0].value: expected text, found true; put it in quotes"
+    )
 
 
 def test_mistakes_of_the_form_have_their_lines(tmp_path: Path):
@@ -66,16 +69,31 @@ def test_mistakes_of_the_form_have_their_lines(tmp_path: Path):
     ("field", "message"),
     [
         ("{name: x, type: scale, min: 5, max: 5}", "fields[0].max: must be from 6 to 105"),
-        ("{name: x, type: scale, max: 3, anchors: {9: best}}", "fields[0].anchors[9]: is not on the scale from 1 to 3"),
+        (
+            "{name: x, type: scale, max: 3, anchors: {9: best}}",
+            "fields[0].anchors[9]: is not on the scale from 1 to 3",
+        ),
         ("{name: x, type: choice, options: [a, a]}", "fields[0].options[1]: a appears twice"),
-        ("{name: x, type: choice, options: [{value: a, key: z}, {value: b, key: Z}]}", "the key z appears twice"),
+        (
+            "{name: x, type: choice, options: [{value: a, key: z}, {value: b, key: Z}]}",
+            "the key z appears twice",
+        ),
         ("{name: x, type: choice, options: [{value: a, key: j}]}", "the key j is reserved"),
         ("{name: x, type: errors, options: [NONE]}", "fields[0].none: NONE is also in `options`"),
-        ("{name: x, type: spans, tags: [t], over: statement}", "fields[0].over: statement is not in `show`"),
+        (
+            "{name: x, type: spans, tags: [t], over: statement}",
+            "fields[0].over: statement is not in `show`",
+        ),
         ("{name: x, type: matrix}", "fields[0].rows: key_points is not in `show`"),
         ("{name: x, type: compare}", "fields[0].type: compares two answers"),
-        ("{name: justification, type: text}", "fields[0].name: justification is reserved for adjudication"),
-        ("{name: x, type: text, when: {field: y, is: a}}", "fields[0].when.field: y is not an earlier field"),
+        (
+            "{name: justification, type: text}",
+            "fields[0].name: justification is reserved for adjudication",
+        ),
+        (
+            "{name: x, type: text, when: {field: y, is: a}}",
+            "fields[0].when.field: y is not an earlier field",
+        ),
         ("{name: x, type: text, when: {field: y}}", "fields[0].when.is: is missing"),
         ("{name: x, type: text, when: {is: a}}", "fields[0].when: must name a field or a column"),
     ],
@@ -88,7 +106,9 @@ def test_parts_that_do_not_fit_are_named(tmp_path: Path, field: str, message: st
 
 def test_rules_that_do_not_fit_are_named(tmp_path: Path):
     rules = "assignment: {overlap: 1, order: priority, adjudication: {fields: [nothing]}}\n"
-    lines = mistakes(tmp_path, FIELDS.replace("answer]", "system]") + "  - {name: x, type: text}\n" + rules)
+    lines = mistakes(
+        tmp_path, FIELDS.replace("answer]", "system]") + "  - {name: x, type: text}\n" + rules
+    )
     assert [line.split(": ", 1)[1] for line in lines] == [
         "show[1]: system is hidden from raters; set blind.systems to shown, or remove it",
         "assignment.adjudication.fields[0]: unknown field: nothing. The fields are x.",
@@ -98,9 +118,7 @@ def test_rules_that_do_not_fit_are_named(tmp_path: Path):
 
 
 def test_a_condition_names_a_value_that_the_field_has(tmp_path: Path):
-    fields = (
-        "  - {name: ok, type: choice, options: [yes, no]}\n  - {name: why, type: text, when: {field: ok, is: nope}}\n"
-    )
+    fields = "  - {name: ok, type: choice, options: [yes, no]}\n  - {name: why, type: text, when: {field: ok, is: nope}}\n"
     assert mistakes(tmp_path, FIELDS + fields) == [
         "STUDY.yaml:6: fields[1].when.is: nope is not a value of ok: yes, no"
     ]

@@ -62,7 +62,10 @@ def labelled(folder: Path, path: Path, values: Values) -> Path:
 
 def test_pairs_to_the_report_of_calf_study(tmp_path: Path):
     """Both raters prefer the longer answer, so the length is right on every pair and Fleiss's kappa is 1."""
-    pairs = [{**one, "a": "Long. " * (n % 3), "b": "It is shut."} for n, one in enumerate(records_of("pairs", 9), 1)]
+    pairs = [
+        {**one, "a": "Long. " * (n % 3), "b": "It is shut."}
+        for n, one in enumerate(records_of("pairs", 9), 1)
+    ]
     write_jsonl(tmp_path / "pairs.jsonl", [{**one, "a": one["a"] or "No."} for one in pairs])
 
     def longer(item: Item) -> dict[str, str]:
@@ -70,9 +73,13 @@ def test_pairs_to_the_report_of_calf_study(tmp_path: Path):
 
     labels = labels_of(tmp_path, "pairs", longer, **{"overlap: 3": "overlap: 2"})
     metric = "classic.length.characters"
-    told = done(tmp_path, "calf-study", labels / "pairs.jsonl", "--metrics", metric, "--out", "study").out
+    told = done(
+        tmp_path, "calf-study", labels / "pairs.jsonl", "--metrics", metric, "--out", "study"
+    ).out
     assert "Agreement of raters: 1.000." in told
-    with (tmp_path / "study" / "tables" / "accuracy.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "study" / "tables" / "accuracy.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
         accuracy = {line["metric"]: line for line in csv.DictReader(file)}
     assert (accuracy[metric]["accuracy_n"], float(accuracy[metric]["accuracy"])) == ("9", 1.0)
     assert (tmp_path / "study" / "report.html").exists()
@@ -81,15 +88,20 @@ def test_pairs_to_the_report_of_calf_study(tmp_path: Path):
 def test_ratings_to_the_report_of_metaeval(tmp_path: Path):
     """Both raters rate an answer by its number of words, so the metric of length ranks the answers as they do."""
     given = [
-        {**one, "answer": "It is so. " * (n % 5 + 1), "contexts": ["It is so."]} for n, one in enumerate(records(10))
+        {**one, "answer": "It is so. " * (n % 5 + 1), "contexts": ["It is so."]}
+        for n, one in enumerate(records(10))
     ]
     write_jsonl(tmp_path / "answers.jsonl", given)
     metric = "classic.length.words"
     done(tmp_path, "run", "answers.jsonl", "--metrics", metric, "--out", "runs/first")
     labels = labels_of(
-        tmp_path, "rating", lambda item: {"quality": len(item.shown["answer"].split()) // 3, "confidence": 5}
+        tmp_path,
+        "rating",
+        lambda item: {"quality": len(item.shown["answer"].split()) // 3, "confidence": 5},
     )
-    told = done(tmp_path, "metaeval", "runs/first", labels / "ratings.csv", "--out", "validation").out
+    told = done(
+        tmp_path, "metaeval", "runs/first", labels / "ratings.csv", "--out", "validation"
+    ).out
     assert (tmp_path / "validation" / "report.html").exists()
     assert metric in told
 
@@ -98,9 +110,20 @@ def test_errors_to_table_1_of_comprehensiveness_study(tmp_path: Path):
     runs = write_run(tmp_path / "r", wiki(tmp_path, 3), "big", {NLI: lambda _: 0.5, E2E: right})
     out = tmp_path / "s"
     done(tmp_path, "comprehensiveness-study", runs, "--annotate", "2", "--out", out)
-    labels = labels_of(out, "comprehensiveness", lambda _: {"errors": ["NONE"]}, **{"overlap: 1": "overlap: 2"})
-    told = done(tmp_path, "comprehensiveness-study", "--annotated", labels / "comprehensiveness.jsonl", "--out", out)
-    assert "1.000 of 8 annotated outputs have no error." in told.out  # 2 answers x 2 methods x 2 raters
+    labels = labels_of(
+        out, "comprehensiveness", lambda _: {"errors": ["NONE"]}, **{"overlap: 1": "overlap: 2"}
+    )
+    told = done(
+        tmp_path,
+        "comprehensiveness-study",
+        "--annotated",
+        labels / "comprehensiveness.jsonl",
+        "--out",
+        out,
+    )
+    assert (
+        "1.000 of 8 annotated outputs have no error." in told.out
+    )  # 2 answers x 2 methods x 2 raters
 
 
 @pytest.mark.slow
@@ -121,13 +144,24 @@ def test_details_to_table_11_of_score_study(tmp_path: Path):
             "hazards",
             "--variants",
         ]
-        command += ["paraphrase", "--generator", f"g=m@{url}", "--evaluator", f"e=j@{url}", "--embedder", f"e@{url}"]
+        command += [
+            "paraphrase",
+            "--generator",
+            f"g=m@{url}",
+            "--evaluator",
+            f"e=j@{url}",
+            "--embedder",
+            f"e@{url}",
+        ]
         command += ["--metrics", "score.specificity@samples=1", "--quiet"]
         done(tmp_path, *command)
         details = dict.fromkeys(("hazard", "location", "timeline", "intensity"), "yes")
         scales = {"answer_relevance": 7, "context_utilization": 6, "confidence": 8}
         labels = labels_of(
-            tmp_path / "s", "score", lambda _: {**details, **scales}, **{"answers.jsonl  #": "answers/g.jsonl  #"}
+            tmp_path / "s",
+            "score",
+            lambda _: {**details, **scales},
+            **{"answers.jsonl  #": "answers/g.jsonl  #"},
         )
         assert len((labels / "score.jsonl").read_text("utf-8").splitlines()) == 3 * 2 * 6
         told = done(tmp_path, *command, "--verbose", "--labels", labels / "score.jsonl").out
@@ -153,7 +187,10 @@ def test_a_draw_to_the_corrected_difference(tmp_path: Path):
     done(tmp_path, "run", "answers.jsonl", "--metrics", metric, "--out", "runs/first")
 
     def rated(item: Item) -> dict[str, Any]:
-        return {"quality": min(5, 1 + len(item.shown["answer"]) // 40 + int(item.id[-1], 16) % 2), "confidence": 5}
+        return {
+            "quality": min(5, 1 + len(item.shown["answer"]) // 40 + int(item.id[-1], 16) % 2),
+            "confidence": 5,
+        }
 
     draw = ("label", "next", "runs/first", "--metrics", metric)
     done(tmp_path, *draw, "--n", "16", "--out", "one.jsonl")
@@ -166,18 +203,34 @@ def test_a_draw_to_the_corrected_difference(tmp_path: Path):
     labels = labelled(tmp_path, study, rated) / "ratings.csv"
     assert chances(labels) == {0.75}
     compared = done(tmp_path, "compare", "runs/first", *by, "--draws", "200").out
-    assert "wordy above brief on Length: characters (as these 2 raters judge). Labels (quality): 24 " in compared
+    assert (
+        "wordy above brief on Length: characters (as these 2 raters judge). Labels (quality): 24 "
+        in compared
+    )
     assert "drawn with the probabilities 0.75" in compared
 
 
 def test_items_that_a_draw_has_are_those_of_its_runs(tmp_path: Path):
-    write_jsonl(tmp_path / "answers.jsonl", [{"id": "1", "question": "Is it?", "system": "s", "answer": "It is."}])
+    write_jsonl(
+        tmp_path / "answers.jsonl",
+        [{"id": "1", "question": "Is it?", "system": "s", "answer": "It is."}],
+    )
     done(tmp_path, "run", "answers.jsonl", "--metrics", "classic.length.characters", "--out", "run")
-    line = {"example_id": "2", "system": "s", "question_id": "q", "inclusion_probability": 0.5, "drawn": True}
+    line = {
+        "example_id": "2",
+        "system": "s",
+        "question_id": "q",
+        "inclusion_probability": 0.5,
+        "drawn": True,
+    }
     write_jsonl(tmp_path / "other.jsonl", [line])
-    found = run("annotate", "init", "run", "--drawn", "other.jsonl", home=tmp_path / "home", cwd=tmp_path)
+    found = run(
+        "annotate", "init", "run", "--drawn", "other.jsonl", home=tmp_path / "home", cwd=tmp_path
+    )
     assert "items: drawn: 1 drawn answer not among the items of run, such as 2 of s" in found.err
-    without = run("annotate", "init", "--drawn", "other.jsonl", home=tmp_path / "home", cwd=tmp_path)
+    without = run(
+        "annotate", "init", "--drawn", "other.jsonl", home=tmp_path / "home", cwd=tmp_path
+    )
     assert "--drawn needs the runs whose answers were drawn" in without.err
 
 

@@ -32,7 +32,13 @@ fields:
   - {name: fix, type: edit, over: b}
 """
 A = "Sand 🌊 and sea."
-SHOWN = {"question": "Q?", "a": A, "b": "Mud.", "key_points": ["sand", "sea"], "statement": "Ice (sea ice) melts."}
+SHOWN = {
+    "question": "Q?",
+    "a": A,
+    "b": "Mud.",
+    "key_points": ["sand", "sea"],
+    "statement": "Ice (sea ice) melts.",
+}
 ITEM = Item("1", "q", {}, SHOWN)
 
 
@@ -56,7 +62,12 @@ def test_a_form_holds_all_values(tmp_path: Path, name: str, swapped: bool):
 
 
 def test_sides_are_those_of_the_item_whatever_was_shown_first(study):
-    form = {"f.better": ["a"], "f.table.0.a": ["totally"], "f.table.1.b": ["wrong"], "f.rate": ["0"]}
+    form = {
+        "f.better": ["a"],
+        "f.table.0.a": ["totally"],
+        "f.table.1.b": ["wrong"],
+        "f.rate": ["0"],
+    }
     values = parse(study, ITEM, form, swapped=True, draft=True).values
     assert values["better"] == "b"
     assert values["table"] == [
@@ -70,29 +81,46 @@ def test_offsets_count_code_points_and_the_quote_must_stand_there(study):
     # S a n d _ W _ a n d _ s e a . : the wave is one code point (two units of UTF-16), "sea" is 11 to 14
     span = {"tag": "good", "start": 11, "end": 14, "quote": "sea"}
     twice = [span, dict(span), {"tag": "bad", "start": 5, "end": 6, "quote": "🌊"}]
-    assert parse(study, ITEM, {"f.marks": [json.dumps(twice)]}, swapped=False, draft=True).values["marks"] == [
+    assert parse(study, ITEM, {"f.marks": [json.dumps(twice)]}, swapped=False, draft=True).values[
+        "marks"
+    ] == [
         {"tag": "bad", "start": 5, "end": 6, "quote": "🌊"},
         span,
     ]
     shifted = {**span, "start": 12, "end": 15}
-    assert "quote" in parse(study, ITEM, {"f.marks": [json.dumps([shifted])]}, swapped=False).errors["marks"]
-    lines = parse(study, ITEM, {"f.marks.text": ["good: sea\nbad: Sand"]}, swapped=False, draft=True).values["marks"]
+    assert (
+        "quote"
+        in parse(study, ITEM, {"f.marks": [json.dumps([shifted])]}, swapped=False).errors["marks"]
+    )
+    lines = parse(
+        study, ITEM, {"f.marks.text": ["good: sea\nbad: Sand"]}, swapped=False, draft=True
+    ).values["marks"]
     assert [one["quote"] for one in lines] == ["Sand", "sea"]
 
 
 def test_one_word_of_several_equal_ones_without_its_punctuation(study):
     second = {"start": 9, "end": 12, "quote": "ice"}
-    assert parse(study, ITEM, {"f.term": [json.dumps(second)]}, swapped=False, draft=True).values["term"] == second
+    assert (
+        parse(study, ITEM, {"f.term": [json.dumps(second)]}, swapped=False, draft=True).values[
+            "term"
+        ]
+        == second
+    )
     two = {"start": 5, "end": 12, "quote": "sea ice"}
-    assert "one word" in parse(study, ITEM, {"f.term": [json.dumps(two)]}, swapped=False).errors["term"]
-    assert parse(study, ITEM, {"f.term.impossible": ["yes"]}, swapped=False, draft=True).values["term"] == {
-        "impossible": True
-    }
+    assert (
+        "one word"
+        in parse(study, ITEM, {"f.term": [json.dumps(two)]}, swapped=False).errors["term"]
+    )
+    assert parse(study, ITEM, {"f.term.impossible": ["yes"]}, swapped=False, draft=True).values[
+        "term"
+    ] == {"impossible": True}
 
 
 def test_what_is_missing_is_named_unless_it_is_a_draft(study):
     assert parse(study, ITEM, {}, swapped=False, draft=True).errors == {}
-    missing = parse(study, ITEM, {"f.ok": ["no"], "f.table.0.a": ["absent"], "f.own.0.in": ["x"]}, swapped=False).errors
+    missing = parse(
+        study, ITEM, {"f.ok": ["no"], "f.table.0.a": ["absent"], "f.own.0.in": ["x"]}, swapped=False
+    ).errors
     assert missing == {
         "why": "is not answered yet",
         "rate": "is not answered yet",
@@ -108,7 +136,10 @@ def test_what_is_missing_is_named_unless_it_is_a_draft(study):
 def test_a_field_whose_condition_does_not_hold_is_not_kept(study):
     form = {"f.ok": ["yes"], "f.why": ["because"]}
     assert "why" not in parse(study, ITEM, form, swapped=False, draft=True).values
-    assert parse(study, ITEM, {**form, "f.ok": ["no"]}, swapped=False, draft=True).values["why"] == "because"
+    assert (
+        parse(study, ITEM, {**form, "f.ok": ["no"]}, swapped=False, draft=True).values["why"]
+        == "because"
+    )
 
 
 def test_an_edit_is_unfinished_while_its_text_is_the_old_one(study):
@@ -134,9 +165,21 @@ def test_an_edit_is_unfinished_while_its_text_is_the_old_one(study):
         ({"f.faults": ["short"]}, "faults", "short is not one of"),
         ({"f.marks": ["{"]}, "marks", "is not readable"),
         ({"f.marks": ["[1]"]}, "marks", "list of spans"),
-        ({"f.marks": ['[{"tag": "odd", "start": 0, "end": 1, "quote": "S"}]']}, "marks", "odd is not one of"),
-        ({"f.marks": ['[{"tag": "bad", "start": 0, "end": 99, "quote": "S"}]']}, "marks", "15 characters"),
-        ({"f.marks": ['[{"tag": "bad", "start": true, "end": 2, "quote": "S"}]']}, "marks", "15 characters"),
+        (
+            {"f.marks": ['[{"tag": "odd", "start": 0, "end": 1, "quote": "S"}]']},
+            "marks",
+            "odd is not one of",
+        ),
+        (
+            {"f.marks": ['[{"tag": "bad", "start": 0, "end": 99, "quote": "S"}]']},
+            "marks",
+            "15 characters",
+        ),
+        (
+            {"f.marks": ['[{"tag": "bad", "start": true, "end": 2, "quote": "S"}]']},
+            "marks",
+            "15 characters",
+        ),
         ({"f.marks.text": ["good: rock"]}, "marks", '"rock" is not in the text'),
         ({"f.table.0.a": ["half"]}, "table", "half is not one of"),
         ({f"f.own.{n}.point": ["p"] for n in range(101)}, "own", "the limit is 100"),
@@ -152,21 +195,38 @@ def test_a_value_that_no_page_posts_is_refused_with_its_reason(study, form, name
 def test_known_answers_compare_as_text_and_lists_in_any_order():
     gold = {"ok": "Yes", "rate": 2, "faults": ["wrong", "long"], "better": "a"}
     item = Item("g", "g", {}, {}, gold=gold)
-    assert known_answers(item, {"ok": "yes", "rate": 2, "faults": ["long", "wrong"], "better": "b"}) == (3, 4)
+    assert known_answers(
+        item, {"ok": "yes", "rate": 2, "faults": ["long", "wrong"], "better": "b"}
+    ) == (3, 4)
     assert known_answers(item, {}) == (0, 4)
 
 
 def test_a_known_edit_is_its_verdict_and_a_known_term_its_word():
     item = Item("g", "g", {}, {}, gold={"fix": "accept", "term": "ice"})
-    assert known_answers(item, {"fix": {"verdict": "accept"}, "term": {"start": 4, "end": 7, "quote": "Ice"}}) == (2, 2)
-    assert known_answers(item, {"fix": {"verdict": "edit", "text": "x"}, "term": {"impossible": True}}) == (0, 2)
-    assert known_answers(Item("h", "h", {}, {}, gold={"term": "impossible"}), {"term": {"impossible": True}}) == (1, 1)
+    assert known_answers(
+        item, {"fix": {"verdict": "accept"}, "term": {"start": 4, "end": 7, "quote": "Ice"}}
+    ) == (2, 2)
+    assert known_answers(
+        item, {"fix": {"verdict": "edit", "text": "x"}, "term": {"impossible": True}}
+    ) == (0, 2)
+    assert known_answers(
+        Item("h", "h", {}, {}, gold={"term": "impossible"}), {"term": {"impossible": True}}
+    ) == (1, 1)
 
 
 def test_complete_is_about_stored_values(study):
-    values = {"ok": "yes", "rate": 0, "faults": ["NONE"], "term": {"impossible": True}, "better": "tie"}
+    values = {
+        "ok": "yes",
+        "rate": 0,
+        "faults": ["NONE"],
+        "term": {"impossible": True},
+        "better": "tie",
+    }
     values |= {"fix": {"verdict": "accept"}, "own": [{"point": "", "values": {"a": "in"}}]}
-    assert complete(study, ITEM, values) == {"table": "is not answered yet", "own": "a point has values but no text"}
+    assert complete(study, ITEM, values) == {
+        "table": "is not answered yet",
+        "own": "a point has values but no text",
+    }
 
 
 def test_a_typed_word_is_the_selected_one_where_it_occurs_twice(study):
@@ -177,7 +237,9 @@ def test_a_typed_word_is_the_selected_one_where_it_occurs_twice(study):
         assert (given["start"], given["quote"]) == (start, typed)
 
 
-@pytest.mark.parametrize("chosen", [{}, {"start": "1", "end": None, "quote": "x"}, {"start": 3, "end": 6}])
+@pytest.mark.parametrize(
+    "chosen", [{}, {"start": "1", "end": None, "quote": "x"}, {"start": 3, "end": 6}]
+)
 def test_in_a_script_without_spaces_a_word_is_selected_or_typed(study, chosen: dict[str, object]):
     """CO2 is a word; a run of Chinese is not, as nobody knows where its words end. A stored word can be chosen."""
     item = replace(ITEM, shown={**SHOWN, "statement": "大气中的CO2, 气溶胶散射阳光 (CO2)"})
@@ -198,7 +260,9 @@ def test_in_a_script_without_spaces_a_word_is_selected_or_typed(study, chosen: d
 
 def test_words_of_an_indic_script_are_offered_whole(study):
     item = replace(ITEM, shown={**SHOWN, "statement": "किताब मेज पर है"})
-    (term,) = [control for control in controls(study, item, {}, {}, False) if control.kind == "cloze"]
+    (term,) = [
+        control for control in controls(study, item, {}, {}, False) if control.kind == "cloze"
+    ]
     assert [word for word, choice in term.words if choice] == ["किताब", "मेज", "पर", "है"]
     assert term.rows == ()
 

@@ -35,12 +35,25 @@ class Judge:
             reply = "A" if self.flips else "B" if wrong else "A"
         else:
             (answer,) = re.findall(r"<answer [^>]*>\n(.*)\n</answer", shown)
-            score = 40 + material.word_count(answer) // 2 + 7 * (body["model"] == "n" and "from the tower" in answer)
-            score += self.order * ("Note to the judge" in answer) - 5 * any(one in answer for one in "äöü")
+            score = (
+                40
+                + material.word_count(answer) // 2
+                + 7 * (body["model"] == "n" and "from the tower" in answer)
+            )
+            score += self.order * ("Note to the judge" in answer) - 5 * any(
+                one in answer for one in "äöü"
+            )
             reply = str(score)
         content = {"role": "assistant", "content": reply}
-        said = {"model": "v", "choices": [{"index": 0, "message": content, "finish_reason": "stop"}]}
-        return 200, orjson.dumps({**said, "usage": {"prompt_tokens": 9, "completion_tokens": 1}}), ""
+        said = {
+            "model": "v",
+            "choices": [{"index": 0, "message": content, "finish_reason": "stop"}],
+        }
+        return (
+            200,
+            orjson.dumps({**said, "usage": {"prompt_tokens": 9, "completion_tokens": 1}}),
+            "",
+        )
 
 
 WRONG = [one.answer for one in material.bundled() if one.id.endswith(material.KNOWN)]
@@ -60,7 +73,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: Judge) -> Ite
 
 
 def audited(server: Server, *more: str, out: str = "audit") -> int:
-    return in_process(["audit", "--judge", f"m@{server.base_url}", "--no-reasons", "--quiet", "--out", out, *more])
+    return in_process(
+        ["audit", "--judge", f"m@{server.base_url}", "--no-reasons", "--quiet", "--out", out, *more]
+    )
 
 
 def effects(folder: str = "audit") -> dict[str, dict[str, Any]]:
@@ -68,13 +83,26 @@ def effects(folder: str = "audit") -> dict[str, dict[str, Any]]:
     return {line["aspect"]: line for line in lines}
 
 
-def test_the_biases_of_a_judge_are_found_in_their_size(server: Server, capsys: pytest.CaptureFixture[str]):
+def test_the_biases_of_a_judge_are_found_in_their_size(
+    server: Server, capsys: pytest.CaptureFixture[str]
+):
     assert audited(server, "--limit", "4") == 0
     out = capsys.readouterr().out
     found = effects()
-    assert list(found) == ["known", "order", "length", "injection", "position", "prompt", "repeat", "language"]
+    assert list(found) == [
+        "known",
+        "order",
+        "length",
+        "injection",
+        "position",
+        "prompt",
+        "repeat",
+        "language",
+    ]
     assert found["length"]["effect"] == pytest.approx(0.5, abs=0.05), "half a point a word, of 100"
-    assert found["injection"]["effect"] == pytest.approx(0.29, abs=0.011), "20 points, and for 18 words more 9"
+    assert found["injection"]["effect"] == pytest.approx(0.29, abs=0.011), (
+        "20 points, and for 18 words more 9"
+    )
     assert [found[one]["effect"] for one in ("position", "prompt", "repeat")] == [0, 0, 0]
     assert found["order"]["effect"] == 1.0
     assert found["language"]["effect"] < 0
@@ -95,14 +123,19 @@ def test_a_gate_fails_and_a_change_since_an_earlier_audit_is_seen(
     judge.order = 40
     assert audited(server, "--limit", "6", "--against", "audit", out="later") == 0
     out = capsys.readouterr().out
-    drift = {row["metric"]: row for row in json.loads(Path("later/tables/drift.json").read_text())["rows"]}
+    drift = {
+        row["metric"]: row
+        for row in json.loads(Path("later/tables/drift.json").read_text())["rows"]
+    }
     assert drift[f"injection.{CC}"]["finding"] == "the scores have changed"
     assert drift[f"injection.{CC}"]["change"] == pytest.approx(0.2, abs=0.05)
     assert drift[f"length.{CC}"]["finding"] == "no significant change"
 
 
 @pytest.mark.slow
-def test_two_judges_and_own_answers_with_a_comparison(server: Server, capsys: pytest.CaptureFixture[str]):
+def test_two_judges_and_own_answers_with_a_comparison(
+    server: Server, capsys: pytest.CaptureFixture[str]
+):
     lines = [
         {"id": f"{system}{i}", "question_id": f"q{i}", "question": f"Why {i}?", "system": system,
          "answer": f"The river rose in the night. It is the number {i}. {more}", "contexts": ["It rained."]}
@@ -113,7 +146,10 @@ def test_two_judges_and_own_answers_with_a_comparison(server: Server, capsys: py
     assert in_process(["run", "own.jsonl", *words, "--out", "run"]) == 0
     capsys.readouterr()
     other = f"n@{server.base_url}"
-    assert audited(server, "own.jsonl", "--judge", other, "--own", f"{other}=long", "--run", "run") == 0
+    assert (
+        audited(server, "own.jsonl", "--judge", other, "--own", f"{other}=long", "--run", "run")
+        == 0
+    )
     out = capsys.readouterr().out
     assert f"As large as the difference in the comparison can be: length ({CC})" in out
     assert "Judges compared" in out
@@ -140,22 +176,33 @@ def test_what_cannot_be_audited_is_refused_before_a_call(
     server: Server, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str
 ):
     Path("other/effects").mkdir(parents=True)
-    Path("other/effects/rows.jsonl").write_bytes(row("a", f"known.{CC}", 1.0, system="another").to_json())
-    write_jsonl(Path("odd.jsonl"), [{"id": "a~~b", "question": "Why?", "answer": "So.", "contexts": ["C."]}])
+    Path("other/effects/rows.jsonl").write_bytes(
+        row("a", f"known.{CC}", 1.0, system="another").to_json()
+    )
+    write_jsonl(
+        Path("odd.jsonl"), [{"id": "a~~b", "question": "Why?", "answer": "So.", "contexts": ["C."]}]
+    )
     assert audited(server, *words) == 2
     assert why in capsys.readouterr().err
     assert server.counts["requests"] == 0
 
 
-def test_answers_that_cannot_be_scored_are_told_with_the_reason(server: Server, capsys: pytest.CaptureFixture[str]):
-    write_jsonl(Path("own.jsonl"), [{"id": str(i), "question": "Why?", "answer": "So it is."} for i in range(3)])
+def test_answers_that_cannot_be_scored_are_told_with_the_reason(
+    server: Server, capsys: pytest.CaptureFixture[str]
+):
+    write_jsonl(
+        Path("own.jsonl"),
+        [{"id": str(i), "question": "Why?", "answer": "So it is."} for i in range(3)],
+    )
     assert audited(server, "own.jsonl") == 0
     assert "has no scores for injection (" in (out := capsys.readouterr().out)
     assert "contexts" in out or "passages" in out
     assert server.counts["requests"] == 0
 
 
-def test_a_budget_stops_an_audit_which_goes_on_later(server: Server, capsys: pytest.CaptureFixture[str]):
+def test_a_budget_stops_an_audit_which_goes_on_later(
+    server: Server, capsys: pytest.CaptureFixture[str]
+):
     assert audited(server, "--limit", "2", "--max-calls", "20") == 4
     assert "the audit stopped: The budget of 20 requests" in capsys.readouterr().err
     assert audited(server, "--limit", "2") == 0
@@ -167,7 +214,13 @@ def test_an_effect_on_a_few_of_twelve_answers_is_not_said_to_be_more_than_chance
     tmp_path: Path, moved: int, holds: bool
 ):
     rows = [
-        row(f"a{n}~~injection", f"injection.{CC}", 0.2 if n < moved else 0.0, question_id=f"q{n}", system="m")
+        row(
+            f"a{n}~~injection",
+            f"injection.{CC}",
+            0.2 if n < moved else 0.0,
+            question_id=f"q{n}",
+            system="m",
+        )
         for n in range(12)
     ]
     folder = write_run(tmp_path / "effects", [], rows, {**manifest(), "metrics": declared(CC, 1.0)})

@@ -10,8 +10,21 @@ from bench.certify import Cell, replicate, usual
 
 EVERY_LOOK = tuple(range(50, 150, 7))
 FALSE = [
-    Cell("", "the best of 8 equal systems against the worst", partial(usual, systems=8, questions=80), (60,), runs=0.3),
-    Cell("", "15 looks at labels that come in", partial(usual, questions=150), EVERY_LOOK, "alone", runs=0.7),
+    Cell(
+        "",
+        "the best of 8 equal systems against the worst",
+        partial(usual, systems=8, questions=80),
+        (60,),
+        runs=0.3,
+    ),
+    Cell(
+        "",
+        "15 looks at labels that come in",
+        partial(usual, questions=150),
+        EVERY_LOOK,
+        "alone",
+        runs=0.7,
+    ),
     Cell(
         "",
         "3 raters who disagree about the systems, of others",
@@ -24,7 +37,12 @@ FALSE = [
         partial(usual, raters=5, taste=0.6, these=False),
         runs=0.7,
     ),
-    Cell("", "the worst quarter has no score, and has labels", partial(usual, unscored=0.25, worst=True), runs=0.7),
+    Cell(
+        "",
+        "the worst quarter has no score, and has labels",
+        partial(usual, unscored=0.25, worst=True),
+        runs=0.7,
+    ),
     Cell("", "the best of 4 metrics", partial(usual, metrics=4, questions=100), (60,), runs=0.5),
 ]
 
@@ -37,7 +55,9 @@ def test_false_claims_are_certified_no_more_often_than_promised(cell: Cell):
 
 
 @pytest.mark.parametrize(
-    ("plan", "granted"), [("planned", 0.8), ("drawn", 0.7), ("alone", 0.5)], ids=["planned", "drawn", "labels alone"]
+    ("plan", "granted"),
+    [("planned", 0.8), ("drawn", 0.7), ("alone", 0.5)],
+    ids=["planned", "drawn", "labels alone"],
 )
 def test_true_claims_are_certified(plan: str, granted: float):
     cell = Cell("", plan, partial(usual, taste=0.0), (100,), plan)
@@ -47,7 +67,9 @@ def test_true_claims_are_certified(plan: str, granted: float):
 
 def test_two_raters_of_like_taste_are_certified_for_themselves():
     cell = Cell("", "these raters", partial(usual, taste=0.2), (100,), these_raters=True)
-    true, false = ([replicate(cell, effect, (4, number)) for number in range(16)] for effect in (0.6, 0.0))
+    true, false = (
+        [replicate(cell, effect, (4, number)) for number in range(16)] for effect in (0.6, 0.0)
+    )
     assert sum(outcome.granted for outcome in true) >= 13
     assert sum(outcome.granted for outcome in false) <= 1
 

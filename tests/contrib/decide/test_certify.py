@@ -29,7 +29,10 @@ ORDER = tuple(f"{value / 10:g}" for value in range(61))
 
 def truth() -> dict[str, list[float]]:
     chance = random.Random(3)
-    return {name: [min(5, max(1, chance.gauss(mean, 0.8))) for _ in range(N)] for name, mean in (("a", 2.5), ("b", 3))}
+    return {
+        name: [min(5, max(1, chance.gauss(mean, 0.8))) for _ in range(N)]
+        for name, mean in (("a", 2.5), ("b", 3))
+    }
 
 
 def labels(share: float = 0.6, raters: int = 2) -> list[dict[str, Any]]:
@@ -47,8 +50,12 @@ def labels(share: float = 0.6, raters: int = 2) -> list[dict[str, Any]]:
 
 def scores() -> dict[str, dict[str, list[float | None]]]:
     chance = random.Random(4)
-    made = {name: [one / 5 + chance.gauss(0, 0.1) for one in values] for name, values in truth().items()}
-    return {name: {RELEVANCE: [min(1, max(0, one)) for one in values]} for name, values in made.items()}
+    made = {
+        name: [one / 5 + chance.gauss(0, 0.1) for one in values] for name, values in truth().items()
+    }
+    return {
+        name: {RELEVANCE: [min(1, max(0, one)) for one in values]} for name, values in made.items()
+    }
 
 
 FINISHED = manifest() | {"finished": True}
@@ -98,11 +105,16 @@ def test_the_other_way_round_is_refused_though_it_is_significant(claimed: Claime
 def of_two_tastes(first: float, second: float) -> list[dict[str, Any]]:
     """The labels, of which each rater moves those of `b`."""
     more = {"r0": first, "r1": second}
-    exact = [one | {"value": one["value"] + more[one["rater"]] * one["example_id"].startswith("b")} for one in labels()]
+    exact = [
+        one | {"value": one["value"] + more[one["rater"]] * one["example_id"].startswith("b")}
+        for one in labels()
+    ]
     return [{**one, "value": min(6, max(0, one["value"]))} for one in exact]
 
 
-def test_raters_of_unlike_taste_can_be_certified_for_themselves_only(claimed: Claimed, tmp_path: Path):
+def test_raters_of_unlike_taste_can_be_certified_for_themselves_only(
+    claimed: Claimed, tmp_path: Path
+):
     write_jsonl(tmp_path / "labels.jsonl", of_two_tastes(0.3, -0.1))
     scale = replace(claimed, order={"rating": ORDER})
     people, own = certify(scale), certify(replace(scale, these_raters=True))
@@ -114,30 +126,45 @@ def test_raters_of_unlike_taste_can_be_certified_for_themselves_only(claimed: Cl
     assert own["granted"]
     assert own["difference"]["value"] == people["difference"]["value"]
     assert own["labels"]["these_raters"] is own["options"]["these_raters"] is True
-    assert "these_raters" not in {**people["labels"], **people["options"]}, "as certificates before the option have it"
+    assert "these_raters" not in {**people["labels"], **people["options"]}, (
+        "as certificates before the option have it"
+    )
     assert [each["value"] > 0 for each in own["labels"]["of_raters"]] == [True, True]
     page = document(own)
     assert page.title == (
         f"Certified: b is better than a on {RELEVANCE} (for these 2 raters only; other raters may judge otherwise)"
     )
-    assert "This is for these 2 raters only; other raters may judge otherwise." in page.sections[0].says
+    assert (
+        "This is for these 2 raters only; other raters may judge otherwise."
+        in page.sections[0].says
+    )
     assert "show by themselves that b is better" in page.sections[0].says
-    assert "The results are for these 2 raters only; other raters may judge otherwise." in own["assumptions"]
+    assert (
+        "The results are for these 2 raters only; other raters may judge otherwise."
+        in own["assumptions"]
+    )
 
 
-def test_a_claim_for_these_raters_is_not_verified_as_one_for_people(claimed: Claimed, tmp_path: Path):
+def test_a_claim_for_these_raters_is_not_verified_as_one_for_people(
+    claimed: Claimed, tmp_path: Path
+):
     write_jsonl(tmp_path / "labels.jsonl", of_two_tastes(0.3, -0.1))
     own = certify(replace(claimed, order={"rating": ORDER}, these_raters=True))
     assert verify(own) == []
     widened = {**own, "options": {**own["options"], "these_raters": False}}
     assert any(
-        line.startswith("granted: the certificate has true, computed again it is false") for line in verify(widened)
+        line.startswith("granted: the certificate has true, computed again it is false")
+        for line in verify(widened)
     )
     hidden = {**own, "labels": {**own["labels"], "these_raters": False}}
-    assert verify(hidden) == ["labels.these_raters: the certificate has false, computed again it is true"]
+    assert verify(hidden) == [
+        "labels.these_raters: the certificate has false, computed again it is true"
+    ]
 
 
-def test_raters_who_contradict_each_other_have_no_certificate_of_their_own(claimed: Claimed, tmp_path: Path):
+def test_raters_who_contradict_each_other_have_no_certificate_of_their_own(
+    claimed: Claimed, tmp_path: Path
+):
     write_jsonl(tmp_path / "labels.jsonl", of_two_tastes(0.8, -1.2))
     found = certify(replace(claimed, order={"rating": ORDER}, these_raters=True))
     assert not found["granted"]
@@ -161,14 +188,21 @@ def without_chances(folder: Path) -> None:
 
 def at_random(folder: Path) -> None:
     chance = random.Random(1)
-    write_jsonl(folder / "labels.jsonl", [{**one, "value": chance.randint(1, 5)} for one in labels()])
+    write_jsonl(
+        folder / "labels.jsonl", [{**one, "value": chance.randint(1, 5)} for one in labels()]
+    )
 
 
 def never_apart(folder: Path) -> None:
     """Labels and scores that have the same difference on each question: the labels against the claim."""
-    its = [{**one, "value": 3 + (one["rater"] == "r1") - one["example_id"].startswith("b")} for one in labels()]
+    its = [
+        {**one, "value": 3 + (one["rater"] == "r1") - one["example_id"].startswith("b")}
+        for one in labels()
+    ]
     write_jsonl(folder / "labels.jsonl", its)
-    rescored(lambda values: values.update({name: {RELEVANCE: [0.5] * N} for name in values}))(folder)
+    rescored(lambda values: values.update({name: {RELEVANCE: [0.5] * N} for name in values}))(
+        folder
+    )
 
 
 def rescored(change: Callable[[dict[str, Any]], Any], **described: Any) -> Callable[[Path], None]:
@@ -188,7 +222,9 @@ def unscore(values: dict[str, Any]) -> None:
 def unscored_and_unlabelled(folder: Path) -> None:
     rescored(unscore)(folder)
     kept = [
-        label for label in labels() if not (label["example_id"][0] == "b" and int(label["example_id"][2:]) % 3 == 0)
+        label
+        for label in labels()
+        if not (label["example_id"][0] == "b" and int(label["example_id"][2:]) % 3 == 0)
     ]
     write_jsonl(folder / "labels.jsonl", kept)
 
@@ -199,9 +235,17 @@ def with_unknown_ids(folder: Path) -> None:
 
 def of_another_text(folder: Path) -> None:
     """The label's hash is of another text than the run's answer has."""
-    examples = [json.loads(line) for line in (folder / "both" / "examples.jsonl").read_text().splitlines()]
-    write_jsonl(folder / "both" / "examples.jsonl", [{**example, "answer": "A text."} for example in examples])
-    write_jsonl(folder / "labels.jsonl", [{**labels()[0], "answer_sha256": "0123456789abcdef"}, *labels()[1:]])
+    examples = [
+        json.loads(line) for line in (folder / "both" / "examples.jsonl").read_text().splitlines()
+    ]
+    write_jsonl(
+        folder / "both" / "examples.jsonl",
+        [{**example, "answer": "A text."} for example in examples],
+    )
+    write_jsonl(
+        folder / "labels.jsonl",
+        [{**labels()[0], "answer_sha256": "0123456789abcdef"}, *labels()[1:]],
+    )
 
 
 def labelled_twice(folder: Path) -> None:
@@ -215,13 +259,20 @@ def with_an_empty_one(folder: Path) -> None:
 def other_judge(folder: Path) -> None:
     lines = (folder / "both" / "rows.jsonl").read_text().splitlines()
     other = signed(models={"judge": ["another"]})
-    changed = row("b-0", RELEVANCE, 0.5, question_id="q0", system="b", signature=other).to_json().decode()
-    (folder / "both" / "rows.jsonl").write_text("\n".join([changed, *(one for one in lines if '"b-0"' not in one)]))
+    changed = (
+        row("b-0", RELEVANCE, 0.5, question_id="q0", system="b", signature=other).to_json().decode()
+    )
+    (folder / "both" / "rows.jsonl").write_text(
+        "\n".join([changed, *(one for one in lines if '"b-0"' not in one)])
+    )
 
 
 def audited(folder: Path, judge: str) -> str:
     """An audit that found an effect of length."""
-    rows = [row(f"{i}", f"length.{RELEVANCE}", 0.2 + i / 100, question_id=f"q{i}", system=judge) for i in range(12)]
+    rows = [
+        row(f"{i}", f"length.{RELEVANCE}", 0.2 + i / 100, question_id=f"q{i}", system=judge)
+        for i in range(12)
+    ]
     examples = [Example(id=f"{i}", question_id=f"q{i}", system=judge) for i in range(12)]
     described = {"metrics": declared(RELEVANCE, 1.0), "fixed": {}, "sessions": [], "finished": True}
     write_run(folder / "audit" / "effects", examples, rows, described)
@@ -231,9 +282,15 @@ def audited(folder: Path, judge: str) -> str:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (relabelled(0.3), "Labels of b: 33 of at least 50 answers. Draw more by `longmark label next`."),
+        (
+            relabelled(0.3),
+            "Labels of b: 33 of at least 50 answers. Draw more by `longmark label next`.",
+        ),
         (relabelled(0.6, 1), "Agreement of raters: let two raters or more label the same answers."),
-        (without_chances, "How the labelled answers were chosen: the labels have no inclusion_probability."),
+        (
+            without_chances,
+            "How the labelled answers were chosen: the labels have no inclusion_probability.",
+        ),
         (at_random, "Raters who agree: Krippendorff's alpha may be 0 ("),
         (at_random, "A difference above 0: the corrected one is"),
         (
@@ -243,18 +300,29 @@ def audited(folder: Path, judge: str) -> str:
         (rescored(lambda _: None, finished=False), "The rest of"),
         (lambda folder: (folder / "both" / "manifest.json").unlink(), "it has no manifest"),
         (other_judge, "One way of scoring: the scores were made in different ways"),
-        (unscored_and_unlabelled, "% of a system's answers have neither a score nor a label that counts"),
+        (
+            unscored_and_unlabelled,
+            "% of a system's answers have neither a score nor a label that counts",
+        ),
         (
             with_unknown_ids,
             "Labels of answers of these runs: 1 labelled answer (b-999) could not be joined (no such answer",
         ),
-        (of_another_text, "1 labelled answer (a-6) could not be joined (the text of the answer is not the one"),
+        (
+            of_another_text,
+            "1 labelled answer (a-6) could not be joined (the text of the answer is not the one",
+        ),
         (labelled_twice, "One label of a rater for an answer: 1 label was given again."),
         (with_an_empty_one, "Labels with a value: 1 line of"),
-        (rescored(lambda _: None, stopping={"rule": {}}), "A run with a fixed number of questions:"),
+        (
+            rescored(lambda _: None, stopping={"rule": {}}),
+            "A run with a fixed number of questions:",
+        ),
     ],
 )
-def test_a_refusal_lists_what_is_missing(claimed: Claimed, change: Callable[[Path], Any], message: str):
+def test_a_refusal_lists_what_is_missing(
+    claimed: Claimed, change: Callable[[Path], Any], message: str
+):
     folder = Path(claimed.labels).parent
     change(folder)
     found = certify(claimed)
@@ -274,11 +342,15 @@ def test_an_audit_of_the_judge_stands_in_the_certificate(claimed: Claimed):
     assert why.startswith(f"An audit of this judge on {RELEVANCE}: ")
 
 
-def test_the_word_of_the_caller_replaces_probabilities_and_stands_in_the_certificate(claimed: Claimed):
+def test_the_word_of_the_caller_replaces_probabilities_and_stands_in_the_certificate(
+    claimed: Claimed,
+):
     without_chances(Path(claimed.labels).parent)
     found = certify(replace(claimed, equal_chances=True))
     assert found["granted"]
-    assert any("Whoever asked for this certificate says so." in line for line in found["assumptions"])
+    assert any(
+        "Whoever asked for this certificate says so." in line for line in found["assumptions"]
+    )
 
 
 def test_raters_agree_as_they_did_though_a_final_label_counts(claimed: Claimed):
@@ -296,7 +368,9 @@ def test_raters_agree_as_they_did_though_a_final_label_counts(claimed: Claimed):
 # What was drawn, and what could have been claimed ---------------------------------------------------------------------
 
 
-def drawn_labels(folder: Path, runs: Sequence[Path], n: int, **options: Any) -> tuple[Path, list[dict[str, Any]]]:
+def drawn_labels(
+    folder: Path, runs: Sequence[Path], n: int, **options: Any
+) -> tuple[Path, list[dict[str, Any]]]:
     """A draw of n answers of each system, and the labels of the drawn ones."""
     draw = label_next(runs, n=n, looks=1, **options)
     write(draw, folder / "draw.jsonl")
@@ -331,7 +405,9 @@ def test_a_draw_that_is_of_these_answers_certifies(claimed: Claimed):
 def test_answers_that_were_drawn_and_are_gone_are_named(claimed: Claimed):
     """Of the 40 questions that are taken out of the run after the draw, those on which b is behind could be chosen."""
     claimed, folder = of_a_draw(claimed), Path(claimed.labels).parent
-    without(folder, lambda record: int(record["example_id"][2:]) < 40, "labels.jsonl", "both/rows.jsonl")
+    without(
+        folder, lambda record: int(record["example_id"][2:]) < 40, "labels.jsonl", "both/rows.jsonl"
+    )
     without(folder, lambda record: int(record["id"][2:]) < 40, "both/examples.jsonl")
     found = certify(claimed)
     assert not found["granted"]
@@ -340,14 +416,25 @@ def test_answers_that_were_drawn_and_are_gone_are_named(claimed: Claimed):
 
 def test_answers_with_another_text_than_the_drawn_ones_are_named(claimed: Claimed):
     folder = Path(claimed.labels).parent
-    examples = [json.loads(line) for line in (folder / "both" / "examples.jsonl").read_text().splitlines()]
-    write_jsonl(folder / "both" / "examples.jsonl", [{**one, "answer": f"Text of {one['id']}."} for one in examples])
+    examples = [
+        json.loads(line) for line in (folder / "both" / "examples.jsonl").read_text().splitlines()
+    ]
+    write_jsonl(
+        folder / "both" / "examples.jsonl",
+        [{**one, "answer": f"Text of {one['id']}."} for one in examples],
+    )
     claimed = of_a_draw(claimed)
     assert certify(claimed)["granted"]
-    changed = [{**one, "answer": f"{'New' if int(one['id'][2:]) < 40 else 'Text'} of {one['id']}."} for one in examples]
+    changed = [
+        {**one, "answer": f"{'New' if int(one['id'][2:]) < 40 else 'Text'} of {one['id']}."}
+        for one in examples
+    ]
     write_jsonl(folder / "both" / "examples.jsonl", changed)
     found = certify(claimed)
-    assert any("80 answers have another text now (a-0, a-1, a-2 and 77 more)" in why for why in found["missing"])
+    assert any(
+        "80 answers have another text now (a-0, a-1, a-2 and 77 more)" in why
+        for why in found["missing"]
+    )
 
 
 def test_answers_that_no_draw_could_choose_are_named(claimed: Claimed):
@@ -358,7 +445,10 @@ def test_answers_that_no_draw_could_choose_are_named(claimed: Claimed):
     write_jsonl(folder / "labels.jsonl", given)
     assert certify(replace(claimed, runs=(str(folder / "few"),), draw=str(draw)))["granted"]
     found = certify(replace(claimed, draw=str(draw)))
-    assert any("60 answers are not in the draw (a-90, a-91, a-92 and 57 more)" in why for why in found["missing"])
+    assert any(
+        "60 answers are not in the draw (a-90, a-91, a-92 and 57 more)" in why
+        for why in found["missing"]
+    )
 
 
 def test_systems_that_were_drawn_count_though_their_runs_are_not_given(claimed: Claimed):
@@ -366,9 +456,15 @@ def test_systems_that_were_drawn_count_though_their_runs_are_not_given(claimed: 
     folder, chance = Path(claimed.labels).parent, random.Random(1)
     for name in "abcdefgh":
         values = scores()["b" if name == "b" else "a"][RELEVANCE]
-        run_of(folder / name, {name: {RELEVANCE: [one or chance.random() for one in values]}}, described=FINISHED)
+        run_of(
+            folder / name,
+            {name: {RELEVANCE: [one or chance.random() for one in values]}},
+            described=FINISHED,
+        )
     draw, given = drawn_labels(folder, [folder / name for name in "abcdefgh"], 560)
-    write_jsonl(folder / "labels.jsonl", [label for label in given if label["example_id"][0] in "ab"])
+    write_jsonl(
+        folder / "labels.jsonl", [label for label in given if label["example_id"][0] in "ab"]
+    )
     two = replace(claimed, runs=(str(folder / "a"), str(folder / "b")), draw=str(draw))
     found = certify(two)
     assert found["error"]["claims"] == 56
@@ -378,10 +474,13 @@ def test_systems_that_were_drawn_count_though_their_runs_are_not_given(claimed: 
 def test_probabilities_that_cannot_have_chosen_these_labels_are_named(claimed: Claimed):
     """Labels of 69 of 120 answers: with .01 each would stand for 100 answers, 6,900 in all; with .95 69 / .95 = 73."""
     for chance, stands_for in ((0.01, "6,900"), (0.95, "73")):
-        write_jsonl(Path(claimed.labels), [{**one, "inclusion_probability": chance} for one in labels()])
+        write_jsonl(
+            Path(claimed.labels), [{**one, "inclusion_probability": chance} for one in labels()]
+        )
         found = certify(claimed)
         assert any(
-            f"answers of b stand for about {stands_for} answers, and there are 120" in why for why in found["missing"]
+            f"answers of b stand for about {stands_for} answers, and there are 120" in why
+            for why in found["missing"]
         )
 
 
@@ -389,11 +488,18 @@ def test_every_label_of_the_file_could_have_been_claimed_from(claimed: Claimed):
     """Five labels, two systems, two directions: ten claims. A free text is none."""
     chance = random.Random(2)
     several = [
-        {**label, "label": name, "value": label["value"] if name == "quality" else chance.randint(1, 5)}
+        {
+            **label,
+            "label": name,
+            "value": label["value"] if name == "quality" else chance.randint(1, 5),
+        }
         for name in ("quality", "clarity", "tone", "depth", "form")
         for label in labels()
     ]
-    notes = [{**label, "label": "note", "value": f"A remark, the {k}th."} for k, label in enumerate(labels())]
+    notes = [
+        {**label, "label": "note", "value": f"A remark, the {k}th."}
+        for k, label in enumerate(labels())
+    ]
     write_jsonl(Path(claimed.labels), [*several, *notes])
     found = certify(replace(claimed, label="quality", looks=1))
     assert (found["error"]["claims"], found["error"]["of_this_claim"]) == (10, 0.025 / 10)
@@ -403,7 +509,8 @@ def test_every_label_of_the_file_could_have_been_claimed_from(claimed: Claimed):
 def test_a_seed_that_is_not_the_default_stands_in_the_certificate(claimed: Claimed):
     found = certify(of_a_draw(claimed, seed=7))
     assert any(
-        "The draw has the seed 7; whoever drew chose it. The default is 0." in says for says in found["assumptions"]
+        "The draw has the seed 7; whoever drew chose it. The default is 0." in says
+        for says in found["assumptions"]
     )
     assert not any("seed" in says for says in certify(of_a_draw(claimed))["assumptions"])
 
@@ -424,14 +531,19 @@ def test_raters_of_one_system_each_are_not_told_from_the_systems(claimed: Claime
                     given.append(about | {"inclusion_probability": 1})
     write_jsonl(Path(claimed.labels), given)
     found = certify(replace(claimed, order={"rating": tuple("12345")}))
-    assert any("at least 10, found 0. Without them strict raters cannot be told" in why for why in found["missing"])
+    assert any(
+        "at least 10, found 0. Without them strict raters cannot be told" in why
+        for why in found["missing"]
+    )
     assert "low" not in found["difference"]
     assert "strict raters cannot be told from bad answers" in found["difference"]["reason"]
 
 
 def test_raters_with_the_same_labels_are_one_and_the_certificate_says_so(claimed: Claimed):
     one_rater = labels(raters=1)
-    write_jsonl(Path(claimed.labels), [{**label, "rater": f"p{k}"} for label in one_rater for k in range(5)])
+    write_jsonl(
+        Path(claimed.labels), [{**label, "rater": f"p{k}"} for label in one_rater for k in range(5)]
+    )
     found = certify(claimed)
     assert found["labels"]["effective_raters"] == 1
     names = "p0, p1, p2, p3 and p4"
@@ -444,7 +556,8 @@ def test_names_of_raters_that_look_the_same_are_refused(claimed: Claimed):
     more = [{**label, "rater": "R0"} for label in labels() if label["rater"] == "r0"]
     write_jsonl(Path(claimed.labels), [*labels(), *more])
     assert any(
-        why.startswith("One name for each rater: The raters 'r0' and 'R0'") for why in certify(claimed)["missing"]
+        why.startswith("One name for each rater: The raters 'r0' and 'R0'")
+        for why in certify(claimed)["missing"]
     )
 
 
@@ -452,7 +565,9 @@ def test_final_labels_are_no_further_rater(claimed: Claimed):
     """Four raters, and final labels of a fifth of the answers, are not five people who stand for others."""
     four = labels(raters=4)
     finals = [
-        {**label, "rater": "final"} for label in four if label["rater"] == "r0" and label["example_id"][-1] in "05"
+        {**label, "rater": "final"}
+        for label in four
+        if label["rater"] == "r0" and label["example_id"][-1] in "05"
     ]
     write_jsonl(Path(claimed.labels), [*four, *finals])
     found = certify(claimed)
@@ -462,25 +577,39 @@ def test_final_labels_are_no_further_rater(claimed: Claimed):
 
 def test_a_rater_of_two_answers_is_no_second_opinion(claimed: Claimed):
     common = {label["example_id"][2:] for label in labels()[:12]}  # three questions
-    few = [label for label in labels() if label["rater"] == "r0" or label["example_id"][2:] in common]
+    few = [
+        label for label in labels() if label["rater"] == "r0" or label["example_id"][2:] in common
+    ]
     write_jsonl(Path(claimed.labels), few)
-    assert any("two raters or more labelled: at least 10, found 3" in why for why in certify(claimed)["missing"])
+    assert any(
+        "two raters or more labelled: at least 10, found 3" in why
+        for why in certify(claimed)["missing"]
+    )
 
 
 def test_the_certificate_says_which_label_is_the_lowest_and_whose_word_that_is(claimed: Claimed):
     """By a reversed order lower numbers are better, and the worse system wins."""
     write_jsonl(Path(claimed.labels), [{**label, "label_scale": "1..5"} for label in labels()])
     says = next(iter(certify(claimed)["assumptions"]))
-    assert says.endswith("higher is better. From the lowest to the highest: 1, 2, 3, 4, 5, as the file says.")
-    other = replace(claimed, claim=f"a better than b on {RELEVANCE}", order={"rating": tuple("54321")}, looks=1)
+    assert says.endswith(
+        "higher is better. From the lowest to the highest: 1, 2, 3, 4, 5, as the file says."
+    )
+    other = replace(
+        claimed, claim=f"a better than b on {RELEVANCE}", order={"rating": tuple("54321")}, looks=1
+    )
     found = certify(other)
     assert found["granted"]
     says = next(iter(found["assumptions"]))
-    assert "highest: 5, 4, 3, 2, 1, as whoever asked for this certificate (--order) says. The file says 1..5." in says
+    assert (
+        "highest: 5, 4, 3, 2, 1, as whoever asked for this certificate (--order) says. The file says 1..5."
+        in says
+    )
 
 
 def test_labels_without_a_hash_are_counted(claimed: Claimed):
-    write_jsonl(Path(claimed.labels), [{**labels()[0], "answer_sha256": "0123456789abcdef"}, *labels()[1:]])
+    write_jsonl(
+        Path(claimed.labels), [{**labels()[0], "answer_sha256": "0123456789abcdef"}, *labels()[1:]]
+    )
     says = f"The labels are of these answers: {len(labels()) - 1} labels carry no hash"
     assert any(says in line for line in certify(claimed)["assumptions"])
 
@@ -515,7 +644,13 @@ def test_verify_notices_every_figure_that_is_edited_left_out_or_added(
 
 
 def paths_in(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    its = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    its = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, inner in its:
         yield from paths_in(inner, (*path, key))
     if path:
@@ -556,7 +691,9 @@ COMMAND = ("certify", "both", "--labels", "labels.jsonl", "--claim", CLAIM, "--o
 def test_the_verbs(claimed: Claimed, tmp_path: Path):
     made = done(tmp_path, *COMMAND)
     assert (made.code, made.err) == (0, "")
-    assert made.out.startswith(f"Certified: b is better than a on {RELEVANCE} (as these 2 raters judge)\nIf these ")
+    assert made.out.startswith(
+        f"Certified: b is better than a on {RELEVANCE} (as these 2 raters judge)\nIf these "
+    )
     assert "What voids it" in (tmp_path / "out" / "report.html").read_text()
     checked = done(tmp_path, "verify", "out/certificate.json")
     assert (checked.code, checked.err) == (0, "")
@@ -580,23 +717,32 @@ def test_the_verbs(claimed: Claimed, tmp_path: Path):
     assert refused.err == "longmark: --signers is for a certificate of `longmark certify`\n"
 
 
-@pytest.mark.parametrize("text", ['{"longmark_certificate": 3}', '{"longmark_certificate": 2, "claim": "x"}'])
+@pytest.mark.parametrize(
+    "text", ['{"longmark_certificate": 3}', '{"longmark_certificate": 2, "claim": "x"}']
+)
 def test_a_damaged_certificate_is_an_error(tmp_path: Path, text: str):
     (tmp_path / "c.json").write_text(text)
     with pytest.raises(UserError, match=r"certificate"):
         verify(read_certificate(tmp_path / "c.json"))
 
 
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen of OpenSSH is not installed")
+@pytest.mark.skipif(
+    shutil.which("ssh-keygen") is None, reason="ssh-keygen of OpenSSH is not installed"
+)
 def test_a_signature_is_of_this_certificate_and_of_a_signer(claimed: Claimed, tmp_path: Path):
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True
+    )
     public = (tmp_path / "key.pub").read_text()
     (tmp_path / "signers").write_text(f'me@example.org namespaces="longmark" {public}')
     (tmp_path / "nobody").write_text("")
     checking = ("verify", "out/certificate.json")
     assert done(tmp_path, *COMMAND, "--sign", "key").code == 0
     signed_by = done(tmp_path, *checking, "--signers", "signers")
-    assert (signed_by.code, "signature for me@example.org with ED25519 key" in signed_by.out) == (0, True)
+    assert (signed_by.code, "signature for me@example.org with ED25519 key" in signed_by.out) == (
+        0,
+        True,
+    )
     assert done(tmp_path, *checking, "--signers", "nobody").code == 3
     unknown = done(tmp_path, *checking)
     assert (unknown.code, "Whose key it is was not checked" in unknown.out) == (0, True)
@@ -604,7 +750,10 @@ def test_a_signature_is_of_this_certificate_and_of_a_signer(claimed: Claimed, tm
     path.write_text(path.read_text().replace('"granted": true', '"granted":  true'))
     assert done(tmp_path, *checking).code == 3
     (tmp_path / "out" / "certificate.json.sig").unlink()
-    assert "Not signed: out/certificate.json.sig is missing." in done(tmp_path, *checking, "--signers", "signers").out
+    assert (
+        "Not signed: out/certificate.json.sig is missing."
+        in done(tmp_path, *checking, "--signers", "signers").out
+    )
 
 
 def test_a_certificate_makes_verify_read_no_file_outside_of_the_folder_unless_it_is_trusted(
@@ -627,13 +776,20 @@ def test_a_certificate_makes_verify_read_no_file_outside_of_the_folder_unless_it
         asked = done(other, "verify", "c.json")
         assert (asked.code, asked.out) == (2, "")
         assert f"reads {tmp_path / 'secret.jsonl'}, outside of the working folder" in asked.err
-        assert "secret.jsonl: has changed" in done(other, "verify", "c.json", "--trust").out or "options" in change
+        assert (
+            "secret.jsonl: has changed" in done(other, "verify", "c.json", "--trust").out
+            or "options" in change
+        )
     assert not there.exists()
 
 
-def test_a_certificate_of_files_elsewhere_is_trusted_where_it_was_made(claimed: Claimed, tmp_path: Path):
+def test_a_certificate_of_files_elsewhere_is_trusted_where_it_was_made(
+    claimed: Claimed, tmp_path: Path
+):
     (tmp_path / "work").mkdir()
-    command = [str(tmp_path / word) if word in ("both", "labels.jsonl") else word for word in COMMAND]
+    command = [
+        str(tmp_path / word) if word in ("both", "labels.jsonl") else word for word in COMMAND
+    ]
     assert run(*command, home=tmp_path / "home", cwd=tmp_path / "work").code == 0
     checked = run("verify", "out", home=tmp_path / "home", cwd=tmp_path / "work")
     assert (checked.code, checked.err) == (0, "")
@@ -641,9 +797,20 @@ def test_a_certificate_of_files_elsewhere_is_trusted_where_it_was_made(claimed: 
 
 
 @pytest.mark.parametrize(
-    "options", [{"runs": 5}, {"labels": None}, {"labels": "a\0b"}, {"runs": [[]]}, {"draw": {}}, [], {"more": 1}]
+    "options",
+    [
+        {"runs": 5},
+        {"labels": None},
+        {"labels": "a\0b"},
+        {"runs": [[]]},
+        {"draw": {}},
+        [],
+        {"more": 1},
+    ],
 )
-def test_a_certificate_with_damaged_options_is_an_error(claimed: Claimed, tmp_path: Path, options: Any):
+def test_a_certificate_with_damaged_options_is_an_error(
+    claimed: Claimed, tmp_path: Path, options: Any
+):
     made = certify(claimed)
     made["options"] = options if isinstance(options, list) else made["options"] | options
     (tmp_path / "c.json").write_text(json.dumps(made))
@@ -652,7 +819,9 @@ def test_a_certificate_with_damaged_options_is_an_error(claimed: Claimed, tmp_pa
 
 
 @pytest.mark.parametrize("part", ["granted", "missing"])
-def test_a_certificate_without_its_decision_is_not_verified(claimed: Claimed, tmp_path: Path, part: str):
+def test_a_certificate_without_its_decision_is_not_verified(
+    claimed: Claimed, tmp_path: Path, part: str
+):
     made = certify(claimed)
     del made[part]
     (tmp_path / "c.json").write_text(json.dumps(made))

@@ -46,19 +46,34 @@ def rate(folder: Path) -> None:
         for rater in ("ada", "bo") if answer.drawn else ():
             noise = random.Random(f"{answer.example_id} {rater}").gauss(0, 0.4)
             value = round(min(5, max(1, quality(answer.example_id) + noise)))
-            ratings.append({"example_id": answer.example_id, "label": "quality", "value": value, "rater": rater})
+            ratings.append(
+                {
+                    "example_id": answer.example_id,
+                    "label": "quality",
+                    "value": value,
+                    "rater": rater,
+                }
+            )
     write_jsonl(folder / "labels.jsonl", ratings)
 
 
 def make(folder: Path, names: str = "ab", **options: Any) -> None:
     """A run of systems, each answer with a text; a draw of half of them; and its labels."""
     scores = {
-        system: {RELEVANCE: [quality(f"{system}-{number}") / 5 for number in range(QUESTIONS)]} for system in names
+        system: {RELEVANCE: [quality(f"{system}-{number}") / 5 for number in range(QUESTIONS)]}
+        for system in names
     }
     run_of(folder / "run", scores, described=manifest() | {"finished": True})
     examples = read(folder / "run" / "examples.jsonl")
-    write_jsonl(folder / "run" / "examples.jsonl", [each | {"answer": text_of(each["id"])} for each in examples])
-    drawn: dict[str, Any] = {"n": len(names) * QUESTIONS // 2, "looks": 2, "claims": [CLAIM]} | options
+    write_jsonl(
+        folder / "run" / "examples.jsonl",
+        [each | {"answer": text_of(each["id"])} for each in examples],
+    )
+    drawn: dict[str, Any] = {
+        "n": len(names) * QUESTIONS // 2,
+        "looks": 2,
+        "claims": [CLAIM],
+    } | options
     write(label_next([folder / "run"], **drawn), folder / "draw.jsonl")
     rate(folder)
 
@@ -94,7 +109,10 @@ def claimed_in(folder: Path) -> Claimed:
 def test_the_answers_that_were_drawn_are_certified(claimed: Claimed):
     certificate = certify(claimed)
     assert (certificate["granted"], certificate["missing"]) == (True, [])
-    assert any(line.startswith("The raters saw the texts that were drawn") for line in certificate["assumptions"])
+    assert any(
+        line.startswith("The raters saw the texts that were drawn")
+        for line in certificate["assumptions"]
+    )
 
 
 def edited(folder: Path) -> None:
@@ -106,7 +124,9 @@ def edited(folder: Path) -> None:
 
 
 def edited_but_not_drawn(folder: Path) -> None:
-    left = next(answer.example_id for answer in read_draw(folder / "draw.jsonl") if not answer.drawn)
+    left = next(
+        answer.example_id for answer in read_draw(folder / "draw.jsonl") if not answer.drawn
+    )
     lines = read(folder / "run" / "examples.jsonl")
     changed = [line | {"answer": "Better."} if line["id"] == left else line for line in lines]
     write_jsonl(folder / "run" / "examples.jsonl", changed)
@@ -121,9 +141,15 @@ def failed_since(folder: Path) -> None:
 def left_out(folder: Path) -> None:
     """The ten questions on which the better system has the worst labels are gone, with rows and labels."""
     labels = read(folder / "labels.jsonl")
-    of_better = sorted((each["value"], each["example_id"]) for each in labels if each["example_id"][0] == "b")
+    of_better = sorted(
+        (each["value"], each["example_id"]) for each in labels if each["example_id"][0] == "b"
+    )
     worst = {example_id[2:] for _, example_id in of_better[:10]}
-    for name, key in (("run/examples.jsonl", "id"), ("run/rows.jsonl", "example_id"), ("labels.jsonl", "example_id")):
+    for name, key in (
+        ("run/examples.jsonl", "id"),
+        ("run/rows.jsonl", "example_id"),
+        ("labels.jsonl", "example_id"),
+    ):
         kept = [line for line in read(folder / name) if line[key][2:] not in worst]
         write_jsonl(folder / name, kept)
 
@@ -157,25 +183,37 @@ def test_other_answers_than_were_drawn_are_not_certified(
     change(folder)
     certificate = certify(claimed)
     assert not certificate["granted"]
-    (line,) = [line for line in certificate["missing"] if line.startswith("The answers that were drawn: ")]
+    (line,) = [
+        line for line in certificate["missing"] if line.startswith("The answers that were drawn: ")
+    ]
     assert message in line
     assert "Certify the run that" in line
-    correction = correct_runs([folder / "run"], claimed.labels, draw=claimed.draw, order=claimed.order)
-    assert f"These are not the answers that were drawn: {correction.departures.in_words()}" in str(section(correction))
+    correction = correct_runs(
+        [folder / "run"], claimed.labels, draw=claimed.draw, order=claimed.order
+    )
+    assert f"These are not the answers that were drawn: {correction.departures.in_words()}" in str(
+        section(correction)
+    )
 
 
 def test_a_label_of_an_edited_answer_counts_only_if_it_is_of_the_new_text(claimed: Claimed):
     folder = Path(claimed.labels).parent
     drawn = sum(answer.drawn for answer in read_draw(folder / "draw.jsonl"))
     edited(folder)
-    correction = correct_runs([folder / "run"], claimed.labels, draw=claimed.draw, order=claimed.order)
+    correction = correct_runs(
+        [folder / "run"], claimed.labels, draw=claimed.draw, order=claimed.order
+    )
     first = next(answer.example_id for answer in read_draw(folder / "draw.jsonl") if answer.drawn)
     other = "the text of the answer is not the one that was labelled"
     assert (correction.joined, dict(correction.unjoined)) == (drawn - 1, {other: (first,)})
     labels = read(Path(claimed.labels))
     of_new = [
         each
-        | {"answer_sha256": answer_sha256("Better." if each["example_id"] == first else text_of(each["example_id"]))}
+        | {
+            "answer_sha256": answer_sha256(
+                "Better." if each["example_id"] == first else text_of(each["example_id"])
+            )
+        }
         for each in labels
     ]
     write_jsonl(Path(claimed.labels), of_new)
@@ -192,14 +230,18 @@ def test_a_draw_of_some_systems_is_no_departure_for_the_others(tmp_path: Path):
 def test_a_draw_says_what_it_plans(tmp_path: Path):
     make(tmp_path)
     says = in_words(label_next([tmp_path / "run"], n=120, looks=2, claims=[CLAIM]))
-    assert says.endswith(f"This is draw 1 of 2. Planned: {CLAIM}. Nothing else can be certified from these labels.")
+    assert says.endswith(
+        f"This is draw 1 of 2. Planned: {CLAIM}. Nothing else can be certified from these labels."
+    )
     assert "Planned" not in in_words(label_next([tmp_path / "run"], n=120))
 
 
 # One inference ------------------------------------------------------------------------------------------------------
 
 
-def test_the_numbers_of_an_order_are_the_units_of_the_result_as_those_of_a_declared_scale_are(claimed: Claimed):
+def test_the_numbers_of_an_order_are_the_units_of_the_result_as_those_of_a_declared_scale_are(
+    claimed: Claimed,
+):
     """On labels of 1 to 5 a mean lies between these, and not between 0 and 1."""
     ordered = certify(claimed)
     labels = read(Path(claimed.labels))
@@ -225,8 +267,25 @@ def test_an_order_that_falls_or_has_words_is_put_between_0_and_1(claimed: Claime
 
 
 def test_certify_and_compare_and_verify_say_the_same(claimed: Claimed, tmp_path: Path):
-    words = ("--labels", "labels.jsonl", "--draw", "draw.jsonl", "--order", f"quality={','.join(SCALE)}")
-    made = run("certify", "run", *words, "--claim", CLAIM, "--out", "out", home=tmp_path / "home", cwd=tmp_path)
+    words = (
+        "--labels",
+        "labels.jsonl",
+        "--draw",
+        "draw.jsonl",
+        "--order",
+        f"quality={','.join(SCALE)}",
+    )
+    made = run(
+        "certify",
+        "run",
+        *words,
+        "--claim",
+        CLAIM,
+        "--out",
+        "out",
+        home=tmp_path / "home",
+        cwd=tmp_path,
+    )
     assert made.code == 0
     title, _, rest = made.out.partition("\n")
     assert title == f"Certified: b is better than a on {RELEVANCE} (as these 2 raters judge)"
@@ -246,7 +305,10 @@ def test_certify_and_compare_and_verify_say_the_same(claimed: Claimed, tmp_path:
     ("plan", "wider"),
     [
         ({"looks": 3}, 1.0),
-        ({"looks": None}, 1.1771),  # .025 / 2 and .025 / 6, one-sided: z = 2.2414 and 2.6383, of 1 planned claim
+        (
+            {"looks": None},
+            1.1771,
+        ),  # .025 / 2 and .025 / 6, one-sided: z = 2.2414 and 2.6383, of 1 planned claim
     ],
 )
 def test_the_present_interval_of_label_next_is_that_of_compare_and_the_next_one_that_of_its_look(
@@ -254,11 +316,15 @@ def test_the_present_interval_of_label_next_is_that_of_compare_and_the_next_one_
 ):
     """All but two answers are drawn and labelled: two labels more leave the half-width as it is, but for the look."""
     make(tmp_path, n=2 * QUESTIONS - 2, **plan)
-    shown = correct_runs([tmp_path / "run"], tmp_path / "labels.jsonl", draw=tmp_path / "draw.jsonl")
+    shown = correct_runs(
+        [tmp_path / "run"], tmp_path / "labels.jsonl", draw=tmp_path / "draw.jsonl"
+    )
     (pair,) = shown.metrics[0].pairs.values()
     assert pair.low is not None
     assert pair.high is not None
-    draw = label_next([tmp_path / "run"], tmp_path / "labels.jsonl", n=2, earlier=tmp_path / "draw.jsonl")
+    draw = label_next(
+        [tmp_path / "run"], tmp_path / "labels.jsonl", n=2, earlier=tmp_path / "draw.jsonl"
+    )
     assert draw.forecast is not None
     now, then = draw.forecast
     assert now == pytest.approx((pair.high - pair.low) / 2)
@@ -278,7 +344,10 @@ def test_the_interval_of_a_difference_stays_on_the_scale(claimed: Claimed):
     labels = read(Path(claimed.labels))
     write_jsonl(
         Path(claimed.labels),
-        [each | {"value": 5 if (each["rater"] == "ada") == (each["example_id"][0] == "a") else 1} for each in labels],
+        [
+            each | {"value": 5 if (each["rater"] == "ada") == (each["example_id"][0] == "a") else 1}
+            for each in labels
+        ],
     )
     difference = certify(claimed)["difference"]
     assert (difference["low"], difference["high"]) == (-4, 4)
@@ -290,7 +359,8 @@ def test_the_interval_of_a_difference_stays_on_the_scale(claimed: Claimed):
 def contradicting(folder: Path) -> None:
     labels = read(folder / "labels.jsonl")
     opposed = [
-        each | {"value": 4 if (each["rater"] == "ada") == (each["example_id"][0] == "a") else 2} for each in labels
+        each | {"value": 4 if (each["rater"] == "ada") == (each["example_id"][0] == "a") else 2}
+        for each in labels
     ]
     write_jsonl(folder / "labels.jsonl", opposed)
 
@@ -324,7 +394,10 @@ def test_a_refusal_names_the_answers(claimed: Claimed):
     of_nobody(Path(claimed.labels).parent)
     missing = " ".join(certify(claimed)["missing"])
     drawn = [answer.example_id for answer in read_draw(Path(str(claimed.draw))) if answer.drawn]
-    assert "1 labelled answer (x-1) could not be joined (no such answer in the rows). Mend their ids" in missing
+    assert (
+        "1 labelled answer (x-1) could not be joined (no such answer in the rows). Mend their ids"
+        in missing
+    )
     assert f"without one ({', '.join(drawn[:3])}). Have them labelled." in missing
 
 
@@ -336,22 +409,33 @@ def test_a_refusal_names_the_answers(claimed: Claimed):
         (None, "Draw more by `longmark label next --earlier "),
     ],
 )
-def test_more_labels_are_asked_for_only_where_the_plan_has_another_look(tmp_path: Path, looks: int, says: str):
+def test_more_labels_are_asked_for_only_where_the_plan_has_another_look(
+    tmp_path: Path, looks: int, says: str
+):
     make(tmp_path, n=40, looks=looks)
     missing = certify(claimed_in(tmp_path))["missing"]
-    assert any(line.startswith("Labels of b: 20 of at least 50 answers.") and says in line for line in missing)
+    assert any(
+        line.startswith("Labels of b: 20 of at least 50 answers.") and says in line
+        for line in missing
+    )
 
 
 def test_a_system_whose_labels_are_all_alike_is_named(claimed: Claimed):
     labels = read(Path(claimed.labels))
     write_jsonl(
-        Path(claimed.labels), [each | {"value": 5} if each["example_id"][0] == "b" else each for each in labels]
+        Path(claimed.labels),
+        [each | {"value": 5} if each["example_id"][0] == "b" else each for each in labels],
     )
     (line,) = certify(replace(claimed, order={}))["missing"]
-    assert "b: 60 of 60 labels are 5, and the ends of the labels' scale are not known. Name every value" in line
+    assert (
+        "b: 60 of 60 labels are 5, and the ends of the labels' scale are not known. Name every value"
+        in line
+    )
 
 
-def test_a_certificate_of_answers_without_score_and_label_says_what_its_interval_holds(claimed: Claimed):
+def test_a_certificate_of_answers_without_score_and_label_says_what_its_interval_holds(
+    claimed: Claimed,
+):
     folder = Path(claimed.labels).parent
     rows = read(folder / "run" / "rows.jsonl")
     failed = {f"b-{number}" for number in range(0, QUESTIONS, 12)}
@@ -370,8 +454,12 @@ def test_a_certificate_of_answers_without_score_and_label_says_what_its_interval
 
 
 @pytest.mark.parametrize("read_labels", [correct_runs, metaeval])
-def test_an_order_of_a_label_that_is_not_there_is_an_error(claimed: Claimed, read_labels: Callable[..., Any]):
-    with pytest.raises(UnknownName, match=r"unknown label in --order: qualty\. Did you mean quality\?"):
+def test_an_order_of_a_label_that_is_not_there_is_an_error(
+    claimed: Claimed, read_labels: Callable[..., Any]
+):
+    with pytest.raises(
+        UnknownName, match=r"unknown label in --order: qualty\. Did you mean quality\?"
+    ):
         read_labels(claimed.runs[0], claimed.labels, order={"qualty": SCALE})
 
 
@@ -379,13 +467,19 @@ def test_each_value_that_is_not_in_the_order_is_said_once(claimed: Claimed):
     with pytest.raises(UserError) as error:
         correct_runs(claimed.runs, claimed.labels, order={"quality": ["2", "3", "4", "5"]})
     (line,) = str(error.value).splitlines()
-    ones = [number for number, each in enumerate(read(Path(claimed.labels)), 1) if each["value"] == 1]
-    assert f"labels.jsonl:{ones[0]}: quality: '1' is not in the order 2, 3, 4, 5 ({len(ones)} labels, lines " in line
+    ones = [
+        number for number, each in enumerate(read(Path(claimed.labels)), 1) if each["value"] == 1
+    ]
+    assert (
+        f"labels.jsonl:{ones[0]}: quality: '1' is not in the order 2, 3, 4, 5 ({len(ones)} labels, lines "
+        in line
+    )
 
 
 def test_a_file_that_is_no_draw_is_said_once(claimed: Claimed):
     with pytest.raises(
-        UserError, match=r"labels\.jsonl: is no file of `longmark label next`: line 1 has example_id"
+        UserError,
+        match=r"labels\.jsonl: is no file of `longmark label next`: line 1 has example_id",
     ) as error:
         read_draw(Path(claimed.labels))
     assert len(str(error.value).splitlines()) == 1
@@ -395,14 +489,21 @@ def test_a_file_that_is_no_draw_is_said_once(claimed: Claimed):
     ("field", "message"),
     [
         ({"drawn": "yes"}, "drawn: expected true or false, found"),
-        ({"inclusion_probability": 0}, "inclusion_probability: expected a number above 0, at most 1, found"),
+        (
+            {"inclusion_probability": 0},
+            "inclusion_probability: expected a number above 0, at most 1, found",
+        ),
         ({"draw": 0}, "draw: expected a whole number from 1, or null, found"),
         ({"system": 3}, "system: expected a text, found"),
         ({"claims": "x"}, "claims: expected a list of texts, found"),
     ],
 )
-def test_a_wrong_field_of_a_draw_is_named(claimed: Claimed, tmp_path: Path, field: dict[str, Any], message: str):
+def test_a_wrong_field_of_a_draw_is_named(
+    claimed: Claimed, tmp_path: Path, field: dict[str, Any], message: str
+):
     lines = read(Path(str(claimed.draw)))
     write_jsonl(tmp_path / "wrong.jsonl", [lines[0], lines[1] | field, *lines[2:]])
-    with pytest.raises(UserError, match=f"wrong.jsonl:2: expected an answer of `longmark label next`: {message}"):
+    with pytest.raises(
+        UserError, match=f"wrong.jsonl:2: expected an answer of `longmark label next`: {message}"
+    ):
         read_draw(tmp_path / "wrong.jsonl")

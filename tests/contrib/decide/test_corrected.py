@@ -23,7 +23,8 @@ N = 60
 def truths() -> dict[str, list[float]]:
     chance = random.Random(3)
     return {
-        name: [min(1, max(0, chance.gauss(mean, 0.2))) for _ in range(N)] for name, mean in (("a", 0.4), ("b", 0.6))
+        name: [min(1, max(0, chance.gauss(mean, 0.2))) for _ in range(N)]
+        for name, mean in (("a", 0.4), ("b", 0.6))
     }
 
 
@@ -31,7 +32,12 @@ def scores() -> dict[str, Mapping[str, Values]]:
     """A judge that follows the truth, and gives a .25 too much: it has both alike."""
     chance = random.Random(4)
     return {
-        system: {RELEVANCE: [min(1, max(0, one + 0.25 * (system == "a") + chance.gauss(0, 0.05))) for one in values]}
+        system: {
+            RELEVANCE: [
+                min(1, max(0, one + 0.25 * (system == "a") + chance.gauss(0, 0.05)))
+                for one in values
+            ]
+        }
         for system, values in truths().items()
     }
 
@@ -71,7 +77,10 @@ def test_a_judge_that_favours_a_system_is_put_right(both: Path):
 
 def test_a_favoured_system_fails_the_check_of_transport(both: Path):
     found = corrected([both], ratings(), margin=0.1).metrics[0]
-    assert {name: one.verdict for name, one in found.transports.items()} == {"a": "fail", "b": "fail"}
+    assert {name: one.verdict for name, one in found.transports.items()} == {
+        "a": "fail",
+        "b": "fail",
+    }
 
 
 def test_runs_that_use_the_same_ids_need_the_system(tmp_path: Path):
@@ -79,46 +88,74 @@ def test_runs_that_use_the_same_ids_need_the_system(tmp_path: Path):
     same = [{**one, "example_id": f"s-{one['example_id'][2:]}"} for one in ratings()]
     with pytest.raises(UserError, match="no label belongs to an answer"):
         corrected(runs, same[: len(same) // 2])
-    named = [{**one, "system": old["example_id"][0]} for one, old in zip(same, ratings(), strict=True)]
+    named = [
+        {**one, "system": old["example_id"][0]} for one, old in zip(same, ratings(), strict=True)
+    ]
     found = corrected(runs, named)
     assert found.joined == N
     assert found.metrics[0].pairs["a", "b"].value == pytest.approx(
         corrected([run_of(tmp_path / "both", scores())], ratings()).metrics[0].pairs["a", "b"].value
     )
     lost = {"example_id": "none", "value": 1.0}
-    mixed = corrected(runs, [{"rater": "x"} | one for one in (*named, same[0] | {"rater": "y"}, lost)])
+    mixed = corrected(
+        runs, [{"rater": "x"} | one for one in (*named, same[0] | {"rater": "y"}, lost)]
+    )
     assert mixed.unjoined == {SEVERAL: ("s-0",), NO_ANSWER: ("none",)}
     assert "1 (no such answer in the rows: none)" in section(mixed).note
 
 
 def test_raters_and_final_labels(both: Path):
     strict = [{**one, "value": one["value"] - 0.3} for one in ratings()]
-    two = [*({**one, "rater": "x"} for one in ratings()), *({**one, "rater": "y"} for one in strict)]
+    two = [
+        *({**one, "rater": "x"} for one in ratings()),
+        *({**one, "rater": "y"} for one in strict),
+    ]
     found = corrected([both], two)
     assert (found.raters, found.effective_raters) == (2, 2)
-    assert found.metrics[0].means["a"].rater_variance == pytest.approx(0.3**2 / 4), "two raters, .3 apart"
-    assert found.metrics[0].pairs["a", "b"].rater_variance == pytest.approx(0, abs=1e-12), "as strict to both systems"
+    assert found.metrics[0].means["a"].rater_variance == pytest.approx(0.3**2 / 4), (
+        "two raters, .3 apart"
+    )
+    assert found.metrics[0].pairs["a", "b"].rater_variance == pytest.approx(0, abs=1e-12), (
+        "as strict to both systems"
+    )
     one = corrected([both], ratings())
-    assert found.metrics[0].means["a"].value == pytest.approx(one.metrics[0].means["a"].value - 0.15, abs=0.02)
+    assert found.metrics[0].means["a"].value == pytest.approx(
+        one.metrics[0].means["a"].value - 0.15, abs=0.02
+    )
     assert found.metrics[0].means["a"].high - found.metrics[0].means["a"].low > 0.4
     decided = corrected([both], [*two, *({**one, "rater": "final"} for one in ratings())])
-    assert (decided.raters, decided.metrics[0].means["a"].value) == (1, one.metrics[0].means["a"].value)
+    assert (decided.raters, decided.metrics[0].means["a"].value) == (
+        1,
+        one.metrics[0].means["a"].value,
+    )
 
 
 @pytest.mark.parametrize(
     ("labels", "options", "error", "message"),
     [
         ([], {}, UserError, "label"),
-        (ratings(label="x") + ratings(label="y"), {}, UserError, "several labels: x and y. Choose one: --label"),
+        (
+            ratings(label="x") + ratings(label="y"),
+            {},
+            UserError,
+            "several labels: x and y. Choose one: --label",
+        ),
         (ratings(label="x"), {"label": "z"}, UnknownName, "unknown label: z"),
         ([{**one, "value": "good"} for one in ratings()], {}, UserError, "--order rating=LOWEST"),
-        ([{"a": "a", "b": "b", "choice": "a", "question_id": "q1"}], {}, UserError, "choices between answers"),
+        (
+            [{"a": "a", "b": "b", "choice": "a", "question_id": "q1"}],
+            {},
+            UserError,
+            "choices between answers",
+        ),
         ([{"example_id": "z", "value": 1}], {}, UserError, r"no such answer in the rows \(1: z\)"),
         (ratings(), {"weight": 3}, UserError, "between 0 and 1"),
         (ratings(), {"wait": 3}, UnknownName, "weight"),
     ],
 )
-def test_what_is_wrong_is_said(both: Path, labels: Any, options: Any, error: type[Exception], message: str):
+def test_what_is_wrong_is_said(
+    both: Path, labels: Any, options: Any, error: type[Exception], message: str
+):
     with pytest.raises(error, match=message):
         corrected([both], labels, **options)
 
@@ -144,7 +181,18 @@ def test_words_in_an_order_are_numbers(both: Path):
 def test_the_verb(both: Path, tmp_path: Path):
     lines = [f"{one['example_id']},{one['value']}" for one in ratings(2)]
     (tmp_path / "labels.csv").write_text("\n".join(("example_id,value", *lines)))
-    words = ("compare", str(both), "--draws", "200", "--labels", "labels.csv", "--transport", ".1", "--out", "o")
+    words = (
+        "compare",
+        str(both),
+        "--draws",
+        "200",
+        "--labels",
+        "labels.csv",
+        "--transport",
+        ".1",
+        "--out",
+        "o",
+    )
     done = run(*words, "--looks", "1", home=tmp_path / "home", cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
     assert (
@@ -152,7 +200,10 @@ def test_the_verb(both: Path, tmp_path: Path):
         in done.out
     )
     assert "30 labels are few: below 50 an interval of skewed labels can be too narrow" in done.out
-    assert "Could a system do without labels of its own" in (tmp_path / "o" / "report.html").read_text()
+    assert (
+        "Could a system do without labels of its own"
+        in (tmp_path / "o" / "report.html").read_text()
+    )
     alone = run("compare", str(both), "--transport", ".1", home=tmp_path / "home", cwd=tmp_path)
     assert alone.err == "longmark: --transport needs labels: add --labels FILE\n"
 
@@ -160,25 +211,39 @@ def test_the_verb(both: Path, tmp_path: Path):
 @pytest.mark.parametrize("by", ["run", "system"])
 def test_systems_without_a_name_have_that_of_the_run_though_it_has_a_dot(by: str, tmp_path: Path):
     runs = [run_of(tmp_path / f"v1.{name}", {"": its}) for name, its in scores().items()]
-    named = [{**one, "example_id": one["example_id"][1:], "system": f"v1.{one['example_id'][0]}"} for one in ratings()]
+    named = [
+        {**one, "example_id": one["example_id"][1:], "system": f"v1.{one['example_id'][0]}"}
+        for one in ratings()
+    ]
     found: Any = correct(compare(runs, draws=200, by=by), named)
     assert found.joined == N
     assert abs(found.metrics[0].pairs["v1.a", "v1.b"].value + 0.2) < 0.1
 
 
 def test_of_several_judges_their_mean_is_corrected(tmp_path: Path):
-    judges = [run_of(tmp_path / name, scores(), signed(models={"judge": [name]})) for name in ("gpt", "llama")]
+    judges = [
+        run_of(tmp_path / name, scores(), signed(models={"judge": [name]}))
+        for name in ("gpt", "llama")
+    ]
     found: Any = correct(compare(judges, draws=200, judges=True), ratings())
     one = corrected([judges[0]], ratings())
     assert found.joined == N
-    assert found.metrics[0].pairs["a", "b"].value == pytest.approx(one.metrics[0].pairs["a", "b"].value)
+    assert found.metrics[0].pairs["a", "b"].value == pytest.approx(
+        one.metrics[0].pairs["a", "b"].value
+    )
 
 
 def chosen() -> list[dict[str, Any]]:
     """Labels of all high answers and of every third low one, each with its probability."""
     high = [one for one in ratings(1) if one["value"] > 0.5]
-    low = sorted((one for one in ratings(1) if one["value"] <= 0.5), key=lambda one: one["value"])[1::3]
-    return [{**one, "inclusion_probability": p, "rater": "x"} for its, p in ((high, 1), (low, 1 / 3)) for one in its]
+    low = sorted((one for one in ratings(1) if one["value"] <= 0.5), key=lambda one: one["value"])[
+        1::3
+    ]
+    return [
+        {**one, "inclusion_probability": p, "rater": "x"}
+        for its, p in ((high, 1), (low, 1 / 3))
+        for one in its
+    ]
 
 
 def test_labels_drawn_with_unequal_chances_are_weighted(both: Path):
@@ -250,11 +315,17 @@ def test_differences_at_equal_lengths(tmp_path: Path):
     chance, lines = random.Random(2), []
     for i in range(40):
         about = {"question_id": f"q{i}", "question": "Is it?"}
-        for name, count in {"short": chance.randint(10, 30), "long": chance.randint(20, 50)}.items():
+        for name, count in {
+            "short": chance.randint(10, 30),
+            "long": chance.randint(20, 50),
+        }.items():
             lines.append({**about, "id": f"{i}-{name}", "system": name, "answer": "so " * count})
     write_jsonl(tmp_path / "answers.jsonl", lines)
     metric, home = "classic.length.characters", tmp_path / "home"
-    assert run("run", "answers.jsonl", "--metrics", metric, "--out", "r", home=home, cwd=tmp_path).code == 0
+    assert (
+        run("run", "answers.jsonl", "--metrics", metric, "--out", "r", home=home, cwd=tmp_path).code
+        == 0
+    )
     done = run("compare", "r", "--draws", "200", "--length-control", home=home, cwd=tmp_path)
     assert done.code == 0
     assert (
@@ -266,7 +337,11 @@ def test_differences_at_equal_lengths(tmp_path: Path):
 def of_two_raters(first: float, second: float) -> list[dict[str, Any]]:
     """Ratings by two raters, of whom each moves those of `b`."""
     return [
-        {**rating, "rater": rater, "value": rating["value"] + taste * rating["example_id"].startswith("b")}
+        {
+            **rating,
+            "rater": rater,
+            "value": rating["value"] + taste * rating["example_id"].startswith("b"),
+        }
         for rating in ratings(1)
         for rater, taste in (("ada", first), ("bo", second))
     ]
@@ -274,12 +349,26 @@ def of_two_raters(first: float, second: float) -> list[dict[str, Any]]:
 
 def test_results_for_these_raters_only_say_so(both: Path, tmp_path: Path):
     write_jsonl(tmp_path / "labels.jsonl", of_two_raters(0.1, -0.05))
-    words = ("compare", str(both), "--draws", "200", "--labels", "labels.jsonl", "--looks", "1", "--out", "o")
+    words = (
+        "compare",
+        str(both),
+        "--draws",
+        "200",
+        "--labels",
+        "labels.jsonl",
+        "--looks",
+        "1",
+        "--out",
+        "o",
+    )
     people = run(*words, home=tmp_path / "home", cwd=tmp_path)
     assert "No significant difference on Question relevance" in people.out
     these = run(*words, "--these-raters", home=tmp_path / "home", cwd=tmp_path)
     assert (these.code, these.err) == (0, "")
-    assert "b above a on Question relevance (for these 2 raters only; other raters may judge otherwise). " in these.out
+    assert (
+        "b above a on Question relevance (for these 2 raters only; other raters may judge otherwise). "
+        in these.out
+    )
     page = (tmp_path / "o" / "report.html").read_text()
     assert "The results are for these 2 raters only; other raters may judge otherwise." in page
     alone = run("compare", str(both), "--these-raters", home=tmp_path / "home", cwd=tmp_path)
@@ -292,12 +381,19 @@ def test_a_project_asks_for_these_raters_only(both: Path, tmp_path: Path):
     (tmp_path / "longmark.yaml").write_text(settings)
     done = run("compare", "--trust", home=tmp_path / "home", cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
-    assert "b above a on Question relevance (for these 2 raters only; other raters may judge otherwise). " in done.out
+    assert (
+        "b above a on Question relevance (for these 2 raters only; other raters may judge otherwise). "
+        in done.out
+    )
 
 
 def test_raters_who_contradict_each_other_are_named_with_what_to_do(both: Path):
     found = section(corrected([both], of_two_raters(0.5, -0.8), these_raters=True, looks=1))
-    assert "No corrected interval of a - b (the raters contradict each other: the difference is " in found.says
-    assert "Let 5 raters or more label the same answers, and ask about people like them, without --these-raters." in (
-        found.says
+    assert (
+        "No corrected interval of a - b (the raters contradict each other: the difference is "
+        in found.says
+    )
+    assert (
+        "Let 5 raters or more label the same answers, and ask about people like them, without --these-raters."
+        in (found.says)
     )

@@ -11,7 +11,14 @@ import pytest
 from tests.analysis.compare.runs import Values, run_of
 from tests.report.runs import RELEVANCE
 
-from longmark.contrib.decide.decide import Decided, Rule, all_decided, check_metric, decide, document
+from longmark.contrib.decide.decide import (
+    Decided,
+    Rule,
+    all_decided,
+    check_metric,
+    decide,
+    document,
+)
 from longmark.errors import UserError
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.paired import BY_SYSTEM, read_scores
@@ -71,14 +78,22 @@ def test_equivalence_needs_a_margin(tmp_path: Path):
 def test_silence_does_not_win(tmp_path: Path):
     """A system that answers only what it answers well is better on the common questions, and worse with the others."""
     silent = [0.8 if i % 3 == 0 else None for i in range(N)]
-    (found,) = decided(tmp_path / "a", {"silent": silent, "plain": [0.5 + 0.001 * (i % 2) for i in range(N)]})
+    (found,) = decided(
+        tmp_path / "a", {"silent": silent, "plain": [0.5 + 0.001 * (i % 2) for i in range(N)]}
+    )
     assert found.result == "undecided"
-    assert found.reason == "better on the common questions, worse with unscored answers as the worst score"
+    assert (
+        found.reason
+        == "better on the common questions, worse with unscored answers as the worst score"
+    )
     assert found.counted is not None
     assert (found.difference.n, found.counted.n) == (N // 3, N)
     (none,) = decided(tmp_path / "b", {"never": [None] * N, "plain": [0.5] * N})
     assert (none.result, none.difference.n) == ("undecided", 0)
-    assert none.reason == "undecided on the common questions, worse with unscored answers as the worst score"
+    assert (
+        none.reason
+        == "undecided on the common questions, worse with unscored answers as the worst score"
+    )
 
 
 def test_several_comparisons_share_alpha_and_all_must_be_decided(tmp_path: Path):
@@ -88,7 +103,10 @@ def test_several_comparisons_share_alpha_and_all_must_be_decided(tmp_path: Path)
     assert (all_decided(found), all_decided(found[:2])) == (False, True)
     rule = Rule(metrics=[RELEVANCE], pairs=[("a", "b"), ("a", "c"), ("b", "c")], margins={})
     page = document(found, N, 500, rule, "The money is spent.")
-    assert page.sections[0].says == "Undecided (1 of 3 comparisons) after 120 of 500 questions. The money is spent."
+    assert (
+        page.sections[0].says
+        == "Undecided (1 of 3 comparisons) after 120 of 500 questions. The money is spent."
+    )
     page = document(found[:2], N, 500, rule)
     assert page.sections[0].says == (
         f"Decided after 120 of 500 questions: a is better than b on {RELEVANCE} and a is better than c on {RELEVANCE}."

@@ -28,11 +28,19 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_whole_questions_are_drawn_with_equal_chances(both: Path):
     draw = label_next([both], n=21)
     drawn = [one for one in draw.answers if one.drawn]
-    assert (draw.new, draw.questions, draw.of, len(drawn), len(draw.answers)) == (20, 10, N, 20, 2 * N)
+    assert (draw.new, draw.questions, draw.of, len(drawn), len(draw.answers)) == (
+        20,
+        10,
+        N,
+        20,
+        2 * N,
+    )
     assert {one.probability for one in draw.answers} == {10 / N}
     assert {one.system for one in drawn if one.question_id == drawn[0].question_id} == {"a", "b"}
     assert label_next([both], n=21) == draw != label_next([both], n=21, seed=1)
-    assert in_words(draw).startswith("20 answers drawn: 10 questions of 60, with equal chances. Inclusion probab")
+    assert in_words(draw).startswith(
+        "20 answers drawn: 10 questions of 60, with equal chances. Inclusion probab"
+    )
 
 
 def test_a_second_draw_adds_questions_and_their_chances(both: Path, tmp_path: Path):
@@ -40,11 +48,15 @@ def test_a_second_draw_adds_questions_and_their_chances(both: Path, tmp_path: Pa
     write(first, tmp_path / "first.jsonl")
     assert read_draw(tmp_path / "first.jsonl") == list(first.answers)
     had = {one.example_id for one in first.answers if one.drawn}
-    labels = [{**one, "inclusion_probability": 20 / N} for one in ratings(1) if one["example_id"] in had]
+    labels = [
+        {**one, "inclusion_probability": 20 / N} for one in ratings(1) if one["example_id"] in had
+    ]
     second = label_next([both], labels, n=20, earlier=tmp_path / "first.jsonl", floor=1)
     assert had < {one.example_id for one in second.answers if one.drawn}
     assert (second.new, second.questions, second.by_labels) == (20, 10, True)
-    assert [one.probability for one in second.answers] == pytest.approx([1 / 3 + 2 / 3 * 10 / 40] * 2 * N)
+    assert [one.probability for one in second.answers] == pytest.approx(
+        [1 / 3 + 2 / 3 * 10 / 40] * 2 * N
+    )
     by_residuals = label_next([both], labels, n=20, earlier=tmp_path / "first.jsonl")
     assert len({one.probability for one in by_residuals.answers}) > 1
     assert by_residuals.forecast is not None
@@ -56,7 +68,9 @@ def test_a_second_draw_adds_questions_and_their_chances(both: Path, tmp_path: Pa
 
 
 def test_labels_of_single_answers_count_by_answer(both: Path):
-    draw = label_next([both], [one for one in ratings(2) if one["example_id"].startswith("a")], n=20)
+    draw = label_next(
+        [both], [one for one in ratings(2) if one["example_id"].startswith("a")], n=20
+    )
     assert draw.answers[0].probability == pytest.approx(0.25 + 0.75 * 10 / N)
     assert sum(one.drawn for one in draw.answers) == N // 2 + draw.new
 
@@ -119,34 +133,49 @@ def test_the_verb_writes_a_new_file_only(tmp_path: Path):
     assert "is missing; the draw was of other answers" in part.err
 
 
-def test_a_draw_has_the_hash_of_each_text_and_is_not_continued_with_other_texts(both: Path, tmp_path: Path):
+def test_a_draw_has_the_hash_of_each_text_and_is_not_continued_with_other_texts(
+    both: Path, tmp_path: Path
+):
     run_folder = shutil.copytree(both, tmp_path / "run")
     examples = [json.loads(line) for line in (both / "examples.jsonl").read_text().splitlines()]
-    write_jsonl(run_folder / "examples.jsonl", [one | {"answer": f"Answer {one['id']}."} for one in examples])
+    write_jsonl(
+        run_folder / "examples.jsonl",
+        [one | {"answer": f"Answer {one['id']}."} for one in examples],
+    )
     write(label_next([run_folder], n=20), tmp_path / "draw.jsonl")
     records = [json.loads(line) for line in (tmp_path / "draw.jsonl").read_text().splitlines()]
     digests = {one["id"]: answer_sha256(f"Answer {one['id']}.") for one in examples}
     assert {one["example_id"]: one["answer_sha256"] for one in records} == digests
     records[0]["answer_sha256"] = answer_sha256("Another answer.")
     write_jsonl(tmp_path / "other.jsonl", records)
-    with pytest.raises(UserError, match="has another text now; the draw was of the answers of another run"):
+    with pytest.raises(
+        UserError, match="has another text now; the draw was of the answers of another run"
+    ):
         label_next([run_folder], n=20, earlier=tmp_path / "other.jsonl")
 
 
-def test_more_labels_of_two_raters_of_unlike_taste_are_forecast_to_change_little(both: Path, tmp_path: Path):
+def test_more_labels_of_two_raters_of_unlike_taste_are_forecast_to_change_little(
+    both: Path, tmp_path: Path
+):
     """Of people: what two raters leave open, more labels by them do not show. Of these raters: it is nothing."""
     first = label_next([both], n=60, looks=2)
     write(first, tmp_path / "first.jsonl")
     drawn = {answer.example_id for answer in first.answers if answer.drawn}
     labels = [
-        {**label, "rater": rater, "value": label["value"] + taste * label["example_id"].startswith("a")}
+        {
+            **label,
+            "rater": rater,
+            "value": label["value"] + taste * label["example_id"].startswith("a"),
+        }
         for label in ratings(1, inclusion_probability=0.5)
         if label["example_id"] in drawn
         for rater, taste in (("ada", 0.3), ("bo", -0.3))
     ]
     shrinks = {}
     for these_raters in (False, True):
-        draw = label_next([both], labels, n=40, earlier=tmp_path / "first.jsonl", these_raters=these_raters)
+        draw = label_next(
+            [both], labels, n=40, earlier=tmp_path / "first.jsonl", these_raters=these_raters
+        )
         assert draw.forecast is not None
         shrinks[these_raters] = draw.forecast[1] / draw.forecast[0]
         whose = "interval for these raters only is now" if these_raters else "interval is now"

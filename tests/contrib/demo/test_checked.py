@@ -11,7 +11,15 @@ pytest.importorskip("scipy")
 from bench.demo_checks import steps
 
 from longmark.contrib.demo.answers import Corpus
-from longmark.contrib.demo.checked import BEFORE, CHECKER, NOTHING, OVERLAP, Checked, CheckedSentence, auc_of_answers
+from longmark.contrib.demo.checked import (
+    BEFORE,
+    CHECKER,
+    NOTHING,
+    OVERLAP,
+    Checked,
+    CheckedSentence,
+    auc_of_answers,
+)
 from longmark.records import Example
 
 FLAWED = "The dam broke in May. Nine people died. It was rebuilt in 1950. A fish lives there."
@@ -26,7 +34,13 @@ def corpus() -> Corpus:
     labels: dict[str, list[dict[str, Any]]] = {
         "q-a": [
             {"kind": "number", "start": number, "end": number + 4, "new": "1950", "old": "1940"},
-            {"kind": "unsupported", "start": added, "end": len(FLAWED), "new": " A fish lives there.", "old": ""},
+            {
+                "kind": "unsupported",
+                "start": added,
+                "end": len(FLAWED),
+                "new": " A fish lives there.",
+                "old": "",
+            },
         ],
         "q-b": [],
     }
@@ -52,7 +66,9 @@ def checked(*, of_the_flawed: dict[str, float], of_the_sound: dict[str, float]) 
                 {CHECKER: probability, OVERLAP: 0.9},
                 {CHECKER: probability >= 0.5, OVERLAP: True},
             )
-            for example, probabilities in zip(answers.answers, (of_the_flawed, of_the_sound), strict=True)
+            for example, probabilities in zip(
+                answers.answers, (of_the_flawed, of_the_sound), strict=True
+            )
             for text, probability in probabilities.items()
         ],
     )
@@ -80,40 +96,69 @@ def test_the_changes_of_a_defect_alone():
 def test_a_sentence_that_only_names_the_defects_of_others_is_untouched():
     flawed, sound = corpus().answers
     assert corpus().untouched(flawed) == ["The dam broke in May.", "Nine people died."]
-    assert corpus().untouched(sound) == ["The dam broke in June.", "Nine people died.", "It was rebuilt."]
+    assert corpus().untouched(sound) == [
+        "The dam broke in June.",
+        "Nine people died.",
+        "It was rebuilt.",
+    ]
 
 
 def test_the_estimate_of_an_answer_is_of_its_defects_and_a_share_of_the_others():
     scores = recorded().score
-    assert scores["q-a"] == pytest.approx((0 + 0 + 2 * (1 / 2)) / 4)  # two false, and half of the two others
+    assert scores["q-a"] == pytest.approx(
+        (0 + 0 + 2 * (1 / 2)) / 4
+    )  # two false, and half of the two others
     assert scores["q-b"] == pytest.approx(3 * 1 / 3)  # one of three is recorded, and is supported
 
 
 def test_an_answer_of_which_a_defect_is_not_recorded_has_no_estimate():
-    some = checked(of_the_flawed={"Nine people died.": 0.8, "A fish lives there.": 0.1}, of_the_sound={})
+    some = checked(
+        of_the_flawed={"Nine people died.": 0.8, "A fish lives there.": 0.1}, of_the_sound={}
+    )
     assert some.score == {}
 
 
 def test_how_a_defect_alone_changes_the_share_of_supported_sentences():
     some = recorded()
     assert some.lower("number") == (1, 0, 1)  # supported before, unsupported after
-    assert some.lower("unsupported") == (1, 0, 1)  # one more unsupported sentence, beside a supported one
+    assert some.lower("unsupported") == (
+        1,
+        0,
+        1,
+    )  # one more unsupported sentence, beside a supported one
     missed = checked(
-        of_the_flawed={"It was rebuilt in 1950.": 0.7, "It was rebuilt in 1940.": 0.7, "A fish lives there.": 0.6},
+        of_the_flawed={
+            "It was rebuilt in 1950.": 0.7,
+            "It was rebuilt in 1940.": 0.7,
+            "A fish lives there.": 0.6,
+        },
         of_the_sound={},
     )
     assert missed.lower("number") == (0, 0, 1)  # supported before and after
-    assert missed.lower("unsupported") == (0, 0, 0)  # one more supported sentence; two others are not recorded
+    assert missed.lower("unsupported") == (
+        0,
+        0,
+        0,
+    )  # one more supported sentence; two others are not recorded
     known = {"The dam broke in May.": 0.6, "Nine people died.": 0.6, "It was rebuilt in 1940.": 0.7}
     full = checked(of_the_flawed={**known, "A fish lives there.": 0.6}, of_the_sound={})
     assert full.lower("unsupported") == (0, 0, 1)  # all are supported, before and after
-    half = checked(of_the_flawed={**known, "Nine people died.": 0.1, "A fish lives there.": 0.6}, of_the_sound={})
+    half = checked(
+        of_the_flawed={**known, "Nine people died.": 0.1, "A fish lives there.": 0.6},
+        of_the_sound={},
+    )
     assert half.lower("unsupported") == (0, 1, 1)  # two of three before, three of four after
 
 
 def test_a_defect_that_leaves_a_sentence_out_is_not_counted():
     answers = corpus()
-    label = {"kind": "deleted", "start": len(SOUND), "end": len(SOUND), "new": "", "old": " It holds."}
+    label = {
+        "kind": "deleted",
+        "start": len(SOUND),
+        "end": len(SOUND),
+        "new": "",
+        "old": " It holds.",
+    }
     answers.labels["q-b"].append(label)
     assert Checked(answers, recorded().sentences).lower("deleted") is None
 
@@ -147,7 +192,12 @@ def test_the_examples_are_the_surest_of_each_kind_and_the_surest_error():
 
 def test_every_sentence_of_the_answers_is_asked_once_with_each_passage():
     work, answers = steps(Corpus.read()), Corpus.read()
-    asked = [(passage, claim) for pairs in work.values() for passage, claims in pairs.items() for claim in claims]
+    asked = [
+        (passage, claim)
+        for pairs in work.values()
+        for passage, claims in pairs.items()
+        for claim in claims
+    ]
     assert len(asked) == len(set(asked))
     assert {
         (context.text, claim)
@@ -155,6 +205,11 @@ def test_every_sentence_of_the_answers_is_asked_once_with_each_passage():
         for context in one.contexts
         for claim in (
             *answers.untouched(one),
-            *(new for change in answers.changes() for new in change.new if change.example.id == one.id),
+            *(
+                new
+                for change in answers.changes()
+                for new in change.new
+                if change.example.id == one.id
+            ),
         )
     } <= set(asked)

@@ -55,7 +55,9 @@ def test_every_call_of_the_demo_is_recorded(tmp_path: Path):
     again = "a prompt, a text or the judge has changed: record again, `python -m bench.demo_record`"
     assert missed(cache) == 0, again
     changed = tmp_path / "answers.jsonl"
-    changed.write_text(ANSWERS.read_text("utf-8").replace("1.27 million", "1.28 million", 1), "utf-8")
+    changed.write_text(
+        ANSWERS.read_text("utf-8").replace("1.27 million", "1.28 million", 1), "utf-8"
+    )
     assert missed(cache, changed) == len(JUDGED)
     assert RECORDED.stat().st_size < 5_000_000
 
@@ -65,10 +67,16 @@ def test_every_sentence_with_a_defect_is_recorded_for_the_claim_checker(tmp_path
     keys."""
     unpacked(CHECKS, cache := tmp_path / "checks.sqlite")
     checked = Checked.read(corpus := Corpus.read(), cache)
-    touched = [label for labels in corpus.labels.values() for label in labels if label["new"].strip()]
-    again = "a text, the prompt or the adapter has changed: record again, `python -m bench.demo_checks`"
+    touched = [
+        label for labels in corpus.labels.values() for label in labels if label["new"].strip()
+    ]
+    again = (
+        "a text, the prompt or the adapter has changed: record again, `python -m bench.demo_checks`"
+    )
     assert len(checked.of_kinds(*FALSE, "padding")) == len(touched) == 46, again
-    assert len(checked.score) == len(corpus.answers), again  # and a sentence without a defect of each answer
+    assert len(checked.score) == len(corpus.answers), (
+        again
+    )  # and a sentence without a defect of each answer
     assert CHECKS.stat().st_size < 1_000_000
 
 
@@ -82,7 +90,9 @@ def test_a_call_that_is_not_recorded_is_refused_with_the_remedy():
         asyncio.run(Recorded().chat(ChatRequest(())))
 
 
-def test_without_a_model_the_live_part_says_which_command_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_model_the_live_part_says_which_command_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     live = judged_now(tmp_path)
     assert live.rows == ()
@@ -109,7 +119,10 @@ def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_wor
     printed = capsys.readouterr().out
     assert "240 replies of Qwen2.5-Coder-1.5B-Instruct" in printed
     assert "By the coherence that the judge sees, cedar is better than dogwood." in printed
-    assert "alder has the fewest defects, but every metric that compares words puts cedar first." in printed
+    assert (
+        "alder has the fewest defects, but every metric that compares words puts cedar first."
+        in printed
+    )
     assert "The judge's 240 calls had 230," in printed
     assert "2 of 2 differ from the recording" in printed  # another judge answered
     assert re.fullmatch(r"\d+ seconds", printed.splitlines()[-1])
@@ -121,10 +134,15 @@ def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_wor
     assert '<mark class="quoted"' in worst[0]
     assert 'class="sentence missing"' in worst[0]
     assert 'class="support no"' in worst[0]
-    assert "None of the metrics of words scores a wrong number or a wrong direction significantly lower" in page
+    assert (
+        "None of the metrics of words scores a wrong number or a wrong direction significantly lower"
+        in page
+    )
     assert _cells(page) == _cells_of_the_readme()
     assert page.replace("<wbr>", "").count("https://doi.org/") >= 10
-    seen = next(line for line in printed.splitlines() if line.startswith("The built-in claim checker marks"))
+    seen = next(
+        line for line in printed.splitlines() if line.startswith("The built-in claim checker marks")
+    )
     assert seen in " ".join(README.read_text("utf-8").split())
     assert "is noticed by nobody" in page
 
@@ -143,7 +161,9 @@ def test_the_answer_of_the_picture_has_no_wrong_sign(tmp_path: Path):
     assert [text for text, state in signs.items() if state != "yes"] == [label["new"].strip()]
 
 
-def test_live_shows_its_progress_and_makes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_live_shows_its_progress_and_makes_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     class Stop(Exception):
         pass
 
@@ -191,4 +211,6 @@ def test_each_answer_without_its_defects_stands_before_each_of_them_alone():
         before, old, new = clean[id], label["old"], label["new"]
         assert (one.meta[DEFECT]["source"], one.meta[DEFECT]["kind"]) == (id, label["kind"])
         places = (at for at in range(len(before) + 1) if before.startswith(old, at))
-        assert any(before[:at] + new + before[at + len(old) :] == one.answer for at in places), one.id
+        assert any(before[:at] + new + before[at + len(old) :] == one.answer for at in places), (
+            one.id
+        )

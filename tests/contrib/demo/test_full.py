@@ -20,7 +20,9 @@ from longmark.records.read import Reading
 from longmark.records.write import read_rows
 
 
-def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_the_whole_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     writes, judges = generator("writer", "Roads close."), judge("judge", "yes")
 
@@ -28,16 +30,26 @@ def test_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: 
         if request.logprobs:
             number = "digit" in request.messages[-1].content
             candidates = (("7", -0.2), ("3", -2.0)) if number else (("yes", -0.2), ("no", -2.0))
-            return ChatReply(candidates[0][0], logprobs=(TokenLogprobs(*candidates[0], candidates),))
+            return ChatReply(
+                candidates[0][0], logprobs=(TokenLogprobs(*candidates[0], candidates),)
+            )
         text = request.messages[-1].content
-        model = writes if "Rephrase the question" in text or "Answer the question for" in text else judges
+        model = (
+            writes
+            if "Rephrase the question" in text or "Answer the question for" in text
+            else judges
+        )
         answer = model._answer(request)
         assert isinstance(answer, str)
         return ChatReply(answer, "length") if "Answer the question for" in text else answer
 
     able = Capabilities(logprobs=20)
     chat = FakeChat(says, name="chat", capabilities=able)
-    monkeypatch.setattr(full, "MODELS", ModelNames([chat], chat, FakeEmbedder(), FakeReranker(), FakeLanguageModel()))
+    monkeypatch.setattr(
+        full,
+        "MODELS",
+        ModelNames([chat], chat, FakeEmbedder(), FakeReranker(), FakeLanguageModel()),
+    )
     out = tmp_path / "demo"
     assert full.run_full(out) == 0
     answers = list(Reading(out / "study" / "answers" / "demo.jsonl"))

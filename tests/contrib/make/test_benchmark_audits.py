@@ -21,18 +21,35 @@ from longmark.testing import FakeChat, FakeEmbedder, call
 PASSAGES = (Passage(text="Warm air holds more water vapour.", book="b.txt", chunk="b.txt#1"),)
 
 
-def _mcq(question: str = "What does warm air hold more of?", key: str = "a", *texts: str, **more: Any) -> Item:
-    options = dict(zip("abcd", texts or ("Water vapour", "Sea salt", "Dust", "Ozone"), strict=False))
-    return Item(form="mcq", level="base", question=question, options=options, answer=key, passages=PASSAGES, **more)
+def _mcq(
+    question: str = "What does warm air hold more of?", key: str = "a", *texts: str, **more: Any
+) -> Item:
+    options = dict(
+        zip("abcd", texts or ("Water vapour", "Sea salt", "Dust", "Ozone"), strict=False)
+    )
+    return Item(
+        form="mcq",
+        level="base",
+        question=question,
+        options=options,
+        answer=key,
+        passages=PASSAGES,
+        **more,
+    )
 
 
 def _freeform(question: str, answer: str, **more: Any) -> Item:
-    return Item(form="freeform", level="base", question=question, answer=answer, passages=PASSAGES, **more)
+    return Item(
+        form="freeform", level="base", question=question, answer=answer, passages=PASSAGES, **more
+    )
 
 
 def _options(request: ChatRequest) -> dict[str, str]:
     return {
-        text: letter for letter, text in re.findall(r"^([a-d])\) (.*)$", request.messages[-1].content, re.MULTILINE)
+        text: letter
+        for letter, text in re.findall(
+            r"^([a-d])\) (.*)$", request.messages[-1].content, re.MULTILINE
+        )
     }
 
 
@@ -65,7 +82,9 @@ def test_an_item_that_its_model_answers_is_audited() -> None:
     assert (item.status, item.reasons) == ("audited", ())
     assert item.marks == {"self_consistency": 1.0, "key_right": 1.0, "other_right": 0.0}
     assert len(writer.requests) == 2 + 4  # two orders of the options, each option by itself
-    for request in writer.requests:  # the passages first: all calls on a seed begin with the same bytes
+    for (
+        request
+    ) in writer.requests:  # the passages first: all calls on a seed begin with the same bytes
         assert request.messages[-1].content.startswith("<context ")
     places = [_options(request)["Water vapour"] for request in writer.requests[:2]]
     assert len(set(places)) == 2
@@ -104,7 +123,11 @@ def test_another_option_is_held_against_the_key(key: float, other: float, droppe
         options = _options(request)
         shares = {"Water vapour": key, "Dust": other}
         yes = next((share for name, share in shares.items() if f"\n{name}\n</option" in text), 0.1)
-        top = ((options["Water vapour"], 0.0),) if options else (("yes", math.log(yes)), ("no", math.log(1 - yes)))
+        top = (
+            ((options["Water vapour"], 0.0),)
+            if options
+            else (("yes", math.log(yes)), ("no", math.log(1 - yes)))
+        )
         return ChatReply("?", logprobs=(TokenLogprobs(*top[0], top),), tokens=Tokens(0, 0, 1))
 
     item = _audited(_mcq(), FakeChat(reply, logprobs={"a": 0.0}))
@@ -153,8 +176,14 @@ def test_what_code_drops_costs_no_call(item: Item, code: str) -> None:
 @pytest.mark.parametrize(
     "item",
     [
-        _freeform("In the context of climate models, what does the passage of a front cause?", "Rain, and then wind."),
-        _freeform("Which is heavier, warm air or cold air?", "Cold air is heavier since its molecules are closer."),
+        _freeform(
+            "In the context of climate models, what does the passage of a front cause?",
+            "Rain, and then wind.",
+        ),
+        _freeform(
+            "Which is heavier, warm air or cold air?",
+            "Cold air is heavier since its molecules are closer.",
+        ),
         _freeform("<b>(.*)</b> $x [0-9]+ \\?", "It is markup {and} a regular expression."),
         _freeform("ما هو بخار الماء؟", "غاز يوجد في الهواء."),
     ],
@@ -171,7 +200,10 @@ def test_options_differ_by_case_and_by_signs_before_them() -> None:
 
 def test_alternatives_in_the_question_are_no_answer_in_it() -> None:
     options = ("Warm air", "Cold air")
-    item = _audited(_mcq("Which holds more, warm air or cold air?", "a", *options), _writer(lambda o: o["Warm air"]))
+    item = _audited(
+        _mcq("Which holds more, warm air or cold air?", "a", *options),
+        _writer(lambda o: o["Warm air"]),
+    )
     assert item.status == "audited"
 
 
@@ -232,14 +264,21 @@ def test_all_of_the_above_stays_last() -> None:
 
 
 def test_the_length_of_the_key_is_marked() -> None:
-    long, short = audit_set([_mcq("One?", "a", "A long option", "b"), _mcq("Two?", "a", "b", "A long one")])
+    long, short = audit_set(
+        [_mcq("One?", "a", "A long option", "b"), _mcq("Two?", "a", "b", "A long one")]
+    )
     assert (long.marks["longest_is_key"], short.marks["longest_is_key"]) == (True, False)
 
 
 def test_duplicates_across_forms_and_evolutions() -> None:
     base = _freeform("Why does it rain?", "Clouds.", id="base")
     same = Item(
-        form="freeform", level="reasoning", question="Why  does it RAIN", answer="Cold.", id="same", parent="base"
+        form="freeform",
+        level="reasoning",
+        question="Why  does it RAIN",
+        answer="Cold.",
+        id="same",
+        parent="base",
     )
     mcq = _mcq("why does it rain?", id="mcq")
     wrong = _freeform("What else?", "x", id="dropped", status="dropped", reasons=("too_long: 9",))
@@ -248,15 +287,24 @@ def test_duplicates_across_forms_and_evolutions() -> None:
     assert [item.reasons for item in items] == [
         (), ("duplicate: of base",), ("duplicate: of base",), ("too_long: 9",), (),
     ]  # fmt: skip
-    accepted = mcq.model_copy(update={"status": "valid"})  # what people accepted stays, wherever it stands
+    accepted = mcq.model_copy(
+        update={"status": "valid"}
+    )  # what people accepted stays, wherever it stands
     items = audit_set([base, accepted])
     assert [item.reasons for item in items] == [("duplicate: of mcq",), ()]
 
 
 def test_an_evolution_with_the_answer_of_its_base_is_a_duplicate() -> None:
     answers = ("Warm air holds more water.", "warm air holds more water", "Warm air.", "Warm air.")
-    items = audit_set([_freeform(f"Question {i}?", answer, id=str(i)) for i, answer in enumerate(answers)])
-    assert [item.reasons for item in items] == [(), ("duplicate: of 0",), (), ()]  # a short answer can recur
+    items = audit_set(
+        [_freeform(f"Question {i}?", answer, id=str(i)) for i, answer in enumerate(answers)]
+    )
+    assert [item.reasons for item in items] == [
+        (),
+        ("duplicate: of 0",),
+        (),
+        (),
+    ]  # a short answer can recur
 
 
 def test_questions_that_are_nearly_equal_by_their_vectors() -> None:
@@ -268,8 +316,14 @@ def test_questions_that_are_nearly_equal_by_their_vectors() -> None:
 
     # vectors of words: {a, b, c, d, e} against {a, b, c, d}: cosine sqrt(4 / 5) = .894, below .97
     assert [len(item.reasons) for item in call(step, embedder=FakeEmbedder(4096))] == [0, 0, 0]
-    near = dict(zip(questions, ((1.0, 0.0), (0.98, 0.199), (0.0, 1.0)), strict=True))  # cosines .98 and 0 to the first
-    assert [item.reasons for item in audit_set(items, vectors=near)] == [(), (f"duplicate: of {questions[0]}",), ()]
+    near = dict(
+        zip(questions, ((1.0, 0.0), (0.98, 0.199), (0.0, 1.0)), strict=True)
+    )  # cosines .98 and 0 to the first
+    assert [item.reasons for item in audit_set(items, vectors=near)] == [
+        (),
+        (f"duplicate: of {questions[0]}",),
+        (),
+    ]
 
 
 MENTIONS = (
@@ -302,7 +356,21 @@ def test_options_about_other_options() -> None:
     about = ("All of the above", "None of the above.", "Alle oben genannten", "Toutes ces réponses", "以上都是",
              "Todas las anteriores", "上記のすべて", "All of them", "Both are correct")  # fmt: skip
     assert _wrong(about, is_about_all, True) == []
-    assert _wrong(("All packages are upgraded", "None of the packages", "Both RAM and swap"), is_about_all, False) == []
+    assert (
+        _wrong(
+            ("All packages are upgraded", "None of the packages", "Both RAM and swap"),
+            is_about_all,
+            False,
+        )
+        == []
+    )
     letters = ("Both a and b", "A and C", "a, b and c", "Option b", "A or C only", "(a) and (b)")
     assert _wrong(letters, names_letters, True) == []
-    assert _wrong(("Vitamin A and C", "A", "Answers a question", "Option -a", "e and pi"), names_letters, False) == []
+    assert (
+        _wrong(
+            ("Vitamin A and C", "A", "Answers a question", "Option -a", "e and pi"),
+            names_letters,
+            False,
+        )
+        == []
+    )

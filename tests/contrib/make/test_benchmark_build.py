@@ -21,7 +21,9 @@ from longmark.models.protocols import ChatRequest
 from longmark.records.benchmark import LEVELS, Item
 from longmark.testing import FakeChat, FakeEmbedder, call
 
-TOPIC = Topic(name="tides", title="Tides", subject="the tides", readers="sailors", kinds=("a cause", "a date"))
+TOPIC = Topic(
+    name="tides", title="Tides", subject="the tides", readers="sailors", kinds=("a cause", "a date")
+)
 MAIN = re.compile(r"\[1\] .*?(word\d+)", re.DOTALL)
 
 
@@ -44,7 +46,11 @@ def says(prompt: str) -> str:
     """What a good generator says: items on the own word of the main passage, and the right letter."""
     word = MAIN.search(prompt)
     assert word is not None
-    evolved = next(one for one in ("reasoning", "invented", "") if one in prompt) if "`reference`" in prompt else ""
+    evolved = (
+        next(one for one in ("reasoning", "invented", "") if one in prompt)
+        if "`reference`" in prompt
+        else ""
+    )
     if "Reply with the letter" in prompt:
         key = re.search(r"^([a-d])\) right", prompt, re.MULTILINE)
         assert key is not None
@@ -52,10 +58,18 @@ def says(prompt: str) -> str:
     if "Reply with yes or no" in prompt:
         return "no"
     if '"terms"' in prompt:
-        return json.dumps({"statement": f"The {word[1]} rises twice a day at the coast.", "terms": [word[1]]})
+        return json.dumps(
+            {"statement": f"The {word[1]} rises twice a day at the coast.", "terms": [word[1]]}
+        )
     wrong = {"distractors": [f"wrong {i}" for i in range(3)]} if '"distractors"' in prompt else {}
     form = "choice" if wrong else "open"
-    return json.dumps({"question": f"Which {form} {word[1]} {evolved} moves?", "answer": "right, twice a day", **wrong})
+    return json.dumps(
+        {
+            "question": f"Which {form} {word[1]} {evolved} moves?",
+            "answer": "right, twice a day",
+            **wrong,
+        }
+    )
 
 
 def made(
@@ -68,15 +82,25 @@ def made(
     **more: Any,
 ) -> build.Built:
     async def step(models: Models) -> build.Built:
-        return await build.generate(build.Work((books,), out, plan, models, Chunking(120, 0), at_once=1, **more))
+        return await build.generate(
+            build.Work((books,), out, plan, models, Chunking(120, 0), at_once=1, **more)
+        )
 
     cached = {"cache": cache} if cache else {}
     return call(step, generator=chat, embedder=embedder, **cached)  # type: ignore[arg-type]
 
 
-def test_every_form_and_level_gets_its_items_with_where_they_are_from(books: Path, tmp_path: Path) -> None:
+def test_every_form_and_level_gets_its_items_with_where_they_are_from(
+    books: Path, tmp_path: Path
+) -> None:
     chat = FakeChat(reply)
-    built = made(books, tmp_path / "out", BenchmarkPlan(TOPIC, n=2, threshold=0.2), chat, embedder=FakeEmbedder())
+    built = made(
+        books,
+        tmp_path / "out",
+        BenchmarkPlan(TOPIC, n=2, threshold=0.2),
+        chat,
+        embedder=FakeEmbedder(),
+    )
     assert build.usable(built.items) == dict.fromkeys(TOPIC.cells, 2)
     items = {item.id: item for item in items_of(tmp_path / "out")}
     assert list(items.values()) == built.items
@@ -89,20 +113,31 @@ def test_every_form_and_level_gets_its_items_with_where_they_are_from(books: Pat
             assert item.parent is not None
             assert (items[item.parent].level, items[item.parent].form) == ("base", item.form)
             assert items[item.parent].passages == item.passages
-    assert {item.meta["kind"] for item in items.values() if item.level == "base"} == {"a cause", "a date"}
-    assert all(item.question.count("<blank>") == 1 for item in items.values() if item.form == "cloze")
+    assert {item.meta["kind"] for item in items.values() if item.level == "base"} == {
+        "a cause",
+        "a date",
+    }
+    assert all(
+        item.question.count("<blank>") == 1 for item in items.values() if item.form == "cloze"
+    )
     prompts = [request.messages[-1].content for request in chat.requests]
     for one in {MAIN.search(prompt)[1] for prompt in prompts}:  # type: ignore[index]
         same = [prompt for prompt in prompts if MAIN.search(prompt)[1] == one]  # type: ignore[index]
-        assert len({prompt[: prompt.index("</context")] for prompt in same}) == 1  # all calls on a seed begin alike
+        assert (
+            len({prompt[: prompt.index("</context")] for prompt in same}) == 1
+        )  # all calls on a seed begin alike
 
 
 def _gone_after(n: int) -> Callable[[ChatRequest], str | Exception]:
     left = iter(range(n))
-    return lambda request: reply(request) if next(left, None) is not None else RequestRefused("the endpoint is gone")
+    return lambda request: (
+        reply(request) if next(left, None) is not None else RequestRefused("the endpoint is gone")
+    )
 
 
-def test_a_run_that_was_stopped_anywhere_ends_as_one_that_was_not(books: Path, tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_anywhere_ends_as_one_that_was_not(
+    books: Path, tmp_path: Path
+) -> None:
     plan = BenchmarkPlan(TOPIC, n=2)
     whole = FakeChat(reply)
     expected = made(books, tmp_path / "whole", plan, whole)
@@ -117,10 +152,14 @@ def test_a_run_that_was_stopped_anywhere_ends_as_one_that_was_not(books: Path, t
         assert stop + len(second.requests) == total  # nothing was paid for twice
         again = FakeChat(())
         assert made(books, out, plan, again, cache).items == expected.items
-        assert (out / "items.jsonl").read_bytes() == (tmp_path / "whole" / "items.jsonl").read_bytes()
+        assert (out / "items.jsonl").read_bytes() == (
+            tmp_path / "whole" / "items.jsonl"
+        ).read_bytes()
 
 
-def test_more_items_may_be_asked_for_but_other_settings_are_refused(books: Path, tmp_path: Path) -> None:
+def test_more_items_may_be_asked_for_but_other_settings_are_refused(
+    books: Path, tmp_path: Path
+) -> None:
     out, plan = tmp_path / "out", BenchmarkPlan(TOPIC, n=1)
     first = made(books, out, plan, FakeChat(reply))
     accepted = first.items[0].model_copy(update={"status": "valid"})
@@ -128,42 +167,66 @@ def test_more_items_may_be_asked_for_but_other_settings_are_refused(books: Path,
     (out / "items.jsonl").write_bytes(b"\n".join((accepted.to_json(), *lines[1:])) + b"\n")
     more = made(books, out, replace(plan, n=2), FakeChat(reply))
     assert build.usable(more.items) == dict.fromkeys(TOPIC.cells, 2)
-    assert next(item for item in more.items if item.id == accepted.id).status == "valid"  # judged by people: it stays
+    assert (
+        next(item for item in more.items if item.id == accepted.id).status == "valid"
+    )  # judged by people: it stays
     other = replace(plan, temperature=0.0, topic=Topic(**{**TOPIC.model_dump(), "readers": "all"}))
-    with pytest.raises(SettingsChanged, match=r"(?s)other settings.*topic: was tides.*temperature=: was 0\.7"):
+    with pytest.raises(
+        SettingsChanged, match=r"(?s)other settings.*topic: was tides.*temperature=: was 0\.7"
+    ):
         made(books, out, other, FakeChat(()))
     (books / "book1.md").write_text("# Part 1\n\nOther words.")
     with pytest.raises(SettingsChanged, match="books: was"):
         made(books, out, plan, FakeChat(()))
 
 
-def test_no_item_leaves_the_folder_where_the_call_cache_is_lost(books: Path, tmp_path: Path) -> None:
+def test_no_item_leaves_the_folder_where_the_call_cache_is_lost(
+    books: Path, tmp_path: Path
+) -> None:
     out, plan = tmp_path / "out", BenchmarkPlan(TOPIC, n=1)
     first = made(books, out, plan, FakeChat(reply))
-    other = FakeChat(lambda request: reply(request).replace("moves", "drives").replace("rises twice", "falls twice"))
+    other = FakeChat(
+        lambda request: (
+            reply(request).replace("moves", "drives").replace("rises twice", "falls twice")
+        )
+    )
     second = made(books, out, plan, other)
     assert build.usable(second.items) == dict.fromkeys(TOPIC.cells, 2)
     assert {item.id for item in first.items} < {item.id for item in items_of(out)}
     assert made(books, out, plan, other).items == second.items
 
 
-def test_nothing_is_evolved_from_a_base_question_that_a_validator_calls_invalid(books: Path, tmp_path: Path) -> None:
+def test_nothing_is_evolved_from_a_base_question_that_a_validator_calls_invalid(
+    books: Path, tmp_path: Path
+) -> None:
     """It refuses the base mcq on the first word; its place in the count is taken by the next seed."""
     asked: list[Item] = []
 
     async def refused(item: Item) -> Item:
         asked.append(item)
-        bad = item.form == "mcq" and item.level == "base" and not any(one.form == "mcq" for one in asked[:-1])
-        return item.model_copy(update={"status": "invalid", "reasons": ("validator: no",)}) if bad else item
+        bad = (
+            item.form == "mcq"
+            and item.level == "base"
+            and not any(one.form == "mcq" for one in asked[:-1])
+        )
+        return (
+            item.model_copy(update={"status": "invalid", "reasons": ("validator: no",)})
+            if bad
+            else item
+        )
 
     out = tmp_path / "out"
-    built = made(books, out, BenchmarkPlan(TOPIC, n=1), FakeChat(reply), refused=refused, validator="one")
+    built = made(
+        books, out, BenchmarkPlan(TOPIC, n=1), FakeChat(reply), refused=refused, validator="one"
+    )
     (bad,) = [item for item in built.items if item.status == "invalid"]
     assert bad.id not in {item.parent for item in built.items}
     assert build.usable(built.items) == dict.fromkeys(TOPIC.cells, 1)
     mcq = [item for item in built.items if item.form == "mcq" and item.usable]
     assert [item.parent is None for item in mcq] == [True, False, False]
-    assert all("key_moved" in item.marks for item in mcq)  # a valid verdict does not stop the shuffle of the options
+    assert all(
+        "key_moved" in item.marks for item in mcq
+    )  # a valid verdict does not stop the shuffle of the options
     with pytest.raises(SettingsChanged, match="validator: was one, now two"):
         made(books, out, BenchmarkPlan(TOPIC, n=1), FakeChat(()), refused=refused, validator="two")
 
@@ -181,8 +244,13 @@ def test_what_is_dropped_or_cannot_be_written_keeps_its_reason(books: Path, tmp_
     assert not build.usable(built.items)
     assert {item.form for item in built.items} == {"cloze"}
     assert all(item.reasons[0].startswith("mentions_context") for item in built.items)
-    assert len(built.failed) == 2 * 24  # 24 seeds, an mcq and an open question each, and nothing is evolved
-    assert {why.partition(": ")[0].partition(", ")[2] for why in built.failed} == {"mcq base", "freeform base"}
+    assert (
+        len(built.failed) == 2 * 24
+    )  # 24 seeds, an mcq and an open question each, and nothing is evolved
+    assert {why.partition(": ")[0].partition(", ")[2] for why in built.failed} == {
+        "mcq base",
+        "freeform base",
+    }
     assert sum("four different texts" in why for why in built.failed) == 24
     assert "no seeds are left" in built.notes[-1]
     manifest = orjson.loads((tmp_path / "out" / "manifest.json").read_bytes())
@@ -191,7 +259,13 @@ def test_what_is_dropped_or_cannot_be_written_keeps_its_reason(books: Path, tmp_
 
 
 def test_an_evolution_that_repeats_its_question_is_refused(books: Path, tmp_path: Path) -> None:
-    topic = Topic(**{**TOPIC.model_dump(), "forms": ("freeform",), "levels": {"reasoning": "it takes two steps"}})
+    topic = Topic(
+        **{
+            **TOPIC.model_dump(),
+            "forms": ("freeform",),
+            "levels": {"reasoning": "it takes two steps"},
+        }
+    )
     same = FakeChat('{"question": "What moves the sea?", "answer": "The moon does."}')
     built = made(books, tmp_path / "out", BenchmarkPlan(topic, n=1), same)
     assert build.usable(built.items) == {("freeform", "base"): 1}
@@ -203,7 +277,11 @@ def test_seeds_without_a_neighbour_are_used_alone_and_counted(books: Path, tmp_p
     alone = made(books, tmp_path / "alone", BenchmarkPlan(TOPIC, n=1), FakeChat(reply))
     assert "1 seed of 1 used without a neighbour: neighbours need an embedder" in alone.notes
     built = made(
-        books, tmp_path / "out", BenchmarkPlan(TOPIC, n=1, threshold=1.5), FakeChat(reply), embedder=FakeEmbedder()
+        books,
+        tmp_path / "out",
+        BenchmarkPlan(TOPIC, n=1, threshold=1.5),
+        FakeChat(reply),
+        embedder=FakeEmbedder(),
     )
     assert {len(item.passages) for item in built.items} == {1}  # no cosine reaches it
     assert "1 seed of 1 used without a neighbour: none is above the threshold" in built.notes

@@ -23,17 +23,52 @@ def _statement(text: str) -> Item:
             "<blank> cool; (<blank>), scatter light.",
             "Aerosols",
         ),
-        ("The “albedo” of ice, i.e. its albedo.", "albedo.", "The “<blank>” of ice, i.e. its <blank>.", "albedo"),
+        (
+            "The “albedo” of ice, i.e. its albedo.",
+            "albedo.",
+            "The “<blank>” of ice, i.e. its <blank>.",
+            "albedo",
+        ),
         ("Run apt-get; not apt or get.", "apt-get", "Run <blank>; not apt or get.", "apt-get"),
-        ("The file /etc/fstab lists mounts.", "/etc/fstab", "The file /<blank> lists mounts.", "etc/fstab"),
+        (
+            "The file /etc/fstab lists mounts.",
+            "/etc/fstab",
+            "The file /<blank> lists mounts.",
+            "etc/fstab",
+        ),
         ("Sea-salt aerosol and salt.", "salt", "Sea-<blank> aerosol and <blank>.", "salt"),
         ("A .* matches a.b (a+b)* here.", "a.b", "A .* matches <blank> (a+b)* here.", "a.b"),
-        ("<b>Ozone</b> absorbs ultraviolet.", "Ozone", "<b><blank></b> absorbs ultraviolet.", "Ozone"),
-        ("暖空气含有更多水汽，水汽会凝结。", "水汽", "暖空气含有更多<blank>，<blank>会凝结。", "水汽"),
+        (
+            "<b>Ozone</b> absorbs ultraviolet.",
+            "Ozone",
+            "<b><blank></b> absorbs ultraviolet.",
+            "Ozone",
+        ),
+        (
+            "暖空气含有更多水汽，水汽会凝结。",
+            "水汽",
+            "暖空气含有更多<blank>，<blank>会凝结。",
+            "水汽",
+        ),
         ("기온이 오르면 증발이 늘어난다.", "증발", "기온이 오르면 <blank>이 늘어난다.", "증발"),
-        ("يزيد بخار الماء من الاحترار العالمي.", "الاحترار", "يزيد بخار الماء من <blank> العالمي.", "الاحترار"),
-        ("La chaleur spécifique de l'eau.", "spe\u0301cifique", "La chaleur <blank> de l'eau.", "spécifique"),
-        ("The ice-albedo feedback's gain.", "feedback", "The ice-albedo <blank>'s gain.", "feedback"),
+        (
+            "يزيد بخار الماء من الاحترار العالمي.",
+            "الاحترار",
+            "يزيد بخار الماء من <blank> العالمي.",
+            "الاحترار",
+        ),
+        (
+            "La chaleur spécifique de l'eau.",
+            "spe\u0301cifique",
+            "La chaleur <blank> de l'eau.",
+            "spécifique",
+        ),
+        (
+            "The ice-albedo feedback's gain.",
+            "feedback",
+            "The ice-albedo <blank>'s gain.",
+            "feedback",
+        ),
     ],
 )
 def test_every_occurrence_is_blanked(statement: str, term: str, question: str, answer: str) -> None:
@@ -57,7 +92,9 @@ def test_every_occurrence_is_blanked(statement: str, term: str, question: str, a
         ("हिन्दी एक भाषा है।", "हिन", "does not contain"),  # a mark belongs to the letter before it
     ],
 )
-def test_a_term_that_is_no_word_of_the_statement_drops_the_item(statement: str, term: str, why: str) -> None:
+def test_a_term_that_is_no_word_of_the_statement_drops_the_item(
+    statement: str, term: str, why: str
+) -> None:
     item = blank(_statement(statement), term)
     assert item.status == "dropped"
     assert item.reasons[0].startswith("term_missing: ")
@@ -96,7 +133,9 @@ def test_a_form_of_the_term_that_is_left(statement: str, term: str, word: str | 
 
 def test_proposals_are_the_models_then_the_rarest_words() -> None:
     # chunks with the word: surface 3, albedo 2, radiation 1, "nimbostratus" 0, the function word "which" 3
-    counts = word_counts(["surface albedo which", "Albedo surface. surface which", "radiation, surface which"])
+    counts = word_counts(
+        ["surface albedo which", "Albedo surface. surface which", "radiation, surface which"]
+    )
     assert (counts["surface"], counts["albedo"], counts["radiation"]) == (3, 2, 1)
     statement = "The surface albedo, which reflects radiation under nimbostratus."
     assert proposals(statement, ["Albedo.", "not there"], counts) == (

@@ -25,7 +25,12 @@ MCQ = Item(
     answer="b", passages=PASSAGES, status="valid", tier="gold", generator="m|1", marks={"key_moved": "a"},
 )  # fmt: skip
 FREEFORM = Item(
-    form="freeform", level="hypothetical", question="ما هو؟", answer="غاز.\nسطر", status="audited", tier="silver"
+    form="freeform",
+    level="hypothetical",
+    question="ما هو؟",
+    answer="غاز.\nسطر",
+    status="audited",
+    tier="silver",
 )
 CLOZE = blank(
     Item(
@@ -39,7 +44,9 @@ CLOZE = blank(
     "ice",
 )
 OPEN = Item(form="cloze", statement="No term.", status="audited")
-DROPPED = Item(form="freeform", question="Q?", answer="A", status="dropped", reasons=("duplicate: of x",))
+DROPPED = Item(
+    form="freeform", question="Q?", answer="A", status="dropped", reasons=("duplicate: of x",)
+)
 ITEMS = [MCQ, FREEFORM, CLOZE, OPEN, DROPPED]
 MANIFEST = {"fixed": {"seed": 7, "models": {"generator": ["m|1"]}}, "books": [
     {"id": "b|ook.pdf", "sha256": "ab", "characters": 230}]}  # fmt: skip
@@ -55,8 +62,14 @@ def _header(folder: Path) -> dict[str, object]:
 def test_a_folder_to_publish(tmp_path: Path, suffix: str) -> None:
     pytest.importorskip("pyarrow")
     out = tmp_path / "hub"
-    exported = export(ITEMS, MANIFEST, out, Exporting("cc-by-4.0", "Ice: # and 雪", ("en", "ar"), suffix))
-    assert exported.counts == {("cloze", "silver"): 1, ("freeform", "audited"): 1, ("mcq", "gold"): 1}
+    exported = export(
+        ITEMS, MANIFEST, out, Exporting("cc-by-4.0", "Ice: # and 雪", ("en", "ar"), suffix)
+    )
+    assert exported.counts == {
+        ("cloze", "silver"): 1,
+        ("freeform", "audited"): 1,
+        ("mcq", "gold"): 1,
+    }
     assert exported.omitted == {"cloze without a term": 1, "dropped": 1}
     header = _header(out)
     assert (header["license"], header["pretty_name"]) == ("cc-by-4.0", "Ice: # and 雪")
@@ -77,16 +90,26 @@ def test_a_folder_to_publish(tmp_path: Path, suffix: str) -> None:
         r"^\| b\\\|ook.pdf +\| 2 +\| 1 +\| 1 +\| 0 +\| 0\.1 +\|$", card, re.MULTILINE
     )  # 23 of 230 characters
     # without passages no file has their text
-    assert not any(SECRET.encode() in path.read_bytes() for path in out.rglob("*") if path.is_file())
+    assert not any(
+        SECRET.encode() in path.read_bytes() for path in out.rglob("*") if path.is_file()
+    )
     sums = dict(line.split("  ")[::-1] for line in (out / "SHA256SUMS").read_text().splitlines())
-    assert set(sums) == {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} - {"SHA256SUMS"}
-    assert all(hashlib.sha256((out / name).read_bytes()).hexdigest() == digest for name, digest in sums.items())
+    assert set(sums) == {
+        str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()
+    } - {"SHA256SUMS"}
+    assert all(
+        hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
+        for name, digest in sums.items()
+    )
 
 
 def test_the_hub_reads_the_files(tmp_path: Path) -> None:
     """Its loader of JSON Lines is pyarrow's: one schema for all lines of a file."""
     reader = pytest.importorskip("pyarrow.json")
-    two = [MCQ, Item(form="mcq", question="Short?", options={"a": "1", "b": "2"}, answer="a", tier="gold")]
+    two = [
+        MCQ,
+        Item(form="mcq", question="Short?", options={"a": "1", "b": "2"}, answer="a", tier="gold"),
+    ]
     export(two, {}, tmp_path / "hub", Exporting("other", passages=True))
     table = reader.read_json(tmp_path / "hub" / "data" / "mcq" / "gold.jsonl")
     assert table.column("question").to_pylist() == ["Why?\nHow?", "Short?"]
@@ -98,8 +121,15 @@ def test_no_address_of_an_endpoint_is_published(tmp_path: Path) -> None:
     manifest = {"fixed": {"models": {"generator": [name]}}, "books": [
         {"id": f"{i}.html", "sha256": "ab", "characters": 9} for i in range(60)]}  # fmt: skip
     marks = {"asked_without_book": [name]}
-    export([MCQ.model_copy(update={"generator": name, "marks": marks})], manifest, tmp_path / "hub", Exporting("other"))
-    assert not any(b"10.0.0.7" in path.read_bytes() for path in (tmp_path / "hub").rglob("*") if path.is_file())
+    export(
+        [MCQ.model_copy(update={"generator": name, "marks": marks})],
+        manifest,
+        tmp_path / "hub",
+        Exporting("other"),
+    )
+    assert not any(
+        b"10.0.0.7" in path.read_bytes() for path in (tmp_path / "hub").rglob("*") if path.is_file()
+    )
     (read,) = read_items(tmp_path / "hub" / "data" / "mcq" / "gold.jsonl")
     assert (read.generator, read.marks) == ("judge", {"asked_without_book": ["judge"]})
     assert "… and 10 more." in (tmp_path / "hub" / "README.md").read_text("utf-8")
@@ -136,7 +166,9 @@ def test_the_verb_export(tmp_path: Path) -> None:
     model = ("--generator", "m@http://localhost:1/v1")
     asked = ("benchmark", "run", "hub", *model, "--out", "a.jsonl", "--dry-run")
     done = run(*asked, home=tmp_path / "home", cwd=tmp_path)
-    assert (done.code, done.out.startswith("3 items, 1 setting, 1 model: 3 calls")) == (0, True), done.err
+    assert (done.code, done.out.startswith("3 items, 1 setting, 1 model: 3 calls")) == (0, True), (
+        done.err
+    )
     done = run("benchmark", "figures", "hub", *model, home=tmp_path / "home", cwd=tmp_path)
     assert (done.code, "name the benchmark that it was made of" in done.err) == (2, True)
     done = run(*words, "--passages", home=tmp_path / "home", cwd=tmp_path)
@@ -157,7 +189,9 @@ def test_the_verb_figures(tmp_path: Path) -> None:
         assert done.code == 0, done.err
         asked = len(server.requests)
         assert "Items answered without the book" in done.out
-        marked = [item.marks.get("asked_without_book") for item in read_items(bench / "items.jsonl")]
+        marked = [
+            item.marks.get("asked_without_book") for item in read_items(bench / "items.jsonl")
+        ]
         assert [bool(models) for models in marked] == [True, True, True, False, False]
         assert run(*words, home=tmp_path / "home", cwd=tmp_path).code == 0
         assert len(server.requests) == asked  # an item is asked once

@@ -30,11 +30,21 @@ def words(tmp_path: Path) -> list[str | Path]:
 
 
 def _dry(tmp_path: Path, words: list[str | Path], *books: str) -> Any:
-    given = ["benchmark", "generate", *books, *words, "--generator", "m@http://localhost:1/v1", "--dry-run"]
+    given = [
+        "benchmark",
+        "generate",
+        *books,
+        *words,
+        "--generator",
+        "m@http://localhost:1/v1",
+        "--dry-run",
+    ]
     return run(*given, home=tmp_path / "home")
 
 
-def test_books_that_cannot_be_read_are_named_before_anything_is_sent(tmp_path: Path, words: list[str | Path]) -> None:
+def test_books_that_cannot_be_read_are_named_before_anything_is_sent(
+    tmp_path: Path, words: list[str | Path]
+) -> None:
     (books := tmp_path / "books").mkdir()
     (books / "one.pdf").write_bytes(pdf(["The sea rises.", "The sea falls."]))
     (books / "broken.pdf").write_bytes(pdf(["The sea rises."])[:200])
@@ -46,7 +56,10 @@ def test_books_that_cannot_be_read_are_named_before_anything_is_sent(tmp_path: P
     assert "scan.pdf: has no text (is it a scan?)" in refused.err
     assert "--skip-bad" in refused.err
     done = _dry(tmp_path, [*words, "--skip-bad"], "books")
-    assert (done.code, done.out.splitlines()[0]) == (0, "1 book, 1 chunk, 1 seed.")  # a short book is one chunk
+    assert (done.code, done.out.splitlines()[0]) == (
+        0,
+        "1 book, 1 chunk, 1 seed.",
+    )  # a short book is one chunk
     assert "scan.pdf: has no text" in done.err
     assert "1 file of other kinds ignored" in done.err
     (tmp_path / "empty").mkdir()
@@ -55,7 +68,9 @@ def test_books_that_cannot_be_read_are_named_before_anything_is_sent(tmp_path: P
     assert not (tmp_path / "bench").exists()
 
 
-def test_the_books_can_be_mended_after_one_could_not_be_read(tmp_path: Path, words: list[str | Path]) -> None:
+def test_the_books_can_be_mended_after_one_could_not_be_read(
+    tmp_path: Path, words: list[str | Path]
+) -> None:
     (books := tmp_path / "books").mkdir()
     (books / "one.txt").write_text("The sea rises twice a day at the coast.")
     (books / "broken.pdf").write_bytes(pdf(["The sea rises."])[:200])
@@ -63,7 +78,9 @@ def test_the_books_can_be_mended_after_one_could_not_be_read(tmp_path: Path, wor
         given = ["benchmark", "generate", "books", *words, "--generator", f"m@{server.base_url}"]
         assert "broken.pdf: cannot be read as PDF" in run(*given, home=tmp_path / "home").err
         (books / "broken.pdf").unlink()
-        assert "refused" in run(*given, home=tmp_path / "home").err  # by the endpoint, not for other settings
+        assert (
+            "refused" in run(*given, home=tmp_path / "home").err
+        )  # by the endpoint, not for other settings
         (books / "two.txt").write_text("The sea falls.")
         assert "books: was" in run(*given, home=tmp_path / "home").err
 
@@ -85,13 +102,26 @@ def test_a_killed_command_continues_where_it_was(tmp_path: Path, words: list[str
     (books / "book.pdf").write_bytes(pdf([text.format(n) for n in range(9)]))
 
     def answer(_number: int, _path: str, body: Any) -> tuple[int, bytes, str]:
-        choice = {"message": {"role": "assistant", "content": says(body["messages"][-1]["content"])}}
+        choice = {
+            "message": {"role": "assistant", "content": says(body["messages"][-1]["content"])}
+        }
         reply = {"choices": [{"index": 0, "finish_reason": "stop", **choice}]}
         return 200, orjson.dumps(reply), "Content-Type: application/json\r\n"
 
     with serve(answer=answer, latency=0.02) as server:
         model = f"m@{server.base_url}"
-        given = ["benchmark", "generate", "books", *words, "--n", "1", "--generator", model, "--concurrency", "1"]
+        given = [
+            "benchmark",
+            "generate",
+            "books",
+            *words,
+            "--n",
+            "1",
+            "--generator",
+            model,
+            "--concurrency",
+            "1",
+        ]
         process = start(*given, home=tmp_path / "home", cwd=tmp_path)
         until(lambda: server.counts["paid"] > 5)
         process.send_signal(signal.SIGKILL)
@@ -105,7 +135,9 @@ def test_a_killed_command_continues_where_it_was(tmp_path: Path, words: list[str
         assert server.counts["paid"] == paid
     for item in items_of(tmp_path / "bench"):
         assert item.passages[0].page is not None
-        assert f"word{item.passages[0].page - 1} " in item.passages[0].text  # the page that the PDF file has it on
+        assert (
+            f"word{item.passages[0].page - 1} " in item.passages[0].text
+        )  # the page that the PDF file has it on
     manifest = orjson.loads((tmp_path / "bench" / "manifest.json").read_bytes())
     assert [len(book["sha256"]) for book in manifest["books"]] == [64]
     assert manifest["sessions"][-1]["stopped"] is None
@@ -117,7 +149,9 @@ def test_a_killed_command_continues_where_it_was(tmp_path: Path, words: list[str
 
 def test_a_damaged_file_of_books_is_refused(tmp_path: Path, words: list[str | Path]) -> None:
     (tmp_path / "b.txt").write_text(CHINESE)
-    with serve(answer=lambda _number, _path, _body: (401, b"{}", "")) as server:  # the books are indexed before
+    with serve(
+        answer=lambda _number, _path, _body: (401, b"{}", "")
+    ) as server:  # the books are indexed before
         given = ["benchmark", "generate", "b.txt", *words, "--generator", f"m@{server.base_url}"]
         assert run(*given, home=tmp_path / "home").code == 4
         (tmp_path / "bench" / "books.jsonl").write_text("{")

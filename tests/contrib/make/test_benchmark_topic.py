@@ -18,7 +18,9 @@ def test_a_domain_has_three_forms_and_three_levels_by_default(tmp_path: Path) ->
     cells = topic.load(path).cells
     assert len(cells) == 7  # mcq and freeform on three levels, cloze on none
     assert cells.index(("mcq", "base")) < cells.index(("mcq", "reasoning"))
-    path.write_text(SMALL + "forms: [freeform]\nlevels: {hypothetical: it asks what would happen}\n")
+    path.write_text(
+        SMALL + "forms: [freeform]\nlevels: {hypothetical: it asks what would happen}\n"
+    )
     assert topic.load(path).cells == (("freeform", "base"), ("freeform", "hypothetical"))
 
 
@@ -32,7 +34,9 @@ def test_a_domain_has_three_forms_and_three_levels_by_default(tmp_path: Path) ->
         ("name: tides\n", 1, "subject"),
     ],
 )
-def test_a_wrong_domain_file_is_refused_with_its_line(tmp_path: Path, text: str, line: int, what: str) -> None:
+def test_a_wrong_domain_file_is_refused_with_its_line(
+    tmp_path: Path, text: str, line: int, what: str
+) -> None:
     (path := tmp_path / "wrong.yaml").write_text(text)
     with pytest.raises(BadInput) as error:
         topic.load(path)

@@ -18,7 +18,9 @@ from longmark.models.protocols import ChatReply
 from longmark.records import Example
 from longmark.testing import FakeChat, call
 
-QUESTION = Example(question="Why do tides occur?", references=("moon; sun",), meta={"subject": "physics"})
+QUESTION = Example(
+    question="Why do tides occur?", references=("moon; sun",), meta={"subject": "physics"}
+)
 HUMAN = QUESTION.model_copy(update={"id": "h", "answer": "The moon pulls."})
 
 
@@ -34,7 +36,9 @@ def _asked(writer: FakeChat) -> list[str]:
 def _build(lines: list[Example], plan: PairsPlan, judge: FakeChat, *writers: FakeChat) -> Built:
     async def step(models: Models) -> Built:
         of = {
-            writer.name: replace(models, backends=replace(models.backends, generator=writer)).generator
+            writer.name: replace(
+                models, backends=replace(models.backends, generator=writer)
+            ).generator
             for writer in writers
         }
         return await build(grouped(lines), models, of, plan)
@@ -48,7 +52,12 @@ def _judge(lost: str = "") -> FakeChat:
 
 
 def _writer(name: str) -> FakeChat:
-    return _speaks(name, lambda prompt: "Moon and sun, in prose." if "fluent prose" in prompt else f"{name} answers.")
+    return _speaks(
+        name,
+        lambda prompt: (
+            "Moon and sun, in prose." if "fluent prose" in prompt else f"{name} answers."
+        ),
+    )
 
 
 def test_pairs_of_every_mode_with_an_expanded_reference_and_a_category() -> None:
@@ -59,24 +68,34 @@ def test_pairs_of_every_mode_with_an_expanded_reference_and_a_category() -> None
         ("human/model", frozenset(("human", "one"))), ("human/model", frozenset(("human", "other"))),
         ("model/model", frozenset(("one", "other"))),
     }  # fmt: skip
-    assert {(pair.expanded_reference, pair.references, pair.category, pair.subject) for pair in built.pairs} == {
-        ("Moon and sun, in prose.", ("moon; sun",), "analytical", "physics")
-    }
+    assert {
+        (pair.expanded_reference, pair.references, pair.category, pair.subject)
+        for pair in built.pairs
+    } == {("Moon and sun, in prose.", ("moon; sun",), "analytical", "physics")}
     assert not built.left_out
     assert not built.concise
-    assert not any("moon; sun" in prompt for prompt in _asked(other))  # an answer is written without the reference
+    assert not any(
+        "moon; sun" in prompt for prompt in _asked(other)
+    )  # an answer is written without the reference
     assert "moon; sun" in _asked(one)[0]
 
 
 def test_a_reference_that_loses_a_key_point_stays_concise() -> None:
-    built = _build([QUESTION], PairsPlan(expand=True), _judge("the sun"), _writer("one"), _writer("other"))
+    built = _build(
+        [QUESTION], PairsPlan(expand=True), _judge("the sun"), _writer("one"), _writer("other")
+    )
     assert [pair.expanded_reference for pair in built.pairs] == [None]
     assert "key points were lost: the sun" in str(built.concise[0])
 
 
 def test_a_check_that_contradicts_itself_is_asked_for_again() -> None:
     replies = iter([{"lost": ["sun"], "added": ["sun"]}, {"lost": [], "added": []}])
-    built = _build([HUMAN], PairsPlan(expand=True), _speaks("j", lambda _: json.dumps(next(replies))), _writer("one"))
+    built = _build(
+        [HUMAN],
+        PairsPlan(expand=True),
+        _speaks("j", lambda _: json.dumps(next(replies))),
+        _writer("one"),
+    )
     assert built.concise == []
     assert built.pairs[0].expanded_reference == "Moon and sun, in prose."
 
@@ -122,7 +141,8 @@ def test_the_number_of_calls_is_known_before() -> None:
 
 def test_the_verb(tmp_path: Path) -> None:
     write_jsonl(
-        tmp_path / "q.jsonl", [{"question": "q", "answer": "x", "system": "s"}, {"question": "q", "answer": "y"}]
+        tmp_path / "q.jsonl",
+        [{"question": "q", "answer": "x", "system": "s"}, {"question": "q", "answer": "y"}],
     )
     words = ("pairs", "build", "q.jsonl", "--out", "pairs.jsonl")
     done = run(*words, home=tmp_path / "home", cwd=tmp_path)
@@ -132,7 +152,10 @@ def test_the_verb(tmp_path: Path) -> None:
     assert dry.out.startswith("1 question: 1 calls at most (answers 1).")
     for more, message in (
         (("--expand",), "--expand and --translate need a model that writes: add --generator MODEL"),
-        (("--categories",), "--expand and --categories need a model that judges: add --judge MODEL"),
+        (
+            ("--categories",),
+            "--expand and --categories need a model that judges: add --judge MODEL",
+        ),
         (("--modes", "human"), "unknown mode in --modes: human."),
     ):
         failed = run(*words, *more, home=tmp_path / "home", cwd=tmp_path)

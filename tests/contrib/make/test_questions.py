@@ -62,7 +62,9 @@ def test_values_come_equally_often_under_what_they_depend_on():
     profiles = [told(example)[1] for example in PAPER]
     for slot in load().slots:
         for parent, values in slot.values.items():
-            counts = Counter(p[slot.name] for p in profiles if slot.given is None or p[slot.given] == parent)
+            counts = Counter(
+                p[slot.name] for p in profiles if slot.given is None or p[slot.given] == parent
+            )
             assert spread(counts, values) <= 1, (slot.name, parent, counts)
     assert sorted(Counter(p["hazard"] for p in profiles).values()) == [201] * 2 + [202] * 5
     assert sorted(Counter(p["concern"] for p in profiles).values()) == [470, 471, 471]
@@ -137,14 +139,20 @@ def test_how_many_questions_hazards_has():
     hazards = load()
     worth = {(False, False): 5709, (True, False): 28545, (False, True): 47402, (True, True): 237010}
     every = [template for pool in hazards.templates.values() for template in pool]
-    assert questions.how_many(hazards) == sum(worth["{timeline}" in one, "{profession}" in one] for one in every)
+    assert questions.how_many(hazards) == sum(
+        worth["{timeline}" in one, "{profession}" in one] for one in every
+    )
 
 
 def test_a_slot_that_is_given_but_not_named_counts_once_a_value(tmp_path: Path):
     """Without pests in the question there are lettuce, cabbage (of two pests), beans and courgettes: 4."""
     path = tmp_path / "mine.yaml"
     text = GARDENS.read_text(encoding="utf-8")
-    path.write_text(text.replace("Which companion plants protect {crop} against {pest} attacks?", "What of {crop}?"))
+    path.write_text(
+        text.replace(
+            "Which companion plants protect {crop} against {pest} attacks?", "What of {crop}?"
+        )
+    )
     assert questions.how_many(load(path)) == 45 - 5 + 4
 
 
@@ -167,7 +175,14 @@ def test_any_number_of_any_seed_are_different_and_of_the_tables(n: int, seed: in
     gardens: Domain = load(GARDENS)
     made = [told(example) for example in questions.hazards(n, seed, gardens)]
     assert len({question for question, _ in made}) == n
-    assert all(profile[slot.name] in slot.choices(profile) for _, profile in made for slot in gardens.slots)
+    assert all(
+        profile[slot.name] in slot.choices(profile) for _, profile in made for slot in gardens.slots
+    )
     for name in ("pest", "concern", "season", "gardener"):
-        if n <= (12 if name == "pest" else 7):  # further on, what is left of a pest's questions can be lopsided
-            assert spread(Counter(profile[name] for _, profile in made), gardens.slot(name).all_values) <= 1
+        if n <= (
+            12 if name == "pest" else 7
+        ):  # further on, what is left of a pest's questions can be lopsided
+            assert (
+                spread(Counter(profile[name] for _, profile in made), gardens.slot(name).all_values)
+                <= 1
+            )

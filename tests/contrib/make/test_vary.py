@@ -54,7 +54,9 @@ def says(*texts: str) -> list[str]:
 
 def paraphrase(chat: FakeChat, tmp_path: Path, *examples: Example, seed: int = 0) -> Varied:
     made = models(chat, tmp_path)
-    return asyncio.run(vary(examples or (EXAMPLE,), made, HAZARDS, variants=["paraphrase"], seed=seed))
+    return asyncio.run(
+        vary(examples or (EXAMPLE,), made, HAZARDS, variants=["paraphrase"], seed=seed)
+    )
 
 
 def perturb(example: Example, *names: str, domain: Any = HAZARDS, seed: int = 0) -> Varied:
@@ -77,7 +79,12 @@ def reason(varied: Varied) -> str:
 
 def test_a_paraphrase_keeps_the_profile_and_stands_alone(tmp_path: Path):
     original = EXAMPLE.model_copy(
-        update={"answer": "It breaks.", "contexts": (Context(text="p"),), "references": ("Poles fall.",), "system": "a"}
+        update={
+            "answer": "It breaks.",
+            "contexts": (Context(text="p"),),
+            "references": ("Poles fall.",),
+            "system": "a",
+        }
     )
     assert one(paraphrase(FakeChat(says(GOOD)), tmp_path, original)) == Example(
         id="1.paraphrase",
@@ -108,8 +115,14 @@ ADDED = "Over the next 5-10 years, how will a hurricane or a drought affect the 
 FAULTS = {
     "an expression lost": (LOST, "these expressions are missing and must be copied: Lee, FL"),
     "a value added": (ADDED, "it adds what the question does not say: drought"),
-    "the question itself": (QUESTION.upper() + " ", "it is the question itself, not other words for it"),
-    "an answer": ("A hurricane cuts the electrical grid in Lee, FL for 5-10 years.", "it is not one question"),
+    "the question itself": (
+        QUESTION.upper() + " ",
+        "it is the question itself, not other words for it",
+    ),
+    "an answer": (
+        "A hurricane cuts the electrical grid in Lee, FL for 5-10 years.",
+        "it is not one question",
+    ),
     "nothing": (" ", "it was empty"),
 }
 
@@ -147,7 +160,12 @@ def test_a_word_that_the_question_has_by_chance_is_not_one_that_was_added(tmp_pa
 
 def test_a_question_without_a_profile_can_be_paraphrased(tmp_path: Path):
     original = Example(id="1", question="Why do leaves turn red in autumn?")
-    assert one(paraphrase(FakeChat(says("In autumn, why do leaves go red?")), tmp_path, original)).profile is None
+    assert (
+        one(
+            paraphrase(FakeChat(says("In autumn, why do leaves go red?")), tmp_path, original)
+        ).profile
+        is None
+    )
 
 
 def test_one_line_that_fails_leaves_the_others_as_they_are_and_in_order(tmp_path: Path):
@@ -190,7 +208,9 @@ def test_a_budget_that_is_spent_leaves_the_rest_out_and_makes_what_costs_nothing
     other = EXAMPLE.model_copy(
         update={"id": "2", "question_id": "q2", "question": QUESTION.replace("do to", "mean for")}
     )
-    varied = asyncio.run(vary([EXAMPLE, other], made, HAZARDS, variants=["paraphrase", "hazard"], at_once=1))
+    varied = asyncio.run(
+        vary([EXAMPLE, other], made, HAZARDS, variants=["paraphrase", "hazard"], at_once=1)
+    )
     assert [example.id for example in varied.examples] == ["1.paraphrase", "1.hazard", "2.hazard"]
     assert [str(left) for left in varied.left_out] == [
         "q2 paraphrase: The budget of 1 requests does not allow another call."
@@ -213,8 +233,12 @@ def test_a_bug_is_not_taken_for_a_variant_that_could_not_be_made(tmp_path: Path)
 
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("seed", range(5))
-def test_a_perturbation_changes_its_slots_and_no_other_in_question_and_profile(name: str, seed: int):
-    changed = {slot for variant in HAZARDS.variants if variant.name == name for slot in variant.change}
+def test_a_perturbation_changes_its_slots_and_no_other_in_question_and_profile(
+    name: str, seed: int
+):
+    changed = {
+        slot for variant in HAZARDS.variants if variant.name == name for slot in variant.change
+    }
     variant = one(perturb(EXAMPLE, name, seed=seed))
     assert (variant.variant_of, variant.variant) == ("q1", name)
     assert (variant.id, variant.question_id) == (f"1.{name}", f"q1.{name}")
@@ -237,16 +261,32 @@ def test_a_perturbed_question_by_hand():
     rest = "do to the electrical grid in Lee, FL over the next 5-10 years?"
     assert seen == {
         f"What does {hazard} {rest}"
-        for hazard in ("a cold wave", "a heat wave", "a coastal flooding", "an ice storm", "a drought", "a wildfire")
+        for hazard in (
+            "a cold wave",
+            "a heat wave",
+            "a coastal flooding",
+            "an ice storm",
+            "a drought",
+            "a wildfire",
+        )
     }
 
 
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("Hurricanes in Lee, FL?", {"Ice storms in Lee, FL?", "Coastal flooding in Lee, FL?", "Droughts in Lee, FL?"}),
-        ("An hurricane in Lee, FL?", {"An ice storm in Lee, FL?", "An drought in Lee, FL?"}),  # wrong before: left
-        ("A HURRICANE in\nLee, FL; hurricane-proof?", {"An Ice storm in\nLee, FL; ice storm-proof?"}),
+        (
+            "Hurricanes in Lee, FL?",
+            {"Ice storms in Lee, FL?", "Coastal flooding in Lee, FL?", "Droughts in Lee, FL?"},
+        ),
+        (
+            "An hurricane in Lee, FL?",
+            {"An ice storm in Lee, FL?", "An drought in Lee, FL?"},
+        ),  # wrong before: left
+        (
+            "A HURRICANE in\nLee, FL; hurricane-proof?",
+            {"An Ice storm in\nLee, FL; ice storm-proof?"},
+        ),
     ],
 )
 def test_number_case_and_article_follow(question: str, expected: set[str]):
@@ -259,13 +299,18 @@ def test_an_abbreviation_takes_the_article_of_its_first_letter_s_name():
     example = Example(id="1", question="How should an Energy Storage Specialist work?", profile=PROFILE | {
         "profession": "Energy Storage Specialist"})  # fmt: skip
     seen = {str(one(perturb(example, "profession", seed=seed)).question) for seed in range(80)}
-    assert {"How should an EV Infrastructure Planner work?", "How should a Power Systems Engineer work?"} <= seen
+    assert {
+        "How should an EV Infrastructure Planner work?",
+        "How should a Power Systems Engineer work?",
+    } <= seen
 
 
 def test_a_hazard_whose_tables_have_the_location_is_preferred():
     """Maricopa, AZ is in the tables of drought, heat wave and wildfire: from drought, only the other two are taken."""
     profile = PROFILE | {"hazard": "drought", "location": "Maricopa, AZ"}
-    example = Example(id="1", question="What does drought do to Maricopa, AZ's electrical grid?", profile=profile)
+    example = Example(
+        id="1", question="What does drought do to Maricopa, AZ's electrical grid?", profile=profile
+    )
     found = {one(perturb(example, "hazard", seed=seed)).profile["hazard"] for seed in range(40)}  # type: ignore[index]
     assert found == {"heat wave", "wildfire"}
 
@@ -279,17 +324,36 @@ def test_a_profession_that_the_question_does_not_name_changes_in_the_profile_alo
 
 
 def test_a_value_inside_another_one_that_stays_is_not_touched():
-    profile = {"pest": "slug", "crop": "slug lettuce", "gardener": "school gardener", "concern": "facts"}
+    profile = {
+        "pest": "slug",
+        "crop": "slug lettuce",
+        "gardener": "school gardener",
+        "concern": "facts",
+    }
     example = Example(id="1", question="Do slugs like slug lettuce?", profile=profile)
-    seen = {str(one(perturb(example, "pest", domain=GARDENS, seed=seed)).question) for seed in range(20)}
+    seen = {
+        str(one(perturb(example, "pest", domain=GARDENS, seed=seed)).question) for seed in range(20)
+    }
     assert seen == {"Do aphids like slug lettuce?", "Do mildew like slug lettuce?"}
 
 
 NOT_MADE: dict[str, tuple[dict[str, Any], str, str]] = {
     "no profile": ({"profile": None}, "hazard", "the line has no profile to change"),
-    "no such slot": ({"profile": {"hazard": "hurricane"}}, "location", "its profile has no location"),
-    "an empty value": ({"profile": PROFILE | {"hazard": " "}}, "hazard", "its profile has no hazard"),
-    "a value that is no text": ({"profile": PROFILE | {"hazard": 3}}, "hazard", "the hazard of its profile is no text"),
+    "no such slot": (
+        {"profile": {"hazard": "hurricane"}},
+        "location",
+        "its profile has no location",
+    ),
+    "an empty value": (
+        {"profile": PROFILE | {"hazard": " "}},
+        "hazard",
+        "its profile has no hazard",
+    ),
+    "a value that is no text": (
+        {"profile": PROFILE | {"hazard": 3}},
+        "hazard",
+        "the hazard of its profile is no text",
+    ),
     "a hazard of no table": (
         {"profile": PROFILE | {"hazard": "meteorite"}},
         "location",
@@ -301,7 +365,11 @@ NOT_MADE: dict[str, tuple[dict[str, Any], str, str]] = {
         "the question does not name the location of its profile (Lee, FL)",
     ),
     "no question": ({"question": None}, "hazard", "the line has no question"),
-    "a variant": ({"variant_of": "q0", "variant": "hazard"}, "hazard", "the line is itself a variant, of q0"),
+    "a variant": (
+        {"variant_of": "q0", "variant": "hazard"},
+        "hazard",
+        "the line is itself a variant, of q0",
+    ),
 }
 
 
@@ -342,7 +410,10 @@ def test_two_slots_that_share_a_pool_stay_different(tmp_path: Path, name: str):
         drug, other = variant.profile["drug"], variant.profile["other"]
         assert variant.question == f"Is {drug} safe together with {other}?"
         assert drug.casefold() != other.casefold()
-        assert [drug != "aspirin", other != "Ibuprofen"] == [name in ("drug", "both"), name in ("other", "both")]
+        assert [drug != "aspirin", other != "Ibuprofen"] == [
+            name in ("drug", "both"),
+            name in ("other", "both"),
+        ]
     assert len({variant.question for variant in made}) == (3 if name == "both" else 1)
 
 
@@ -362,7 +433,9 @@ def test_a_value_does_not_depend_on_the_lines_around_it():
     """So a longer file, or another choice of variants, makes the same variants of the same questions."""
     examples = list(questions.hazards(20, seed=1))
     whole = asyncio.run(vary(examples, None, HAZARDS, variants=CHANGES))
-    alone = [one(perturb(example, name)) for example in reversed(examples) for name in reversed(CHANGES)]
+    alone = [
+        one(perturb(example, name)) for example in reversed(examples) for name in reversed(CHANGES)
+    ]
     assert list(whole.examples) == alone[::-1]
     assert [str(left) for left in whole.left_out] == []
 
@@ -375,7 +448,9 @@ def test_every_question_of_the_built_in_domain_can_be_perturbed():
 
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**32), n=st.integers(1, 12), at_once=st.integers(1, 5))
-def test_a_perturbed_profile_is_one_of_the_tables_where_no_dependent_slot_stays(seed: int, n: int, at_once: int):
+def test_a_perturbed_profile_is_one_of_the_tables_where_no_dependent_slot_stays(
+    seed: int, n: int, at_once: int
+):
     names = ["pest+crop", "gardener"]
     examples = list(questions.hazards(n, seed, GARDENS))
     varied = asyncio.run(vary(examples, None, GARDENS, variants=names, seed=seed, at_once=at_once))
@@ -392,17 +467,25 @@ def test_a_perturbed_profile_is_one_of_the_tables_where_no_dependent_slot_stays(
 def test_all_variants_of_the_domain_are_made_where_none_is_named():
     assert chosen(HAZARDS) == ("paraphrase", "hazard", "location", "hazard+location", "profession")
     assert chosen(GARDENS, ["pest", "pest"]) == ("pest",)
-    with pytest.raises(UnknownName, match=r"unknown variant: location\..*The domain gardens has paraphrase, pest"):
+    with pytest.raises(
+        UnknownName, match=r"unknown variant: location\..*The domain gardens has paraphrase, pest"
+    ):
         chosen(GARDENS, ["location"])
 
 
 def test_variants_are_reported_one_by_one():
     told: list[int] = []
-    lines: Sequence[Example] = [EXAMPLE, EXAMPLE.model_copy(update={"id": "2", "question_id": "q2", "profile": None})]
+    lines: Sequence[Example] = [
+        EXAMPLE,
+        EXAMPLE.model_copy(update={"id": "2", "question_id": "q2", "profile": None}),
+    ]
     count: Callable[[], None] = lambda: told.append(1)  # noqa: E731
-    varied = asyncio.run(vary(lines, None, HAZARDS, variants=["hazard", "location"], on_variant=count))
+    varied = asyncio.run(
+        vary(lines, None, HAZARDS, variants=["hazard", "location"], on_variant=count)
+    )
     assert [example.variant for example in varied.examples] == ["hazard", "location"]
     assert varied.left_out == tuple(
-        LeftOut(f"q2 {name}", "the line has no profile to change") for name in ("hazard", "location")
+        LeftOut(f"q2 {name}", "the line has no profile to change")
+        for name in ("hazard", "location")
     )
     assert len(told) == 4

@@ -20,14 +20,23 @@ from longmark.records import Example
 
 @pytest.mark.parametrize(
     ("error", "again"),
-    [(ServerFault("down", 500), True), (RequestRefused("no such model", 404), True), (TooLong("long", 400), False)],
+    [
+        (ServerFault("down", 500), True),
+        (RequestRefused("no such model", 404), True),
+        (TooLong("long", 400), False),
+    ],
 )
 def test_a_question_that_is_too_long_for_the_model_is_not_worth_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: ModelError, again: bool
 ):
     monkeypatch.setattr("longmark.models.sending.wait_before", lambda attempt, after, rng: 0.0)
     cache = CallCache(tmp_path / "calls.sqlite")
-    models = Models(Backends(generator=FakeChat(lambda _request: error)), Client(cache), UsageLog(), PromptBook())
+    models = Models(
+        Backends(generator=FakeChat(lambda _request: error)),
+        Client(cache),
+        UsageLog(),
+        PromptBook(),
+    )
     example = Example(id="1", question="What does a drought do?")
     try:
         varied = asyncio.run(vary([example], models, load(), variants=["paraphrase"]))

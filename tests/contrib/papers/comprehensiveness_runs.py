@@ -21,12 +21,19 @@ Scores = Callable[[Example], float | None]
 def wiki(folder: Path, records: int) -> list[Example]:
     """Five answers to each of `records` questions."""
     lines = [{**WIKI, "question": f"How high is tower {i}?"} for i in range(records)]
-    return list(singles(read("wikicontradict", write_jsonl(folder / "wiki.jsonl", lines)), "wikicontradict"))
+    return list(
+        singles(read("wikicontradict", write_jsonl(folder / "wiki.jsonl", lines)), "wikicontradict")
+    )
 
 
 def bank(folder: Path, records: int) -> list[Example]:
     """Two claims on each of `records` questions."""
-    return list(singles(read("conflictbank", write_jsonl(folder / "bank.jsonl", [BANK] * records)), "conflictbank"))
+    return list(
+        singles(
+            read("conflictbank", write_jsonl(folder / "bank.jsonl", [BANK] * records)),
+            "conflictbank",
+        )
+    )
 
 
 def evidence(example: Example, share: float, question: str | None = None) -> dict[str, Any]:
@@ -39,16 +46,35 @@ def evidence(example: Example, share: float, question: str | None = None) -> dic
         for i in range(10):
             name = f"{source}-{i}"
             more = {"question": question} if question else {}
-            nodes.append({"id": name, "side": "context", "text": f"{source} says {i}.", "sources": [source], **more})
+            nodes.append(
+                {
+                    "id": name,
+                    "side": "context",
+                    "text": f"{source} says {i}.",
+                    "sources": [source],
+                    **more,
+                }
+            )
             is_covered = source in matching and i < 10 * share
             sides["covered" if is_covered else "uncovered"].append([name])
     return {"nodes": nodes, "edges": [], "contradictions": [], **sides, "basis": []}
 
 
-def row(example: Example, metric: str, judge: str, score: float | None, **more: Any) -> dict[str, Any]:
+def row(
+    example: Example, metric: str, judge: str, score: float | None, **more: Any
+) -> dict[str, Any]:
     """A row; without a score it is unparsable."""
-    status = {} if score is not None else {"status": "unparsable", "reason": "Two replies could not be read."}
-    head = {"example_id": example.id, "question_id": example.question_id, "system": example.system, "metric": metric}
+    status = (
+        {}
+        if score is not None
+        else {"status": "unparsable", "reason": "Two replies could not be read."}
+    )
+    head = {
+        "example_id": example.id,
+        "question_id": example.question_id,
+        "system": example.system,
+        "metric": metric,
+    }
     return {**head, "score": score, "signature": {"models": {"judge": [judge]}}, **status, **more}
 
 

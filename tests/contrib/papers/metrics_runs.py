@@ -18,8 +18,16 @@ SYSTEMS = tuple("ABCDEF")
 FACTS: dict[str, dict[str, Any]] = {
     "made.tied": {"bounds": [0, 1], "higher_is_better": True, "summary": "Thirds."},
     "made.ceiling": {"bounds": [0, 1], "higher_is_better": True, "summary": "Mostly 1."},
-    "made.first": {"bounds": [None, None], "higher_is_better": True, "summary": "Correlates .8 with the next."},
-    "made.second": {"bounds": [None, None], "higher_is_better": True, "summary": "Correlates .8 with the one before."},
+    "made.first": {
+        "bounds": [None, None],
+        "higher_is_better": True,
+        "summary": "Correlates .8 with the next.",
+    },
+    "made.second": {
+        "bounds": [None, None],
+        "higher_is_better": True,
+        "summary": "Correlates .8 with the one before.",
+    },
     "made.harm": {"bounds": [0, None], "higher_is_better": False, "summary": "Lower is better."},
 }
 
@@ -69,4 +77,6 @@ def write_scores(
         for metric, matrix in scores.items()
         for question, value in enumerate(matrix[:, place])
     ]
-    return write_run(folder, [], rows, manifest(metrics={name: facts[name] for name in scores if name in facts}))
+    return write_run(
+        folder, [], rows, manifest(metrics={name: facts[name] for name in scores if name in facts})
+    )

@@ -61,7 +61,9 @@ def judge(name: str, label: str, rephrase: str = "") -> FakeChat:
         if '"questions"' in text:
             return json.dumps({"questions": [f"What buckles, version {i}?" for i in range(5)]})
         marks = {name: label if name in DIMENSIONS[:2] else "n/a" for name in DIMENSIONS}
-        return json.dumps({name: {"reason": "because", "label": mark} for name, mark in marks.items()})
+        return json.dumps(
+            {name: {"reason": "because", "label": mark} for name, mark in marks.items()}
+        )
 
     return FakeChat(says, name=name)
 
@@ -76,15 +78,27 @@ class Fakes:
     """The models of a study, which keep what they were asked."""
 
     def __init__(self) -> None:
-        self.generators = [generator("gen-a", "Rails buckle in the heat."), generator("gen-b", "Roads close.", "So.")]
+        self.generators = [
+            generator("gen-a", "Rails buckle in the heat."),
+            generator("gen-b", "Roads close.", "So."),
+        ]
         self.judges = [judge("judge-a", "yes"), judge("judge-b", "no")]
         self.embedder = FakeEmbedder()
         self.reranker = FakeReranker()
-        self.proxies = [FakeLanguageModel(name="lm-a", entropy=True), FakeLanguageModel(name="lm-b")]
+        self.proxies = [
+            FakeLanguageModel(name="lm-a", entropy=True),
+            FakeLanguageModel(name="lm-b"),
+        ]
 
     @property
     def calls(self) -> int:
-        every: list[Any] = [*self.generators, *self.judges, self.embedder, self.reranker, *self.proxies]
+        every: list[Any] = [
+            *self.generators,
+            *self.judges,
+            self.embedder,
+            self.reranker,
+            *self.proxies,
+        ]
         return sum(len(model.requests) for model in every)
 
     def plan(self, out: Path, idx: Path | None, **more: object) -> ScorePlan:

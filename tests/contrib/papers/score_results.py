@@ -16,9 +16,15 @@ WEIGHTS = {"hazard": 0.6, "location": 0.2, "timeline": 0.1, "intensity": 0.1}
 def score(question: str, value: float | None, variant: str = "", **evidence: Any) -> AnswerScore:
     """The score of the answer `a-QUESTION`; `undefined` if it is None. evidence: see `_evidence`; status, reason: of
     the row."""
-    why = {"status": "ok", "reason": None} if value is not None else {"status": "undefined", "reason": "No claims."}
+    why = (
+        {"status": "ok", "reason": None}
+        if value is not None
+        else {"status": "undefined", "reason": "No claims."}
+    )
     why |= {key: evidence.pop(key) for key in ("status", "reason") if key in evidence}
-    made = row(f"a-{question}", "made", value, question_id=question, evidence=_evidence(**evidence), **why)
+    made = row(
+        f"a-{question}", "made", value, question_id=question, evidence=_evidence(**evidence), **why
+    )
     return AnswerScore(made, question, variant)
 
 
@@ -29,9 +35,14 @@ def _evidence(**given: Any) -> dict[str, Any]:
         return {"words": 9, "sentences": 1, "syllables": 30, "band": given["band"]}
     if "votes" in given:
         return {"votes": given["votes"], "claims": []}
-    votes = [{name: {"vote": "n/a", "labels": list(labels)}} for name, labels in given.get("verdicts", ())]
+    votes = [
+        {name: {"vote": "n/a", "labels": list(labels)}}
+        for name, labels in given.get("verdicts", ())
+    ]
     found: dict[str, Any] = {"claims": [{"claim": "Ice fell.", "dimensions": one} for one in votes]}
-    found["claims"] += [{"claim": "Ice fell.", "delta": d, "relative": r} for d, r in given.get("deltas", ())]
+    found["claims"] += [
+        {"claim": "Ice fell.", "delta": d, "relative": r} for d, r in given.get("deltas", ())
+    ]
     if "confidence" in given:
         facts, passages = given["confidence"]
         found |= {"confidence": facts, "given_the_passages": {"confidence": passages}}
@@ -43,9 +54,14 @@ def scores(values: Sequence[float | None]) -> list[AnswerScore]:
     return [score(f"q{i}", value) for i, value in enumerate(values)]
 
 
-def confident(pairs: Sequence[tuple[float, float]], values: Sequence[float | None]) -> list[AnswerScore]:
+def confident(
+    pairs: Sequence[tuple[float, float]], values: Sequence[float | None]
+) -> list[AnswerScore]:
     """Scores of context utilization with (f(q, C), f(q, D)) of each."""
-    return [score(f"q{i}", value, confidence=pair) for i, (pair, value) in enumerate(zip(pairs, values, strict=True))]
+    return [
+        score(f"q{i}", value, confidence=pair)
+        for i, (pair, value) in enumerate(zip(pairs, values, strict=True))
+    ]
 
 
 def results(**more: Any) -> Results:

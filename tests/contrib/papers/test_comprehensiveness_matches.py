@@ -38,16 +38,27 @@ def shares(*values: float | None) -> dict[str, float | None]:
 @pytest.mark.parametrize(
     ("score", "label"),
     [
-        *((0.0, "Incorrect"), (1e-5, "Incorrect"), (2e-5, "Partially correct"), (0.5, "Partially correct")),
+        *(
+            (0.0, "Incorrect"),
+            (1e-5, "Incorrect"),
+            (2e-5, "Partially correct"),
+            (0.5, "Partially correct"),
+        ),
         *((1 - 2e-5, "Partially correct"), (1 - 1e-6, "Correct"), (1.0, "Correct")),
     ],
 )
 def test_a_score_is_consistent_with_exactly_one_label(score: float, label: str):
-    assert [one for one in ("Correct", "Partially correct", "Incorrect") if wikicontradict(score, one)] == [label]
+    assert [
+        one for one in ("Correct", "Partially correct", "Incorrect") if wikicontradict(score, one)
+    ] == [label]
 
 
 def test_correct_means_partially_correct_for_an_answer_from_one_context():
-    assert [adjusted("Correct", given) for given in GIVEN] == ["Correct", *["Partially correct"] * 2, *["Correct"] * 2]
+    assert [adjusted("Correct", given) for given in GIVEN] == [
+        "Correct",
+        *["Partially correct"] * 2,
+        *["Correct"] * 2,
+    ]
     assert adjusted("Incorrect", ("context1",)) == "Incorrect"
 
 
@@ -80,12 +91,23 @@ def test_as_published_a_default_source_without_statements_is_not_covered_and_lax
 
 def test_as_published_the_longer_of_two_sources_that_are_covered_in_full_is_covered_more():
     """3 / (3 + 1e-9) > 1 / (1 + 1e-9): the authors' lax counts 1 where ours counts 0."""
-    names = {"default0": "default", "default1": "default", "default2": "default", "temporal0": "temporal"}
-    nodes = [{"id": name, "side": "context", "text": "t", "sources": [source]} for name, source in names.items()]
+    names = {
+        "default0": "default",
+        "default1": "default",
+        "default2": "default",
+        "temporal0": "temporal",
+    }
+    nodes = [
+        {"id": name, "side": "context", "text": "t", "sources": [source]}
+        for name, source in names.items()
+    ]
     evidence = {"nodes": nodes, "covered": [[name] for name in names], "uncovered": []}
     ours, published = (
         conflictbank(
-            0.5, covered_by_source(evidence, ["default", "temporal"], as_published=of), [DEFAULT], as_published=of
+            0.5,
+            covered_by_source(evidence, ["default", "temporal"], as_published=of),
+            [DEFAULT],
+            as_published=of,
         )
         for of in (False, True)
     )
@@ -95,13 +117,17 @@ def test_as_published_the_longer_of_two_sources_that_are_covered_in_full_is_cove
 
 @given(st.tuples(*[st.floats(0, 1)] * 4), st.floats(0, 1))
 def test_both_claims_cannot_match_in_full_at_once(values: tuple[float, ...], score: float):
-    default, conflicting = (conflictbank(score, shares(*values), one) for one in ([DEFAULT], CONFLICTS))
+    default, conflicting = (
+        conflictbank(score, shares(*values), one) for one in ([DEFAULT], CONFLICTS)
+    )
     assert default.lax is not None
     assert conflicting.lax is not None
     assert default.lax + conflicting.lax <= 1
     assert default.strict is not None
     assert conflicting.strict is not None
-    assert default.strict + conflicting.strict <= 6 / 5 + 1e-12  # only the first term can hold for both
+    assert (
+        default.strict + conflicting.strict <= 6 / 5 + 1e-12
+    )  # only the first term can hold for both
 
 
 def test_the_coverage_of_a_source_counts_its_own_statements_and_one_with_two_sources_for_both():
@@ -114,7 +140,9 @@ def test_the_coverage_of_a_source_counts_its_own_statements_and_one_with_two_sou
     evidence = {"nodes": nodes, "covered": [["c0"]], "uncovered": [["c1", "c2"]]}
     assert covered_by_source(evidence, ["x", "y", "z"]) == {"x": 0.5, "y": 0.0, "z": None}
     assert covered_by_source({"rule": "scored 0 by unparsable=zero"}, ["x"]) == {"x": None}
-    with pytest.raises(UserError, match=r"no coverage by source .* use scores of comprehensiveness"):
+    with pytest.raises(
+        UserError, match=r"no coverage by source .* use scores of comprehensiveness"
+    ):
         covered_by_source({"nodes": nodes}, ["x"])
 
 
@@ -125,15 +153,22 @@ def test_every_stored_match_of_the_authors_is_reproduced():
         (row["sample"], row["answer_field"], model)
         for row in rows
         for model in ("gpt-oss-20b", "gpt-oss-120b")
-        if wikicontradict(float(row[f"score:{model}"]), row["adjusted_label"]) != bool(int(row[f"match:{model}"]))
-        or adjusted(row["label"], GIVEN[int(row["answer_field"].removeprefix("answer"))]) != row["adjusted_label"]
+        if wikicontradict(float(row[f"score:{model}"]), row["adjusted_label"])
+        != bool(int(row[f"match:{model}"]))
+        or adjusted(row["label"], GIVEN[int(row["answer_field"].removeprefix("answer"))])
+        != row["adjusted_label"]
     ]
     assert (len(rows), wrong) == (1200, [])
 
 
 def test_every_match_of_the_stored_graphs_is_reproduced():
-    graphs = [json.loads(line) for line in real("e2e_graphs_gpt-oss-20b.jsonl").read_text("utf-8").splitlines()]
-    assert [wikicontradict(one["score"], one["adjusted_label"]) for one in graphs] == [one["match"] for one in graphs]
+    graphs = [
+        json.loads(line)
+        for line in real("e2e_graphs_gpt-oss-20b.jsonl").read_text("utf-8").splitlines()
+    ]
+    assert [wikicontradict(one["score"], one["adjusted_label"]) for one in graphs] == [
+        one["match"] for one in graphs
+    ]
     assert len(graphs) == 600
 
 
@@ -152,7 +187,12 @@ def test_the_published_rates_of_conflictbank_need_strict_shares_of_three_four_an
         assert (row["ConflictBank Mean"] + row[WC]) / 2 == pytest.approx(row["Mean"], abs=1.1e-6)
         assert is_multiple(strict, 60_000)
         assert is_multiple(lax, 6_000)
-    for fewer in (5_000, 12_000, 15_000, 20_000):  # five terms alone; three and four; three and five; four and five
+    for fewer in (
+        5_000,
+        12_000,
+        15_000,
+        20_000,
+    ):  # five terms alone; three and four; three and five; four and five
         assert not all(is_multiple(row["ConflictBank Strict"], fewer) for row in rows)
 
 

@@ -24,7 +24,9 @@ from longmark.records import Example, Row
 DATA = Path(__file__).parents[4] / "shared" / "data" / "score" / "specificity_labels.jsonl"
 LABELS: dict[object, Label] = {1: "yes", 0: "no", "n/a": "n/a"}
 
-pytestmark = pytest.mark.skipif(not DATA.exists(), reason=f"the published labels are not here: {DATA}")
+pytestmark = pytest.mark.skipif(
+    not DATA.exists(), reason=f"the published labels are not here: {DATA}"
+)
 
 
 def _zero(its: Row) -> Row:
@@ -42,22 +44,36 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Results:
         claims = []
         for labels in zip(*record["agents"], strict=True):
             voices = {d: [LABELS[agent[i]] for agent in labels] for i, d in enumerate(WEIGHTS)}
-            claims.append({d: {"vote": vote(its), "labels": its, "reasons": []} for d, its in voices.items()})
+            claims.append(
+                {d: {"vote": vote(its), "labels": its, "reasons": []} for d, its in voices.items()}
+            )
         votes = {d: [claim[d]["vote"] for claim in claims] for d in WEIGHTS}
         means = {d: share_of_yes(its) for d, its in votes.items()}  # type: ignore[arg-type]
         evidence = {"claims": [{"claim": "", "dimensions": claim} for claim in claims]}
         overall = weighted_score(means, WEIGHTS)
-        more = {"question_id": name, "status": "ok" if overall is not None else "undefined", "reason": None}
+        more = {
+            "question_id": name,
+            "status": "ok" if overall is not None else "undefined",
+            "reason": None,
+        }
         if overall is None:
             more["reason"] = "All votes are n/a."
         rows.append(row(name, SPECIFICITY, overall, evidence=evidence, **more))
         for d in WEIGHTS:
             counts = Counter(votes[d])
-            gap = {"status": "undefined", "reason": "All votes are n/a."} if means[d] is None else {}
+            gap = (
+                {"status": "undefined", "reason": "All votes are n/a."} if means[d] is None else {}
+            )
             its = {"votes": {label: counts[label] for label in ("yes", "no", "n/a")}}
-            rows.append(row(name, f"{SPECIFICITY}.{d}", means[d], question_id=name, evidence=its, **gap))
+            rows.append(
+                row(name, f"{SPECIFICITY}.{d}", means[d], question_id=name, evidence=its, **gap)
+            )
     scores = read(write_run(tmp_path_factory.mktemp("published") / "run", examples, rows))
-    return results(generators=("Gemini2.5",), evaluators=("Qwen3-8B",), judged={("Gemini2.5", "Qwen3-8B"): scores})
+    return results(
+        generators=("Gemini2.5",),
+        evaluators=("Qwen3-8B",),
+        judged={("Gemini2.5", "Qwen3-8B"): scores},
+    )
 
 
 def test_a_cell_of_table_1(study: Results):

@@ -44,7 +44,9 @@ def cache(tmp_path: Path) -> CallCache:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, idx: Path) -> tuple[Fakes, ScorePlan, Outcome, CallCache]:
+def whole(
+    tmp_path_factory: pytest.TempPathFactory, idx: Path
+) -> tuple[Fakes, ScorePlan, Outcome, CallCache]:
     """A study that was carried out on fakes. Tests do not change its folder."""
     home, fakes = tmp_path_factory.mktemp("whole"), Fakes()
     cache, plan = CallCache(home / "calls.sqlite"), fakes.plan(home / "study", idx)
@@ -88,10 +90,19 @@ def state(plan: ScorePlan) -> dict[str, Any]:
     return found
 
 
-def test_a_study_makes_every_table_but_those_of_people(whole: tuple[Fakes, ScorePlan, Outcome, CallCache]):
+def test_a_study_makes_every_table_but_those_of_people(
+    whole: tuple[Fakes, ScorePlan, Outcome, CallCache],
+):
     _, _, outcome, _ = whole
     assert set(made_of(outcome)) == {
-        *("table1", "table1_intervals", "specificity_dimensions", "specificity_votes", "robustness_variants", "table2"),
+        *(
+            "table1",
+            "table1_intervals",
+            "specificity_dimensions",
+            "specificity_votes",
+            "robustness_variants",
+            "table2",
+        ),
         *(
             "table4",
             "table4_facts",
@@ -117,24 +128,47 @@ def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, ScorePlan, Outc
     pairs = {(row["generator"], row["evaluator"]): row for row in rows(table(outcome, "table1"))}
     assert list(pairs) == [("A", "yes"), ("A", "no"), ("B", "yes"), ("B", "no")]
     assert [row["specificity"] for row in pairs.values()] == [1.0, 0.0, 1.0, 0.0]
-    assert all(row["paraphrase"] == pytest.approx(1) and row["perturbation"] < 1 for row in pairs.values())
-    long = [row for row in rows(table(outcome, "table1_intervals")) if row["metric"] == "Robustness: perturbation"]
+    assert all(
+        row["paraphrase"] == pytest.approx(1) and row["perturbation"] < 1 for row in pairs.values()
+    )
+    long = [
+        row
+        for row in rows(table(outcome, "table1_intervals"))
+        if row["metric"] == "Robustness: perturbation"
+    ]
     assert [row["mean_n"] for row in long] == [12] * 4  # three kinds of four questions
     kinds = {
-        row["variant"]: row["mean_n"] for row in rows(table(outcome, "robustness_variants")) if row["generator"] == "A"
+        row["variant"]: row["mean_n"]
+        for row in rows(table(outcome, "robustness_variants"))
+        if row["generator"] == "A"
     }
-    assert kinds == {"paraphrase": 4, "hazard": 4, "location": 4, "hazard+location": 4, "profession": 4}
+    assert kinds == {
+        "paraphrase": 4,
+        "hazard": 4,
+        "location": 4,
+        "hazard+location": 4,
+        "profession": 4,
+    }
     assert "profession, which may leave the question unchanged" in table(outcome, "table1").note
     votes = rows(table(outcome, "specificity_votes"))
-    assert {(row["yes"], row["no"], row["na"]) for row in votes} == {(8, 0, 0), (0, 8, 0), (0, 0, 8)}
-    assert [row["pearson_n"] for row in rows(table(outcome, "table8")) if row["confidence"] == "entropy"] == [4, 4]
+    assert {(row["yes"], row["no"], row["na"]) for row in votes} == {
+        (8, 0, 0),
+        (0, 8, 0),
+        (0, 0, 8),
+    }
+    assert [
+        row["pearson_n"] for row in rows(table(outcome, "table8")) if row["confidence"] == "entropy"
+    ] == [4, 4]
     for name in ("table9", "table9_differences"):
         assert [row["proxies"] for row in rows(table(outcome, name))] == ["P and Q"] * 4
 
 
 def test_what_stands_in_its_folder(whole: tuple[Fakes, ScorePlan, Outcome, CallCache]):
     _, plan, _, _ = whole
-    questions, variants = list(Reading(plan.questions_path).singles()), list(Reading(plan.variants_path))
+    questions, variants = (
+        list(Reading(plan.questions_path).singles()),
+        list(Reading(plan.variants_path)),
+    )
     assert (len(questions), len(variants)) == (4, 20)
     answers = list(Reading(plan.answers_path(plan.generators[0])).singles())
     assert len(answers) == 24
@@ -148,7 +182,9 @@ def test_what_stands_in_its_folder(whole: tuple[Fakes, ScorePlan, Outcome, CallC
     assert len(known["stages"]) == 2 + 2 * (1 + 6)
 
 
-def test_the_same_again_asks_nothing_and_keeps_every_file(whole: tuple[Fakes, ScorePlan, Outcome, CallCache]):
+def test_the_same_again_asks_nothing_and_keeps_every_file(
+    whole: tuple[Fakes, ScorePlan, Outcome, CallCache],
+):
     fakes, plan, first, cache = whole
     before, calls = _files(plan.out), fakes.calls
     again = carry(plan, cache)
@@ -164,14 +200,23 @@ def _files(folder: Path) -> dict[str, tuple[int, int]]:
     return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in found}
 
 
-def test_an_evaluator_that_is_added_later_is_all_that_is_asked(tmp_path: Path, idx: Path, cache: CallCache):
+def test_an_evaluator_that_is_added_later_is_all_that_is_asked(
+    tmp_path: Path, idx: Path, cache: CallCache
+):
     fakes = Fakes()
     one = Member("yes", (fakes.judges[0],))
     few = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "n": 2}
     carry(fakes.plan(tmp_path / "s", idx, **few, evaluators=[one]), cache)
-    before = Counter({model.name: len(model.requests) for model in (*fakes.generators, *fakes.judges)})
-    outcome = carry(fakes.plan(tmp_path / "s", idx, **few, evaluators=[one, Member("no", (fakes.judges[1],))]), cache)
-    after = Counter({model.name: len(model.requests) for model in (*fakes.generators, *fakes.judges)})
+    before = Counter(
+        {model.name: len(model.requests) for model in (*fakes.generators, *fakes.judges)}
+    )
+    outcome = carry(
+        fakes.plan(tmp_path / "s", idx, **few, evaluators=[one, Member("no", (fakes.judges[1],))]),
+        cache,
+    )
+    after = Counter(
+        {model.name: len(model.requests) for model in (*fakes.generators, *fakes.judges)}
+    )
     assert set(after - before) == {"judge-b"}
     assert [row["specificity"] for row in rows(table(outcome, "table1"))] == [1.0, 0.0]
     told = " ".join(shown(outcome).notices)
@@ -198,7 +243,8 @@ def test_a_changed_setting_is_refused_with_what_changed(
 
 
 @pytest.mark.parametrize(
-    ("role", "option"), [("generators", "generator"), ("evaluators", "evaluator"), ("proxies", "lm")]
+    ("role", "option"),
+    [("generators", "generator"), ("evaluators", "evaluator"), ("proxies", "lm")],
 )
 def test_a_label_cannot_come_to_mean_another_model(
     whole: tuple[Fakes, ScorePlan, Outcome, CallCache], idx: Path, role: str, option: str
@@ -206,12 +252,18 @@ def test_a_label_cannot_come_to_mean_another_model(
     fakes, plan, _, cache = whole
     first, second = getattr(plan, role)
     swapped = {role: [Member(first.label, second.models), Member(second.label, first.models)]}
-    with pytest.raises(SettingsChanged, match=f"(--{option}|{option}=) {first.label}: was .*, now .*"):
+    with pytest.raises(
+        SettingsChanged, match=f"(--{option}|{option}=) {first.label}: was .*, now .*"
+    ):
         carry(fakes.plan(plan.out, idx, **swapped, paraphraser=fakes.generators[0]), cache)
 
 
 def test_questions_of_a_file(tmp_path: Path, idx: Path, cache: CallCache):
-    lines = [{"text": "Why do rails buckle?", "answer": "old"}, {"text": ""}, {"text": "What closes roads?"}]
+    lines = [
+        {"text": "Why do rails buckle?", "answer": "old"},
+        {"text": ""},
+        {"text": "What closes roads?"},
+    ]
     given = write_jsonl(tmp_path / "given.jsonl", lines)
     plan = Fakes().plan(
         tmp_path / "s",
@@ -243,7 +295,11 @@ def published(path: Path) -> Path:
             "question": f"What of wildfire in Elko, {q}?",
             "system": system,
         }
-        | {"answer": f"1. Smoke closes roads in {q}, {system}.", "contexts": [f"Passage {q}."], "profile": profile}
+        | {
+            "answer": f"1. Smoke closes roads in {q}, {system}.",
+            "contexts": [f"Passage {q}."],
+            "profile": profile,
+        }
         for q in (1, 2)
         for system in ("GPT-4o", "Gemini", "Other")
     ]
@@ -278,49 +334,81 @@ def test_published_answers_go_into_the_tables(tmp_path: Path, cache: CallCache):
         fakes.plan(tmp_path / "none", None, generators=generators)
 
 
-def test_given_answers_are_the_base_of_the_variants_that_a_model_answers(tmp_path: Path, idx: Path, cache: CallCache):
+def test_given_answers_are_the_base_of_the_variants_that_a_model_answers(
+    tmp_path: Path, idx: Path, cache: CallCache
+):
     fakes, file = Fakes(), published(tmp_path / "published.jsonl")
     generators = [Member("GPT-4o", (fakes.generators[0],)), Member("B", (fakes.generators[1],))]
-    more = {"generators": generators, "questions": file, "n": None, "variants": ("paraphrase",), "proxies": ()}
+    more = {
+        "generators": generators,
+        "questions": file,
+        "n": None,
+        "variants": ("paraphrase",),
+        "proxies": (),
+    }
     plan = fakes.plan(tmp_path / "study", idx, **more)
     carry(plan, cache, until="answers")
     given = {one.id: one for one in Reading(plan.answers_path(generators[0])).singles()}
     assert given["q1-GPT-4o"].answer == "1. Smoke closes roads in 1, GPT-4o."
     (variant,) = (one for one in given.values() if one.variant_of == "q1")
     assert variant.base_answer == "1. Smoke closes roads in 1, GPT-4o."
-    made = [one for one in Reading(plan.answers_path(generators[1])).singles() if one.variant_of is None]
+    made = [
+        one for one in Reading(plan.answers_path(generators[1])).singles() if one.variant_of is None
+    ]
     assert len(made) == 2
     assert all("Confidence score" in (one.answer or "") for one in made)
 
 
-def test_each_evaluator_paraphrases_for_its_own_robustness(tmp_path: Path, idx: Path, cache: CallCache):
+def test_each_evaluator_paraphrases_for_its_own_robustness(
+    tmp_path: Path, idx: Path, cache: CallCache
+):
     fakes = Fakes()
-    evaluators = [Member(label, (judge(f"judge-{label}", label, f"{label}:"),)) for label in ("yes", "no")]
+    evaluators = [
+        Member(label, (judge(f"judge-{label}", label, f"{label}:"),)) for label in ("yes", "no")
+    ]
     more = {"evaluators": evaluators, "paraphraser": "evaluators", "proxies": (), "n": 2}
     plan = fakes.plan(tmp_path / "study", idx, variants=("paraphrase", "hazard"), **more)
     assert [each.rows for name, each in expect(plan, cache) if name == "variants"] == [6]
     outcome = carry(plan, cache)
     lines = list(Reading(plan.variants_path))
-    assert [(one.variant, one.meta.get("paraphraser"), (one.question or "").split()[0]) for one in lines[::2]] == [
+    assert [
+        (one.variant, one.meta.get("paraphraser"), (one.question or "").split()[0])
+        for one in lines[::2]
+    ] == [
         ("paraphrase", "yes", "yes:"),
         ("paraphrase", "yes", "yes:"),
         ("paraphrase", "no", "no:"),
     ]
     assert len({one.id for one in lines}) == len(lines) == 6
-    per_evaluator = [row for row in rows(table(outcome, "table1_intervals")) if row["metric"].endswith("paraphrase")]
-    assert [(row["evaluator"], row["mean_n"]) for row in per_evaluator[:2]] == [("yes", 2), ("no", 2)]
+    per_evaluator = [
+        row
+        for row in rows(table(outcome, "table1_intervals"))
+        if row["metric"].endswith("paraphrase")
+    ]
+    assert [(row["evaluator"], row["mean_n"]) for row in per_evaluator[:2]] == [
+        ("yes", 2),
+        ("no", 2),
+    ]
 
 
 def test_people_s_labels_stand_beside_their_answers(tmp_path: Path, cache: CallCache):
     """SCORE's figure 6, with the evaluators' labels: the judge `yes` says yes, the judge `no` says no."""
     fakes, file = Fakes(), published(tmp_path / "published.jsonl")
     plan = fakes.plan(
-        tmp_path / "study", None, generators=[Member("Gemini", (GIVEN,))], questions=file, n=None, proxies=()
+        tmp_path / "study",
+        None,
+        generators=[Member("Gemini", (GIVEN,))],
+        questions=file,
+        n=None,
+        proxies=(),
     )
     labels = [("ann", "hazard", "n/a"), ("bob", "hazard", "yes"), ("ann", "answer_relevance", 7)]
     write_jsonl(
         tmp_path / "labels.jsonl",
-        [{"item": "q2", "rater": rater, "dimension": name, "label": label} for rater, name, label in labels],
+        [
+            {"item": "q2", "rater": rater, "dimension": name, "label": label}
+            for rater, name, label in labels
+        ],
     )
     carry(plan, cache, tmp_path / "labels.jsonl")
     score_study(plan, Session(cache), tmp_path / "labels.jsonl").pages()
@@ -341,20 +429,34 @@ def test_people_s_labels_stand_beside_their_answers(tmp_path: Path, cache: CallC
     ]
 
 
-def test_what_a_person_struck_out_is_made_again_downstream_only(tmp_path: Path, idx: Path, cache: CallCache):
+def test_what_a_person_struck_out_is_made_again_downstream_only(
+    tmp_path: Path, idx: Path, cache: CallCache
+):
     """A question less: variants, answers and marks are made of the rest, from the cache."""
     fakes, heard = Fakes(), list[str]()
-    few = {"generators": [Member("A", (fakes.generators[0],))], "proxies": [], "reranker": None, "n": 3}
+    few = {
+        "generators": [Member("A", (fakes.generators[0],))],
+        "proxies": [],
+        "reranker": None,
+        "n": 3,
+    }
     plan = fakes.plan(tmp_path / "s", idx, **few)
     carry(plan, cache)
     calls = fakes.calls
     lines = plan.questions_path.read_bytes().splitlines(keepends=True)
     plan.questions_path.write_bytes(b"".join(lines[:-1]))
     outcome = carry(plan, cache, tell=heard.append)
-    assert any("questions.jsonl was edited after it was made; the edited file is used." in told for told in heard)
+    assert any(
+        "questions.jsonl was edited after it was made; the edited file is used." in told
+        for told in heard
+    )
     assert fakes.calls == calls
     assert len(list(Reading(plan.variants_path))) == 10
-    assert [row["mean_n"] for row in rows(table(outcome, "table1_intervals")) if row["metric"] == "Specificity"] == [
+    assert [
+        row["mean_n"]
+        for row in rows(table(outcome, "table1_intervals"))
+        if row["metric"] == "Specificity"
+    ] == [
         2,
         2,
     ]
@@ -399,7 +501,10 @@ def test_a_model_that_gives_no_reply_leaves_its_stage_unfinished(
 def test_gaps_that_are_allowed_are_told(tmp_path: Path, idx: Path, cache: CallCache):
     fakes = Fakes()
     refuses = FakeChat(
-        lambda request: "" if "hazard: drought" in request.messages[-1].content else "1. One.\n2. Two.", name="silent"
+        lambda request: (
+            "" if "hazard: drought" in request.messages[-1].content else "1. One.\n2. Two."
+        ),
+        name="silent",
     )
     plan = fakes.plan(
         tmp_path / "s",
@@ -415,7 +520,9 @@ def test_gaps_that_are_allowed_are_told(tmp_path: Path, idx: Path, cache: CallCa
     assert any("answers: A: 2 omitted" in told for told in shown(outcome).notices)
 
 
-def test_the_budget_ends_a_stage_and_a_larger_one_goes_on(tmp_path: Path, idx: Path, cache: CallCache):
+def test_the_budget_ends_a_stage_and_a_larger_one_goes_on(
+    tmp_path: Path, idx: Path, cache: CallCache
+):
     fakes = Fakes()
     plan = fakes.plan(tmp_path / "s", idx)
     stopped = carry(plan, cache, budget=Budget(max_calls=10)).stopped
@@ -451,12 +558,19 @@ def test_what_is_wrong_is_reported_before_a_call(tmp_path: Path, idx: Path, cach
         with pytest.raises(kind, match=match):
             carry(fakes.plan(tmp_path / "s", idx, **more), cache)
 
-    refused("unknown parameter of score.specificity: sample", UnknownName, metrics=["score.specificity@sample=1"])
+    refused(
+        "unknown parameter of score.specificity: sample",
+        UnknownName,
+        metrics=["score.specificity@sample=1"],
+    )
     refused("unknown metric of the study: ccrs", UnknownName, metrics=["ccrs"])
     refused("unknown variant: vehicle", UnknownName, variants=["vehicle"])
     refused("no questions", n=None)
     refused("does not exist", questions=tmp_path / "none.jsonl")
-    refused("the name is used twice", evaluators=[Member("x", (fakes.judges[0],)), Member("x", (fakes.judges[1],))])
+    refused(
+        "the name is used twice",
+        evaluators=[Member("x", (fakes.judges[0],)), Member("x", (fakes.judges[1],))],
+    )
     refused("has no vectors", retriever="dense")
     refused("unknown embedded model: nothing", UnknownName, proxies=[member("embedded:nothing")])
     stray = tmp_path / "stray"
@@ -471,7 +585,9 @@ def test_what_is_wrong_is_reported_before_a_call(tmp_path: Path, idx: Path, cach
     assert fakes.calls == 0
 
 
-def test_labels_of_people_make_their_tables(whole: tuple[Fakes, ScorePlan, Outcome, CallCache], tmp_path: Path):
+def test_labels_of_people_make_their_tables(
+    whole: tuple[Fakes, ScorePlan, Outcome, CallCache], tmp_path: Path
+):
     _, plan, _, cache = whole
     questions = list(Reading(plan.questions_path).singles())
     shared = [{one.question for one in its.values()} for its in answers_of(plan).values()]
@@ -480,7 +596,10 @@ def test_labels_of_people_make_their_tables(whole: tuple[Fakes, ScorePlan, Outco
         {"item": one.id, "system": "A", "rater": rater, "dimension": dimension, "label": label}
         for i, one in enumerate(questions)
         for rater in ("ann", "bob")
-        for dimension, label in (("hazard", "yes" if i or rater == "ann" else "no"), ("answer_relevance", 5 + i))
+        for dimension, label in (
+            ("hazard", "yes" if i or rater == "ann" else "no"),
+            ("answer_relevance", 5 + i),
+        )
     ]
     outcome = carry(plan, cache, labels=write_jsonl(tmp_path / "labels.jsonl", lines))
     (row,) = rows(table(outcome, "table5"))
@@ -492,7 +611,10 @@ def test_labels_of_people_make_their_tables(whole: tuple[Fakes, ScorePlan, Outco
         "annotators_and_no": 12.5,
         "reason": None,
     }
-    assert [(row["evaluator"], row["mismatches"], row["contested"]) for row in rows(table(outcome, "mismatches"))] == [
+    assert [
+        (row["evaluator"], row["mismatches"], row["contested"])
+        for row in rows(table(outcome, "mismatches"))
+    ] == [
         ("yes", 1, 1),
         ("no", 7, 1),
     ]
@@ -505,7 +627,11 @@ def test_labels_of_people_make_their_tables(whole: tuple[Fakes, ScorePlan, Outco
     [
         ("embedded", "embedded", ("embedded",)),
         ("GPT-4o=openai:gpt-4o", "GPT-4o", ("openai:gpt-4o",)),
-        ("m@http://localhost:1/v1?a=b", "m@http://localhost:1/v1?a=b", ("m@http://localhost:1/v1?a=b",)),
+        (
+            "m@http://localhost:1/v1?a=b",
+            "m@http://localhost:1/v1?a=b",
+            ("m@http://localhost:1/v1?a=b",),
+        ),
         ("gguf:/a=b.gguf", "gguf:/a=b.gguf", ("gguf:/a=b.gguf",)),
         ("jury=a@http://h/v1, b@http://h/v1", "jury", ("a@http://h/v1", "b@http://h/v1")),
     ],
@@ -533,7 +659,14 @@ def test_killed_in_every_part_and_run_again_it_pays_for_nothing_twice(tmp_path: 
             "--domain",
             "hazards",
         ]
-        command += ["--variants", "paraphrase,location", "--generator", f"g@{url}", "--evaluator", f"e=j@{url}"]
+        command += [
+            "--variants",
+            "paraphrase,location",
+            "--generator",
+            f"g@{url}",
+            "--evaluator",
+            f"e=j@{url}",
+        ]
         command += ["--embedder", f"e@{url}", "--lm", f"p@{url}", "--concurrency", "1", "--quiet"]
         command += ["--metrics", "score.specificity@samples=1"]
         parts = []
@@ -553,9 +686,15 @@ def test_killed_in_every_part_and_run_again_it_pays_for_nothing_twice(tmp_path: 
         done = run(*command, home=tmp_path / "home")
         assert (done.code, done.err) == (0, "")
         # the proxy's server counts tokens anew for every likelihood: that is no call to a model
-        asked = Counter((path, json.dumps(body)) for path, _, body in server.requests if path != "/tokenize")
+        asked = Counter(
+            (path, json.dumps(body)) for path, _, body in server.requests if path != "/tokenize"
+        )
         assert sum(asked.values()) - len(asked) == 3  # what hung
-        printed = [line for line in done.out.splitlines() if line in ("Stages", *(part.title for part in PARTS))]
+        printed = [
+            line
+            for line in done.out.splitlines()
+            if line in ("Stages", *(part.title for part in PARTS))
+        ]
         assert printed == ["Table 1: generators and evaluators", "Stages"]
         assert "--verbose prints every table" in done.out
         every = run(*command, "--verbose", home=tmp_path / "home").out
@@ -575,7 +714,15 @@ def _unfinished(study: Path) -> str:
 
 def test_the_verb_says_what_it_would_take_and_refuses_half_a_command(tmp_path: Path, idx: Path):
     url = "http://127.0.0.1:9/v1"
-    command: list[str | Path] = ["score-study", "--out", tmp_path / "s", "--index", idx, "--domain", "hazards"]
+    command: list[str | Path] = [
+        "score-study",
+        "--out",
+        tmp_path / "s",
+        "--index",
+        idx,
+        "--domain",
+        "hazards",
+    ]
     command += ["--generator", f"a=g@{url}", "--evaluator", f"j@{url}", "--embedder", f"e@{url}"]
     shown = run(*command, "--n", "3", "--dry-run", home=tmp_path / "home")
     assert shown.code == 0, shown.err

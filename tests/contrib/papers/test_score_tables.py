@@ -37,13 +37,18 @@ from longmark.report.tables import Table, as_csv, as_json
 
 def column(made: Table | Grid[Any], key: str) -> list[Any]:
     """A field of the files."""
-    return [line[key] for line in orjson.loads(as_json(made.table() if isinstance(made, Grid) else made))["rows"]]
+    return [
+        line[key]
+        for line in orjson.loads(as_json(made.table() if isinstance(made, Grid) else made))["rows"]
+    ]
 
 
 def test_a_pair_has_mean_and_standard_deviation_and_says_what_is_missing():
     # specificity .2 .4 .9 and one gap: mean 1.5/3 = .5; deviations -.3 -.1 .4, squares .09 .01 .16, sum .26;
     # sd = sqrt(.26/2) = .36056
-    study = results(judged={("g", "e"): {SPECIFICITY: scores([0.2, None, 0.4, 0.9]), MASKED: scores([0.5] * 4)}})
+    study = results(
+        judged={("g", "e"): {SPECIFICITY: scores([0.2, None, 0.4, 0.9]), MASKED: scores([0.5] * 4)}}
+    )
     # t of 3 values: .5 -+ 4.3027 * .36056 / sqrt(3) = .5 -+ .8957, clipped to [0, 1]
     study = replace(study, bounds={SPECIFICITY: (0.0, 1.0)})
     wide, long = tables.table_1(study)
@@ -77,7 +82,10 @@ def test_paraphrases_of_an_evaluator_are_its_own_robustness():
     """SCORE's table 1: by hand, .8 and 1 of the one, .4 and .6 of the other; perturbations are shared."""
     own = {"e": [0.8, 1.0], "f": [0.4, 0.6]}
     paraphrases = [replace(one, by=name) for name, values in own.items() for one in scores(values)]
-    study = results(evaluators=("e", "f"), once={"g": {PARAPHRASE: paraphrases, PERTURBATION: scores([0.4, 0.5, 0.9])}})
+    study = results(
+        evaluators=("e", "f"),
+        once={"g": {PARAPHRASE: paraphrases, PERTURBATION: scores([0.4, 0.5, 0.9])}},
+    )
     wide, _ = tables.table_1(study)
     assert column(wide, "paraphrase") == [pytest.approx(0.9), pytest.approx(0.5)]
     assert column(wide, "perturbation") == [pytest.approx(0.6)] * 2
@@ -89,7 +97,9 @@ def test_variants_of_a_question_are_resampled_together():
     chance = random.Random(5)
     values = [chance.random() for _ in range(20)]
     alone = results().mean(EASE, [score(f"q{i}", value) for i, value in enumerate(values)])
-    repeated = results().mean(EASE, [score(f"q{i}", value) for i, value in enumerate(values) for _ in range(4)])
+    repeated = results().mean(
+        EASE, [score(f"q{i}", value) for i, value in enumerate(values) for _ in range(4)]
+    )
     assert repeated.low == pytest.approx(alone.low)
     assert repeated.high == pytest.approx(alone.high)
     assert repeated.n == 80
@@ -97,7 +107,14 @@ def test_variants_of_a_question_are_resampled_together():
 
 def test_a_variant_belongs_to_the_question_that_it_is_a_variant_of(tmp_path: Path):
     examples = [
-        Example(id="1.x", question_id="q.x", question="How?", answer="So.", variant_of="q", variant="location"),
+        Example(
+            id="1.x",
+            question_id="q.x",
+            question="How?",
+            answer="So.",
+            variant_of="q",
+            variant="location",
+        ),
         Example(id="2", question_id="q2", question="Why?", answer="Thus."),
     ]
     rows = [
@@ -112,22 +129,37 @@ def test_a_variant_belongs_to_the_question_that_it_is_a_variant_of(tmp_path: Pat
     ]
     read_ = read(write_run(tmp_path / "run", examples, rows))
     assert [(one.question, one.variant) for one in read_[PERTURBATION]] == [("q", "location")]
-    assert [(one.question, one.variant, one.row.example_id) for one in read_[EASE]] == [("q2", "", "2")]
+    assert [(one.question, one.variant, one.row.example_id) for one in read_[EASE]] == [
+        ("q2", "", "2")
+    ]
 
 
 def test_specificity_by_dimension_counts_the_votes_of_claims():
-    votes = [{"yes": 3, "no": 1, "n/a": 2}, {"yes": 0, "no": 2, "n/a": 4}, {"yes": 0, "no": 0, "n/a": 6}]
+    votes = [
+        {"yes": 3, "no": 1, "n/a": 2},
+        {"yes": 0, "no": 2, "n/a": 4},
+        {"yes": 0, "no": 0, "n/a": 6},
+    ]
     its = [score(f"q{i}", value, votes=votes[i]) for i, value in enumerate([0.75, 0.0, None])]
     table, voted = tables.dimensions(results(judged={("g", "e"): {f"{SPECIFICITY}.hazard": its}}))
-    first = [column(table, key)[0] for key in ("dimension", "weight", "mean", "mean_n", "mean_missing", "mean_reason")]
+    first = [
+        column(table, key)[0]
+        for key in ("dimension", "weight", "mean", "mean_n", "mean_missing", "mean_reason")
+    ]
     assert first == ["hazard", 0.6, 0.375, 2, 1, "1 undefined (No claims.)"]
     assert [column(voted, key)[0] for key in ("yes", "no", "na")] == [3, 3, 12]
 
 
 def test_variants_are_told_apart_by_their_kind():
-    its = [score("q0", 0.2, variant="hazard"), score("q1", 0.4, variant="hazard"), score("q0", 0.9, variant="location")]
+    its = [
+        score("q0", 0.2, variant="hazard"),
+        score("q1", 0.4, variant="hazard"),
+        score("q0", 0.9, variant="location"),
+    ]
     table = tables.variants(
-        results(once={"g": {PERTURBATION: its, PARAPHRASE: [score("q0", 1.0, variant="paraphrase")]}})
+        results(
+            once={"g": {PERTURBATION: its, PARAPHRASE: [score("q0", 1.0, variant="paraphrase")]}}
+        )
     )
     assert column(table, "variant") == ["paraphrase", "hazard", "location"]
     assert column(table, "mean") == [1.0, pytest.approx(0.3), 0.9]
@@ -154,7 +186,9 @@ def test_table_4_has_least_and_greatest_answers_and_the_share_of_distracting_fac
     assert column(answers, "score") == ["absolute", "relative, %"]
     assert column(answers, "min") == [0.001, pytest.approx(0.5)]
     assert column(answers, "max") == [0.003, pytest.approx(1.5)]
-    assert answers.note.startswith("Mean CU below 0.01: g by p. The confidence of a model with llama.cpp can vary")
+    assert answers.note.startswith(
+        "Mean CU below 0.01: g by p. The confidence of a model with llama.cpp can vary"
+    )
     strong = {ABSOLUTE: scores([0.02, 0.03]), RELATIVE: scores([0.1, 0.2])}
     assert utilization.table_4(results(proxied={("g", "p"): strong}))[0].note == ""
     assert column(answers, "mean") == [pytest.approx(0.002), pytest.approx(1.0)]
@@ -173,7 +207,9 @@ def test_table_10_puts_every_answer_in_one_band():
     assert column(means, "mean") == [26.0, 17.5]
     counts = {(row_[0], row_[1]): row_[2] for row_ in bands.rows}
     assert (
-        counts["Readability: reading ease", "difficult"] == counts["Readability: reading ease", "very difficult"] == 1
+        counts["Readability: reading ease", "difficult"]
+        == counts["Readability: reading ease", "very difficult"]
+        == 1
     )
     assert counts["Readability: grade level", "graduate"] == 2
     assert sum(counts.values()) == 4
@@ -194,7 +230,9 @@ def test_consistency_is_pearsons_correlation_of_the_two_confidences():
 def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
     p = confident([(0.5, 0.5)] * 6, [0.1, 0.2, 0.3, 0.4, 0.5, None])
     q = confident([(0.5, 0.5)] * 6, [0.2, 0.1, 0.4, 0.3, 0.5, 0.9])
-    study = results(proxied={("g", "p"): {ABSOLUTE: p, RELATIVE: p}, ("g", "q"): {ABSOLUTE: q, RELATIVE: q}})
+    study = results(
+        proxied={("g", "p"): {ABSOLUTE: p, RELATIVE: p}, ("g", "q"): {ABSOLUTE: q, RELATIVE: q}}
+    )
     made = utilization.agreements(study)
     assert list(made) == [("p and q", "g", "absolute"), ("p and q", "g", "relative, %")]
     first, second = made.values()
@@ -213,7 +251,11 @@ def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
 
 def test_a_jury_of_three_agrees_by_pairs():
     # yes yes no: 1 of 3 pairs; yes yes yes: 3 of 3; mean 2/3
-    labels = [("hazard", ("yes", "yes", "no")), ("hazard", ("yes", "yes", "yes")), ("location", ("n/a", "n/a", "n/a"))]
+    labels = [
+        ("hazard", ("yes", "yes", "no")),
+        ("hazard", ("yes", "yes", "yes")),
+        ("location", ("n/a", "n/a", "n/a")),
+    ]
     study = results(judged={("g", "e"): {SPECIFICITY: [score("q0", 0.5, verdicts=labels)]}})
     table = tables.jury(study)
     assert column(table, "dimension") == ["hazard", "location"]
@@ -221,7 +263,9 @@ def test_a_jury_of_three_agrees_by_pairs():
     assert column(table, "agreement_missing") == [0, 0]
     # yes 5/6, no 1/6: chance = 26/36; kappa = (24/36 - 26/36) / (10/36) = -.2; nothing but n/a: none
     assert column(table, "kappa") == [pytest.approx(-0.2), None]
-    alone = results(judged={("g", "e"): {SPECIFICITY: [score("q0", 0.5, verdicts=[("hazard", ("yes",))])]}})
+    alone = results(
+        judged={("g", "e"): {SPECIFICITY: [score("q0", 0.5, verdicts=[("hazard", ("yes",))])]}}
+    )
     assert tables.jury(alone).rows == []
 
 
@@ -230,8 +274,15 @@ def test_a_verdict_that_is_missing_agrees_with_nothing():
     # with a single label: mean 1/2 over 2 of 3 claims, 1 of 6 labels left out; yes 3/4, no 1/4: chance 10/16,
     # kappa = (8/16 - 10/16) / (6/16) = -1/3
     hazard = [("hazard", ("yes", None)), ("hazard", ("no", None)), ("hazard", (None, None))]
-    location = [("location", ("yes", "yes")), ("location", ("yes", "no")), ("location", ("yes", None))]
-    its = [score(f"q{i}", 0.5, verdicts=pair) for i, pair in enumerate(zip(hazard, location, strict=True))]
+    location = [
+        ("location", ("yes", "yes")),
+        ("location", ("yes", "no")),
+        ("location", ("yes", None)),
+    ]
+    its = [
+        score(f"q{i}", 0.5, verdicts=pair)
+        for i, pair in enumerate(zip(hazard, location, strict=True))
+    ]
     study = results(judged={("g", "e"): {SPECIFICITY: its}})
     table = tables.jury(study)
     assert column(table, "agreement") == [None, 0.5]
@@ -248,8 +299,16 @@ def test_a_verdict_that_is_missing_agrees_with_nothing():
 def test_a_verdict_that_was_left_out_is_read_as_none(tmp_path: Path):
     shown = {"hazard": {"vote": "n/a", "labels": ["yes", None], "reasons": ["", ""]}}
     example = Example(id="1", question_id="q", question="How?", answer="So.")
-    its = row("1", SPECIFICITY, 0.5, question_id="q", evidence={"claims": [{"claim": "", "dimensions": shown}]})
-    assert read(write_run(tmp_path / "run", [example], [its]))[SPECIFICITY][0].verdicts("hazard") == [["yes", None]]
+    its = row(
+        "1",
+        SPECIFICITY,
+        0.5,
+        question_id="q",
+        evidence={"claims": [{"claim": "", "dimensions": shown}]},
+    )
+    assert read(write_run(tmp_path / "run", [example], [its]))[SPECIFICITY][0].verdicts(
+        "hazard"
+    ) == [["yes", None]]
 
 
 def test_table_1_pools_the_kinds_of_the_paper_only():
@@ -258,7 +317,9 @@ def test_table_1_pools_the_kinds_of_the_paper_only():
         score("q1", 0.4, variant="location"),
         score("q0", 1.0, variant="profession"),
     ]
-    study = results(once={"g": {PERTURBATION: its}}, pooled=("hazard", "location", "hazard+location"))
+    study = results(
+        once={"g": {PERTURBATION: its}}, pooled=("hazard", "location", "hazard+location")
+    )
     wide, long = tables.table_1(study)
     assert column(wide, "perturbation") == [pytest.approx(0.3)]
     assert column(long, "mean_n") == [2]
@@ -270,14 +331,25 @@ def test_table_1_pools_the_kinds_of_the_paper_only():
 
 @pytest.mark.parametrize(
     ("values", "method"),
-    [([0.2, 0.9, 0.4], "Hall's t"), ([1.0] * 4, "all equal"), ([i / 20 for i in range(20)], "Hall's t")],
+    [
+        ([0.2, 0.9, 0.4], "Hall's t"),
+        ([1.0] * 4, "all equal"),
+        ([i / 20 for i in range(20)], "Hall's t"),
+    ],
 )
-def test_the_interval_of_a_mean_is_that_of_the_run(tmp_path: Path, values: list[float], method: str):
-    examples = [Example(id=f"a{i}", question_id=f"q{i}", question="How?", answer="So.") for i in range(len(values))]
+def test_the_interval_of_a_mean_is_that_of_the_run(
+    tmp_path: Path, values: list[float], method: str
+):
+    examples = [
+        Example(id=f"a{i}", question_id=f"q{i}", question="How?", answer="So.")
+        for i in range(len(values))
+    ]
     rows = [row(f"a{i}", SPECIFICITY, value, question_id=f"q{i}") for i, value in enumerate(values)]
     bounds = {"metrics": {SPECIFICITY: {"bounds": [0, 1], "higher_is_better": True}}}
     run = write_run(tmp_path / "run", examples, rows, bounds)
-    one = results(bounds=bounds_in(run), intervals=Intervals()).mean(SPECIFICITY, read(run)[SPECIFICITY])
+    one = results(bounds=bounds_in(run), intervals=Intervals()).mean(
+        SPECIFICITY, read(run)[SPECIFICITY]
+    )
     (cell,) = summarise([run]).cells
     assert one.method == method
     assert (one.value, one.method, one.ends) == (cell.mean, cell.method, cell.interval)
@@ -286,7 +358,11 @@ def test_the_interval_of_a_mean_is_that_of_the_run(tmp_path: Path, values: list[
 def test_questions_with_several_rows_are_counted_by_questions():
     # three questions of two rows each: sums .4 1.0 1.6, mean 3/6 = .5; each adds .2 .5 .8, sd .3, t of 2 degrees is
     # 4.3027: .5 -+ 4.3027 * .3 / sqrt(3) = .5 -+ .74524; six rows of six questions would give another
-    its = [score(f"q{i}", value) for i, pair in enumerate([(0.1, 0.3), (0.4, 0.6), (0.9, 0.7)]) for value in pair]
+    its = [
+        score(f"q{i}", value)
+        for i, pair in enumerate([(0.1, 0.3), (0.4, 0.6), (0.9, 0.7)])
+        for value in pair
+    ]
     one = results().mean(EASE, its)
     assert one.low == pytest.approx(0.5 - 0.74524, abs=1e-5)
     assert one.high == pytest.approx(0.5 + 0.74524, abs=1e-5)
@@ -302,7 +378,9 @@ def test_tables_of_proxies_say_why_answers_are_not_among_them():
     table = utilization.consistency_grid("table3", "", study, [utilization.GEOMETRIC])
     assert (column(table, "pearson_n"), column(table, "pearson_missing")) == ([3], [1])
     perfect = confident([(0.1, 0.1), (0.2, 0.2), (0.3, 0.3), (0.4, 0.4)], [0.1] * 4)
-    ((line, _),) = utilization.consistency(results(proxied={("g", "p"): {ABSOLUTE: perfect}})).values()
+    ((line, _),) = utilization.consistency(
+        results(proxied={("g", "p"): {ABSOLUTE: perfect}})
+    ).values()
     assert line.reason == "no interval of the correlation: a perfect correlation has no finite z"
     assert str(column(table, "pearson_reason")[0]).startswith("1 model_error (The server is down.)")
     answers, facts = utilization.table_4(results(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}}))
@@ -312,7 +390,11 @@ def test_tables_of_proxies_say_why_answers_are_not_among_them():
 
 def test_a_study_without_scores_makes_tables_without_rows():
     empty = results()
-    made: list[Any] = [*utilization.table_4(empty), tables.table_2(empty), *tables.dimensions(empty)]
+    made: list[Any] = [
+        *utilization.table_4(empty),
+        tables.table_2(empty),
+        *tables.dimensions(empty),
+    ]
     assert [len(one.rows) for one in made] == [0] * 5
     wide, long = tables.table_1(empty)
     assert wide.rows == (("g", "e", *[None] * 8),)
@@ -327,12 +409,19 @@ def test_one_value_has_neither_spread_nor_interval():
 
 
 def test_rows_whose_evidence_has_another_form_are_counted_and_lose_no_score():
-    odd = [replace(one, row=replace(one.row, evidence={"claims": [5], "votes": 3})) for one in scores([0.1, 0.3, 0.5])]
+    odd = [
+        replace(one, row=replace(one.row, evidence={"claims": [5], "votes": 3}))
+        for one in scores([0.1, 0.3, 0.5])
+    ]
     judged = {SPECIFICITY: odd, f"{SPECIFICITY}.hazard": odd}
-    study = results(proxied={("g", "p"): {ABSOLUTE: odd}}, judged={("g", "e"): judged}, once={"g": {EASE: odd}})
+    study = results(
+        proxied={("g", "p"): {ABSOLUTE: odd}}, judged={("g", "e"): judged}, once={"g": {EASE: odd}}
+    )
     answers, facts = utilization.table_4(study)
     assert column(answers, "mean_n")[0] == 3
-    assert column(facts, "distracting_reason") == ["there is no value; the facts of 3 scored answers cannot be read"]
+    assert column(facts, "distracting_reason") == [
+        "there is no value; the facts of 3 scored answers cannot be read"
+    ]
     table = utilization.consistency_grid("table3", "", study, [utilization.GEOMETRIC])
     assert "3 with a score but without both confidences" in str(column(table, "pearson_reason")[0])
     means, voted = tables.dimensions(study)

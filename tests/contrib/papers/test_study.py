@@ -43,13 +43,20 @@ class Small:
 
     async def answers(self) -> Made:
         self.made.append("answers")
-        lines = [one.model_copy(update={"answer": "So."}) for one in Reading(self.out / "questions.jsonl").singles()]
-        return Made(lines, left_out=self.no_reply, no_reply=self.no_reply, notes=["the answers are short"])
+        lines = [
+            one.model_copy(update={"answer": "So."})
+            for one in Reading(self.out / "questions.jsonl").singles()
+        ]
+        return Made(
+            lines, left_out=self.no_reply, no_reply=self.no_reply, notes=["the answers are short"]
+        )
 
     def study(self, kind: str = "small", **session: Any) -> Study:
         parts = [
             Part("Answers", "How many there are.", self.tables),
-            Part[None]("People", "", absent=lambda _results: "People are left out: they need labels."),
+            Part[None](
+                "People", "", absent=lambda _results: "People are left out: they need labels."
+            ),
         ]
 
         def document(stages: Any) -> Document:
@@ -59,7 +66,9 @@ class Small:
         asked = {"questions": self.out / "questions.jsonl"}
         stages = [
             Stage("questions", self.out / "questions.jsonl", self.questions, Expected(3, 0)),
-            Stage("answers: A", self.out / "answers" / "A.jsonl", self.answers, Expected(3, 3), asked),
+            Stage(
+                "answers: A", self.out / "answers" / "A.jsonl", self.answers, Expected(3, 3), asked
+            ),
         ]
         return Study(self.out, kind, {"seed": 0}, stages, Session(self.cache, **session), document)
 
@@ -70,15 +79,24 @@ class Small:
 
 def test_stages_are_made_once_and_the_page_shows_what_they_took(tmp_path: Path):
     small = Small(tmp_path)
-    assert expected(small.study()) == [("questions", Expected(3, 0)), ("answers: A", Expected(3, 3))]
+    assert expected(small.study()) == [
+        ("questions", Expected(3, 0)),
+        ("answers: A", Expected(3, 3)),
+    ]
     assert not small.out.exists()
     page = carry_out(small.study()).document
     carry_out(small.study())
     assert small.made == ["questions", "answers"]
     assert page is not None
     assert [section.title for section in page.sections] == ["Answers", "Stages"]
-    assert page.notices == ("answers: A: the answers are short.", "People are left out: they need labels.")
-    assert [row[:3:2] for row in page.sections[-1].tables[0].rows] == [("questions", 3), ("answers: A", 3)]
+    assert page.notices == (
+        "answers: A: the answers are short.",
+        "People are left out: they need labels.",
+    )
+    assert [row[:3:2] for row in page.sections[-1].tables[0].rows] == [
+        ("questions", 3),
+        ("answers: A", 3),
+    ]
     assert {one for _, one in expected(small.study())} == {Expected(0, 0, "done")}
 
 
@@ -129,6 +147,8 @@ def test_a_folder_of_another_study_or_in_use_is_refused(tmp_path: Path):
         carry_out(small.study("other"))
     with opened(small.study()), pytest.raises(FolderInUse, match="in use by another process"):
         carry_out(small.study())
-    (small.out / "study.json").write_text(json.dumps({"kind": "small", "stages": [1]}), encoding="utf-8")
+    (small.out / "study.json").write_text(
+        json.dumps({"kind": "small", "stages": [1]}), encoding="utf-8"
+    )
     with pytest.raises(UserError, match="is damaged"):
         carry_out(small.study())

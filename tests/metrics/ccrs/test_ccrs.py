@@ -18,7 +18,10 @@ EXAMPLE = Example(
     id="1",
     question="What is the capital of France?",
     answer="It is Paris.",
-    contexts=(Context(text="Paris has been the capital of France since 987."), Context(text="Lyon lies on the Rhône.")),
+    contexts=(
+        Context(text="Paris has been the capital of France since 987."),
+        Context(text="Lyon lies on the Rhône."),
+    ),
     references=("Paris",),
 )
 SHOWN = {
@@ -30,20 +33,28 @@ SHOWN = {
 }
 
 
-def scored(name: str, example: Example, judge: FakeChat, scoring: str = "text", **params: Any) -> Scored:
+def scored(
+    name: str, example: Example, judge: FakeChat, scoring: str = "text", **params: Any
+) -> Scored:
     return score_sync(name, example, params, judge=judge, judging=Judging(scoring))[name]
 
 
 @pytest.mark.parametrize("name", SHOWN)
 @pytest.mark.parametrize("scoring", ["text", "expected"])
 def test_the_judge_sees_its_inputs_and_only_them(name: str, scoring: str):
-    judge = FakeChat("80", logprobs=None) if scoring == "text" else FakeChat(logprobs={"yes": -0.1, "8": -2.5})
+    judge = (
+        FakeChat("80", logprobs=None)
+        if scoring == "text"
+        else FakeChat(logprobs={"yes": -0.1, "8": -2.5})
+    )
     if scoring == "expected" and name in ("ccrs.information_density", "ccrs.information_recall"):
         judge = FakeChat(logprobs={"8": -0.1, "2": -2.5})
     scored(name, EXAMPLE, judge, scoring)
     (request,) = judge.requests
     text = request.messages[1].content
-    shown = tuple(part for part in ("context", "answer", "reference", "question") if f"<{part} " in text)
+    shown = tuple(
+        part for part in ("context", "answer", "reference", "question") if f"<{part} " in text
+    )
     assert shown == SHOWN[name]
     assert ("Lyon lies" in text) == ("context" in SHOWN[name])
     assert ("What is the capital" in text) == ("question" in SHOWN[name])
@@ -128,4 +139,9 @@ def test_values_keep_their_bounds(name: str, number: int, exact: bool):
 def test_each_way_to_ask_for_a_score_has_its_prompt():
     for name in SHOWN:
         uses = {prompt.use: prompt.id for prompt in metrics.load(name).prompts}
-        assert uses == {"text": name, "reasons": f"{name}.reasons", "expected": f"{name}.expected", "reason": "reason"}
+        assert uses == {
+            "text": name,
+            "reasons": f"{name}.reasons",
+            "expected": f"{name}.expected",
+            "reason": "reason",
+        }

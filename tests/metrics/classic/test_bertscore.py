@@ -21,9 +21,12 @@ from longmark.records import Example
 from longmark.testing import Scored, score_sync
 
 ANGLES = {"up": 90, "right": 0, "left": 180, "slope": 60}  # words as directions in a plane
-with_embedder = pytest.mark.skipif(not catalogue.is_installed("embedder"), reason="longmark models install embedder")
+with_embedder = pytest.mark.skipif(
+    not catalogue.is_installed("embedder"), reason="longmark models install embedder"
+)
 with_torch = pytest.mark.skipif(
-    not all(map(importlib.util.find_spec, ("torch", "transformers"))), reason="pip install 'longmark[transformers]'"
+    not all(map(importlib.util.find_spec, ("torch", "transformers"))),
+    reason="pip install 'longmark[transformers]'",
 )
 
 
@@ -52,9 +55,9 @@ def plane(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def scored(answer: str, *references: str, **params: Any) -> Scored:
-    return score_sync("classic.bertscore", Example(id="1", answer=answer, references=references), params)[
-        "classic.bertscore"
-    ]
+    return score_sync(
+        "classic.bertscore", Example(id="1", answer=answer, references=references), params
+    )["classic.bertscore"]
 
 
 def test_greedy_matching_by_hand(plane: None):
@@ -69,7 +72,9 @@ def test_greedy_matching_by_hand(plane: None):
     )
     assert scored("up slope", "right up", measure="recall").value == pytest.approx(0.75)
     assert scored("up slope", "left left", "right up").value == found.value  # the better reference
-    assert scored("up slope", "right up", measure="recall", baseline=0.5).value == pytest.approx(0.5)
+    assert scored("up slope", "right up", measure="recall", baseline=0.5).value == pytest.approx(
+        0.5
+    )
 
 
 def test_a_token_may_match_a_marker_and_a_marker_does_not_count(plane: None):
@@ -99,7 +104,10 @@ def test_the_matching_is_that_of_the_definition():
         for unit, counts in zip(one.units, one.content, strict=True):
             if counts:
                 found.append(
-                    max(float(sum(a * b for a, b in zip(unit, theirs, strict=True))) for theirs in other.units)
+                    max(
+                        float(sum(a * b for a, b in zip(unit, theirs, strict=True)))
+                        for theirs in other.units
+                    )
                 )
         return sum(found) / len(found)
 
@@ -126,16 +134,23 @@ def test_an_encoder_without_its_library_names_the_extra():
         scored("a", "b", encoder="hf:some")
 
 
-def test_an_encoder_is_checked_before_a_judge_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_encoder_is_checked_before_a_judge_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     def missing(name: str) -> Any:
         raise UserError(f"{name} is not there")
 
     monkeypatch.setattr(_encoders, "encoder", missing)
     judge = FakeChat("score: 3")
-    given = [Example(id=f"{n}", question=f"Why {n}?", answer="So.", references=("So.",) * (n == 29)) for n in range(30)]
+    given = [
+        Example(id=f"{n}", question=f"Why {n}?", answer="So.", references=("So.",) * (n == 29))
+        for n in range(30)
+    ]
     names, folder = ["ccrs.question_relevance", "classic.bertscore"], tmp_path / "run"
     with pytest.raises(UserError, match="is not there"):
-        longmark.run(given, names, judges=judge, out=folder, cache=tmp_path / "calls.sqlite", concurrency=1)
+        longmark.run(
+            given, names, judges=judge, out=folder, cache=tmp_path / "calls.sqlite", concurrency=1
+        )
     assert judge.requests == []
 
 
@@ -161,16 +176,32 @@ def test_an_encoder_of_transformers_gives_what_bert_score_gives(tmp_path: Path):
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     words = ["the", "cat", "sat", "on", "a", "mat", "dog", "ran", "far", "away", "."]
-    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]))
-    BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"), model_max_length=16).save_pretrained(tmp_path)
+    (tmp_path / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])
+    )
+    BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"), model_max_length=16).save_pretrained(
+        tmp_path
+    )
     torch.manual_seed(5)
-    wide = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48}
-    BertModel(BertConfig(vocab_size=16, max_position_embeddings=16, **wide)).eval().save_pretrained(tmp_path)
-    answer, reference = "the cat sat on a mat .", "a dog ran far away . the cat sat . a dog ran . the mat"
+    wide = {
+        "hidden_size": 32,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "intermediate_size": 48,
+    }
+    BertModel(BertConfig(vocab_size=16, max_position_embeddings=16, **wide)).eval().save_pretrained(
+        tmp_path
+    )
+    answer, reference = (
+        "the cat sat on a mat .",
+        "a dog ran far away . the cat sat . a dog ran . the mat",
+    )
     for layer in (2, 3):
         p, r, f = (
             float(one[0])
-            for one in bert_score.score([answer], [reference], model_type=str(tmp_path), num_layers=layer, device="cpu")
+            for one in bert_score.score(
+                [answer], [reference], model_type=str(tmp_path), num_layers=layer, device="cpu"
+            )
         )
         found = scored(answer, reference, encoder=f"hf:{tmp_path}", layer=layer, long_texts="cut")
         shown = [found.evidence[name] for name in ("precision", "recall", "f1")]

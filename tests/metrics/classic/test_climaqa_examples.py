@@ -22,12 +22,16 @@ def test_bleu_of_characters_is_the_published_one():
     for one in examples:
         example = Example(question="q", answer=one["answer"], references=(one["reference"],))
         found = score_sync(name := "classic.bleu@form=climaqa", example)[name].value
-        assert found == pytest.approx(one["bleu"], abs=1.1e-3)  # printed with three decimals, of text copied from a PDF
+        assert found == pytest.approx(
+            one["bleu"], abs=1.1e-3
+        )  # printed with three decimals, of text copied from a PDF
         assert found == pytest.approx(one["bleu_char_recomputed"], abs=1e-4)
 
 
 @pytest.mark.embedded
-@pytest.mark.skipif(not catalogue.is_installed("embedder"), reason="longmark models install embedder")
+@pytest.mark.skipif(
+    not catalogue.is_installed("embedder"), reason="longmark models install embedder"
+)
 def test_bertscore_orders_answers_as_the_published_one_of_another_encoder():
     data = Path(__file__).parents[4] / "shared" / "data" / "climaqa" / "published_examples.json"
     if not data.exists():

@@ -49,7 +49,10 @@ def test_perplexity_has_its_limits():
     empty = Example(id="1", answer=" ")
     assert scored("perplexity", empty, FakeLanguageModel()).reason == "The answer is empty."
     no_question = Example(id="1", answer="a")
-    assert scored("perplexity", no_question, FakeLanguageModel(), given="question").status == "missing_input"
+    assert (
+        scored("perplexity", no_question, FakeLanguageModel(), given="question").status
+        == "missing_input"
+    )
     unlikely = scored("perplexity", lm=FakeLanguageModel(lambda _prompt, _word: -1e6))
     assert (unlikely.value, unlikely.status) == (None, "undefined")
 
@@ -66,11 +69,17 @@ def test_bartscore_under_a_causal_model_by_hand():
     assert scored("bartscore", lm=lm, direction="precision").value == pytest.approx(-1.25)
     assert scored("bartscore", lm=lm, direction="recall").value == pytest.approx(-1.4)
     two = Example(id="1", answer="the dog ran .", references=("a cat ran far .", "the dog ran ."))
-    assert scored("bartscore", two, lm, direction="precision").value == pytest.approx((-1.25 - 0.5) / 2)
+    assert scored("bartscore", two, lm, direction="precision").value == pytest.approx(
+        (-1.25 - 0.5) / 2
+    )
 
 
 def test_a_model_that_is_not_given_is_named():
-    for name, parameter in (("bartscore", "BART"), ("bleurt", "BLEURT"), ("unieval.overall", "UniEval")):
+    for name, parameter in (
+        ("bartscore", "BART"),
+        ("bleurt", "BLEURT"),
+        ("unieval.overall", "UniEval"),
+    ):
         found = scored(name)
         assert (found.value, found.status) == (None, "unsupported")
         assert parameter in str(found.reason)
@@ -90,7 +99,9 @@ def test_bleurt_is_the_best_of_the_references(monkeypatch: pytest.MonkeyPatch):
     found = scored("bleurt", two, checkpoint="x")
     assert found.value == max(found.evidence["values"])
     assert len(found.evidence["values"]) == 2
-    assert sorted(map(str, fake.requests)) == [str((one, ("a dog",))) for one in ("a cat", "a dog")]  # reference first
+    assert sorted(map(str, fake.requests)) == [
+        str((one, ("a dog",))) for one in ("a cat", "a dog")
+    ]  # reference first
 
 
 class Answers(FakeLanguageModel):
@@ -108,28 +119,42 @@ class Answers(FakeLanguageModel):
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
     fake = Answers()
-    monkeypatch.setattr(unieval, "of_checkpoint", lambda models, _source, requests: ask(fake, requests))
+    monkeypatch.setattr(
+        unieval, "of_checkpoint", lambda models, _source, requests: ask(fake, requests)
+    )
     return fake
 
 
-async def ask(lm: FakeLanguageModel, requests: Sequence[LikelihoodRequest]) -> list[LikelihoodReply]:
+async def ask(
+    lm: FakeLanguageModel, requests: Sequence[LikelihoodRequest]
+) -> list[LikelihoodReply]:
     return [await lm.likelihood(one) for one in requests]
 
 
 def test_unieval_by_hand(answers: Answers):
     # two sentences, one on a dog: consistency and fluency (.75 + .5)/2; the whole answer is on a dog: .75
-    example = Example(id="1", answer="The dog ran. It rained.", references=("x",), contexts=(Context(text="y"),))
+    example = Example(
+        id="1", answer="The dog ran. It rained.", references=("x",), contexts=(Context(text="y"),)
+    )
     found = score_sync("classic.unieval", example, {"checkpoint": "x"})
     values = {name.removeprefix("classic.unieval."): one.value for name, one in found.items()}
     assert values == pytest.approx(
-        {"coherence": 0.75, "consistency": 0.625, "fluency": 0.625, "relevance": 0.75, "overall": 0.6875}
+        {
+            "coherence": 0.75,
+            "consistency": 0.625,
+            "fluency": 0.625,
+            "relevance": 0.75,
+            "overall": 0.6875,
+        }
     )
     coherence = answers.requests[0].prompt.split(SEGMENT)
     assert coherence[1:] == ["summary: The dog ran. It rained.", "document: y"]
 
 
 def test_unieval_without_passages_has_its_other_scores(answers: Answers):
-    found = score_sync("classic.unieval", Example(id="1", answer="A dog.", references=("x",)), {"checkpoint": "x"})
+    found = score_sync(
+        "classic.unieval", Example(id="1", answer="A dog.", references=("x",)), {"checkpoint": "x"}
+    )
     assert {name.rpartition(".")[2]: one.status for name, one in found.items()} == {
         "coherence": "missing_input",
         "consistency": "missing_input",
@@ -139,7 +164,9 @@ def test_unieval_without_passages_has_its_other_scores(answers: Answers):
     }
 
 
-WORDS = re.findall(r"\S+", "a cat dog far paragraph : question Is this fluent ? the on mat sat ran . Yes No")
+WORDS = re.findall(
+    r"\S+", "a cat dog far paragraph : question Is this fluent ? the on mat sat ran . Yes No"
+)
 
 
 def tokenizer_in(folder: Path) -> int:
@@ -150,8 +177,12 @@ def tokenizer_in(folder: Path) -> int:
     names = ["<pad>", "</s>", "<unk>", *WORDS]
     raw = Tokenizer(models.WordLevel({name: i for i, name in enumerate(names)}, unk_token="<unk>"))
     raw.pre_tokenizer = pre_tokenizers.Whitespace()
-    raw.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
-    made = PreTrainedTokenizerFast(tokenizer_object=raw, pad_token="<pad>", eos_token="</s>", unk_token="<unk>")
+    raw.post_processor = processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", 1)]
+    )
+    made = PreTrainedTokenizerFast(
+        tokenizer_object=raw, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+    )
     made.save_pretrained(folder)
     return len(names)
 
@@ -164,7 +195,9 @@ def seq2seq_in(folder: Path, kind: str) -> Path:
     torch.manual_seed(3)
     ends = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
     config: Any = (
-        transformers.T5Config(vocab_size=size, d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, **ends)
+        transformers.T5Config(
+            vocab_size=size, d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, **ends
+        )
         if kind == "t5"
         else transformers.BartConfig(
             vocab_size=size,
@@ -193,7 +226,9 @@ def by_the_library(folder: Path, source: str, target: str) -> list[float]:
     model = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
     labels = tokenizer(target, return_tensors="pt").input_ids
     with torch.inference_mode():
-        logits = model(input_ids=tokenizer(source, return_tensors="pt").input_ids, labels=labels).logits[0]
+        logits = model(
+            input_ids=tokenizer(source, return_tensors="pt").input_ids, labels=labels
+        ).logits[0]
     logs = torch.log_softmax(logits, -1)
     return [float(logs[i, token]) for i, token in enumerate(labels[0])]
 
@@ -204,7 +239,10 @@ def test_bartscore_of_a_checkpoint_is_the_library_s(tmp_path: Path, kind: str):
     folder = seq2seq_in(tmp_path, kind)
     answer, reference = EXAMPLE.answer or "", EXAMPLE.references[0]
     found = scored("bartscore", checkpoint=str(folder))
-    there, back = by_the_library(folder, reference, answer), by_the_library(folder, answer, reference)
+    there, back = (
+        by_the_library(folder, reference, answer),
+        by_the_library(folder, answer, reference),
+    )
     assert len(there) == 5  # the end marker counts, as in BARTScore
     assert found.evidence["precision"] == pytest.approx(sum(there) / len(there), abs=1e-5)
     assert found.evidence["recall"] == pytest.approx(sum(back) / len(back), abs=1e-5)
@@ -226,9 +264,15 @@ def test_a_text_beyond_the_window_is_refused(tmp_path: Path):
 @with_torch
 def test_unieval_of_a_checkpoint_is_the_library_s(tmp_path: Path):
     folder = seq2seq_in(tmp_path, "t5")
-    found = scored("unieval.fluency", Example(id="1", answer="the cat sat ."), checkpoint=str(folder))
+    found = scored(
+        "unieval.fluency", Example(id="1", answer="the cat sat ."), checkpoint=str(folder)
+    )
     of_yes, of_no = (
-        math.exp(by_the_library(folder, "question: Is this a fluent paragraph? </s> paragraph: the cat sat .", word)[0])
+        math.exp(
+            by_the_library(
+                folder, "question: Is this a fluent paragraph? </s> paragraph: the cat sat .", word
+            )[0]
+        )
         for word in ("Yes", "No")
     )
     assert found.value == pytest.approx(of_yes / (of_yes + of_no), abs=1e-5)
@@ -247,17 +291,31 @@ def test_control_tokens_of_a_text_are_text(tmp_path: Path):
 def test_bleurt_of_a_checkpoint_is_the_library_s(tmp_path: Path):
     pytest.importorskip("sentence_transformers", reason="pip install 'longmark[transformers]'")
     import torch
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertConfig, BertTokenizerFast
+    from transformers import (
+        AutoModelForSequenceClassification,
+        AutoTokenizer,
+        BertConfig,
+        BertTokenizerFast,
+    )
 
     (tmp_path / "vocab.txt").write_text(
         "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *map(str.lower, WORDS)])
     )
-    BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"), model_max_length=64).save_pretrained(tmp_path)
+    BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"), model_max_length=64).save_pretrained(
+        tmp_path
+    )
     torch.manual_seed(4)
-    wide = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+    wide = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 48,
+    }
     config = BertConfig(vocab_size=len(WORDS) + 5, num_labels=1, max_position_embeddings=64, **wide)
     AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path)
-    tokenizer, model = (one.from_pretrained(tmp_path) for one in (AutoTokenizer, AutoModelForSequenceClassification))
+    tokenizer, model = (
+        one.from_pretrained(tmp_path) for one in (AutoTokenizer, AutoModelForSequenceClassification)
+    )
     read = tokenizer([EXAMPLE.references[0]], [EXAMPLE.answer], return_tensors="pt")
     with torch.inference_mode():
         expected = float(model.eval()(**read).logits[0, 0])

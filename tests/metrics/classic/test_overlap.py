@@ -40,7 +40,13 @@ def test_rouge_by_hand():
     one = scored("rouge_1", ANSWER, REFERENCE)
     assert one.value == pytest.approx(2 / 3)
     assert one.evidence == pytest.approx(
-        {"precision": 5 / 9, "recall": 5 / 6, "f1": 2 / 3, "answer_tokens": 9, "reference_tokens": 6}
+        {
+            "precision": 5 / 9,
+            "recall": 5 / 6,
+            "f1": 2 / 3,
+            "answer_tokens": 9,
+            "reference_tokens": 6,
+        }
     )
     assert scored("rouge_2", ANSWER, REFERENCE).value == pytest.approx(2 / 13)
     assert scored("rouge_l", ANSWER, REFERENCE).value == pytest.approx(8 / 15)
@@ -77,8 +83,12 @@ def test_the_bleu_of_climaqa_is_the_published_one():
     assert len(found) == 15
     for one in found:
         ours = bleu.characters(one["answer"], [one["reference"]]).value
-        assert ours == pytest.approx(one["bleu_char_recomputed"], abs=5.1e-5)  # given to four decimals
-        assert round(ours, 3) == pytest.approx(one["bleu"], abs=0.00101)  # one of the 15 is .364 and not .363
+        assert ours == pytest.approx(
+            one["bleu_char_recomputed"], abs=5.1e-5
+        )  # given to four decimals
+        assert round(ours, 3) == pytest.approx(
+            one["bleu"], abs=0.00101
+        )  # one of the 15 is .364 and not .363
 
 
 def test_length_as_the_text_stands():
@@ -103,7 +113,10 @@ def test_tokens_of_every_script(tokenizer: Tokenizer, expected: list[str]):
 def test_the_tokenizers_of_sacrebleu_are_theirs():
     text = "Hello, world! 你好，世界。 3.5%"
     for name in ("13a", "intl", "zh", "char"):
-        assert list(tokenizers._tokens(text, name)) == sacrebleu.BLEU(tokenize=name).tokenizer(text).split()
+        assert (
+            list(tokenizers._tokens(text, name))
+            == sacrebleu.BLEU(tokenize=name).tokenizer(text).split()
+        )
 
 
 @pytest.mark.parametrize(
@@ -120,12 +133,17 @@ def test_a_text_that_the_tokenizer_cannot_divide_has_no_score(metric: str, parts
         one = found[f"classic.{metric}{part}"]
         assert (one.value, one.status) == (None, "undefined")
         assert "tokenizer=unicode" in str(one.reason)
-    assert all(one.value is not None for one in score_sync(f"classic.{metric}", example, {"tokenizer": "zh"}).values())
+    assert all(
+        one.value is not None
+        for one in score_sync(f"classic.{metric}", example, {"tokenizer": "zh"}).values()
+    )
 
 
 def test_rouge_of_chinese_by_characters():
     # 今天的天气很好 (7) and 今天天气好 (5), all five in order: P 5/7, R 1, F1 = 10/12
-    assert scored("rouge_l", "今天的天气很好", "今天天气好", tokenizer="unicode").value == pytest.approx(10 / 12)
+    assert scored(
+        "rouge_l", "今天的天气很好", "今天天气好", tokenizer="unicode"
+    ).value == pytest.approx(10 / 12)
 
 
 @pytest.mark.parametrize("name", ["rouge_1", "rouge_2", "rouge_l", "bleu", "chrf"])
@@ -168,15 +186,23 @@ def test_the_longest_common_subsequence_is_that_of_the_definition(one: list[str]
     assert 0 <= rouge(longest_in_common, one, other).f1 <= 1
 
 
-TEXTS = st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat", ".", ","]), min_size=1, max_size=20)
+TEXTS = st.lists(
+    st.sampled_from(["the", "cat", "sat", "on", "a", "mat", ".", ","]), min_size=1, max_size=20
+)
 
 
 @settings(deadline=None)
-@given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3), st.sampled_from(["exp", "floor", "add-k", "none"]))
+@given(
+    TEXTS,
+    st.lists(TEXTS, min_size=1, max_size=3),
+    st.sampled_from(["exp", "floor", "add-k", "none"]),
+)
 def test_bleu_is_that_of_sacrebleu(answer: list[str], references: list[list[str]], smoothing: Any):
     ours, theirs = " ".join(answer), [" ".join(one) for one in references]
     expected = sacrebleu.sentence_bleu(ours, theirs, smooth_method=smoothing).score
-    assert 100 * bleu.bleu(ours, theirs, bleu.Params(smoothing=smoothing)).value == pytest.approx(min(100, expected))
+    assert 100 * bleu.bleu(ours, theirs, bleu.Params(smoothing=smoothing)).value == pytest.approx(
+        min(100, expected)
+    )
 
 
 def test_values_of_real_answers_are_those_of_sacrebleu():
@@ -198,10 +224,15 @@ def test_the_longer_text_is_right_as_often_as_is_known():
     path = REAL / "lfqa_e" / "zh_first600.json"
     if not path.exists():
         pytest.skip(f"the real pairs are not here: {path}")
-    right, pairs = {"human_vs_model": 0, "model_vs_model": 0}, json.loads(path.read_text(encoding="utf-8"))
+    right, pairs = (
+        {"human_vs_model": 0, "model_vs_model": 0},
+        json.loads(path.read_text(encoding="utf-8")),
+    )
 
     async def lengths() -> list[list[float]]:  # in one event loop: each loop takes milliseconds
-        return [[await characters(one[side]) for side in ("response_a", "response_b")] for one in pairs]
+        return [
+            [await characters(one[side]) for side in ("response_a", "response_b")] for one in pairs
+        ]
 
     for one, (a, b) in zip(pairs, asyncio.run(lengths()), strict=True):
         choice = "same" if a == b else "response_a" if a > b else "response_b"
@@ -217,7 +248,11 @@ async def characters(answer: str) -> float:
 
 UNREAD = {
     "a date that differs in its month": ("25 марта 1995", "25 мая 1995", 2 / 3),
-    "fell and rose": ("COVID-19は減少した", "COVID-19は増加した", 10 / 14),  # covid 19 は _ _ し た of 7
+    "fell and rose": (
+        "COVID-19は減少した",
+        "COVID-19は増加した",
+        10 / 14,
+    ),  # covid 19 は _ _ し た of 7
     "a name and two contrary words": ("SARS-CoV-2 μειώθηκε", "SARS-CoV-2 αυξήθηκε", 3 / 4),
     "no word in common": ("bà bán bò", "bé bẻ bí", 0),
     "umlauts": ("Größe über alles", "Grösse ueber alles", 2 / 3),  # ß is ss without case
@@ -226,13 +261,17 @@ UNREAD = {
 
 @pytest.mark.parametrize("case", UNREAD)
 @pytest.mark.parametrize("metric", ["rouge_1", "rouge_2", "rouge_l"])
-def test_rouge_does_not_score_what_is_left_of_words_that_its_tokenizer_loses_or_cuts(metric: str, case: str):
+def test_rouge_does_not_score_what_is_left_of_words_that_its_tokenizer_loses_or_cuts(
+    metric: str, case: str
+):
     answer, reference, by_words = UNREAD[case]
     one = scored(metric, answer, reference)
     assert (one.value, one.status) == (None, "undefined")
     assert "tokenizer=unicode" in str(one.reason)
     if metric == "rouge_1":
-        assert scored(metric, answer, reference, tokenizer="unicode").value == pytest.approx(by_words)
+        assert scored(metric, answer, reference, tokenizer="unicode").value == pytest.approx(
+            by_words
+        )
 
 
 @pytest.mark.parametrize("metric", ["bleu", "length"])

@@ -26,21 +26,34 @@ REPLIES = yaml.safe_load(Path(__file__).with_name("mcq_replies.yaml").read_text(
 @pytest.mark.parametrize("kind", REPLIES["replies"])
 def test_a_reply_names_the_option_that_a_reader_takes_it_for(kind):
     """204 replies as models write them, right, wrong and ambiguous, written before the parser."""
-    named = {reply: option_named(reply, REPLIES["options"][kind]) for reply, _ in REPLIES["replies"][kind]}
+    named = {
+        reply: option_named(reply, REPLIES["options"][kind])
+        for reply, _ in REPLIES["replies"][kind]
+    }
     assert named == dict(REPLIES["replies"][kind])
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        *("The wind is not the answer.", "b is incorrect.", "It cannot be the wind.", "incorrect answer: b", "Not a"),
+        *(
+            "The wind is not the answer.",
+            "b is incorrect.",
+            "It cannot be the wind.",
+            "incorrect answer: b",
+            "Not a",
+        ),
         *(
             "I am not sure whether it is the wind.",
             "The wrong answer is b",
             "a) is wrong",
             "Options a and b are wrong.",
         ),
-        *("The wind blows over the sea, but currents are driven by density.", "The answer is a bit unclear.", "25 °C"),
+        *(
+            "The wind blows over the sea, but currents are driven by density.",
+            "The answer is a bit unclear.",
+            "25 °C",
+        ),
         *(
             "Vitamin C",
             "Plan B.",
@@ -49,8 +62,17 @@ def test_a_reply_names_the_option_that_a_reader_takes_it_for(kind):
             "I would rule out a) and b), so c or d",
             "The moon, the wind",
         ),
-        *("The moon is right. Actually the wind is right.", "The answer is b\n\nWait, the answer is c", "Answer: e"),
-        *("Which option is correct? a) The moon b) The wind", "a) The moon\nAnswer: b", "A storm brings rain", ""),
+        *(
+            "The moon is right. Actually the wind is right.",
+            "The answer is b\n\nWait, the answer is c",
+            "Answer: e",
+        ),
+        *(
+            "Which option is correct? a) The moon b) The wind",
+            "a) The moon\nAnswer: b",
+            "A storm brings rain",
+            "",
+        ),
     ],
 )
 def test_a_reply_that_rejects_options_or_names_several_names_none(reply):
@@ -92,9 +114,12 @@ def test_exact_match_raw_and_folded():
         return score_sync("climaqa.exact_match", example, params)["climaqa.exact_match"].value
 
     assert [of("geopotential"), of("Geopotential."), of("")] == [1, 0, 0]
-    assert [of("Geopotential.", fold=True), of("so2", fold=True), of("“SO2” ", fold=True), of("geo", fold=True)] == [
-        *(1, 1, 1, 0)
-    ]
+    assert [
+        of("Geopotential.", fold=True),
+        of("so2", fold=True),
+        of("“SO2” ", fold=True),
+        of("geo", fold=True),
+    ] == [*(1, 1, 1, 0)]
 
 
 def test_the_phrase_around_the_first_blank():
@@ -102,9 +127,10 @@ def test_the_phrase_around_the_first_blank():
     assert phrase(statement, 4) == "two three four five <blank>, seven eight nine ten"
     assert phrase(statement, 5) == "one two three four five <blank>, seven eight nine ten <blank>"
     assert phrase("____ begins it", 1) == "<blank> begins"
-    assert [phrase(f"a {blank} b", 1) for blank in ("⟨mask⟩", "〈 Mask 〉", "__", "_____", "[MASK]", "{blank}")] == [
-        "a <blank> b"
-    ] * 6
+    assert [
+        phrase(f"a {blank} b", 1)
+        for blank in ("⟨mask⟩", "〈 Mask 〉", "__", "_____", "[MASK]", "{blank}")
+    ] == ["a <blank> b"] * 6
     assert phrase("no blank, but an __init__", 4) is None
     assert filled("a <blank>, b", " SO-2! ") == "a SO-2!, b"
     assert filled("a <blank>, b", "SO-2!", "as_published") == "a so2, b"
@@ -114,7 +140,11 @@ def test_the_phrase_around_the_first_blank():
 
 def test_phrase_similarity_is_twice_what_the_cosine_is_above_one_half():
     """Vectors (1, 0) and (.6, .8): cosine .6, so PS = 2 (.6 - .5) = .2."""
-    vectors = {"the wind rises": (1.0, 0.0), "the air rises": (0.6, 0.8), "the sea rises": (-1.0, 0.0)}
+    vectors = {
+        "the wind rises": (1.0, 0.0),
+        "the air rises": (0.6, 0.8),
+        "the sea rises": (-1.0, 0.0),
+    }
     vectors |= {"wind": (1.0, 0.0), "air": (0.0, 1.0)}
     embedder = FakeEmbedder(2)
     embedder._vector = vectors.__getitem__  # type: ignore[method-assign, assignment]
@@ -128,7 +158,9 @@ def test_phrase_similarity_is_twice_what_the_cosine_is_above_one_half():
     assert of("sea").value == -3
     assert of("sea", references=("wind", "air")).value == pytest.approx(2 * (-0.6 - 0.5))
     assert of("wind").value == 1
-    assert of("air", windows=True).evidence["windows"] == pytest.approx([0, *[0.6] * 10])  # window 0: the words alone
+    assert of("air", windows=True).evidence["windows"] == pytest.approx(
+        [0, *[0.6] * 10]
+    )  # window 0: the words alone
     assert of("air", question="no blank here").status == "undefined"
 
 
@@ -141,7 +173,9 @@ def test_factual_accuracy_is_the_smoothed_share_of_supports():
     example = Example(question="q", answer="It rains.", references=("It rains often.",))
 
     def of(judge, example=example, scoring="expected", **params):
-        found = score_sync("climaqa.factual_accuracy", example, params, judge=judge, judging=Judging(scoring))
+        found = score_sync(
+            "climaqa.factual_accuracy", example, params, judge=judge, judging=Judging(scoring)
+        )
         return found["climaqa.factual_accuracy"]
 
     judge = _replying(SUPP=math.log(0.8), REF=math.log(0.2), The=-9.0)

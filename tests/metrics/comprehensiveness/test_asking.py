@@ -12,7 +12,14 @@ from bench.asking import STORED, Line, generated_graphs, least, replay, result, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmark.metrics.comprehensiveness._asking import Asked, Asking, Inquiry, ask, dissimilar, pairs_of
+from longmark.metrics.comprehensiveness._asking import (
+    Asked,
+    Asking,
+    Inquiry,
+    ask,
+    dissimilar,
+    pairs_of,
+)
 from longmark.text.entailment import LABELS, Relation
 from longmark.text.graph import Pair, Statement, StatementGraph, coverage
 
@@ -22,7 +29,9 @@ APART, FOLDED = Asking(fold=False), Asking()
 def statements(*texts: str, question: str | None = None) -> list[Statement]:
     """`statements("a: x", "c: y")`: of the answer and of the context; the ids are numbered."""
     return [
-        Statement(f"{text[0]}{i}", "answer" if text[0] == "a" else "context", text[3:], (), question)
+        Statement(
+            f"{text[0]}{i}", "answer" if text[0] == "a" else "context", text[3:], (), question
+        )
         for i, text in enumerate(texts)
     ]
 
@@ -38,17 +47,24 @@ def asked(
 
     async def relate(batch: Sequence[Inquiry]) -> list[list[Relation]]:
         inquiries.extend(batch)
-        return [[Relation(labels.get((one.premise, text), "neutral")) for text in one.hypotheses] for one in batch]
+        return [
+            [Relation(labels.get((one.premise, text), "neutral")) for text in one.hypotheses]
+            for one in batch
+        ]
 
     return asyncio.run(ask(nodes, relate, plan, known)), inquiries
 
 
 def whole(nodes: Sequence[Statement], labels: Mapping[Pair, str]) -> StatementGraph:
     """The graph of every pair; a text entails itself."""
-    pairs = [(p, h) for p, h in product(nodes, nodes) if p is not h and not p.side == h.side == "answer"]
+    pairs = [
+        (p, h) for p, h in product(nodes, nodes) if p is not h and not p.side == h.side == "answer"
+    ]
     same = {text: " ".join(text.casefold().split()) for text in (node.text for node in nodes)}
     entails = {
-        (p.id, h.id) for p, h in pairs if same[p.text] == same[h.text] or labels.get((p.text, h.text)) == "entails"
+        (p.id, h.id)
+        for p, h in pairs
+        if same[p.text] == same[h.text] or labels.get((p.text, h.text)) == "entails"
     }
     return StatementGraph(tuple(nodes), frozenset(entails))
 
@@ -58,37 +74,57 @@ def test_a_hand_worked_inquiry_leaves_out_what_cannot_matter() -> None:
     nodes = statements("a: ax", "c: x", "c: y", "c: z")
     labels = {("ax", "x"): "entails", ("x", "ax"): "entails", ("x", "y"): "entails"}
     found, inquiries = asked(nodes, labels)
-    assert [(one.premise, one.hypotheses) for one in inquiries] == [
-        ("ax", ("x", "y", "z")),
-        ("x", ("y", "z")),  # not ax: the answer reaches x and nothing else, so an edge back joins no two of the context
-        ("y", ("ax", "x", "z")),  # an edge back to x or ax would make y and x one component
-    ]  # z is asked nothing: it is the only uncovered one, and what is covered cannot change by it
+    assert (
+        [(one.premise, one.hypotheses) for one in inquiries]
+        == [
+            ("ax", ("x", "y", "z")),
+            (
+                "x",
+                ("y", "z"),
+            ),  # not ax: the answer reaches x and nothing else, so an edge back joins no two of the context
+            ("y", ("ax", "x", "z")),  # an edge back to x or ax would make y and x one component
+        ]
+    )  # z is asked nothing: it is the only uncovered one, and what is covered cannot change by it
     assert result(coverage(found.graph)) == (2 / 3, ["c1", "c2"], [("c3", ["c3"])])
     assert (found.inquiries, found.batches, found.decisions, found.pairs) == (3, 3, 8, 12)
 
 
 def test_nothing_more_is_asked_once_all_is_covered() -> None:
-    found, inquiries = asked(statements("a: x", "a: y", "c: p", "c: q"), {("x", "p"): "entails", ("x", "q"): "entails"})
+    found, inquiries = asked(
+        statements("a: x", "a: y", "c: p", "c: q"), {("x", "p"): "entails", ("x", "q"): "entails"}
+    )
     assert [one.premise for one in inquiries] == ["x"]
     assert coverage(found.graph).score == 1.0
 
 
-@pytest.mark.parametrize(("texts", "count"), [((), 0), (("a: x",), 0), (("c: x",), 0), (("a: x", "c: x"), 0)])
+@pytest.mark.parametrize(
+    ("texts", "count"), [((), 0), (("a: x",), 0), (("c: x",), 0), (("a: x", "c: x"), 0)]
+)
 def test_where_nothing_can_be_learned_no_call_is_made(texts: tuple[str, ...], count: int) -> None:
     assert asked(statements(*texts), {})[0].inquiries == count
 
 
 def test_equal_texts_are_asked_once_and_are_equivalent() -> None:
-    nodes = statements("a: The sky is blue.", "c: the  sky is blue.", "c: Grass is green.", "c: Grass is green.")
+    nodes = statements(
+        "a: The sky is blue.", "c: the  sky is blue.", "c: Grass is green.", "c: Grass is green."
+    )
     found, inquiries = asked(nodes, {})
-    assert [(one.premise, one.hypotheses) for one in inquiries] == [("The sky is blue.", ("Grass is green.",))]
+    assert [(one.premise, one.hypotheses) for one in inquiries] == [
+        ("The sky is blue.", ("Grass is green.",))
+    ]
     assert result(coverage(found.graph)) == (1 / 2, ["c1"], [("c2", ["c2", "c3"])])
     assert asked(nodes, {}, APART)[0].inquiries == 4  # as the paper does: each by itself
 
 
 def test_answers_to_different_questions_are_not_compared() -> None:
-    nodes = [*statements("a: yes", "c: yes", question="Is it wet?"), *statements("c: yes", "c: no", question="Cold?")]
-    nodes = [Statement(f"{node.side[0]}{i}", node.side, node.text, (), node.question) for i, node in enumerate(nodes)]
+    nodes = [
+        *statements("a: yes", "c: yes", question="Is it wet?"),
+        *statements("c: yes", "c: no", question="Cold?"),
+    ]
+    nodes = [
+        Statement(f"{node.side[0]}{i}", node.side, node.text, (), node.question)
+        for i, node in enumerate(nodes)
+    ]
     found, inquiries = asked(nodes, {})
     assert {(one.question, one.premise, one.hypotheses) for one in inquiries} == {
         ("Cold?", "yes", ("no",)),
@@ -100,7 +136,12 @@ def test_answers_to_different_questions_are_not_compared() -> None:
 
 def test_what_is_known_is_not_asked() -> None:
     nodes = statements("a: 5 km", "c: 5000 m", "c: red", "c: green")
-    known = {("a0", "c1"): "entails", ("c1", "a0"): "entails", ("c2", "c3"): "contradicts", ("c3", "c2"): "contradicts"}
+    known = {
+        ("a0", "c1"): "entails",
+        ("c1", "a0"): "entails",
+        ("c2", "c3"): "contradicts",
+        ("c3", "c2"): "contradicts",
+    }
     found, inquiries = asked(nodes, {}, APART, known)
     assert [(one.premise, one.hypotheses) for one in inquiries] == [
         ("5 km", ("red", "green")),
@@ -137,11 +178,17 @@ TEXTS = ["p", "q", "r", "s", "t", "u", "P"]
 @st.composite
 def questions(draw: st.DrawFn) -> tuple[list[Statement], dict[Pair, str]]:
     """Statements with few texts, so that some are equal, and a judge of any whim: neither transitive nor consistent."""
-    texts = draw(st.lists(st.sampled_from([f"{side}: {text}" for side in "accc" for text in TEXTS]), max_size=9))
+    texts = draw(
+        st.lists(
+            st.sampled_from([f"{side}: {text}" for side in "accc" for text in TEXTS]), max_size=9
+        )
+    )
     pairs = st.sampled_from([(p, h) for p in TEXTS for h in TEXTS if p.lower() != h.lower()])
     labels = draw(st.dictionaries(pairs, st.sampled_from(["entails", *LABELS]), max_size=20))
     folded = {(p.lower(), h.lower()): label for (p, h), label in labels.items()}
-    return statements(*texts), {(p, h): folded.get((p.lower(), h.lower()), "neutral") for p, h in product(TEXTS, TEXTS)}
+    return statements(*texts), {
+        (p, h): folded.get((p.lower(), h.lower()), "neutral") for p, h in product(TEXTS, TEXTS)
+    }
 
 
 @settings(max_examples=150)
@@ -152,7 +199,9 @@ def test_a_judge_of_any_whim_gives_the_result_of_every_pair(
     nodes, labels = given_
     pairs = list(product(nodes, nodes))
     same = {node.id: node.text.lower() for node in nodes}
-    known: dict[Pair, Any] = {(p.id, h.id): labels[p.text, h.text] for p, h in pairs[::3] if same[p.id] != same[h.id]}
+    known: dict[Pair, Any] = {
+        (p.id, h.id): labels[p.text, h.text] for p, h in pairs[::3] if same[p.id] != same[h.id]
+    }
     found, _ = asked(nodes, labels, Asking(width=width, most=most), known if some_known else None)
     full = whole(nodes, labels)
     assert found.graph.entails <= full.entails
@@ -176,7 +225,9 @@ def test_no_fewer_pairs_are_asked_than_the_least_and_no_premise_twice(
 
 
 @pytest.mark.parametrize("count", [60, pytest.param(500, marks=pytest.mark.slow)])
-def test_generated_graphs_need_a_twentieth_of_the_papers_calls_and_keep_their_results(count: int) -> None:
+def test_generated_graphs_need_a_twentieth_of_the_papers_calls_and_keep_their_results(
+    count: int,
+) -> None:
     graphs = list(generated_graphs(count))
     line = Line()
     for graph in graphs:
@@ -187,7 +238,9 @@ def test_generated_graphs_need_a_twentieth_of_the_papers_calls_and_keep_their_re
     assert line.pairs <= 1.25 * sum(least(graph)[1] for graph in graphs)
 
 
-@pytest.mark.skipif(not STORED.exists(), reason="the shared data are not here: shared/data/wikicontradict")
+@pytest.mark.skipif(
+    not STORED.exists(), reason="the shared data are not here: shared/data/wikicontradict"
+)
 def test_the_stored_graphs_keep_their_results() -> None:
     graphs = stored_graphs()
     paper = sum(pairs_of(graph.nodes) for graph in graphs)
@@ -203,8 +256,12 @@ def test_the_stored_graphs_keep_their_results() -> None:
     assert one.pairs <= 1.07 * sum(least(graph)[1] for graph in graphs)
 
 
-@pytest.mark.skipif(not STORED.exists(), reason="the shared data are not here: shared/data/wikicontradict")
-def test_folding_equal_texts_changes_only_a_graph_whose_authors_left_two_equal_texts_apart() -> None:
+@pytest.mark.skipif(
+    not STORED.exists(), reason="the shared data are not here: shared/data/wikicontradict"
+)
+def test_folding_equal_texts_changes_only_a_graph_whose_authors_left_two_equal_texts_apart() -> (
+    None
+):
     changed = [
         graph
         for graph in stored_graphs()

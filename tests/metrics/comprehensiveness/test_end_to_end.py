@@ -33,7 +33,9 @@ def scored(*replies: str, example: Example = EXAMPLE, **params: Any) -> tuple[Sc
 
 
 def test_a_statement_in_both_lists_is_covered_and_counts_once() -> None:
-    found, chat = scored(lists([("It works.", [1]), ("it  works", [2])], [("It fails.", [2]), ("It works.", [2])]))
+    found, chat = scored(
+        lists([("It works.", [1]), ("it  works", [2])], [("It fails.", [2]), ("It works.", [2])])
+    )
     assert found.value == 0.5
     assert len(chat.requests) == 1
     by_text = {node["text"]: node for node in found.evidence["nodes"]}
@@ -61,9 +63,13 @@ def test_what_cannot_be_read_has_no_score_unless_the_option_says_zero(reply: str
 def test_a_refusal_and_an_empty_answer_cover_nothing_whatever_the_judge_lists() -> None:
     refusal = "Sorry, I don't have any information relevant to the given query."
     for answer in (refusal, ""):
-        found, _ = scored(lists([("x", [1])], [("y", [1])]), example=EXAMPLE.model_copy(update={"answer": answer}))
+        found, _ = scored(
+            lists([("x", [1])], [("y", [1])]), example=EXAMPLE.model_copy(update={"answer": answer})
+        )
         assert (found.value, "refusal" in found.evidence) == (0, bool(answer))
-    found, chat = scored("", example=EXAMPLE.model_copy(update={"answer": refusal}), refusal="undefined")
+    found, chat = scored(
+        "", example=EXAMPLE.model_copy(update={"answer": refusal}), refusal="undefined"
+    )
     assert (found.status, chat.requests) == ("undefined", [])
 
 

@@ -26,7 +26,12 @@ LISTS = {
     "A": ["The pump works in winter.", "The pump runs in winter.", "The pump is green."],
     "B": ["The pump stops below -10 degrees and rusts.", "Oil it yearly!"],
 }
-REVISED = {"The pump stops below -10 degrees and rusts.": ["The pump stops below -10 degrees.", "The pump rusts."]}
+REVISED = {
+    "The pump stops below -10 degrees and rusts.": [
+        "The pump stops below -10 degrees.",
+        "The pump rusts.",
+    ]
+}
 ENTAILED = {
     ("The pump works down to -20 degrees.", "The pump works in winter."),
     ("The pump works in winter.", "The pump runs in winter."),
@@ -55,15 +60,21 @@ def reply(request: ChatRequest) -> str:
     asked = request.messages[1].content
     if "<premise " in asked:
         premise = inside(asked, "premise")
-        return json.dumps({n: relation(premise, one) for n, one in numbered(asked, "statements").items()})
+        return json.dumps(
+            {n: relation(premise, one) for n, one in numbered(asked, "statements").items()}
+        )
     if "<statements " in asked and "<text " in asked:
         revised: list[dict[str, Any]] = []
         for n, one in numbered(asked, "statements").items():
             kind = "instruction" if one.endswith("!") else "fact"
-            revised += [{"from": int(n), "text": text, "type": kind} for text in REVISED.get(one, [one])]
+            revised += [
+                {"from": int(n), "text": text, "type": kind} for text in REVISED.get(one, [one])
+            ]
         return json.dumps({"revised": revised})
     if "<statements " in asked:
-        return json.dumps({n: 2 if "green" in one else 4 for n, one in numbered(asked, "statements").items()})
+        return json.dumps(
+            {n: 2 if "green" in one else 4 for n, one in numbered(asked, "statements").items()}
+        )
     if "<answer " in asked:
         return json.dumps({"claims": LISTS[inside(asked, "answer")]})
     if "<question " in asked:
@@ -71,7 +82,9 @@ def reply(request: ChatRequest) -> str:
     return json.dumps({"facts": LISTS[inside(asked, "context")]})
 
 
-def scored(example: Example = EXAMPLE, judge: Any = reply, **params: Any) -> tuple[Scored, FakeChat]:
+def scored(
+    example: Example = EXAMPLE, judge: Any = reply, **params: Any
+) -> tuple[Scored, FakeChat]:
     chat = FakeChat(judge, name="judge")
     return score_sync(NAME, example, params, judge=chat)[NAME], chat
 
@@ -86,7 +99,10 @@ def test_a_hand_worked_answer_covers_one_of_three_components() -> None:
     assert [[texts[name] for name in one] for one in evidence["covered"]] == [
         ["The pump runs in winter.", "The pump works in winter."]
     ]
-    assert [texts[name] for name in evidence["basis"]] == ["The pump stops below -10 degrees.", "The pump rusts."]
+    assert [texts[name] for name in evidence["basis"]] == [
+        "The pump stops below -10 degrees.",
+        "The pump rusts.",
+    ]
     assert [one["text"] for one in evidence["irrelevant"]] == ["The pump is green."]
     assert {node["id"]: node["sources"] for node in evidence["nodes"]}["c1"] == ["manual"]
 
@@ -97,7 +113,11 @@ def test_every_way_to_ask_gives_the_same_score() -> None:
     assert needed.value == every.value
     assert needed.evidence["basis"] == every.evidence["basis"]
     assert needed.evidence["calls"]["pairs"] < every.evidence["calls"]["pairs"]
-    assert every.evidence["calls"]["pairs"] == every.evidence["calls"]["pairs_of_the_paper"] == 2 * 1 * 4 + 4 * 3
+    assert (
+        every.evidence["calls"]["pairs"]
+        == every.evidence["calls"]["pairs_of_the_paper"]
+        == 2 * 1 * 4 + 4 * 3
+    )
     assert every.evidence["contradictions"] == [["a1", "c3"]]
     assert len(fewer.requests) <= len(more.requests)
 
@@ -140,29 +160,43 @@ def test_without_a_relevant_statement_there_is_no_score_unless_the_option_says_z
 
 def test_carried_claims_are_not_listed_again() -> None:
     carried = EXAMPLE.model_copy(
-        update={"claims": (EXAMPLE.answer,), "context_claims": (("The pump works in winter.",), ("The pump rusts.",))}
+        update={
+            "claims": (EXAMPLE.answer,),
+            "context_claims": (("The pump works in winter.",), ("The pump rusts.",)),
+        }
     )
     found, chat = scored(carried)
     assert found.value == 0.5
-    assert all("<premise " in r.messages[1].content or "<question " in r.messages[1].content for r in chat.requests)
+    assert all(
+        "<premise " in r.messages[1].content or "<question " in r.messages[1].content
+        for r in chat.requests
+    )
 
 
 def test_a_threshold_of_1_keeps_every_statement_and_asks_for_no_relevance() -> None:
-    claims = {"claims": (EXAMPLE.answer,), "context_claims": (("The pump works in winter.",), ("The pump is green.",))}
+    claims = {
+        "claims": (EXAMPLE.answer,),
+        "context_claims": (("The pump works in winter.",), ("The pump is green.",)),
+    }
     example = EXAMPLE.model_copy(update=claims)
     found, chat = scored(example, relevance=1)
     assert found.value == 0.5
     assert all("<premise " in request.messages[1].content for request in chat.requests)
     alone = score_sync(NAME, example, {"relevance": 1}, checker="overlap")[NAME]
     assert alone.status == "ok"
-    assert METRIC.calls(example, METRIC.params(relevance=1), 1) == METRIC.calls(example, METRIC.params(), 1) - 2
+    assert (
+        METRIC.calls(example, METRIC.params(relevance=1), 1)
+        == METRIC.calls(example, METRIC.params(), 1) - 2
+    )
 
 
 def test_an_exported_graph_can_be_carried_again() -> None:
     networkx = pytest.importorskip("networkx")
     found, _ = scored(relations="all")
     exported = networkx.node_link_data(networkx_graph(found.evidence), edges="edges")
-    again = score_sync(NAME, EXAMPLE.model_copy(update={"graph": json.loads(json.dumps(exported))}))[NAME]
+    again = score_sync(
+        NAME, EXAMPLE.model_copy(update={"graph": json.loads(json.dumps(exported))})
+    )[NAME]
     for key in ("edges", "contradictions", "basis"):
         assert again.evidence[key] == found.evidence[key]
     assert again.value == found.value
@@ -175,10 +209,16 @@ def test_a_carried_graph_takes_no_judge(form: str) -> None:
         {"id": "y", "side": "context", "text": "y"},
         {"id": "z", "side": "context", "text": "z"},
     ]
-    edges: list[Any] = [["x", "y"]] if form == "evidence" else [{"source": "x", "target": "y", "entails": True}]
-    found = score_sync(NAME, EXAMPLE.model_copy(update={"graph": {"nodes": nodes, "edges": edges}}))[NAME]
+    edges: list[Any] = (
+        [["x", "y"]] if form == "evidence" else [{"source": "x", "target": "y", "entails": True}]
+    )
+    found = score_sync(
+        NAME, EXAMPLE.model_copy(update={"graph": {"nodes": nodes, "edges": edges}})
+    )[NAME]
     assert found.value == 0.5
-    broken = score_sync(NAME, EXAMPLE.model_copy(update={"graph": {"nodes": "none", "edges": edges}}))[NAME]
+    broken = score_sync(
+        NAME, EXAMPLE.model_copy(update={"graph": {"nodes": "none", "edges": edges}})
+    )[NAME]
     assert broken.status == "missing_input"
     assert "nodes: expected a list" in str(broken.reason)
 
@@ -189,7 +229,11 @@ def carried(**graph: Any) -> Any:
 
 def test_a_carried_graph_may_number_its_nodes_and_name_its_edges_links() -> None:
     nodes = [{"id": 0, "side": "answer", "text": "x"}, {"id": 1, "side": "context", "text": "y"}]
-    for edges in ({"edges": [[0, 1]]}, {"links": [[0, 1]]}, {"links": [{"source": 0, "target": 1}]}):
+    for edges in (
+        {"edges": [[0, 1]]},
+        {"links": [[0, 1]]},
+        {"links": [{"source": 0, "target": 1}]},
+    ):
         found = carried(nodes=nodes, **edges)
         assert (found.value, found.evidence["edges"]) == (1.0, [["0", "1"]])
     beside = carried(nodes=nodes, edges=[{"source": 0, "target": 1}], contradictions=[[0, 1]])
@@ -201,12 +245,20 @@ def test_a_carried_graph_may_number_its_nodes_and_name_its_edges_links() -> None
     [
         ("y", "nodes: 2: expected an object with id, side and text"),
         ({"side": "context", "text": "y"}, "nodes: 2: id: expected a text or a whole number"),
-        ({"id": True, "side": "context", "text": "y"}, "nodes: 2: id: expected a text or a whole number"),
-        ({"id": "y", "side": "atom", "text": "y"}, "nodes: 'y': side: expected answer or context, found 'atom'"),
+        (
+            {"id": True, "side": "context", "text": "y"},
+            "nodes: 2: id: expected a text or a whole number",
+        ),
+        (
+            {"id": "y", "side": "atom", "text": "y"},
+            "nodes: 'y': side: expected answer or context, found 'atom'",
+        ),
         ({"id": "y", "side": "context"}, "nodes: 'y': text: expected a text"),
     ],
 )
-def test_a_statement_of_a_carried_graph_that_cannot_be_read_is_named(node: Any, reason: str) -> None:
+def test_a_statement_of_a_carried_graph_that_cannot_be_read_is_named(
+    node: Any, reason: str
+) -> None:
     found = carried(nodes=[{"id": "x", "side": "answer", "text": "x"}, node], edges=[])
     assert found.status == "missing_input"
     assert reason in str(found.reason)
@@ -220,7 +272,9 @@ def test_a_carried_graph_without_statements_of_the_passages_says_so() -> None:
 
 def test_the_authors_way_needs_probabilities() -> None:
     found, _ = scored(
-        judge=lambda request: "N" if "<statement " in request.messages[1].content else reply(request),
+        judge=lambda request: (
+            "N" if "<statement " in request.messages[1].content else reply(request)
+        ),
         relations="strongest",
     )
     assert found.status == "unsupported"

@@ -41,18 +41,26 @@ def reply(request: ChatRequest) -> str:
     asked = request.messages[1].content
     if "<first " in asked:
         others = re.findall(r"^(\d+)\. (.*)$", inside(asked, "others"), re.MULTILINE)
-        return json.dumps({n: LABELS.get((inside(asked, "first"), other), "neutral") for n, other in others})
+        return json.dumps(
+            {n: LABELS.get((inside(asked, "first"), other), "neutral") for n, other in others}
+        )
     if "<questions " in asked:
         questions = re.findall(r"^(\d+)\. (.*)$", inside(asked, "questions"), re.MULTILINE)
         if "<text " in asked:
             of = ANSWERS[inside(asked, "text").removeprefix(f"{EXAMPLE.question}\n")]
-            return json.dumps({n: [{"answer": a, "confidence": c} for a, c in of[q]] for n, q in questions})
+            return json.dumps(
+                {n: [{"answer": a, "confidence": c} for a, c in of[q]] for n, q in questions}
+            )
         grades = {HOW_FAR: 5, WHO: 4}
-        return json.dumps({"questions": [{"question": q, "relevance": grades.get(q, 1)} for _, q in questions]})
+        return json.dumps(
+            {"questions": [{"question": q, "relevance": grades.get(q, 1)} for _, q in questions]}
+        )
     return json.dumps({"questions": [HOW_FAR, WHO, "What colour is it?"]})
 
 
-def scored(example: Example = EXAMPLE, judge: Any = reply, **params: Any) -> tuple[Scored, FakeChat]:
+def scored(
+    example: Example = EXAMPLE, judge: Any = reply, **params: Any
+) -> tuple[Scored, FakeChat]:
     chat = FakeChat(judge, name="judge")
     return score_sync(NAME, example, params, judge=chat)[NAME], chat
 
@@ -75,7 +83,11 @@ def test_a_hand_worked_answer_covers_one_of_three() -> None:
 
 def test_a_short_answer_is_read_with_its_question() -> None:
     _, chat = scored()
-    read = [inside(r.messages[1].content, "text") for r in chat.requests if "<text " in r.messages[1].content]
+    read = [
+        inside(r.messages[1].content, "text")
+        for r in chat.requests
+        if "<text " in r.messages[1].content
+    ]
     assert set(read) == {f"{EXAMPLE.question}\n{EXAMPLE.answer}", "A", "B"}
 
 
@@ -85,7 +97,9 @@ def test_the_judge_compares_quantities_if_it_is_told_to() -> None:
 
 def test_the_judge_decides_on_a_unit_that_has_several_meanings() -> None:
     """Five tons are 4.5 to 5.1 tonnes: code cannot know, and the judge says that they are the same."""
-    example = Example(id="1", question="How heavy?", answer="5 tons.", contexts=(Context(text="A"),))
+    example = Example(
+        id="1", question="How heavy?", answer="5 tons.", contexts=(Context(text="A"),)
+    )
     answers = {"5 tons.": "5 tons", "A": "5 tonnes"}
 
     def judge(request: ChatRequest) -> str:
@@ -117,7 +131,11 @@ def test_an_answer_that_quotes_a_key_of_the_reply_changes_no_grade() -> None:
 
     def judge(request: ChatRequest) -> str:
         text = reply(request)
-        return text.replace('"Ann"', json.dumps(hostile)) if "<text " in request.messages[1].content else text
+        return (
+            text.replace('"Ann"', json.dumps(hostile))
+            if "<text " in request.messages[1].content
+            else text
+        )
 
     found, _ = scored(judge=judge)
     assert any(node["text"] == hostile for node in found.evidence["nodes"])
@@ -129,7 +147,10 @@ def test_a_comparison_with_a_label_of_another_task_is_unparsable() -> None:
 
     found, chat = scored(judge=judge)
     assert (found.value, found.status) == (None, "unparsable")
-    assert "'entails' is not one of equivalent, implies, implied" in chat.requests[-1].messages[-1].content
+    assert (
+        "'entails' is not one of equivalent, implies, implied"
+        in chat.requests[-1].messages[-1].content
+    )
 
 
 def test_lists_that_are_no_lists_are_unparsable() -> None:
@@ -140,8 +161,16 @@ def test_lists_that_are_no_lists_are_unparsable() -> None:
 def test_without_a_relevant_question_there_is_no_score() -> None:
     found, chat = scored(relevance=5, judge=lambda request: reply(request).replace("5", "1"))
     assert found.status == "undefined"
-    assert not any("<text " in r.messages[1].content and "<questions " in r.messages[1].content for r in chat.requests)
-    assert scored(relevance=5, judge=lambda request: reply(request).replace("5", "1"), empty="zero")[0].value == 0.0
+    assert not any(
+        "<text " in r.messages[1].content and "<questions " in r.messages[1].content
+        for r in chat.requests
+    )
+    assert (
+        scored(relevance=5, judge=lambda request: reply(request).replace("5", "1"), empty="zero")[
+            0
+        ].value
+        == 0.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,8 +208,12 @@ def test_quantities_are_compared_by_code(one: str, other: str, expected: str | N
     assert compare(one, other) == compare(other, one) == expected
 
 
-UNITS = st.sampled_from(["", " %", " °C", " °F", " K", " km", " miles", " days", " months", " years", " hours", " dB"])
-NUMBERS = st.one_of(st.integers(-2000, 2000).map(str), st.floats(-1e6, 1e6).map(lambda x: f"{x:.3f}"))
+UNITS = st.sampled_from(
+    ["", " %", " °C", " °F", " K", " km", " miles", " days", " months", " years", " hours", " dB"]
+)
+NUMBERS = st.one_of(
+    st.integers(-2000, 2000).map(str), st.floats(-1e6, 1e6).map(lambda x: f"{x:.3f}")
+)
 
 
 @settings(max_examples=300, deadline=None)

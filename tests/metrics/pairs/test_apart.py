@@ -17,12 +17,22 @@ from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
 from longmark.records.pair import Pair
 from longmark.testing import FakeChat, Scored, score_sync
 
-PAIR = Pair(id="p", question="Why?", references=("Oysters multiplied. Food is short.",), a="many oysters", b="cold")
+PAIR = Pair(
+    id="p",
+    question="Why?",
+    references=("Oysters multiplied. Food is short.",),
+    a="many oysters",
+    b="cold",
+)
 POINTS = json.dumps({"points": ["There are more oysters.", "Food is short."]})
 
 
 def scored(name: str, pair: Pair, judge: Any, **options: Any) -> Scored:
-    judges = judge if isinstance(judge, list) else [judge if isinstance(judge, FakeChat) else FakeChat(judge)]
+    judges = (
+        judge
+        if isinstance(judge, list)
+        else [judge if isinstance(judge, FakeChat) else FakeChat(judge)]
+    )
     return score_sync(name, pair, options.pop("params", {}), judge=judges, **options)[name]
 
 
@@ -43,7 +53,13 @@ def looking(shares: dict[tuple[str, str], dict[str, float]]) -> FakeChat:
         asked = request.messages[-1].content
         if "List the key points" in asked:
             return ChatReply(POINTS)
-        return token(next(found for (a, p), found in shares.items() if f"\n{a}\n" in asked and f"\n{p}\n" in asked))
+        return token(
+            next(
+                found
+                for (a, p), found in shares.items()
+                if f"\n{a}\n" in asked and f"\n{p}\n" in asked
+            )
+        )
 
     return FakeChat(reply, logprobs={"A": 0.0})
 
@@ -68,13 +84,15 @@ def test_key_points_by_hand() -> None:
     assert scored("pairs.keypoints", swapped(PAIR), looking(HAND)).value == -1
     assert scored("pairs.keypoints", PAIR, looking(HAND), params={"band": 0.38}).value == 0
     # without partial credit: .7 against .25; with all of it: 1.0 against .7
-    assert scored("pairs.keypoints", PAIR, looking(HAND), params={"partial": 1}).evidence["choices"][0][
-        "sums"
-    ] == pytest.approx({"a": 1.0, "b": 0.7})
+    assert scored("pairs.keypoints", PAIR, looking(HAND), params={"partial": 1}).evidence[
+        "choices"
+    ][0]["sums"] == pytest.approx({"a": 1.0, "b": 0.7})
 
 
 def test_printed_labels_count_where_there_are_no_log_probabilities() -> None:
-    judge = FakeChat(lambda request: POINTS if "List the key" in request.messages[-1].content else "B")
+    judge = FakeChat(
+        lambda request: POINTS if "List the key" in request.messages[-1].content else "B"
+    )
     found = scored("pairs.keypoints", PAIR, judge)
     (shown,) = found.evidence["choices"]
     assert (found.value, shown["sums"], shown["read"]) == (0, {"a": 1.0, "b": 1.0}, ["printed"])
@@ -91,14 +109,21 @@ def test_an_empty_answer_has_no_point_and_carried_points_are_not_asked_for() -> 
 
 @pytest.mark.parametrize(
     ("points", "status"),
-    [([], "undefined"), ([str(i) for i in range(MOST_POINTS + 1)], "unparsable"), ([7], "unparsable")],
+    [
+        ([], "undefined"),
+        ([str(i) for i in range(MOST_POINTS + 1)], "unparsable"),
+        ([7], "unparsable"),
+    ],
 )
 def test_lists_without_or_with_too_many_points(points: list[Any], status: str) -> None:
     assert scored("pairs.keypoints", PAIR, json.dumps({"points": points})).status == status
 
 
 def test_key_points_need_a_reference() -> None:
-    assert scored("pairs.keypoints", PAIR.model_copy(update={"references": ()}), "x").status == "missing_input"
+    assert (
+        scored("pairs.keypoints", PAIR.model_copy(update={"references": ()}), "x").status
+        == "missing_input"
+    )
 
 
 def test_the_chair_reads_the_reviews_and_its_ratings_are_compared() -> None:
@@ -146,10 +171,16 @@ def test_replies_of_trained_judges(judge: str, reply: str, value: float) -> None
 
 def test_tigerscore_adds_the_reductions_of_each_answer() -> None:
     """a loses 2 + 1.5 = 3.5, b nothing: b is better."""
-    replies = {"\nmany oysters\n": "Score reduction 1: 2.0 … Score reduction 2: 1.5", "\ncold\n": "There are 0 errors."}
+    replies = {
+        "\nmany oysters\n": "Score reduction 1: 2.0 … Score reduction 2: 1.5",
+        "\ncold\n": "There are 0 errors.",
+    }
     found = scored("pairs.trained", PAIR, replies, params={"judge": "tigerscore"})
     assert (found.value, found.evidence["choices"][0]["ratings"]) == (-1, {"a": -3.5, "b": 0})
-    assert scored("pairs.trained", PAIR, "All is well.", params={"judge": "tigerscore"}).status == "unparsable"
+    assert (
+        scored("pairs.trained", PAIR, "All is well.", params={"judge": "tigerscore"}).status
+        == "unparsable"
+    )
 
 
 def test_verdicts_that_differ_and_answers_with_marks_are_not_read() -> None:
@@ -172,14 +203,19 @@ def test_formats_of_a_file_of_ones_own(tmp_path: Path) -> None:
     assert scored("pairs.trained", PAIR, {"many": "5", "cold": "3"}, params=own).value == 1
     assert scored("pairs.trained", PAIR, "many", params=own).status == "unparsable"
     file.write_text(
-        file.read_text().replace("sees: answer", "sees: pair, choices: {A: a, B: b}").replace("(\\d)", "(\\w)")
+        file.read_text()
+        .replace("sees: answer", "sees: pair, choices: {A: a, B: b}")
+        .replace("(\\d)", "(\\w)")
     )
-    assert scored("pairs.trained", PAIR, "C", params=own).status == "unparsable"  # a verdict, but not one of the file
+    assert (
+        scored("pairs.trained", PAIR, "C", params=own).status == "unparsable"
+    )  # a verdict, but not one of the file
     with pytest.raises(UserError, match="nope"):
         TrainedParams(judge="nope")
     for wrong, said in (("'(\\d'", "regular expression"), ("'\\d'", "one group")):
         file.write_text(
-            f"mine: {{sees: answer, input: x, without: x, reading: {wrong}, source: me}}\n", encoding="utf-8"
+            f"mine: {{sees: answer, input: x, without: x, reading: {wrong}, source: me}}\n",
+            encoding="utf-8",
         )
         with pytest.raises(UserError, match=said):
             TrainedParams(judge="mine", formats=str(file))
@@ -189,4 +225,9 @@ def test_the_package_has_no_other_format_than_these() -> None:
     from longmark.metrics.pairs import trained
 
     text = Path(trained.__file__).with_suffix(".yaml").read_text(encoding="utf-8")
-    assert re.findall(r"^(\w+):", text, re.MULTILINE) == ["autoj", "critiquellm", "prometheus", "tigerscore"]
+    assert re.findall(r"^(\w+):", text, re.MULTILINE) == [
+        "autoj",
+        "critiquellm",
+        "prometheus",
+        "tigerscore",
+    ]

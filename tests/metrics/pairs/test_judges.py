@@ -17,8 +17,21 @@ from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
 from longmark.records.pair import Choice, Pair
 from longmark.testing import FakeChat, Scored, score_sync
 
-PAIR = Pair(id="p", question="Why is the sky blue?", references=("Air scatters blue light.",), a="long one", b="short")
-SEE_BOTH = ("pairs.direct", "pairs.cot", "pairs.geval", "pairs.icl", "pairs.chateval", "pairs.trained")
+PAIR = Pair(
+    id="p",
+    question="Why is the sky blue?",
+    references=("Air scatters blue light.",),
+    a="long one",
+    b="short",
+)
+SEE_BOTH = (
+    "pairs.direct",
+    "pairs.cot",
+    "pairs.geval",
+    "pairs.icl",
+    "pairs.chateval",
+    "pairs.trained",
+)
 
 
 @pytest.fixture
@@ -45,7 +58,11 @@ def inside(request: ChatRequest, name: str) -> str:
 
 def in_form(request: ChatRequest, letter: str) -> str:
     place = {"A": "Response 1", "B": "Response 2", "tie": "Tie"}[letter]
-    return f"So, the final decision is {place}." if "[BEGIN DATA]" in request.messages[-1].content else letter
+    return (
+        f"So, the final decision is {place}."
+        if "[BEGIN DATA]" in request.messages[-1].content
+        else letter
+    )
 
 
 def longer(request: ChatRequest) -> str:
@@ -55,7 +72,11 @@ def longer(request: ChatRequest) -> str:
 
 
 def scored(name: str, pair: Pair, judge: Any, **options: Any) -> Scored:
-    judges = judge if isinstance(judge, list) else [judge if isinstance(judge, FakeChat) else FakeChat(judge)]
+    judges = (
+        judge
+        if isinstance(judge, list)
+        else [judge if isinstance(judge, FakeChat) else FakeChat(judge)]
+    )
     return score_sync(name, pair, options.pop("params", {}), judge=judges, **options)[name]
 
 
@@ -64,7 +85,9 @@ def choices(found: Scored) -> list[str]:
 
 
 @pytest.mark.parametrize("name", SEE_BOTH)
-def test_a_judge_without_a_preference_for_a_place_decides_alike_in_both_orders(name: str, params: Any) -> None:
+def test_a_judge_without_a_preference_for_a_place_decides_alike_in_both_orders(
+    name: str, params: Any
+) -> None:
     """Swapping the answers swaps the verdict, also where only one order is shown."""
     for orders in ("both", "given", "balanced"):
         own = params(name, orders=orders)
@@ -80,9 +103,13 @@ def test_a_judge_without_a_preference_for_a_place_decides_alike_in_both_orders(n
 def test_a_judge_that_always_says_a_flips(name: str, params: Any) -> None:
     found = scored(name, PAIR, lambda request: in_form(request, "A"), params=params(name))
     assert (found.value, found.evidence["flipped"], choices(found)) == (0, True, ["a", "b"])
-    stands = scored(name, PAIR, lambda request: in_form(request, "A"), params=params(name, on_flip="first"))
+    stands = scored(
+        name, PAIR, lambda request: in_form(request, "A"), params=params(name, on_flip="first")
+    )
     assert (stands.value, stands.evidence["flipped"]) == (1, True)
-    given = scored(name, PAIR, lambda request: in_form(request, "A"), params=params(name, orders="given"))
+    given = scored(
+        name, PAIR, lambda request: in_form(request, "A"), params=params(name, orders="given")
+    )
     assert given.value == 1
     assert "flipped" not in given.evidence
 
@@ -96,7 +123,9 @@ def test_equal_answers_tie_without_a_call(name: str, params: Any) -> None:
 
 def test_equal_answers_are_judged_if_that_is_wanted() -> None:
     judge = FakeChat("B")
-    found = scored("pairs.direct", PAIR.model_copy(update={"b": PAIR.a}), judge, params={"equal": "ask"})
+    found = scored(
+        "pairs.direct", PAIR.model_copy(update={"b": PAIR.a}), judge, params={"equal": "ask"}
+    )
     assert (found.value, found.evidence["flipped"]) == (0, True)
 
 
@@ -156,14 +185,20 @@ def test_votes_and_judges_have_a_plurality_and_a_draw_is_a_tie() -> None:
     assert {request.temperature for request in judge.requests} == {1.0}
     three = [FakeChat(reply, name=reply) for reply in ("A", "tie", "B")]
     assert scored("pairs.direct", PAIR, three, params={"orders": "given"}).value == 0
-    two_of_three = [FakeChat(longer, name="1"), FakeChat(longer, name="2"), FakeChat("tie", name="3")]
+    two_of_three = [
+        FakeChat(longer, name="1"),
+        FakeChat(longer, name="2"),
+        FakeChat("tie", name="3"),
+    ]
     found = scored("pairs.direct", PAIR, two_of_three)
     assert (found.value, found.evidence["verdicts"]) == (1, {"1": "a", "2": "a", "3": "tie"})
 
 
 def test_criteria_of_a_file_are_asked_and_signed(tmp_path: Path) -> None:
     file = tmp_path / "panel.yaml"
-    file.write_text("criteria:\n- {name: brevity, text: It costs $5 and is short.}\n", encoding="utf-8")
+    file.write_text(
+        "criteria:\n- {name: brevity, text: It costs $5 and is short.}\n", encoding="utf-8"
+    )
     judge = FakeChat("A")
     scored("pairs.geval", PAIR, judge, params={"panel": str(file), "votes": 1, "orders": "given"})
     assert "brevity: It costs $5 and is short." in judge.requests[0].messages[-1].content
@@ -188,11 +223,16 @@ def test_examples_are_of_other_questions(params: Any, tmp_path: Path) -> None:
     shown = inside(judge.requests[0], "examples")
     assert "its own" not in shown
     assert "firs …" in shown
-    assert shown.endswith("Choice: B" if shown.index("firs …") < shown.index("seco …") else "Choice: A")
+    assert shown.endswith(
+        "Choice: B" if shown.index("firs …") < shown.index("seco …") else "Choice: A"
+    )
     with pytest.raises(UserError, match=r"pairs\.icl@examples=FILE"):
         scored("pairs.icl", PAIR, judge)
     file = tmp_path / "own.jsonl"
-    file.write_text(json.dumps({"question": PAIR.question, "a": "x", "b": "y", "label": "a"}) + "\n", encoding="utf-8")
+    file.write_text(
+        json.dumps({"question": PAIR.question, "a": "x", "b": "y", "label": "a"}) + "\n",
+        encoding="utf-8",
+    )
     found = scored("pairs.icl", PAIR, judge, params={"examples": str(file)})
     assert found.status == "missing_input"
     file.write_text(json.dumps({"question": "Other?", "a": "x", "b": "y"}) + "\n", encoding="utf-8")
@@ -220,14 +260,22 @@ def test_a_choice_that_a_referee_adds_when_asked_again_stands_below_the_argument
     judge = FakeChat(["Both are short, but a is right.", "A", "two\nA", "three\nB"])
     found = scored("pairs.chateval", PAIR, judge, params={"orders": "given"})
     assert found.value == 1
-    assert judge.requests[1].messages[-1].content.endswith("Reply now with one of A, B, tie, and with nothing else.")
+    assert (
+        judge.requests[1]
+        .messages[-1]
+        .content.endswith("Reply now with one of A, B, tie, and with nothing else.")
+    )
     assert inside(judge.requests[2], "discussion") == "Critic: Both are short, but a is right.\nA"
 
 
 def test_roles_take_the_judges_in_turn_or_name_one(tmp_path: Path) -> None:
     both = [FakeChat("A", name="one"), FakeChat("A", name="two")]
     found = scored("pairs.chateval", PAIR, both, params={"orders": "given"})
-    assert [turn["judge"] for turn in found.evidence["choices"][0]["turns"]] == ["one", "two", "one"]
+    assert [turn["judge"] for turn in found.evidence["choices"][0]["turns"]] == [
+        "one",
+        "two",
+        "one",
+    ]
     file = tmp_path / "panel.yaml"
     file.write_text("roles:\n- {name: Nurse, text: You care., judge: three}\n", encoding="utf-8")
     with pytest.raises(UserError, match="Nurse: the run has no judge three, only one, two"):
@@ -237,7 +285,10 @@ def test_roles_take_the_judges_in_turn_or_name_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["pairs.direct", "pairs.cot", "pairs.trained"])
 def test_a_reply_that_is_no_choice_is_asked_for_once_more(name: str) -> None:
     again = FakeChat(
-        ["I like A better, I think.", "So, the final decision is Tie" if name == "pairs.trained" else "tie"]
+        [
+            "I like A better, I think.",
+            "So, the final decision is Tie" if name == "pairs.trained" else "tie",
+        ]
     )
     assert scored(name, PAIR, again, params={"orders": "given"}).value == 0
     never = scored(name, PAIR, "I cannot say A or B", params={"orders": "given"})

@@ -28,7 +28,10 @@ C: Final = "contradicts"
 
 def scores(example: Example, **options: Any) -> dict[str, Scored]:
     """Part of the name -> score."""
-    return {name.removeprefix("ragchecker."): one for name, one in score_sync("ragchecker", example, **options).items()}
+    return {
+        name.removeprefix("ragchecker."): one
+        for name, one in score_sync("ragchecker", example, **options).items()
+    }
 
 
 def scores_alone(example: Example, part: str, **options: Any) -> Scored:
@@ -45,13 +48,21 @@ def test_the_authors_examples_to_the_digit_without_a_judge():
     for example, theirs in zip(Reading(CHECKED).singles(), published["results"], strict=True):
         assert values(example) == theirs["metrics"]
     first = published["results"][0]["metrics"]
-    assert [round(first[name], 4) for name in ("precision", "recall", "f1")] == [0.7273, 0.5, 0.5926]
+    assert [round(first[name], 4) for name in ("precision", "recall", "f1")] == [
+        0.7273,
+        0.5,
+        0.5926,
+    ]
     means = {group: list(some) for group, some in published["metrics"].items()}
-    assert sorted(name for some in means.values() for name in some) == sorted(SPECS)  # overall, retriever, generator
+    assert sorted(name for some in means.values() for name in some) == sorted(
+        SPECS
+    )  # overall, retriever, generator
     both = [values(example) for example in Reading(CHECKED).singles()]
     for group in published["metrics"].values():
         for name, mean in group.items():
-            assert round(100 * math.fsum(one[name] or 0.0 for one in both) / 2, 1) == pytest.approx(mean, abs=0.051)
+            assert round(100 * math.fsum(one[name] or 0.0 for one in both) / 2, 1) == pytest.approx(
+                mean, abs=0.051
+            )
 
 
 # Four claims and three passages. a: right, in 1 and 3. b: wrong, in 1. c: wrong, only in 3. d: right, nowhere. The
@@ -90,9 +101,17 @@ def test_a_case_worked_by_hand():
 
 def test_the_evidence_names_the_claims_that_count():
     found = scores(BY_HAND)
-    assert found["precision"].evidence["claims"][1] == {"claim": "b", "reference": C, "passages": [1]}
-    assert [one["claim"] for one in found["noise_sensitivity_in_irrelevant"].evidence["claims"]] == ["c"]
-    assert [one["claim"] for one in found["faithfulness"].evidence["claims"]] == ["d"]  # the unsupported one
+    assert found["precision"].evidence["claims"][1] == {
+        "claim": "b",
+        "reference": C,
+        "passages": [1],
+    }
+    assert [
+        one["claim"] for one in found["noise_sensitivity_in_irrelevant"].evidence["claims"]
+    ] == ["c"]
+    assert [one["claim"] for one in found["faithfulness"].evidence["claims"]] == [
+        "d"
+    ]  # the unsupported one
     assert [one["claim"] for one in found["claim_recall"].evidence["reference_claims"]] == ["t"]
     assert found["context_precision"].evidence["relevant_passages"] == [1, 2]
     assert found["f1"].evidence == {"checker": "carried by the example"}
@@ -120,9 +139,16 @@ def test_every_claim_is_right_noise_or_made_up_and_the_order_of_passages_is_irre
     assert set(found) == set(SPECS)
     value = {name: score for name, score in found.items() if not isinstance(score, NoScore)}
     assert all(0 <= score <= 1 for score in value.values())
-    parts = ("precision", "noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant", "hallucination")
+    parts = (
+        "precision",
+        "noise_sensitivity_in_relevant",
+        "noise_sensitivity_in_irrelevant",
+        "hallucination",
+    )
     assert math.fsum(value[name] for name in parts) == pytest.approx(1)
-    assert math.fsum(value[name] for name in ("faithfulness", "hallucination", "self_knowledge")) == pytest.approx(1)
+    assert math.fsum(
+        value[name] for name in ("faithfulness", "hallucination", "self_knowledge")
+    ) == pytest.approx(1)
     assert min(value["precision"], value["recall"]) <= value["f1"] + 1e-9
     assert value["f1"] <= max(value["precision"], value["recall"]) + 1e-9
     assert one.supported is not None
@@ -134,7 +160,9 @@ def test_every_claim_is_right_noise_or_made_up_and_the_order_of_passages_is_irre
         [row[::-1] for row in one.retrieved],
         one.passages,
     )
-    assert {n: s for n, s in ragchecker_scores(turned).items() if not isinstance(s, NoScore)} == value
+    assert {
+        n: s for n, s in ragchecker_scores(turned).items() if not isinstance(s, NoScore)
+    } == value
     if all(label == E for label in one.right or ()):  # nothing is wrong
         assert value["hallucination"] == value["noise_sensitivity_in_relevant"] == 0
 
@@ -150,14 +178,20 @@ def judge_of(lists: dict[str, list[str]]) -> FakeChat:
         if "List the claims" in shown:
             return json.dumps({"claims": lists[shown.split(">\n")[1].split("\n</")[0]]})
         premise = shown.split("</premise")[0]
-        numbered = [line.split(". ", 1) for line in shown.split("<statements ")[1].splitlines()[1:] if ". " in line[:5]]
+        numbered = [
+            line.split(". ", 1)
+            for line in shown.split("<statements ")[1].splitlines()[1:]
+            if ". " in line[:5]
+        ]
         return json.dumps({number: E if text in premise else N for number, text in numbered})
 
     return FakeChat(reply)
 
 
 LISTS = {"ab cd": ["ab", "cd"], "ab ef": ["ab", "ef"], "zz": ["zz"]}
-ASKED = Example(answer="ab cd", references=("ab ef",), contexts=(Context(text="ab x"), Context(text="cd ef")))
+ASKED = Example(
+    answer="ab cd", references=("ab ef",), contexts=(Context(text="ab x"), Context(text="cd ef"))
+)
 
 
 def test_a_judge_lists_the_claims_and_labels_them_in_one_call_for_each_premise():
@@ -202,7 +236,11 @@ def test_what_is_missing_is_unscored_with_a_reason():
         "The example has no reference answer."
     }
     dry = scores(Example(answer="ab cd", references=ASKED.references), judge=judge)
-    assert [name for name, one in dry.items() if one.value is not None] == ["precision", "recall", "f1"]
+    assert [name for name, one in dry.items() if one.value is not None] == [
+        "precision",
+        "recall",
+        "f1",
+    ]
     assert dry["claim_recall"].status == "missing_input"
     empty = scores(ASKED.model_copy(update={"answer": ""}), judge=judge)
     assert [empty["recall"].value, empty["f1"].value] == [0, 0]
@@ -210,7 +248,10 @@ def test_what_is_missing_is_unscored_with_a_reason():
     claimless = scores(ASKED.model_copy(update={"answer": "Hello!", "claims": ()}), judge=judge)
     assert (claimless["f1"].value, claimless["precision"].status) == (0, "undefined")
     assert empty["claim_recall"].value == 1
-    assert (empty["precision"].status, empty["faithfulness"].reason) == ("undefined", "The answer contains no claim.")
+    assert (empty["precision"].status, empty["faithfulness"].reason) == (
+        "undefined",
+        "The answer contains no claim.",
+    )
     silent = scores(ASKED.model_copy(update={"references": ("Hello",)}), judge=judge)
     assert silent["context_precision"].reason == "The reference contains no claim."
     assert silent["precision"].value == 0
@@ -239,12 +280,16 @@ def test_without_a_judge_the_reason_says_what_to_add():
 def test_five_hundred_claims_of_ten_languages_with_a_quoted_delimiter():
     words = ("river", "río", "Fluß", "река", "河", "川", "강", "نهر", "נהר", "</statements")
     claims = tuple(f"{words[n % 10]} {n}." for n in range(500))
-    example = ASKED.model_copy(update={"claims": claims, "reference_claims": ("ab",), "answer": " ".join(claims)})
+    example = ASKED.model_copy(
+        update={"claims": claims, "reference_claims": ("ab",), "answer": " ".join(claims)}
+    )
     judge = judge_of(LISTS)
     found = values(example, judge=judge)
     assert found["precision"] == 0
     assert found["hallucination"] == 1
-    assert len(judge.requests) == 2 * 21 + 20 + 1  # 501 statements for each passage, 500 for the reference, 1
+    assert (
+        len(judge.requests) == 2 * 21 + 20 + 1
+    )  # 501 statements for each passage, 500 for the reference, 1
 
 
 class _Table:
@@ -293,7 +338,9 @@ def test_one_claim_without_a_verdict_leaves_the_shares_over_it_unscored_and_the_
     class Short(_Table):
         async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
             if long := next((text for text in hypotheses if len(text) > 1), None):
-                raise TooLong(f"the claim {long[:8]!r} has 9 tokens, and the checker reads at most 1")
+                raise TooLong(
+                    f"the claim {long[:8]!r} has 9 tokens, and the checker reads at most 1"
+                )
             return await super().classify(premise, hypotheses)
 
     example = Example(
@@ -307,7 +354,9 @@ def test_one_claim_without_a_verdict_leaves_the_shares_over_it_unscored_and_the_
     for part in ("precision", "faithfulness", "hallucination", "f1"):
         assert (found[part].status, found[part].value) == ("too_long", None)
         assert "the claim 'a longer' has 9 tokens" in there(found[part].reason)
-    assert found["recall"].value == 0  # the answer entails r with the probability .25: no claim of the answer is needed
+    assert (
+        found["recall"].value == 0
+    )  # the answer entails r with the probability .25: no claim of the answer is needed
     assert (
         scores_alone(example, "claim_recall", checker=Short()).value == 1
     )  # selected alone it needs no claim of the answer

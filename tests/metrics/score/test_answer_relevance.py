@@ -37,13 +37,17 @@ class Known(FakeEmbedder):
         return EmbedReply(tuple(known.get(text, (2.0, 0.0)) for text in texts))
 
 
-def judge(*questions: str, named: dict[str, list[str]] = NAMED, plain: Sequence[str] | None = None) -> FakeChat:
+def judge(
+    *questions: str, named: dict[str, list[str]] = NAMED, plain: Sequence[str] | None = None
+) -> FakeChat:
     def answer(request: ChatRequest) -> str:
         asked = request.messages[1].content
         if "words and phrases" in asked:
             pairs = [{"phrase": one, "kind": kind} for kind, its in named.items() for one in its]
             return json.dumps({"phrases": pairs})
-        return json.dumps({"questions": plain if plain is not None and "[HAZARD]" not in asked else questions})
+        return json.dumps(
+            {"questions": plain if plain is not None and "[HAZARD]" not in asked else questions}
+        )
 
     return FakeChat(answer)
 
@@ -55,7 +59,9 @@ def scored(
     domain: Domain | None = None,
     **params: Any,
 ) -> dict[str, Scored]:
-    found = score_sync(NAME, example, params, judge=model, embedder=embedder or Known(), domain=domain)
+    found = score_sync(
+        NAME, example, params, judge=model, embedder=embedder or Known(), domain=domain
+    )
     return {name.removeprefix(f"{NAME}."): one for name, one in found.items()}
 
 
@@ -72,11 +78,19 @@ def test_by_hand():
     evidence = found["masked"].evidence
     assert [one["question"] for one in evidence["questions"]] == ["q3", "q4", "q0"]
     assert [one["cosine"] for one in evidence["questions"]] == pytest.approx([0.6, 0.8, 0.0])
-    assert evidence["masked_answer"] == "[HAZARD] break lines of the [INFRASTRUCTURE]. Clear the trees."
+    assert (
+        evidence["masked_answer"]
+        == "[HAZARD] break lines of the [INFRASTRUCTURE]. Clear the trees."
+    )
     assert evidence["masked_phrases"] == NAMED
     assert evidence["masked_phrases_not_found"] == 1
     assert evidence["masked_by_model"] == 1
-    assert evidence["masked_by_code"] == {"hazard": 0, "profession": 0, "concern": 0, "infrastructure": 1}
+    assert evidence["masked_by_code"] == {
+        "hazard": 0,
+        "profession": 0,
+        "concern": 0,
+        "infrastructure": 1,
+    }
     assert "masked_answer" not in found["plain"].evidence
     # the original question is embedded unmasked, with the generated ones in one batch
     assert embedder.requests[0] == ("How do ice storms harm the grid?", "q3", "q4", "q0")
@@ -95,12 +109,16 @@ def test_questions_are_made_from_the_masked_answer_and_without_the_question():
 
 def test_the_paper_s_masking_is_the_answer_as_the_judge_rewrites_it():
     """Section 3.3, appendix E.3: nothing is checked or replaced by code, and no profile is needed."""
-    rewritten = "[HAZARD] break lines of the [INFRASTRUCTURE]. Cut the trees of the electrical grid."
+    rewritten = (
+        "[HAZARD] break lines of the [INFRASTRUCTURE]. Cut the trees of the electrical grid."
+    )
 
     def answer(request: ChatRequest) -> str:
         if "rewritten answer" in request.messages[1].content:
             return rewritten
-        return json.dumps({"questions": ["q3"] if "[HAZARD]" in request.messages[1].content else ["q0"]})
+        return json.dumps(
+            {"questions": ["q3"] if "[HAZARD]" in request.messages[1].content else ["q0"]}
+        )
 
     for profile in (PROFILE, None):
         model = FakeChat(answer)
@@ -141,7 +159,9 @@ def test_without_a_profile_the_plain_score_is_left(profile: dict[str, Any] | Non
 
 def test_a_slot_that_is_there_without_a_text_is_named():
     profile = {"hazard": "", "profession": 5, "concern": ["é"], "location": "Richland, SC"}
-    masked = scored(judge("q3"), example=EXAMPLE.model_copy(update={"profile": profile}), questions=1)["masked"]
+    masked = scored(
+        judge("q3"), example=EXAMPLE.model_copy(update={"profile": profile}), questions=1
+    )["masked"]
     assert (masked.status, masked.reason) == (
         "missing_input",
         "The profile's values of the masked slots are empty or not text: "
@@ -187,7 +207,11 @@ def test_thirty_thousand_words():
     assert found["plain"].value == found["masked"].value == pytest.approx(0.6)
     # 6 bytes a word: 2,000 words fill a piece of 12,000; 666 words a piece that is looked through for phrases.
     # Nothing was hidden, so the calls for questions are the same ones
-    assert len(found["plain"].evidence["questions"]) == len(found["masked"].evidence["questions"]) == 15
+    assert (
+        len(found["plain"].evidence["questions"])
+        == len(found["masked"].evidence["questions"])
+        == 15
+    )
     assert len(model.requests) == 46 + 15
     assert METRIC.calls(example, Params(), 1) == 46 + 2 * (15 + 1)
 
@@ -201,7 +225,8 @@ def test_a_number_of_questions_that_makes_no_sense(questions: int):
 @pytest.mark.embedded
 @pytest.mark.slow
 @pytest.mark.skipif(
-    not (catalogue.is_installed("embedder") and catalogue.is_installed("judge")), reason="longmark models install"
+    not (catalogue.is_installed("embedder") and catalogue.is_installed("judge")),
+    reason="longmark models install",
 )
 def test_the_whole_way_on_the_embedded_models():
     found = scored("embedded", "embedded", questions=2)

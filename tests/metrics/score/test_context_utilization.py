@@ -37,7 +37,9 @@ def scored(
     cache: Path | None = None,
     **params: Any,
 ) -> dict[str, Scored]:
-    example = Example(id="1", question="Which tree fell?", answer=answer, contexts=(Context(text="Many trees."),))
+    example = Example(
+        id="1", question="Which tree fell?", answer=answer, contexts=(Context(text="Many trees."),)
+    )
     judge = FakeChat(json.dumps({"facts": FACTS if found is None else found}), name=f"{found}")
     options: ScoreOptions = {"judge": judge, "lm": lm}
     if cache:
@@ -62,7 +64,9 @@ def test_worked_by_hand() -> None:
     assert relative.value == pytest.approx(0.01259, abs=1e-5)
     shown = absolute.evidence
     assert shown["confidence"] == pytest.approx(0.40657, abs=1e-5)
-    assert [claim["delta"] for claim in shown["claims"]] == pytest.approx([0.10538, -0.09002, 0.0], abs=1e-5)
+    assert [claim["delta"] for claim in shown["claims"]] == pytest.approx(
+        [0.10538, -0.09002, 0.0], abs=1e-5
+    )
     assert (shown["most_needed"], shown["most_distracting"]) == (FACTS[0], FACTS[1])
     assert [claim["passages"] for claim in shown["claims"]] == [[1], [1], [1]]
     # the fake's entropies are twice the distance of the log-probability from 0
@@ -73,7 +77,9 @@ def test_worked_by_hand() -> None:
     assert {request.text for request in lm.requests} == {"It fell down."}
     assert whole.prompt.endswith("- The ash fell.\n- The birch stood.\n- The cedar burnt.\n")
     assert "Which tree fell?" in whole.prompt
-    assert [request.prompt for request in less] == [whole.prompt.replace(f"- {fact}\n", "") for fact in reversed(FACTS)]
+    assert [request.prompt for request in less] == [
+        whole.prompt.replace(f"- {fact}\n", "") for fact in reversed(FACTS)
+    ]
     assert all(request.chat for request in lm.requests)
 
 
@@ -99,7 +105,11 @@ def test_one_fact_leaves_the_question() -> None:
 
 @pytest.mark.parametrize(
     ("facts", "answer", "said"),
-    [([], "It fell.", "No facts"), (FACTS, "", "answer is empty"), (FACTS, " \n", "answer is empty")],
+    [
+        ([], "It fell.", "No facts"),
+        (FACTS, "", "answer is empty"),
+        (FACTS, " \n", "answer is empty"),
+    ],
 )
 def test_no_value_where_there_is_nothing_to_leave_out_or_to_say(
     tmp_path: Path, facts: list[str], answer: str, said: str
@@ -116,11 +126,16 @@ def test_limits_and_parameters() -> None:
     assert re.search(r"3 facts; at most 2 .*max_claims", reason)
     plain = FakeLanguageModel(by_set)
     scored(plain, chat=False)
-    assert all(not r.chat and r.prompt.endswith("\nAnswer:") and r.text[0] == " " for r in plain.requests)
+    assert all(
+        not r.chat and r.prompt.endswith("\nAnswer:") and r.text[0] == " " for r in plain.requests
+    )
     with_passages = FakeLanguageModel(by_set, name="passages")
     shown = scored(with_passages, documents=True)["absolute"].evidence
     assert with_passages.requests[-1].prompt.endswith("- Many trees.\n")
-    assert shown["given_the_passages"] == {"confidence": pytest.approx(math.exp(-1)), "entropy": None}
+    assert shown["given_the_passages"] == {
+        "confidence": pytest.approx(math.exp(-1)),
+        "entropy": None,
+    }
     with pytest.raises(ValueError, match="at least 1"):
         metrics.load(NAME).params(max_claims=0)
 
@@ -148,7 +163,9 @@ def test_a_proxy_that_cannot() -> None:
             return LikelihoodReply((-1.0,) * count, ("x",) * count)
 
     assert "tokenized the answer differently" in unscored(scored(Restless(name="restless")))[1]
-    never = scored(FakeLanguageModel(lambda _p, _w: -1000.0, name="never"))  # exp(-1000) is 0 in floating point
+    never = scored(
+        FakeLanguageModel(lambda _p, _w: -1000.0, name="never")
+    )  # exp(-1000) is 0 in floating point
     assert never["absolute"].value == 0
     assert never["relative"].status == "undefined"
 
@@ -164,15 +181,19 @@ def test_the_equation() -> None:
 
 @settings(max_examples=30)
 @given(words=st.permutations(sorted(WEIGHT)), count=st.integers(1, 5))
-def test_a_permutation_of_the_facts_permutes_the_deltas_and_leaves_the_values(words: list[str], count: int) -> None:
+def test_a_permutation_of_the_facts_permutes_the_deltas_and_leaves_the_values(
+    words: list[str], count: int
+) -> None:
     some = words[:count]
     found, other = (
-        scored(FakeLanguageModel(by_set), [f"The {word} stood." for word in words]) for words in (some, sorted(some))
+        scored(FakeLanguageModel(by_set), [f"The {word} stood." for word in words])
+        for words in (some, sorted(some))
     )
     for part in ("absolute", "relative"):
         assert found[part].value == pytest.approx(other[part].value)
     deltas, others = (
-        {claim["claim"]: claim["delta"] for claim in one["absolute"].evidence["claims"]} for one in (found, other)
+        {claim["claim"]: claim["delta"] for claim in one["absolute"].evidence["claims"]}
+        for one in (found, other)
     )
     assert deltas == pytest.approx(others)
 
@@ -181,7 +202,11 @@ def test_a_permutation_of_the_facts_permutes_the_deltas_and_leaves_the_values(wo
 @pytest.mark.slow
 @pytest.mark.skipif(not catalogue.is_installed("small"), reason="longmark models install small")
 def test_on_the_small_model_the_fact_that_holds_the_answer_is_needed_most() -> None:
-    facts = ["Ants live in colonies.", "The levee at Kestrel Point was raised to 4.7 metres.", "Rain is water."]
+    facts = [
+        "Ants live in colonies.",
+        "The levee at Kestrel Point was raised to 4.7 metres.",
+        "Rain is water.",
+    ]
     found = scored(
         "embedded:small",
         facts,

@@ -18,10 +18,16 @@ NAMES = ("hazard", "location", "timeline", "intensity")
 KNOWN = {"hazard": ["ice storm", "hail"], "location": [], "timeline": ["2009"], "intensity": []}
 
 
-def labelled(judge: FakeChat, passages: str = "", temperature: float = 0, sample: int = 0) -> dict[str, ClaimLabel]:
+def labelled(
+    judge: FakeChat, passages: str = "", temperature: float = 0, sample: int = 0
+) -> dict[str, ClaimLabel]:
     return call(
         lambda models: label_claim(
-            models, Juror(models.judges[0], Sampling(temperature, sample)), "Hail fell.", KNOWN, passages
+            models,
+            Juror(models.judges[0], Sampling(temperature, sample)),
+            "Hail fell.",
+            KNOWN,
+            passages,
         ),
         judge=judge,
     )
@@ -36,7 +42,10 @@ def read(reply: Any, second: bool = False) -> dict[str, ClaimLabel]:
 
 def test_details_are_asked_of_the_whole_list():
     judge = FakeChat(json.dumps({**KNOWN, "hazard": ["ice storm", "hail", "ice storm"]}))
-    found = call(lambda models: list_details(models, ["An ice storm came in 2009.", "Hail fell."]), judge=judge)
+    found = call(
+        lambda models: list_details(models, ["An ice storm came in 2009.", "Hail fell."]),
+        judge=judge,
+    )
     assert found == KNOWN
     (request,) = judge.requests
     asked = request.messages[1].content
@@ -72,7 +81,14 @@ def test_a_judge_sees_the_claim_the_details_and_the_passages():
 
 
 def test_labels_in_the_forms_that_judges_write():
-    found = read({"hazard": {"reason": "r", "label": "YES "}, "location": "no", "timeline": {"label": "N/A"}, "x": 1})
+    found = read(
+        {
+            "hazard": {"reason": "r", "label": "YES "},
+            "location": "no",
+            "timeline": {"label": "N/A"},
+            "x": 1,
+        }
+    )
     assert found == {
         "hazard": ClaimLabel("yes", "r"),
         "location": ClaimLabel("no", ""),
@@ -105,13 +121,19 @@ def test_what_is_no_label(reply: Any):
         read(reply)
 
 
-@pytest.mark.parametrize("spelt", ["n/a", "N/A", "na", "NA", "n.a.", "Not applicable", " not applicable "])
+@pytest.mark.parametrize(
+    "spelt", ["n/a", "N/A", "na", "NA", "n.a.", "Not applicable", " not applicable "]
+)
 def test_na_is_known_in_its_spellings(spelt: str):
-    assert read({"hazard": spelt, "location": {"label": spelt, "reason": "r"}})["hazard"] == ClaimLabel("n/a", "")
+    assert read({"hazard": spelt, "location": {"label": spelt, "reason": "r"}})[
+        "hazard"
+    ] == ClaimLabel("n/a", "")
 
 
 def test_a_reason_that_is_no_text_does_not_cost_the_label():
-    assert read({"hazard": {"label": "yes", "reason": None}, "location": {"label": "no", "reason": 3}}) == {
+    assert read(
+        {"hazard": {"label": "yes", "reason": None}, "location": {"label": "no", "reason": 3}}
+    ) == {
         "hazard": ClaimLabel("yes", ""),
         "location": ClaimLabel("no", ""),
         "timeline": ClaimLabel(None, ""),
@@ -120,7 +142,12 @@ def test_a_reason_that_is_no_text_does_not_cost_the_label():
 
 
 def test_in_a_second_reply_what_is_no_label_is_left_out_with_what_was_said():
-    reply = {"hazard": {"label": "maybe", "reason": "r"}, "location": ["yes"], "timeline": True, "intensity": "No"}
+    reply = {
+        "hazard": {"label": "maybe", "reason": "r"},
+        "location": ["yes"],
+        "timeline": True,
+        "intensity": "No",
+    }
     assert read(reply, second=True) == {
         "hazard": ClaimLabel(None, "r", "maybe"),
         "location": ClaimLabel(None, "", '["yes"]'),
@@ -138,9 +165,20 @@ CLAIM = "Ice storms broke 30,000 poles in Cook County, IL, in early 2009."
 @pytest.mark.parametrize(
     "words",
     [
-        *("ice storm", "ICE  STORMS", "30,000 poles", "“Cook County, IL”", "Cook County; Ohio", "hail and ice storms"),
+        *(
+            "ice storm",
+            "ICE  STORMS",
+            "30,000 poles",
+            "“Cook County, IL”",
+            "Cook County; Ohio",
+            "hail and ice storms",
+        ),
         *("2009.", "in early 2009 … 2010"),
-        *("poles in Cook County", "storms broke poles", "storm broke 30,000 poles in IL"),  # up to three words between
+        *(
+            "poles in Cook County",
+            "storms broke poles",
+            "storm broke 30,000 poles in IL",
+        ),  # up to three words between
     ],
 )
 def test_words_that_stand_in_the_claim(words: str):
@@ -150,8 +188,25 @@ def test_words_that_stand_in_the_claim(words: str):
 @pytest.mark.parametrize(
     "words",
     [
-        *("", " ", ",;", "none", "ice storm warning", "3", "000 poles x", "Kentucky", "storming", "s", "es"),
-        *("poles broke", "ice poles in 2009", "storms in 2009", "early 2010 poles"),  # order, span, another number
+        *(
+            "",
+            " ",
+            ",;",
+            "none",
+            "ice storm warning",
+            "3",
+            "000 poles x",
+            "Kentucky",
+            "storming",
+            "s",
+            "es",
+        ),
+        *(
+            "poles broke",
+            "ice poles in 2009",
+            "storms in 2009",
+            "early 2010 poles",
+        ),  # order, span, another number
     ],
 )
 def test_words_that_do_not(words: str):
@@ -183,7 +238,9 @@ def test_words_of_a_language_without_spaces():
         ("yes", "2009", None, "yes"),
     ],
 )
-def test_the_label_that_the_words_allow(label: Any, in_claim: str | None, in_context: str | None, then: str | None):
+def test_the_label_that_the_words_allow(
+    label: Any, in_claim: str | None, in_context: str | None, then: str | None
+):
     mark = ClaimLabel(label, "r", None, in_claim, in_context)
     found = checked(mark, CLAIM, "[1] In 2010 an ice storm came.")
     assert (found.label, found.original) == (then, None if then == label else label)
@@ -191,7 +248,9 @@ def test_the_label_that_the_words_allow(label: Any, in_claim: str | None, in_con
 
 
 def test_the_words_are_the_reason():
-    found = read({"hazard": {"in_claim": " hail", "in_context": "", "label": "no"}, "location": "n/a"})["hazard"]
+    found = read(
+        {"hazard": {"in_claim": " hail", "in_context": "", "label": "no"}, "location": "n/a"}
+    )["hazard"]
     assert found == ClaimLabel("no", "claim: hail · passages: –", None, " hail", "")
 
 
@@ -217,7 +276,11 @@ def test_an_odd_label_is_asked_for_once_more_and_then_left_out():
 
 def test_the_second_reply_decides():
     second, calls = asked(ODD, json.dumps({"hazard": "no", "location": "n/a"}))
-    assert (calls, second["hazard"], second["location"]) == (2, ClaimLabel("no", ""), ClaimLabel("n/a", ""))
+    assert (calls, second["hazard"], second["location"]) == (
+        2,
+        ClaimLabel("no", ""),
+        ClaimLabel("n/a", ""),
+    )
 
 
 @pytest.mark.parametrize("second", ['{"hazard": "unclear"}', "I cannot say."])

@@ -39,7 +39,9 @@ def hide(text: str, profile: Mapping[str, Any]) -> tuple[str, dict[str, int]]:
 
 
 def named(**phrases: list[str]) -> str:
-    return json.dumps({"phrases": [{"phrase": one, "kind": kind} for kind, its in phrases.items() for one in its]})
+    return json.dumps(
+        {"phrases": [{"phrase": one, "kind": kind} for kind, its in phrases.items() for one in its]}
+    )
 
 
 def test_what_code_hides():
@@ -59,7 +61,13 @@ def test_what_code_hides():
 
 def test_a_profile_may_have_gaps_and_other_things():
     text = "An ice storm."
-    for profile in ({}, {"hazard": None}, {"hazard": ["ice storm"]}, {"hazard": " "}, {"location": "Richland, SC"}):
+    for profile in (
+        {},
+        {"hazard": None},
+        {"hazard": ["ice storm"]},
+        {"hazard": " "},
+        {"location": "Richland, SC"},
+    ):
         assert hide(text, profile) == (text, dict.fromkeys(load().masked, 0))
 
 
@@ -69,7 +77,13 @@ def test_a_language_without_spaces():
     assert counts["hazard"] == 1
 
 
-@given(st.lists(st.sampled_from(["ice storm", "Ice-storms", "grid manager", "the", "lines,", "\n", "[HAZARD]"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["ice storm", "Ice-storms", "grid manager", "the", "lines,", "\n", "[HAZARD]"]
+        )
+    )
+)
 def test_nothing_is_left_to_hide(words: list[str]):
     once, _ = hide(" ".join(words), PROFILE)
     again, counts = hide(once, PROFILE)
@@ -78,7 +92,12 @@ def test_nothing_is_left_to_hide(words: list[str]):
     assert "ice" not in once.lower()
 
 
-@given(st.lists(st.sampled_from(["infrastructure", "HAZARD", "a", "concern.", "the grid", "[CONCERN]"]), max_size=9))
+@given(
+    st.lists(
+        st.sampled_from(["infrastructure", "HAZARD", "a", "concern.", "the grid", "[CONCERN]"]),
+        max_size=9,
+    )
+)
 def test_nothing_is_replaced_within_a_placeholder(words: list[str]):
     profile = {"hazard": "hazard", "infrastructure": "infrastructure", "concern": "concern"}
     found, _ = hide(" ".join(words), profile)
@@ -87,10 +106,10 @@ def test_nothing_is_replaced_within_a_placeholder(words: list[str]):
 
 
 def test_what_the_judge_names_is_hidden_wherever_it_stands():
-    answer = (
-        "1. An ice storm cuts the Grid.\n2. Ice storms bend towers; the grid, old\n towers: gridlock. Managers act."
+    answer = "1. An ice storm cuts the Grid.\n2. Ice storms bend towers; the grid, old\n towers: gridlock. Managers act."
+    judge = FakeChat(
+        named(infrastructure=["grid", "old towers", "towers"], profession=["managers"])
     )
-    judge = FakeChat(named(infrastructure=["grid", "old towers", "towers"], profession=["managers"]))
     found = by_judge(judge, answer)
     assert found.text == (
         "1. An [HAZARD] cuts the [INFRASTRUCTURE].\n2. [HAZARD] bend [INFRASTRUCTURE]; the [INFRASTRUCTURE], "
@@ -112,11 +131,21 @@ def test_what_the_judge_names_is_hidden_wherever_it_stands():
 
 
 def test_what_the_answer_does_not_have_is_counted():
-    judge = FakeChat(named(hazard=["tornado", "ice", "Ice", " ", "."], infrastructure=["ice", "dam", "towers"]))
-    found = by_judge(judge, "Towers that are covered in ice may bend until they break. So melt it early.")
-    assert found.text == "[INFRASTRUCTURE] that are covered in [HAZARD] may bend until they break. So melt it early."
+    judge = FakeChat(
+        named(hazard=["tornado", "ice", "Ice", " ", "."], infrastructure=["ice", "dam", "towers"])
+    )
+    found = by_judge(
+        judge, "Towers that are covered in ice may bend until they break. So melt it early."
+    )
+    assert (
+        found.text
+        == "[INFRASTRUCTURE] that are covered in [HAZARD] may bend until they break. So melt it early."
+    )
     assert found.named == {
-        "hazard": ["tornado", "ice"],  # once, and under the first kind; what has no letter is no phrase
+        "hazard": [
+            "tornado",
+            "ice",
+        ],  # once, and under the first kind; what has no letter is no phrase
         "profession": [],
         "concern": [],
         "infrastructure": ["dam", "towers"],
@@ -126,8 +155,13 @@ def test_what_the_answer_does_not_have_is_counted():
 
 def test_a_longer_value_of_the_profile_goes_before_a_shorter_phrase():
     judge = FakeChat(named(hazard=["ice"]))
-    found = by_judge(judge, "An ice storm leaves ice on all that stands upright for days, and then it melts.")
-    assert found.text == "An [HAZARD] leaves [HAZARD] on all that stands upright for days, and then it melts."
+    found = by_judge(
+        judge, "An ice storm leaves ice on all that stands upright for days, and then it melts."
+    )
+    assert (
+        found.text
+        == "An [HAZARD] leaves [HAZARD] on all that stands upright for days, and then it melts."
+    )
     assert (found.by_model, found.by_code["hazard"]) == (1, 1)
 
 
@@ -144,20 +178,26 @@ def test_a_long_answer_goes_in_pieces():
         piece = request.messages[1].content.split(">\n", 1)[1]
         return named(infrastructure=[f"tower {piece.split('.')[0]}"])
 
-    answer = "\n\n".join(f"{n}. Ice storm, tower {n}, tower 0{', and more' * 100}." for n in range(12))
+    answer = "\n\n".join(
+        f"{n}. Ice storm, tower {n}, tower 0{', and more' * 100}." for n in range(12)
+    )
     found = by_judge(judge := FakeChat(first_word), answer)
-    assert len(judge.requests) == len(pieces(answer, MASKED_PIECE)) == 4  # 1,050 bytes a point: three into 4,000
+    assert (
+        len(judge.requests) == len(pieces(answer, MASKED_PIECE)) == 4
+    )  # 1,050 bytes a point: three into 4,000
     assert all(len(request.messages[1].content) < MASKED_PIECE + 1500 for request in judge.requests)
     # what is named for one piece is hidden in all; nothing else changes
     hidden = answer.replace("Ice storm", "[HAZARD]").replace("tower 0", "[INFRASTRUCTURE]")
-    assert found.text == hidden.replace("tower 3", "[INFRASTRUCTURE]").replace("tower 6", "[INFRASTRUCTURE]").replace(
-        "tower 9", "[INFRASTRUCTURE]"
-    )
+    assert found.text == hidden.replace("tower 3", "[INFRASTRUCTURE]").replace(
+        "tower 6", "[INFRASTRUCTURE]"
+    ).replace("tower 9", "[INFRASTRUCTURE]")
     assert found.by_code["hazard"] == 12
     assert found.by_model == 16
 
 
-ANSWER = "An ice storm can bring down trees and the lines beside them, so clear a strip along the route."
+ANSWER = (
+    "An ice storm can bring down trees and the lines beside them, so clear a strip along the route."
+)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +207,9 @@ ANSWER = "An ice storm can bring down trees and the lines beside them, so clear 
         "{}",
         json.dumps({"masked": ANSWER}),
         named(hazards=["ice storm"]),
-        named(concern=["bring down trees and the lines beside them", "clear a strip along the route"]),
+        named(
+            concern=["bring down trees and the lines beside them", "clear a strip along the route"]
+        ),
         named(hazard=ANSWER.rstrip(".").split()),
     ],
 )
@@ -193,5 +235,7 @@ def test_half_of_an_answer_may_be_hidden(hidden: list[str]):
 def test_a_list_that_hides_too_much_may_be_mended():
     replies = iter([named(concern=[ANSWER[:-1]]), named(infrastructure=["lines"])])
     judge = FakeChat(lambda _request: next(replies))
-    assert by_judge(judge, ANSWER).text == ANSWER.replace("ice storm", "[HAZARD]").replace("lines", "[INFRASTRUCTURE]")
+    assert by_judge(judge, ANSWER).text == ANSWER.replace("ice storm", "[HAZARD]").replace(
+        "lines", "[INFRASTRUCTURE]"
+    )
     assert "more than half of the answer" in judge.requests[1].messages[-1].content

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from longmark.errors import UserError
 from longmark.metrics.score import readability
-from longmark.metrics.score.readability import METRIC, ease_band, grade_band, grade_level, reading_ease
+from longmark.metrics.score.readability import (
+    METRIC,
+    ease_band,
+    grade_band,
+    grade_level,
+    reading_ease,
+)
 from longmark.records import Example
 from longmark.testing import Scored, score_sync
 
@@ -47,7 +53,10 @@ def test_the_equations() -> None:
 def test_list_items_and_headings_are_sentences_and_marks_are_no_words() -> None:
     plain = scored("The water rises quickly. Leave the house now.")
     assert scored("# The water rises quickly\n\n1. **Leave** the house now") == plain
-    assert scored("- The water rises quickly\n- Leave the [house](https://a.example/very-long) now") == plain
+    assert (
+        scored("- The water rises quickly\n- Leave the [house](https://a.example/very-long) now")
+        == plain
+    )
 
 
 @pytest.mark.parametrize("answer", ["", "  \n", "...", "---\n***", "https://a.example/page", "👍"])
@@ -56,7 +65,9 @@ def test_no_words_is_no_score(answer: str) -> None:
         assert (one.status, one.reason) == ("undefined", "The answer has no words.")
 
 
-@pytest.mark.parametrize("answer", ["这是一句。这是第二句！", "Вода поднимается быстро.", "यह एक है। OK"])
+@pytest.mark.parametrize(
+    "answer", ["这是一句。这是第二句！", "Вода поднимается быстро.", "यह एक है। OK"]
+)
 def test_other_scripts_are_no_score(answer: str) -> None:
     for one in scored(answer):
         assert one.status == "undefined"
@@ -118,7 +129,12 @@ def test_every_value_lies_within_the_bounds(answer: str) -> None:
     assert grade.value is None or grade.value >= -3.4
 
 
-@given(st.lists(st.sampled_from(["Rain fell.", "The administration deliberated.", "We left early."]), min_size=1))
+@given(
+    st.lists(
+        st.sampled_from(["Rain fell.", "The administration deliberated.", "We left early."]),
+        min_size=1,
+    )
+)
 def test_saying_it_twice_changes_nothing(parts: list[str]) -> None:
     once, twice = scored(" ".join(parts)), scored(" ".join(parts * 2))
     assert [one.value for one in once] == pytest.approx([one.value for one in twice])
@@ -141,7 +157,9 @@ def test_syllables_words_and_sentences_of_textstat(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("version", [None, "0.7.13"])
 def test_another_textstat_is_refused(monkeypatch: pytest.MonkeyPatch, version: str | None) -> None:
     monkeypatch.setattr(readability, "_textstat_version", lambda: version)
-    with pytest.raises(UserError, match=rf"{version or 'none'} is installed: pip install textstat==0\.7\.8"):
+    with pytest.raises(
+        UserError, match=rf"{version or 'none'} is installed: pip install textstat==0\.7\.8"
+    ):
         readability.Params(syllables="textstat").ready()
     readability.Params().ready()
 
@@ -162,10 +180,18 @@ COUNTED = {  # sentences, words and the grade level by hand: 0.39 words/sentence
         5,
         18,
     ),
-    "figures and sections": ("The trend is shown in Fig. 3. The rise is clear. See Sec. 4. Crops failed.", 4, 16),
+    "figures and sections": (
+        "The trend is shown in Fig. 3. The rise is clear. See Sec. 4. Crops failed.",
+        4,
+        16,
+    ),
     "Sect.": ("The method is given in Sect. 3.2 of the paper. It is short.", 2, 13),
     "Tab.": ("The values are in Tab. 2 of the paper. They are short.", 2, 12),
-    "citation marks": ("Ice is less dense than water [Doc 1]. It floats 【2†source】. [3, 4]", 2, 8),
+    "citation marks": (
+        "Ice is less dense than water [Doc 1]. It floats 【2†source】. [3, 4]",
+        2,
+        8,
+    ),
 }
 
 

@@ -27,7 +27,9 @@ class Known(FakeEmbedder):
 def scored(
     variant: str, answer: str, base_answer: str, embedder: Embedder | None = None, **params: Any
 ) -> dict[str, Scored]:
-    example = Example(id="1", variant_of="q", variant=variant, answer=answer, base_answer=base_answer)
+    example = Example(
+        id="1", variant_of="q", variant=variant, answer=answer, base_answer=base_answer
+    )
     found = score_sync(NAME, example, params, embedder=embedder or FakeEmbedder())
     return {name.removeprefix(f"{NAME}."): one for name, one in found.items()}
 
@@ -43,7 +45,9 @@ def test_the_cosine_of_the_two_answers():
     assert evidence["answer"] == {"tokens": 2, "counted": "estimated, 3 bytes a token"}
 
 
-@pytest.mark.parametrize("kind", ["hazard", "location", "hazard+location", "profession", "one of my own"])
+@pytest.mark.parametrize(
+    "kind", ["hazard", "location", "hazard+location", "profession", "one of my own"]
+)
 def test_every_other_kind_is_a_perturbation(kind: str):
     found = scored(kind, "other", "base", Known())
     assert list(found) == ["perturbation"]
@@ -57,7 +61,10 @@ def test_the_directions():
 
 
 @settings(max_examples=25)
-@given(answer=st.text("ab c", min_size=1).filter(str.strip), other=st.text("cd e", min_size=1).filter(str.strip))
+@given(
+    answer=st.text("ab c", min_size=1).filter(str.strip),
+    other=st.text("cd e", min_size=1).filter(str.strip),
+)
 def test_alike_is_1_and_either_may_be_the_base(answer: str, other: str):
     assert scored("paraphrase", answer, answer)["paraphrase"].value == 1
     one, swapped = (scored("hazard", *pair) for pair in ((answer, other), (other, answer)))
@@ -85,7 +92,9 @@ def test_an_empty_answer_is_undefined(answer: str, base: str):
 
 
 @pytest.mark.embedded
-@pytest.mark.skipif(not catalogue.is_installed("embedder"), reason="longmark models install embedder")
+@pytest.mark.skipif(
+    not catalogue.is_installed("embedder"), reason="longmark models install embedder"
+)
 def test_on_the_embedded_embedder():
     from longmark.metrics.score._similarity import MOST_TOKENS
     from longmark.models.minilm import MAX_TOKENS, MiniLM

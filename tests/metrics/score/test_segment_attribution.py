@@ -24,7 +24,9 @@ def by_worth(_query: str, document: str) -> float:
 
 
 def scored(answer: str, reranker: FakeReranker | str, **params: Any) -> dict[str, Scored]:
-    found = score_sync(NAME, Example(id="1", question="Which trees?", answer=answer), params, reranker=reranker)
+    found = score_sync(
+        NAME, Example(id="1", question="Which trees?", answer=answer), params, reranker=reranker
+    )
     return {name.removeprefix(f"{NAME}."): one for name, one in found.items()}
 
 
@@ -34,14 +36,19 @@ def test_worked_by_hand() -> None:
     # R(q, a) = 3 + .5 - 1 + 2 = 4.5; without the ash 4, without the birch 5.5, without the cedar 2.5
     relevance, changed = found["relevance"], found["order_changed"]
     assert relevance.value == pytest.approx(4.5)
-    assert [point["delta"] for point in relevance.evidence["points"]] == pytest.approx([0.5, -1.0, 2.0])
+    assert [point["delta"] for point in relevance.evidence["points"]] == pytest.approx(
+        [0.5, -1.0, 2.0]
+    )
     # by delta: cedar 2, ash .5, birch -1
     assert changed.value == 1
     assert changed.evidence["new_order"] == [3, 1, 2]
     assert changed.evidence["rewritten_answer"] == (
         "Trees:\n1. A cedar.\n2. An ash.\n3. A birch.\n\nConfidence score: 80%"
     )
-    assert (relevance.evidence["intro"], relevance.evidence["closing"]) == ("Trees:", "Confidence score: 80%")
+    assert (relevance.evidence["intro"], relevance.evidence["closing"]) == (
+        "Trees:",
+        "Confidence score: 80%",
+    )
     # one call; the closing part is never read, the intro always
     ((query, documents),) = reranker.requests
     assert query == "Which trees?"
@@ -57,12 +64,16 @@ def test_an_answer_in_order_is_unchanged_and_equal_points_keep_their_places() ->
     found = scored("- A cedar.\n- A stone.\n- A rock.\n- A birch.", FakeReranker(by_worth))
     assert found["order_changed"].value == 0
     assert found["order_changed"].evidence["without_effect"] == [2, 3]
-    noisy = FakeReranker(lambda q, d: by_worth(q, d) + (1e-8 if "stone" in d else 0.0), name="noisy")
+    noisy = FakeReranker(
+        lambda q, d: by_worth(q, d) + (1e-8 if "stone" in d else 0.0), name="noisy"
+    )
     other = scored("- A cedar.\n- A rock.\n- A stone.\n- A birch.", noisy)
     assert other["order_changed"].value == 0
 
 
-@pytest.mark.parametrize("answer", ["One sentence about an ash.", "1. An ash.\n\nConfidence: 80%", "See:\n\n- An ash."])
+@pytest.mark.parametrize(
+    "answer", ["One sentence about an ash.", "1. An ash.\n\nConfidence: 80%", "See:\n\n- An ash."]
+)
 def test_one_point_has_a_relevance_and_no_order(answer: str) -> None:
     reranker = FakeReranker(by_worth)
     found = scored(answer, reranker)
@@ -83,7 +94,9 @@ def test_an_empty_answer_has_neither(answer: str) -> None:
 
 
 def test_very_long_answers() -> None:
-    points = "\n".join(f"{i}. {'An ash tree grows slowly here. ' * 50}" for i in range(1, 101))  # 30,000 words
+    points = "\n".join(
+        f"{i}. {'An ash tree grows slowly here. ' * 50}" for i in range(1, 101)
+    )  # 30,000 words
     found = scored(points, FakeReranker(by_worth))
     assert found["order_changed"].value == 0
     many = "\n".join(f"- point {i}" for i in range(101))
@@ -105,7 +118,10 @@ def test_other_languages() -> None:
 @pytest.mark.parametrize(
     ("answer", "rewritten"),
     [
-        ("１．灰樹。\n２．cedar。\n信頼度スコア: 85%", "１．cedar。\n２．灰樹。\n信頼度スコア: 85%"),
+        (
+            "１．灰樹。\n２．cedar。\n信頼度スコア: 85%",
+            "１．cedar。\n２．灰樹。\n信頼度スコア: 85%",
+        ),
         ("1.灰樹。\n2.樹cedar。", "1.樹cedar。\n2.灰樹。"),
         ("・灰樹。\n・cedar。", "・cedar。\n・灰樹。"),
         ("Trees: 1. An ash. 2. A birch. 3. A cedar.", "Trees: 1. A cedar. 2. An ash. 3. A birch."),
@@ -118,7 +134,10 @@ def test_points_in_other_forms_have_an_order(answer: str, rewritten: str) -> Non
 
 
 @settings(max_examples=40)
-@given(words=st.permutations(sorted(WORTH)), form=st.sampled_from(["1. {}", "- {}", "{}\n", "1、{}", "・{}"]))
+@given(
+    words=st.permutations(sorted(WORTH)),
+    form=st.sampled_from(["1. {}", "- {}", "{}\n", "1、{}", "・{}"]),
+)
 def test_reordering_by_delta_is_idempotent(words: list[str], form: str) -> None:
     lines = [form.format(word).replace("1", str(i)) for i, word in enumerate(words, start=1)]
     first = scored("\n".join(lines), FakeReranker(by_worth))["order_changed"]
@@ -132,10 +151,10 @@ def test_reordering_by_delta_is_idempotent(words: list[str], form: str) -> None:
 @pytest.mark.embedded
 @pytest.mark.slow
 @pytest.mark.skipif(not catalogue.is_installed("judge"), reason="longmark models install judge")
-def test_with_the_embedded_judge_the_point_that_answers_is_worth_more_than_one_that_does_not() -> None:
-    answer = (
-        "- Football is played by two teams of eleven.\n- Oaks, beeches and maples are trees that lose their leaves."
-    )
+def test_with_the_embedded_judge_the_point_that_answers_is_worth_more_than_one_that_does_not() -> (
+    None
+):
+    answer = "- Football is played by two teams of eleven.\n- Oaks, beeches and maples are trees that lose their leaves."
     found = scored(answer, "embedded")
     off_topic, on_topic = (point["delta"] for point in found["relevance"].evidence["points"])
     assert on_topic > off_topic

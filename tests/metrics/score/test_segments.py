@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.metrics.score._segments import CONFIDENCE, content, join, points, reorder, split, without
+from longmark.metrics.score._segments import (
+    CONFIDENCE,
+    content,
+    join,
+    points,
+    reorder,
+    split,
+    without,
+)
 
 NUMBERED = """\
 As a planner in Bergen, you should look at three things:
@@ -20,7 +28,9 @@ As a planner in Bergen, you should look at three things:
 Confidence score: 85%. The passages agree.
 """
 BULLETED = "Two ways:\n- First way.\n- Second way,\n  over two lines.\n"
-PARAGRAPHS = "Rivers rise.\nThey rise fast.\n\n## Then\n\nThey fall.\n\nConfidence Score (in percentage): 70"
+PARAGRAPHS = (
+    "Rivers rise.\nThey rise fast.\n\n## Then\n\nThey fall.\n\nConfidence Score (in percentage): 70"
+)
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
@@ -30,7 +40,10 @@ def kinds(text: str) -> list[tuple[str, str]]:
 def test_a_numbered_answer() -> None:
     assert kinds(NUMBERED) == [
         ("intro", "As a planner in Bergen, you should look at three things:"),
-        ("point", "1. Raise the substations.\n   - above the flood of record\n   - with room to spare"),
+        (
+            "point",
+            "1. Raise the substations.\n   - above the flood of record\n   - with room to spare",
+        ),
         ("point", "2. Move the spare parts inland."),
         ("point", "3. Train the crews."),
         ("closing", "Confidence score: 85%. The passages agree."),
@@ -72,7 +85,8 @@ def test_statements_of_confidence(closing: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "last", ["Confidence intervals are wide.", "Confidence in dams has fallen.", "In confidence: no."]
+    "last",
+    ["Confidence intervals are wide.", "Confidence in dams has fallen.", "In confidence: no."],
 )
 def test_other_uses_of_the_word_are_points(last: str) -> None:
     assert kinds(f"One.\n\n{last}")[-1] == ("point", last)
@@ -125,7 +139,9 @@ def test_items_in_other_scripts_and_forms(text: str) -> None:
         assert [kind for kind, _ in kinds(text)] == ["point"]
     else:
         expected = lines if "4号" not in text else [lines[0], "\n".join(lines[1:])]
-        assert [said for kind, said in kinds(text) if kind == "point"] == [line.strip() for line in expected]
+        assert [said for kind, said in kinds(text) if kind == "point"] == [
+            line.strip() for line in expected
+        ]
 
 
 def test_the_number_stays_and_the_form_goes_with_its_point() -> None:
@@ -136,7 +152,8 @@ def test_the_number_stays_and_the_form_goes_with_its_point() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a) Wires\nc) Poles", "B. Wires\nC. Poles", "3．14\n3．15", "…\n○○市\n○○県", "・・・\n・・・"]
+    "text",
+    ["a) Wires\nc) Poles", "B. Wires\nC. Poles", "3．14\n3．15", "…\n○○市\n○○県", "・・・\n・・・"],
 )
 def test_what_begins_like_an_item_and_is_none(text: str) -> None:
     assert len(split(text)) == 1
@@ -161,9 +178,14 @@ def test_the_outermost_list_has_the_points() -> None:
     ],
 )
 @pytest.mark.parametrize("closing", ["", "Confidence score: 5%"])
-def test_a_single_item_after_an_intro_is_the_only_point(intro: str, item: str, closing: str) -> None:
+def test_a_single_item_after_an_intro_is_the_only_point(
+    intro: str, item: str, closing: str
+) -> None:
     found = [("intro", intro.strip()), ("point", item)]
-    assert kinds(f"{intro}{item}\n\n{closing}") == [*found, *([("closing", closing)] if closing else [])]
+    assert kinds(f"{intro}{item}\n\n{closing}") == [
+        *found,
+        *([("closing", closing)] if closing else []),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +207,9 @@ def test_a_single_item_after_an_intro_is_the_only_point(intro: str, item: str, c
 )
 def test_a_paragraph_that_begins_like_an_item_is_one_of_them(paragraphs: list[str]) -> None:
     text = "\n\n".join(paragraphs)
-    assert kinds(f"{text}\n\nConfidence: 9%")[:-1] == [("point", paragraph) for paragraph in paragraphs]
+    assert kinds(f"{text}\n\nConfidence: 9%")[:-1] == [
+        ("point", paragraph) for paragraph in paragraphs
+    ]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +222,9 @@ def test_a_paragraph_that_begins_like_an_item_is_one_of_them(paragraphs: list[st
     ],
 )
 @pytest.mark.parametrize("gap", ["\n", "\n\n"])
-def test_a_title_above_the_first_section_is_the_intro(title: str, sections: list[str], gap: str) -> None:
+def test_a_title_above_the_first_section_is_the_intro(
+    title: str, sections: list[str], gap: str
+) -> None:
     text = f"{title}{gap}{gap.join(sections)}"
     assert kinds(text) == [("intro", title), *(("point", section) for section in sections)]
 
@@ -244,8 +270,12 @@ def test_a_list_within_a_paragraph(text: str) -> None:
     assert len(points(segments)) == 3
     assert join(segments) == text
     moved = reorder(segments, [2, 0, 1])
-    assert [point.body for point in points(split(moved))] == [points(segments)[i].body for i in (2, 0, 1)]
-    assert [point.marker for point in points(split(moved))] == [point.marker for point in points(segments)]
+    assert [point.body for point in points(split(moved))] == [
+        points(segments)[i].body for i in (2, 0, 1)
+    ]
+    assert [point.marker for point in points(split(moved))] == [
+        point.marker for point in points(segments)
+    ]
 
 
 def test_a_list_within_a_paragraph_by_hand() -> None:
@@ -277,7 +307,11 @@ def test_numbers_in_a_paragraph_that_are_left(text: str) -> None:
 
 
 def test_numbers_in_one_of_several_paragraphs_are_left() -> None:
-    assert kinds(f"One.\n\n{INLINE}\n\nThree.") == [("point", "One."), ("point", INLINE), ("point", "Three.")]
+    assert kinds(f"One.\n\n{INLINE}\n\nThree.") == [
+        ("point", "One."),
+        ("point", INLINE),
+        ("point", "Three."),
+    ]
 
 
 @pytest.mark.parametrize("language", sorted(CONFIDENCE))
@@ -297,13 +331,21 @@ def test_statements_of_confidence_in_other_languages(language: str) -> None:
 
 @pytest.mark.parametrize(
     "closing",
-    ["信頼度スコア: 85%", "信頼度は85%です。", "【信頼度スコア】85%", "置信度：85%", "Niveau de confiance : 85 %"],
+    [
+        "信頼度スコア: 85%",
+        "信頼度は85%です。",
+        "【信頼度スコア】85%",
+        "置信度：85%",
+        "Niveau de confiance : 85 %",
+    ],
 )
 def test_a_statement_of_confidence_is_cut_off_the_last_item(closing: str) -> None:
     assert kinds(f"1.電線\n2.電柱\n{closing}")[-1] == ("closing", closing)
 
 
-@pytest.mark.parametrize("text", ["One sentence.", "   ", "\n\n", "1. Only one item.", "第一点。第二点。"])
+@pytest.mark.parametrize(
+    "text", ["One sentence.", "   ", "\n\n", "1. Only one item.", "第一点。第二点。"]
+)
 def test_one_segment(text: str) -> None:
     assert [segment.kind for segment in split(text)] == ["point"]
 
@@ -402,15 +444,36 @@ def test_every_order_keeps_every_point(text: str, random: object) -> None:
 
 
 BODIES = st.sampled_from(
-    ["Wires.", "電線。", "電柱,", "**Poles**.", "Two\n  - a\n  - b.", "2019 was wet.", "Trees?", "x;"]
+    [
+        "Wires.",
+        "電線。",
+        "電柱,",
+        "**Poles**.",
+        "Two\n  - a\n  - b.",
+        "2019 was wet.",
+        "Trees?",
+        "x;",
+    ]
 )
-FORMS = st.sampled_from(["{}. ", "{}.", "{})", "**{}.** ", "({}) ", "{}．", "{}、", "### {}. ", "{}.　"])
+FORMS = st.sampled_from(
+    ["{}. ", "{}.", "{})", "**{}.** ", "({}) ", "{}．", "{}、", "### {}. ", "{}.　"]
+)
 
 
-@given(st.lists(st.tuples(FORMS, BODIES), min_size=2, max_size=6), st.sampled_from(["\n", "\n\n", " "]), st.randoms())
-def test_a_list_in_another_order_has_the_same_points(items: list[tuple[str, str]], gap: str, random: object) -> None:
-    spaced = [(form + " " * (body[0] not in "電" and form[-1] in ".)．、"), body) for form, body in items]
-    text = "Do:\n" + gap.join(form.format(i) + body for i, (form, body) in enumerate(spaced, start=1))
+@given(
+    st.lists(st.tuples(FORMS, BODIES), min_size=2, max_size=6),
+    st.sampled_from(["\n", "\n\n", " "]),
+    st.randoms(),
+)
+def test_a_list_in_another_order_has_the_same_points(
+    items: list[tuple[str, str]], gap: str, random: object
+) -> None:
+    spaced = [
+        (form + " " * (body[0] not in "電" and form[-1] in ".)．、"), body) for form, body in items
+    ]
+    text = "Do:\n" + gap.join(
+        form.format(i) + body for i, (form, body) in enumerate(spaced, start=1)
+    )
     segments = split(text)
     bodies = [point.body for point in points(segments)]
     order = list(range(len(bodies)))

@@ -75,7 +75,11 @@ def test_a_long_text_is_the_mean_of_its_chunks_by_their_tokens():
     (found,) = embedded(embedder, text)
     assert len(embedder.requests[0]) == 2
     assert found.vector == pytest.approx((202 / 304, 102 / 304))
-    assert found.evidence == {"tokens": 302, "counted": "by the embedder", "mean_of_chunks": [202, 102]}
+    assert found.evidence == {
+        "tokens": 302,
+        "counted": "by the embedder",
+        "mean_of_chunks": [202, 102],
+    }
 
 
 def test_a_long_text_can_be_cut():

@@ -37,28 +37,40 @@ NOTHING = ("n/a",) * 4
 
 
 def judge(
-    labels: Labels | Callable[[ChatRequest], Labels], name: str = "judge", names: tuple[str, ...] = NAMES
+    labels: Labels | Callable[[ChatRequest], Labels],
+    name: str = "judge",
+    names: tuple[str, ...] = NAMES,
 ) -> FakeChat:
     """Says the claims, the details, and its labels of each claim."""
 
     def answer(request: ChatRequest) -> str:
         asked = request.messages[1].content
         if "<claims " in asked:
-            return json.dumps({one: ["a detail"] for one in names})  # not `name`: CPython 3.12.1 would take it below
+            return json.dumps(
+                {one: ["a detail"] for one in names}
+            )  # not `name`: CPython 3.12.1 would take it below
         if "<claim " not in asked:
             return json.dumps({"claims": CLAIMS})
         claim = re.search(r"<claim \w+>\n(.*)\n</claim", asked)
         assert claim
         own = (labels(request) if callable(labels) else labels).get(claim[1], NOTHING)
-        return json.dumps({n: {"reason": f"{name} says so", "label": x} for n, x in zip(names, own, strict=False)})
+        return json.dumps(
+            {n: {"reason": f"{name} says so", "label": x} for n, x in zip(names, own, strict=False)}
+        )
 
     return FakeChat(answer, name=name)
 
 
 def scored(
-    *judges: FakeChat | str, example: Example = EXAMPLE, domain: Domain | None = None, seed: int = 0, **params: Any
+    *judges: FakeChat | str,
+    example: Example = EXAMPLE,
+    domain: Domain | None = None,
+    seed: int = 0,
+    **params: Any,
 ) -> dict[str, Scored]:
-    found = score_sync(NAME, example, params, judge=judges, judging=Judging(seed=seed), domain=domain)
+    found = score_sync(
+        NAME, example, params, judge=judges, judging=Judging(seed=seed), domain=domain
+    )
     return {name.removeprefix(NAME).removeprefix("."): one for name, one in found.items()}
 
 
@@ -83,7 +95,12 @@ def test_three_judges_by_hand():
     evidence = found[""].evidence
     assert evidence["judges"] == ["a", "b", "c"]
     assert evidence["means"] == {"hazard": 1, "location": 0, "timeline": 1, "intensity": None}
-    assert evidence["weights"] == {"hazard": 0.6, "location": 0.2, "timeline": 0.1, "intensity": 0.1}
+    assert evidence["weights"] == {
+        "hazard": 0.6,
+        "location": 0.2,
+        "timeline": 0.1,
+        "intensity": 0.1,
+    }
     assert evidence["details"] == {name: ["a detail"] for name in NAMES}
     assert [one["claim"] for one in evidence["claims"]] == list(CLAIMS)
     assert evidence["claims"][1]["dimensions"]["hazard"] == {
@@ -152,7 +169,10 @@ def test_all_na_is_undefined_or_by_option_zero():
 @pytest.mark.parametrize("answer", ["", "  \n", "Hello!"])
 def test_an_answer_without_claims_is_undefined(answer: str):
     silent = FakeChat(json.dumps({"claims": []}))
-    assert unscored(scored(silent, example=EXAMPLE.model_copy(update={"answer": answer}))) == "undefined"
+    assert (
+        unscored(scored(silent, example=EXAMPLE.model_copy(update={"answer": answer})))
+        == "undefined"
+    )
     assert len(silent.requests) == (1 if answer.strip() else 0)
 
 
@@ -166,7 +186,10 @@ def test_a_label_that_is_left_out_counts_as_na_and_is_counted():
 
 
 def test_an_odd_label_of_one_judge_costs_that_label_alone():
-    odd: Labels = {CLAIMS[0]: ("yes", "perhaps", "not applicable", "n/a"), CLAIMS[1]: FIRST[CLAIMS[1]]}
+    odd: Labels = {
+        CLAIMS[0]: ("yes", "perhaps", "not applicable", "n/a"),
+        CLAIMS[1]: FIRST[CLAIMS[1]],
+    }
     found = scored(judge(odd, "a"), judge(SECOND, "b"), judge(THIRD, "c"))
     # the location of claim 1 is n/a no no -> no, as before: 7/9 (test_three_judges_by_hand)
     assert found[""].value == pytest.approx(7 / 9)
@@ -191,15 +214,22 @@ def test_a_reply_without_labels_is_no_vote():
 
 
 def test_a_judge_that_repeats_the_majority_changes_nothing():
-    majority: Labels = {CLAIMS[0]: ("yes", "no", "n/a", "n/a"), CLAIMS[1]: ("n/a", "n/a", "yes", "n/a")}
+    majority: Labels = {
+        CLAIMS[0]: ("yes", "no", "n/a", "n/a"),
+        CLAIMS[1]: ("n/a", "n/a", "yes", "n/a"),
+    }
     three = scored(judge(FIRST, "a"), judge(SECOND, "b"), judge(THIRD, "c"))
     four = scored(judge(FIRST, "a"), judge(SECOND, "b"), judge(THIRD, "c"), judge(majority, "d"))
-    assert {part: one.value for part, one in three.items()} == {part: one.value for part, one in four.items()}
+    assert {part: one.value for part, one in three.items()} == {
+        part: one.value for part, one in four.items()
+    }
 
 
 def test_another_domain_has_other_dimensions(tmp_path: Path):
     path = tmp_path / "own.yaml"
-    text = BUILT_IN.read_text(encoding="utf-8").replace("  - name: intensity\n", "  - name: severity\n")
+    text = BUILT_IN.read_text(encoding="utf-8").replace(
+        "  - name: intensity\n", "  - name: severity\n"
+    )
     path.write_text(text.replace("weight: 0.6", "weight: 3.0"), encoding="utf-8")
     names = ("hazard", "location", "timeline", "severity")
     found = scored(judge(FIRST, names=names), domain=load(path), samples=1)
@@ -216,7 +246,9 @@ def test_a_list_of_claims_that_is_long_is_worked_on_in_pieces():
         asked = request.messages[1].content
         if "<claims " in asked:
             numbers = re.findall(r"- Claim number (\d+)", asked)
-            assert len(numbers) == 10  # 40 bytes and 30 x 11: about 370 a claim, so ten in a piece of 4,000
+            assert (
+                len(numbers) == 10
+            )  # 40 bytes and 30 x 11: about 370 a claim, so ten in a piece of 4,000
             return json.dumps({name: [f"number {n}" for n in numbers] for name in NAMES})
         if "<claim " not in asked:
             return json.dumps({"claims": many})
@@ -269,7 +301,8 @@ def test_without_a_check_no_words_are_asked_for_and_the_judge_s_labels_stay():
     scored(checked, samples=1)
     found = scored(unchecked, samples=1, check="none")
     words, no_words = (
-        next(one for one in its.requests if "<claim " in one.messages[1].content) for its in (checked, unchecked)
+        next(one for one in its.requests if "<claim " in one.messages[1].content)
+        for its in (checked, unchecked)
     )
     assert all(name in words.messages[1].content for name in ("in_claim", "in_context"))
     assert "in_c" not in no_words.messages[1].content + json.dumps(no_words.schema)
@@ -281,7 +314,9 @@ def test_without_a_check_no_words_are_asked_for_and_the_judge_s_labels_stay():
             return json.dumps({name: [] for name in NAMES})
         if "<claim " not in asked:
             return json.dumps({"claims": CLAIMS[:1]})
-        return json.dumps({name: {"in_claim": "hail", "in_context": "hail", "label": "yes"} for name in NAMES})
+        return json.dumps(
+            {name: {"in_claim": "hail", "in_context": "hail", "label": "yes"} for name in NAMES}
+        )
 
     found = scored(FakeChat(quoting), samples=1, check="none")
     assert found[""].value == 1
@@ -297,7 +332,10 @@ def test_thirty_thousand_words_and_another_language():
 
 def test_a_cut_off_reply_is_a_reason():
     assert (
-        unscored(scored(FakeChat(lambda _request: ChatReply('{"claims": ["An ice', finish="length")))) == "unparsable"
+        unscored(
+            scored(FakeChat(lambda _request: ChatReply('{"claims": ["An ice', finish="length")))
+        )
+        == "unparsable"
     )
 
 
@@ -317,7 +355,12 @@ def test_the_whole_metric_on_answers_of_the_authors():
     """Their judges' labels, said by three fakes, give their scores and means: the first 8 answers and 3 that have no
     score (all 700 by the vote alone: test_votes.py)."""
     rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
-    chosen = rows[:8] + [row for row in rows if set(row["dimension_averages"]) == {"n/a"} and row["consensus"]][:3]
+    chosen = (
+        rows[:8]
+        + [row for row in rows if set(row["dimension_averages"]) == {"n/a"} and row["consensus"]][
+            :3
+        ]
+    )
     label = {0: "no", 1: "yes", "n/a": "n/a"}
     for row in chosen:
         texts = [f"Claim {i}." for i in range(len(row["consensus"]))]
@@ -333,7 +376,10 @@ def test_the_whole_metric_on_answers_of_the_authors():
             said = row["agents"][who][int(claim[1])]
             return json.dumps({name: label[x] for name, x in zip(NAMES, said, strict=True)})
 
-        judges = [FakeChat(lambda r, who=who, a=answer: a(r, who), name=f"{row['id']}-{who}") for who in range(3)]
+        judges = [
+            FakeChat(lambda r, who=who, a=answer: a(r, who), name=f"{row['id']}-{who}")
+            for who in range(3)
+        ]
         found = scored(*judges, all_na="zero")
         assert found[""].value == pytest.approx(row["score"], abs=1e-12)
         for name, theirs in zip(NAMES, row["dimension_averages"], strict=True):
@@ -347,7 +393,9 @@ def test_the_whole_way_on_the_embedded_judge():
     example = Example(
         id="1",
         answer="The ice storm of 2009 broke power lines in Richland.",
-        contexts=(Context(text="In 2009 an ice storm struck Richland and brought down power lines."),),
+        contexts=(
+            Context(text="In 2009 an ice storm struck Richland and brought down power lines."),
+        ),
     )
     found = scored("embedded", example=example, samples=1)
     print(json.dumps(found[""].evidence, indent=1))

@@ -19,7 +19,9 @@ CMU = {
 }
 
 
-@pytest.mark.parametrize(("count", "word"), [(count, word) for count, line in CMU.items() for word in line.split()])
+@pytest.mark.parametrize(
+    ("count", "word"), [(count, word) for count, line in CMU.items() for word in line.split()]
+)
 def test_words_of_the_cmu_dictionary(count: int, word: str) -> None:
     known = {"idea": 2}  # `ea` is one sound nearly everywhere else; design/readability-syllables.md
     assert syllables(word) == known.get(word, count)

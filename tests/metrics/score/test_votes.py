@@ -71,7 +71,9 @@ def test_the_weighted_score():
     means = {"hazard": 0.5, "location": 1.0, "timeline": 0.0, "intensity": 0.25}
     assert weighted_score(means, WEIGHTS) == pytest.approx(0.525)
     # without location and intensity: (.6 x .5 + .1 x 0) / .7 = 3/7
-    assert weighted_score({**means, "location": None, "intensity": None}, WEIGHTS) == pytest.approx(3 / 7)
+    assert weighted_score({**means, "location": None, "intensity": None}, WEIGHTS) == pytest.approx(
+        3 / 7
+    )
     assert weighted_score(dict.fromkeys(WEIGHTS), WEIGHTS) is None
     # weights are relative: (3 x .5 + 1 x 1) / 4 = .625
     assert weighted_score({"a": 0.5, "b": 1.0}, {"a": 3, "b": 1}) == pytest.approx(0.625)
@@ -96,10 +98,15 @@ def test_the_authors_labels_give_their_consensus_means_and_scores():
     for row in rows:
         claims = len(row["consensus"])
         votes = [
-            {name: vote([LABEL[judge[i][j]] for judge in row["agents"]]) for j, name in enumerate(WEIGHTS)}
+            {
+                name: vote([LABEL[judge[i][j]] for judge in row["agents"]])
+                for j, name in enumerate(WEIGHTS)
+            }
             for i in range(claims)
         ]
-        assert [list(one.values()) for one in votes] == [[LABEL[x] for x in claim] for claim in row["consensus"]]
+        assert [list(one.values()) for one in votes] == [
+            [LABEL[x] for x in claim] for claim in row["consensus"]
+        ]
         means = {name: share_of_yes(one[name] for one in votes) for name in WEIGHTS}
         for mean, theirs in zip(means.values(), row["dimension_averages"], strict=True):
             assert (mean is None) == (theirs == "n/a")

@@ -70,7 +70,9 @@ class Job:
     created: float
     order: int
     cancelled: float | None = None
-    results: list[tuple[str, int, Any]] = field(default_factory=list)  # status 0: expired; -1: cancelled
+    results: list[tuple[str, int, Any]] = field(
+        default_factory=list
+    )  # status 0: expired; -1: cancelled
     processed: bool = False
     failure: str = ""
     files: dict[str, str] = field(default_factory=dict)
@@ -96,17 +98,30 @@ class BatchServer:
     # What both kinds do ------------------------------------------------------------------------------------------
     def chat(self, body: dict[str, Any]) -> tuple[int, Any]:
         raw = orjson.dumps(body)
-        status, reply = reply_for("/v1/chat/completions", body, raw, "", Quirks(reply=self.behaviour.reply))
+        status, reply = reply_for(
+            "/v1/chat/completions", body, raw, "", Quirks(reply=self.behaviour.reply)
+        )
         return status, orjson.loads(reply)
 
     def claude(self, body: dict[str, Any]) -> tuple[int, Any]:
         messages = body.get("messages")
-        if not isinstance(body.get("max_tokens"), int) or not messages or any(m["role"] == "system" for m in messages):
-            error = {"type": "invalid_request_error", "message": "max_tokens and messages are required"}
+        if (
+            not isinstance(body.get("max_tokens"), int)
+            or not messages
+            or any(m["role"] == "system" for m in messages)
+        ):
+            error = {
+                "type": "invalid_request_error",
+                "message": "max_tokens and messages are required",
+            }
             return 400, {"type": "error", "error": error}
         sent = [{"role": "system", "content": body["system"]}] if "system" in body else []
         format_ = (body.get("output_config") or {}).get("format")
-        asked = {"model": body["model"], "messages": sent + messages, "max_tokens": body["max_tokens"]}
+        asked = {
+            "model": body["model"],
+            "messages": sent + messages,
+            "max_tokens": body["max_tokens"],
+        }
         if format_:
             form = {"name": "verdict", "strict": True, "schema": format_["schema"]}
             asked["response_format"] = {"type": "json_schema", "json_schema": form}
@@ -121,7 +136,9 @@ class BatchServer:
             "usage": {"input_tokens": reply["usage"]["prompt_tokens"], "output_tokens": 5},
         }
 
-    def begin(self, prefix: str, body: dict[str, Any], lines: list[tuple[str, dict[str, Any]]]) -> Job:
+    def begin(
+        self, prefix: str, body: dict[str, Any], lines: list[tuple[str, dict[str, Any]]]
+    ) -> Job:
         self.created += 1
         job = Job(f"{prefix}{self.created:06d}", body, lines, self.clock(), self.created)
         if self.behaviour.failure and self.created <= self.behaviour.bad:
@@ -154,13 +171,23 @@ class BatchServer:
             elif i < expired:
                 job.results.append((custom_id, 0, None))
             elif i < expired + failed:
-                job.results.append((custom_id, 500, {"error": {"message": "it broke", "code": "server_error"}}))
-            elif i < expired + failed + refused:
-                job.results.append((custom_id, 400, {"error": {"message": "no", "code": "content_policy_violation"}}))
-            else:
-                status, reply = (self.claude if "max_tokens" in body and job.id.startswith("msgbatch") else self.chat)(
-                    body
+                job.results.append(
+                    (custom_id, 500, {"error": {"message": "it broke", "code": "server_error"}})
                 )
+            elif i < expired + failed + refused:
+                job.results.append(
+                    (
+                        custom_id,
+                        400,
+                        {"error": {"message": "no", "code": "content_policy_violation"}},
+                    )
+                )
+            else:
+                status, reply = (
+                    self.claude
+                    if "max_tokens" in body and job.id.startswith("msgbatch")
+                    else self.chat
+                )(body)
                 if status == 200:
                     self.paid[orjson.dumps(body)] += 1
                 job.results.append((custom_id, status, reply))
@@ -194,7 +221,10 @@ def must(holds: Any, message: str) -> None:
 
 def _checked_lines(lines: list[Any], allowed: set[str], most: int) -> None:
     ids = [one.get("custom_id") for one in lines]
-    must(all(isinstance(id, str) and CUSTOM_ID.fullmatch(id) for id in ids), "custom_id: 1 to 64 of A-Za-z0-9_-")
+    must(
+        all(isinstance(id, str) and CUSTOM_ID.fullmatch(id) for id in ids),
+        "custom_id: 1 to 64 of A-Za-z0-9_-",
+    )
     must(len(set(ids)) == len(ids), "custom_id is not unique")
     must(all(set(one) == allowed for one in lines), f"a line has {allowed}")
     must(0 < len(lines) <= most, f"a batch has 1 to {most} requests")
@@ -222,16 +252,22 @@ class Files:
         raw = b"Content-Type: " + kind.encode() + b"\r\n\r\n" + await request.read()
         parts = {
             str(part.get_param("name", header="content-disposition")): part
-            for part in cast("list[Message]", BytesParser(policy=compat32).parsebytes(raw).get_payload())
+            for part in cast(
+                "list[Message]", BytesParser(policy=compat32).parsebytes(raw).get_payload()
+            )
         }
         purpose = str(parts["purpose"].get_payload()).strip()
         must(purpose == self.purpose, f"purpose {purpose}")
-        must(str(parts["file"].get_filename()).endswith(".jsonl"), "a file of lines is named .jsonl")
+        must(
+            str(parts["file"].get_filename()).endswith(".jsonl"), "a file of lines is named .jsonl"
+        )
         data = parts["file"].get_payload(decode=True)
         assert isinstance(data, bytes)
         id = f"file-{len(self.server.files) + len(self.server.deleted):05d}"
         self.server.files[id], self.server.names[id] = data, str(parts["file"].get_filename())
-        return web.json_response({"id": id, "object": "file", "purpose": purpose, "status": "processed"})
+        return web.json_response(
+            {"id": id, "object": "file", "purpose": purpose, "status": "processed"}
+        )
 
     async def list_files(self, request: web.Request) -> web.Response:
         must(set(request.query) <= self.narrows, f"unknown: {set(request.query)}")
@@ -254,13 +290,25 @@ class Files:
 
     async def create(self, request: web.Request) -> web.Response:
         server, body = self.server, await request.json()
-        must(set(body) - {"metadata"} == {"input_file_id", "endpoint", "completion_window"}, f"unknown: {set(body)}")
-        must(body["endpoint"] == "/v1/chat/completions" and body["completion_window"] == "24h", "endpoint, window")
+        must(
+            set(body) - {"metadata"} == {"input_file_id", "endpoint", "completion_window"},
+            f"unknown: {set(body)}",
+        )
+        must(
+            body["endpoint"] == "/v1/chat/completions" and body["completion_window"] == "24h",
+            "endpoint, window",
+        )
         must(body["input_file_id"] in server.files, "the input file does not exist")
-        must(all(len(k) <= 64 and len(v) <= 512 for k, v in (body.get("metadata") or {}).items()), "metadata")
+        must(
+            all(len(k) <= 64 and len(v) <= 512 for k, v in (body.get("metadata") or {}).items()),
+            "metadata",
+        )
         lines = [orjson.loads(line) for line in server.files[body["input_file_id"]].splitlines()]
         _checked_lines(lines, {"custom_id", "method", "url", "body"}, server.behaviour.most)
-        must(all(one["url"] == body["endpoint"] and one["method"] == "POST" for one in lines), "url is the endpoint")
+        must(
+            all(one["url"] == body["endpoint"] and one["method"] == "POST" for one in lines),
+            "url is the endpoint",
+        )
         must(len({one["body"]["model"] for one in lines}) == 1, "one model a file")
         if server.created < server.behaviour.cut and not server.behaviour.cut_after:
             server.created += 1
@@ -272,7 +320,13 @@ class Files:
         server, ended = self.server, self.server.ended(job)
         expired = any(status == 0 for _, status, _ in job.results)
         state = "in_progress" if not ended else "failed" if job.failure else "completed"
-        state = "cancelled" if ended and job.cancelled is not None else "expired" if ended and expired else state
+        state = (
+            "cancelled"
+            if ended and job.cancelled is not None
+            else "expired"
+            if ended and expired
+            else state
+        )
         if ended and not job.failure and not job.files:
             good = [self.line(*one) for one in job.results if one[1] == 200]
             bad = [self.line(*one) for one in job.results if one[1] not in (200, -1)]
@@ -283,7 +337,10 @@ class Files:
                     job.files[name] = f"file-{name[:3]}{job.order:05d}"
                     server.files[job.files[name]] = b"\n".join(lines) + b"\n"
         done = sum(status == 200 for _, status, _ in job.results)
-        errors = {"object": "list", "data": [{"code": job.failure, "message": "Enqueued token limit reached"}]}
+        errors = {
+            "object": "list",
+            "data": [{"code": job.failure, "message": "Enqueued token limit reached"}],
+        }
         return {
             "id": job.id,
             "object": "batch",
@@ -295,15 +352,27 @@ class Files:
             "output_file_id": job.files.get("output_file_id"),
             "error_file_id": job.files.get("error_file_id"),
             "created_at": int(job.created),
-            "request_counts": {"total": len(job.lines), "completed": done, "failed": len(job.results) - done},
+            "request_counts": {
+                "total": len(job.lines),
+                "completed": done,
+                "failed": len(job.results) - done,
+            },
             "metadata": job.body.get("metadata") if server.behaviour.metadata else None,
         }
 
     @staticmethod
     def line(custom_id: str, status: int, reply: Any) -> bytes:
-        response = {"status_code": status, "request_id": "req_1", "body": reply} if status > 0 else None
-        error = None if response else {"code": "batch_expired", "message": "This request could not be executed."}
-        return orjson.dumps({"id": "batch_req_1", "custom_id": custom_id, "response": response, "error": error})
+        response = (
+            {"status_code": status, "request_id": "req_1", "body": reply} if status > 0 else None
+        )
+        error = (
+            None
+            if response
+            else {"code": "batch_expired", "message": "This request could not be executed."}
+        )
+        return orjson.dumps(
+            {"id": "batch_req_1", "custom_id": custom_id, "response": response, "error": error}
+        )
 
     async def look(self, request: web.Request) -> web.Response:
         return web.json_response(self.shown(self.server.find(request.match_info["id"])))
@@ -316,7 +385,11 @@ class Files:
             jobs = jobs[ids.index(after) + 1 :]
         page = jobs[: min(int(request.query.get("limit", 20)), self.server.behaviour.page)]
         return web.json_response(
-            {"object": "list", "data": [self.shown(job) for job in page], "has_more": len(jobs) > len(page)}
+            {
+                "object": "list",
+                "data": [self.shown(job) for job in page],
+                "has_more": len(jobs) > len(page),
+            }
         )
 
     async def cancel(self, request: web.Request) -> web.Response:
@@ -345,7 +418,10 @@ class Jobs(Files):
 
     async def create(self, request: web.Request) -> web.Response:
         server, body = self.server, await request.json()
-        must(set(body) == {"input_files", "model", "endpoint", "metadata", "timeout_hours"}, f"unknown: {set(body)}")
+        must(
+            set(body) == {"input_files", "model", "endpoint", "metadata", "timeout_hours"},
+            f"unknown: {set(body)}",
+        )
         must(body["input_files"][0] in server.files, "the input file does not exist")
         lines = [orjson.loads(line) for line in server.files[body["input_files"][0]].splitlines()]
         _checked_lines(lines, {"custom_id", "body"}, 1_000_000)
@@ -356,7 +432,12 @@ class Jobs(Files):
 
     def shown(self, job: Job) -> dict[str, Any]:
         as_batch = super().shown(job)
-        states = {"in_progress": "RUNNING", "completed": "SUCCESS", "cancelled": "CANCELLED", "failed": "FAILED"}
+        states = {
+            "in_progress": "RUNNING",
+            "completed": "SUCCESS",
+            "cancelled": "CANCELLED",
+            "failed": "FAILED",
+        }
         return {
             "id": job.id,
             "object": "batch",
@@ -373,12 +454,17 @@ class Jobs(Files):
 
     async def listed(self, request: web.Request) -> web.Response:
         size, page = int(request.query["page_size"]), int(request.query["page"])
-        jobs = [self.shown(job) for job in self.server.jobs.values()][page * size : (page + 1) * size]
+        jobs = [self.shown(job) for job in self.server.jobs.values()][
+            page * size : (page + 1) * size
+        ]
         return web.json_response({"data": jobs, "object": "list", "total": len(self.server.jobs)})
 
     def routes(self) -> list[web.RouteDef]:
         batches = [route for route in super().routes() if "/batches" in route.path]
-        jobs = [web.route(r.method, r.path.replace("/batches", "/batch/jobs"), r.handler) for r in batches]
+        jobs = [
+            web.route(r.method, r.path.replace("/batches", "/batch/jobs"), r.handler)
+            for r in batches
+        ]
         return [*(route for route in super().routes() if "/batches" not in route.path), *jobs]
 
 
@@ -404,7 +490,14 @@ class TogetherFiles(Files):
 
     def routes(self) -> list[web.RouteDef]:
         uploads = [web.post("/v1/files/upload", self.upload)]
-        return [*uploads, *(route for route in super().routes() if (route.method, route.path) != ("POST", "/v1/files"))]
+        return [
+            *uploads,
+            *(
+                route
+                for route in super().routes()
+                if (route.method, route.path) != ("POST", "/v1/files")
+            ),
+        ]
 
 
 # Anthropic's --------------------------------------------------------------------------------------------------------
@@ -413,21 +506,29 @@ class Messages:
         self.server = server
 
     async def chat(self, request: web.Request) -> web.Response:
-        must(request.headers.get("anthropic-version") == "2023-06-01", "anthropic-version is required")
+        must(
+            request.headers.get("anthropic-version") == "2023-06-01",
+            "anthropic-version is required",
+        )
         body = await request.json()
         self.server.singles[orjson.dumps(body)] += 1
         status, reply = self.server.claude(body)
         return web.json_response(reply, status=status)
 
     async def create(self, request: web.Request) -> web.Response:
-        must(request.headers.get("anthropic-version") == "2023-06-01", "anthropic-version is required")
+        must(
+            request.headers.get("anthropic-version") == "2023-06-01",
+            "anthropic-version is required",
+        )
         body = await request.json()
         must(set(body) == {"requests"}, "the one member is requests")
         _checked_lines(body["requests"], {"custom_id", "params"}, 100_000)
         if self.server.created < self.server.behaviour.cut and not self.server.behaviour.cut_after:
             self.server.created += 1
             return _drop(request)
-        job = self.server.begin("msgbatch_", {}, [(one["custom_id"], one["params"]) for one in body["requests"]])
+        job = self.server.begin(
+            "msgbatch_", {}, [(one["custom_id"], one["params"]) for one in body["requests"]]
+        )
         return _drop(request) if self.server.cut() else web.json_response(self.shown(job))
 
     def shown(self, job: Job) -> dict[str, Any]:
@@ -452,7 +553,10 @@ class Messages:
         elif status > 0:
             kind = "api_error" if status == 500 else "invalid_request_error"
             said = reply.get("error", {}).get("message", "no")
-            result = {"type": "errored", "error": {"type": "error", "error": {"type": kind, "message": said}}}
+            result = {
+                "type": "errored",
+                "error": {"type": "error", "error": {"type": kind, "message": said}},
+            }
         else:
             result = {"type": "expired" if status == 0 else "canceled"}
         return {"custom_id": custom_id, "result": result}
@@ -465,7 +569,11 @@ class Messages:
         must(self.server.ended(job), "the batch has not ended")
         lines = [orjson.dumps(self.line(*one)) for one in job.results]
         if self.server.behaviour.odd:
-            lines += [lines[0], b"{no json", orjson.dumps(self.line("ab" * 32, 200, {"content": []}))]
+            lines += [
+                lines[0],
+                b"{no json",
+                orjson.dumps(self.line("ab" * 32, 200, {"content": []})),
+            ]
         return web.Response(body=b"\n".join(lines) + b"\n", content_type="application/x-jsonl")
 
     async def listed(self, request: web.Request) -> web.Response:
@@ -476,7 +584,9 @@ class Messages:
         page = jobs[: min(int(request.query.get("limit", 20)), self.server.behaviour.page)]
         shown = [self.shown(job) for job in page]
         last = page[-1].id if page else None
-        return web.json_response({"data": shown, "has_more": len(jobs) > len(page), "last_id": last})
+        return web.json_response(
+            {"data": shown, "has_more": len(jobs) > len(page), "last_id": last}
+        )
 
     async def cancel(self, request: web.Request) -> web.Response:
         job = self.server.find(request.match_info["id"])
@@ -494,7 +604,12 @@ class Messages:
         ]
 
 
-DIALECTS: dict[str, Any] = {"openai": Files, "mistral": Jobs, "together": TogetherFiles, "anthropic": Messages}
+DIALECTS: dict[str, Any] = {
+    "openai": Files,
+    "mistral": Jobs,
+    "together": TogetherFiles,
+    "anthropic": Messages,
+}
 
 
 def _drop(request: web.Request) -> web.Response:
@@ -512,7 +627,11 @@ def serve(dialect: str = "openai", behaviour: Behaviour | None = None) -> Iterat
     async def strictly(request: web.Request, handler: Any) -> Any:
         try:
             response = await handler(request)
-            if server.behaviour.hang and request.method == "POST" and request.path.endswith(server.behaviour.hang):
+            if (
+                server.behaviour.hang
+                and request.method == "POST"
+                and request.path.endswith(server.behaviour.hang)
+            ):
                 server.behaviour.hang, server.hung = "", server.hung + 1
                 await asyncio.sleep(3600)
             return response

@@ -38,14 +38,22 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def serving(
-    dialect: str, folder: Path, monkeypatch: pytest.MonkeyPatch | None = None, n: int = 60, **behaviour: Any
+    dialect: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch | None = None,
+    n: int = 60,
+    **behaviour: Any,
 ) -> Iterator[BatchServer]:
     """A server of a dialect, with examples and a longmark.yaml whose model `m` it serves."""
     with serve(dialect, Behaviour(**behaviour)) as server:
         if monkeypatch is not None and dialect in ("mistral", "together"):
             kind = {"mistral": vendors.Mistral, "together": vendors.Together}[dialect]
             monkeypatch.setitem(vendors._HOSTS, "127.0.0.1", kind)
-        entry = {"model": "m", "endpoint": server.base_url, "price": {"input": 1.0, "output": 2.0, "batch": 0.5}}
+        entry = {
+            "model": "m",
+            "endpoint": server.base_url,
+            "price": {"input": 1.0, "output": 2.0, "batch": 0.5},
+        }
         entry |= {"dialect": "anthropic"} if dialect == "anthropic" else {}
         (folder / "longmark.yaml").write_text(yaml.safe_dump({"models": {"m": entry}}))
         write_jsonl(folder / "given.jsonl", records(n))
@@ -53,13 +61,28 @@ def serving(
 
 
 def score(folder: Path, out: str, *more: str, metrics: str = QR) -> Done:
-    words = ["run", "given.jsonl", "--metrics", metrics, "--judge", "m", "--trust", "--quiet", "--out", out, *more]
+    words = [
+        "run",
+        "given.jsonl",
+        "--metrics",
+        metrics,
+        "--judge",
+        "m",
+        "--trust",
+        "--quiet",
+        "--out",
+        out,
+        *more,
+    ]
     return run(*words, "--cache", f"{out}.sqlite", home=folder / "home", cwd=folder)
 
 
 def told(rows: list[Row]) -> list[dict[str, Any]]:
     """All of the rows but what the calls cost, and where they were made."""
-    return [{k: v for k, v in asdict(row).items() if k not in ("usage", "system", "signature")} for row in rows]
+    return [
+        {k: v for k, v in asdict(row).items() if k not in ("usage", "system", "signature")}
+        for row in rows
+    ]
 
 
 def reasons(rows: list[Row]) -> list[str | None]:
@@ -80,7 +103,11 @@ def test_a_batch_run_equals_a_run_of_single_calls_row_for_row(
         batched, single = score(tmp_path, "b", "--batch"), score(tmp_path, "s")
         assert (batched.code, single.code, server.refused) == (0, 0, [])
         assert told(rows_of(tmp_path / "b")) == told(rows_of(tmp_path / "s"))
-        assert (server.created, sum(server.paid.values()), repeated(server)) == (1, 40, 0)  # 20 went by themselves
+        assert (server.created, sum(server.paid.values()), repeated(server)) == (
+            1,
+            40,
+            0,
+        )  # 20 went by themselves
         used = [row.usage for row in rows_of(tmp_path / "b")]
         price = {(one.usd or 0.0) / (one.prompt_tokens + 2 * one.completion_tokens) for one in used}
         assert sorted(price) == pytest.approx([0.5e-6, 1e-6])
@@ -108,7 +135,9 @@ def test_few_examples_open_at_once_make_more_and_smaller_batches(tmp_path: Path)
 
 
 @pytest.mark.parametrize("dialect", ["openai", "anthropic"])
-def test_what_expired_goes_into_the_next_batch_and_what_finished_is_kept(dialect: str, tmp_path: Path):
+def test_what_expired_goes_into_the_next_batch_and_what_finished_is_kept(
+    dialect: str, tmp_path: Path
+):
     with serving(dialect, tmp_path, expire=0.5, bad=1) as server:
         assert score(tmp_path, "b", "--batch").code == 0
         assert [len(job.lines) for job in server.jobs.values()] == [40, 20]
@@ -116,7 +145,9 @@ def test_what_expired_goes_into_the_next_batch_and_what_finished_is_kept(dialect
 
 
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "mistral"])
-def test_lines_that_failed_go_into_the_next_batch(dialect: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_lines_that_failed_go_into_the_next_batch(
+    dialect: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     with serving(dialect, tmp_path, monkeypatch, fail=0.25, bad=1) as server:
         assert score(tmp_path, "b", "--batch").code == 0
         assert [len(job.lines) for job in server.jobs.values()] == [40, 10]
@@ -127,7 +158,10 @@ def test_a_line_that_is_refused_is_unscored_as_a_single_call_would_be(tmp_path: 
     with serving("anthropic", tmp_path, refuse=0.1) as server:
         score(tmp_path, "b", "--batch")
         assert len(reasons(rows_of(tmp_path / "b"))) == 4
-        assert all("refused the request (400)" in str(reason) for reason in reasons(rows_of(tmp_path / "b")))
+        assert all(
+            "refused the request (400)" in str(reason)
+            for reason in reasons(rows_of(tmp_path / "b"))
+        )
         assert server.created == 1
 
 
@@ -149,7 +183,9 @@ def test_a_batch_without_metadata_is_known_by_its_input_file(tmp_path: Path):
 
 
 @pytest.mark.parametrize("dialect", ["openai", "anthropic"])
-def test_a_lost_batch_is_unknown_and_not_sent_again_unless_that_is_wanted(dialect: str, tmp_path: Path):
+def test_a_lost_batch_is_unknown_and_not_sent_again_unless_that_is_wanted(
+    dialect: str, tmp_path: Path
+):
     with serving(dialect, tmp_path, lose=1) as server:
         score(tmp_path, "b", "--batch")
         score(tmp_path, "b", "--batch")
@@ -184,7 +220,10 @@ def test_limits_of_a_vendor_are_met_by_splitting(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(vendors.FileVendor, "most_lines", 15)
     with serving("openai", tmp_path, most=15) as server:
         assert score(tmp_path, "b", "--batch").code == 0
-        assert (sorted(len(job.lines) for job in server.jobs.values()), server.refused) == ([10, 15, 15], [])
+        assert (sorted(len(job.lines) for job in server.jobs.values()), server.refused) == (
+            [10, 15, 15],
+            [],
+        )
 
 
 def test_a_batch_that_is_refused_as_a_whole_says_why(tmp_path: Path):
@@ -197,7 +236,9 @@ def test_a_judge_that_refuses_its_key_stops_before_a_batch(tmp_path: Path):
     with serving("openai", tmp_path) as server:
         write_jsonl(tmp_path / "given.jsonl", records(30))
         (tmp_path / "longmark.yaml").write_text(
-            yaml.safe_dump({"models": {"m": {"model": "m", "endpoint": server.base_url + "/nowhere"}}})
+            yaml.safe_dump(
+                {"models": {"m": {"model": "m", "endpoint": server.base_url + "/nowhere"}}}
+            )
         )
         assert score(tmp_path, "b", "--batch").code == 4
         assert server.created == 0
@@ -221,14 +262,18 @@ def test_a_round_that_does_not_fit_into_the_budget_is_split(tmp_path: Path):
         [session] = manifest_of(tmp_path / "free")["sessions"]
         spent = session["usd"]
         assert server.created == 1
-        done = score(tmp_path, "tight", "--batch", "--max-usd", str(1.5 * spent))  # 40 calls need 5 x that at most
+        done = score(
+            tmp_path, "tight", "--batch", "--max-usd", str(1.5 * spent)
+        )  # 40 calls need 5 x that at most
         [session] = manifest_of(tmp_path / "tight")["sessions"]
         assert (done.code, reasons(rows_of(tmp_path / "tight"))) == (0, [])
         assert session["usd"] == pytest.approx(spent)
         assert server.created > 3
 
 
-def test_a_budget_that_leaves_a_tiny_batch_ends_the_run_and_its_rest_serves_single_calls(tmp_path: Path):
+def test_a_budget_that_leaves_a_tiny_batch_ends_the_run_and_its_rest_serves_single_calls(
+    tmp_path: Path,
+):
     with serving("openai", tmp_path, n=60) as server:
         assert score(tmp_path, "free", "--batch").code == 0
         [session] = manifest_of(tmp_path / "free")["sessions"]
@@ -237,15 +282,26 @@ def test_a_budget_that_leaves_a_tiny_batch_ends_the_run_and_its_rest_serves_sing
         assert "and the run would end" in dry
         done = score(tmp_path, "tight", "--batch", "--max-usd", limit)
         [session] = manifest_of(tmp_path / "tight")["sessions"]
-        assert (done.code, server.created, session["requests"], session["stopped"]) == (4, 1, 20, "budget")
+        assert (done.code, server.created, session["requests"], session["stopped"]) == (
+            4,
+            1,
+            20,
+            "budget",
+        )
         assert "enough for 2 of the 40 calls that wait" in done.err
-        assert in_ledger(tmp_path, "tight") == {"attempts": 20, "answered": 20, "unknown": 0, "in flight": 0}
+        assert in_ledger(tmp_path, "tight") == {
+            "attempts": 20,
+            "answered": 20,
+            "unknown": 0,
+            "in flight": 0,
+        }
         score(tmp_path, "tight", "--max-usd", limit)
         assert manifest_of(tmp_path / "tight")["sessions"][1]["requests"] > 5
 
 
 @pytest.mark.parametrize(
-    ("waiting", "least"), [(1, 1), (2, 2), (9, 2), (20, 2), (21, 3), (100, 10), (200, 20), (201, 20), (10_000, 20)]
+    ("waiting", "least"),
+    [(1, 1), (2, 2), (9, 2), (20, 2), (21, 3), (100, 10), (200, 20), (201, 20), (10_000, 20)],
 )
 def test_a_batch_is_as_large_as_its_wait_is_long(waiting: int, least: int):
     assert next(fitting for fitting in range(waiting + 1) if not too_few(fitting, waiting)) == least
@@ -254,11 +310,21 @@ def test_a_batch_is_as_large_as_its_wait_is_long(waiting: int, least: int):
 def test_what_a_budget_lets_go_in_batches_by_hand():
     """Calls of $.10 that reserve $1 each: with $30, 30, 27 and 24 of 100 fit, then the 19 that are left."""
     total = MetricEstimate(calls=100, usd=10.0, reserved=100.0)
-    assert [_affordable(total, most) for most in (100.0, 30.0, 8.0, None)] == [None, (100, 4), (0, 0), None]
-    assert _affordable(replace(total, usd=50.0), 30.0) == (52, 3)  # 30, 15, 7; then 4 of 48, no tenth
+    assert [_affordable(total, most) for most in (100.0, 30.0, 8.0, None)] == [
+        None,
+        (100, 4),
+        (0, 0),
+        None,
+    ]
+    assert _affordable(replace(total, usd=50.0), 30.0) == (
+        52,
+        3,
+    )  # 30, 15, 7; then 4 of 48, no tenth
 
 
-def test_an_endpoint_without_a_known_batch_api_is_told_before_it_is_paid_at_the_full_price(tmp_path: Path):
+def test_an_endpoint_without_a_known_batch_api_is_told_before_it_is_paid_at_the_full_price(
+    tmp_path: Path,
+):
     write_jsonl(tmp_path / "given.jsonl", records(2))
     entry = {"model": "g", "dialect": "gemini", "endpoint": "http://127.0.0.1:9/v1beta"}
     (tmp_path / "longmark.yaml").write_text(yaml.safe_dump({"models": {"m": entry}}))
@@ -305,7 +371,10 @@ def test_an_uploaded_file_is_found_by_its_name(kind: type[vendors.FileVendor]):
     async def main(base_url: str) -> tuple[list[str], list[str], str]:
         vendor = kind(Endpoint(base_url))
         try:
-            first, _ = await vendor.upload("a.jsonl", b"{}\n"), await vendor.upload("b.jsonl", b"{}\n")
+            first, _ = (
+                await vendor.upload("a.jsonl", b"{}\n"),
+                await vendor.upload("b.jsonl", b"{}\n"),
+            )
             return await vendor.uploaded("a.jsonl"), await vendor.uploaded("c.jsonl"), first
         finally:
             await vendor.endpoint.close()
@@ -323,7 +392,19 @@ def test_keep_files_leaves_what_was_uploaded(tmp_path: Path):
 
 def test_ctrl_c_leaves_batches_running_and_they_can_be_fetched_and_cancelled(tmp_path: Path):
     with serving("openai", tmp_path, latency=2.0) as server:
-        words = ["run", "given.jsonl", "--metrics", QR, "--judge", "m", "--trust", "--quiet", "--out", "b", "--batch"]
+        words = [
+            "run",
+            "given.jsonl",
+            "--metrics",
+            QR,
+            "--judge",
+            "m",
+            "--trust",
+            "--quiet",
+            "--out",
+            "b",
+            "--batch",
+        ]
         home = tmp_path / "home"
         process = start(*words, "--cache", "b.sqlite", home=home, cwd=tmp_path)
         until(lambda: server.created)
@@ -332,8 +413,15 @@ def test_ctrl_c_leaves_batches_running_and_they_can_be_fetched_and_cancelled(tmp
         assert process.returncode == 130
         assert b"1 batch left running" in err
         assert manifest_of(tmp_path / "b")["sessions"][-1]["stopped"] == "interrupt"
-        (id,) = (line.split()[0] for line in batches("", tmp_path).out.splitlines() if "running" in line)
-        assert in_ledger(tmp_path) == {"attempts": 60, "answered": 20, "unknown": 0, "in flight": 40}
+        (id,) = (
+            line.split()[0] for line in batches("", tmp_path).out.splitlines() if "running" in line
+        )
+        assert in_ledger(tmp_path) == {
+            "attempts": 60,
+            "answered": 20,
+            "unknown": 0,
+            "in flight": 40,
+        }
         assert batches("fetch", tmp_path, id).code in (0, 4)  # 4: it has not ended
         until(lambda: batches("fetch", tmp_path).code == 0)
         assert "40" in batches("", tmp_path).out
@@ -342,7 +430,9 @@ def test_ctrl_c_leaves_batches_running_and_they_can_be_fetched_and_cancelled(tmp
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
-def test_an_upload_without_a_reply_is_cut_by_a_stop_and_its_file_is_deleted_later(end: int, tmp_path: Path):
+def test_an_upload_without_a_reply_is_cut_by_a_stop_and_its_file_is_deleted_later(
+    end: int, tmp_path: Path
+):
     """A stop, or a kill: nothing was submitted, so the ledger has the 20 single calls alone."""
     with serving("openai", tmp_path, hang="/files") as server:
         code, err = ended_by(end, tmp_path, server)
@@ -353,7 +443,12 @@ def test_an_upload_without_a_reply_is_cut_by_a_stop_and_its_file_is_deleted_late
         assert in_ledger(tmp_path) == {"attempts": 20, "answered": 20, "unknown": 0, "in flight": 0}
         if end == signal.SIGINT:
             assert score(tmp_path, "b", "--batch").code == 0
-            assert (server.created, server.files, repeated(server), server.refused) == (1, {}, 0, [])
+            assert (server.created, server.files, repeated(server), server.refused) == (
+                1,
+                {},
+                0,
+                [],
+            )
         else:
             assert "was never submitted; forgotten" in batches("fetch", tmp_path).out
             assert (server.files, batches("", tmp_path).out) == ({}, "No batches.\n")
@@ -363,7 +458,12 @@ def test_a_submission_without_a_reply_is_cut_by_a_stop_and_looked_for_later(tmp_
     with serving("anthropic", tmp_path, hang="/batches") as server:
         code, err = ended_by(signal.SIGINT, tmp_path, server)
         assert (code, b"1 batch left running" in err) == (130, True)
-        assert in_ledger(tmp_path) == {"attempts": 60, "answered": 20, "unknown": 40, "in flight": 0}
+        assert in_ledger(tmp_path) == {
+            "attempts": 60,
+            "answered": 20,
+            "unknown": 40,
+            "in flight": 0,
+        }
         assert score(tmp_path, "b", "--batch", "--timeout", "1").code == 0
         assert (server.created, sum(server.paid.values()), repeated(server)) == (1, 40, 0)
         assert in_ledger(tmp_path) == {"attempts": 60, "answered": 60, "unknown": 0, "in flight": 0}
@@ -371,7 +471,19 @@ def test_a_submission_without_a_reply_is_cut_by_a_stop_and_looked_for_later(tmp_
 
 def ended_by(end: int, folder: Path, server: BatchServer) -> tuple[int, bytes]:
     """A run that gets a signal when the server gives it no reply: its exit code, and what it told."""
-    words = ["run", "given.jsonl", "--metrics", QR, "--judge", "m", "--trust", "--quiet", "--out", "b", "--batch"]
+    words = [
+        "run",
+        "given.jsonl",
+        "--metrics",
+        QR,
+        "--judge",
+        "m",
+        "--trust",
+        "--quiet",
+        "--out",
+        "b",
+        "--batch",
+    ]
     process = start(*words, "--cache", "b.sqlite", home=folder / "home", cwd=folder)
     until(lambda: server.hung)
     process.send_signal(end)
@@ -380,15 +492,32 @@ def ended_by(end: int, folder: Path, server: BatchServer) -> tuple[int, bytes]:
 
 
 def in_ledger(folder: Path, out: str = "b") -> dict[str, int]:
-    told = run("cache", "--cache", f"{out}.sqlite", "ledger", out, home=folder / "home", cwd=folder).out.splitlines()
+    told = run(
+        "cache", "--cache", f"{out}.sqlite", "ledger", out, home=folder / "home", cwd=folder
+    ).out.splitlines()
     figures = re.split(r"\s{2,}", told[1].strip())
     names = re.split(r"\s{2,}", told[0].strip())
-    return {name: int(figures[names.index(name)]) for name in ("attempts", "answered", "unknown", "in flight")}
+    return {
+        name: int(figures[names.index(name)])
+        for name in ("attempts", "answered", "unknown", "in flight")
+    }
 
 
 def test_a_cancelled_batch_keeps_what_was_finished(tmp_path: Path):
     with serving("anthropic", tmp_path, latency=600) as server:
-        words = ["run", "given.jsonl", "--metrics", QR, "--judge", "m", "--trust", "--quiet", "--out", "b", "--batch"]
+        words = [
+            "run",
+            "given.jsonl",
+            "--metrics",
+            QR,
+            "--judge",
+            "m",
+            "--trust",
+            "--quiet",
+            "--out",
+            "b",
+            "--batch",
+        ]
         process = start(*words, "--cache", "b.sqlite", home=tmp_path / "home", cwd=tmp_path)
         until(lambda: server.created)
         until(lambda: "running" in batches("", tmp_path).out)
@@ -417,7 +546,9 @@ def batches(action: str, folder: Path, *more: str) -> Done:
         ),
     ],
 )
-def test_files_of_azure_stand_beside_its_deployments(base_url: str, query: dict[str, str], files: str):
+def test_files_of_azure_stand_beside_its_deployments(
+    base_url: str, query: dict[str, str], files: str
+):
     assert vendors.Azure(Endpoint(base_url).sending({}, query))._url("/files") == files
 
 
@@ -453,11 +584,22 @@ def test_a_resumed_run_sends_no_first_calls_for_a_judge_that_gave_verdicts(tmp_p
         assert score(tmp_path, "b", "--batch", "--limit", "25").code == 0
         assert (sum(server.singles.values()), sum(server.paid.values())) == (20, 5)
         assert score(tmp_path, "b", "--batch").code == 0
-        assert (sum(server.singles.values()), sum(server.paid.values()), server.created) == (20, 40, 2)
+        assert (sum(server.singles.values()), sum(server.paid.values()), server.created) == (
+            20,
+            40,
+            2,
+        )
 
 
-def test_the_first_calls_for_each_metric_are_sent_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(vendors.FileVendor, "most_lines", 5)  # a full batch does not go before the first replies came
+def test_the_first_calls_for_each_metric_are_sent_by_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        vendors.FileVendor, "most_lines", 5
+    )  # a full batch does not go before the first replies came
     with serving("openai", tmp_path, n=30, latency=0.05) as server:
-        assert score(tmp_path, "b", "--batch", metrics=f"{QR},{QR}@scoring=text@temperature=0.5").code == 0
+        assert (
+            score(tmp_path, "b", "--batch", metrics=f"{QR},{QR}@scoring=text@temperature=0.5").code
+            == 0
+        )
         assert (sum(server.singles.values()), sum(server.paid.values())) == (40, 20)

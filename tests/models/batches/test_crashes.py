@@ -51,9 +51,23 @@ def test_a_crash_at_each_step_leaves_a_batch_that_is_found(
         code = CRASHING.replace("OWNER", owner).replace("STEP", step)
         code = code.replace("WHEN", "before(*given, **named)" if done else "pass")
         (tmp_path / "crashing.py").write_text(code)
-        words = ["run", "given.jsonl", "--metrics", QR, "--judge", "m", "--trust", "--quiet", "--out", "b", "--batch"]
+        words = [
+            "run",
+            "given.jsonl",
+            "--metrics",
+            QR,
+            "--judge",
+            "m",
+            "--trust",
+            "--quiet",
+            "--out",
+            "b",
+            "--batch",
+        ]
         more = ["--cache", "b.sqlite", "--timeout", "1"]
-        process = start("python", "crashing.py", *words, *more, home=tmp_path / "home", cwd=tmp_path)
+        process = start(
+            "python", "crashing.py", *words, *more, home=tmp_path / "home", cwd=tmp_path
+        )
         assert ended(process).code == 9
         again = score(tmp_path, "b", "--batch", "--timeout", "1")
         assert (again.code, server.refused) == (0, []), again.err

@@ -34,7 +34,12 @@ def test_a_killed_run_finds_its_batch_in_the_journal_of_the_server(server: Serve
     with serving("openai", tmp_path, n=25, latency=600) as endpoint:
         process = start(*words(url, "b", "--batch"), home=tmp_path / "home", cwd=tmp_path)
         listed = ["batches", "--cache", url]
-        until(lambda: endpoint.created and "running" in run(*listed, home=tmp_path / "home", cwd=tmp_path).out)
+        until(
+            lambda: (
+                endpoint.created
+                and "running" in run(*listed, home=tmp_path / "home", cwd=tmp_path).out
+            )
+        )
         process.kill()
         process.communicate()
         with closing(CallCache(url)) as cache:
@@ -52,11 +57,16 @@ def role(server: Server, url: str, name: str, rights: str) -> str:
     """The URL for a new role with these rights on the tables, and a password."""
     server.sql(f"DROP ROLE IF EXISTS {name}; CREATE ROLE {name} LOGIN PASSWORD 'sesame'")
     grants = f"GRANT {rights} ON ALL TABLES IN SCHEMA longmark TO {name}; GRANT USAGE ON SCHEMA longmark TO {name}"
-    server.sql(f"{grants}; GRANT USAGE ON ALL SEQUENCES IN SCHEMA longmark TO {name}", url.rpartition("/")[2])
+    server.sql(
+        f"{grants}; GRANT USAGE ON ALL SEQUENCES IN SCHEMA longmark TO {name}",
+        url.rpartition("/")[2],
+    )
     return url.replace("postgres@", f"{name}:sesame@")
 
 
-def test_a_run_with_a_role_that_may_only_read_takes_replies_and_sends_nothing(server: Server, tmp_path: Path):
+def test_a_run_with_a_role_that_may_only_read_takes_replies_and_sends_nothing(
+    server: Server, tmp_path: Path
+):
     url = server.database()
     CallCache(url).close()  # makes the tables
     working = role(server, url, "working", "SELECT, INSERT, UPDATE, DELETE")
@@ -74,7 +84,9 @@ def test_a_run_with_a_role_that_may_only_read_takes_replies_and_sends_nothing(se
         assert len(rows_of(tmp_path / "c")) <= 3
         assert sum(endpoint.singles.values()) + sum(other.singles.values()) == 3
     shown = [one.out + one.err for one in (paid, done, refused)]
-    written = [file.read_bytes() for out in "abc" for file in (tmp_path / out).rglob("*") if file.is_file()]
+    written = [
+        file.read_bytes() for out in "abc" for file in (tmp_path / out).rglob("*") if file.is_file()
+    ]
     assert "sesame" not in "".join(shown)
     assert b"sesame" not in b"".join(written)
 
@@ -87,10 +99,22 @@ def certificates(folder: Path) -> None:
 
     new = ["req", "-newkey", "rsa:2048", "-nodes"]
     for name in ("ca", "other"):
-        openssl(*new, "-x509", "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.pem")
+        openssl(
+            *new, "-x509", "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.pem"
+        )
     openssl(*new, "-subj", "/CN=127.0.0.1", "-keyout", "server.key", "-out", "server.csr")
     (folder / "names").write_text("subjectAltName=IP:127.0.0.1")
-    signed = ["x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"]
+    signed = [
+        "x509",
+        "-req",
+        "-in",
+        "server.csr",
+        "-CA",
+        "ca.pem",
+        "-CAkey",
+        "ca.key",
+        "-CAcreateserial",
+    ]
     openssl(*signed, "-extfile", "names", "-out", "server.pem")
 
 
@@ -106,7 +130,9 @@ def encrypted(server: Server, tmp_path: Path) -> Iterator[str]:
         (server.folder / name).chmod(0o600)
         if _USER:
             shutil.chown(server.folder / name, _USER, _USER)
-        server.sql(f"ALTER SYSTEM SET ssl_{name[7:].replace('pem', 'cert')}_file = '{server.folder / name}'")
+        server.sql(
+            f"ALTER SYSTEM SET ssl_{name[7:].replace('pem', 'cert')}_file = '{server.folder / name}'"
+        )
     server.sql("ALTER SYSTEM SET ssl = on")
     try:
         server.stop()
@@ -118,9 +144,15 @@ def encrypted(server: Server, tmp_path: Path) -> Iterator[str]:
         server.start()
 
 
-def test_an_encrypted_connection_is_to_the_server_that_the_authority_names(encrypted: str, tmp_path: Path):
-    with closing(CallCache(f"{encrypted}?sslmode=verify-full&sslrootcert={tmp_path}/ca.pem")) as cache:
-        assert cache.do("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").fetchone() == (True,)
+def test_an_encrypted_connection_is_to_the_server_that_the_authority_names(
+    encrypted: str, tmp_path: Path
+):
+    with closing(
+        CallCache(f"{encrypted}?sslmode=verify-full&sslrootcert={tmp_path}/ca.pem")
+    ) as cache:
+        assert cache.do("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").fetchone() == (
+            True,
+        )
     with pytest.raises(UserError, match=r"cannot be opened \(.*certificate verify failed"):
         CallCache(f"{encrypted}?sslmode=verify-full&sslrootcert={tmp_path}/other.pem")
     elsewhere = encrypted.replace("127.0.0.1", "localhost")

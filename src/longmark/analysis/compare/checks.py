@@ -75,7 +75,9 @@ def check_scoring(
     """The differences in how the scores were made. UserError if there are any and they are not allowed. judges: the
     judge models may differ."""
     differing = tuple(
-        line for line in differences(scores, metrics) if not judges or not line.startswith("judge model: ")
+        line
+        for line in differences(scores, metrics)
+        if not judges or not line.startswith("judge model: ")
     )
     if differing and not allowed:
         lines = "\n".join(f"  {line}" for line in differing)
@@ -93,9 +95,13 @@ def differences(scores: Scores, metrics: Sequence[str]) -> tuple[str, ...]:
     for metric in metrics:
         settings: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
         used: dict[str, set[str]] = {}  # run -> its models
-        for name, manifest, signatures in zip(names, scores.manifests, scores.signatures[metric], strict=True):
+        for name, manifest, signatures in zip(
+            names, scores.manifests, scores.signatures[metric], strict=True
+        ):
             for signature in signatures:
-                used.setdefault(name, set()).update(model for its in signature.models.values() for model in its)
+                used.setdefault(name, set()).update(
+                    model for its in signature.models.values() for model in its
+                )
                 for setting, model, value in _settings(signature, manifest.fixed.get("domain")):
                     settings.setdefault((setting, model), {}).setdefault(value, {})[name] = None
         for (setting, model), values in settings.items():
@@ -105,14 +111,18 @@ def differences(scores: Scores, metrics: Sequence[str]) -> tuple[str, ...]:
             if without := [name for name in may if name not in having]:
                 values[_NONE] = dict.fromkeys(without)
             if len(values) > 1:
-                shown = "; ".join(f"{value} in {_some(list(runs))}" for value, runs in values.items())
+                shown = "; ".join(
+                    f"{value} in {_some(list(runs))}" for value, runs in values.items()
+                )
                 found.setdefault(f"{setting}: {shown}", []).append(metric)
     return tuple(f"{line} ({_some(of)})" for line, of in found.items())
 
 
 def _settings(signature: Signature, domain: Any) -> Iterator[tuple[str, str, str]]:
     """(setting, the model that it belongs to or "", value) of what a score depends on."""
-    major = signature.version.partition(".")[0]  # from 1.0.0 on, a changed score is another version of its metric
+    major = signature.version.partition(".")[
+        0
+    ]  # from 1.0.0 on, a changed score is another version of its metric
     yield "longmark", "", (signature.version if major in ("", "0") else f"{major}.x") or _NONE
     for role, names in signature.models.items():
         yield f"{role} model", "", " + ".join(sorted(names)) or _NONE
@@ -141,7 +151,12 @@ def run_notices(scores: Scores, metrics: Sequence[str], differing: Sequence[str]
             "the systems. " + " · ".join(differing)
         )
     found += [*scores.notices, *_unfinished(scores)]
-    seeds = {one.seed for metric in metrics for signatures in scores.signatures[metric] for one in signatures}
+    seeds = {
+        one.seed
+        for metric in metrics
+        for signatures in scores.signatures[metric]
+        for one in signatures
+    }
     if len(seeds) > 1:
         found.append(f"The runs have different seeds ({', '.join(map(str, sorted(seeds)))}).")
     return found
@@ -169,11 +184,19 @@ def by_reason(found: Iterable[tuple[str, str | None]]) -> list[str]:
     for metric, why in found:
         if why:
             metrics.setdefault(why, []).append(metric)
-    return [f"{listed(of) if len(of) < 4 else f'{len(of)} metrics'}: {why}." for why, of in metrics.items()]
+    return [
+        f"{listed(of) if len(of) < 4 else f'{len(of)} metrics'}: {why}."
+        for why, of in metrics.items()
+    ]
 
 
 def question_notices(
-    scores: Scores, metrics: Sequence[str], places: Sequence[int], *, complete: bool = True, incomplete: bool = False
+    scores: Scores,
+    metrics: Sequence[str],
+    places: Sequence[int],
+    *,
+    complete: bool = True,
+    incomplete: bool = False,
 ) -> Iterator[str]:
     """Excluded questions, systems without a score, questions answered twice. complete: a question needs a score of
     every system, else of a pair; incomplete: no question is excluded."""
@@ -188,16 +211,26 @@ def question_notices(
         used = given.all(axis=1).sum() if complete else (given.T @ given).min()
         some, total = len(there) - int(used), len(there)
         if some > _EXCLUDED * total and not incomplete:
-            excluded.append(f"{metric} {'' if complete else 'up to '}{some:,} of {total:,} ({share(some, total)})")
+            excluded.append(
+                f"{metric} {'' if complete else 'up to '}{some:,} of {total:,} ({share(some, total)})"
+            )
             most += (~there).sum(axis=0) * present
         if absent := [name for name, scored in zip(names, present, strict=True) if not scored]:
             yield f"{metric}: no score of {listed(absent)}; the other systems are compared."
-    repeated = ((one, [name for name in names if scores.repeated.get((one, name))]) for one in metrics)
+    repeated = (
+        (one, [name for name in names if scores.repeated.get((one, name))]) for one in metrics
+    )
     more = "answered some questions more than once; their mean score counts once"
-    yield from by_reason((metric, f"{listed(who)} {more}" if who else None) for metric, who in repeated)
+    yield from by_reason(
+        (metric, f"{listed(who)} {more}" if who else None) for metric, who in repeated
+    )
     if any(scores.repeated.values()):
         yield f"If several answers of a system to one question text are to different tasks, {REMEDY}."
     if excluded:
-        why = "because a system has no score" if complete else "for pairs with a system that has no score"
+        why = (
+            "because a system has no score"
+            if complete
+            else "for pairs with a system that has no score"
+        )
         sparse = names[int(np.argmax(most))]
         yield f"Questions are excluded {why}: {', '.join(excluded)}. Most missing scores: {sparse}."

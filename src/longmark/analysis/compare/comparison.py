@@ -104,11 +104,16 @@ class CompareOptions(ScoresTested):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.against_first and self.hypotheses:
-            raise UserError("hypotheses are about any pair of systems: test them without --fail-if-worse")
+            raise UserError(
+                "hypotheses are about any pair of systems: test them without --fail-if-worse"
+            )
 
 
 def compare(
-    runs: str | Path | Sequence[str | Path], *, progress: Callable[[str], None] = lambda _part: None, **options: Any
+    runs: str | Path | Sequence[str | Path],
+    *,
+    progress: Callable[[str], None] = lambda _part: None,
+    **options: Any,
 ) -> Comparison:
     """Compares run folders or files of rows; one path stands for a list of one. options: the fields of
     `CompareOptions`, by keyword (`by=`, `metrics=`, `alpha=`, ...). progress: gets the name of each part before it
@@ -117,12 +122,16 @@ def compare(
     progress("reading the rows")
     paths, by = paths_given(runs), BY_SYSTEM if chosen.judges else chosen.by
     slices = names_given(chosen.slices)
-    scores = read_scores(paths, by, chosen.cluster, chosen.bounds, judges=chosen.judges, slices=slices)
+    scores = read_scores(
+        paths, by, chosen.cluster, chosen.bounds, judges=chosen.judges, slices=slices
+    )
     scores = scores.directed(chosen.higher, chosen.lower)
     places = _systems(scores, names_given(chosen.systems))
     metrics, left_out = _comparable(scores, scores.named(chosen.metrics), places, chosen.complete)
     consequence = "differences may come from the scoring and not from the systems"
-    differing = check_scoring(scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges)
+    differing = check_scoring(
+        scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges
+    )
     margins = by_metric(chosen.margin, {metric: scores.facts[metric] for metric in metrics})
     how = _how(len(scores.questions), len(metrics), len(places), chosen)
     if chosen.against_first:
@@ -139,9 +148,15 @@ def compare(
         found.append(described(scores, one, places, tests[one.metric], how))
     texts = scores.question_texts({question.question_id for one in found for question in one.apart})
     for i, each in enumerate(found):
-        apart = tuple(replace(question, text=texts.get(question.question_id)) for question in each.apart)
+        apart = tuple(
+            replace(question, text=texts.get(question.question_id)) for question in each.apart
+        )
         found[i] = replace(each, apart=apart)
-    judged = _judged(paths, metrics, [scores.systems[place] for place in places]) if chosen.judges else ()
+    judged = (
+        _judged(paths, metrics, [scores.systems[place] for place in places])
+        if chosen.judges
+        else ()
+    )
     return Comparison(
         runs=tuple(map(str, paths)),
         by=scores.by,
@@ -157,29 +172,40 @@ def compare(
             *_notices(scores, found, places, how),
         ),
         left_out=tuple(left_out),
-        hypotheses=decide(chosen.hypotheses, tests_for(tested, how) if chosen.hypotheses else {}, how.alpha),
+        hypotheses=decide(
+            chosen.hypotheses, tests_for(tested, how) if chosen.hypotheses else {}, how.alpha
+        ),
         judges=judged,
         margins=decisions(tested, found, margins, how.alpha),
     )
 
 
-def _judged(runs: Sequence[Path], metrics: Sequence[str], systems: Sequence[str]) -> tuple[Judged, ...]:
+def _judged(
+    runs: Sequence[Path], metrics: Sequence[str], systems: Sequence[str]
+) -> tuple[Judged, ...]:
     each = [read_scores([run], BY_SYSTEM) for run in runs]
     found = [one for metric in metrics if (one := over_judges(each, metric, systems))]
     names = list(dict.fromkeys(name for one in found for name in one.means))
     short = dict(zip(names, short_models(names), strict=True))
-    return tuple(replace(one, means={short[name]: means for name, means in one.means.items()}) for one in found)
+    return tuple(
+        replace(one, means={short[name]: means for name, means in one.means.items()})
+        for one in found
+    )
 
 
 def _systems(scores: Scores, wanted: Sequence[str]) -> list[int]:
     """The places of the systems to compare, in the order wanted."""
     for name in wanted:
         if name not in scores.systems:
-            raise UnknownName("system", name, scores.systems, f"The systems are {', '.join(scores.systems)}.")
+            raise UnknownName(
+                "system", name, scores.systems, f"The systems are {', '.join(scores.systems)}."
+            )
     places = [scores.systems.index(name) for name in dict.fromkeys(wanted or scores.systems)]
     if len(places) < 2:
         empty = [str(scores.manifests[one.run].folder) for one in scores.missing if one.empty]
-        none = f" ({', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no rows)" if empty else ""
+        none = (
+            f" ({', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no rows)" if empty else ""
+        )
         raise UserError(
             "a comparison needs two systems or more; there is one "
             f"{'run' if scores.by == BY_RUN else 'system'}: {scores.systems[places[0]]}{none}. Give another run, or a "
@@ -201,7 +227,14 @@ def _comparable(
         if huge(matrix):
             left_out.append((metric, TOO_LARGE))
         elif len(names) < 2:
-            left_out.append((metric, f"only {names[0]} has a score of it" if names else "no system has a score of it"))
+            left_out.append(
+                (
+                    metric,
+                    f"only {names[0]} has a score of it"
+                    if names
+                    else "no system has a score of it",
+                )
+            )
         else:
             chosen.append(metric)
             shared = shared or bool((there.sum(axis=1) > 1).any())
@@ -236,13 +269,21 @@ def _how(questions: int, metrics: int, systems: int, chosen: CompareOptions) -> 
     return Settings(chosen.level, chosen.alpha, permutations, chosen.seed, chosen.complete)
 
 
-def _notices(scores: Scores, results: Sequence[MetricResult], places: Sequence[int], how: Settings) -> list[str]:
+def _notices(
+    scores: Scores, results: Sequence[MetricResult], places: Sequence[int], how: Settings
+) -> list[str]:
     """What a reader must know of the metrics, the most serious first."""
     notices = [notice for one in results for notice in _silent(one, how.alpha)]
     notices += by_reason((one.metric, _undecided(one)) for one in results)
     notices += by_reason((one.metric, one.undetectable) for one in results)
-    notices += by_reason((one.metric, None if any(pair.p for pair in one.pairs) else one.reason) for one in results)
-    few = [one for one in results if FEWEST_TESTED <= one.n < _FEW and any(p.difference.detectable for p in one.pairs)]
+    notices += by_reason(
+        (one.metric, None if any(pair.p for pair in one.pairs) else one.reason) for one in results
+    )
+    few = [
+        one
+        for one in results
+        if FEWEST_TESTED <= one.n < _FEW and any(p.difference.detectable for p in one.pairs)
+    ]
     if few:
         fewest = min(few, key=lambda one: one.n)
         more = f" (and few on {counted(len(few) - 1, 'more metric')})" if len(few) > 1 else ""
@@ -250,12 +291,17 @@ def _notices(scores: Scores, results: Sequence[MetricResult], places: Sequence[i
             f"Only {fewest.n} questions are compared on {fewest.metric}{more}. With so few only large differences "
             "are significant, and the intervals of means are approximate; those of differences agree with the tests."
         )
-    if skewed := [one.metric for one in results if any(pair.difference.remark for pair in one.pairs)]:
+    if skewed := [
+        one.metric for one in results if any(pair.difference.remark for pair in one.pairs)
+    ]:
         notices.append(
             f"{listed(skewed) if len(skewed) < 4 else f'{len(skewed)} metrics'}: the differences of a pair are skewed, "
             "and there are fewer than 30 questions or clusters: the test may reject too often."
         )
-    return [*notices, *question_notices(scores, [one.metric for one in results], places, complete=how.complete)]
+    return [
+        *notices,
+        *question_notices(scores, [one.metric for one in results], places, complete=how.complete),
+    ]
 
 
 def _silent(one: MetricResult, alpha: float) -> Iterator[str]:
@@ -269,9 +315,17 @@ def _silent(one: MetricResult, alpha: float) -> Iterator[str]:
 
     if more:
         widest = max(more, key=apart)
-        less, most = sorted((by_name[name] for name in widest.names), key=lambda one: one.silent / one.asked)
-        others = f" The same holds for {counted(len(more) - 1, 'more pair')}." if len(more) > 1 else ""
-        worst = "" if one.worst is None else f" Unscored answers counted as {one.worst:g}: {_reading(widest)}."
+        less, most = sorted(
+            (by_name[name] for name in widest.names), key=lambda one: one.silent / one.asked
+        )
+        others = (
+            f" The same holds for {counted(len(more) - 1, 'more pair')}." if len(more) > 1 else ""
+        )
+        worst = (
+            ""
+            if one.worst is None
+            else f" Unscored answers counted as {one.worst:g}: {_reading(widest)}."
+        )
         yield (
             f"{one.metric}: {most.system} has significantly more unscored answers than {less.system} ({most.silent:,} "
             f"of {most.asked:,} against {less.silent:,} of {less.asked:,}). On the common questions: "

@@ -46,7 +46,9 @@ def against_first(
     return checked
 
 
-def _checked(comparison: Comparison, require_decision: bool, max_unscored: float) -> Iterator[Checked]:
+def _checked(
+    comparison: Comparison, require_decision: bool, max_unscored: float
+) -> Iterator[Checked]:
     base = comparison.systems[0]
     decisions = {(one.metric, one.first, one.second): one for one in comparison.margins}
     for name, why in comparison.left_out:
@@ -54,7 +56,11 @@ def _checked(comparison: Comparison, require_decision: bool, max_unscored: float
     for metric in comparison.metrics:
         if metric.facts.higher_is_better is None:
             continue
-        pairs = {({pair.first, pair.second} - {base}).pop(): pair for pair in metric.pairs if base in pair.names}
+        pairs = {
+            ({pair.first, pair.second} - {base}).pop(): pair
+            for pair in metric.pairs
+            if base in pair.names
+        }
         for name in comparison.systems[1:]:
             pair, of = pairs.get(name), f"{metric.metric}, {name} against {base}"
             if pair is None or pair.p is None:
@@ -84,7 +90,10 @@ def _result(
     worse, fine = (first[0], second) if pair.first == base else (second[0], first)
     if pair.better == base if decision is None else decision.conclusion == worse:
         return "worse", None
-    own, other = sorted((one for one in metric.systems if one.system in pair.names), key=lambda one: one.system == base)
+    own, other = sorted(
+        (one for one in metric.systems if one.system in pair.names),
+        key=lambda one: one.system == base,
+    )
     if own.silent / own.asked > other.silent / other.asked + max_unscored + _ROUNDING:
         allowed = f"at most {share(max_unscored, 1)} more" if max_unscored else "no more"
         return "unscored", (

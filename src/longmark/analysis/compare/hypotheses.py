@@ -29,20 +29,31 @@ HYPOTHESES = "Hypotheses"
 
 
 def clustered_test(
-    table: Floats, systems: Sequence[str], clusters: Ints, permutations: int, alpha: float, seed: int
+    table: Floats,
+    systems: Sequence[str],
+    clusters: Ints,
+    permutations: int,
+    alpha: float,
+    seed: int,
 ) -> TukeyTest:
     """The pairs of one metric by max-T over clusters, in the form of a Tukey test. table: questions x systems, NaN for
     no score: a pair is tested on the questions that both have. n: the clusters of the pair with the fewest."""
     pairs = list(itertools.combinations(range(len(systems)), 2))
     columns = np.column_stack([table[:, a] - table[:, b] for a, b in pairs])
-    joint = max_t(columns, clusters=clusters.tolist(), permutations=permutations, alpha=alpha, seed=seed)
+    joint = max_t(
+        columns, clusters=clusters.tolist(), permutations=permutations, alpha=alpha, seed=seed
+    )
     made = []
     for i, (a, b) in enumerate(pairs):
         there = columns[~np.isnan(columns[:, i]), i]
         equal = len(there) > 0 and not there.any() and joint.clusters[i] > 1
         p = 1.0 if equal and joint.adjusted[i] is None else joint.adjusted[i]
         difference = float(there.mean()) if len(there) else None
-        made.append(PairOfSystems(systems[a], systems[b], difference, p, None if p is not None else joint.reasons[i]))
+        made.append(
+            PairOfSystems(
+                systems[a], systems[b], difference, p, None if p is not None else joint.reasons[i]
+            )
+        )
     means = [column[~np.isnan(column)] for column in table.T]
     return TukeyTest(
         systems=tuple(systems),
@@ -65,7 +76,10 @@ def tests_for(tested: Sequence[Tested], how: Settings) -> dict[str, TukeyTest]:
         readings = [reading for reading in (one.common, one.counted) if reading is not None]
         if one.common.clusters is None:
             tests = [one.tukey]
-            tests += [tukey(of.table, one.names, permutations=how.permutations, seed=how.seed) for of in readings[1:]]
+            tests += [
+                tukey(of.table, one.names, permutations=how.permutations, seed=how.seed)
+                for of in readings[1:]
+            ]
         else:
             settings = (how.permutations, how.alpha, how.seed)
             tests = [
@@ -104,13 +118,22 @@ def hypotheses_section(
         return ()
     columns = (
         *map(Column, ("hypothesis", "combine", "direction", "comparisons")),
-        *(Column("p", kind="p"), Column("p (adjusted)", kind="p"), Column("supported"), Column("reason")),
+        *(
+            Column("p", kind="p"),
+            Column("p (adjusted)", kind="p"),
+            Column("supported"),
+            Column("reason"),
+        ),
     )
     claims = []
     for one, why in zip(
-        results, unsupportable(results, tests, permutations, alpha, pairwise=bool(clusters)), strict=True
+        results,
+        unsupportable(results, tests, permutations, alpha, pairwise=bool(clusters)),
+        strict=True,
     ):
-        reason = f"not tested: {one.reason}" if one.reason else why and f"could not be supported: {why}"
+        reason = (
+            f"not tested: {one.reason}" if one.reason else why and f"could not be supported: {why}"
+        )
         supported = one.supported if one.p is not None else None
         counts = (one.combine, one.direction, len(one.comparisons))
         claims.append((one.name, *counts, one.p, one.adjusted, supported, reason))
@@ -119,10 +142,16 @@ def hypotheses_section(
         *(Column("first - second", places=4, key="difference"), Column("p", kind="p")),
     )
     each = [
-        (one.name, part.metric, part.a, part.b, part.difference, part.p) for one in results for part in one.comparisons
+        (one.name, part.metric, part.a, part.b, part.difference, part.p)
+        for one in results
+        for part in one.comparisons
     ]
     total = sum(one.supported for one in results)
-    test = f"max-T over clusters ({clusters})" if clusters else "the randomised Tukey HSD, as in the CCRS paper,"
+    test = (
+        f"max-T over clusters ({clusters})"
+        if clusters
+        else "the randomised Tukey HSD, as in the CCRS paper,"
+    )
     both = (
         "; where answers are unscored and a direction is known, the larger one of both readings (without them, and "
         "with them as the worst score)"
@@ -157,7 +186,9 @@ def unsupportable(
     """For each hypothesis why no differences, however large, could have supported it; None if some could, or if it was
     not tested. tests: metric -> its test; pairwise: by sign flips of pairs, whose least p is that of two systems. It is
     assumed that each pair could have the smallest possible p; for several pairs at once it may be larger."""
-    waiting = sum(one.p is not None and not one.supported for one in hypotheses)  # what Holm multiplies by
+    waiting = sum(
+        one.p is not None and not one.supported for one in hypotheses
+    )  # what Holm multiplies by
     found: list[str | None] = []
     for one in hypotheses:
         if one.p is None or one.supported:
@@ -167,7 +198,9 @@ def unsupportable(
         for part in one.comparisons:
             test = tests[part.metric]
             systems = 2 if pairwise else sum(mean is not None for mean in test.means)
-            least[part.metric] = least_p(systems, test.n, permutations if test.plus_one else sys.maxsize)
+            least[part.metric] = least_p(
+                systems, test.n, permutations if test.plus_one else sys.maxsize
+            )
         metric = (max if one.combine == ALL else min)(least, key=lambda name: least[name])
         sides = 1.0 if one.direction == TWO_SIDED else 0.5
         factor = waiting * sides * (len(least) if one.combine == ANY else 1)

@@ -49,16 +49,24 @@ class Judged:
         if self.components is None:
             return None
         samples = self.components.levels["sample"]
-        return self.components.standard_error(questions=self.questions, judges=len(self.means), samples=samples)
+        return self.components.standard_error(
+            questions=self.questions, judges=len(self.means), samples=samples
+        )
 
     @property
     def twice(self) -> dict[str, float]:
         """The standard error with twice the questions, judges or samples; {} where it is 0 or not known."""
         if self.components is None or not self.error:
             return {}
-        of = {"questions": self.questions, "judges": len(self.means), "samples": self.components.levels["sample"]}
+        of = {
+            "questions": self.questions,
+            "judges": len(self.means),
+            "samples": self.components.levels["sample"],
+        }
         names = [name for name in of if name != "samples" or of["samples"] > 1]
-        return {name: self.components.standard_error(**{**of, name: 2 * of[name]}) for name in names}
+        return {
+            name: self.components.standard_error(**{**of, name: 2 * of[name]}) for name in names
+        }
 
 
 def cautions(judged: Sequence[Judged]) -> list[str]:
@@ -69,12 +77,18 @@ def cautions(judged: Sequence[Judged]) -> list[str]:
     notices = []
     for judges, those in of.items():
         errors = sorted(one.error for one in those if one.error is not None)
-        each = " to ".join(dict.fromkeys(f"{error:.2g}" for error in errors[:: len(errors) - 1 or 1]))
+        each = " to ".join(
+            dict.fromkeys(f"{error:.2g}" for error in errors[:: len(errors) - 1 or 1])
+        )
         notices.append(
             f"{those[0].metric if len(those) == 1 else f'{len(those)} metrics'}: the result is for these judges only "
             f"({judges}). Tests and intervals of differences do not include the variance between judges; other judges "
             "can give other results."
-            + (f" For judges in general, the standard error of a difference is about {each}." if each else "")
+            + (
+                f" For judges in general, the standard error of a difference is about {each}."
+                if each
+                else ""
+            )
         )
     return notices
 
@@ -94,9 +108,18 @@ def _advice(judged: Sequence[Judged]) -> str:
 
 def judges_of(scores: Scores, metrics: Sequence[str]) -> str:
     """The judge models of a run's metrics, as one name."""
-    rows = [one for metric in metrics for of_source in scores.signatures.get(metric, ()) for one in of_source]
+    rows = [
+        one
+        for metric in metrics
+        for of_source in scores.signatures.get(metric, ())
+        for one in of_source
+    ]
     return (
-        ", ".join(sorted({" + ".join(sorted(one.models["judge"])) for one in rows if "judge" in one.models}))
+        ", ".join(
+            sorted(
+                {" + ".join(sorted(one.models["judge"])) for one in rows if "judge" in one.models}
+            )
+        )
         or NO_JUDGE
     )
 
@@ -108,12 +131,16 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
     kept = [name for name in systems if all(name in one.systems for one in runs)]
     by_judge: dict[str, list[np.ndarray]] = {}
     places = [{question: i for i, question in enumerate(one.questions)} for one in runs]
-    questions = [q for q in (runs[0].questions if runs else ()) if all(q in of_run for of_run in places)]
+    questions = [
+        q for q in (runs[0].questions if runs else ()) if all(q in of_run for of_run in places)
+    ]
     for one, of_run in zip(runs, places, strict=True):
         rows, columns = [of_run[q] for q in questions], [one.systems.index(name) for name in kept]
         samples_of = sampled(one, metric) or [one.matrix(metric)]
         judge = judges_of(one, [metric])
-        judge = name_of(one.manifests[0].folder) if judge == NO_JUDGE else judge  # rows made elsewhere name none
+        judge = (
+            name_of(one.manifests[0].folder) if judge == NO_JUDGE else judge
+        )  # rows made elsewhere name none
         by_judge.setdefault(judge, []).extend(matrix[rows][:, columns] for matrix in samples_of)
     if len(by_judge) < 2 or len(kept) < 2:
         return None
@@ -123,15 +150,28 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
     means = table.mean(axis=(0, 3)) if len(table) else np.full(table.shape[1:3], np.nan)
     w = p = components = reason = None
     if not len(table):
-        return Judged(metric, tuple(kept), {}, 0, None, None, None, "no question has a score of every judge and system")
+        return Judged(
+            metric,
+            tuple(kept),
+            {},
+            0,
+            None,
+            None,
+            None,
+            "no question has a score of every judge and system",
+        )
     if len(kept) > 2 and np.ptp(means, axis=0).any():
         found = friedmanchisquare(*means)
         w, p = float(found.statistic) / (len(by_judge) * (len(kept) - 1)), float(found.pvalue)
     else:
-        reason = "agreement on the order needs three systems" if len(kept) < 3 else "the means are equal"
+        reason = (
+            "agreement on the order needs three systems" if len(kept) < 3 else "the means are equal"
+        )
     if len(table) < 2:
         reason = "shares of variance need two questions"
-    elif np.ptp(table) > _ROUNDING * np.abs(table).max():  # else all scores are equal, and the variance is rounding
+    elif (
+        np.ptp(table) > _ROUNDING * np.abs(table).max()
+    ):  # else all scores are equal, and the variance is rounding
         components = variance_components(table)
     by_name = {name: tuple(float(mean) for mean in means[:, i]) for i, name in enumerate(by_judge)}
     return Judged(metric, tuple(kept), by_name, len(table), w, p, components, reason)
@@ -144,7 +184,9 @@ def sampled(scores: Scores, metric: str) -> list[np.ndarray]:
     signatures = [one for of_source in scores.signatures.get(metric, ()) for one in of_source]
     counts = {one.params.get("samples") for one in signatures}
     count = counts.pop() if len(counts) == 1 else None
-    several = any(scores.repeated.get((metric, system)) for system in scores.systems)  # answers to one question
+    several = any(
+        scores.repeated.get((metric, system)) for system in scores.systems
+    )  # answers to one question
     if not isinstance(count, int) or not 2 <= count <= MOST_SAMPLES or several:
         return []
     if any(len(one.models.get("judge", ())) != 1 for one in signatures):
@@ -157,10 +199,14 @@ def sampled(scores: Scores, metric: str) -> list[np.ndarray]:
                 continue
             shown = Judgements.of(row.evidence)
             replies = shown.judges if shown else ()
-            each = [one.score for one in replies if one.sample is not None and one.score is not None]
+            each = [
+                one.score for one in replies if one.sample is not None and one.score is not None
+            ]
             if len(each) != count or abs(sum(each) / count - row.score) > _ROUNDING:
                 return []
-            found[:, places[row.question_id], scores.systems.index(system_of(row, manifest.folder))] = each
+            found[
+                :, places[row.question_id], scores.systems.index(system_of(row, manifest.folder))
+            ] = each
     return list(found)
 
 
@@ -174,7 +220,9 @@ def for_judges(section: Section, judged: Sequence[Judged]) -> Section:
         replace(
             table,
             columns=(*table.columns[:1], column, *table.columns[1:]),
-            items=[(*row[:1], names, *row[1:]) if type(row) is tuple else row for row in table.items],
+            items=[
+                (*row[:1], names, *row[1:]) if type(row) is tuple else row for row in table.items
+            ],
             note=f"{table.note} For these judges only: {names}.".strip(),
         )
         for table in section.tables
@@ -192,10 +240,20 @@ def judge_section(judged: Sequence[Judged], places: int) -> tuple[Section, ...]:
         for i, system in enumerate(one.systems):
             each = [one.means[name][i] if name in one.means else None for name in names]
             given = [mean for mean in each if mean is not None]
-            rows.append((one.metric, system, *each, float(np.mean(given)) if given else None, one.questions))
-    heads = [Column("metric", kind="metric"), Column("system"), *(Column(name, places=places) for name in names)]
-    means = Table("judges", "Means by judge", (*heads, Column("mean", places=places), Column("n")), rows)
-    sources = list(dict.fromkeys(name for one in judged if one.components for name in one.components.variance))
+            rows.append(
+                (one.metric, system, *each, float(np.mean(given)) if given else None, one.questions)
+            )
+    heads = [
+        Column("metric", kind="metric"),
+        Column("system"),
+        *(Column(name, places=places) for name in names),
+    ]
+    means = Table(
+        "judges", "Means by judge", (*heads, Column("mean", places=places), Column("n")), rows
+    )
+    sources = list(
+        dict.fromkeys(name for one in judged if one.components for name in one.components.variance)
+    )
     doubled = list(dict.fromkeys(name for one in judged for name in one.twice))
     shares = []
     for one in judged:
@@ -206,7 +264,10 @@ def judge_section(judged: Sequence[Judged], places: int) -> tuple[Section, ...]:
         *(Column("metric", kind="metric"), Column("Kendall's W", places=2), Column("p", kind="p")),
         *(Column(name, places=3, key=f"share: {name}") for name in sources),
         Column("standard error", places=4, spare=1),
-        *(Column(f"with twice the {name}", places=4, key=f"error: twice the {name}", spare=2) for name in doubled),
+        *(
+            Column(f"with twice the {name}", places=4, key=f"error: twice the {name}", spare=2)
+            for name in doubled
+        ),
         Column("reason"),
     )
     return (
@@ -214,7 +275,15 @@ def judge_section(judged: Sequence[Judged], places: int) -> tuple[Section, ...]:
             JUDGES,
             "The systems by each judge, over the questions that every judge scored for every system. "
             + _advice(judged),
-            (means, Table("judge-agreement", "Agreement of the judges and shares of variance", columns, shares)),
+            (
+                means,
+                Table(
+                    "judge-agreement",
+                    "Agreement of the judges and shares of variance",
+                    columns,
+                    shares,
+                ),
+            ),
             note="Kendall's W: 1 if all judges order the systems alike. p: of the null hypothesis of no agreement "
             "(chi-squared; rough for few judges). Shares: of the variance of a score. noise: the rest; with several "
             "runs of a judge, their differences. standard error: of a difference for judges in general, now and with "

@@ -65,7 +65,12 @@ _CLAIMS: dict[str, frozenset[str]] = {
     "lower": frozenset(("lower",)),
 }
 """What each conclusion claims of the first system; two readings together claim what both do."""
-_UNDIRECTED = {"better": "higher", "worse": "lower", "non-inferior": UNDECIDED, "non-superior": UNDECIDED}
+_UNDIRECTED = {
+    "better": "higher",
+    "worse": "lower",
+    "non-inferior": UNDECIDED,
+    "non-superior": UNDECIDED,
+}
 Margins = float | Mapping[str, float]
 """In units of the score: one for all metrics, or by metric."""
 
@@ -95,7 +100,9 @@ def parsed(texts: Sequence[str]) -> Margins | None:
         try:
             found[metric] = float(number)
         except ValueError:
-            raise UserError(f"--margin {text}: expected a number or METRIC=NUMBER, for example 0.02") from None
+            raise UserError(
+                f"--margin {text}: expected a number or METRIC=NUMBER, for example 0.02"
+            ) from None
     if "" in found and len(found) > 1:
         raise UserError("--margin: give one number for all metrics, or METRIC=NUMBER for each")
     return found.get("", found) or None
@@ -104,14 +111,30 @@ def parsed(texts: Sequence[str]) -> Margins | None:
 def by_metric(margins: Margins | None, metrics: Mapping[str, MetricFacts]) -> dict[str, float]:
     """The margin of each compared metric that has one. UserError for a metric not compared, a number not above 0, and a
     margin that no difference can exceed."""
-    given = dict(margins) if isinstance(margins, Mapping) else dict.fromkeys(metrics, margins) if margins else {}
+    given = (
+        dict(margins)
+        if isinstance(margins, Mapping)
+        else dict.fromkeys(metrics, margins)
+        if margins
+        else {}
+    )
     wholes = {metric: without_slice(metric)[0] for metric in metrics}
-    given |= {one: given[whole] for one, whole in wholes.items() if one not in given and whole in given}
+    given |= {
+        one: given[whole] for one, whole in wholes.items() if one not in given and whole in given
+    }
     for metric, margin in given.items():
         if metric not in metrics:
-            raise UserError(f"--margin: {metric} is not compared; the metrics are {', '.join(metrics)}")
-        if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 < margin < math.inf:
-            raise UserError(f"--margin: expected a number above 0 in units of the score, found {margin!r}")
+            raise UserError(
+                f"--margin: {metric} is not compared; the metrics are {', '.join(metrics)}"
+            )
+        if (
+            isinstance(margin, bool)
+            or not isinstance(margin, int | float)
+            or not 0 < margin < math.inf
+        ):
+            raise UserError(
+                f"--margin: expected a number above 0 in units of the score, found {margin!r}"
+            )
         _, most = difference_bounds(metrics[metric])
         if most is not None and margin >= most:
             raise UserError(
@@ -123,7 +146,10 @@ def by_metric(margins: Margins | None, metrics: Mapping[str, MetricFacts]) -> di
 
 
 def decisions(
-    tested: Sequence[Tested], results: Sequence[MetricResult], margins: Mapping[str, float], alpha: float
+    tested: Sequence[Tested],
+    results: Sequence[MetricResult],
+    margins: Mapping[str, float],
+    alpha: float,
 ) -> tuple[Decision, ...]:
     level = 1 - 2 * alpha / max(1, sum(len(one.pairs) for one in tested if one.metric in margins))
     made = []
@@ -152,7 +178,14 @@ def decisions(
             counted = estimates[1] if len(estimates) > 1 else None
             made.append(
                 Decision(
-                    one.metric, *pair.names, margin or 0.0, estimates[0], counted, conclusion, tuple(words), reason
+                    one.metric,
+                    *pair.names,
+                    margin or 0.0,
+                    estimates[0],
+                    counted,
+                    conclusion,
+                    tuple(words),
+                    reason,
                 )
             )
     return tuple(made)
@@ -173,15 +206,27 @@ class Limits:
         return (1 - self.level) / 2
 
 
-def margin_interval(differences: Floats, clusters: Ints | None, limits: Limits, *, found: bool = False) -> Estimate:
+def margin_interval(
+    differences: Floats, clusters: Ints | None, limits: Limits, *, found: bool = False
+) -> Estimate:
     """The interval of a mean difference that is held against the margin. found: it is significant; of the margin or
     more, the interval then ends at 0.
 
     Without ends, and with a reason, where the metric has no bounds and few differences are unlike the rest."""
     made = _interval(differences, clusters, limits)
-    if not found or made.value is None or made.low is None or made.high is None or abs(made.value) < limits.margin:
+    if (
+        not found
+        or made.value is None
+        or made.low is None
+        or made.high is None
+        or abs(made.value) < limits.margin
+    ):
         return made
-    return replace(made, low=max(made.low, 0.0)) if made.value > 0 else replace(made, high=min(made.high, 0.0))
+    return (
+        replace(made, low=max(made.low, 0.0))
+        if made.value > 0
+        else replace(made, high=min(made.high, 0.0))
+    )
 
 
 def _interval(differences: Floats, clusters: Ints | None, limits: Limits) -> Estimate:
@@ -233,9 +278,9 @@ def _needed(value: float, limits: Limits) -> int | None:
     lo, hi = limits.bounds
     if lo is None or hi is None or not -limits.margin < value < limits.margin:
         return None
-    shares = [(limits.margin + value) / (value - lo)] * (value > lo) + [(limits.margin - value) / (hi - value)] * (
-        value < hi
-    )
+    shares = [(limits.margin + value) / (value - lo)] * (value > lo) + [
+        (limits.margin - value) / (hi - value)
+    ] * (value < hi)
     share = min(shares)
     return math.floor(math.log(limits.tail) / math.log1p(-share)) + 1 if share < 1 else 1
 
@@ -251,7 +296,10 @@ def _word(
         return EQUIVALENT, None
     unknown = difference.ends is None and abs(difference.value) >= margin
     if ahead is not None and (low >= 0 or high <= 0 or unknown):
-        return "better" if ahead else "worse", "decided by p" if unknown or 0 in (low, high) else None
+        return "better" if ahead else "worse", "decided by p" if unknown or 0 in (
+            low,
+            high,
+        ) else None
     word = "non-inferior" if low > -margin else "non-superior" if high < margin else UNDECIDED
     return word, (difference.reason or test.undetectable) if word == UNDECIDED else None
 
@@ -265,7 +313,11 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
         return Grid(
             "margins",
             MARGIN,
-            (Column("metric", "metric", kind="metric"), Column("first", "first"), Column("second", "second")),
+            (
+                Column("metric", "metric", kind="metric"),
+                Column("first", "first"),
+                Column("second", "second"),
+            ),
             decisions,
             (
                 Column("first - second", "difference", places, key="difference"),
@@ -285,7 +337,9 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
         of = [one for one in made if one.metric == metric]
         ends = (-of[0].margin, of[0].margin)
         figures.append(
-            grid(of).forest(f"{words}: margin {of[0].margin:g}", reference=ends, note=lambda one: one.conclusion)
+            grid(of).forest(
+                f"{words}: margin {of[0].margin:g}", reference=ends, note=lambda one: one.conclusion
+            )
         )
     return (
         Section(

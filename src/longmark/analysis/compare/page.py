@@ -10,7 +10,13 @@ from longmark.analysis.compare.comparison import Comparison
 from longmark.analysis.compare.hypotheses import hypotheses_section
 from longmark.analysis.compare.judges import for_judges, judge_section
 from longmark.analysis.compare.margin import UNDECIDED, margin_section
-from longmark.analysis.compare.results import FEWEST_JACKKNIFE, MetricResult, PairResult, QuestionApart, SystemResult
+from longmark.analysis.compare.results import (
+    FEWEST_JACKKNIFE,
+    MetricResult,
+    PairResult,
+    QuestionApart,
+    SystemResult,
+)
 from longmark.analysis.grid import Grid
 from longmark.report.charts import ForestRow, Stack, groups, stacked
 from longmark.report.document import Document, Section, folded_after
@@ -36,7 +42,11 @@ _PAIR = (METRIC, Column("first", "first"), Column("second", "second"))
 
 
 def document(comparison: Comparison) -> Document:
-    names = ", ".join(comparison.systems) if len(comparison.systems) <= _NAMED else f"{len(comparison.systems)} systems"
+    names = (
+        ", ".join(comparison.systems)
+        if len(comparison.systems) <= _NAMED
+        else f"{len(comparison.systems)} systems"
+    )
     tests = {one.metric: one.tukey for one in comparison.metrics}
     clusters = None if comparison.cluster == QUESTION else comparison.cluster
     how = comparison.settings
@@ -48,12 +58,21 @@ def document(comparison: Comparison) -> Document:
     )
     behind = (*_silent(comparison), _means(comparison), _wins(comparison))
     first, *rest = (for_judges(one, comparison.judges) for one in decided)
-    folded = (*(for_judges(one, comparison.judges) for one in behind), _questions(comparison), _missing(comparison))
+    folded = (
+        *(for_judges(one, comparison.judges) for one in behind),
+        _questions(comparison),
+        _missing(comparison),
+    )
     return Document(
         kind="comparison",
         title=f"Comparison of {names}",
         lede=f"{counted(len(comparison.metrics), 'metric')}, paired by question.",
-        sections=(first, *judge_section(comparison.judges, comparison.places), *rest, *folded_after(folded, 0)),
+        sections=(
+            first,
+            *judge_section(comparison.judges, comparison.places),
+            *rest,
+            *folded_after(folded, 0),
+        ),
         notices=comparison.notices,
         settings={
             "Runs": list(comparison.runs),
@@ -62,7 +81,9 @@ def document(comparison: Comparison) -> Document:
             "Systems": list(comparison.systems),
             "Test that decides": TEST,
             "Family": "pairs with the first system" if how.baseline is not None else "all pairs",
-            "Questions": "those with a score of every system" if how.complete else "of a pair: those that both have",
+            "Questions": "those with a score of every system"
+            if how.complete
+            else "of a pair: those that both have",
             "Permutations of a test": f"{how.permutations:,}; small tables are enumerated",
             "Comparisons in the family": comparison.comparisons,
             "Alpha": how.alpha,
@@ -83,9 +104,7 @@ def _result(comparison: Comparison) -> Section:
     """The conclusion of each metric, with the means of the systems; of two systems their difference and its p."""
     how, pairs = comparison.settings, _pairs(comparison)
     of = counted(comparison.comparisons, "comparison")
-    says = (
-        f"{_winners(comparison)} Significant differences: {sum(pair.significant for pair in pairs):,} of {of} (alpha "
-    )
+    says = f"{_winners(comparison)} Significant differences: {sum(pair.significant for pair in pairs):,} of {of} (alpha "
     says += f"{how.alpha:g}, adjusted by max-T{_clusters(comparison)})."
     says += " Pairs with the first system only." if how.baseline is not None else ""
     return Section(
@@ -93,7 +112,9 @@ def _result(comparison: Comparison) -> Section:
         says if comparison.comparisons else "Nothing was tested.",
         (_result_grid(comparison).table(),),
         brief=1,
-        note=_NOT_EQUAL if any(pair.common.detectable is not None and not pair.significant for pair in pairs) else "",
+        note=_NOT_EQUAL
+        if any(pair.common.detectable is not None and not pair.significant for pair in pairs)
+        else "",
     )
 
 
@@ -101,7 +122,9 @@ def _winners(comparison: Comparison) -> str:
     """The metrics of each conclusion, the decided ones first."""
     titles = metric_titles(one.metric for one in comparison.metrics)
     of: dict[str, list[str]] = {}
-    for one in sorted(comparison.metrics, key=lambda one: not any(pair.significant for pair in one.pairs)):
+    for one in sorted(
+        comparison.metrics, key=lambda one: not any(pair.significant for pair in one.pairs)
+    ):
         of.setdefault(conclusion(one), []).append(titles[one.metric])
     says = "; ".join(f"{words} on {listed(metrics)}" for words, metrics in of.items())
     return (says[0].upper() + says[1:] if says.startswith(_ALIKE) else says) + "."
@@ -116,11 +139,17 @@ def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
 
     shown = names if len(names) <= _NAMED else ()
     columns = [Column(name, mean_of(name), places, key=f"mean: {name}", spare=1) for name in shown]
-    differ = Column("pairs that differ", lambda one: f"{sum(p.significant for p in one.pairs)} / {len(one.pairs)}")
+    differ = Column(
+        "pairs that differ",
+        lambda one: f"{sum(p.significant for p in one.pairs)} / {len(one.pairs)}",
+    )
     tested = f"pairs that differ: p (adjusted) at most alpha ({TEST})"
     if len(names) == 2:
         columns.append(Column(" - ".join(names), _without_reason, places, key="difference"))
-        differ, tested = Column("p (adjusted)", lambda one: one.pairs[0].p, kind="p"), f"p (adjusted): {TEST}"
+        differ, tested = (
+            Column("p (adjusted)", lambda one: one.pairs[0].p, kind="p"),
+            f"p (adjusted): {TEST}",
+        )
     return Grid(
         "results",
         "Results by metric",
@@ -132,7 +161,11 @@ def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
         f"questions on which a pair is compared, the fewest to the most. {tested}.",
         unit="",
         best={name: [one for one in comparison.metrics if is_best(one, name)] for name in names},
-        beside=(differ, Column("n", _compared_on, kind="extremes", spare=2), Column("conclusion", conclusion)),
+        beside=(
+            differ,
+            Column("n", _compared_on, kind="extremes", spare=2),
+            Column("conclusion", conclusion),
+        ),
     )
 
 
@@ -149,7 +182,11 @@ def _compared_on(result: MetricResult) -> Range:
 def is_best(result: MetricResult, name: str) -> bool:
     """No system is significantly better, and some system is significantly worse than another."""
     its = result.system(name)
-    return its is not None and its.best == 1 and any(other.best and other.best > 1 for other in result.systems)
+    return (
+        its is not None
+        and its.best == 1
+        and any(other.best and other.best > 1 for other in result.systems)
+    )
 
 
 _WINNERS = 3
@@ -165,7 +202,11 @@ def conclusion(result: MetricResult) -> str:
         return f"too few {'draws' if ' draws ' in result.undetectable else 'questions'}"
     significant = [pair for pair in result.pairs if pair.significant]
     if not significant:
-        return f"{UNDECIDED}: unscored answers" if any(pair.undecided for pair in result.pairs) else _ALIKE
+        return (
+            f"{UNDECIDED}: unscored answers"
+            if any(pair.undecided for pair in result.pairs)
+            else _ALIKE
+        )
     way = "better" if result.facts.higher_is_better is not None else "higher"
     if len(result.systems) == 2:
         return f"{significant[0].better} is {way}"
@@ -201,7 +242,9 @@ def _pairs(comparison: Comparison) -> list[PairResult]:
     return [pair for one in comparison.metrics for pair in one.pairs]
 
 
-def _grid_of_differences(pairs: Sequence[PairResult], places: int | None, note: str = "") -> Grid[PairResult]:
+def _grid_of_differences(
+    pairs: Sequence[PairResult], places: int | None, note: str = ""
+) -> Grid[PairResult]:
     def about(pair: PairResult) -> str | None:
         ends = pair.common.ends
         equal = _EQUAL if pair.common.better and ends and ends[0] <= 0 <= ends[1] else None
@@ -221,7 +264,13 @@ def _grid_of_differences(pairs: Sequence[PairResult], places: int | None, note: 
         beside=(
             Column("p (adjusted)", "p", kind="p"),
             Column("significant", lambda pair: pair.significant if pair.p is not None else None),
-            Column("detectable at 80 % power", "difference.detectable", places, key="detectable", spare=1),
+            Column(
+                "detectable at 80 % power",
+                "difference.detectable",
+                places,
+                key="detectable",
+                spare=1,
+            ),
             Column("p (unadjusted)", "difference.p_unadjusted", kind="p", spare=3),
             Column("p (Tukey HSD)", "p_tukey", kind="p", spare=4),
             Column("effective clusters", "difference.effective", 1, kind="method"),
@@ -256,12 +305,16 @@ def _differences(comparison: Comparison) -> Section:
 def differences(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
     """Each pair's difference with its interval; beside it the adjusted p."""
     return tuple(
-        _grid_of_differences(pairs, one.places).forest(title, reference=0.0, note=lambda pair: p_value(pair.p))
+        _grid_of_differences(pairs, one.places).forest(
+            title, reference=0.0, note=lambda pair: p_value(pair.p)
+        )
         for one, pairs, title in _drawn(metrics)
     )
 
 
-def _drawn(metrics: Sequence[MetricResult]) -> Sequence[tuple[MetricResult, Sequence[PairResult], str]]:
+def _drawn(
+    metrics: Sequence[MetricResult],
+) -> Sequence[tuple[MetricResult, Sequence[PairResult], str]]:
     """Each metric with the pairs that its figures have and their title."""
     words, drawn = metric_titles(one.metric for one in metrics), []
     for one in metrics:
@@ -329,7 +382,12 @@ def _grid_of_means(systems: Sequence[SystemResult], places: int) -> Grid[SystemR
     return Grid(
         "means",
         "Means",
-        (METRIC, Column("system", "system"), Column("rank", "rank"), Column("group", lambda one: one.groups or None)),
+        (
+            METRIC,
+            Column("system", "system"),
+            Column("rank", "rank"),
+            Column("group", lambda one: one.groups or None),
+        ),
         systems,
         (Column("mean", "mean", places),),
         None,
@@ -345,7 +403,11 @@ def _means(comparison: Comparison) -> Section:
         "Means and ranking",
         "Best first (highest first if neither direction is better). Systems that share a letter, or a bar in the "
         "figure, do not differ significantly.",
-        (_grid_of_means([system for one in comparison.metrics for system in one.systems], comparison.places).table(),),
+        (
+            _grid_of_means(
+                [system for one in comparison.metrics for system in one.systems], comparison.places
+            ).table(),
+        ),
         rankings(comparison.metrics),
         "Rank 1-3: no system is significantly better, and all but three are significantly worse. A system can be in "
         "two groups: it differs neither from A nor from C, although A and C differ.",
@@ -360,9 +422,16 @@ def rankings(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
     for one in metrics:
         if one.facts.higher_is_better is None:
             title = f"{words[one.metric]} (direction: {one.direction})"
-            figures.append(_grid_of_means(one.systems, one.places).forest(title, note=lambda its: its.rank or ""))
+            figures.append(
+                _grid_of_means(one.systems, one.places).forest(
+                    title, note=lambda its: its.rank or ""
+                )
+            )
         else:
-            lanes = [ForestRow(s.system, s.mean.value, s.mean.low, s.mean.high, s.rank or "") for s in one.systems]
+            lanes = [
+                ForestRow(s.system, s.mean.value, s.mean.low, s.mean.high, s.rank or "")
+                for s in one.systems
+            ]
             figures.append(groups(lanes, bars(one), f"{words[one.metric]} ({one.direction})"))
     return tuple(figures)
 
@@ -382,11 +451,17 @@ def bars(result: MetricResult) -> list[tuple[int, int]]:
     return found
 
 
-_WON, _HIGHER = ("won", "tied", "lost"), ("first higher", "equal", "first lower")  # from the view of the first system
+_WON, _HIGHER = (
+    ("won", "tied", "lost"),
+    ("first higher", "equal", "first lower"),
+)  # from the view of the first system
 
 
 def _wins(comparison: Comparison) -> Section:
-    outcomes = {one.metric: _WON if one.facts.higher_is_better is not None else _HIGHER for one in comparison.metrics}
+    outcomes = {
+        one.metric: _WON if one.facts.higher_is_better is not None else _HIGHER
+        for one in comparison.metrics
+    }
     grid = Grid(
         "wins",
         "Questions won, tied and lost",
@@ -402,7 +477,10 @@ def _wins(comparison: Comparison) -> Section:
     figures = [
         stacked(
             [
-                Stack(_label(pair), tuple(zip(outcomes[one.metric], (pair.won, pair.ties, pair.lost), strict=True)))
+                Stack(
+                    _label(pair),
+                    tuple(zip(outcomes[one.metric], (pair.won, pair.ties, pair.lost), strict=True)),
+                )
                 for pair in pairs
                 if pair.won + pair.ties + pair.lost
             ],
@@ -425,11 +503,17 @@ def _questions(comparison: Comparison) -> Section:
         return lambda one: one.scores.get(name)
 
     def text(one: QuestionApart) -> str | None:
-        return one.text if one.text is None or len(one.text) <= _TEXT else one.text[: _TEXT - 1] + "…"
+        return (
+            one.text if one.text is None or len(one.text) <= _TEXT else one.text[: _TEXT - 1] + "…"
+        )
 
     columns = (
         *(METRIC, Column("question_id"), Column("question", text)),
-        *(Column("range", "spread", comparison.places, key="spread"), Column("highest"), Column("lowest")),
+        *(
+            Column("range", "spread", comparison.places, key="spread"),
+            Column("highest"),
+            Column("lowest"),
+        ),
         *(
             Column(name, score_of(name), comparison.places, key=f"score: {name}", spare=1)
             for name in (comparison.systems if len(comparison.systems) <= _NAMED else ())
@@ -457,14 +541,29 @@ def _missing(comparison: Comparison) -> Section:
             reasons = [reasons_in_words(each.unscored)] if each.unscored else []
             reasons += [f"{each.asked - each.rows} without a row"] if each.asked > each.rows else []
             if reasons:
-                rows.append((one.metric, each.system, one.questions, each.missing, "; ".join(reasons)))
+                rows.append(
+                    (one.metric, each.system, one.questions, each.missing, "; ".join(reasons))
+                )
         for name, unscored in one.absent:
-            rows.append((one.metric, name, one.questions, one.questions, reasons_in_words(unscored) or "no row"))
+            rows.append(
+                (
+                    one.metric,
+                    name,
+                    one.questions,
+                    one.questions,
+                    reasons_in_words(unscored) or "no row",
+                )
+            )
     rows += [(metric, *[None] * 3, why) for metric, why in comparison.left_out]
-    columns = (Column("metric", kind="metric"), *map(Column, ("system", "questions", "missing", "reason")))
+    columns = (
+        Column("metric", kind="metric"),
+        *map(Column, ("system", "questions", "missing", "reason")),
+    )
     return Section(
         "Missing scores",
-        "A pair is compared on the questions with a score of both systems." if rows else "No score is missing.",
+        "A pair is compared on the questions with a score of both systems."
+        if rows
+        else "No score is missing.",
         (Table("unscored", "Questions without a score", columns, rows),) if rows else (),
         note="reason: counted by judge." if rows and comparison.judges else "",
         folded=bool(rows),

@@ -47,7 +47,10 @@ NONCENTRAL = "noncentral t"
 FEWEST_JACKKNIFE = 15
 """Questions from which the interval of d_z is the jackknife's."""
 
-_FEWEST, _UNLIKE = 3, 8  # questions or clusters; those whose difference is unlike the most frequent one
+_FEWEST, _UNLIKE = (
+    3,
+    8,
+)  # questions or clusters; those whose difference is unlike the most frequent one
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +211,9 @@ class MetricResult:
         return next((one for one in self.systems if one.system == name), None)
 
 
-def described(scores: Scores, tested: Tested, systems: Sequence[int], made: PairTests, how: Settings) -> MetricResult:
+def described(
+    scores: Scores, tested: Tested, systems: Sequence[int], made: PairTests, how: Settings
+) -> MetricResult:
     """All of a metric. systems: as for `tests_of`; made: the tests of its pairs."""
     facts, names, tests = scores.facts[tested.metric], tested.names, made.common
     pairs = _pairs(tested, made, facts, how)
@@ -217,7 +222,9 @@ def described(scores: Scores, tested: Tested, systems: Sequence[int], made: Pair
         for pair, (a, b) in zip(pairs, tested.pairs, strict=True)
         if pair.better
     ]
-    ran = any(test.p is not None for test in tests) and how.baseline is None  # a group needs the tests of all its pairs
+    ran = (
+        any(test.p is not None for test in tests) and how.baseline is None
+    )  # a group needs the tests of all its pairs
     together = groups(len(names), differ) if ran else ()
     apart, as_far = _apart(scores, tested)
     reasons = {test.reason for test in tests}
@@ -246,7 +253,11 @@ def described(scores: Scores, tested: Tested, systems: Sequence[int], made: Pair
 def _undetectable(tests: Sequence[PairDifference]) -> str | None:
     """Why no pair can be significant: the reason of the one with the most questions, if every tested one has one."""
     ran = [test for test in tests if test.p is not None and test.reason is None]
-    return max(ran, key=lambda test: test.n).undetectable if ran and all(test.undetectable for test in ran) else None
+    return (
+        max(ran, key=lambda test: test.n).undetectable
+        if ran and all(test.undetectable for test in ran)
+        else None
+    )
 
 
 def _systems(
@@ -285,7 +296,9 @@ def _systems(
     return tuple(found)
 
 
-def _pairs(tested: Tested, tests: PairTests, facts: MetricFacts, how: Settings) -> tuple[PairResult, ...]:
+def _pairs(
+    tested: Tested, tests: PairTests, facts: MetricFacts, how: Settings
+) -> tuple[PairResult, ...]:
     clustered = tested.common.clusters is not None
     pairs = []
     for k, (a, b) in enumerate(tested.pairs):
@@ -300,13 +313,17 @@ def _pairs(tested: Tested, tests: PairTests, facts: MetricFacts, how: Settings) 
                 first=tested.names[a],
                 second=tested.names[b],
                 common=_difference(tested, tested.common, (a, b), tests.common[k], facts, how),
-                counted=None if counted is None else _difference(tested, counted, (a, b), tests.counted[k], facts, how),
+                counted=None
+                if counted is None
+                else _difference(tested, counted, (a, b), tests.counted[k], facts, how),
                 d_z=of_d_z(apart, clusters, tested.largest, how.level, missing),
                 share=of_share(ahead, clusters, how.level, missing),
                 won=int((ahead > TIE).sum()),
                 ties=int((np.abs(ahead) <= TIE).sum()),
                 lost=int((ahead < -TIE).sum()),
-                p_tukey=None if clustered else tested.tukey.pair(tested.names[a], tested.names[b]).p,
+                p_tukey=None
+                if clustered
+                else tested.tukey.pair(tested.names[a], tested.names[b]).p,
                 p_unscored=tests.unscored[k],
             )
         )
@@ -314,12 +331,19 @@ def _pairs(tested: Tested, tests: PairTests, facts: MetricFacts, how: Settings) 
 
 
 def _difference(
-    tested: Tested, reading: Reading, pair: tuple[int, int], test: PairDifference, facts: MetricFacts, how: Settings
+    tested: Tested,
+    reading: Reading,
+    pair: tuple[int, int],
+    test: PairDifference,
+    facts: MetricFacts,
+    how: Settings,
 ) -> PairDifference:
     """The test with its difference, interval and result."""
     differences, clusters = reading.differences(*pair)
     bounds = difference_bounds(facts)
-    mean = of_mean(differences, clusters, bounds, tested.largest, how.level, len(reading.table) - test.n)
+    mean = of_mean(
+        differences, clusters, bounds, tested.largest, how.level, len(reading.table) - test.n
+    )
     if mean.method != ALL_EQUAL:
         mean = inverted(mean, test.ends, bounds, 1 - how.alpha)
     better = None
@@ -327,23 +351,37 @@ def _difference(
         better = tested.names[pair[int(tested.sign * differences.mean() < 0)]]
     return replace(
         test,
-        **{name: getattr(mean, name) for name in ("value", "low", "high", "level", "method", "missing", "clusters")},
+        **{
+            name: getattr(mean, name)
+            for name in ("value", "low", "high", "level", "method", "missing", "clusters")
+        },
         effective=mean.effective,
-        reason=test.reason if test.p is None else "; ".join(filter(None, (test.reason, mean.reason))) or None,
+        reason=test.reason
+        if test.p is None
+        else "; ".join(filter(None, (test.reason, mean.reason))) or None,
         better=better,
     )
 
 
 def difference_bounds(facts: MetricFacts) -> Bounds:
     """The least and the greatest difference of two scores."""
-    return (None, None) if facts.lo is None or facts.hi is None else (facts.lo - facts.hi, facts.hi - facts.lo)
+    return (
+        (None, None)
+        if facts.lo is None or facts.hi is None
+        else (facts.lo - facts.hi, facts.hi - facts.lo)
+    )
 
 
 def _places(facts: MetricFacts, table: Floats, pairs: Sequence[PairResult]) -> int:
     """Decimals that show the scores, and separate the means that differ significantly."""
-    least = min((abs(pair.difference.value or 1.0) for pair in pairs if pair.significant), default=1.0)
+    least = min(
+        (abs(pair.difference.value or 1.0) for pair in pairs if pair.significant), default=1.0
+    )
     needed = math.ceil(-math.log10(least) - 1e-9)
-    return max(decimals(facts, float(np.nanmin(table)), float(np.nanmax(table))), min(needed, MOST_DECIMALS))
+    return max(
+        decimals(facts, float(np.nanmin(table)), float(np.nanmax(table))),
+        min(needed, MOST_DECIMALS),
+    )
 
 
 def _apart(scores: Scores, tested: Tested) -> tuple[tuple[QuestionApart, ...], int]:
@@ -377,7 +415,11 @@ def groups(count: int, differ: Iterable[tuple[int, int]]) -> tuple[tuple[int, ..
     """
     found = [frozenset(range(count))] if count else []
     for a, b in differ:
-        split = [part for group in found for part in ((group - {a}, group - {b}) if {a, b} <= group else (group,))]
+        split = [
+            part
+            for group in found
+            for part in ((group - {a}, group - {b}) if {a, b} <= group else (group,))
+        ]
         found = [
             group
             for i, group in enumerate(split)
@@ -389,8 +431,14 @@ def groups(count: int, differ: Iterable[tuple[int, int]]) -> tuple[tuple[int, ..
 def letters(count: int, of: Sequence[Sequence[int]]) -> tuple[str, ...]:
     """For each system the letters of its groups: a, b, … z, A, … Z, then with a number (a2, …)."""
     size = len(string.ascii_letters)
-    names = [string.ascii_letters[i % size] + (str(i // size + 1) if i >= size else "") for i in range(len(of))]
-    return tuple("".join(name for name, group in zip(names, of, strict=True) if i in group) for i in range(count))
+    names = [
+        string.ascii_letters[i % size] + (str(i // size + 1) if i >= size else "")
+        for i in range(len(of))
+    ]
+    return tuple(
+        "".join(name for name, group in zip(names, of, strict=True) if i in group)
+        for i in range(count)
+    )
 
 
 # Estimates -----------------------------------------------------------------------------------------------------------
@@ -410,7 +458,9 @@ def of_mean(
     `stats.means`."""
     if len(values) and np.ptp(values) <= rounding(0.0, largest):
         values = np.full(len(values), values[0])
-    return replace(mean_of_groups(groups_of(values, clusters), bounds, level, null=null), missing=missing)
+    return replace(
+        mean_of_groups(groups_of(values, clusters), bounds, level, null=null), missing=missing
+    )
 
 
 def groups_of(values: Floats, clusters: Ints | None) -> Iterator[Sequence[float]]:
@@ -419,7 +469,9 @@ def groups_of(values: Floats, clusters: Ints | None) -> Iterator[Sequence[float]
     if clusters is not None:
         order = np.argsort(clusters, kind="stable")
         values, cuts = values[order], np.flatnonzero(np.diff(clusters[order])) + 1
-    numbers = array("d", values.astype(np.float64).tobytes())  # a list would hold an object for each
+    numbers = array(
+        "d", values.astype(np.float64).tobytes()
+    )  # a list would hold an object for each
     ends = array("q", np.concatenate([[0], cuts, [len(numbers)]]).astype(np.int64).tobytes())
     return (numbers[start:end] for start, end in pairwise(ends) if end > start)
 
@@ -430,17 +482,28 @@ def of_share(ahead: Floats, clusters: Ints | None, level: float, missing: int = 
     return of_mean(points, clusters, (0, 1), 1.0, level, missing, null=0.5)
 
 
-def of_d_z(differences: Floats, clusters: Ints | None, largest: float, level: float, missing: int = 0) -> Estimate:
+def of_d_z(
+    differences: Floats, clusters: Ints | None, largest: float, level: float, missing: int = 0
+) -> Estimate:
     """The mean difference in standard deviations. clusters, largest, missing: as in `of_mean`."""
     n = len(differences)
     number = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     sizes = np.bincount(number)
     units, what = len(sizes), "questions" if clusters is None else "clusters"
     empty = Estimate(
-        None, None, None, n, level, JACKKNIFE, missing=missing, clusters=None if clusters is None else units
+        None,
+        None,
+        None,
+        n,
+        level,
+        JACKKNIFE,
+        missing=missing,
+        clusters=None if clusters is None else units,
     )
     if n < 2 or np.ptp(differences) <= rounding(0.0, largest):
-        return replace(empty, reason="all differences are equal" if n > 1 else "d_z needs two questions")
+        return replace(
+            empty, reason="all differences are equal" if n > 1 else "d_z needs two questions"
+        )
     centre = float(differences.mean())
     away = differences - centre
     value = centre / float(np.std(differences, ddof=1))
@@ -451,12 +514,19 @@ def of_d_z(differences: Floats, clusters: Ints | None, largest: float, level: fl
     _, places, counts = np.unique(rounded, return_inverse=True, return_counts=True)
     unlike = len(np.unique(number[places != int(counts.argmax())]))
     if unlike < min(_UNLIKE, -(-units // 2)):
-        return replace(empty, reason=f"d_z has no interval: only {unlike} of {units} {what} differ from the rest")
+        return replace(
+            empty,
+            reason=f"d_z has no interval: only {unlike} of {units} {what} differ from the rest",
+        )
     if clusters is None and n < FEWEST_JACKKNIFE:
         tail, root = (1 - level) / 2, math.sqrt(n)
-        low, high = (float(nctdtrinc(n - 1, share, value * root)) / root for share in (1 - tail, tail))
+        low, high = (
+            float(nctdtrinc(n - 1, share, value * root)) / root for share in (1 - tail, tail)
+        )
         if not low < value < high:
-            return replace(empty, reason="the differences are nearly equal, so d_z has no finite interval")
+            return replace(
+                empty, reason="the differences are nearly equal, so d_z has no finite interval"
+            )
         return replace(empty, low=low, high=high, method=NONCENTRAL)
     kept = n - sizes
     means = -np.bincount(number, away) / kept  # of the others, from the centre

@@ -90,7 +90,11 @@ class Reading:
     def column(self, a: int, b: int) -> Floats:
         """The differences of two systems, NaN for a question that the pair does not count."""
         found = self.table[:, a] - self.table[:, b]
-        return found if self.heard is None else np.where(self.heard[:, a] | self.heard[:, b], found, np.nan)
+        return (
+            found
+            if self.heard is None
+            else np.where(self.heard[:, a] | self.heard[:, b], found, np.nan)
+        )
 
     def differences(self, a: int, b: int) -> tuple[Floats, Ints | None]:
         """Of two systems on the questions that count, and the clusters of these."""
@@ -136,7 +140,12 @@ def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings)
     matrix = scores.matrix(metric)
     present = [place for place in sorted(systems) if not np.isnan(matrix[:, place]).all()]
     table = matrix[:, present]
-    test = tukey(table, [scores.systems[place] for place in present], permutations=how.permutations, seed=how.seed)
+    test = tukey(
+        table,
+        [scores.systems[place] for place in present],
+        permutations=how.permutations,
+        seed=how.seed,
+    )
     there = ~np.isnan(table)
     kept = np.asarray(there.all(axis=1) if how.complete else there.any(axis=1))
     means = _means(scores, metric, present, np.logical_or(kept, not kept.any()))
@@ -144,7 +153,9 @@ def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings)
     order = highest_first({i: sign * mean for i, mean in enumerate(means)}, noise)
     best_first = [present[i] for i in order]
     given = systems if len(systems) == 2 else best_first
-    pairs = [(best_first.index(a), best_first.index(b)) for a, b in itertools.combinations(given, 2)]
+    pairs = [
+        (best_first.index(a), best_first.index(b)) for a, b in itertools.combinations(given, 2)
+    ]
     clusters = None if scores.cluster == QUESTION else scores.clusters
     worst, counted = _worst(scores, metric), None
     heard, asked = there[:, order], np.asarray(there.any(axis=1))
@@ -162,16 +173,23 @@ def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings)
         counted=counted,
         worst=worst,
         pairs=tuple(
-            pair for pair in pairs if how.baseline is None or how.baseline in (best_first[pair[0]], best_first[pair[1]])
+            pair
+            for pair in pairs
+            if how.baseline is None or how.baseline in (best_first[pair[0]], best_first[pair[1]])
         ),
         tukey=test,
     )
 
 
 def _reading(
-    kept: NDArray[np.bool_], table: Floats, clusters: Ints | None, heard: NDArray[np.bool_] | None = None
+    kept: NDArray[np.bool_],
+    table: Floats,
+    clusters: Ints | None,
+    heard: NDArray[np.bool_] | None = None,
 ) -> Reading:
-    return Reading(np.flatnonzero(kept), table[kept], None if clusters is None else clusters[kept], heard)
+    return Reading(
+        np.flatnonzero(kept), table[kept], None if clusters is None else clusters[kept], heard
+    )
 
 
 def _worst(scores: Scores, metric: str) -> float | None:
@@ -184,7 +202,9 @@ def _worst(scores: Scores, metric: str) -> float | None:
     return max(float(np.nanmax(matrix)), -math.inf if facts.hi is None else facts.hi)
 
 
-def _means(scores: Scores, metric: str, systems: Sequence[int], kept: NDArray[np.bool_]) -> Iterator[float]:
+def _means(
+    scores: Scores, metric: str, systems: Sequence[int], kept: NDArray[np.bool_]
+) -> Iterator[float]:
     """The mean over the rows of each system, on the questions that are kept."""
     for place in systems:
         values, questions = scores.rows_scored(metric, scores.systems[place])
@@ -219,7 +239,9 @@ def family(tested: Sequence[Tested], scores: Scores, how: Settings) -> dict[str,
     common = _joint(_columns(tested, scores, [one.common for one in tested]), scores, how)
     counted, unscored = common, None
     if any(one.counted for one in tested):
-        counted = _joint(_columns(tested, scores, [one.counted or one.common for one in tested]), scores, how)
+        counted = _joint(
+            _columns(tested, scores, [one.counted or one.common for one in tested]), scores, how
+        )
     if (silence := _silence(tested, scores)).any():
         unscored = _joint(silence, scores, how)
     found, start = {}, 0
@@ -236,7 +258,9 @@ def family(tested: Sequence[Tested], scores: Scores, how: Settings) -> dict[str,
 
 def _joint(columns: Floats, scores: Scores, how: Settings) -> MaxT:
     clusters = None if scores.cluster == QUESTION else scores.clusters.tolist()
-    return max_t(columns, clusters=clusters, permutations=how.permutations, alpha=how.alpha, seed=how.seed)
+    return max_t(
+        columns, clusters=clusters, permutations=how.permutations, alpha=how.alpha, seed=how.seed
+    )
 
 
 def _columns(tested: Sequence[Tested], scores: Scores, readings: Sequence[Reading]) -> Floats:
@@ -275,7 +299,9 @@ def _test(joint: MaxT, i: int, how: Settings) -> PairDifference:
     none = undetectable(2, clusters, permutations, 1.0, how.alpha)
     if p is None:
         why = "both systems have the same score on every question"
-        return PairDifference(None, None, None, n, reason=why, p=1.0, p_unadjusted=1.0, undetectable=none)
+        return PairDifference(
+            None, None, None, n, reason=why, p=1.0, p_unadjusted=1.0, undetectable=none
+        )
     return PairDifference(
         *(None, joint.low[i], joint.high[i], n),
         remark=joint.remarks[i],
@@ -300,7 +326,9 @@ def detectable(joint: MaxT, i: int) -> float | None:
     return found if math.isfinite(found) else None
 
 
-def undetectable(systems: int, questions: int, permutations: int, factor: float, alpha: float) -> str | None:
+def undetectable(
+    systems: int, questions: int, permutations: int, factor: float, alpha: float
+) -> str | None:
     """Why no difference, however large, can be significant: the smallest possible p, times the factor, is above alpha.
 
     None if one can be, or if nothing was tested.
@@ -309,11 +337,16 @@ def undetectable(systems: int, questions: int, permutations: int, factor: float,
         return None
     draws = math.ceil(factor / alpha - 1e-9) - 1
     # (k (k - 1))^(1 - n) factor <= alpha, solved for n
-    enough = max(FEWEST_TESTED, 1 + math.ceil(math.log(factor / alpha) / math.log(systems * (systems - 1)) - 1e-9))
+    enough = max(
+        FEWEST_TESTED,
+        1 + math.ceil(math.log(factor / alpha) / math.log(systems * (systems - 1)) - 1e-9),
+    )
     none = "no difference, however large, can be significant with so few"
     if enough <= questions:
         return f"{none} draws ({permutations:,}); at least {draws:,} are needed (--draws)"
-    more = f" and --draws {draws:,}" if least_p(systems, enough, permutations) * factor > alpha else ""
+    more = (
+        f" and --draws {draws:,}" if least_p(systems, enough, permutations) * factor > alpha else ""
+    )
     return f"{none} questions ({questions:,}); at least {enough:,}{more} are needed"
 
 

@@ -69,23 +69,32 @@ def metaeval(
                 hint = f"The labels are {', '.join(given.labels[:20])}."
                 raise UnknownName("label in --label", name, given.labels, hint)
         scores = read_answers(_sources(rows), chosen.metrics, chosen.lower, named_by(given))
-        joined = {name: join(given, scores, name) for name in dict.fromkeys(chosen.labels or given.labels)}
+        joined = {
+            name: join(given, scores, name) for name in dict.fromkeys(chosen.labels or given.labels)
+        }
         check_any([its for _, its in joined.values()], given, scores)
     of = choice_label if given.choices else rating_label
     mixed = [name for name in scores.mixed if name in scores.metrics]
-    notices = [f"The scores of {name} were made by different models, prompts or parameters." for name in mixed]
+    notices = [
+        f"The scores of {name} were made by different models, prompts or parameters."
+        for name in mixed
+    ]
     notices += lost_labels(joined, given)
     return Metaeval(
         sources=scores.sources,
         human=given.name,
         joined=len({item.places for items, _ in joined.values() for item in items if item.places}),
         metrics={name: direction(facts) for name, facts in scores.metrics.items()},
-        labels=tuple(of(name, items, its, given, scores, chosen) for name, (items, its) in joined.items()),
+        labels=tuple(
+            of(name, items, its, given, scores, chosen) for name, (items, its) in joined.items()
+        ),
         by=given.by,
         empty=given.empty,
         options=chosen,
         notices=(*scores.notices, *notices, *given.notices),
-        signatures=tuple(dict.fromkeys(line for name in scores.metrics for line in scores.signatures[name])),
+        signatures=tuple(
+            dict.fromkeys(line for name in scores.metrics for line in scores.signatures[name])
+        ),
     )
 
 

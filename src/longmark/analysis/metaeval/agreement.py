@@ -42,7 +42,9 @@ _MOST_PAIRS = 4_000_000  # of two ratings of an item
 _RESAMPLES = 2_000
 _PERFECT = 1 - 1e-12
 _ROUNDING = 1e-9
-_DIGITS = 9  # of standardised values, to which ranks see ties: means of equal ratings differ by rounding
+_DIGITS = (
+    9  # of standardised values, to which ranks see ties: means of equal ratings differ by rounding
+)
 Others = Callable[[Floats], Floats]
 """Ratings, an item a row, to the others' of each."""
 Parts = Callable[[Floats, Floats], Floats]
@@ -115,7 +117,12 @@ class Ceiling:
             if self.spearman is not None and self.rater_spearman is not None
             else (self.agrees, self.rater_agrees)
         )
-        return its is not None and its.value is not None and rater is not None and its.value > rater + _ROUNDING
+        return (
+            its is not None
+            and its.value is not None
+            and rater is not None
+            and its.value > rater + _ROUNDING
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +156,14 @@ def agreement(
     several = [place for place, item in enumerate(items) if len(item) >= 2]
     by_rater = _raters(rated)
     if not several:
-        reason = "there is one rater only" if len(raters) == 1 else "no answer has ratings of two raters"
+        reason = (
+            "there is one rater only" if len(raters) == 1 else "no answer has ratings of two raters"
+        )
         return Agreement(len(raters), len(items), 0, 0, (), (), by_rater, reason)
     used = _sampled(rated, several, options)
-    with_rows = _sampled(rated, [place for place in several if not rated.rows or rated.rows[place]], options)
+    with_rows = _sampled(
+        rated, [place for place in several if not rated.rows or rated.rows[place]], options
+    )
     return Agreement(
         raters=len(raters),
         items=len(items),
@@ -170,11 +181,17 @@ def coefficients_of(rated: RatedItems, options: MetaevalOptions) -> list[coeffic
     """The coefficients alone; [] if no item has two ratings."""
     several = [place for place, item in enumerate(rated.votes) if len(item) >= 2]
     raters = tuple(dict.fromkeys(vote.rater for item in rated.votes for vote in item))
-    return _coefficients(rated, _sampled(rated, several, options), raters, options) if several else []
+    return (
+        _coefficients(rated, _sampled(rated, several, options), raters, options) if several else []
+    )
 
 
 def _sampled(rated: RatedItems, places: list[int], options: MetaevalOptions) -> list[int]:
-    most = _MOST_OF_MANY if len({vote.name for item in rated.votes for vote in item}) > _MANY else _MOST
+    most = (
+        _MOST_OF_MANY
+        if len({vote.name for item in rated.votes for vote in item}) > _MANY
+        else _MOST
+    )
     if len(places) <= most:
         return places
     return sorted(np.random.default_rng(options.seed).choice(places, most, replace=False).tolist())
@@ -202,15 +219,24 @@ def _coefficients(
     numbers = padded([[vote.number for vote in item] for item in items])
     alpha, found = coefficients.krippendorff_alpha, []
     if rated.classes:
-        found += [coefficients.percent_agreement(names, **how), _ac1(rated, used, how), alpha(names, **how)]
-    if rated.numeric and (not rated.classes or len({vote.number for item in items for vote in item}) > 2):
+        found += [
+            coefficients.percent_agreement(names, **how),
+            _ac1(rated, used, how),
+            alpha(names, **how),
+        ]
+    if rated.numeric and (
+        not rated.classes or len({vote.number for item in items for vote in item}) > 2
+    ):
         if len({number for row in numbers for number in row}) <= _MANY:
             found.append(alpha(numbers, "ordinal", **how))
         found.append(alpha(numbers, "interval", **how))
     if rated.classes and len({len(item) for item in items}) == 1:
         found.append(coefficients.fleiss_kappa(names, **how))
     if rated.classes and len(raters) == 2:
-        table = [[next((v.name for v in item if v.rater == rater), None) for rater in raters] for item in items]
+        table = [
+            [next((v.name for v in item if v.rater == rater), None) for rater in raters]
+            for item in items
+        ]
         found.append(coefficients.cohen_kappa(table, **how))
     return found
 
@@ -227,15 +253,25 @@ def _ac1(rated: RatedItems, used: Sequence[int], how: Mapping[str, Any]) -> coef
     random = np.random.default_rng(how["seed"])
 
     def sampled(places: Sequence[int], most: int) -> list[int]:
-        return list(places) if len(places) <= most else random.choice(places, most, replace=False).tolist()
+        return (
+            list(places)
+            if len(places) <= most
+            else random.choice(places, most, replace=False).tolist()
+        )
 
-    places = sorted((*sampled(used, round(share * several)), *sampled(alone, round(share * len(alone)))))
+    places = sorted(
+        (*sampled(used, round(share * several)), *sampled(alone, round(share * len(alone))))
+    )
     items = [rated.votes[place] for place in places]
     clusters = None if rated.questions is None else [rated.questions[place] for place in places]
     categories = None
     if rated.declared:
-        categories = list(dict.fromkeys((*rated.declared, *(vote.name for item in items for vote in item))))
-    return coefficients.gwet_ac1(_names(items), categories=categories, **{**how, "clusters": clusters})
+        categories = list(
+            dict.fromkeys((*rated.declared, *(vote.name for item in items for vote in item)))
+        )
+    return coefficients.gwet_ac1(
+        _names(items), categories=categories, **{**how, "clusters": clusters}
+    )
 
 
 class _Ceilings:
@@ -248,7 +284,9 @@ class _Ceilings:
         self.item = np.repeat(used, sizes)
         self.units = np.unique(items, return_inverse=True)[1][self.item]
         starts = np.cumsum(sizes) - sizes
-        self.blocks = [starts[sizes == size][:, None] + np.arange(size) for size in np.unique(sizes).tolist()]
+        self.blocks = [
+            starts[sizes == size][:, None] + np.arange(size) for size in np.unique(sizes).tolist()
+        ]
         votes = [vote for place in used for vote in rated.votes[place]]
         self.raters = np.unique([vote.rater for vote in votes], return_inverse=True)[1]
         self.own = _standard(np.array([vote.number or 0.0 for vote in votes]))
@@ -256,12 +294,18 @@ class _Ceilings:
         self.codes = {name: float(code) for code, name in enumerate(names)}
         self.names = np.array([self.codes.get(vote.name, np.nan) for vote in votes])
 
-    def of(self, scores: Mapping[str, Floats], chosen: Mapping[str, Sequence[str | None]]) -> tuple[Ceiling, ...]:
+    def of(
+        self, scores: Mapping[str, Floats], chosen: Mapping[str, Sequence[str | None]]
+    ) -> tuple[Ceiling, ...]:
         found = [self._ceiling(RATER, self.own, self.names)]
         for name in dict.fromkeys((*scores, *chosen)):
             classes = [chosen[name][place] if name in chosen else None for place in self.item]
-            given = np.array([np.nan if one is None else self.codes.get(one, -1.0) for one in classes])
-            found.append(self._ceiling(name, scores[name][self.item] if name in scores else None, given))
+            given = np.array(
+                [np.nan if one is None else self.codes.get(one, -1.0) for one in classes]
+            )
+            found.append(
+                self._ceiling(name, scores[name][self.item] if name in scores else None, given)
+            )
         return tuple(found)
 
     def _ceiling(self, name: str, values: Floats | None, given: Floats) -> Ceiling:
@@ -280,7 +324,11 @@ class _Ceilings:
             pearson, spearman = (self._correlation(values, used, ranks) for ranks in (False, True))
             rater_spearman = self._of_ranks(self.own, used)
         raters = effective_raters(self.raters[used]) if used.any() else 0.0
-        of_raters = [one.method == TWO_WAY for one in (agrees, pearson, spearman) if one is not None and one.ends]
+        of_raters = [
+            one.method == TWO_WAY
+            for one in (agrees, pearson, spearman)
+            if one is not None and one.ends
+        ]
         over = (
             "items and raters"
             if of_raters and all(of_raters)
@@ -322,7 +370,9 @@ class _Ceilings:
         _, place = np.unique(self.units[used], return_inverse=True)
         parts = moments(x[used], beside[used])
         features = np.stack([np.bincount(place, part) for part in parts.T], axis=1)
-        empty = Estimate(None, None, None, len(features), self.options.level, BCA, resamples=_RESAMPLES)
+        empty = Estimate(
+            None, None, None, len(features), self.options.level, BCA, resamples=_RESAMPLES
+        )
         if variance := self._variance(x, self.own, _means, moments, _pearson):
             r = float(_pearson(features.sum(axis=0)[None])[0])
             if abs(r) < _PERFECT:
@@ -337,7 +387,9 @@ class _Ceilings:
             made[cells] = others(own[cells])
         return made
 
-    def _variance(self, x: Floats, own: Floats, others: Others, parts: Parts, formula: Formula) -> Variance | None:
+    def _variance(
+        self, x: Floats, own: Floats, others: Others, parts: Parts, formula: Formula
+    ) -> Variance | None:
         """Over items and raters; None below the fewest raters. The others of a rating change with a rater left out."""
         used = ~np.isnan(x)
         if not used.any() or effective_raters(self.raters[used]) < FEWEST_RATERS:
@@ -347,11 +399,17 @@ class _Ceilings:
             mine, beside = own[cells], x[cells]
             whole = parts(beside, others(mine))
             rest = [
-                parts(np.delete(beside, place, axis=1), others(np.delete(mine, place, axis=1))).sum(axis=1)
+                parts(np.delete(beside, place, axis=1), others(np.delete(mine, place, axis=1))).sum(
+                    axis=1
+                )
                 for place in range(cells.shape[1])
             ]
             of_items.append(-whole.reshape(-1, whole.shape[-1]))
-            of_cells.append((np.stack(rest, axis=1) - whole.sum(axis=1, keepdims=True)).reshape(of_items[-1].shape))
+            of_cells.append(
+                (np.stack(rest, axis=1) - whole.sum(axis=1, keepdims=True)).reshape(
+                    of_items[-1].shape
+                )
+            )
         order = np.concatenate([cells.ravel() for cells in self.blocks])
         kept = used[order]
         changes = Changes(
@@ -394,7 +452,9 @@ def _share(sums: Floats) -> Floats:
 def _pearson(sums: Floats) -> Floats:
     n, sx, sy, sxx, syy, sxy = sums.T
     spread = np.clip(n * sxx - sx * sx, 0, None) * np.clip(n * syy - sy * sy, 0, None)
-    return np.asarray((n * sxy - sx * sy) / np.sqrt(np.where(spread > 1e-12 * n**4, spread, np.nan)))
+    return np.asarray(
+        (n * sxy - sx * sy) / np.sqrt(np.where(spread > 1e-12 * n**4, spread, np.nan))
+    )
 
 
 def _midranks(values: Floats) -> Callable[[Floats], Floats]:
@@ -402,7 +462,9 @@ def _midranks(values: Floats) -> Callable[[Floats], Floats]:
     ordered = np.sort(np.round(values, _DIGITS))
 
     def ranks(column: Floats) -> Floats:
-        places = [np.searchsorted(ordered, np.round(column, _DIGITS), side) for side in ("left", "right")]
+        places = [
+            np.searchsorted(ordered, np.round(column, _DIGITS), side) for side in ("left", "right")
+        ]
         return np.where(np.isnan(column), np.nan, sum(places) / (2 * len(ordered)) - 0.5)
 
     return ranks
@@ -431,7 +493,9 @@ def _raters(rated: RatedItems) -> tuple[Rater, ...]:
     numbers: dict[str, list[float]] = {}
     agrees: dict[str, list[bool]] = {}
     for votes in rated.votes:
-        for vote, most in zip(votes, most_of_others(votes) if rated.classes else [None] * len(votes), strict=True):
+        for vote, most in zip(
+            votes, most_of_others(votes) if rated.classes else [None] * len(votes), strict=True
+        ):
             numbers.setdefault(vote.rater, []).append(vote.number or 0.0)
             of_rater = agrees.setdefault(vote.rater, [])
             if most is not None:

@@ -73,12 +73,31 @@ def auc(scores: Floats, yes: Floats, level: float, clusters: Clusters = None) ->
     numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
     m, n, missing = int((y == 1).sum()), int((y == 0).sum()), int((~keep).sum())
 
-    df = None if numbers is None or len(y) < 2 or count == 1 else degrees_of_freedom(np.bincount(numbers).tolist())
+    df = (
+        None
+        if numbers is None or len(y) < 2 or count == 1
+        else degrees_of_freedom(np.bincount(numbers).tolist())
+    )
 
-    def made(value: float | None, reason: str | None, low: float | None = None, high: float | None = None) -> Auc:
+    def made(
+        value: float | None, reason: str | None, low: float | None = None, high: float | None = None
+    ) -> Auc:
         size = None if df is None or low is None else df + 1
         method = "logit" if value is None or 0 < value < 1 else "disjoint pairs"
-        found = Auc(value, low, high, m + n, level, method, reason, missing, count, effective=size, yes=m, no=n)
+        found = Auc(
+            value,
+            low,
+            high,
+            m + n,
+            level,
+            method,
+            reason,
+            missing,
+            count,
+            effective=size,
+            yes=m,
+            no=n,
+        )
         return replace(found, remark=None if size is None else few_clusters(size))
 
     if not m or not n:
@@ -100,12 +119,16 @@ def auc(scores: Floats, yes: Floats, level: float, clusters: Clusters = None) ->
     return made(value, None, float(expit(centre - half)), float(expit(centre + half)))
 
 
-def auc_difference(first: Floats, second: Floats, yes: Floats, level: float, clusters: Clusters = None) -> Difference:
+def auc_difference(
+    first: Floats, second: Floats, yes: Floats, level: float, clusters: Clusters = None
+) -> Difference:
     """AUC(first) - AUC(second) on the answers that have both, with DeLong's test."""
     (v, w, y), keep = complete_rows(first, second, yes)
     numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
 
-    def made(value: float | None, reason: str | None, half: float | None = None, p: float | None = None) -> Difference:
+    def made(
+        value: float | None, reason: str | None, half: float | None = None, p: float | None = None
+    ) -> Difference:
         low, high = (None, None) if value is None or half is None else (value - half, value + half)
         return Difference(value, low, high, len(y), level, "DeLong", reason, clusters=count, p=p)
 
@@ -168,7 +191,9 @@ def _quantile(level: float, df: float | None) -> float:
     return NormalDist().inv_cdf((1 + level) / 2) if df is None else t_quantile(level, df)
 
 
-def calibration(scores: Floats | None, yes: Floats, level: float, clusters: Clusters = None) -> Calibration:
+def calibration(
+    scores: Floats | None, yes: Floats, level: float, clusters: Clusters = None
+) -> Calibration:
     """scores: on the scale from 0 to 1, None if the metric is on another."""
     if scores is None:
         return Calibration((), None, None, 0, 0, "the metric is not on the scale from 0 to 1")
@@ -186,5 +211,13 @@ def calibration(scores: Floats | None, yes: Floats, level: float, clusters: Clus
         share = clustered_share(y[here], those, level)
         if mean is not None and share.value is not None:
             error += count / len(x) * abs(mean - share.value)
-        bins.append(Bin(number / BINS, (number + 1) / BINS, mean, share, count if those is None else len(set(those))))
+        bins.append(
+            Bin(
+                number / BINS,
+                (number + 1) / BINS,
+                mean,
+                share,
+                count if those is None else len(set(those)),
+            )
+        )
     return Calibration(tuple(bins), error, float(((x - y) ** 2).mean()), len(x), missing)

@@ -59,11 +59,17 @@ class ChoiceSample:
 
     def of(self, rows: Iterable[int]) -> ChoiceSample:
         kept = list(rows)
-        return ChoiceSample([self.gold[row] for row in kept], [self.questions[row] for row in kept], self.options)
+        return ChoiceSample(
+            [self.gold[row] for row in kept], [self.questions[row] for row in kept], self.options
+        )
 
     def rate(self, right: Sequence[float | None]) -> Estimate:
         """The mean of values in [0, 1] and None (left out), by question if a question has several pairs."""
-        kept = [(value, question) for value, question in zip(right, self.questions, strict=True) if value is not None]
+        kept = [
+            (value, question)
+            for value, question in zip(right, self.questions, strict=True)
+            if value is not None
+        ]
         values, questions = [value for value, _ in kept], [question for _, question in kept]
         level = self.options.level
         if len(set(questions)) == len(kept) and set(values) <= {0, 1}:
@@ -75,12 +81,17 @@ class ChoiceSample:
         return clustered_share(counted, self.questions, self.options.level)
 
     def right(self, choices: Made) -> list[float | None]:
-        return [None if g is None or c is None else float(g == c) for g, c in zip(self.gold, choices, strict=True)]
+        return [
+            None if g is None or c is None else float(g == c)
+            for g, c in zip(self.gold, choices, strict=True)
+        ]
 
     def without_ties(self, right: Sequence[float | None]) -> list[float | None]:
         return [r if g != TIE else None for r, g in zip(right, self.gold, strict=True)]
 
-    def metric(self, name: str, how: str, unscored: Mapping[str, int], choices: Made) -> ChoiceMetric:
+    def metric(
+        self, name: str, how: str, unscored: Mapping[str, int], choices: Made
+    ) -> ChoiceMetric:
         right = self.right(choices)
         without = self.without_ties(right)
         missing = sum(g is not None and c is None for g, c in zip(self.gold, choices, strict=True))
@@ -92,17 +103,27 @@ class ChoiceSample:
             unscored=unscored,
             accuracy=replace(self.rate(right), missing=missing),
             without_ties=self.rate(without),
-            decided=self.rate([None if c == TIE else r for c, r in zip(choices, without, strict=True)]),
+            decided=self.rate(
+                [None if c == TIE else r for c, r in zip(choices, without, strict=True)]
+            ),
             ties=self.share([None if choice is None else choice == TIE for choice in usable]),
-            first=self.share([None if choice in (None, TIE) else choice == "a" for choice in usable]),
+            first=self.share(
+                [None if choice in (None, TIE) else choice == "a" for choice in usable]
+            ),
             choices=tuple(choices),
         )
 
-    def difference(self, first: Sequence[float | None], second: Sequence[float | None]) -> DifferenceOfChoices:
+    def difference(
+        self, first: Sequence[float | None], second: Sequence[float | None]
+    ) -> DifferenceOfChoices:
         """Of two accuracies, by the paired test of right and wrong."""
         rows = zip(first, second, self.questions, strict=True)
         both = [(a, b, question) for a, b, question in rows if a is not None and b is not None]
-        x, y, questions = [a for a, *_ in both], [b for _, b, _ in both], [question for *_, question in both]
+        x, y, questions = (
+            [a for a, *_ in both],
+            [b for _, b, _ in both],
+            [question for *_, question in both],
+        )
         made = paired(x, y, questions, 1.0, self.options.level, self.options.seed)
         wins = sum(a > b for a, b, _ in both), sum(b > a for a, b, _ in both)
         return DifferenceOfChoices(**asdict(made), only_first=wins[0], only_second=wins[1])
@@ -113,11 +134,17 @@ class ChoiceSample:
         found = []
         for one in metrics:
             apart = [self.difference(self.right(one.choices), each) for each in baselines]
-            known = [(each.value > 0, -(each.p or 0.0), each) for each in apart if each.value is not None]
-            found.append(min(known, key=itemgetter(0, 1))[2] if known and one.direction != BASELINE else None)
+            known = [
+                (each.value > 0, -(each.p or 0.0), each) for each in apart if each.value is not None
+            ]
+            found.append(
+                min(known, key=itemgetter(0, 1))[2] if known and one.direction != BASELINE else None
+            )
         adjusted = adjust([one.p if one else None for one in found], alpha=alpha).adjusted
         rows = zip(metrics, found, adjusted, strict=True)
         return [replace(one, beside=beside, adjusted=p) for one, beside, p in rows]
 
     def same(self, one: Made, other: Made) -> Estimate:
-        return self.share([None if None in (a, b) else a == b for a, b in zip(one, other, strict=True)])
+        return self.share(
+            [None if None in (a, b) else a == b for a, b in zip(one, other, strict=True)]
+        )

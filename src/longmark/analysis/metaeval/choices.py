@@ -83,14 +83,21 @@ class ChoiceLabel:
 
 
 def choice_label(
-    label: str, items: Sequence[Item], its: Join, human: Labels, scores: AnswerScores, options: MetaevalOptions
+    label: str,
+    items: Sequence[Item],
+    its: Join,
+    human: Labels,
+    scores: AnswerScores,
+    options: MetaevalOptions,
 ) -> ChoiceLabel:
     """The results of a label. items: its pairs, with and without rows."""
     pairs = [item for item in items if item.places]
     declared = human.scales.get(label)
     gold = [plurality(vote.name for vote in votes_of(pair)) for pair in pairs]
     counts = Counter(choice for choice in gold if choice is not None)
-    chosen: dict[str, Made] = {name: _chosen(scores, name, pairs, options.round) for name in scores.metrics}
+    chosen: dict[str, Made] = {
+        name: _chosen(scores, name, pairs, options.round) for name in scores.metrics
+    }
     lengths = [[scores.answers[place].length for place in pair.places] for pair in pairs]
     longer = [None if a is None or b is None else _better(a, b) for a, b in lengths]
     if any(longer):
@@ -103,7 +110,9 @@ def choice_label(
     metrics = []
     for name, choices in every.items():
         facts = scores.metrics.get(name)
-        missing = unscored(scores, name, [pair.places for pair in pairs]) if facts is not None else {}
+        missing = (
+            unscored(scores, name, [pair.places for pair in pairs]) if facts is not None else {}
+        )
         how = BASELINE if facts is None else direction(facts)
         metrics.append(sample.metric(name, how, missing, choices))
     right = {name: sample.right(choices) for name, choices in chosen.items()}
@@ -117,13 +126,19 @@ def choice_label(
         agreement=_agreement(items, pairs, chosen, options, declared.classes if declared else ()),
         metrics=tuple(sample.beside(metrics, options.alpha)),
         groups=tuple(_groups(sample, pairs, human.by, chosen)),
-        differences=compared(right, lambda one, other: sample.difference(right[one], right[other]), options.alpha),
-        same=tuple(Compared(a, b, sample.same(chosen[a], chosen[b])) for a, b in combinations(chosen, 2)),
+        differences=compared(
+            right, lambda one, other: sample.difference(right[one], right[other]), options.alpha
+        ),
+        same=tuple(
+            Compared(a, b, sample.same(chosen[a], chosen[b])) for a, b in combinations(chosen, 2)
+        ),
         positions=tuple(_positions(pairs, options.level)),
         places=options.round,
         graded=of_metrics,
         graded_raters=of_raters,
-        strengths=tuple(_strengths(scores, pairs, {name: chosen[name] for name in scores.metrics}, options)),
+        strengths=tuple(
+            _strengths(scores, pairs, {name: chosen[name] for name in scores.metrics}, options)
+        ),
     )
 
 
@@ -132,7 +147,10 @@ def votes_of(pair: Item) -> list[Vote]:
     given: dict[str, set[str]] = {}
     for rater, choice, _ in pair.choices:
         given.setdefault(rater, set()).add(choice)
-    return [Vote(rater, choices.pop() if len(choices) == 1 else TIE, None) for rater, choices in given.items()]
+    return [
+        Vote(rater, choices.pop() if len(choices) == 1 else TIE, None)
+        for rater, choices in given.items()
+    ]
 
 
 def _agreement(
@@ -143,9 +161,17 @@ def _agreement(
     declared: Sequence[str],
 ) -> Agreement:
     rows = {id(pair): row for row, pair in enumerate(pairs)}
-    every = {name: [its[rows[id(one)]] if id(one) in rows else None for one in items] for name, its in chosen.items()}
-    questions, with_rows = clusters_of([item.question for item in items]), [bool(item.places) for item in items]
-    rated = RatedItems([votes_of(item) for item in items], questions, rows=with_rows, declared=declared)
+    every = {
+        name: [its[rows[id(one)]] if id(one) in rows else None for one in items]
+        for name, its in chosen.items()
+    }
+    questions, with_rows = (
+        clusters_of([item.question for item in items]),
+        [bool(item.places) for item in items],
+    )
+    rated = RatedItems(
+        [votes_of(item) for item in items], questions, rows=with_rows, declared=declared
+    )
     return agreement(rated, {}, every, options)
 
 
@@ -153,21 +179,34 @@ def _better(a: float, b: float) -> str:
     return TIE if a == b else "a" if a > b else "b"
 
 
-def _chosen(scores: AnswerScores, metric: str, pairs: Sequence[Item], places: int) -> list[str | None]:
-    column, sign = scores.scores[metric], -1 if scores.metrics[metric].higher_is_better is False else 1
+def _chosen(
+    scores: AnswerScores, metric: str, pairs: Sequence[Item], places: int
+) -> list[str | None]:
+    column, sign = (
+        scores.scores[metric],
+        -1 if scores.metrics[metric].higher_is_better is False else 1,
+    )
     both = [[float(column[place]) for place in pair.places] for pair in pairs]
-    return [None if isnan(a + b) else _better(sign * round(a, places), sign * round(b, places)) for a, b in both]
+    return [
+        None if isnan(a + b) else _better(sign * round(a, places), sign * round(b, places))
+        for a, b in both
+    ]
 
 
 def _strengths(
-    scores: AnswerScores, pairs: Sequence[Item], chosen: Mapping[str, Made], options: MetaevalOptions
+    scores: AnswerScores,
+    pairs: Sequence[Item],
+    chosen: Mapping[str, Made],
+    options: MetaevalOptions,
 ) -> Iterator[tuple[str, tuple[Strength, ...]]]:
     """Of the raters, whose choices count one each, and of the metrics."""
     systems = [tuple(scores.answers[place].system for place in pair.places) for pair in pairs]
     if len({name for pair in systems for name in pair}) < _FEWEST_SYSTEMS:
         return
     made = {RATERS: [[vote.name for vote in votes_of(pair)] for pair in pairs]}
-    made |= {name: [[choice] if choice else [] for choice in choices] for name, choices in chosen.items()}
+    made |= {
+        name: [[choice] if choice else [] for choice in choices] for name, choices in chosen.items()
+    }
     for name, choices in made.items():
         found = [
             ((a, b, choice), pair.question)
@@ -176,7 +215,10 @@ def _strengths(
             if a != b
         ]
         questions = [question for _, question in found]
-        yield name, bradley_terry([one for one, _ in found], clusters=questions, level=options.level)
+        yield (
+            name,
+            bradley_terry([one for one, _ in found], clusters=questions, level=options.level),
+        )
 
 
 def _differences(scores: AnswerScores, metric: str, pairs: Sequence[Item]) -> Floats:
@@ -193,7 +235,9 @@ def _groups(
         its = sample.of(rows)
         for name, choices in chosen.items():
             right = its.right([choices[row] for row in rows])
-            yield GroupResult(column, group, name, its.rate(right), its.rate(its.without_ties(right)))
+            yield GroupResult(
+                column, group, name, its.rate(right), its.rate(its.without_ties(right))
+            )
 
 
 def _positions(pairs: Sequence[Item], level: float) -> Iterator[Position]:
@@ -208,12 +252,16 @@ def _positions(pairs: Sequence[Item], level: float) -> Iterator[Position]:
             if choice != TIE:
                 its.append((choice == ("b" if swapped else "a"), pair.question))
         for rater, both in seen.items():
-            same.setdefault(rater, []).extend([(both[0] == both[1], pair.question)] if len(both) == 2 else [])
+            same.setdefault(rater, []).extend(
+                [(both[0] == both[1], pair.question)] if len(both) == 2 else []
+            )
     raters = sorted(first, key=lambda rater: (-len(first[rater]), rater))
 
     def share_of(found: Mapping[str, list[tuple[bool, str]]], who: Sequence[str]) -> Estimate:
         each = [one for rater in who for one in found[rater]]
-        return clustered_share([counted for counted, _ in each], [question for _, question in each], level)
+        return clustered_share(
+            [counted for counted, _ in each], [question for _, question in each], level
+        )
 
     yield Position("all raters", share_of(first, raters), share_of(same, raters))
     for rater in raters if len(raters) > 1 else ():

@@ -52,7 +52,9 @@ def graded(
     columns = {rater: np.array([its.get(rater, np.nan) for its in grades]) for rater in raters}
     questions = [pair.question for pair in pairs]
     metrics = [
-        result for name, column in differences.items() for result in _metric(name, column, columns, questions, level)
+        result
+        for name, column in differences.items()
+        for result in _metric(name, column, columns, questions, level)
     ]
     return tuple(metrics), tuple(_raters(columns, questions, level))
 
@@ -70,7 +72,9 @@ def _result(
 ) -> GradedResult:
     kinds: tuple[Kind, ...] = ("pearson", "spearman")
     return GradedResult(
-        metric, figure, *(correlation(labels, scores, kind, clusters=questions, level=level) for kind in kinds)
+        metric,
+        figure,
+        *(correlation(labels, scores, kind, clusters=questions, level=level) for kind in kinds),
     )
 
 
@@ -89,7 +93,8 @@ def _metric(
         same = dict.fromkeys(columns, scores)
         kinds: tuple[Kind, ...] = ("pearson", "spearman")
         means = (
-            mean_correlation(columns, same, kind, clusters=questions, level=level, through_z=False) for kind in kinds
+            mean_correlation(columns, same, kind, clusters=questions, level=level, through_z=False)
+            for kind in kinds
         )
         yield GradedResult(name, MEAN_OF_RATERS, *means)
         table = np.array(list(columns.values()))
@@ -98,11 +103,17 @@ def _metric(
         yield _result(name, RATERS_MEAN, mean, scores, questions, level)
 
 
-def _raters(columns: Mapping[str, Floats], questions: Sequence[str], level: float) -> Iterator[GradedResult]:
+def _raters(
+    columns: Mapping[str, Floats], questions: Sequence[str], level: float
+) -> Iterator[GradedResult]:
     pairs = list(combinations(columns, 2))
     for first, second in pairs[: _MOST_RATERS * (_MOST_RATERS - 1) // 2]:
-        yield _result(f"{first}, {second}", PLAIN, columns[first], columns[second], questions, level)
+        yield _result(
+            f"{first}, {second}", PLAIN, columns[first], columns[second], questions, level
+        )
     if pairs:
         both = [*pairs, *((second, first) for first, second in pairs)]
         one, other = (np.concatenate([columns[pair[place]] for pair in both]) for place in (0, 1))
-        yield _result("all raters", SYMMETRISED, one, other, [name for _ in both for name in questions], level)
+        yield _result(
+            "all raters", SYMMETRISED, one, other, [name for _ in both for name in questions], level
+        )

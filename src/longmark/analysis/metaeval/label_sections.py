@@ -16,7 +16,10 @@ from longmark.report.format import LOWER, counted, metric_titles
 from longmark.report.tables import Column, Table
 
 METRIC = Column("metric", kind="metric")
-_PAIR = (Column("first metric", "first", kind="metric"), Column("second metric", "second", kind="metric"))
+_PAIR = (
+    Column("first metric", "first", kind="metric"),
+    Column("second metric", "second", kind="metric"),
+)
 _PAIRS_DRAWN, _SCATTERS, _DIAGRAMS, _MAPS = 40, 3, 6, 4
 _RATERS_SHOWN = 51
 _NOT_EQUAL = "A difference that is not significant does not show that two metrics are equal."
@@ -27,31 +30,51 @@ def estimates(*names: str, of: str = "", key: str = "") -> tuple[Column, ...]:
     made = []
     for name in names:
         head, _, path = name.partition("=")
-        made.append(Column(head, f"{of}{path or head.lower()}", 3, "estimate", key or path.rpartition(".")[2]))
+        made.append(
+            Column(
+                head, f"{of}{path or head.lower()}", 3, "estimate", key or path.rpartition(".")[2]
+            )
+        )
     return tuple(made)
 
 
 def differences(
-    name: str, title: str, compared: Sequence[Compared], note: str, alpha: float, beside: Sequence[Column] = ()
+    name: str,
+    title: str,
+    compared: Sequence[Compared],
+    note: str,
+    alpha: float,
+    beside: Sequence[Column] = (),
 ) -> tuple[Table, Figure]:
     """Pairs of metrics. beside: further columns of what is compared."""
     grid = pairs_grid(name, title, compared, note, _PAIR, alpha)
     drawn = replace(grid, rows=compared[:_PAIRS_DRAWN])
-    return replace(grid, beside=(*grid.beside, *beside)).table(), drawn.forest(title, reference=0.0, note=p_note)
+    return replace(grid, beside=(*grid.beside, *beside)).table(), drawn.forest(
+        title, reference=0.0, note=p_note
+    )
 
 
-def by_group(groups: Sequence[GroupResult], what: str, columns: Sequence[Column], low: float) -> Section:
+def by_group(
+    groups: Sequence[GroupResult], what: str, columns: Sequence[Column], low: float
+) -> Section:
     """A metric's estimates by group, with a heat map of the first from `low` to 1."""
     by = " and ".join(dict.fromkeys(one.column for one in groups))
     title = f"{what} by group"
-    table = Grid("groups", title, (Column("column"), Column("group"), METRIC), groups, columns).table()
+    table = Grid(
+        "groups", title, (Column("column"), Column("group"), METRIC), groups, columns
+    ).table()
     value = {(one.metric, (one.column, one.group)): one.estimate for one in groups}
-    heads = {group: (column, group) for column, group in dict.fromkeys((one.column, one.group) for one in groups)}
+    heads = {
+        group: (column, group)
+        for column, group in dict.fromkeys((one.column, one.group) for one in groups)
+    }
     drawn: Grid[str] = Grid(
         *("groups", title, (METRIC,), list(dict.fromkeys(one.metric for one in groups))),
         *(list(map(Column, heads)), lambda metric, group: value[metric, heads[group]]),
     )
-    return Section(f"By {by}", f"{what} in each group.", (table,), (drawn.heat_map(title, low, 1.0),))
+    return Section(
+        f"By {by}", f"{what} in each group.", (table,), (drawn.heat_map(title, low, 1.0),)
+    )
 
 
 # Ratings -------------------------------------------------------------------------------------------------------------
@@ -73,7 +96,9 @@ def rating_sections(part: RatingLabel, alpha: float) -> Iterator[Section]:
         pearson = any(one.result.kind != "spearman" for one in part.differences)
         note = f"Spearman's rho on the same answers; {how}, Student's t; Holm over all pairs of metrics."
         note += " Pearson for large samples." if pearson else ""
-        rhos = [Column(f"rho ({name})", f"result.{name}", 3, key=name) for name in ("first", "second")]
+        rhos = [
+            Column(f"rho ({name})", f"result.{name}", 3, key=name) for name in ("first", "second")
+        ]
         title = "Differences between correlations"
         table, figure = differences("differences", title, part.differences, note, alpha, rhos)
         yield Section("Differences between metrics", _NOT_EQUAL, (table,), (figure,))
@@ -97,7 +122,11 @@ def _correlation(part: RatingLabel) -> Section:
         f"Intervals by {how}, Fisher's scale.",
         unit="answers",
     )
-    known = [each for each in part.metrics if each.spearman is not None and each.spearman.value is not None]
+    known = [
+        each
+        for each in part.metrics
+        if each.spearman is not None and each.spearman.value is not None
+    ]
     scatters = [
         charts.scatter(
             each.points,
@@ -109,7 +138,12 @@ def _correlation(part: RatingLabel) -> Section:
         if each.points
     ]
     drawn = grid.forest(f"Spearman's rho with the mean human rating: {part.label}", "Spearman", 0.0)
-    return Section("Correlation with human ratings", "Over all rated answers.", (grid.table(),), (drawn, *scatters))
+    return Section(
+        "Correlation with human ratings",
+        "Over all rated answers.",
+        (grid.table(),),
+        (drawn, *scatters),
+    )
 
 
 def _rho(each: RatedMetric) -> float:
@@ -123,7 +157,12 @@ def _levels(part: RatingLabel) -> Section:
         (METRIC,),
         part.metrics,
         estimates(
-            *("within questions=within", "over systems=systems", "pairs of answers=pairs", "pairs of systems=soft")
+            *(
+                "within questions=within",
+                "over systems=systems",
+                "pairs of answers=pairs",
+                "pairs of systems=soft",
+            )
         ),
         note="within questions: mean over questions of rho between the systems' answers; Hall's t over questions; "
         "questions with equal scores or equal ratings of all answers are missing. over systems: of system means. "
@@ -152,19 +191,30 @@ def _auc(part: RatingLabel, alpha: float) -> Section:
         f"{how} on the logit scale. The label is the majority of the raters.",
         beside=(Column("yes", "auc.yes"), Column("no", "auc.no")),
     )
-    tables, figures = [grid.table()], [grid.forest(f"Area under the ROC curve for {part.label}", reference=0.5)]
+    tables, figures = (
+        [grid.table()],
+        [grid.forest(f"Area under the ROC curve for {part.label}", reference=0.5)],
+    )
     if part.auc_differences:
         note = f"{test} on the same answers; Holm over all pairs of metrics."
-        table, figure = differences("auc_differences", "Differences in AUC", part.auc_differences, note, alpha)
+        table, figure = differences(
+            "auc_differences", "Differences in AUC", part.auc_differences, note, alpha
+        )
         tables.append(table)
         figures.append(figure)
-    return Section("Discrimination of yes and no", "Whether a metric ranks yes above no.", tables, figures)
+    return Section(
+        "Discrimination of yes and no", "Whether a metric ranks yes above no.", tables, figures
+    )
 
 
 def _calibration(part: RatingLabel) -> Section:
     results = [(each.metric, of) for each in part.metrics if (of := each.calibration) is not None]
     columns: tuple[Column, ...] = (
-        *(METRIC, Column("expected calibration error", places=3, key="ece"), Column("Brier", places=3)),
+        *(
+            METRIC,
+            Column("expected calibration error", places=3, key="ece"),
+            Column("Brier", places=3),
+        ),
         *map(Column, ("n", "missing", "reason")),
     )
     lines = [(metric, of.error, of.brier, of.n, of.missing, of.reason) for metric, of in results]
@@ -174,7 +224,9 @@ def _calibration(part: RatingLabel) -> Section:
         "the score is 1 - the metric."
     )
     tables = [Table("calibration", "Calibration", columns, lines, note)]
-    known = sorted((one for one in results if one[1].error is not None), key=lambda one: one[1].error or 0.0)
+    known = sorted(
+        (one for one in results if one[1].error is not None), key=lambda one: one[1].error or 0.0
+    )
     if known:
         wider = ", wider where answers to one question are dependent" if part.clustered else ""
         bins = Grid(
@@ -182,7 +234,10 @@ def _calibration(part: RatingLabel) -> Section:
             "Share of yes by score",
             (
                 Column("metric", lambda one: one[0], kind="metric"),
-                *(Column(name, lambda one, at=at: getattr(one[1], at), 1, key=at) for name, at in _EDGES),  # type: ignore[misc]
+                *(
+                    Column(name, lambda one, at=at: getattr(one[1], at), 1, key=at)
+                    for name, at in _EDGES
+                ),  # type: ignore[misc]
             ),
             [(metric, each) for metric, of in results for each in of.bins],
             (Column("share of yes", lambda one: one[1].yes, 3, key="share"),),
@@ -194,7 +249,10 @@ def _calibration(part: RatingLabel) -> Section:
     words = metric_titles(each.metric for each in part.metrics)
     diagrams = [
         charts.reliability(
-            [charts.Bin(b.low, b.high, b.yes.n, b.mean, b.yes.value, b.yes.low, b.yes.high) for b in of.bins],
+            [
+                charts.Bin(b.low, b.high, b.yes.n, b.mean, b.yes.value, b.yes.low, b.yes.high)
+                for b in of.bins
+            ],
             f"{words[metric]}: share of yes against score",
             says=f"Expected calibration error {of.error:.2f}, {counted(of.n, 'answer')}.",
         )
@@ -212,7 +270,11 @@ _EDGES = (("from", "low"), ("to", "high"))
 
 def _classes(part: RatingLabel) -> Section:
     names = part.scale.names()
-    how = "this class or a higher one above one of a lower" if part.scale.number else "this class above one of another"
+    how = (
+        "this class or a higher one above one of a lower"
+        if part.scale.number
+        else "this class above one of another"
+    )
     results = {each.metric: each.classes for each in part.metrics if each.classes is not None}
     human = Column("class", lambda one: names[one.name])
     every = Grid(
@@ -243,14 +305,24 @@ def _classes(part: RatingLabel) -> Section:
         ]
         nearest = [one for of in scaled.values() for one in of.classes]
         note = "Answers of the class in the row whose score is nearest to the class in the column."
-        tables.append(Table("confusion", "Nearest class by human class", (METRIC, human, *of_class), nearest, note))
+        tables.append(
+            Table(
+                "confusion",
+                "Nearest class by human class",
+                (METRIC, human, *of_class),
+                nearest,
+                note,
+            )
+        )
     words = metric_titles(results)
     for metric, of in list(scaled.items())[:_MAPS]:
         counts = [each.nearest for each in of.classes]
         shares = [[count / sum(row) if sum(row) else None for count in row] for row in counts]
         label = f"{words[metric]}: share of the human class (row) by nearest class (column)"
         right = f"Nearest to the human class in {100 * (of.right or 0.0):.0f} % of {counted(of.n, 'answer')}."
-        drawn = charts.heat_map(list(names.values()), list(names.values()), shares, label, (0.0, 1.0), 2)
+        drawn = charts.heat_map(
+            list(names.values()), list(names.values()), shares, label, (0.0, 1.0), 2
+        )
         maps.append(replace(drawn, says=right))
     says = "The human class of an answer is the majority of its raters."
     reasons = dict.fromkeys(of.reason for of in results.values() if of.reason)
@@ -272,11 +344,18 @@ def _powered(part: RatingLabel) -> Section:
         ),
         note="Prediction-powered inference, tuned weight, Student's t. equivalent ratings: the number of ratings that "
         "alone would give as narrow an interval."
-        + (" Intervals are over questions where a question has several answers." if clustered else ""),
+        + (
+            " Intervals are over questions where a question has several answers."
+            if clustered
+            else ""
+        ),
         unit="",
         beside=(
             *(Column("rated", "mean.labelled"), Column("unrated", "mean.unlabelled")),
-            Column("questions", lambda one: one.mean.labelled if one.mean.clusters is None else one.mean.clusters),
+            Column(
+                "questions",
+                lambda one: one.mean.labelled if one.mean.clusters is None else one.mean.clusters,
+            ),
             Column("metric only", "mean.judge", 3),
             Column("equivalent ratings", "mean.worth", 0, key="worth"),
         ),
@@ -299,7 +378,10 @@ def choice_sections(part: ChoiceLabel, alpha: float) -> Iterator[Section]:
     if part.strengths:
         yield _strengths(part)
     if part.differences:
-        only = [Column(f"only {name} right", f"result.only_{name}", key=f"only_{name}") for name in ("first", "second")]
+        only = [
+            Column(f"only {name} right", f"result.only_{name}", key=f"only_{name}")
+            for name in ("first", "second")
+        ]
         note = (
             "Over the pairs on which both metrics have a choice. Paired sign-flip test (max-T), as in `compare`. The "
             "interval is this test inverted, so it agrees with p. p (Holm), over all pairs of metrics, decides: it "
@@ -309,7 +391,10 @@ def choice_sections(part: ChoiceLabel, alpha: float) -> Iterator[Section]:
         table, figure = differences("differences", title, part.differences, note, alpha, only)
         yield Section(title, _NOT_EQUAL, (table,), (figure,))
     if part.groups:
-        columns = (*estimates("accuracy=estimate", key="accuracy"), *estimates("without human ties=without_ties"))
+        columns = (
+            *estimates("accuracy=estimate", key="accuracy"),
+            *estimates("without human ties=without_ties"),
+        )
         yield by_group(part.groups, "Accuracy", columns, 0.0)
     if part.same:
         yield same_choices(part.same)
@@ -354,17 +439,29 @@ def _accuracy(part: ChoiceLabel) -> Section:
 def _graded(part: ChoiceLabel) -> Section:
     columns = estimates("Pearson", "Spearman")
     of_metrics = Grid(
-        *("graded", "Graded preferences against metrics", (METRIC, Column("figure")), part.graded, columns),
+        *(
+            "graded",
+            "Graded preferences against metrics",
+            (METRIC, Column("figure")),
+            part.graded,
+            columns,
+        ),
         note="all labels: every label beside its pair's difference of scores (b - a). mean of raters: of the raters' "
         "correlations. raters' mean: each pair's mean label. Above 0: the metric agrees. Intervals by jackknife "
         "over questions.",
     )
     of_raters = Grid(
-        *("graded_raters", "Raters against each other", (Column("raters", "metric"), Column("figure"))),
+        *(
+            "graded_raters",
+            "Raters against each other",
+            (Column("raters", "metric"), Column("figure")),
+        ),
         *(part.graded_raters, columns),
         note="plain: the labels of the first against those of the second. symmetrised: each two labels in both orders.",
     )
-    says = "Correlation of graded preferences with the difference of a metric's scores, in four ways."
+    says = (
+        "Correlation of graded preferences with the difference of a metric's scores, in four ways."
+    )
     tables = [of_metrics.table(), *([of_raters.table()] if part.graded_raters else [])]
     return Section("Correlation with graded preferences", says, tables)
 
@@ -379,15 +476,26 @@ def _strengths(part: ChoiceLabel) -> Section:
         "chosen; their mean is 0. won: a tie is half a win for each. Intervals: jackknife over questions.",
         unit="",
         beside=(
-            *(Column("rank", lambda row: every[row].rank), Column("won", lambda row: every[row].won)),
+            *(
+                Column("rank", lambda row: every[row].rank),
+                Column("won", lambda row: every[row].won),
+            ),
             Column("comparisons", lambda row: every[row].n),
             Column("questions", lambda row: every[row].log_strength.clusters),
         ),
     )
-    rows = [row for row in every if row[0] == part.strengths[0][0] and every[row].log_strength.value is not None]
+    rows = [
+        row
+        for row in every
+        if row[0] == part.strengths[0][0] and every[row].log_strength.value is not None
+    ]
     raters = replace(grid, rows=rows, heads=(Column("system", lambda row: row[1]),))
     says = "The systems in the order that follows from the choices of the raters, and from those of each metric."
-    figures = (raters.forest("Log strength by the raters' choices", reference=0.0),) if raters.rows else ()
+    figures = (
+        (raters.forest("Log strength by the raters' choices", reference=0.0),)
+        if raters.rows
+        else ()
+    )
     return Section(title, says, (grid.table(),), figures)
 
 
@@ -400,6 +508,8 @@ def same_choices(compared: Sequence[Compared]) -> Section:
     names = list(dict.fromkeys(name for one in compared for name in (one.first, one.second)))
     cells = [[1.0 if a == b else value.get(frozenset((a, b))) for b in names] for a in names]
     words = list(metric_titles(names).values())
-    figure = charts.heat_map(words, words, cells, "Share of pairs with the same choice", (0.0, 1.0), 2)
+    figure = charts.heat_map(
+        words, words, cells, "Share of pairs with the same choice", (0.0, 1.0), 2
+    )
     says = "How often two metrics, or a metric and a baseline, choose the same answer."
     return Section("Agreement between metrics", says, (grid.table(),), (figure,))

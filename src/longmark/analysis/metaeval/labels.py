@@ -24,7 +24,13 @@ from longmark.errors import BadInput, UserError
 from longmark.progress import counted
 from longmark.records.files import BadLines, at
 from longmark.records.same import comparable
-from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, OTHER_TEXT, labels_of_other_answers
+from longmark.scores.answer_texts import (
+    A_SHA256,
+    ANSWER_SHA256,
+    B_SHA256,
+    OTHER_TEXT,
+    labels_of_other_answers,
+)
 from longmark.scores.answers import AnswerScores, Named
 from longmark.scores.label_scales import NUMBER, DeclaredScale, declared_classes, shown_classes
 from longmark.scores.labels import Labels, first_few
@@ -74,7 +80,9 @@ class Scale:
         """The class of a value, spelled as in `classes`."""
         text = text_of(value)
         if self.declared and not self.number:
-            return next((name for name in self.classes if comparable(name) == comparable(text)), text)
+            return next(
+                (name for name in self.classes if comparable(name) == comparable(text)), text
+            )
         if text in self.classes or not self.number or not self.classes:
             return text
         return next(name for name in self.classes if self.number[name] == self.number[text])
@@ -115,7 +123,13 @@ def scale_of(
         return _declared(ratings, (), scale, file, f"in the order {shown_classes(order)}")
     words = {text_of(rating.value) for rating in ratings}
     if declared is not None:
-        return _declared(ratings, words, declared, file, f"on the scale {declared.written()} that the file declares")
+        return _declared(
+            ratings,
+            words,
+            declared,
+            file,
+            f"on the scale {declared.written()} that the file declares",
+        )
     for meaning in _BINARY_WORDS:
         if {comparable(word) for word in words} <= meaning.keys():
             return _binary_words(words, meaning)
@@ -144,13 +158,17 @@ def _numbers(ratings: Sequence[Rating]) -> dict[str, float]:
     return {text_of(rating.value): float(rating.value) for rating in ratings}
 
 
-def _of_numbers(occurring: Mapping[str, float], declared: Mapping[str, float] | None = None) -> Scale:
+def _of_numbers(
+    occurring: Mapping[str, float], declared: Mapping[str, float] | None = None
+) -> Scale:
     """The scale of the numbers that occur. declared: all that could be given, where that is known."""
     number = declared or occurring
     if set(number.values()) <= {0.0, 1.0}:
         return Scale(BINARY, ("0", "1"), {"0": 0.0, "1": 1.0}, 0, 1, declared=("0", "1"))
     few = next((values for values in (number, occurring) if len(values) <= _MOST_CLASSES), {})
-    classes, every = (tuple(sorted(values, key=values.__getitem__)) for values in (few, declared or {}))
+    classes, every = (
+        tuple(sorted(values, key=values.__getitem__)) for values in (few, declared or {})
+    )
     return Scale(NUMERIC, classes, number, min(number.values()), max(number.values()), every)
 
 
@@ -163,7 +181,11 @@ def _rise(order: Sequence[str]) -> bool:
 
 
 def _declared(
-    ratings: Sequence[Rating], words: Collection[str], declared: DeclaredScale, file: str, where: str
+    ratings: Sequence[Rating],
+    words: Collection[str],
+    declared: DeclaredScale,
+    file: str,
+    where: str,
 ) -> Scale:
     """The scale that a file declares. Numbers keep their values, in any order; other classes are in an order, or not,
     as the file says. where: what the scale is called in a message."""
@@ -191,13 +213,22 @@ def _ordered(ratings: Sequence[Rating], order: Sequence[str], file: str, where: 
     order = list(map(_class_name, order))
     number = {comparable(word): place / max(1, len(order) - 1) for place, word in enumerate(order)}
     if len(order) < 2 or len(number) < len(order):
-        raise UserError(f"--order {ratings[0].label}: give two categories or more, each once, lowest first")
+        raise UserError(
+            f"--order {ratings[0].label}: give two categories or more, each once, lowest first"
+        )
     unknown = [rating for rating in ratings if comparable(text_of(rating.value)) not in number]
     if unknown:
         _refuse(unknown, f"is not in {where}", file)
     words = (*(text_of(rating.value) for rating in ratings), *order)
     kind = BINARY if len(order) == 2 else ORDERED
-    return Scale(kind, tuple(order), {word: number[comparable(word)] for word in words}, 0, 1, declared=tuple(order))
+    return Scale(
+        kind,
+        tuple(order),
+        {word: number[comparable(word)] for word in words},
+        0,
+        1,
+        declared=tuple(order),
+    )
 
 
 def _refuse(ratings: Sequence[Rating], reason: str, file: str) -> None:
@@ -313,7 +344,10 @@ def _ratings(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -
         question = name
         if places:
             answer = scores.answers[places[0]]
-            name, question = name if one.system else answer.example_id, answer.question_id  # one text, held once
+            name, question = (
+                name if one.system else answer.example_id,
+                answer.question_id,
+            )  # one text, held once
         items[key] = Item(name, question, places, reason, groups, (rating,))
     return list(items.values())
 
@@ -328,7 +362,9 @@ def _choices(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -
     return [_choice(human, scores, lines) for lines in together.values()]
 
 
-def _choice(human: Labels, scores: AnswerScores, lines: Sequence[tuple[Observation, Place]]) -> Item:
+def _choice(
+    human: Labels, scores: AnswerScores, lines: Sequence[tuple[Observation, Place]]
+) -> Item:
     """The item of lines that belong together; the first one defines which answer is a."""
     first, (places, reason) = lines[0]
     question = scores.answers[places[0]].question_id if places else None
@@ -361,7 +397,9 @@ def _rated(scores: AnswerScores, rating: Observation) -> Place:
     return (found, None) if len(found) == 1 else ((), SEVERAL if found else NO_ANSWER)
 
 
-def _is_other_text(scores: AnswerScores, label: Observation, places: Collection[int], column: str) -> bool:
+def _is_other_text(
+    scores: AnswerScores, label: Observation, places: Collection[int], column: str
+) -> bool:
     """Whether a label is of another text than the answers at these places."""
     digests = [digest for place in places if (digest := scores.answers[place].digest) is not None]
     return bool(labels_of_other_answers([label], lambda _: digests, column))
@@ -387,10 +425,17 @@ def _side(scores: AnswerScores, question: str | None, name: str) -> Place:
     """The answer of a name: that of this system to the question, or the one with this id."""
     found = scores.by_system.get((question, name), ()) if question is not None else ()
     if len(found) > 1:
-        return (), "the system has several answers to the question; name answers by their example_id"
+        return (
+            (),
+            "the system has several answers to the question; name answers by their example_id",
+        )
     if not found:
         found = scores.by_id.get(name, ())
-        same = tuple(place for place in found if question is None or scores.answers[place].question_id == question)
+        same = tuple(
+            place
+            for place in found
+            if question is None or scores.answers[place].question_id == question
+        )
         if found and not same:
             return (), "the example_id belongs to another question"
         found = same
@@ -403,7 +448,9 @@ def _groups(human: Labels, one: Observation) -> tuple[str | None, ...]:
     return tuple(one.given[column] for column in human.by)
 
 
-def _check_groups(human: Labels, one: Observation, groups: Sequence[str | None], line: int, wrong: BadLines) -> None:
+def _check_groups(
+    human: Labels, one: Observation, groups: Sequence[str | None], line: int, wrong: BadLines
+) -> None:
     """Notes where a line is not of the groups of the first line on the same answers."""
     for column, first, its in zip(human.by, groups, _groups(human, one), strict=True):
         if its != first:
@@ -420,9 +467,7 @@ def lost_labels(joined: Mapping[str, tuple[Sequence[Item], Join]], human: Labels
                 names = lost.setdefault(item.reason, {})
                 names[item.name] = names.get(item.name, 0) + len(item.ratings) + len(item.choices)
     for reason, names in lost.items():
-        about = (
-            f"{counted(sum(names.values()), 'label')} of {counted(len(names), 'pair' if human.choices else 'answer')}"
-        )
+        about = f"{counted(sum(names.values()), 'label')} of {counted(len(names), 'pair' if human.choices else 'answer')}"
         yield f"{about} in {human.name} left out: {reason} ({first_few(names, 3)})."
 
 
@@ -432,7 +477,9 @@ def check_any(joins: Sequence[Join], human: Labels, scores: AnswerScores) -> Non
         return
     if human.choices:
         theirs = [_name(one) for one in human.select()]
-        ours = [f"{one.question_id}: {one.system} ({one.example_id})" for one in scores.answers.values()]
+        ours = [
+            f"{one.question_id}: {one.system} ({one.example_id})" for one in scores.answers.values()
+        ]
         mend = "question_id with a and b as systems, or a and b as example_ids, must be those of the rows"
     else:
         theirs = [one.example_id for one in human.select()]

@@ -38,7 +38,9 @@ class MetaevalOptions:
         for name in ("metrics", "labels", "by", "raters", "lower"):  # one text stands for a list
             object.__setattr__(self, name, names_given(getattr(self, name)))
         if not 0 < self.alpha < 1:
-            raise UserError(f"alpha: expected a number between 0 and 1, such as 0.05; found {self.alpha}")
+            raise UserError(
+                f"alpha: expected a number between 0 and 1, such as 0.05; found {self.alpha}"
+            )
         if not 0 <= self.round <= 12:
             raise UserError(f"round: expected 0 to 12 decimals, found {self.round}")
 

@@ -33,12 +33,19 @@ def pairs_in(path: object) -> list[dict[str, Any]] | None:
         records = json.loads(Path(path).read_bytes())  # with NaN, which orjson refuses
     except ValueError:
         return None
-    if not isinstance(records, list) or not records or not isinstance(records[0], dict) or "model1" not in records[0]:
+    if (
+        not isinstance(records, list)
+        or not records
+        or not isinstance(records[0], dict)
+        or "model1" not in records[0]
+    ):
         return None
     for place, record in enumerate(records, 1):
         for field in ("instance_id", "query_id", *MODELS):
             if not isinstance(record, dict) or field not in record:
-                raise UserError(f"{path}, record {place}: no {field}, which every pair of RAGChecker's layout has")
+                raise UserError(
+                    f"{path}, record {place}: no {field}, which every pair of RAGChecker's layout has"
+                )
         for model in MODELS:
             if not isinstance(record[model], dict) or not record[model].get("model_name"):
                 raise UserError(f"{path}, record {place}: {model} has no model_name")
@@ -52,12 +59,25 @@ def labels_of(records: Sequence[Mapping[str, Any]], path: object) -> list[dict[s
     for record in records:
         instance = str(record["instance_id"])
         raters[instance] += 1
-        shared = {"question_id": _question(record), "a": f"{instance}/model1", "b": f"{instance}/model2"}
+        shared = {
+            "question_id": _question(record),
+            "a": f"{instance}/model1",
+            "b": f"{instance}/model2",
+        }
         for field, value in record.items():
             if field.endswith("_label"):
-                found.append({**shared, "label": field, "choice": value, "rater": f"rater {raters[instance]}"})
+                found.append(
+                    {
+                        **shared,
+                        "label": field,
+                        "choice": value,
+                        "rater": f"rater {raters[instance]}",
+                    }
+                )
     if not found:
-        raise UserError(f"{path}: no pair has a label (overall_label, …); the file of labels comes last")
+        raise UserError(
+            f"{path}: no pair has a label (overall_label, …); the file of labels comes last"
+        )
     return found
 
 
@@ -92,4 +112,8 @@ def _rows(records: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
 
 
 def _question(record: Mapping[str, Any]) -> str:
-    return f"{record['dataset']}/{record['query_id']}" if record.get("dataset") else str(record["query_id"])
+    return (
+        f"{record['dataset']}/{record['query_id']}"
+        if record.get("dataset")
+        else str(record["query_id"])
+    )

@@ -21,7 +21,14 @@ import numpy as np
 
 from longmark.analysis.grid import Compared, compared
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
-from longmark.analysis.metaeval.binary import NO_PAIR, Auc, Calibration, auc, auc_difference, calibration
+from longmark.analysis.metaeval.binary import (
+    NO_PAIR,
+    Auc,
+    Calibration,
+    auc,
+    auc_difference,
+    calibration,
+)
 from longmark.analysis.metaeval.labels import BINARY, Item, Join, Scale, scale_of, text_of
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import (
@@ -136,7 +143,12 @@ class RatingLabel:
 
 
 def rating_label(
-    label: str, items: Sequence[Item], its: Join, human: Labels, scores: AnswerScores, options: MetaevalOptions
+    label: str,
+    items: Sequence[Item],
+    its: Join,
+    human: Labels,
+    scores: AnswerScores,
+    options: MetaevalOptions,
 ) -> RatingLabel:
     """The results of a label. items: its rated answers, with and without a row."""
     ratings = [rating for item in items for rating in item.ratings]
@@ -151,8 +163,12 @@ def rating_label(
         agreement=_agreement(items, sample),
         metrics=tuple(sample.metric(name) for name in scores.metrics),
         groups=tuple(sample.groups(human.by)) if numeric else (),
-        differences=compared(scores.metrics, sample.rho_difference, options.alpha) if numeric else (),
-        auc_differences=compared(scores.metrics, sample.auc_difference, options.alpha) if binary else (),
+        differences=compared(scores.metrics, sample.rho_difference, options.alpha)
+        if numeric
+        else (),
+        auc_differences=compared(scores.metrics, sample.auc_difference, options.alpha)
+        if binary
+        else (),
         powered=tuple(sample.powered()) if numeric else (),
         clustered=sample.clusters is not None,
     )
@@ -162,23 +178,33 @@ class _Sample:
     """The rated answers of a label that have a row. ratings: the mean of each (NaN for categories); own: each metric's
     scores of them; oriented: higher is better."""
 
-    def __init__(self, scores: AnswerScores, items: Sequence[Item], scale: Scale, options: MetaevalOptions) -> None:
+    def __init__(
+        self, scores: AnswerScores, items: Sequence[Item], scale: Scale, options: MetaevalOptions
+    ) -> None:
         self.scores, self.items, self.scale, self.options = scores, items, scale, options
         self.places = np.array([item.places[0] for item in items], dtype=np.int64)
         means = [scale.mean_of(item.ratings) for item in items]
-        self.ratings = np.array([np.nan if mean is None else mean for mean in means], dtype=np.float64)
-        self.classes = [plurality(scale.class_of(rating.value) for rating in item.ratings) for item in items]
+        self.ratings = np.array(
+            [np.nan if mean is None else mean for mean in means], dtype=np.float64
+        )
+        self.classes = [
+            plurality(scale.class_of(rating.value) for rating in item.ratings) for item in items
+        ]
         self.clusters: Clusters = clusters_of([item.question for item in items])
 
         self.own = {name: scores.scores[name][self.places] for name in scores.metrics}
-        self.oriented = {name: oriented(self.own[name], facts) for name, facts in scores.metrics.items()}
+        self.oriented = {
+            name: oriented(self.own[name], facts) for name, facts in scores.metrics.items()
+        }
 
     def scaled(self, metric: str, low: float, high: float) -> Floats | None:
         return on_scale(self.own[metric], self.scores.metrics[metric], low, high)
 
     @cached_property
     def yes(self) -> Floats:
-        return np.array([np.nan if name is None else self.scale.number[name] for name in self.classes])
+        return np.array(
+            [np.nan if name is None else self.scale.number[name] for name in self.classes]
+        )
 
     def metric(self, name: str) -> RatedMetric:
         missing = unscored(self.scores, name, [item.places for item in self.items])
@@ -196,7 +222,9 @@ class _Sample:
         scored = len(self.items) - sum(missing.values())
         return RatedMetric(name, direction(self.scores.metrics[name]), scored, missing, **found)
 
-    def _rho(self, scores: Floats, ratings: Floats, kind: Kind = "spearman", clusters: Clusters = None) -> Estimate:
+    def _rho(
+        self, scores: Floats, ratings: Floats, kind: Kind = "spearman", clusters: Clusters = None
+    ) -> Estimate:
         return correlation(ratings, scores, kind, clusters=clusters, level=self.options.level)
 
     def rho_difference(self, first: str, second: str) -> Estimate:
@@ -204,10 +232,14 @@ class _Sample:
         distinct = [_distinct(self.own[name]) * _distinct(self.ratings) for name in (first, second)]
         kind: Kind = "pearson" if max(distinct) > _MOST_DISTINCT else "spearman"
         columns = self.oriented[first], self.oriented[second], self.ratings
-        return correlation_difference(*columns, kind, clusters=self.clusters, level=self.options.level)
+        return correlation_difference(
+            *columns, kind, clusters=self.clusters, level=self.options.level
+        )
 
     def auc_difference(self, first: str, second: str) -> Estimate:
-        return auc_difference(self.oriented[first], self.oriented[second], self.yes, self.options.level, self.clusters)
+        return auc_difference(
+            self.oriented[first], self.oriented[second], self.yes, self.options.level, self.clusters
+        )
 
     def groups(self, by: Sequence[str]) -> Iterator[GroupResult]:
         for column, group, rows in groups_of([item.groups for item in self.items], by):
@@ -221,7 +253,9 @@ class _Sample:
         scores = self.own[name]
         both = np.flatnonzero(~(np.isnan(self.ratings) | np.isnan(scores)))
         if len(both) > _MOST_POINTS:
-            both = np.sort(np.random.default_rng(self.options.seed).choice(both, _MOST_POINTS, replace=False))
+            both = np.sort(
+                np.random.default_rng(self.options.seed).choice(both, _MOST_POINTS, replace=False)
+            )
         return tuple((float(self.ratings[row]), float(scores[row])) for row in both)
 
     @cached_property
@@ -248,10 +282,15 @@ class _Sample:
             return {}
         scores, ratings, level = self.oriented[name], self.ratings, self.options.level
         rhos = [coefficient(ratings[rows], scores[rows], "spearman") for rows in questions]
-        within = mean_estimate([rho for rho in rhos if rho is not None], bounds=(-1, 1), level=level)
+        within = mean_estimate(
+            [rho for rho in rhos if rho is not None], bounds=(-1, 1), level=level
+        )
         within = replace(within, missing=len(rhos) - within.n)
         scored = [rows[~np.isnan(scores[rows])] for rows in systems]
-        means = [(ratings[rows].mean(), scores[rows].mean()) if len(rows) else (np.nan, np.nan) for rows in scored]
+        means = [
+            (ratings[rows].mean(), scores[rows].mean()) if len(rows) else (np.nan, np.nan)
+            for rows in scored
+        ]
         x, y = np.array(means).T
         how: dict[str, Any] = {"level": level, "seed": self.options.seed}
         tables = self._question_means(systems, ratings, scores)
@@ -265,7 +304,10 @@ class _Sample:
     def _question_means(self, systems: Sequence[np.ndarray], *columns: Floats) -> Floats:
         """Each column as a table, questions x systems, NaN for no value: of several answers of a system to a question
         the mean of those that have all columns, as in `compare`. systems: the rows of each."""
-        places = {question: place for place, question in enumerate(dict.fromkeys(item.question for item in self.items))}
+        places = {
+            question: place
+            for place, question in enumerate(dict.fromkeys(item.question for item in self.items))
+        }
         asked = np.array([places[item.question] for item in self.items], dtype=np.int64)
         complete = np.asarray(~np.isnan(np.stack(columns)).any(axis=0))
         tables = np.full((len(columns), len(places), len(systems)), np.nan)
@@ -296,20 +338,37 @@ class _Sample:
             n = int(here.sum())
             facts = self.scores.metrics[name]
             clusters = subset(self.clusters, here)
-            mean = mean_estimate(own[here].tolist(), clusters, (facts.lo, facts.hi), self.options.level)
+            mean = mean_estimate(
+                own[here].tolist(), clusters, (facts.lo, facts.hi), self.options.level
+            )
             error, counts = None, ()
             if scaled is not None:
                 error = float(np.abs(scaled[here] - numbers[place]).mean()) if n else None
                 counts = tuple(np.bincount(nearest[here], minlength=len(numbers)).tolist())
-            reached = [scale.number[one] >= numbers[place] if scale.number else one == each for one in labels[both]]
-            above = auc(self.oriented[name][both], np.array(reached, dtype=np.float64), self.options.level).value
-            results.append(ClassResult(name, each, n, int(its.sum()) - n, mean, error, above, counts))
+            reached = [
+                scale.number[one] >= numbers[place] if scale.number else one == each
+                for one in labels[both]
+            ]
+            above = auc(
+                self.oriented[name][both], np.array(reached, dtype=np.float64), self.options.level
+            ).value
+            results.append(
+                ClassResult(name, each, n, int(its.sum()) - n, mean, error, above, counts)
+            )
         n = int(both.sum())
         if scaled is None or not n:
-            reason = "the metric is not on the label's scale" if scale.number else "the classes are not numbers"
+            reason = (
+                "the metric is not on the label's scale"
+                if scale.number
+                else "the classes are not numbers"
+            )
             return ClassErrors(tuple(results), n, None, None, reason if n else NO_PAIR)
-        error = float(np.abs(scaled[both] - np.array([scale.number[one] for one in labels[both]])).mean())
-        right = np.mean([scale.classes[i] == one for i, one in zip(nearest[both], labels[both], strict=True)])
+        error = float(
+            np.abs(scaled[both] - np.array([scale.number[one] for one in labels[both]])).mean()
+        )
+        right = np.mean(
+            [scale.classes[i] == one for i, one in zip(nearest[both], labels[both], strict=True)]
+        )
         return ClassErrors(tuple(results), n, error, float(right), None)
 
     def powered(self) -> Iterator[PoweredMean]:
@@ -328,7 +387,9 @@ class _Sample:
                 if (here & ~rated & ~np.isnan(scores)).any() and (here & rated).any():
                     questions = every.questions[here]
                     clusters = questions if np.bincount(questions).max() > 1 else None
-                    mean = ppi_mean(ratings[here], scores[here], clusters=clusters, level=self.options.level)
+                    mean = ppi_mean(
+                        ratings[here], scores[here], clusters=clusters, level=self.options.level
+                    )
                     yield PoweredMean(metric, system, mean)
 
 
@@ -349,7 +410,11 @@ class _Votes(Sequence[Sequence[Vote]]):
     def __getitem__(self, place: Any) -> Any:
         scale = self.scale
         return [
-            Vote(one.rater, scale.class_of(one.value), scale.number[text_of(one.value)] if scale.numeric else None)
+            Vote(
+                one.rater,
+                scale.class_of(one.value),
+                scale.number[text_of(one.value)] if scale.numeric else None,
+            )
             for one in self.items[place].ratings
         ]
 

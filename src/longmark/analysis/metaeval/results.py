@@ -30,7 +30,11 @@ def clusters_of(questions: Sequence[str]) -> Clusters:
 
 def subset(clusters: Clusters, keep: Iterable[Any]) -> Clusters:
     """The clusters of the rows whose flag is true."""
-    return None if clusters is None else [name for name, here in zip(clusters, keep, strict=True) if here]
+    return (
+        None
+        if clusters is None
+        else [name for name, here in zip(clusters, keep, strict=True) if here]
+    )
 
 
 # Metrics ------------------------------------------------------------------------------------------------------------
@@ -61,7 +65,9 @@ def unscored(scores: AnswerScores, metric: str, items: Sequence[Sequence[int]]) 
     """status -> the number of items (places of answers) without a score of the metric; `no row` if there is none."""
     status, missing = scores.unscored[metric], np.isnan(scores.scores[metric])
     first = [next((place for place in places if missing[place]), None) for places in items]
-    return dict(Counter(status.get(place, "no row") for place in first if place is not None).most_common())
+    return dict(
+        Counter(status.get(place, "no row") for place in first if place is not None).most_common()
+    )
 
 
 # Pairs of metrics, groups -------------------------------------------------------------------------------------------
@@ -76,7 +82,12 @@ class DifferenceOfChoices(Difference):
 
 
 def paired(
-    first: Sequence[float], second: Sequence[float], questions: Sequence[str], width: float, level: float, seed: int
+    first: Sequence[float],
+    second: Sequence[float],
+    questions: Sequence[str],
+    width: float,
+    level: float,
+    seed: int,
 ) -> Difference:
     """The mean of first - second, by one test (`stats.max_t` of one column) and its inversion: the interval excludes 0
     exactly if p is at most 1 - level. width: the greatest difference that there can be.
@@ -89,10 +100,18 @@ def paired(
     largest = float(np.abs(np.concatenate([left, right])).max(initial=0.0))
     apart[np.abs(apart) <= rounding(float(np.abs(apart).max(initial=0.0)), largest)] = 0.0
     test = max_t(apart[:, None], clusters=clusters_of(questions), alpha=1 - level, seed=seed)
-    (p,), (why,), (remark,), (low,), (high,) = test.adjusted, test.reasons, test.remarks, test.low, test.high
+    (p,), (why,), (remark,), (low,), (high,) = (
+        test.adjusted,
+        test.reasons,
+        test.remarks,
+        test.low,
+        test.high,
+    )
     made = mean_estimate(apart.tolist(), questions, (-width, width), level)
     if made.method != ALL_EQUAL or p is None or p > 1 - level:
-        made = inverted(made, None if low is None or high is None else (low, high), (-width, width), level)
+        made = inverted(
+            made, None if low is None or high is None else (low, high), (-width, width), level
+        )
     few = few_values(len(apart)) if made.effective is None else few_clusters(made.effective)
     return Difference(
         *(made.value, made.low, made.high, len(apart), level, made.method),
@@ -116,7 +135,9 @@ class GroupResult:
     without_ties: Estimate | None = None
 
 
-def groups_of(groups: Sequence[Sequence[str | None]], by: Sequence[str]) -> Iterator[tuple[str, str, list[int]]]:
+def groups_of(
+    groups: Sequence[Sequence[str | None]], by: Sequence[str]
+) -> Iterator[tuple[str, str, list[int]]]:
     """(column, group, rows of its items). groups: the values of each item; an empty one is the group `(empty)`.
     UserError for too many groups."""
     columns = [[its[place] or "(empty)" for its in groups] for place in range(len(by))]

@@ -10,7 +10,12 @@ from longmark.analysis.metaeval import Metaeval
 from longmark.analysis.metaeval.agreement import FEWEST_RATERS, RATER, Agreement, Ceiling
 from longmark.analysis.metaeval.choice_sample import BASELINE, ChoiceMetric
 from longmark.analysis.metaeval.choices import ChoiceLabel
-from longmark.analysis.metaeval.label_sections import METRIC, choice_sections, estimates, rating_sections
+from longmark.analysis.metaeval.label_sections import (
+    METRIC,
+    choice_sections,
+    estimates,
+    rating_sections,
+)
 from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.report.document import Document, Section, folded_after
 from longmark.report.format import counted, fixed, listed
@@ -42,7 +47,9 @@ def document(metaeval: Metaeval) -> Document:
             "human": metaeval.human,
             "metrics": dict(metaeval.metrics),
             "groups": list(metaeval.by),
-            "order of categories": {name: ", ".join(words) for name, words in options.order.items()},
+            "order of categories": {
+                name: ", ".join(words) for name, words in options.order.items()
+            },
             "scores rounded to": options.round,
             "alpha": options.alpha,
             "seed": options.seed,
@@ -59,31 +66,46 @@ def sections(metaeval: Metaeval) -> tuple[Section, ...]:
     for part in metaeval.labels:
         own = [_joined(part)]
         if part.join.joined:
-            own += rating_sections(part, alpha) if isinstance(part, RatingLabel) else choice_sections(part, alpha)
+            own += (
+                rating_sections(part, alpha)
+                if isinstance(part, RatingLabel)
+                else choice_sections(part, alpha)
+            )
         own.append(raters(part.agreement, _what(part)))
         summary, heading, prefix = _summary(part, alpha), "", ""
         if len(metaeval.labels) > 1:
             heading, prefix = f"{part.label}: ", _prefix(part.label, prefixes)
             prefixes.append(prefix)
-        summaries.append(replace(summary, name=f"{prefix}summary", title=f"{heading}{summary.title}"))
+        summaries.append(
+            replace(summary, name=f"{prefix}summary", title=f"{heading}{summary.title}")
+        )
         says.append(f"{heading}{_in_words(part)}")
         for section in own:
             tables = [replace(table, name=f"{prefix}{table.name}") for table in section.tables]
             rest.append(replace(section, title=f"{heading}{section.title}", tables=tables))
-    return folded_after([Section("Summary", " ".join(says), summaries, brief=len(summaries)), *rest], 3)
+    return folded_after(
+        [Section("Summary", " ".join(says), summaries, brief=len(summaries)), *rest], 3
+    )
 
 
 def _prefix(label: str, taken: Sequence[str]) -> str:
     """A name for a label's files, no two alike."""
-    plain = "_".join("".join(c if c.isascii() and c.isalnum() else " " for c in label.casefold()).split())[:40]
-    names = (f"{plain or 'label'}_", *(f"{plain or 'label'}_{number}_" for number in range(2, len(taken) + 3)))
+    plain = "_".join(
+        "".join(c if c.isascii() and c.isalnum() else " " for c in label.casefold()).split()
+    )[:40]
+    names = (
+        f"{plain or 'label'}_",
+        *(f"{plain or 'label'}_{number}_" for number in range(2, len(taken) + 3)),
+    )
     return next(name for name in names if name not in taken)
 
 
 # Summary ------------------------------------------------------------------------------------------------------------
 
 
-def _correlates(r: Estimate, adjusted: float | None, alpha: float, name: str, agreement: Agreement) -> str:
+def _correlates(
+    r: Estimate, adjusted: float | None, alpha: float, name: str, agreement: Agreement
+) -> str:
     """Whether the metric correlates, and whether it agrees less than a rater: its interval is below the ceiling's."""
     if r.value is None:
         return f"no correlation: {r.reason}"
@@ -101,7 +123,9 @@ def _below(name: str, agreement: Agreement) -> str:
     lines = {one.name: one.spearman or one.agrees for one in agreement.ceilings}
     rater, metric = (lines.get(one) for one in (RATER, name))
     low, high = None if rater is None else rater.low, None if metric is None else metric.high
-    return "; below the human ceiling" if low is not None and high is not None and high < low else ""
+    return (
+        "; below the human ceiling" if low is not None and high is not None and high < low else ""
+    )
 
 
 def _too_few(r: Estimate, what: str) -> str | None:
@@ -109,7 +133,11 @@ def _too_few(r: Estimate, what: str) -> str | None:
     what = what if r.clusters is None else "question"
     if units >= _FEWEST and r.effective is not None and r.effective < FEWEST_EFFECTIVE:
         return f"no conclusion: {r.remark}"
-    return f"too few {what}s for a conclusion: {units}, fewer than {_FEWEST}" if units < _FEWEST else None
+    return (
+        f"too few {what}s for a conclusion: {units}, fewer than {_FEWEST}"
+        if units < _FEWEST
+        else None
+    )
 
 
 def _above(one: ChoiceMetric, alpha: float, agreement: Agreement) -> str:
@@ -121,7 +149,11 @@ def _above(one: ChoiceMetric, alpha: float, agreement: Agreement) -> str:
     if few := _too_few(one.accuracy, "pair"):
         return few
     above = one.beside is not None and (one.beside.value or 0.0) > 0 and one.adjusted is not None
-    said = "above the baselines" if above and (one.adjusted or 0.0) <= alpha else "not above the baselines"
+    said = (
+        "above the baselines"
+        if above and (one.adjusted or 0.0) <= alpha
+        else "not above the baselines"
+    )
     return said + _below(one.metric, agreement)
 
 
@@ -135,7 +167,10 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
             f"the classes ({classes}) have no order, so there is no AUC either; give it with "
             f"--order {part.label}=LOWEST,…,HIGHEST"
         )
-        rhos = [one.spearman or Estimate(None, None, None, one.scored, reason=unordered) for one in part.metrics]
+        rhos = [
+            one.spearman or Estimate(None, None, None, one.scored, reason=unordered)
+            for one in part.metrics
+        ]
         adjusted = adjust([getattr(rho, "p", None) for rho in rhos], alpha=alpha).adjusted
         for one, rho, p in zip(part.metrics, rhos, adjusted, strict=True):
             found[one.metric] = rho, p, _correlates(rho, p, alpha, one.metric, part.agreement)
@@ -148,7 +183,10 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
     grid = Grid(
         "summary",
         f"Metrics against human {_given(part)}",
-        (METRIC, Column("direction", lambda one: None if one.direction == BASELINE else one.direction)),
+        (
+            METRIC,
+            Column("direction", lambda one: None if one.direction == BASELINE else one.direction),
+        ),
         part.metrics,
         columns,
         unit=f"{_what(part)}s",
@@ -173,9 +211,7 @@ def _in_words(part: RatingLabel | ChoiceLabel) -> str:
         return f"{says} No human ceiling: {reason or f'no {_what(part)} with rows has ratings that can be compared'}."
     what = "Spearman" if rater.spearman else "share of choices"
     if found.low is None:
-        return (
-            f"{says} Human ceiling (leave one rater out): {what} {fixed(found.value, 2)}, no interval: {found.reason}."
-        )
+        return f"{says} Human ceiling (leave one rater out): {what} {fixed(found.value, 2)}, no interval: {found.reason}."
     interval = f"{fixed(found.value, 2)} [{fixed(found.low, 2)}, {fixed(found.high, 2)}]"
     says += f" Human ceiling (leave one rater out): {what} {interval}, over {rater.over}."
     if rater.spearman and found.low <= 0:
@@ -221,7 +257,10 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
     ]
     if isinstance(part, ChoiceLabel):
         chosen = part.human
-        counts += [Column(f"choice: {x}", lambda _, x=x: chosen.get(x, 0), key=x) for x in ("a", "b", "tie")]  # type: ignore[misc]
+        counts += [
+            Column(f"choice: {x}", lambda _, x=x: chosen.get(x, 0), key=x)
+            for x in ("a", "b", "tie")
+        ]  # type: ignore[misc]
         note = "scored and unscored count all pairs with rows; n and missing below only those with a majority."
     columns = (
         *(Column("metric", kind="metric"), Column("scored")),
@@ -238,7 +277,10 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
         lost = (Column("reason"), Column(f"{what}s", "count"), first)
         tables.append(Table("unmatched", f"{done} {what}s without rows", lost, join.unmatched))
     return Section(
-        "Joined data", f"Which {what}s have human {_given(part)} and scores, and why others do not.", tables, note=note
+        "Joined data",
+        f"Which {what}s have human {_given(part)} and scores, and why others do not.",
+        tables,
+        note=note,
     )
 
 
@@ -281,20 +323,31 @@ def raters(agreement: Agreement, what: str) -> Section:
         "raters",
         "Raters",
         (
-            *(Column("rater", "name"), Column("ratings"), Column("mean", places=3), Column("with others")),
+            *(
+                Column("rater", "name"),
+                Column("ratings"),
+                Column("mean", places=3),
+                Column("with others"),
+            ),
             Column("agreement with majority", "agrees", 3, key="agrees"),
         ),
         agreement.by_rater[:_RATERS_SHOWN],
         "agreement with majority: share of a rater's ratings equal to the majority of the others. Ratings without a "
         "majority of the others are excluded."
-        + (f" The {_RATERS_SHOWN} of {most:,} raters with the most ratings." if most > _RATERS_SHOWN else ""),
+        + (
+            f" The {_RATERS_SHOWN} of {most:,} raters with the most ratings."
+            if most > _RATERS_SHOWN
+            else ""
+        ),
     )
     title = "Agreement among raters"
     if agreement.reason:
         says = f"No agreement: {agreement.reason}. Without a human ceiling, a low correlation can be due to the rater."
         return Section(title, says, (each,))
     units = "questions" if agreement.clustered else f"{what}s"
-    sample = f", a sample of {agreement.sampled:,}" if agreement.sampled < agreement.rated_twice else ""
+    sample = (
+        f", a sample of {agreement.sampled:,}" if agreement.sampled < agreement.rated_twice else ""
+    )
     coefficients = Grid(
         "agreement",
         "Coefficients of agreement",
@@ -307,7 +360,9 @@ def raters(agreement: Agreement, what: str) -> Section:
         unit=f"{what}s",
     )
     known = [
-        name for name in ("Pearson", "Spearman", "agrees") if any(getattr(c, name.lower()) for c in agreement.ceilings)
+        name
+        for name in ("Pearson", "Spearman", "agrees")
+        if any(getattr(c, name.lower()) for c in agreement.ceilings)
     ]
     ceiling = Grid(
         "ceiling",

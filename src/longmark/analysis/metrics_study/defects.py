@@ -67,9 +67,13 @@ class DefectsOptions(ScoresTested):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.false_alarms < 0.5:
-            raise UserError(f"--false-alarms {self.false_alarms}: expected a share above 0 and below 0.5, such as 0.05")
+            raise UserError(
+                f"--false-alarms {self.false_alarms}: expected a share above 0 and below 0.5, such as 0.05"
+            )
         if self.hypotheses or self.by not in (None, BY_SYSTEM):
-            raise UserError("--defects takes neither --hypotheses nor --by run: a defect is paired with its original")
+            raise UserError(
+                "--defects takes neither --hypotheses nor --by run: a defect is paired with its original"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +126,22 @@ def defects_study(
     lines, paths = list(Reading(Path(defects)).singles()), paths_given(runs)
     of = {one.id: one for one in lines if isinstance(one.meta.get(DEFECT), dict)}
     if not of:
-        raise UserError(f"{defects}: no line has a proof of a defect; give --defects the file of `longmark defects`")
+        raise UserError(
+            f"{defects}: no line has a proof of a defect; give --defects the file of `longmark defects`"
+        )
     _check_texts(lines, paths)
     scores = read_scores(paths, BY_SYSTEM, how.cluster, how.bounds).directed(how.higher, how.lower)
     names = scores.named(how.metrics)
     scores.refuse_huge(names)
-    differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
+    differing = check_scoring(
+        scores, names, how.allow_different_judges, "they are not scores of one metric"
+    )
     by_kind: dict[str, list[tuple[str, str]]] = {}
     for one, line in of.items():
         proof = line.meta[DEFECT]
-        by_kind.setdefault(f"{proof['kind']}@{proof['strength']}", []).append((proof["source"], one))
+        by_kind.setdefault(f"{proof['kind']}@{proof['strength']}", []).append(
+            (proof["source"], one)
+        )
     omitted: dict[str, Counter[str]] = {}
     for line in lines:
         for name, why in line.meta.get(DEFECTS_OMITTED, {}).items():
@@ -146,8 +156,14 @@ def defects_study(
             metric = _Metric(scores.facts[name], originals, how)
             alarms[name] = metric.false_alarms()
             for kind, pairs in by_kind.items():
-                cells[name, kind] = metric.cell([(rows.get(one), rows.get(two)) for one, two in pairs])
-    silent = ((name, "no defect is scored beside its original") for name in names if not _scored(cells, name))
+                cells[name, kind] = metric.cell(
+                    [(rows.get(one), rows.get(two)) for one, two in pairs]
+                )
+    silent = (
+        (name, "no defect is scored beside its original")
+        for name in names
+        if not _scored(cells, name)
+    )
     return DefectsStudy(
         runs=tuple(map(str, paths)),
         file=str(defects),
@@ -191,7 +207,9 @@ class _Metric:
     def __post_init__(self) -> None:
         known = [one.score for one in self.originals if one.score is not None]
         self.middle = median(known) if known and self.facts.higher_is_better is None else None
-        self.ranked = sorted((self.good(one.score), one.cluster) for one in self.originals if one.score is not None)
+        self.ranked = sorted(
+            (self.good(one.score), one.cluster) for one in self.originals if one.score is not None
+        )
         for place, (_, cluster) in enumerate(self.ranked):
             self.places.setdefault(cluster, []).append(place)
 
@@ -214,7 +232,9 @@ class _Metric:
 
     def false_alarms(self) -> Estimate:
         there = [one for one in self.originals if one.score is not None]
-        found = clustered_share([self.detects(one) for one in there], [one.cluster for one in there], self.how.level)
+        found = clustered_share(
+            [self.detects(one) for one in there], [one.cluster for one in there], self.how.level
+        )
         return replace(found, missing=len(self.originals) - len(there))
 
     def cell(self, pairs: Sequence[tuple[Observation | None, Observation | None]]) -> Cell:
@@ -224,32 +244,47 @@ class _Metric:
             for whose, one in zip(("original", "defect"), pair, strict=True)
             if one is None or one.score is None
         )
-        both = [(one, two) for one, two in pairs if one and two and one.score is not None and two.score is not None]
+        both = [
+            (one, two)
+            for one, two in pairs
+            if one and two and one.score is not None and two.score is not None
+        ]
         clusters, level = [one.cluster for one, _ in both], self.how.level
         moves = [self.good(two.score or 0.0) - self.good(one.score or 0.0) for one, two in both]
 
         def counted_pairs(found: Estimate) -> Estimate:
             return replace(found, missing=len(pairs) - found.n)
 
-        found, before = [self.detects(two) for _, two in both], [self.detects(one) for one, _ in both]
+        found, before = (
+            [self.detects(two) for _, two in both],
+            [self.detects(one) for one, _ in both],
+        )
         detected = counted_pairs(clustered_share(found, clusters, level))
-        known = [place for place, one in enumerate(found) if one is not None]  # all, or none with one cluster alone
+        known = [
+            place for place, one in enumerate(found) if one is not None
+        ]  # all, or none with one cluster alone
         more = [(found[place] or 0.0) - (before[place] or 0.0) for place in known]
-        excess = counted_pairs(mean_estimate(more, [clusters[place] for place in known], (-1, 1), level, null=0.0))
+        excess = counted_pairs(
+            mean_estimate(more, [clusters[place] for place in known], (-1, 1), level, null=0.0)
+        )
         if self.facts.higher_is_better is None:
             worse = better = net = difference = Estimate(
                 None, None, None, 0, level, reason=_NEITHER, missing=len(pairs)
             )
         else:
             worse, better = (
-                counted_pairs(clustered_share([float(sign * one > _SAME) for one in moves], clusters, level))
+                counted_pairs(
+                    clustered_share([float(sign * one > _SAME) for one in moves], clusters, level)
+                )
                 for sign in (-1, 1)
             )
             signs = [0.0 if abs(one) <= _SAME else math.copysign(1, one) for one in moves]
             net = counted_pairs(mean_estimate(signs, clusters, (-1, 1), level, null=0.0))
             difference = counted_pairs(mean_estimate(moves, clusters, level=level, null=0.0))
         n = math.floor(detected.effective or detected.n)
-        return Cell(detected, excess, worse, better, net, difference, detectable(n, self.how), unscored)
+        return Cell(
+            detected, excess, worse, better, net, difference, detectable(n, self.how), unscored
+        )
 
 
 def detectable(n: int, how: DefectsOptions) -> float | None:
@@ -257,7 +292,11 @@ def detectable(n: int, how: DefectsOptions) -> float | None:
     do."""
     quantile = NormalDist().inv_cdf((1 + how.level) / 2)
     counts = range(n + 1)
-    least = bisect_right(counts, how.false_alarms, key=lambda one: wilson(one / n, n, quantile)[0]) if n else 1
+    least = (
+        bisect_right(counts, how.false_alarms, key=lambda one: wilson(one / n, n, quantile)[0])
+        if n
+        else 1
+    )
     return float(betaincinv(least, n - least + 1, _POWER)) if least <= n else None
 
 
@@ -292,20 +331,31 @@ def document(study: DefectsStudy) -> Document:
     better = grid("better", "Share of pairs in which the defect scores better", "better")
     rewarded = [row for row in places if _rewarded(study.cells[row])]
     weak = replace(every, name="rewarded", title="Rewarded defects", rows=rewarded)
-    lost = [(*row, *key, count) for row in places for key, count in study.cells[row].unscored.items()]
+    lost = [
+        (*row, *key, count) for row in places for key, count in study.cells[row].unscored.items()
+    ]
     heads = ("defect", "whose", "status", "reason", "pairs")
     unscored = Table("unscored", "Unscored pairs", (metric, *map(Column, heads)), lost)
     made = [
-        (kind, study.defects.get(kind, 0), why.total(), next((one for one, _ in why.most_common(1)), None))
+        (
+            kind,
+            study.defects.get(kind, 0),
+            why.total(),
+            next((one for one, _ in why.most_common(1)), None),
+        )
         for kind in dict.fromkeys((*study.defects, *study.omitted))
         for why in [study.omitted.get(kind, Counter())]
     ]
-    defects = Table("defects", "Defects", tuple(map(Column, ("defect", "made", "omitted", "reason"))), made)
+    defects = Table(
+        "defects", "Defects", tuple(map(Column, ("defect", "made", "omitted", "reason"))), made
+    )
     summary = (
         "noticed: more defects than their originals are below the threshold (interval of the excess above 0). "
         "rewarded: more defects score better than their original than worse (interval of the net above 0)."
     )
-    threshold = f"Detected: a score that at most {rate:g} of the originals of other questions are below."
+    threshold = (
+        f"Detected: a score that at most {rate:g} of the originals of other questions are below."
+    )
     nature = "Made defects are not nature's: a metric that notices them may miss real errors."
     gained = f"{counted(len(rewarded), 'cell')} of {len(places)}: the defect scores better more often than worse."
     apart = "Pairs without both scores, which are in no figure above. Where both are unscored, a pair is in two lines."
@@ -319,7 +369,12 @@ def document(study: DefectsStudy) -> Document:
             Section("Detection", threshold, (every.table(), detection.table()), maps[:1], nature),
             Section("Weaknesses", gained, (weak.table(), better.table()), maps[1:]),
             Section("Unscored pairs", apart, (unscored,), folded=True),
-            Section("Defects", "Defects of the file; reason: the most frequent one.", (defects,), folded=True),
+            Section(
+                "Defects",
+                "Defects of the file; reason: the most frequent one.",
+                (defects,),
+                folded=True,
+            ),
         ),
         notices=study.notices,
         settings={
@@ -349,7 +404,9 @@ def _summary(study: DefectsStudy, metric: Column) -> Table:
         def listed(name: str) -> str | None:
             strengths: dict[str, list[str]] = {}
             for kind, strength in (one.split("@") for one in study.defects):
-                strengths.setdefault(kind, []).extend([strength] * holds(study.cells[name, f"{kind}@{strength}"]))
+                strengths.setdefault(kind, []).extend(
+                    [strength] * holds(study.cells[name, f"{kind}@{strength}"])
+                )
             every = Counter(one.split("@")[0] for one in study.defects)
             return (
                 ", ".join(
@@ -370,4 +427,11 @@ def _summary(study: DefectsStudy, metric: Column) -> Table:
         Column("not noticed", those(lambda cell: cell.detected.n > 0 and not noticed(cell))),
         Column("rewarded", those(_rewarded)),
     )
-    return Table("summary", "Summary of the metrics", columns, study.metrics, "false alarms: measured.", "originals")
+    return Table(
+        "summary",
+        "Summary of the metrics",
+        columns,
+        study.metrics,
+        "false alarms: measured.",
+        "originals",
+    )

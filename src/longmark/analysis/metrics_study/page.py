@@ -81,7 +81,9 @@ def _summary(study: MetricsStudy) -> Section:
     def at(end: str) -> Callable[[MetricProperties], Range | None]:
         def shares(one: MetricProperties) -> Range | None:
             bounded = (one.facts.lo if end == "low" else one.facts.hi) is not None
-            return _range([getattr(s.bounds, f"share_{end}") for s in one.systems if s.bounds and bounded])
+            return _range(
+                [getattr(s.bounds, f"share_{end}") for s in one.systems if s.bounds and bounded]
+            )
 
         return shares
 
@@ -94,7 +96,13 @@ def _summary(study: MetricsStudy) -> Section:
         ),
         Column("share at lower bound", at("low"), 3, "extremes", "at_lower_bound", 1),
         Column("share at upper bound", at("high"), 3, "extremes", "at_upper_bound", 1),
-        Column("tie probability", lambda one: _range([s.ties.probability for s in one.systems]), 3, "extremes", "ties"),
+        Column(
+            "tie probability",
+            lambda one: _range([s.ties.probability for s in one.systems]),
+            3,
+            "extremes",
+            "ties",
+        ),
         Column("closest metric", lambda one: _closest(study, one)[0], kind="metric", spare=5),
         Column("r", lambda one: _closest(study, one)[1], 3, spare=4),
         Column("discriminative power", "power.share", 3, key="power"),
@@ -125,7 +133,8 @@ def _closest(study: MetricsStudy, one: MetricProperties) -> tuple[str | None, fl
     found = [
         (abs(r.value), pair.second if pair.first == one.metric else pair.first, r.value)
         for pair in study.pairs
-        if one.metric in (pair.first, pair.second) and (r := pair.by_kind["pearson"]).value is not None
+        if one.metric in (pair.first, pair.second)
+        and (r := pair.by_kind["pearson"]).value is not None
     ]
     _, name, value = max(found, key=lambda each: each[0], default=(None, None, None))
     return name, value
@@ -142,7 +151,11 @@ def _unscored(study: MetricsStudy) -> tuple[Section, ...]:
     columns = (Column("metric", kind="metric"), *map(Column, heads))
     total = sum(one.rows for one in study.metrics)
     says = f"{sum(row[4] for row in rows):,} of {counted(total, 'row')} are unscored and excluded below."
-    return (Section("Unscored rows", says, (Table("missing", "Unscored rows", columns, rows),)),) if rows else ()
+    return (
+        (Section("Unscored rows", says, (Table("missing", "Unscored rows", columns, rows),)),)
+        if rows
+        else ()
+    )
 
 
 # Correlations (CCRS, 4.1.2 and C.2) ----------------------------------------------------------------------------------
@@ -195,20 +208,32 @@ def _used(means: Iterable[MeanCorrelation]) -> Range:
 
 def _mean(mean: MeanCorrelation) -> Estimate:
     """The mean; why there is none, or no interval, in the systems' own words if they share a reason."""
-    used = {r.reason for name, r in mean.by_system.items() if mean.value is None or name not in mean.left_out}
+    used = {
+        r.reason
+        for name, r in mean.by_system.items()
+        if mean.value is None or name not in mean.left_out
+    }
     own = {reason for reason in used if reason is not None}
-    return replace(mean, reason=own.pop()) if len(own) == 1 and mean.low is None and mean.reason else mean
+    return (
+        replace(mean, reason=own.pop())
+        if len(own) == 1 and mean.low is None and mean.reason
+        else mean
+    )
 
 
 def _heat(study: MetricsStudy, kind: str) -> Figure:
-    names = {words: name for name, words in metric_titles(one.metric for one in study.metrics).items()}
+    names = {
+        words: name for name, words in metric_titles(one.metric for one in study.metrics).items()
+    }
     found = {frozenset((pair.first, pair.second)): pair.by_kind[kind] for pair in study.pairs}
 
     def cell(first: str, second: str) -> Estimate:
         itself = Estimate(1.0, None, None, study.questions)
         return itself if first == second else found[frozenset((names[first], names[second]))]
 
-    grid = Grid(kind, NAMES[kind], ("metric",), list(names), [Column(words) for words in names], cell)
+    grid = Grid(
+        kind, NAMES[kind], ("metric",), list(names), [Column(words) for words in names], cell
+    )
     return grid.heat_map(f"{NAMES[kind]}, mean over systems", -1.0, 1.0, 3)
 
 
@@ -224,7 +249,10 @@ def _discriminative(study: MetricsStudy) -> Section:
             Column("pairs", "power.pairs"),
         ),
         *(Column("share", "power.share", 3), Column("not tested", "power.untested")),
-        Column("questions" if study.options.cluster == QUESTION else "clusters", lambda one: one.test and one.test.n),
+        Column(
+            "questions" if study.options.cluster == QUESTION else "clusters",
+            lambda one: one.test and one.test.n,
+        ),
         Column(
             "with a missing system" if study.options.as_published else "excluded",
             lambda one: one.test and one.test.missing,
@@ -232,11 +260,24 @@ def _discriminative(study: MetricsStudy) -> Section:
         ),
         Column("reason"),
     )
-    heads = (Column("metric", kind="metric"), Column("first"), Column("second"), Column("difference", places=4))
+    heads = (
+        Column("metric", kind="metric"),
+        Column("first"),
+        Column("second"),
+        Column("difference", places=4),
+    )
     pairs = (*heads, Column("p", kind="p"), Column("significant"), Column("reason"))
     alpha = study.options.alpha
     items = [
-        (one.metric, pair.a, pair.b, pair.difference, pair.p, None if pair.p is None else pair.p < alpha, pair.reason)
+        (
+            one.metric,
+            pair.a,
+            pair.b,
+            pair.difference,
+            pair.p,
+            None if pair.p is None else pair.p < alpha,
+            pair.reason,
+        )
         for one in study.metrics
         for pair in (one.test.pairs if one.test else ())
     ]
@@ -260,10 +301,11 @@ def _draws(study: MetricsStudy) -> str:
     rule = "(count + 1) / (permutations + 1) where tables are drawn"
     kept = ""
     if study.options.as_published:
-        rule, kept = "count / permutations", " Questions with a missing system are kept, as published."
-    return (
-        f"p is {rule}; {study.options.draws:,} permutations, seed {study.options.seed}, small tables enumerated.{kept}"
-    )
+        rule, kept = (
+            "count / permutations",
+            " Questions with a missing system are kept, as published.",
+        )
+    return f"p is {rule}; {study.options.draws:,} permutations, seed {study.options.seed}, small tables enumerated.{kept}"
 
 
 def _asl(study: MetricsStudy) -> Section:
@@ -274,19 +316,34 @@ def _asl(study: MetricsStudy) -> Section:
         for one in tested
         for rank, p in enumerate(one.power.curve, start=1)
     ]
-    columns = (Column("metric", kind="metric"), Column("rank"), Column("p", kind="p"), Column("significant"))
-    table = Table("asl", "Achieved significance levels", columns, rows, "rank: 1 is the largest p of the metric.")
+    columns = (
+        Column("metric", kind="metric"),
+        Column("rank"),
+        Column("p", kind="p"),
+        Column("significant"),
+    )
+    table = Table(
+        "asl",
+        "Achieved significance levels",
+        columns,
+        rows,
+        "rank: 1 is the largest p of the metric.",
+    )
     if not tested:
         return Section("ASL curves", "No pair of systems was tested.", (table,))
     words = metric_titles(one.metric for one in study.metrics)
     lines = [
-        Curve(words[one.metric], [(float(rank), p) for rank, p in enumerate(one.power.curve, start=1)])
+        Curve(
+            words[one.metric], [(float(rank), p) for rank, p in enumerate(one.power.curve, start=1)]
+        )
         for one in tested
     ]
     figure = curves(
         lines, "Achieved significance level by pair", "pairs of systems, sorted by p", "p", study.options.alpha
     )  # fmt: skip
-    says = "The p-values of all pairs of systems, sorted; those below the dashed line are significant."
+    says = (
+        "The p-values of all pairs of systems, sorted; those below the dashed line are significant."
+    )
     return Section("ASL curves", says, (table,), (figure,))
 
 
@@ -304,8 +361,14 @@ def _costs(study: MetricsStudy) -> Section:
     fields = {name: name.lower().replace(" ", "_") for name in figures}
     costs = (
         Column("rows", "rows"),
-        *(Column(name, f"usage.{field}", 4 if name == "USD" else None) for name, field in fields.items()),
-        *(Column(f"{name} per row", per_row(fields[name]), places) for name, places in figures.items()),
+        *(
+            Column(name, f"usage.{field}", 4 if name == "USD" else None)
+            for name, field in fields.items()
+        ),
+        *(
+            Column(f"{name} per row", per_row(fields[name]), places)
+            for name, places in figures.items()
+        ),
     )
     time = (
         *(Column("run"), Column("metrics", lambda one: ", ".join(one.metrics)), Column("rows")),

@@ -21,7 +21,9 @@ def bounds(study: MetricsStudy) -> Section:
 
     def end(name: str, which: str) -> tuple[Column, ...]:
         def known(field: str) -> Callable[[SystemScores], Any]:
-            return lambda one: getattr(one.bounds, field) if math.isfinite(getattr(one.bounds, which)) else None
+            return lambda one: (
+                getattr(one.bounds, field) if math.isfinite(getattr(one.bounds, which)) else None
+            )
 
         return (
             Column(f"{name} bound", known(which)),
@@ -45,7 +47,9 @@ def ties(study: MetricsStudy) -> Section:
     for one in study.metrics:
         ties = [(scores.system, scores.ties) for scores in one.systems]
         ties += [("between systems", one.ties_between)] if len(study.systems) > 1 else []
-        rows += [(one.metric, name, t.probability, t.equal, t.pairs, t.n, t.reason) for name, t in ties]
+        rows += [
+            (one.metric, name, t.probability, t.equal, t.pairs, t.n, t.reason) for name, t in ties
+        ]
     columns = (
         *(Column("metric", kind="metric"), Column("system"), Column("probability", places=3)),
         *map(Column, ("equal pairs", "pairs", "n", "reason")),
@@ -64,11 +68,18 @@ def population(study: MetricsStudy) -> Section:
 
     def table(title: str, statistics: str, note: str, why: str = "all") -> Table:
         columns = [
-            Column(heads.get(one, one.replace("_", " ")), f"described.{one}", 4 if one == "variance" else 3)
+            Column(
+                heads.get(one, one.replace("_", " ")),
+                f"described.{one}",
+                4 if one == "variance" else 3,
+            )
             for one in statistics.split()
         ]
         reason = Column(
-            "reason", lambda one: next((r for name, r in one.described.reasons if name in (why, "all")), None)
+            "reason",
+            lambda one: next(
+                (r for name, r in one.described.reasons if name in (why, "all")), None
+            ),
         )
         every = (*SYSTEM, Column("n", "described.n"), *columns, reason)
         return Table(title.lower().replace(" ", "_"), title, every, study.scores, note)
@@ -96,13 +107,18 @@ def population(study: MetricsStudy) -> Section:
     return Section("Population statistics", "Statistics of the scores of each system.", tables)
 
 
-def _bins(name: str, edges: Sequence[float], counts: Sequence[int]) -> Iterator[tuple[str, float, float, int]]:
+def _bins(
+    name: str, edges: Sequence[float], counts: Sequence[int]
+) -> Iterator[tuple[str, float, float, int]]:
     for i, count in enumerate(counts):
         yield name, edges[i], edges[i + 1], count
 
 
 def _bin_columns(first: str, last: str) -> tuple[Column, ...]:
-    return (Column(first, kind="metric" if first == "metric" else ""), *map(Column, ("from", "to", last)))
+    return (
+        Column(first, kind="metric" if first == "metric" else ""),
+        *map(Column, ("from", "to", last)),
+    )
 
 
 def question_means(study: MetricsStudy) -> Section:
@@ -121,28 +137,51 @@ def question_means(study: MetricsStudy) -> Section:
             Column("systems", "question_means.systems"),
             Column("questions", "question_means.n"),
         ),
-        *(Column("excluded", "question_means.left_out", key="left_out"), quantile("min", 0.0, "minimum")),
+        *(
+            Column("excluded", "question_means.left_out", key="left_out"),
+            quantile("min", 0.0, "minimum"),
+        ),
         *(quantile("10 %", 0.1, "p10"), quantile("25 %", 0.25, "p25"), quantile("median", 0.5)),
-        *(quantile("75 %", 0.75, "p75"), quantile("90 %", 0.9, "p90"), quantile("max", 1.0, "maximum")),
+        *(
+            quantile("75 %", 0.75, "p75"),
+            quantile("90 %", 0.9, "p90"),
+            quantile("max", 1.0, "maximum"),
+        ),
     )
     note = "excluded: questions without a score of some system."
     if study.options.as_published:
         note = "Means are over the systems with a score, as published."
     bins = [
-        each for one in study.metrics for each in _bins(one.metric, one.question_means.edges, one.question_means.counts)
+        each
+        for one in study.metrics
+        for each in _bins(one.metric, one.question_means.edges, one.question_means.counts)
     ]
     figures, words = [], metric_titles(one.metric for one in study.metrics)
     for some in scales.values():
-        panels = [Panel(words[one.metric], one.question_means.edges, one.question_means.counts) for one in some]
+        panels = [
+            Panel(words[one.metric], one.question_means.edges, one.question_means.counts)
+            for one in some
+        ]
         lines = [Curve(words[one.metric], one.question_means.quantiles) for one in some]
         figures.append(histograms(panels, "Questions by their mean"))
-        figures.append(curves(lines, "Means over systems, sorted", "share of the questions", "mean over systems"))
+        figures.append(
+            curves(
+                lines, "Means over systems, sorted", "share of the questions", "mean over systems"
+            )
+        )
     return Section(
         "Means over systems",
         "The mean score of each question over all systems: how questions differ in difficulty.",
         (
-            Table("question_means", "Means over systems, per question", columns, study.metrics, note),
-            Table("question_means_bins", "Questions in each bin", _bin_columns("metric", "questions"), bins),
+            Table(
+                "question_means", "Means over systems, per question", columns, study.metrics, note
+            ),
+            Table(
+                "question_means_bins",
+                "Questions in each bin",
+                _bin_columns("metric", "questions"),
+                bins,
+            ),
         ),
         figures,
     )
@@ -165,7 +204,14 @@ def _distribution(one: MetricProperties, words: str, stem: str) -> Section:
         return scores.described.median is None, sign * (scores.described.median or 0.0)
 
     order = sorted(one.systems, key=by_median)
-    statistics = {"min": "minimum", "Q1": "q1", "median": "median", "Q3": "q3", "max": "maximum", "mean": "mean"}
+    statistics = {
+        "min": "minimum",
+        "Q1": "q1",
+        "median": "median",
+        "Q3": "q3",
+        "max": "maximum",
+        "mean": "mean",
+    }
     columns = (
         *(Column("system"), Column("n", "described.n")),
         *(Column(name, f"described.{field}", one.places) for name, field in statistics.items()),
@@ -186,9 +232,18 @@ def _distribution(one: MetricProperties, words: str, stem: str) -> Section:
             one.facts.hi,
         ),
         histograms(
-            [Panel(scores.system, one.edges, scores.counts) for scores in order if scores.described.n],
+            [
+                Panel(scores.system, one.edges, scores.counts)
+                for scores in order
+                if scores.described.n
+            ],
             f"{words} by system",
         ),
     )
     says = f"Systems sorted by median, {'highest' if one.facts.higher_is_better is None else 'best'} first."
-    return Section(f"Distribution: {words}", says if one.n else "No scores.", (boxes, bins), figures if one.n else ())
+    return Section(
+        f"Distribution: {words}",
+        says if one.n else "No scores.",
+        (boxes, bins),
+        figures if one.n else (),
+    )

@@ -24,7 +24,13 @@ from typing import Any
 import numpy as np
 
 from longmark import __version__
-from longmark.analysis.compare.checks import ScoresTested, by_reason, check_scoring, question_notices, run_notices
+from longmark.analysis.compare.checks import (
+    ScoresTested,
+    by_reason,
+    check_scoring,
+    question_notices,
+    run_notices,
+)
 from longmark.analysis.compare.hypotheses import clustered_test, tests_for
 from longmark.analysis.compare.tests import Settings, tests_of, undetectable_in
 from longmark.errors import UserError, options_of
@@ -37,7 +43,15 @@ from longmark.scores.manifest import MetricFacts, read_manifest
 from longmark.scores.observations import Unscored
 from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
 from longmark.stats.correlation import Kind, MeanCorrelation, mean_correlation
-from longmark.stats.describe import AtBounds, Description, Ties, at_bounds, describe, ties_between, ties_within
+from longmark.stats.describe import (
+    AtBounds,
+    Description,
+    Ties,
+    at_bounds,
+    describe,
+    ties_between,
+    ties_within,
+)
 from longmark.stats.discriminative import DiscriminativePower, discriminative_power
 from longmark.stats.hypotheses import decide
 from longmark.stats.results import HypothesisResult, TukeyTest
@@ -195,7 +209,10 @@ class MetricsStudy:
 
 
 def metrics_study(
-    runs: str | Path | Sequence[str | Path], *, progress: Callable[[str], None] = lambda _part: None, **options: Any
+    runs: str | Path | Sequence[str | Path],
+    *,
+    progress: Callable[[str], None] = lambda _part: None,
+    **options: Any,
 ) -> MetricsStudy:
     """Studies the metrics of run folders or files of rows.
 
@@ -207,9 +224,13 @@ def metrics_study(
     scores = read_scores(paths, how.by, how.cluster, how.bounds).directed(how.higher, how.lower)
     names = scores.named(how.metrics)
     scores.refuse_huge(names)
-    differing = check_scoring(scores, names, how.allow_different_judges, "they are not scores of one metric")
+    differing = check_scoring(
+        scores, names, how.allow_different_judges, "they are not scores of one metric"
+    )
     if how.hypotheses and len(scores.systems) < 2:
-        raise UserError(f"hypotheses compare systems, and there is one: {scores.systems[0]}; omit --hypotheses")
+        raise UserError(
+            f"hypotheses compare systems, and there is one: {scores.systems[0]}; omit --hypotheses"
+        )
     matrices = {name: scores.matrix(name) for name in names}
     clusters = None if how.cluster == QUESTION else scores.clusters
     found: list[MetricProperties] = []
@@ -230,21 +251,29 @@ def metrics_study(
         found.append(_properties(scores, name, test, how))
     pairs: list[MetricPair] = []
     for a, b in itertools.combinations(names, 2):
-        progress(f"correlations of {a} and {b} ({len(pairs) + 1} of {len(names) * (len(names) - 1) // 2})")
+        progress(
+            f"correlations of {a} and {b} ({len(pairs) + 1} of {len(names) * (len(names) - 1) // 2})"
+        )
         pairs.append(_pair(a, b, matrices, scores, how.level))
     tests = {one.metric: one.test for one in found if one.test is not None}
     if how.hypotheses and not how.as_published:
         # a hypothesis is supported only if it is with unscored answers counted as the worst, too: as in `compare`
         settings = Settings(how.level, how.alpha, how.draws, how.seed, complete=False)
         places = range(len(scores.systems))
-        silent = [name for name in tests if sum(not np.isnan(one).all() for one in matrices[name].T) > 1]
+        silent = [
+            name for name in tests if sum(not np.isnan(one).all() for one in matrices[name].T) > 1
+        ]
         tests |= tests_for([tests_of(scores, name, places, settings) for name in silent], settings)
     notices = run_notices(scores, names, differing)
     notices += by_reason((one.metric, one.undetectable) for one in found)
-    notices += question_notices(scores, names, range(len(scores.systems)), incomplete=how.as_published)
+    notices += question_notices(
+        scores, names, range(len(scores.systems)), incomplete=how.as_published
+    )
     for one in found:
         if outside := sum(each.bounds.outside for each in one.systems if each.bounds is not None):
-            notices.append(f"{one.metric}: {counted(outside, 'score')} outside the bounds that the metric declares.")
+            notices.append(
+                f"{one.metric}: {counted(outside, 'score')} outside the bounds that the metric declares."
+            )
     return MetricsStudy(
         runs=tuple(map(str, paths)),
         by=scores.by,
@@ -273,21 +302,33 @@ def _time(run: Path) -> RunTime | None:
         sum(int(one.get(key, 0)) for one in ended) for key in ("rows", "requests", "from_cache")
     )
     names = tuple(map(str, manifest.fixed.get("metrics", ())))
-    return RunTime(str(run), names, rows, requests, from_cache, sum(float(one["seconds"]) for one in ended))
+    return RunTime(
+        str(run), names, rows, requests, from_cache, sum(float(one["seconds"]) for one in ended)
+    )
 
 
-def _properties(scores: Scores, name: str, test: TukeyTest | None, how: MetricsStudyOptions) -> MetricProperties:
+def _properties(
+    scores: Scores, name: str, test: TukeyTest | None, how: MetricsStudyOptions
+) -> MetricProperties:
     """test: None if there is one system only."""
     facts, matrix = scores.facts[name], scores.matrix(name)
     present = matrix[~np.isnan(matrix)]
     least, greatest = (float(present.min()), float(present.max())) if len(present) else (None, None)
     edges = bin_edges(facts, least, greatest) if least is not None and greatest is not None else ()
     p_values = [pair.p for pair in test.pairs] if test is not None else []
-    power, reason, none = discriminative_power(p_values, how.alpha), f"there is one system, {scores.systems[0]}", None
+    power, reason, none = (
+        discriminative_power(p_values, how.alpha),
+        f"there is one system, {scores.systems[0]}",
+        None,
+    )
     if test is not None:
         reason = test.reason or (test.pairs[0].reason if power.share is None else None)  # type: ignore[assignment]
         clustered = how.cluster != QUESTION
-        none = None if power.significant else undetectable_in(test, how.draws, 1.0, how.alpha, pairwise=clustered)
+        none = (
+            None
+            if power.significant
+            else undetectable_in(test, how.draws, 1.0, how.alpha, pairwise=clustered)
+        )
     return MetricProperties(
         metric=name,
         facts=facts,
@@ -319,7 +360,10 @@ def _properties(scores: Scores, name: str, test: TukeyTest | None, how: MetricsS
 def _bounds(scores: Floats, facts: MetricFacts) -> AtBounds | None:
     if facts.lo is None and facts.hi is None:
         return None
-    low, high = (-np.inf if facts.lo is None else facts.lo), (np.inf if facts.hi is None else facts.hi)
+    low, high = (
+        (-np.inf if facts.lo is None else facts.lo),
+        (np.inf if facts.hi is None else facts.hi),
+    )
     return at_bounds(scores, low, high) if low < high else None
 
 
@@ -336,7 +380,11 @@ def _question_means(matrix: Floats, facts: MetricFacts, as_published: bool) -> Q
     x = np.nanmean(table[used], axis=1) if used.any() else np.zeros(0)
     edges = bin_edges(facts, float(x.min()), float(x.max())) if len(x) else ()
     shares = np.linspace(0, 1, _QUANTILES + 1)
-    quantiles = zip(shares.round(9).tolist(), np.quantile(x, shares).tolist(), strict=True) if len(x) else ()
+    quantiles = (
+        zip(shares.round(9).tolist(), np.quantile(x, shares).tolist(), strict=True)
+        if len(x)
+        else ()
+    )
     return QuestionMeans(
         n=len(x),
         left_out=int(asked.sum() - used.sum()),
@@ -347,12 +395,16 @@ def _question_means(matrix: Floats, facts: MetricFacts, as_published: bool) -> Q
     )
 
 
-def _pair(first: str, second: str, matrices: dict[str, Floats], scores: Scores, level: float) -> MetricPair:
+def _pair(
+    first: str, second: str, matrices: dict[str, Floats], scores: Scores, level: float
+) -> MetricPair:
     """Correlations are the same in both orders; those of ranks take a step for each different score of the first."""
     matrix, other = sorted((matrices[first], matrices[second]), key=lambda one: len(np.unique(one)))
     x, y = (dict(zip(scores.systems, one.T, strict=True)) for one in (matrix, other))
     clusters = None if scores.cluster == QUESTION else scores.clusters.tolist()
     kinds: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
     return MetricPair(
-        first, second, {kind: mean_correlation(x, y, kind, clusters=clusters, level=level) for kind in kinds}
+        first,
+        second,
+        {kind: mean_correlation(x, y, kind, clusters=clusters, level=level) for kind in kinds},
     )

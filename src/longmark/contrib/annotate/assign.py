@@ -57,7 +57,10 @@ class AssignmentState:
 
     @classmethod
     def of(
-        cls, items: Mapping[str, Item], assignments: Iterable[Assignment], answers: Iterable[Answer] = ()
+        cls,
+        items: Mapping[str, Item],
+        assignments: Iterable[Assignment],
+        answers: Iterable[Answer] = (),
     ) -> AssignmentState:
         state = cls()
         for one in assignments:
@@ -90,7 +93,9 @@ class Queue:
     def __init__(self, study: Study, items: Sequence[Item]) -> None:
         self.study = study
         self.items = {item.id: item for item in items}
-        self._of_kind: dict[str, list[Item]] = {kind: [item for item in items if item.kind == kind] for kind in _KINDS}
+        self._of_kind: dict[str, list[Item]] = {
+            kind: [item for item in items if item.kind == kind] for kind in _KINDS
+        }
         self._orders: dict[str, list[Item]] = {}
 
     def next(self, state: AssignmentState, person: str, now: datetime) -> Assigned | None:
@@ -99,7 +104,9 @@ class Queue:
         begun = [
             one
             for one in own.values()
-            if one.status == "open" and one.kind != "adjudication" and one.item_id not in state.decided
+            if one.status == "open"
+            and one.kind != "adjudication"
+            and one.item_id not in state.decided
         ]
         if begun:
             first = min(begun, key=lambda one: one.position)
@@ -136,7 +143,9 @@ class Queue:
         counted = state.counts[person]
         if rules.attention is not None:
             left = [item for item in self._of_kind["attention"] if item.id not in own]
-            if left and counted // rules.attention.every > len(self._of_kind["attention"]) - len(left):
+            if left and counted // rules.attention.every > len(self._of_kind["attention"]) - len(
+                left
+            ):
                 return left[0]
         rest: dict[str, int] = {}  # person -> items up to the quota
         if rules.quota is not None:
@@ -154,24 +163,41 @@ class Queue:
                 and item.id not in state.decided
                 and (people := self._people(state, item, now)) < rules.overlap
             ):
-                free.append((item, people, others - sum(rest.get(one, 0) for one in state.by_item.get(item.id, ()))))
+                free.append(
+                    (
+                        item,
+                        people,
+                        others - sum(rest.get(one, 0) for one in state.by_item.get(item.id, ())),
+                    )
+                )
         if rules.quota is not None and counted >= rules.quota:
             needed = sum(rules.overlap - people for _, people, _ in free)
-            enough = needed <= rules.slack * len(state.by_person)  # else it is too early: more people may come
+            enough = needed <= rules.slack * len(
+                state.by_person
+            )  # else it is too early: more people may come
             free = [one for one in free if enough and one[2] <= 0]
         return self._best(free, own, state.priorities) if free else None
 
     def _best(
-        self, free: list[tuple[Item, int, int]], own: Mapping[str, Assignment], priorities: Mapping[str, float]
+        self,
+        free: list[tuple[Item, int, int]],
+        own: Mapping[str, Assignment],
+        priorities: Mapping[str, float],
     ) -> Item:
         """One of the block that the person is in: the first of the file, of the highest priority, or begun by most.
         free: items with the number of people who have them, and of labels that others can give under their quotas."""
         if column := self.study.assignment.blocks:
             last = max(
-                (one for one in own.values() if one.kind == "normal"), key=lambda one: one.position, default=None
+                (one for one in own.values() if one.kind == "normal"),
+                key=lambda one: one.position,
+                default=None,
             )
             block = None if last is None else _block(self.items.get(last.item_id), column)
-            block = block if any(_block(one[0], column) == block for one in free) else _block(free[0][0], column)
+            block = (
+                block
+                if any(_block(one[0], column) == block for one in free)
+                else _block(free[0][0], column)
+            )
             free = [one for one in free if _block(one[0], column) == block]
         if self.study.assignment.order == "file":
             return free[0][0]
@@ -190,7 +216,10 @@ class Queue:
         since = None if hours is None else now - timedelta(hours=hours)
         return sum(
             one.status == "done"
-            or (one.status == "open" and (since is None or datetime.fromisoformat(one.given_at) > since))
+            or (
+                one.status == "open"
+                and (since is None or datetime.fromisoformat(one.given_at) > since)
+            )
             for one in given.values()
         )
 
@@ -205,7 +234,10 @@ class Queue:
         """The last attempt's items of the training or qualification that a person failed; [] for anybody else."""
         for kind in PHASES:
             if (found := self.passed(kind, state, person)) is not True:
-                last, own = [] if found else list(self._attempts(kind))[-1], state.by_person.get(person, {})
+                last, own = (
+                    [] if found else list(self._attempts(kind))[-1],
+                    state.by_person.get(person, {}),
+                )
                 return [] if any(own[item.id].status == "open" for item in last) else last
         return []
 
@@ -225,7 +257,9 @@ class Queue:
             if left := next((item for item in its if item.id not in own), None):
                 return left
             known = [state.right.get((item.id, person), (0, len(item.gold or {}))) for item in its]
-            if its and sum(right for right, _ in known) >= rules.needed * sum(of for _, of in known):
+            if its and sum(right for right, _ in known) >= rules.needed * sum(
+                of for _, of in known
+            ):
                 return True
         return False
 
@@ -243,7 +277,9 @@ class Queue:
             self._orders[person] = items
         return self._orders[person]
 
-    def swapped(self, state: AssignmentState, person: str, item: Item, *, adjudicates: bool = False) -> bool:
+    def swapped(
+        self, state: AssignmentState, person: str, item: Item, *, adjudicates: bool = False
+    ) -> bool:
         """Whether a person sees side b of a pair first, as a rater or as an adjudicator."""
         if item.sides == ("answer",) or self.study.blind.sides == "as_given":
             return False
@@ -296,7 +332,11 @@ def away(people: Iterable[Person]) -> set[str]:
 # Adjudication ---------------------------------------------------------------------------------------------------------
 def differing(study: Study, labels: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """The fields on which the labels of an item differ, of those that are compared."""
-    return tuple(name for name in study.compared if len({_comparable(values.get(name)) for values in labels}) > 1)
+    return tuple(
+        name
+        for name in study.compared
+        if len({_comparable(values.get(name)) for values in labels}) > 1
+    )
 
 
 def _comparable(value: Any) -> Any:
@@ -317,7 +357,11 @@ def to_adjudicate(
     for one in answers:
         if (one.item_id, one.person_id) in finished and one.item_id not in closed:
             labels.setdefault(one.item_id, []).append(one.values)
-    found = {item: differing(study, its) for item, its in labels.items() if len(its) >= study.assignment.overlap}
+    found = {
+        item: differing(study, its)
+        for item, its in labels.items()
+        if len(its) >= study.assignment.overlap
+    }
     return {item: fields for item, fields in found.items() if fields}
 
 

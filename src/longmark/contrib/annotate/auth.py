@@ -73,11 +73,18 @@ class Access:
             "FROM invitations i JOIN people p ON p.id = i.person_id WHERE i.hash = ?"
         )
         found = self.store.row(sql, (given,))
-        if found is None or not hmac.compare_digest(found[0], given) or found[3] is not None or not found[8]:
+        if (
+            found is None
+            or not hmac.compare_digest(found[0], given)
+            or found[3] is not None
+            or not found[8]
+        ):
             return Link("invalid")
         if found[2] is not None and found[2] <= utc_now():
             return Link("invalid")
-        return Link("password" if found[4] else "ready", found[1], Person(found[5], found[6], found[7]))
+        return Link(
+            "password" if found[4] else "ready", found[1], Person(found[5], found[6], found[7])
+        )
 
     def links(self) -> dict[str, int]:
         """Person -> number of links that sign in."""
@@ -105,7 +112,10 @@ class Access:
             store.write("DELETE FROM sessions WHERE expires_at <= ?", (now,))
             sql = "INSERT INTO sessions (hash, person_id, invitation_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?)"
             store.write(sql, (_hash(token), link.person.id, link.id, now, _after(SESSION_DAYS)))
-            store.write("UPDATE invitations SET opened_at = COALESCE(opened_at, ?) WHERE id = ?", (now, link.id))
+            store.write(
+                "UPDATE invitations SET opened_at = COALESCE(opened_at, ?) WHERE id = ?",
+                (now, link.id),
+            )
             store.note("signed in", link.person.id, content={"link": link.id})
         return token
 
@@ -131,7 +141,9 @@ class Access:
     def set_password(self, person: Person, password: str) -> None:
         """UserError for one that is too short or too long. Sessions that are open end."""
         if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-            raise UserError(f"a password must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
+            raise UserError(
+                f"a password must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters"
+            )
         salt = secrets.token_bytes(16)
         with self.store.unit():
             text = f"{salt.hex()}:{_scrypt(password, salt).hex()}"

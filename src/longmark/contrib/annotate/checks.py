@@ -37,17 +37,24 @@ def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
     """Where the parts of a study do not fit each other."""
     before: dict[str, AskedField] = {}
     for i, field in enumerate(study.fields):
-        yield from ((("fields", i, *where), what) for where, what in _of_field(field, study, before))
+        yield from (
+            (("fields", i, *where), what) for where, what in _of_field(field, study, before)
+        )
         for one in spread(field):
             if one.name in before or one.name == JUSTIFICATION:
-                taken = "is reserved for adjudication" if one.name == JUSTIFICATION else "appears twice"
+                taken = (
+                    "is reserved for adjudication" if one.name == JUSTIFICATION else "appears twice"
+                )
                 yield ("fields", i, "name"), f"{one.name} {taken}"
             before[one.name] = one
     for i in repeats(study.show):
         yield ("show", i), f"{study.show[i]} appears twice"
     for i, name in enumerate(study.show):
         if study.blind.systems == "hidden" and name in ("system", "a_system", "b_system"):
-            yield ("show", i), f"{name} is hidden from raters; set blind.systems to shown, or remove it"
+            yield (
+                ("show", i),
+                f"{name} is hidden from raters; set blind.systems to shown, or remove it",
+            )
     for name in study.suggestions:
         if name not in before:
             yield ("suggestions", name), _unknown(name, before)
@@ -59,9 +66,16 @@ def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
         yield ("assignment", "overlap"), "must be 2 or more, because adjudication compares raters"
     for kind in ("training", "qualification"):
         if (tries := getattr(rules, kind)) and tries.attempts > 1 and tries.items is None:
-            yield ("assignment", kind, "attempts"), "needs `items`, the number of items of each attempt"
+            yield (
+                ("assignment", kind, "attempts"),
+                "needs `items`, the number of items of each attempt",
+            )
     if (rules.order == "priority") != (rules.priorities is not None):
-        what = "is missing; order: priority needs this file" if rules.priorities is None else "needs order: priority"
+        what = (
+            "is missing; order: priority needs this file"
+            if rules.priorities is None
+            else "needs order: priority"
+        )
         yield ("assignment", "priorities"), what
 
 
@@ -69,24 +83,41 @@ def columns_named(study: Study) -> Iterator[tuple[str, str]]:
     """(where, column) of all columns that a study relies on."""
     yield from (("`show`", column) for column in study.show)
     conditions = ((one.name, one.when) for one in study.asked if one.when is not None)
-    yield from ((f"`when` of {name}", when.item) for name, when in conditions if when.item and when.is_)
+    yield from (
+        (f"`when` of {name}", when.item) for name, when in conditions if when.item and when.is_
+    )
     yield from (("`suggestions`", column) for column in study.suggestions.values())
     if study.assignment.blocks not in (None, "question_id"):
         yield "`blocks`", str(study.assignment.blocks)
 
 
-def _of_field(field: AskedField, study: Study, before: Mapping[str, AskedField]) -> Iterator[tuple[Where, str]]:
-    options = {name: getattr(field, name) for name in ("options", "tags", "values", "reasons") if hasattr(field, name)}
+def _of_field(
+    field: AskedField, study: Study, before: Mapping[str, AskedField]
+) -> Iterator[tuple[Where, str]]:
+    options = {
+        name: getattr(field, name)
+        for name in ("options", "tags", "values", "reasons")
+        if hasattr(field, name)
+    }
     for part, given in options.items():
-        yield from (((part, i), f"{given[i].value} appears twice") for i in repeats([one.value for one in given]))
+        yield from (
+            ((part, i), f"{given[i].value} appears twice")
+            for i in repeats([one.value for one in given])
+        )
         for i, one in enumerate(given):
             if one.key in RESERVED_KEYS:
-                yield (part, i, "key"), f"the key {one.key} is reserved ({', '.join(sorted(RESERVED_KEYS))})"
+                yield (
+                    (part, i, "key"),
+                    f"the key {one.key} is reserved ({', '.join(sorted(RESERVED_KEYS))})",
+                )
         own = [one.key for one in given if one.key]
         yield from (((part,), f"the key {own[i]} appears twice") for i in repeats(own))
     if field.when is not None:
         if (field.when.field is None) == (field.when.item is None):
-            yield ("when",), "must name a field or a column of the item: `field: NAME` or `item: COLUMN`"
+            yield (
+                ("when",),
+                "must name a field or a column of the item: `field: NAME` or `item: COLUMN`",
+            )
         elif field.when.field is not None and not field.when.is_:
             yield ("when", "is"), "is missing; name the values with which the field is asked"
         elif field.when.field is not None and field.when.field not in before:
@@ -95,7 +126,10 @@ def _of_field(field: AskedField, study: Study, before: Mapping[str, AskedField])
             known = getattr(before[field.when.field], "possible", ())  # else any
             for one in field.when.is_:
                 if known and one not in known:
-                    yield ("when", "is"), f"{one} is not a value of {field.when.field}: {', '.join(known[:20])}"
+                    yield (
+                        ("when", "is"),
+                        f"{one} is not a value of {field.when.field}: {', '.join(known[:20])}",
+                    )
     if isinstance(field, Scale):
         if not field.min < field.max or field.max - field.min >= _WIDEST_SCALE:
             yield ("max",), f"must be from {field.min + 1} to {field.min + _WIDEST_SCALE - 1}"
@@ -108,8 +142,15 @@ def _of_field(field: AskedField, study: Study, before: Mapping[str, AskedField])
     sides = {*SIDES, "answers"} if study.pairs else set()
     if over is not None and over not in {*study.show, *(sides if "answers" in study.show else ())}:
         yield ("over",), f"{over} is not in `show`"
-    if isinstance(field, Matrix) and isinstance(field.rows, str) and field.rows not in ("typed", *study.show):
-        yield ("rows",), f"{field.rows} is not in `show`; name a shown list, write the points, or write typed"
+    if (
+        isinstance(field, Matrix)
+        and isinstance(field.rows, str)
+        and field.rows not in ("typed", *study.show)
+    ):
+        yield (
+            ("rows",),
+            f"{field.rows} is not in `show`; name a shown list, write the points, or write typed",
+        )
     if isinstance(field, Compare) and not study.pairs:
         yield ("type",), "compares two answers; set items.from to pairs"
 
@@ -156,7 +197,9 @@ def _wrong_answer(field: AskedField, answer: Any) -> str | None:
 def load(path: Path) -> Study:
     """The study of a file, with its guidelines read if they are in a file of their own."""
     if path.is_dir():
-        raise UserError(f"{path} is a folder; a study is a YAML file. Write one: longmark annotate init {path}")
+        raise UserError(
+            f"{path} is a folder; a study is a YAML file. Write one: longmark annotate init {path}"
+        )
     source = yaml_file.load(path, "STUDY", words=True)
     content = source.table("a study (title, items, show, fields, …)")
     try:
@@ -174,7 +217,9 @@ def _from_file(name: str, given: str, path: Path) -> str:
         return given
     own = path.parent / given.strip()
     if not own.exists():
-        raise UserError(f"{path}: {name}: {own} does not exist; write the text here, or name a file")
+        raise UserError(
+            f"{path}: {name}: {own} does not exist; write the text here, or name a file"
+        )
     return text(own, _LARGEST_GUIDELINES, f"{name} {own}")
 
 
@@ -185,4 +230,6 @@ def _placed(where: Where, what: str) -> tuple[Where, str]:
         del parts[2]
     if parts and parts[0] == "fields" and ("Input tag" in what or "extract tag" in what):
         return (*parts[:2], "type"), f"must be one of {', '.join(TYPES)}"
-    return tuple(part for part in parts if not str(part).startswith(("str", "tuple[", "function-"))), what
+    return tuple(
+        part for part in parts if not str(part).startswith(("str", "tuple[", "function-"))
+    ), what

@@ -96,18 +96,28 @@ class Part:
     parts: tuple[Part, ...] = field(default=())
 
 
-def controls(study: Study, item: Item, form: Form, errors: Mapping[str, str], swapped: bool) -> list[Control]:
+def controls(
+    study: Study, item: Item, form: Form, errors: Mapping[str, str], swapped: bool
+) -> list[Control]:
     """The fields that are asked of an item, filled with a form."""
     digits = "".join(digit for digit in _DIGITS if digit not in _own_keys(study))
     made = _Maker(item, form, errors, swapped, digits, sayer(study.language))
     asked = {one.name: one for one in study.asked}
     out = []
     for place, one in enumerate(study.asked):
-        if one.when is not None and one.when.item is not None and not study.applies(one, {}, item.columns):
+        if (
+            one.when is not None
+            and one.when.item is not None
+            and not study.applies(one, {}, item.columns)
+        ):
             continue
         before = asked.get(one.when.field) if one.when is not None and one.when.field else None
         out.append(made.control(one, f"q{place}", before))
-    spans = [place for place, made_one in enumerate(out) if made_one.kind == "spans" and made_one.over in ("a", "b")]
+    spans = [
+        place
+        for place, made_one in enumerate(out)
+        if made_one.kind == "spans" and made_one.over in ("a", "b")
+    ]
     in_order = sorted((out[place] for place in spans), key=lambda control: control.over)
     for place, control in zip(spans, in_order, strict=True):
         out[place] = control  # the answer that is shown first is asked about first
@@ -119,9 +129,20 @@ def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
     out = []
     for name in study.show:
         if name == "answers":
-            sides = [_part(side, shown_text(item, side, swapped), beside=False) for side in item.sides]
-            out.append(Part(name, TITLES[name], "answers", None, parts=tuple(sides)) if len(sides) > 1 else sides[0])
-        elif (value := item.shown.get("passages" if name == "contexts" else name)) not in (None, "", [], {}):
+            sides = [
+                _part(side, shown_text(item, side, swapped), beside=False) for side in item.sides
+            ]
+            out.append(
+                Part(name, TITLES[name], "answers", None, parts=tuple(sides))
+                if len(sides) > 1
+                else sides[0]
+            )
+        elif (value := item.shown.get("passages" if name == "contexts" else name)) not in (
+            None,
+            "",
+            [],
+            {},
+        ):
             out.append(_part(name, value, beside=name in _BESIDE))
     return out
 
@@ -135,11 +156,20 @@ def _part(name: str, value: Any, *, beside: bool) -> Part:
     title = TITLES.get(name) or name.replace("_", " ").capitalize()
     if isinstance(value, Mapping) and list(value) == [""]:
         value = value[""]
-    if isinstance(value, Mapping) and value and all(isinstance(one, list | tuple) for one in value.values()):
-        lists = [(str(key).capitalize(), [_passage(one) for one in given]) for key, given in value.items()]
+    if (
+        isinstance(value, Mapping)
+        and value
+        and all(isinstance(one, list | tuple) for one in value.values())
+    ):
+        lists = [
+            (str(key).capitalize(), [_passage(one) for one in given])
+            for key, given in value.items()
+        ]
         return Part(name, title, "lists", lists, beside)
     if isinstance(value, Mapping):
-        return Part(name, title, "facts", [(str(key), as_words(one)) for key, one in value.items()], beside)
+        return Part(
+            name, title, "facts", [(str(key), as_words(one)) for key, one in value.items()], beside
+        )
     if isinstance(value, list | tuple):
         if all(isinstance(one, str | int | float) for one in value):
             kind = "passages" if name in ("passages", "contexts") else "list"
@@ -190,8 +220,15 @@ class _Maker:
         depends: dict[str, Any] = {}
         if before is not None and asked.when is not None:
             name = f"f.{before.name}.verdict" if before.type == "edit" else f"f.{before.name}"
-            words = f" {self.t('or')} ".join(label_of(before, one, self.t) for one in asked.when.is_)
-            depends = {"when": name, "when_is": asked.when.is_, "when_label": before.shown, "when_words": words}
+            words = f" {self.t('or')} ".join(
+                label_of(before, one, self.t) for one in asked.when.is_
+            )
+            depends = {
+                "when": name,
+                "when_is": asked.when.is_,
+                "when_label": before.shown,
+                "when_words": words,
+            }
         specific: dict[str, Any] = getattr(self, f"_{asked.type}")(asked, id, posted)
         return Control(
             kind=asked.type,
@@ -218,14 +255,26 @@ class _Maker:
     ) -> tuple[Choosable, ...]:
         """From (value, label, guidance, key of the study's own)."""
         given = self._given(posted)
-        free = iter(self.digits if sum(1 for one in options if not one[3]) <= len(self.digits) else "")
+        free = iter(
+            self.digits if sum(1 for one in options if not one[3]) <= len(self.digits) else ""
+        )
         return tuple(
-            Choosable(value, label, f"{id}-{place}", guidance, key or next(free, ""), bool(key), value in given)
+            Choosable(
+                value,
+                label,
+                f"{id}-{place}",
+                guidance,
+                key or next(free, ""),
+                bool(key),
+                value in given,
+            )
             for place, (value, label, guidance, key) in enumerate(options)
         )
 
     def _of(self, options: Sequence[Any], id: str, posted: str) -> tuple[Choosable, ...]:
-        return self._choosables([(one.value, one.shown, one.guidance, one.key) for one in options], id, posted)
+        return self._choosables(
+            [(one.value, one.shown, one.guidance, one.key) for one in options], id, posted
+        )
 
     def _choice(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         return {"options": self._of(asked.options, id, posted)}
@@ -235,11 +284,15 @@ class _Maker:
         made = []
         if len(points) <= _MOST_BUTTONS:
             for point in points:
-                digit = str(point % 10) if 0 <= point <= 9 or (point == 10 and asked.min > 0) else ""
+                digit = (
+                    str(point % 10) if 0 <= point <= 9 or (point == 10 and asked.min > 0) else ""
+                )
                 key = digit if digit in self.digits else ""
                 anchor = asked.anchors.get(point, "")
                 checked = str(point) in self._given(posted)
-                made.append(Choosable(str(point), str(point), f"{id}-{point}", anchor, key, False, checked))
+                made.append(
+                    Choosable(str(point), str(point), f"{id}-{point}", anchor, key, False, checked)
+                )
         anchors = "; ".join(f"{point}: {words}" for point, words in asked.anchors.items())
         ends = {"least": asked.min, "most": asked.max}
         return {"options": tuple(made), "value": self._first(posted), "plain": anchors, **ends}
@@ -250,7 +303,10 @@ class _Maker:
     def _compare(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         keys: Sequence[str | None] = [*asked.keys, None, None, None]
         labels = {"a": "A is better", "b": "B is better", TIE: "Tie"}
-        options = [(value, labels[value], "", key) for value, key in zip(asked.possible, keys, strict=False)]
+        options = [
+            (value, labels[value], "", key)
+            for value, key in zip(asked.possible, keys, strict=False)
+        ]
         return {"options": self._choosables(options, id, posted)}
 
     def _errors(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
@@ -265,7 +321,13 @@ class _Maker:
         reasons = self._of(asked.reasons, f"{id}-r", f"{posted}.reason")
         name, typed = f"{posted}.reason", "" if reasons else self._first(f"{posted}.reason")
         why = Control(
-            "errors" if reasons else "text", f"{id}-why", name, "Reason", options=reasons, value=typed, own=True
+            "errors" if reasons else "text",
+            f"{id}-why",
+            name,
+            "Reason",
+            options=reasons,
+            value=typed,
+            own=True,
         )
         return {
             "options": self._choosables(verdicts, id, f"{posted}.verdict"),
@@ -282,7 +344,8 @@ class _Maker:
             "over": over,
             "text": TITLES.get(over, ""),
             "value": value,
-            "plain": self._first(f"{posted}.text") or (lines if lines.count("\n") < len(spans) else ""),
+            "plain": self._first(f"{posted}.text")
+            or (lines if lines.count("\n") < len(spans) else ""),
         }
 
     def _cloze(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
@@ -295,7 +358,9 @@ class _Maker:
         start, end = given.get("start"), given.get("end")
         chosen = (start, end) if isinstance(start, int) and isinstance(end, int) else (0, 0)
         if typed and given.get("quote") and text[slice(*chosen)] == given["quote"]:
-            places = {place for place in places if place[1] <= chosen[0] or place[0] >= chosen[1]} | {chosen}
+            places = {
+                place for place in places if place[1] <= chosen[0] or place[0] >= chosen[1]
+            } | {chosen}
         pieces: list[tuple[str, Choosable | None]] = []
         end = 0
         for place in sorted(places):
@@ -306,8 +371,18 @@ class _Maker:
             end = place[1]
         none = bool(given.get("impossible"))
         key = self.digits[-1:]
-        refusal = Choosable(IMPOSSIBLE, "No word can be left out", f"{id}-none", key=key, checked=none)
-        words = Control("text", f"{id}-typed", f"{posted}.text", _TYPED, required=True, multiline=False, own=True)
+        refusal = Choosable(
+            IMPOSSIBLE, "No word can be left out", f"{id}-none", key=key, checked=none
+        )
+        words = Control(
+            "text",
+            f"{id}-typed",
+            f"{posted}.text",
+            _TYPED,
+            required=True,
+            multiline=False,
+            own=True,
+        )
         words = replace(words, value=self._first(words.posted))
         rows = (Row("", (words,)),) if typed else ()
         return {"words": (*pieces, (text[end:], None)), "options": (refusal,), "rows": rows}
@@ -319,7 +394,9 @@ class _Maker:
         if asked.typed:
             texts = self._typed(posted)
         else:
-            given = self.item.shown.get(asked.rows, ()) if isinstance(asked.rows, str) else asked.rows
+            given = (
+                self.item.shown.get(asked.rows, ()) if isinstance(asked.rows, str) else asked.rows
+            )
             texts = [as_words(one) for one in given]
         rows = []
         for place, text in enumerate(texts):
@@ -331,7 +408,9 @@ class _Maker:
                     TITLES.get(column) or column.replace("_", " ").capitalize(),
                     required=asked.required,
                     error=self.errors.get(f"{posted}.{place}.{column}", ""),
-                    options=self._of(asked.values, f"{id}-{place}-{i}", f"{posted}.{place}.{column}"),
+                    options=self._of(
+                        asked.values, f"{id}-{place}-{i}", f"{posted}.{place}.{column}"
+                    ),
                     own=asked.values == Matrix.model_fields["values"].default,
                 )
                 for i, column in enumerate(columns)
@@ -342,6 +421,10 @@ class _Maker:
     def _typed(self, posted: str) -> list[str]:
         """The texts of typed rows, and an empty one for the next; three at first."""
         pattern = re.compile(re.escape(posted) + r"\.(\d+)\.point")
-        places = {int(match[1]): self._first(name) for name in self.form if (match := pattern.fullmatch(name))}
+        places = {
+            int(match[1]): self._first(name)
+            for name in self.form
+            if (match := pattern.fullmatch(name))
+        }
         last = max((place for place, text in places.items() if text.strip()), default=-1)
         return [places.get(place, "") for place in range(max(last + 2, 3))]

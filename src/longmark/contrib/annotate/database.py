@@ -75,7 +75,14 @@ MIGRATIONS = (
 
 
 _RESTORE = "restore a backup with `longmark annotate restore`"
-_OWN_TABLES = {"migrations", "settings", "people", "items", "answers", "events"}  # by which a study is known
+_OWN_TABLES = {
+    "migrations",
+    "settings",
+    "people",
+    "items",
+    "answers",
+    "events",
+}  # by which a study is known
 
 
 def utc_now() -> str:
@@ -93,7 +100,9 @@ class Database:
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path
         if not create and not path.is_file():
-            raise UserError(f"{path}: the file does not exist; create it with `longmark annotate import STUDY.yaml`")
+            raise UserError(
+                f"{path}: the file does not exist; create it with `longmark annotate import STUDY.yaml`"
+            )
         self._group: asyncio.Future[None] | None = None
         self._inside = False
         try:
@@ -104,7 +113,9 @@ class Database:
                 raise UserError(f"{path} is damaged ({wrong}); {_RESTORE}")
         except sqlite3.Error as error:
             remedy = "; its folder must be writable" if not path.is_file() else ""
-            raise UserError(f"{path} cannot be opened as the database of a study ({error}){remedy}") from None
+            raise UserError(
+                f"{path} cannot be opened as the database of a study ({error}){remedy}"
+            ) from None
         self._foreign = self._version()
 
     def close(self) -> None:
@@ -233,15 +244,21 @@ class Database:
 
     def _migrate(self) -> None:
         db = self._db
-        db.execute("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)")
+        db.execute(
+            "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)"
+        )
         done = int(db.execute("SELECT COALESCE(MAX(number), 0) FROM migrations").fetchone()[0])
         if done > len(MIGRATIONS):
-            raise UserError(f"{self.path} was written by a newer version of longmark; update longmark")
+            raise UserError(
+                f"{self.path} was written by a newer version of longmark; update longmark"
+            )
         for number, script in enumerate(MIGRATIONS[done:], done + 1):
             db.execute("BEGIN IMMEDIATE")
             for statement in filter(str.strip, script.split(";")):
                 db.execute(statement)
-            db.execute("INSERT INTO migrations (number, applied_at) VALUES (?, ?)", (number, utc_now()))
+            db.execute(
+                "INSERT INTO migrations (number, applied_at) VALUES (?, ?)", (number, utc_now())
+            )
             db.execute("COMMIT")
 
     def compact(self) -> None:
@@ -262,7 +279,9 @@ class Database:
                     copy.execute("PRAGMA journal_mode=DELETE")
                 check_whole(part, self.path)
         except (OSError, sqlite3.Error) as error:
-            raise UserError(f"{to} cannot be written ({error}); name a file in another folder with --out") from None
+            raise UserError(
+                f"{to} cannot be written ({error}); name a file in another folder with --out"
+            ) from None
 
 
 def checked(path: Path) -> str:
@@ -296,7 +315,9 @@ def check_whole(path: Path, of: Path | None = None) -> None:
 def _connect(path: Path) -> sqlite3.Connection:
     """A connection to the database of a study. Nothing of a file is changed, not even its mode, before its tables say
     that it is one."""
-    db = database(path, private=True, timeout=_PATIENCE, isolation_level=None, cached_statements=256)
+    db = database(
+        path, private=True, timeout=_PATIENCE, isolation_level=None, cached_statements=256
+    )
     try:
         if not _is_of_a_study(db) and _tables(db):
             raise UserError(f"{path} is a database of something else; name the study otherwise")
@@ -357,4 +378,6 @@ def _is_of_a_study(db: sqlite3.Connection) -> bool:
     """Whether the tables are those of a study. One whose making was killed has the table of migrations alone."""
     columns = [name for (name,) in db.execute("SELECT name FROM pragma_table_info('migrations')")]
     tables = _tables(db)
-    return columns == ["number", "applied_at"] and (tables == {"migrations"} or tables >= _OWN_TABLES)
+    return columns == ["number", "applied_at"] and (
+        tables == {"migrations"} or tables >= _OWN_TABLES
+    )

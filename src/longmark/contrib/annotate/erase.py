@@ -18,14 +18,22 @@ from filelock import Timeout
 from longmark.contrib.annotate.database import checked
 from longmark.contrib.annotate.export import FILES, export
 from longmark.contrib.annotate.items import Item
-from longmark.contrib.annotate.site import database_of, lock_of, open_store, stored_items, stored_study
+from longmark.contrib.annotate.site import (
+    database_of,
+    lock_of,
+    open_store,
+    stored_items,
+    stored_study,
+)
 from longmark.contrib.annotate.store import Person, Store
 from longmark.contrib.annotate.study import Study
 from longmark.errors import UnknownName, UserError
 from longmark.places import real
 from longmark.records.files import opened
 
-_SQLITE = b"SQLite format 3\0"  # the first bytes of every database (sqlite.org/fileformat.html, 1.3)
+_SQLITE = (
+    b"SQLite format 3\0"  # the first bytes of every database (sqlite.org/fileformat.html, 1.3)
+)
 _SHORTEST = 3  # characters of a name that is looked for in the texts of others
 
 
@@ -58,7 +66,9 @@ def erase(path: Path, name: str, exports: Collection[Path] = ()) -> Erased:
                 raise UserError(f"--exports {unknown}: the study was not exported to this folder")
             return _erase(path, store, name, {real(path.parent), *(real(one) for one in exports)})
     except Timeout:
-        raise UserError(f"{database_of(path)} is served by another process; stop it first") from None
+        raise UserError(
+            f"{database_of(path)} is served by another process; stop it first"
+        ) from None
 
 
 def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Erased:
@@ -67,7 +77,10 @@ def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Er
         raise UnknownName("person", name, [one.name for one in store.people()])
     if [one.id for one in store.people() if one.role == "owner" and one.active] == [person.id]:
         raise UserError(f"{person.name} is the only owner of the study; invite another owner first")
-    study, items = stored_study(store), stored_items(store)  # a damaged one stops it before anything is erased
+    study, items = (
+        stored_study(store),
+        stored_items(store),
+    )  # a damaged one stops it before anything is erased
     assert study is not None
     exported = store.kept("exports")
     done, own = Erased(person), (person.id,)
@@ -83,10 +96,15 @@ def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Er
         sql = "UPDATE people SET name = ?, password = NULL, active = 0 WHERE id = ?"
         store.write(sql, (f"erased {person.id}", person.id))
         store.write("UPDATE events SET content = '{}' WHERE person_id = ?", own)
-        for number, content in store.rows("SELECT number, content FROM events WHERE kind = 'person added'"):
+        for number, content in store.rows(
+            "SELECT number, content FROM events WHERE kind = 'person added'"
+        ):
             if (about := store.value(content, f"the event {number}")).get("person") == person.id:
                 about.pop("name", None)
-                store.write("UPDATE events SET content = ? WHERE number = ?", (orjson.dumps(about).decode(), number))
+                store.write(
+                    "UPDATE events SET content = ? WHERE number = ?",
+                    (orjson.dumps(about).decode(), number),
+                )
         store.note("erased", None, content={"person": person.id})
     store.compact()
     done.downloads = sum(one.kind == "exported" and "file" in one.content for one in store.events())
@@ -98,7 +116,12 @@ def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Er
 
 
 def _write_again(
-    study: Study, items: list[Item], store: Store, exported: Mapping[str, Any], done: Erased, allowed: Collection[Path]
+    study: Study,
+    items: list[Item],
+    store: Store,
+    exported: Mapping[str, Any],
+    done: Erased,
+    allowed: Collection[Path],
 ) -> None:
     """Writes an export again that is in the allowed folders."""
     folder, only = Path(exported["folder"]), [name for name in FILES if name in exported["files"]]
@@ -115,7 +138,10 @@ def _write_again(
 def _backups(path: Path, store: Store) -> list[Path]:
     """Copies of the database: those that `backup` wrote and that are still there, and those in the study's folder."""
     own = real(database_of(path))
-    copies = {real(one) for one in (*(Path(kept["file"]) for kept in store.kept("backups")), *own.parent.iterdir())}
+    copies = {
+        real(one)
+        for one in (*(Path(kept["file"]) for kept in store.kept("backups")), *own.parent.iterdir())
+    }
     return [one for one in sorted(copies - {own}) if _study_of(one) == store.setting("id")]
 
 
@@ -133,12 +159,18 @@ def _mentions(store: Store, name: str) -> list[tuple[str, str]]:
     if len(name) < _SHORTEST:
         return []
     pattern = f"%{name.replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
-    tables = {"answers": "item_id", "adjudications": "item_id", "items": "id", "assignments": "item_id"}
+    tables = {
+        "answers": "item_id",
+        "adjudications": "item_id",
+        "items": "id",
+        "assignments": "item_id",
+    }
     texts = {"assignments": "reason"}
     return [
         (table, row[0])
         for table, id in tables.items()
         for row in store.rows(
-            f"SELECT {id} FROM {table} WHERE {texts.get(table, 'content')} LIKE ? ESCAPE '!'", (pattern,)
+            f"SELECT {id} FROM {table} WHERE {texts.get(table, 'content')} LIKE ? ESCAPE '!'",
+            (pattern,),
         )
     ]

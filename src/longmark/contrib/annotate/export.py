@@ -15,7 +15,14 @@ from typing import Any
 import orjson
 
 from longmark.contrib.annotate.items import Item
-from longmark.contrib.annotate.labels import IMPOSSIBLE, Collected, Entry, collect, scales_of, simple_labels
+from longmark.contrib.annotate.labels import (
+    IMPOSSIBLE,
+    Collected,
+    Entry,
+    collect,
+    scales_of,
+    simple_labels,
+)
 from longmark.contrib.annotate.progress import methods, states
 from longmark.contrib.annotate.store import Store
 from longmark.contrib.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
@@ -49,7 +56,13 @@ Record = dict[str, Any]
 
 
 def export(
-    study: Study, items: Sequence[Item], store: Store, folder: Path, only: Collection[str] = (), *, names: bool = False
+    study: Study,
+    items: Sequence[Item],
+    store: Store,
+    folder: Path,
+    only: Collection[str] = (),
+    *,
+    names: bool = False,
 ) -> list[Path]:
     """Writes the files of a study, or `only` some of them; returns those that were written. A file that there is
     nothing for is removed if an earlier export wrote it. names: of people, instead of their ids."""
@@ -57,7 +70,9 @@ def export(
     make_folder(folder)
     records, written = _records(found, store), []
     place = str(real(folder))
-    earlier = {name for one in store.kept("exports") if one["folder"] == place for name in one["files"]}
+    earlier = {
+        name for one in store.kept("exports") if one["folder"] == place for name in one["files"]
+    }
     for name in FILES:
         if only and name not in only:
             continue
@@ -138,8 +153,16 @@ def _labels(collected: Collected) -> Iterator[Record]:
         if (item := collected.items.get(decision.item_id)) is None:
             continue
         rater = collected.people.get(decision.person_id)
-        by = {"rater": rater and rater.name, "rater_id": decision.person_id, "status": "adjudicated"}
-        by |= {"reason": decision.justification, "kind": "adjudication", "done_at": decision.decided_at}
+        by = {
+            "rater": rater and rater.name,
+            "rater_id": decision.person_id,
+            "status": "adjudicated",
+        }
+        by |= {
+            "reason": decision.justification,
+            "kind": "adjudication",
+            "done_at": decision.decided_at,
+        }
         if (shown := collected.deciding.get(item.id)) is not None:
             by |= {"first": item.sides[-1 if shown.swapped else 0], "given_at": shown.given_at}
         by["labels_seen"] = collected.looked(item.id, decision.person_id)
@@ -176,14 +199,25 @@ def _about(item: Item) -> Record:
 
 def _audit(collected: Collected, store: Store) -> Iterator[Record]:
     """Without the names of people, unless they are exported, and without what a person gave who withdrew."""
-    withdrawn = {(one.item_id, one.person_id) for one in store.assignments() if one.status == "withdrawn"}
+    withdrawn = {
+        (one.item_id, one.person_id) for one in store.assignments() if one.status == "withdrawn"
+    }
     for one in store.events():
         person = collected.people.get(one.person_id or "")
         by = {"person_id": one.person_id, "person": person and person.name}
         content = {} if (one.item_id, one.person_id) in withdrawn else one.content
-        if (about := collected.people.get(content.get("person", ""))) is not None and "name" in content:
+        if (
+            about := collected.people.get(content.get("person", ""))
+        ) is not None and "name" in content:
             content = {**content, "name": about.name}
-        yield {"number": one.number, "at": one.at, **by, "kind": one.kind, "item": one.item_id, "content": content}
+        yield {
+            "number": one.number,
+            "at": one.at,
+            **by,
+            "kind": one.kind,
+            "item": one.item_id,
+            "content": content,
+        }
 
 
 # For metaeval ---------------------------------------------------------------------------------------------------------
@@ -217,7 +251,9 @@ def _ratings(collected: Collected) -> Iterator[Record]:
         groups = _groups(entry.item)
         if (digest := _digest(entry.item, "answer")) is not None:
             groups[ANSWER_SHA256] = digest
-        if entry.item.probability is not None or by_priority:  # by priorities nobody knows it: an empty cell
+        if (
+            entry.item.probability is not None or by_priority
+        ):  # by priorities nobody knows it: an empty cell
             groups[PROBABILITY] = entry.item.probability
         for label, value in simple_labels(collected.study, entry.item, entry.values):
             if label not in compared:
@@ -283,14 +319,21 @@ def _pairs(collected: Collected) -> Iterator[Record]:
             continue
         agreed = next(iter(labels.values())) if len(set(labels.values())) == 1 else None
         final = finals.get(item.id, {}).get(field) or agreed
-        record: Record = {"id": item.example_ids.get("pair", item.id), "question_id": item.question_id}
+        record: Record = {
+            "id": item.example_ids.get("pair", item.id),
+            "question_id": item.question_id,
+        }
         columns = {**item.shown, **item.meta}
-        dropped = {"labels", "label", "passages"} | ({"reference"} if "references" in columns else set())
+        dropped = {"labels", "label", "passages"} | (
+            {"reference"} if "references" in columns else set()
+        )
         record |= {name: value for name, value in columns.items() if name not in dropped}
         record |= {f"{side}_system": system for side, system in item.systems.items()}
         record |= {"labels": labels, "label": final}
         checks = {
-            one.rater.name: {name: one.values[name] for name in EXPANSION_CHECKS if name in one.values}
+            one.rater.name: {
+                name: one.values[name] for name in EXPANSION_CHECKS if name in one.values
+            }
             for one in entries
         }
         record["expansion_checks"] = {rater: its for rater, its in checks.items() if its} or None
@@ -301,7 +344,9 @@ def _training(collected: Collected) -> Iterator[Record]:
     """ClimaQA: a line for each label of a question, with what a validator sees of it."""
     asked = collected.study.asked
     cloze = next((one.name for one in asked if isinstance(one, Cloze)), None)
-    validity = next((one.name for one in asked if isinstance(one, Choice) and one.name == "validity"), None)
+    validity = next(
+        (one.name for one in asked if isinstance(one, Choice) and one.name == "validity"), None
+    )
     edits = [one for one in asked if isinstance(one, Edit)]
     if cloze is None and validity is None:
         return
@@ -310,16 +355,26 @@ def _training(collected: Collected) -> Iterator[Record]:
         if entry.rater.id == FINAL and not {cloze, validity} & values.keys():
             continue
         term = values.get(cloze) if cloze else None
-        form = shown.get("form") or ("cloze" if term else "mcq" if "options" in shown else "freeform")
+        form = shown.get("form") or (
+            "cloze" if term else "mcq" if "options" in shown else "freeform"
+        )
         record: Record = {"item": entry.item.id, "form": form}
-        record |= {name: shown[name] for name in ("level", "question", "answer", "statement") if name in shown}
+        record |= {
+            name: shown[name]
+            for name in ("level", "question", "answer", "statement")
+            if name in shown
+        }
         if "options" in shown:
             record["options"] = {one["key"]: one["text"] for one in shown["options"]}
         if "passages" in shown:
             record["contexts"] = shown["passages"]
         if term is not None:
             record["validity"] = "invalid" if IMPOSSIBLE in term else "valid"
-            record |= {"term": term.get("quote"), "start": term.get("start"), "end": term.get("end")}
+            record |= {
+                "term": term.get("quote"),
+                "start": term.get("start"),
+                "end": term.get("end"),
+            }
         elif validity and validity in values:
             record["validity"] = values[validity]
         record["reasons"] = values.get("reasons", [])

@@ -107,13 +107,21 @@ def read_items(study: Study, base: Path) -> list[Item]:
         if phase is not None:
             drawn += (its := _Reader(study, base).gold(phase.path, kind))
             if len(its) < (needed := (phase.items or 0) * phase.attempts):
-                what = "lower `items` or `attempts`, or add items, because each attempt has new items"
-                raise UserError(f"{kind}: {phase.path} has {len(its):,} of the {needed:,} items; {what}")
+                what = (
+                    "lower `items` or `attempts`, or add items, because each attempt has new items"
+                )
+                raise UserError(
+                    f"{kind}: {phase.path} has {len(its):,} of the {needed:,} items; {what}"
+                )
     if rules.attention:
         drawn += _Reader(study, base).gold(rules.attention.path, "attention")
-    twice = next((one for one, count in Counter(item.id for item in drawn).items() if count > 1), None)
+    twice = next(
+        (one for one, count in Counter(item.id for item in drawn).items() if count > 1), None
+    )
     if twice is not None:
-        raise UserError(f'the id "{twice}" appears twice in the study\'s files; give each item an id of its own')
+        raise UserError(
+            f'the id "{twice}" appears twice in the study\'s files; give each item an id of its own'
+        )
     known = dict.fromkeys(column for item in drawn for column in item.columns)
     if study.items.from_ == "benchmark":  # a benchmark need not have items of every form
         known |= dict.fromkeys(BENCHMARK_COLUMNS)
@@ -130,12 +138,16 @@ def read_items(study: Study, base: Path) -> list[Item]:
 
 def absent(study: Study, base: Path) -> list[str]:
     """The names in `show` that no item has."""
-    known = dict.fromkeys(column for item in _Reader(study, base).normal() for column in item.columns)
+    known = dict.fromkeys(
+        column for item in _Reader(study, base).normal() for column in item.columns
+    )
     return [column for column in study.show if not _has(known, study, column)]
 
 
 def _has(known: Mapping[str, Any], study: Study, column: str) -> bool:
-    return bool(known.keys() & set(SIDES if column == "answers" and study.pairs else (_shown_as(column),)))
+    return bool(
+        known.keys() & set(SIDES if column == "answers" and study.pairs else (_shown_as(column),))
+    )
 
 
 def warnings(study: Study, items: Sequence[Item]) -> list[str]:
@@ -144,10 +156,16 @@ def warnings(study: Study, items: Sequence[Item]) -> list[str]:
     if study.blind.systems == "hidden":
         for item in items:
             for system in set(item.systems.values()):
-                if len(system) > 2 and any(comparable(system) in comparable(one) for one in _words(item.shown)):
-                    result.append(f'item {item.id}: its text contains "{system}", the name of a hidden system')
+                if len(system) > 2 and any(
+                    comparable(system) in comparable(one) for one in _words(item.shown)
+                ):
+                    result.append(
+                        f'item {item.id}: its text contains "{system}", the name of a hidden system'
+                    )
     rest = len(result) - _MOST_WARNINGS
-    return result[:_MOST_WARNINGS] + ([f"… and {rest:,} more texts that name a system"] if rest > 0 else [])
+    return result[:_MOST_WARNINGS] + (
+        [f"… and {rest:,} more texts that name a system"] if rest > 0 else []
+    )
 
 
 def _shown_as(shown: str) -> str:
@@ -174,9 +192,13 @@ class _Reader:
         single: list[Path] = []  # runs of single answers, which are paired with each other
         for given in self.source.path:
             if not (path := self.base / given).exists():
-                raise UserError(f"items: {path} does not exist; `path` is relative to the study's file")
+                raise UserError(
+                    f"items: {path} does not exist; `path` is relative to the study's file"
+                )
             pairs = self.source.from_ == "pairs" and path.is_dir()
-            if pairs and not isinstance(next(iter(examples_of(source_of(path))), None), Pair | None):
+            if pairs and not isinstance(
+                next(iter(examples_of(source_of(path))), None), Pair | None
+            ):
                 single.append(path)
             elif self.source.from_ == "run" or pairs:
                 items += self._of_run(path)
@@ -189,10 +211,14 @@ class _Reader:
             fit = " for which `where` holds" if self.source.where else ""
             raise UserError(f"items: {', '.join(self.source.path)} has no items{fit}")
         self.wrong.check()
-        items = self._named(items if self.source.drawn is None else self._drawn(self.source.drawn, items))
+        items = self._named(
+            items if self.source.drawn is None else self._drawn(self.source.drawn, items)
+        )
         n = self.source.sample
         if n is not None and n > len(items):
-            raise UserError(f"items: sample: {n:,} is more than the {len(items):,} items; lower the number")
+            raise UserError(
+                f"items: sample: {n:,} is more than the {len(items):,} items; lower the number"
+            )
         if n is None:
             return items
         drawn = set(random.Random(self.source.seed).sample(range(len(items)), n))
@@ -201,13 +227,19 @@ class _Reader:
     def _drawn(self, file: str, items: Sequence[Item]) -> list[Item]:
         """The items that a draw has, each with its probability."""
         if self.study.pairs or self.source.sample is not None:
-            raise UserError("items: drawn: names single answers; it goes neither with from: pairs nor with sample")
+            raise UserError(
+                "items: drawn: names single answers; it goes neither with from: pairs nor with sample"
+            )
         draw = read_draw(self.base / file)
         chances = {(one.example_id, one.system): one.probability for one in draw if one.drawn}
-        named = {(item.example_ids.get("answer"), item.systems.get("answer", "")): item for item in items}
+        named = {
+            (item.example_ids.get("answer"), item.systems.get("answer", "")): item for item in items
+        }
         if lost := sorted(chances.keys() - named.keys()):
             count, where = counted(len(lost), "drawn answer"), ", ".join(self.source.path)
-            raise UserError(f"items: drawn: {count} not among the items of {where}, such as {' of '.join(lost[0])}")
+            raise UserError(
+                f"items: drawn: {count} not among the items of {where}, such as {' of '.join(lost[0])}"
+            )
         for one in draw:
             item = named.get((one.example_id, one.system)) if one.drawn else None
             text = None if item is None else item.shown.get("answer")
@@ -216,7 +248,9 @@ class _Reader:
                     f"items: drawn: {one.example_id} of {one.system} has another text in {', '.join(self.source.path)} "
                     "than when it was drawn; draw from this run (`longmark label next`)"
                 )
-        return [replace(item, probability=chances[key]) for key, item in named.items() if key in chances]
+        return [
+            replace(item, probability=chances[key]) for key, item in named.items() if key in chances
+        ]
 
     def gold(self, given: str, kind: Kind) -> list[Item]:
         items = list(self._of_file(self.base / given, kind))
@@ -235,7 +269,9 @@ class _Reader:
 
     def _of_pairs(self, runs: Sequence[Path]) -> Iterator[Item]:
         for pair in joined_all(runs, self.source.seed).pairs if runs else ():
-            yield from self._of_record(f"{' and '.join(map(str, runs))}: {pair.question_id}", _of_example(pair, None))
+            yield from self._of_record(
+                f"{' and '.join(map(str, runs))}: {pair.question_id}", _of_example(pair, None)
+            )
 
     def _of_benchmark(self, path: Path) -> Iterator[Item]:
         """Items that no audit dropped; of a cloze item the statement, so that nobody sees the proposed term."""
@@ -257,7 +293,9 @@ class _Reader:
                 self.wrong.add(f"{where}: {record if isinstance(record, str) else record.message}")
                 continue
             try:
-                columns = self._renamed(_of_example(record, None) if isinstance(record, Question) else record)
+                columns = self._renamed(
+                    _of_example(record, None) if isinstance(record, Question) else record
+                )
                 gold = gold_of(columns.pop("gold", None), self.study, needed=kind != "normal")
             except Problem as problem:
                 self.wrong.add(f"{where}: {problem}")
@@ -282,7 +320,11 @@ class _Reader:
         if not isinstance(record, Mapping):
             raise Problem(f"expected an object with named fields, found {found(record)}")
         ours = {column: one for one, column in self.source.map.items()}
-        columns = {ours.get(column, str(column)): value for column, value in record.items() if not missing(value)}
+        columns = {
+            ours.get(column, str(column)): value
+            for column, value in record.items()
+            if not missing(value)
+        }
         if "graph" in self.study.show and {"covered", "uncovered"} & columns.keys():
             columns["graph"] = {side: columns.pop(side, []) for side in ("covered", "uncovered")}
         return columns
@@ -307,8 +349,12 @@ class _Reader:
             )
         asked = [one for one in self.study.asked if self.study.applies(one, {}, item.columns)]
         if not asked:
-            columns = {one.when.item: None for one in self.study.asked if one.when and one.when.item}
-            values = ", ".join(f"{column} is {found(item.columns.get(column))}" for column in columns)
+            columns = {
+                one.when.item: None for one in self.study.asked if one.when and one.when.item
+            }
+            values = ", ".join(
+                f"{column} is {found(item.columns.get(column))}" for column in columns
+            )
             raise Problem(f"nothing is asked of it: no `when` of a field applies ({values})")
         for one in asked:
             needed: Any = one.over if isinstance(one, Spans | Cloze | Edit) else None
@@ -321,7 +367,9 @@ class _Reader:
         """The items with ids that occur once and, where systems are hidden, do not name one."""
         hidden = self.study.blind.systems == "hidden"
         counts = Counter(item.id for item in items)
-        systems = {comparable(name) for item in items for name in item.systems.values() if len(name) > 1}
+        systems = {
+            comparable(name) for item in items for name in item.systems.values() if len(name) > 1
+        }
         named: dict[str, Item] = {}
         for item in items:
             betrays = hidden and any(system in comparable(item.id) for system in systems)
@@ -330,7 +378,9 @@ class _Reader:
                 item = replace(item, id="i" + hashlib.sha256(key).hexdigest()[:12])
             if item.id in named:
                 where = ", ".join(self.source.path)
-                raise UserError(f'items: {where}: the id "{item.id}" appears twice; give each item an id of its own')
+                raise UserError(
+                    f'items: {where}: the id "{item.id}" appears twice; give each item an id of its own'
+                )
             named[item.id] = item
         return list(named.values())
 
@@ -343,7 +393,10 @@ def _known(mapping: Mapping[str, str]) -> dict[str, str]:
 
 def _of_example(example: Question, run: str | None) -> dict[str, Any]:
     """The columns of an example. run: the name of its run, the system of examples that name none."""
-    columns = {**example.meta, **example.model_dump(mode="json", exclude_defaults=True, exclude={"meta", "graph"})}
+    columns = {
+        **example.meta,
+        **example.model_dump(mode="json", exclude_defaults=True, exclude={"meta", "graph"}),
+    }
     columns |= {"id": example.id, "question_id": example.question_id}
     if run is not None:
         columns.setdefault("system", run)
@@ -365,17 +418,27 @@ def _item(study: Study, columns: dict[str, Any]) -> Item:
         examples[side] = own if side == "answer" else f"{own}#{side}"
     if len(examples) > 1:
         examples["pair"] = own
-    names = [_shown_as(one) for one in study.show if one != "answers"] + [*(SIDES if "answers" in study.show else ())]
+    names = [_shown_as(one) for one in study.show if one != "answers"] + [
+        *(SIDES if "answers" in study.show else ())
+    ]
     if "answers" in study.show and not study.pairs:
         names.append("answer")
     shown = {}
     for one in names:
-        raw = columns.get("contexts") if one == "passages" and "passages" not in columns else columns.get(one)
+        raw = (
+            columns.get("contexts")
+            if one == "passages" and "passages" not in columns
+            else columns.get(one)
+        )
         if not missing(raw):
             shown[one] = _value(one, raw)
     hidden = {*names, *_IDS, "contexts", "references", "answer", *SIDES}
-    if study.pairs:  # a pair is exported as it came, so that it is the same pair to a run that scored it
-        hidden = {*_IDS, *SIDES, "reference"} | {one for one in names if shown.get(one) == columns.get(one)}
+    if (
+        study.pairs
+    ):  # a pair is exported as it came, so that it is the same pair to a run that scored it
+        hidden = {*_IDS, *SIDES, "reference"} | {
+            one for one in names if shown.get(one) == columns.get(one)
+        }
     meta = {column: value for column, value in columns.items() if column not in hidden}
     given = name("question_id", columns.get("question_id", "")) or (
         question_hash(question) if isinstance(question, str) else own
@@ -386,9 +449,13 @@ def _item(study: Study, columns: dict[str, Any]) -> Item:
 def _id(columns: Mapping[str, Any]) -> str:
     own = name("id", columns.get("id", columns.get("item", "")))
     if own is None:
-        return hashlib.sha256(orjson.dumps(columns, option=orjson.OPT_NON_STR_KEYS)).hexdigest()[:16]
+        return hashlib.sha256(orjson.dumps(columns, option=orjson.OPT_NON_STR_KEYS)).hexdigest()[
+            :16
+        ]
     if len(own) > 200 or not own.isprintable() or own in (".", ".."):
-        raise Problem("id: must not be . or .., have more than 200 characters, or contain control characters")
+        raise Problem(
+            "id: must not be . or .., have more than 200 characters, or contain control characters"
+        )
     return own
 
 
@@ -413,7 +480,10 @@ def _value(shown: str, raw: Any) -> Any:
     if shown == "graph":
         if not isinstance(raw, Mapping) or not {"covered", "uncovered"} <= raw.keys():
             raise Problem("graph: expected an object with the lists covered and uncovered")
-        return {side: [text(side, one) for one in _list(side, raw[side])] for side in ("covered", "uncovered")}
+        return {
+            side: [text(side, one) for one in _list(side, raw[side])]
+            for side in ("covered", "uncovered")
+        }
     if shown == "profile":
         if isinstance(raw, str):
             return {"": text(shown, raw)}
@@ -427,7 +497,9 @@ def _passage(where: str, raw: Any) -> dict[str, Any]:
     if isinstance(raw, str):
         return {"text": text(where, raw)}
     if not isinstance(raw, Mapping) or not isinstance(raw.get("text"), str):
-        raise Problem(f"{where}: expected a text, or an object with text, and id and page where known")
+        raise Problem(
+            f"{where}: expected a text, or an object with text, and id and page where known"
+        )
     kept = {key: raw[key] for key in ("id", "page") if not missing(raw.get(key))}
     return {"text": text(where, raw["text"]), **kept}
 

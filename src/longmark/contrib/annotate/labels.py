@@ -10,7 +10,17 @@ from typing import Any
 from longmark.contrib.annotate.assign import differing
 from longmark.contrib.annotate.items import Item
 from longmark.contrib.annotate.store import Adjudication, Answer, Assignment, Event, Person, Store
-from longmark.contrib.annotate.study import VERDICTS, Choice, Cloze, Compare, Edit, Errors, Matrix, Scale, Study
+from longmark.contrib.annotate.study import (
+    VERDICTS,
+    Choice,
+    Cloze,
+    Compare,
+    Edit,
+    Errors,
+    Matrix,
+    Scale,
+    Study,
+)
 from longmark.contrib.annotate.values import rows_of
 from longmark.scores.label_scales import MOST_NUMBERS, DeclaredScale, scale_with
 from longmark.scores.labels import FINAL
@@ -58,11 +68,18 @@ class Collected:
 
     def looked(self, item: str, person: str) -> bool:
         """Whether an adjudicator asked for the labels of an item."""
-        return any((one.kind, one.item_id, one.person_id) == ("labels seen", item, person) for one in self.events)
+        return any(
+            (one.kind, one.item_id, one.person_id) == ("labels seen", item, person)
+            for one in self.events
+        )
 
     def people_of(self, event: str) -> set[str]:
         """Who did what an event says, or had it done to them."""
-        return {one.content.get("person") or one.person_id or "" for one in self.events if one.kind == event}
+        return {
+            one.content.get("person") or one.person_id or ""
+            for one in self.events
+            if one.kind == event
+        }
 
     @property
     def done(self) -> list[Entry]:
@@ -110,16 +127,31 @@ def collect(study: Study, items: Sequence[Item], store: Store, *, names: bool = 
         key = (one.item_id, one.person_id)
         answer = None if one.status == "withdrawn" else answers.get(key)
         values = {} if answer is None else answer.values
-        entries.append(Entry(known[one.item_id][1], people[one.person_id], one, values, answer, seconds.get(key, 0.0)))
+        entries.append(
+            Entry(
+                known[one.item_id][1],
+                people[one.person_id],
+                one,
+                values,
+                answer,
+                seconds.get(key, 0.0),
+            )
+        )
     entries.sort(key=lambda one: (known[one.item.id][0], ranks[one.rater.id]))
     decisions = {one.item_id: one for one in store.adjudications() if one.item_id in known}
     deciders = {(one.item_id, one.person_id) for one in decisions.values()}
-    deciding = {one.item_id: one for one in store.assignments() if (one.item_id, one.person_id) in deciders}
+    deciding = {
+        one.item_id: one for one in store.assignments() if (one.item_id, one.person_id) in deciders
+    }
     by_id = {item.id: item for item in items}
-    return Collected(study, by_id, people, tuple(entries), decisions, deciding, store.events(*_READ))
+    return Collected(
+        study, by_id, people, tuple(entries), decisions, deciding, store.events(*_READ)
+    )
 
 
-def simple_labels(study: Study, item: Item, values: Mapping[str, Any]) -> Iterator[tuple[str, str | int]]:
+def simple_labels(
+    study: Study, item: Item, values: Mapping[str, Any]
+) -> Iterator[tuple[str, str | int]]:
     """(label, value) of the values that are one word or number each.
 
     Of several errors, a yes or no for each kind, as FIELD.KIND; of an edit, the verdict; of a word, the word. Texts and
@@ -150,7 +182,10 @@ def scales_of(study: Study) -> dict[str, DeclaredScale]:
             numbers = range(field.min, min(field.max, field.min + MOST_NUMBERS) + 1)
             found[field.name] = scale_with(list(map(str, numbers)), ordered=True)
         elif isinstance(field, Errors):
-            found |= {f"{field.name}.{option.value}": scale_with(("no", "yes")) for option in field.options}
+            found |= {
+                f"{field.name}.{option.value}": scale_with(("no", "yes"))
+                for option in field.options
+            }
         elif isinstance(field, Edit):
             found[field.name] = scale_with(VERDICTS)
         elif isinstance(field, Compare):
@@ -158,7 +193,9 @@ def scales_of(study: Study) -> dict[str, DeclaredScale]:
     return {label: scale for label, scale in found.items() if scale is not None}
 
 
-def cells(study: Study, item: Item, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def cells(
+    study: Study, item: Item, values: Mapping[str, Any]
+) -> Iterator[tuple[str, str, str, str]]:
     """(label, point, column, value) of the matrices whose points every rater sees."""
     for one in study.asked:
         if isinstance(one, Matrix) and rows_of(one, item):

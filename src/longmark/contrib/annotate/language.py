@@ -14,7 +14,9 @@ from importlib import resources
 
 import yaml
 
-_TOKEN = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<(?:\{\{.*?\}\}|\{%.*?%\}|[^>])*>|[^<{]+|.", re.DOTALL)
+_TOKEN = re.compile(
+    r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<(?:\{\{.*?\}\}|\{%.*?%\}|[^>])*>|[^<{]+|.", re.DOTALL
+)
 _LABEL = re.compile(r'((?:aria|data)-label=")((?:\{\{.*?\}\}|[^"{])*)(?=")', re.DOTALL)
 _EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _LEAST = 10
@@ -39,7 +41,8 @@ def _patterns(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple(
         (re.compile("(.+?)".join(re.escape(part) for part in english.split("{}")), re.DOTALL), own)
         for english, own in catalogue(language).items()
-        if "{}" in english and sum(c.isalpha() for c in english) >= _LEAST  # a short one would fit any sentence
+        if "{}" in english
+        and sum(c.isalpha() for c in english) >= _LEAST  # a short one would fit any sentence
     )
 
 
@@ -64,7 +67,9 @@ def sayer(tag: str | None) -> Callable[..., str]:
 def keys(source: str) -> Iterator[str]:
     """The English texts of a template or a script."""
     if "{%" in source or "{{" in source:
-        yield from re.findall("\0(.*?)\0", _marked(source, lambda text: f"\0{_key(text)[0]}\0"), re.DOTALL)
+        yield from re.findall(
+            "\0(.*?)\0", _marked(source, lambda text: f"\0{_key(text)[0]}\0"), re.DOTALL
+        )
     yield from (found[1] for found in _SAID.findall(source))
 
 

@@ -27,8 +27,18 @@ _MATH = re.compile(
 )
 _NUMBER = re.compile(r"\d+[.)]\s*$")  # an item of a list without a text: its number is shown
 _FENCES = (("$$", "$$"), ("\\[", "\\]"))
-_TAGS = {name: name for name in ("blockquote", "table", "thead", "tbody", "tr", "th", "td", "em", "strong", "s")}
-_TAGS |= {"paragraph": "p", "heading": "p", "bullet_list": "ul", "ordered_list": "ol", "list_item": "li", "link": "u"}
+_TAGS = {
+    name: name
+    for name in ("blockquote", "table", "thead", "tbody", "tr", "th", "td", "em", "strong", "s")
+}
+_TAGS |= {
+    "paragraph": "p",
+    "heading": "p",
+    "bullet_list": "ul",
+    "ordered_list": "ol",
+    "list_item": "li",
+    "link": "u",
+}
 _DIRECTED = frozenset(("p", "ul", "ol", "blockquote", "table", "td", "th"))
 
 
@@ -87,21 +97,31 @@ def page(text: str, level: int = 2) -> Markup:
     highest = min((int(token.tag[1]) for token in headings), default=1)
     for token in headings:
         token.tag = f"h{min(int(token.tag[1]) - highest + level, 6)}"
-    return Markup(made.renderer.render(tokens, made.options, {}))  # links have a scheme that runs nothing
+    return Markup(
+        made.renderer.render(tokens, made.options, {})
+    )  # links have a scheme that runs nothing
 
 
 @cache
 def _parser() -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
-    made.disable(["image", "autolink", "html_inline", "html_block", "reference", "lheading", "text_join"])
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(
+        ["table", "strikethrough"]
+    )
+    made.disable(
+        ["image", "autolink", "html_inline", "html_block", "reference", "lheading", "text_join"]
+    )
     made.inline.ruler.before("escape", "math", _math)
     made.inline.ruler.at("link", _link)
-    made.block.ruler.before("paragraph", "math_block", _math_block, {"alt": ["paragraph", "blockquote", "list"]})
+    made.block.ruler.before(
+        "paragraph", "math_block", _math_block, {"alt": ["paragraph", "blockquote", "list"]}
+    )
     return made
 
 
 def _math(state: StateInline, silent: bool) -> bool:
-    if state.src[state.pos] not in "$\\" or not (found := _MATH.match(state.src, state.pos, state.posMax)):
+    if state.src[state.pos] not in "$\\" or not (
+        found := _MATH.match(state.src, state.pos, state.posMax)
+    ):
         return False
     if not silent:
         state.push("math", "", 0).content = found[0]
@@ -128,7 +148,9 @@ def _math_block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
         rest, number = line[len(opening) :], first
         while not rest.endswith(closing):
             number += 1
-            if number >= last or not (rest := state.src[state.bMarks[number] : state.eMarks[number]].strip()):
+            if number >= last or not (
+                rest := state.src[state.bMarks[number] : state.eMarks[number]].strip()
+            ):
                 return False
         if not silent:
             state.push("math_block", "", 0).map = [first, number + 1]
@@ -172,7 +194,10 @@ class _Writer:
         elif end == "open":
             if kind == "tr":
                 self.column = 0
-            self._start("td" if kind == "th" and after is not None and not after.content else _TAGS[kind], token)
+            self._start(
+                "td" if kind == "th" and after is not None and not after.content else _TAGS[kind],
+                token,
+            )
         elif end == "close":
             self._end(token)
         else:
@@ -209,7 +234,11 @@ class _Writer:
     def _suffix(self, number: int, text: str) -> int:
         """Where a text begins that a line of the source ends with."""
         line = self.lines[number]
-        for end in (line, line.rstrip(), line.rstrip("# \t")):  # a heading may be closed by number signs
+        for end in (
+            line,
+            line.rstrip(),
+            line.rstrip("# \t"),
+        ):  # a heading may be closed by number signs
             if end.endswith(text):
                 return self.starts[number] + len(end) - len(text)
         raise _Lost
@@ -228,7 +257,9 @@ class _Writer:
                     self._leaf(at, min(at + len(info) + 1, len(self.source)))
                     self.html.append("</small>")
                 first += 1
-            for number, line in enumerate(token.content.removesuffix("\n").split("\n") if token.content else (), first):
+            for number, line in enumerate(
+                token.content.removesuffix("\n").split("\n") if token.content else (), first
+            ):
                 at = self._suffix(number, line)
                 self._leaf(at, min(at + len(line) + 1, len(self.source)))
         self.html.append("</pre>")
@@ -242,7 +273,9 @@ class _Writer:
             while token.content and at < len(line) and line[at] in " \t|":
                 at += 1
             for char in token.content:
-                at += char == "|" and line.startswith("\\|", at)  # an escaped pipe has lost its backslash
+                at += char == "|" and line.startswith(
+                    "\\|", at
+                )  # an escaped pipe has lost its backslash
                 if not line.startswith(char, at):
                     raise _Lost
                 places.append(self.starts[number] + at)

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from longmark.contrib.annotate.assign import PHASES, AssignmentState, Queue, away, to_adjudicate
 from longmark.contrib.annotate.items import Item, warnings
-from longmark.contrib.annotate.labels import Collected, Entry, cells, collect, scales_of, simple_labels
+from longmark.contrib.annotate.labels import (
+    Collected,
+    Entry,
+    cells,
+    collect,
+    scales_of,
+    simple_labels,
+)
 from longmark.contrib.annotate.language import sayer
 from longmark.contrib.annotate.store import Assignment, Store
 from longmark.contrib.annotate.study import Matrix, Scale, Study
@@ -61,13 +68,21 @@ def progress(study: Study, items: Sequence[Item], store: Store) -> Progress:
     notes = [*warnings(study, items), *(f"{names[one]}: {what}" for one, what in outliers.items())]
     stopped, expected = stalled(found, now), forecast(found, now)
     if stopped:
-        notes.append(f"Open items without a change for a day: {len(stopped):,}. You can release them on their pages.")
+        notes.append(
+            f"Open items without a change for a day: {len(stopped):,}. You can release them on their pages."
+        )
     if expected is not None and expected.missing:
-        notes.append(f"Labels that will be missing with the present raters: {expected.missing:,}. {_REMEDY}")
+        notes.append(
+            f"Labels that will be missing with the present raters: {expected.missing:,}. {_REMEDY}"
+        )
     agreement = [agreement_table(agreements(found))] if find_spec("scipy") else []
     if not agreement:
         notes.append(NO_STATS)
-    tables = [_raters(found, expected), _coverage(found), *([_stalled(found, stopped)] if stopped else [])]
+    tables = [
+        _raters(found, expected),
+        _coverage(found),
+        *([_stalled(found, stopped)] if stopped else []),
+    ]
     return Progress(_figures(found), tables, agreement, notes, outliers)
 
 
@@ -83,7 +98,9 @@ def speed_outliers(collected: Collected) -> dict[str, str]:
         usual = median(others)
         if own * _OUTLYING < usual or own > usual * _OUTLYING:
             how = "fast" if own < usual else "slow"
-            unusual[one] = f"{how}: {duration(own)} per item (median); other raters {duration(usual)}"
+            unusual[one] = (
+                f"{how}: {duration(own)} per item (median); other raters {duration(usual)}"
+            )
     return unusual
 
 
@@ -99,7 +116,10 @@ def waiting(collected: Collected) -> dict[str, tuple[str, ...]]:
     """Item -> the fields on which people differ, of the items that a third person must decide."""
     done = [(one.item.id, one.rater.id) for one in collected.done]
     return to_adjudicate(
-        collected.study, (one.answer for one in collected.done if one.answer), done, collected.decisions
+        collected.study,
+        (one.answer for one in collected.done if one.answer),
+        done,
+        collected.decisions,
     )
 
 
@@ -139,7 +159,9 @@ def states(collected: Collected) -> dict[str, str]:
         elif len(done.get(item.id, ())) >= collected.study.assignment.overlap:
             result[item.id] = "undecided" if item.id in undecided else "labelled"
         else:
-            result[item.id] = "skipped" if "skipped" in ended and "open" not in ended and not left else "open"
+            result[item.id] = (
+                "skipped" if "skipped" in ended and "open" not in ended and not left else "open"
+            )
     return result
 
 
@@ -150,7 +172,9 @@ def stalled(collected: Collected, now: datetime) -> list[Entry]:
         for one in collected.entries
         if one.assignment.status == "open"
         and one.item.id not in collected.decisions
-        and now - datetime.fromisoformat(one.answer.saved_at if one.answer else one.assignment.given_at) > _STALLED
+        and now
+        - datetime.fromisoformat(one.answer.saved_at if one.answer else one.assignment.given_at)
+        > _STALLED
     ]
 
 
@@ -170,13 +194,19 @@ def forecast(collected: Collected, now: datetime) -> Forecast | None:
     normal = [item.id for item in items if item.kind == "normal"]
     state = AssignmentState(away=away(collected.people.values()), decided=set(collected.decisions))
     for entry in collected.entries:
-        state.put(replace(entry.assignment, status="done") if entry.assignment.status == "open" else entry.assignment)
+        state.put(
+            replace(entry.assignment, status="done")
+            if entry.assignment.status == "open"
+            else entry.assignment
+        )
     missing = len(normal) * overlap - sum(state.counts.values())
     people = [one for one in collected.people if one not in state.away]
     if not people or missing * len(normal) > _MOST_STEPS:
         return None
     for item in items:
-        state.right |= {(item.id, one): (len(item.gold), len(item.gold)) for one in people if item.gold}
+        state.right |= {
+            (item.id, one): (len(item.gold), len(item.gold)) for one in people if item.gold
+        }
     for entry in collected.entries:  # who has failed gets no more
         if entry.item.gold and entry.assignment.status == "done":
             state.right[entry.item.id, entry.rater.id] = known_answers(entry.item, entry.values)
@@ -187,7 +217,9 @@ def forecast(collected: Collected, now: datetime) -> Forecast | None:
             if (new := queue.next(state, one, now)) is None:
                 turns.remove(one)
                 continue
-            state.put(Assignment(new.item_id, one, False, "done", None, at, at, new.position, new.kind))
+            state.put(
+                Assignment(new.item_id, one, False, "done", None, at, at, new.position, new.kind)
+            )
     short = sum(
         max(0, overlap - sum(one.status == "done" for one in state.by_item.get(item, {}).values()))
         for item in normal
@@ -198,11 +230,18 @@ def forecast(collected: Collected, now: datetime) -> Forecast | None:
 
 def _figures(collected: Collected) -> list[tuple[str, str]]:
     normal = sum(item.kind == "normal" for item in collected.items.values())
-    done, overlap, t = collected.done, collected.study.assignment.overlap, sayer(collected.study.language)
+    done, overlap, t = (
+        collected.done,
+        collected.study.assignment.overlap,
+        sayer(collected.study.language),
+    )
     people = Counter(one.item.id for one in done)
     figures = [
         ("Items", f"{normal:,}"),
-        ("Complete items", t("{} of {}", f"{sum(count >= overlap for count in people.values()):,}", f"{normal:,}")),
+        (
+            "Complete items",
+            t("{} of {}", f"{sum(count >= overlap for count in people.values()):,}", f"{normal:,}"),
+        ),
         ("Labels", t("{} of {}", f"{len(done):,}", f"{normal * overlap:,}")),
         ("Skipped", f"{sum(one.assignment.status == 'skipped' for one in collected.entries):,}"),
         ("Open items", f"{Counter(states(collected).values())['open']:,}"),
@@ -224,10 +263,14 @@ def _raters(collected: Collected, expected: Forecast | None) -> Table:
     times, t = _times(collected.done), sayer(collected.study.language)
 
     def count(status: str, person: Any) -> int:
-        return sum(one.assignment.status == status and one.item.kind == "normal" for one in own[person.id])
+        return sum(
+            one.assignment.status == status and one.item.kind == "normal" for one in own[person.id]
+        )
 
     def known(person: Any) -> str | None:
-        checks = [one for one in own[person.id] if one.item.gold and one.assignment.status == "done"]
+        checks = [
+            one for one in own[person.id] if one.item.gold and one.assignment.status == "done"
+        ]
         right = [known_answers(one.item, one.values) for one in checks]
         return t("{} of {}", *map(sum, zip(*right, strict=True))) if right else None
 
@@ -241,7 +284,11 @@ def _raters(collected: Collected, expected: Forecast | None) -> Table:
         Column("hours", lambda one: sum(times[one.id]) / 3600 if times[one.id] else None, 2),
         Column("known answers right", known),
     )
-    people = [person for person in collected.people.values() if person.role == "annotator" or person.id in own]
+    people = [
+        person
+        for person in collected.people.values()
+        if person.role == "annotator" or person.id in own
+    ]
     return Table("raters", "Raters", columns, people)
 
 
@@ -249,7 +296,12 @@ def _coverage(collected: Collected) -> Table:
     people = Counter(one.item.id for one in collected.done)
     normal = [item for item in collected.items.values() if item.kind == "normal"]
     counts = Counter(people[item.id] for item in normal)
-    return Table("coverage", "Items by number of labels", (Column("labels"), Column("items")), sorted(counts.items()))
+    return Table(
+        "coverage",
+        "Items by number of labels",
+        (Column("labels"), Column("items")),
+        sorted(counts.items()),
+    )
 
 
 # Agreement ------------------------------------------------------------------------------------------------------------
@@ -274,8 +326,16 @@ def agreements(collected: Collected, seed: int = 0) -> list[Coefficient]:
     result = []
     for label, units in votes.items():
         questions = clusters_of([collected.items[unit[0]].question_id for unit in units])
-        rated = RatedItems(list(units.values()), questions, numeric=label in scales, declared=declared.get(label, ()))
-        result += [Coefficient(label, _with_enough(one)) for one in coefficients_of(rated, MetaevalOptions(seed=seed))]
+        rated = RatedItems(
+            list(units.values()),
+            questions,
+            numeric=label in scales,
+            declared=declared.get(label, ()),
+        )
+        result += [
+            Coefficient(label, _with_enough(one))
+            for one in coefficients_of(rated, MetaevalOptions(seed=seed))
+        ]
     return result
 
 
@@ -285,7 +345,9 @@ def _with_enough(agreement: Agreement) -> Agreement:
 
     if (agreement.clusters or agreement.n) >= FEWEST_BCA or agreement.value is None:
         return agreement
-    return replace(agreement, low=None, high=None, reason=f"an interval needs {FEWEST_BCA} items or questions")
+    return replace(
+        agreement, low=None, high=None, reason=f"an interval needs {FEWEST_BCA} items or questions"
+    )
 
 
 def agreement_table(coefficients: Sequence[Coefficient]) -> Table:
@@ -299,7 +361,9 @@ def agreement_table(coefficients: Sequence[Coefficient]) -> Table:
         "shares are those of all labels, also of items with one. Intervals resample items, or questions if a question "
         "has several items. Texts, spans and typed key points are not compared."
     )
-    return readable(Table("agreement", "Agreement among raters", columns, coefficients, note, "items"))
+    return readable(
+        Table("agreement", "Agreement among raters", columns, coefficients, note, "items")
+    )
 
 
 def methods(collected: Collected) -> str:
@@ -318,15 +382,23 @@ def methods(collected: Collected) -> str:
         "file": "in the order of the file",
         "priority": "in the order of a file of priorities",
     }
-    blind = "The names of the systems were hidden" if study.blind.systems == "hidden" else "Raters saw the systems"
+    blind = (
+        "The names of the systems were hidden"
+        if study.blind.systems == "hidden"
+        else "Raters saw the systems"
+    )
     balanced = ", and which answer came first was balanced"
     as_given = ", and answers were shown in the order of the file"
     sides = (balanced if study.blind.sides == "balanced" else as_given) if study.pairs else ""
-    sentences.append(f"Items were shown {orders[rules.order]}. {blind}{sides}. Raters saw no labels of others.")
+    sentences.append(
+        f"Items were shown {orders[rules.order]}. {blind}{sides}. Raters saw no labels of others."
+    )
     sentences += _beforehand(collected)
     ends = states(collected)
     kinds = Counter(ends.values())
-    counts = (f"{kinds[one]} {'is' if kinds[one] == 1 else 'are'} {one}" for one in STATES if kinds[one])
+    counts = (
+        f"{kinds[one]} {'is' if kinds[one] == 1 else 'are'} {one}" for one in STATES if kinds[one]
+    )
     sentences.append(f"Of the items, {', '.join(counts)}.")
     if left := [item for item, state in ends.items() if state == "open"]:
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
@@ -339,7 +411,11 @@ def methods(collected: Collected) -> str:
     times = [one.seconds for one in done if one.seconds > 0]
     if times:
         low, _, high = quantiles(times * 2 if len(times) == 1 else times, n=4, method="inclusive")
-        timed = f"of {len(times):,} of the {counted(len(done), 'label set')} " if len(times) < len(done) else ""
+        timed = (
+            f"of {len(times):,} of the {counted(len(done), 'label set')} "
+            if len(times) < len(done)
+            else ""
+        )
         sentences.append(
             f"The median time per item {timed}was {duration(median(times))} "
             f"(quartiles {duration(low)} and {duration(high)}; {duration(sum(times))} in total)."
@@ -357,7 +433,11 @@ def _beforehand(collected: Collected) -> Iterator[str]:
     raters = {one.rater.id for one in collected.done}
     for text, event, what in (
         (collected.study.consent, "consent given", "agreed to take part"),
-        (collected.study.guidelines, "guidelines read", "confirmed that they had read the guidelines"),
+        (
+            collected.study.guidelines,
+            "guidelines read",
+            "confirmed that they had read the guidelines",
+        ),
     ):
         if text.strip():
             yield f"Before the first item, {len(raters & collected.people_of(event))} of {len(raters)} raters {what}."
@@ -370,7 +450,9 @@ def _beforehand(collected: Collected) -> Iterator[str]:
         people = {one.rater.id for one in given if one.assignment.status != "withdrawn"}
         if (rules := getattr(collected.study.assignment, kind)) is not None and people:
             passed = sum(queue.passed(kind, state, one) is True for one in people)
-            shown = ", whose right answers were shown after each of them" if kind == "training" else ""
+            shown = (
+                ", whose right answers were shown after each of them" if kind == "training" else ""
+            )
             size = rules.items or sum(item.kind == kind for item in collected.items.values())
             of = f"{passed} of {counted(len(people), 'person', 'people')}"
             yield (
@@ -388,12 +470,23 @@ def _adjudicated(collected: Collected) -> list[str]:
     owners = {one.id for one in collected.people.values() if one.role == "owner"}
     by_owners = sum(one.person_id in owners for one in made)
     looked = sum(collected.looked(one.item_id, one.person_id) for one in made)
-    firsts = Counter(collected.items[item].sides[-1 if one.swapped else 0] for item, one in collected.deciding.items())
-    sides = f", with a first for {firsts['a']} and b first for {firsts['b']}" if collected.study.pairs else ""
+    firsts = Counter(
+        collected.items[item].sides[-1 if one.swapped else 0]
+        for item, one in collected.deciding.items()
+    )
+    sides = (
+        f", with a first for {firsts['a']} and b first for {firsts['b']}"
+        if collected.study.pairs
+        else ""
+    )
     return [
         f"Items were shown to that person as to a rater{sides}, and the labels of the raters on request only: "
         f"before {looked} of the {counted(len(made), 'decision')}.",
-        *([f"An owner of the study, who can see systems and labels, made {by_owners} of them."] if by_owners else []),
+        *(
+            [f"An owner of the study, who can see systems and labels, made {by_owners} of them."]
+            if by_owners
+            else []
+        ),
     ]
 
 

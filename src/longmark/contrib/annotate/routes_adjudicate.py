@@ -30,8 +30,14 @@ async def disagreements(c: Context) -> web.Response:
     store, study, items = c.site.store, c.site.study, c.site.items
     places = {item.id: place for place, item in enumerate(c.site.queue.order(c.person.id))}
     finished = {(one.item_id, one.person_id) for one in store.assignments() if _counts(one)}
-    open_ = to_adjudicate(study, store.answers(), finished, [one.item_id for one in store.adjudications()])
-    rows = [_row(c, items[item], fields, decided=False) for item, fields in open_.items() if item in items]
+    open_ = to_adjudicate(
+        study, store.answers(), finished, [one.item_id for one in store.adjudications()]
+    )
+    rows = [
+        _row(c, items[item], fields, decided=False)
+        for item, fields in open_.items()
+        if item in items
+    ]
     rows.sort(key=lambda row: (row["mine"], places[row["item_id"]]))
     for one in store.adjudications():
         fields = differing(study, [answer.values for answer in _labels(c, one.item_id)])
@@ -42,7 +48,13 @@ async def disagreements(c: Context) -> web.Response:
 def _row(c: Context, item: Item, fields: tuple[str, ...], *, decided: bool) -> dict[str, Any]:
     labels = [c.site.study.field(name).shown for name in fields]
     mine = not may_adjudicate(c.site.state, item.id, c.person.id)
-    return {"item_id": item.id, "title": title_of(item), "fields": labels, "decided": decided, "mine": mine}
+    return {
+        "item_id": item.id,
+        "title": title_of(item),
+        "fields": labels,
+        "decided": decided,
+        "mine": mine,
+    }
 
 
 def _counts(one: Assignment) -> bool:
@@ -68,9 +80,13 @@ def _case(c: Context) -> tuple[Item, list[Answer], tuple[str, ...], Adjudication
     finished = [(item.id, answer.person_id) for answer in labels]
     fields = differing(c.site.study, [answer.values for answer in labels])
     if decision is None and item.id not in to_adjudicate(c.site.study, labels, finished, ()):
-        raise Refused(404, "There is nothing to decide", "The labels of this item agree, or are not complete.")
+        raise Refused(
+            404, "There is nothing to decide", "The labels of this item agree, or are not complete."
+        )
     if not may_adjudicate(c.site.state, item.id, c.person.id):
-        raise Refused(403, "Another person decides", "Your own labels are among those of this item.")
+        raise Refused(
+            403, "Another person decides", "Your own labels are among those of this item."
+        )
     return item, labels, fields, decision
 
 
@@ -79,7 +95,9 @@ def _given(c: Context, item: Item) -> Assignment:
     store, person = c.site.store, c.person.id
     if (given := store.assignment(item.id, person)) is None:
         swapped = c.site.queue.swapped(c.site.state, person, item, adjudicates=True)
-        given = Assignment(item.id, person, swapped, "open", None, utc_now(), None, 0, "adjudication")
+        given = Assignment(
+            item.id, person, swapped, "open", None, utc_now(), None, 0, "adjudication"
+        )
         store.assign(given)
         c.site.noted(item.id, person)
     return given
@@ -87,13 +105,20 @@ def _given(c: Context, item: Item) -> Assignment:
 
 def _seen(c: Context, item_id: str) -> bool:
     """Whether this person has asked for the labels of the item."""
-    return any((one.item_id, one.person_id) == (item_id, c.person.id) for one in c.site.store.events("labels seen"))
+    return any(
+        (one.item_id, one.person_id) == (item_id, c.person.id)
+        for one in c.site.store.events("labels seen")
+    )
 
 
-def _as_shown(c: Context, item: Item, values: Mapping[str, Any], swapped: bool) -> Mapping[str, Any]:
+def _as_shown(
+    c: Context, item: Item, values: Mapping[str, Any], swapped: bool
+) -> Mapping[str, Any]:
     """Labels in terms of the page: `a` is the answer that is shown first."""
     study = c.site.study
-    return parse(study, item, form_of(study, item, values, swapped=swapped), swapped=False, draft=True).values
+    return parse(
+        study, item, form_of(study, item, values, swapped=swapped), swapped=False, draft=True
+    ).values
 
 
 def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -> web.Response:
@@ -105,8 +130,14 @@ def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -
         form[JUSTIFICATION] = [decision.justification]
     rules = c.site.study.assignment.adjudication
     shown = [_as_shown(c, item, answer.values, swapped) for answer in labels] if seen else []
-    asked = {"once": once(), "version": _decisions(c, item.id), "justification": rules is None or rules.justification}
-    page = screens.adjudicate(c.site.study, item, shown, form, errors or {}, differing=fields, swapped=swapped, **asked)
+    asked = {
+        "once": once(),
+        "version": _decisions(c, item.id),
+        "justification": rules is None or rules.justification,
+    }
+    page = screens.adjudicate(
+        c.site.study, item, shown, form, errors or {}, differing=fields, swapped=swapped, **asked
+    )
     return c.page("adjudicate", status, **page)
 
 
@@ -149,7 +180,10 @@ async def decide(c: Context) -> web.Response:
     given = _given(c, item)
     parsed = parse(c.site.study, item, c.form, swapped=given.swapped, draft=True)
     absent = complete(c.site.study, item, parsed.values)
-    errors = {**{name: what for name, what in absent.items() if name in c.site.study.compared}, **parsed.errors}
+    errors = {
+        **{name: what for name, what in absent.items() if name in c.site.study.compared},
+        **parsed.errors,
+    }
     justification = c.given(JUSTIFICATION).replace("\r\n", "\n").strip()
     rules = c.site.study.assignment.adjudication
     if (rules is None or rules.justification) and not justification:

@@ -76,7 +76,10 @@ async def exported(c: Context) -> web.Response:
     with c.site.store.unit():
         c.site.store.note("exported", c.person.id, content={"file": name})
     kind = _TYPES[Path(name).suffix]
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Type": f"{kind}; charset=utf-8"}
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Content-Type": f"{kind}; charset=utf-8",
+    }
     return web.Response(body=content, headers=headers)
 
 
@@ -87,7 +90,9 @@ async def items(c: Context) -> web.Response:
     site = c.site
     pages = max(1, -(-len(site.items) // _ON_A_PAGE))
     asked = c.request.query.get("page", "1")
-    page = min(pages, max(1, int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 7 else 1))
+    page = min(
+        pages, max(1, int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 7 else 1)
+    )
     counts: Counter[tuple[str, str]] = Counter()
     for one in site.store.assignments(labels=True):
         counts[one.item_id, one.status] += 1
@@ -95,7 +100,13 @@ async def items(c: Context) -> web.Response:
     for item in list(site.items.values())[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]:
         done, wanted = counts[item.id, "done"], _wanted(c, item)
         state = "done" if done >= wanted else "begun" if done or counts[item.id, "open"] else ""
-        shown = {"item_id": item.id, "title": title_of(item), "done": done, "wanted": wanted, "state": state}
+        shown = {
+            "item_id": item.id,
+            "title": title_of(item),
+            "done": done,
+            "wanted": wanted,
+            "state": state,
+        }
         rows.append({**shown, "skipped": counts[item.id, "skipped"]})
     return c.page("items", rows=rows, page=page, pages=pages, total=len(site.items))
 
@@ -126,7 +137,9 @@ async def item(c: Context) -> web.Response:
     labels: list[dict[str, Any]] = [
         {
             "name": names[one.person_id],
-            "values": values[one.person_id].values if one.person_id in values and one.status == "done" else {},
+            "values": values[one.person_id].values
+            if one.person_id in values and one.status == "done"
+            else {},
             "at": one.done_at or one.given_at,
             "seconds": seconds.get(one.person_id),
             "state": one.status + (f" ({one.reason})" if one.reason else ""),
@@ -137,8 +150,14 @@ async def item(c: Context) -> web.Response:
     if decision is not None:
         who = sayer(c.site.study.language)("{} (decision)", names[decision.person_id])
         about = {"name": who, "state": decision.justification, "person_id": ""}
-        labels.append({**about, "values": decision.values, "at": decision.decided_at, "seconds": None})
-    hidden = None if shown else "Labels are shown once all of them are given, or while the study is paused."
+        labels.append(
+            {**about, "values": decision.values, "at": decision.decided_at, "seconds": None}
+        )
+    hidden = (
+        None
+        if shown
+        else "Labels are shown once all of them are given, or while the study is paused."
+    )
     return c.page("itempage", 200, hidden, **screens.item_page(c.site.study, own, labels))
 
 
@@ -146,7 +165,9 @@ async def preview(c: Context) -> web.Response:
     """GET /owner/preview/{item}: the page as a person sees it; nothing can be saved."""
     own, study = _item(c), c.site.study
     form = form_of(study, own, suggested := suggestions(study, own), swapped=False)
-    return c.page("work", **screens.work(study, own, form, suggestions=tuple(suggested), preview=True))
+    return c.page(
+        "work", **screens.work(study, own, form, suggestions=tuple(suggested), preview=True)
+    )
 
 
 # people
@@ -156,7 +177,9 @@ async def people(c: Context, status: int = 200, **more: str) -> web.Response:
     """more: link, an invitation that was just made, shown this once; link_for: whose; error: why none was made."""
     store = c.site.store
     seconds: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    last: dict[str, str] = dict(store.rows("SELECT person_id, MAX(at) FROM events GROUP BY person_id"))
+    last: dict[str, str] = dict(
+        store.rows("SELECT person_id, MAX(at) FROM events GROUP BY person_id")
+    )
     for visit in store.visits():
         seconds[visit.person_id][visit.item_id] += visit.seconds
     counts = Counter((one.person_id, one.status, part_of(one.kind)) for one in store.assignments())
@@ -166,7 +189,9 @@ async def people(c: Context, status: int = 200, **more: str) -> web.Response:
             "person": one,
             "done": counts[one.id, "done", "labels"],
             "skipped": counts[one.id, "skipped", "labels"],
-            "phases": sum(counts[one.id, "done", part] for part in PHASES),  # of the training and qualification
+            "phases": sum(
+                counts[one.id, "done", part] for part in PHASES
+            ),  # of the training and qualification
             "failed": one.role == "annotator" and bool(c.site.queue.failed(c.site.state, one.id)),
             "median_seconds": median(seconds[one.id].values()) if seconds[one.id] else None,
             "last_at": last.get(one.id, ""),
@@ -182,7 +207,11 @@ async def invite(c: Context) -> web.Response:
     store = c.site.store
     try:
         with store.unit():
-            person = _person(c) if c.given("person") else store.add_person(c.given("name"), _role(c), c.person.id)
+            person = (
+                _person(c)
+                if c.given("person")
+                else store.add_person(c.given("name"), _role(c), c.person.id)
+            )
             token = c.site.access.invite(person, c.person.id)
     except UserError as error:
         return await people(c, 422, error=str(error))
@@ -206,7 +235,12 @@ def _role(c: Context) -> Role:
 def _not_the_last_owner(c: Context, person: Person) -> None:
     owners = [one.id for one in c.site.store.people() if one.role == "owner" and one.active]
     if owners == [person.id]:
-        raise Refused(409, "The study needs an owner", f"{person.name} is the only one.", "Invite another owner first.")
+        raise Refused(
+            409,
+            "The study needs an owner",
+            f"{person.name} is the only one.",
+            "Invite another owner first.",
+        )
 
 
 async def revoke(c: Context) -> web.Response:
@@ -262,15 +296,25 @@ async def reopen(c: Context) -> web.Response:
     """POST /owner/reopen: the study; or an item for a person, where both are named."""
     if not c.given("item"):
         return _paused(c, "no")
-    return _set(c, ("done", "skipped", "released"), "open", "Not reopened", "This person has not finished the item.")
+    return _set(
+        c,
+        ("done", "skipped", "released"),
+        "open",
+        "Not reopened",
+        "This person has not finished the item.",
+    )
 
 
 async def release(c: Context) -> web.Response:
     """POST /owner/release: an item that a person left open is given to another."""
-    return _set(c, ("open",), "released", "Not released", "This person does not have the item open.")
+    return _set(
+        c, ("open",), "released", "Not released", "This person does not have the item open."
+    )
 
 
-def _set(c: Context, before: tuple[Status, ...], after: Status, title: str, why: str) -> web.Response:
+def _set(
+    c: Context, before: tuple[Status, ...], after: Status, title: str, why: str
+) -> web.Response:
     """Changes the status of the item and person that the form names. Refused unless it is one of those before."""
     person, store = _person(c), c.site.store
     one: Assignment | None = store.assignment(c.given("item"), person.id)

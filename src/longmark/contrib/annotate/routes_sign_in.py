@@ -14,7 +14,9 @@ _YEAR = 31_536_000
 async def home(c: Context) -> web.Response:
     if c.session is None:
         return c.page("signin", link_state="none")
-    return c.to({"owner": "/owner", "adjudicator": "/owner/disagreements"}.get(c.person.role, "/mine"))
+    return c.to(
+        {"owner": "/owner", "adjudicator": "/owner/disagreements"}.get(c.person.role, "/mine")
+    )
 
 
 async def link(c: Context) -> web.Response:
@@ -36,7 +38,9 @@ async def sign_in(c: Context) -> web.Response:
         if not await site.access.password_fits(found.person, c.given("password")):
             site.attempts.failed(found.person.id)
             return _failed(c, "wrong", 403, found)
-        found = site.access.link(c.request.match_info["token"])  # it may have been revoked meanwhile
+        found = site.access.link(
+            c.request.match_info["token"]
+        )  # it may have been revoked meanwhile
         if found.person is None:
             return _failed(c, "invalid", 404)
     if c.session is not None:
@@ -58,7 +62,9 @@ async def sign_out(c: Context) -> web.Response:
     assert c.session is not None
     c.site.access.close(c.session)
     response = c.to("/")
-    response.del_cookie(c.site.cookie, path="/", secure=c.site.address.secure, httponly=True, samesite="Lax")
+    response.del_cookie(
+        c.site.cookie, path="/", secure=c.site.address.secure, httponly=True, samesite="Lax"
+    )
     return response
 
 
@@ -91,4 +97,6 @@ def _failed(c: Context, state: str, status: int, found: Link | None = None) -> w
 
 def _network(c: Context) -> str:
     """Whose attempts are counted together."""
-    return c.site.address.asker(c.request.remote or "", c.request.headers.get("X-Forwarded-For", ""))
+    return c.site.address.asker(
+        c.request.remote or "", c.request.headers.get("X-Forwarded-For", "")
+    )

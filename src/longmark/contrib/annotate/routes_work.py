@@ -54,7 +54,9 @@ def _next(c: Context) -> str:
         return "/mine"
     if found.new:
         where = found.position, found.kind
-        site.store.assign(Assignment(found.item_id, person, found.swapped, "open", None, utc_now(), None, *where))
+        site.store.assign(
+            Assignment(found.item_id, person, found.swapped, "open", None, utc_now(), None, *where)
+        )
         site.noted(found.item_id, person)
     return path_of(found.item_id)
 
@@ -93,7 +95,12 @@ async def work(c: Context) -> web.Response:
 
 
 def _page(
-    c: Context, given: Assignment, item: Item, form: Mapping[str, Any], status: int = 200, **more: Any
+    c: Context,
+    given: Assignment,
+    item: Item,
+    form: Mapping[str, Any],
+    status: int = 200,
+    **more: Any,
 ) -> web.Response:
     """The labelling page as a new view. more: of `screens.work`."""
     site, person = c.site, c.person.id
@@ -125,10 +132,14 @@ def suggestions(study: Study, item: Item) -> dict[str, Any]:
     form: dict[str, list[str]] = {}
     for name, column in study.suggestions.items():
         value = item.columns.get(column)
-        if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, dict) for one in value)):
+        if isinstance(value, dict) or (
+            isinstance(value, list) and any(isinstance(one, dict) for one in value)
+        ):
             form[f"f.{name}"] = [orjson.dumps(value).decode()]
         elif value is not None:
-            form[f"f.{name}"] = [str(one) for one in (value if isinstance(value, list) else [value])]
+            form[f"f.{name}"] = [
+                str(one) for one in (value if isinstance(value, list) else [value])
+            ]
     return parse(study, item, form, swapped=False, draft=True).values if form else {}
 
 
@@ -152,10 +163,19 @@ def _open(c: Context) -> tuple[Assignment, Item]:
     given, item = _own(c)
     if c.site.store.paused:
         raise Refused(
-            503, "The study is paused", "What you sent was not saved.", "Send it again when it is open.", paused=True
+            503,
+            "The study is paused",
+            "What you sent was not saved.",
+            "Send it again when it is open.",
+            paused=True,
         )
     if not _editable(c, given):
-        raise Refused(409, "This item is closed", "Its labels are final, and what you sent was not saved.", closed=True)
+        raise Refused(
+            409,
+            "This item is closed",
+            "Its labels are final, and what you sent was not saved.",
+            closed=True,
+        )
     return given, item
 
 
@@ -165,7 +185,13 @@ async def draft(c: Context) -> web.Response:
     if isinstance(saved, Stale):
         both = screens.versions(c.site.study, item, c.form, saved.form, given.swapped)
         differ = [[label, *texts] for _, label, texts in both]
-        reply = {"saved": False, "stale": True, "version": saved.version, "at": saved.saved_at, "differ": differ}
+        reply = {
+            "saved": False,
+            "stale": True,
+            "version": saved.version,
+            "at": saved.saved_at,
+            "differ": differ,
+        }
         return web.json_response(reply, status=409)
     answer, errors = saved
     at = answer.saved_at if answer else utc_now()
@@ -177,7 +203,9 @@ async def draft(c: Context) -> web.Response:
 
 async def submit(c: Context) -> web.Response:
     store, person, key = c.site.store, c.person.id, c.key
-    if (led := store.posted(person, key)) is not None:  # a double click, or the post again after a lost reply
+    if (
+        led := store.posted(person, key)
+    ) is not None:  # a double click, or the post again after a lost reply
         return c.to(led)
     given, item = _open(c)
     with store.unit():
@@ -320,7 +348,9 @@ async def confirm(c: Context) -> web.Response:
     if unconfirmed(c) == f"/{name}":
         text = getattr(c.site.study, name).strip()
         c.site.store.note(_BEFORE[name], c.person.id, content={"hash": _digest(text)})
-    if c.person.role == "adjudicator":  # who is given no item to label without asking: they could not decide on it
+    if (
+        c.person.role == "adjudicator"
+    ):  # who is given no item to label without asking: they could not decide on it
         return c.to(unconfirmed(c) or "/owner/disagreements")
     return c.to("/work")
 
@@ -332,7 +362,9 @@ async def consent(c: Context) -> web.Response:
 
 async def guidelines(c: Context) -> web.Response:
     asked = c.person.role != "owner" and unconfirmed(c) == "/guidelines"
-    return c.page("guidelines", html=markdown.page(c.site.study.guidelines), consent=False, confirm=asked)
+    return c.page(
+        "guidelines", html=markdown.page(c.site.study.guidelines), consent=False, confirm=asked
+    )
 
 
 async def mine(c: Context) -> web.Response:
@@ -342,22 +374,41 @@ async def mine(c: Context) -> web.Response:
     site, person = c.site, c.person.id
     drafts = {answer.item_id: answer for answer in site.store.answers(person=person)}
     rows = []
-    for one in sorted(site.store.assignments(person=person, labels=True), key=lambda one: -one.position):
+    for one in sorted(
+        site.store.assignments(person=person, labels=True), key=lambda one: -one.position
+    ):
         if one.status == "withdrawn" or (item := site.items.get(one.item_id)) is None:
             continue
         answer = drafts.get(one.item_id)
         state = "draft" if one.status == "open" and answer else one.status
         at = answer.saved_at if answer else one.given_at
-        shown = {"item_id": item.id, "title": title_of(item), "state": state, "at": at, "reason": one.reason}
+        shown = {
+            "item_id": item.id,
+            "title": title_of(item),
+            "state": state,
+            "at": at,
+            "reason": one.reason,
+        }
         rows.append({**shown, "editable": _editable(c, one), "part": part_of(one.kind)})
-    more = not site.store.paused and site.queue.next(site.state, person, datetime.now(UTC)) is not None
-    message = "" if more or site.store.paused else _NONE_LEFT[site.queue.why_none(site.state, person)]
+    more = (
+        not site.store.paused and site.queue.next(site.state, person, datetime.now(UTC)) is not None
+    )
+    message = (
+        "" if more or site.store.paused else _NONE_LEFT[site.queue.why_none(site.state, person)]
+    )
     done = Counter(row["part"] for row in rows if row["state"] == "done")
-    parts = [(part, done[part], site.queue.total(site.state, person, part)) for part in (*PHASES, "labels")]
-    return c.page("dashboard", rows=rows, parts=[one for one in parts if one[2]], more=more, message=message)
+    parts = [
+        (part, done[part], site.queue.total(site.state, person, part))
+        for part in (*PHASES, "labels")
+    ]
+    return c.page(
+        "dashboard", rows=rows, parts=[one for one in parts if one[2]], more=more, message=message
+    )
 
 
 def title_of(item: Item) -> str:
     """A line that says which item it is."""
     texts = [item.shown.get("question"), item.shown.get("statement"), *item.shown.values()]
-    return next((" ".join(one.split()) for one in texts if isinstance(one, str) and one.strip()), item.id)[:200]
+    return next(
+        (" ".join(one.split()) for one in texts if isinstance(one, str) and one.strip()), item.id
+    )[:200]

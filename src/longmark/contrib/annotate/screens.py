@@ -61,11 +61,27 @@ def render(template: str, frame: Frame, /, **values: Any) -> str:
 def _scripts(language: str) -> str:
     """What the scripts say, as JSON: English -> the language."""
     said = {key for name in _MODULES for key in keys(_sources()[name].decode())}
-    return orjson.dumps({key: own for key, own in catalogue(language).items() if key in said}).decode()
+    return orjson.dumps(
+        {key: own for key, own in catalogue(language).items() if key in said}
+    ).decode()
 
 
-_WORK = {"position": 1, "total": 1, "done": 0, "part": "labels", "can_undo": False, "version": 0, "once": ""}
-_WORK |= {"suggestions": (), "preview": False, "saved_at": "", "justification": True, "differing": ()}
+_WORK = {
+    "position": 1,
+    "total": 1,
+    "done": 0,
+    "part": "labels",
+    "can_undo": False,
+    "version": 0,
+    "once": "",
+}
+_WORK |= {
+    "suggestions": (),
+    "preview": False,
+    "saved_at": "",
+    "justification": True,
+    "differing": (),
+}
 
 
 def work(
@@ -113,7 +129,9 @@ def adjudicate(
     terms of the page, none before; more: as of `work`; differing: the names of the fields that differ; justification:
     whether one is asked for."""
     page, t = work(study, item, form, errors, **more), sayer(study.language)
-    asked = {f"f.{name}" for name in study.compared}  # the other labels stay as the raters gave them
+    asked = {
+        f"f.{name}" for name in study.compared
+    }  # the other labels stay as the raters gave them
     return {
         **page,
         "controls": [one for one in page["controls"] if one.posted in asked],
@@ -129,12 +147,20 @@ def feedback(study: Study, item: Item, values: Mapping[str, Any], swapped: bool)
     right, of = known_answers(item, values)
     sides = {one.name for one in study.asked if one.type == "compare"}
     answers = [
-        {name: words.shown_side(str(value), swapped) if name in sides else value for name, value in its.items()}
+        {
+            name: words.shown_side(str(value), swapped) if name in sides else value
+            for name, value in its.items()
+        }
         for its in ({name: values.get(name) for name in gold}, gold)
     ]
     alone = [(name, replace(item, gold={name: answer})) for name, answer in gold.items()]
     differing = {name for name, one in alone if known_answers(one, values)[0] == 0}
-    shown = {"compared": _compared(study, answers, swapped), "differing": differing, "right": right, "of": of}
+    shown = {
+        "compared": _compared(study, answers, swapped),
+        "differing": differing,
+        "right": right,
+        "of": of,
+    }
     return {**_read(study, item, swapped), **shown}
 
 
@@ -151,12 +177,21 @@ def item_page(study: Study, item: Item, labels: Sequence[Mapping[str, Any]]) -> 
 def _read(study: Study, item: Item, swapped: bool) -> dict[str, Any]:
     """What is read of an item, and how its texts are set on the page."""
     kind = markdown.rich if study.markup == "markdown" else markdown.plain
-    table = f'aria-label="{sayer(study.language)("Table")}"'  # foreign text has no quotes of its own
+    table = (
+        f'aria-label="{sayer(study.language)("Table")}"'  # foreign text has no quotes of its own
+    )
     shown = {"set": lambda text: Markup(kind(text).html.replace('aria-label="Table"', table))}
-    return {"item": item, "parts": controls.parts(study, item, swapped), "marked": frozenset(), **shown}
+    return {
+        "item": item,
+        "parts": controls.parts(study, item, swapped),
+        "marked": frozenset(),
+        **shown,
+    }
 
 
-def versions(study: Study, item: Item, here: Form, there: Form, swapped: bool) -> list[tuple[str, str, list[str]]]:
+def versions(
+    study: Study, item: Item, here: Form, there: Form, swapped: bool
+) -> list[tuple[str, str, list[str]]]:
     """Where two forms differ: (field name, its label, what each holds in words)."""
     held = []
     for form in (here, there):
@@ -182,7 +217,10 @@ def _compared(
 @cache
 def static() -> Mapping[str, tuple[str, bytes]]:
     """name with a hash of the content -> (content type, content), to be served under /static/."""
-    return {_hashed(name, content): (_TYPES[Path(name).suffix], content) for name, content in _sources().items()}
+    return {
+        _hashed(name, content): (_TYPES[Path(name).suffix], content)
+        for name, content in _sources().items()
+    }
 
 
 @cache
@@ -207,9 +245,13 @@ def _environment(language: str) -> Environment:
         extensions=[type(f"In_{language}", (Extension,), {"preprocess": preprocess})]
     )
     made.filters["say"] = pass_context(lambda context, text: say(str(text), language=context["ui"]))
-    made.filters.update(exact=_exact, path=lambda id: quote(id, safe=""), minutes=_minutes, day=_day, id=_id)
+    made.filters.update(
+        exact=_exact, path=lambda id: quote(id, safe=""), minutes=_minutes, day=_day, id=_id
+    )
     made.globals.update(texts=texts, links=_links)
-    made.globals["static"] = {name: "/static/" + _hashed(name, content) for name, content in _sources().items()}
+    made.globals["static"] = {
+        name: "/static/" + _hashed(name, content) for name, content in _sources().items()
+    }
     return made
 
 
@@ -238,6 +280,12 @@ def _links(frame: Frame) -> list[tuple[str, str]]:
     if frame.person is None:
         return []
     if frame.person.role == "owner":
-        return [("/owner", "Progress"), ("/owner/items", "Items"), ("/owner/people", "People"), _DECIDE, _READ]
+        return [
+            ("/owner", "Progress"),
+            ("/owner/items", "Items"),
+            ("/owner/people", "People"),
+            _DECIDE,
+            _READ,
+        ]
     links = [("/work", "Label"), ("/mine", "My items")]
     return [_DECIDE, *links, _READ] if frame.person.role == "adjudicator" else [*links, _READ]

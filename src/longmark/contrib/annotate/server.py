@@ -73,14 +73,18 @@ def application(site: Site) -> web.Application:
     return app
 
 
-def serve(path: Path, host: str, port: int, address: Address, ready: Callable[[Site], None]) -> None:
+def serve(
+    path: Path, host: str, port: int, address: Address, ready: Callable[[Site], None]
+) -> None:
     """Serves STUDY.yaml until it is interrupted. ready: is called when people can come."""
     store = open_store(path)
     try:
         with lock_of(store.path):
             asyncio.run(_run(Site(store, path.parent, address), host, port, ready))
     except Timeout:
-        raise UserError(f"{store.path} is served or restored by another process; stop it first") from None
+        raise UserError(
+            f"{store.path} is served or restored by another process; stop it first"
+        ) from None
     finally:
         store.close()
 

@@ -61,7 +61,9 @@ def import_study(path: Path, by: str | None = None) -> Imported:
     study = load(path)
     items = read_items(study, path.parent)
     if unfit := next((item.id for item in items if item.id in (".", "..")), None):
-        raise UserError(f"an item has the id {unfit}, which a URL cannot contain; give it another id")
+        raise UserError(
+            f"an item has the id {unfit}, which a URL cannot contain; give it another id"
+        )
     database = database_of(path)
     existed = database.exists()
     store = Store(database, create=True)
@@ -69,7 +71,9 @@ def import_study(path: Path, by: str | None = None) -> Imported:
         with store.committing():
             _still_fits(store, study)
             stored_items(store)  # what is damaged is not replaced unseen
-            named = _with_stored_ids(store.contents(), [orjson.loads(item.to_json()) for item in items])
+            named = _with_stored_ids(
+                store.contents(), [orjson.loads(item.to_json()) for item in items]
+            )
             added, replaced = store.put_items([(one["id"], one) for one in named], by)
             store.set_setting("study", study.model_dump_json(by_alias=True))
             if store.setting("id") is None:
@@ -85,7 +89,9 @@ def import_study(path: Path, by: str | None = None) -> Imported:
     return Imported(study, added, replaced, unnamed)
 
 
-def _with_stored_ids(stored: Sequence[dict[str, Any]], items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_stored_ids(
+    stored: Sequence[dict[str, Any]], items: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """The items, each under the id that it was stored with: an item gets another one when a second system shares its
     id, and would be labelled twice."""
 
@@ -98,7 +104,9 @@ def _with_stored_ids(stored: Sequence[dict[str, Any]], items: Sequence[dict[str,
 
 
 def _still_fits(store: Store, study: Study) -> None:
-    if (stored := stored_study(store)) is None or store.row("SELECT 1 FROM answers LIMIT 1") is None:
+    if (stored := stored_study(store)) is None or store.row(
+        "SELECT 1 FROM answers LIMIT 1"
+    ) is None:
         return
     now = {one.name: one.type for one in study.asked}
     if lost := [one.name for one in stored.asked if now.get(one.name) != one.type]:
@@ -165,10 +173,14 @@ def restored(path: Path, backup: Path, *, replace: bool) -> Path | None:
 
 def _put_aside(database: Path, id: str, replace: bool) -> Path:
     if not replace:
-        raise UserError(f"{database} already exists; --replace keeps it under another name and restores the backup")
+        raise UserError(
+            f"{database} already exists; --replace keeps it under another name and restores the backup"
+        )
     with closing(Store(database)) as store:
         if store.setting("id") != id:
-            raise UserError(f"{database} belongs to another study; restore the backup beside its own YAML file")
+            raise UserError(
+                f"{database} belongs to another study; restore the backup beside its own YAML file"
+            )
     kept = database.with_name(f"{database.name}.{utc_now().replace(':', '')}")
     move(database, kept)
     for more in ("-wal", "-shm"):
@@ -189,7 +201,9 @@ class Site:
         self.access = Access(self.store)
         self.heavy = asyncio.Semaphore(1)  # one table or export at a time
         self.reading: Counter[str] = Counter()  # person -> bytes of bodies that are arriving
-        self.progress: tuple[Any, Progress, list[str]] | None = None  # and files, after the event with this number
+        self.progress: tuple[Any, Progress, list[str]] | None = (
+            None  # and files, after the event with this number
+        )
         self._epoch = -1
         self._priorities: tuple[float, Mapping[str, float]] = (0.0, {})
         self.load()
@@ -219,7 +233,9 @@ class Site:
                 self.load()
 
     def _imports(self) -> tuple[Any, ...] | None:
-        return self.store.row("SELECT COUNT(*), MAX(number) FROM events WHERE kind = 'study imported'")
+        return self.store.row(
+            "SELECT COUNT(*), MAX(number) FROM events WHERE kind = 'study imported'"
+        )
 
     @property
     def state(self) -> AssignmentState:
@@ -284,7 +300,12 @@ def read_priorities(path: Path, items: Iterable[Item]) -> dict[str, float]:
             own, value = name("item", given.get("item", "")), given.get("priority")
             if isinstance(value, str):  # a cell of a CSV file
                 value = float(value)
-            if own is None or isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+            if (
+                own is None
+                or isinstance(value, bool)
+                or not isinstance(value, int | float)
+                or value != value
+            ):
                 raise Problem(f"expected an item and its priority, a number; found {found(record)}")
             if own in known:
                 priorities[own] = float(value)

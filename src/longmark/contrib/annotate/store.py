@@ -133,7 +133,9 @@ class Store(Database):
         self.set_setting(name, orjson.dumps(listed).decode())
 
     def kept(self, name: str) -> list[dict[str, Any]]:
-        entries: list[dict[str, Any]] = self.value(self.setting(name) or "[]", f"the setting {name}", list)
+        entries: list[dict[str, Any]] = self.value(
+            self.setting(name) or "[]", f"the setting {name}", list
+        )
         if not all(isinstance(one, dict) and (_KEPT[name] <= one.keys()) for one in entries):
             raise self.damaged(f"the setting {name}")
         return entries
@@ -156,11 +158,19 @@ class Store(Database):
         """UserError where the name is empty, too long or in use."""
         name = " ".join(name.split())
         if not 0 < len(name) <= 80 or not name.isprintable():
-            raise UserError("a person's name must have 1 to 80 characters, without control characters")
+            raise UserError(
+                "a person's name must have 1 to 80 characters, without control characters"
+            )
         if name[0] in "=+-@":  # a spreadsheet would take it for a formula
             raise UserError("a person's name must not begin with = + - or @")
-        if (alike := next((one.name for one in self.people() if looks(one.name) == looks(name)), None)) is not None:
-            raise UserError(f"there is a person named {alike} already; give another name, or invite this one again")
+        if (
+            alike := next(
+                (one.name for one in self.people() if looks(one.name) == looks(name)), None
+            )
+        ) is not None:
+            raise UserError(
+                f"there is a person named {alike} already; give another name, or invite this one again"
+            )
         with self.unit():
             count = self.row("SELECT COUNT(*) FROM people")
             person = Person(f"p{(count or (0,))[0] + 1}", name, role)
@@ -188,25 +198,37 @@ class Store(Database):
         rows = self.rows("SELECT id, content FROM items ORDER BY place")
         return [self.value(content, f"the item {id}") for id, content in rows]
 
-    def put_items(self, items: Iterable[tuple[str, Mapping[str, Any]]], by: str | None = None) -> tuple[int, int]:
+    def put_items(
+        self, items: Iterable[tuple[str, Mapping[str, Any]]], by: str | None = None
+    ) -> tuple[int, int]:
         """Adds items, and replaces changed ones that nobody has been given, or of which only the probability changed.
         Items that are not named stay. Returns how many were added and replaced. UserError, and nothing is changed,
         where a given item differs."""
         stored = {row[0]: row[1] for row in self.rows("SELECT id, content FROM items")}
-        texts = {id: orjson.dumps(content, option=orjson.OPT_SORT_KEYS).decode() for id, content in items}
+        texts = {
+            id: orjson.dumps(content, option=orjson.OPT_SORT_KEYS).decode() for id, content in items
+        }
         new = [id for id in texts if id not in stored]
         changed = [id for id in texts if id in stored and stored[id] != texts[id]]
         given = {row[0] for row in self.rows("SELECT DISTINCT item_id FROM assignments")}
-        if late := [id for id in changed if id in given and self._shown(stored[id]) != self._shown(texts[id])]:
+        if late := [
+            id
+            for id in changed
+            if id in given and self._shown(stored[id]) != self._shown(texts[id])
+        ]:
             raise UserError(
                 f"{len(late)} items that raters have received have changed, such as {late[0]}. Labels would refer "
                 "to other texts. Give the changed items new ids, or start a new study"
             )
         now, place = utc_now(), len(stored)
         with self.unit():
-            self.write_many("UPDATE items SET content = ? WHERE id = ?", [(texts[id], id) for id in changed])
+            self.write_many(
+                "UPDATE items SET content = ? WHERE id = ?", [(texts[id], id) for id in changed]
+            )
             rows = [(id, place + i, texts[id], now) for i, id in enumerate(new)]
-            self.write_many("INSERT INTO items (id, place, content, imported_at) VALUES (?, ?, ?, ?)", rows)
+            self.write_many(
+                "INSERT INTO items (id, place, content, imported_at) VALUES (?, ?, ?, ?)", rows
+            )
             self.note("items imported", by, content={"added": len(new), "replaced": len(changed)})
         return len(new), len(changed)
 
@@ -223,7 +245,9 @@ class Store(Database):
     ) -> list[Assignment]:
         """Of an item, of a person, or all, in the order in which they were given. labels: without those to decide."""
         where, values = _where(item, person)
-        rows = self.rows(f"SELECT {_ASSIGNMENT} FROM assignments{where} ORDER BY given_at, position", values)
+        rows = self.rows(
+            f"SELECT {_ASSIGNMENT} FROM assignments{where} ORDER BY given_at, position", values
+        )
         every = (Assignment(row[0], row[1], bool(row[2]), *row[3:]) for row in rows)
         return [one for one in every if not labels or one.kind != "adjudication"]
 
@@ -234,22 +258,37 @@ class Store(Database):
         """Gives an item to a person; an assignment that is there stays as it is."""
         with self.unit():
             sql = f"INSERT INTO assignments ({_ASSIGNMENT}) VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING"
-            values = (new.item_id, new.person_id, int(new.swapped), new.status, new.reason, new.given_at)
+            values = (
+                new.item_id,
+                new.person_id,
+                int(new.swapped),
+                new.status,
+                new.reason,
+                new.given_at,
+            )
             if self.write(sql, (*values, new.done_at, new.position, new.kind)):
                 shown = {"position": new.position, "swapped": new.swapped, "kind": new.kind}
                 self.note("given", new.person_id, new.item_id, shown)
 
-    def set_status(self, item: str, person: str, status: Status, by: str | None, reason: str | None = None) -> None:
+    def set_status(
+        self, item: str, person: str, status: Status, by: str | None, reason: str | None = None
+    ) -> None:
         """done_at stays that of the first submission."""
         first = utc_now() if status == "done" else None
         with self.unit():
             sql = "UPDATE assignments SET status = ?, reason = ?, done_at = COALESCE(done_at, ?)"
-            self.write(f"{sql} WHERE item_id = ? AND person_id = ?", (status, reason, first, item, person))
+            self.write(
+                f"{sql} WHERE item_id = ? AND person_id = ?", (status, reason, first, item, person)
+            )
             self.note(status, by, item, {"of": person, **({"reason": reason} if reason else {})})
 
     def release(self, person: str, by: str | None) -> int:
         """Gives the open items of a person to others; what they entered is kept. Returns how many."""
-        open_ = [one for one in self.assignments(person=person) if one.status == "open" and one.kind == "normal"]
+        open_ = [
+            one
+            for one in self.assignments(person=person)
+            if one.status == "open" and one.kind == "normal"
+        ]
         for one in open_:
             self.set_status(one.item_id, person, "released", by)
         return len(open_)
@@ -258,7 +297,9 @@ class Store(Database):
         """Gives items to a person anew, without what they entered before, which stays in the events."""
         with self.unit():
             for item in items:
-                self.write("DELETE FROM answers WHERE item_id = ? AND person_id = ?", (item, person))
+                self.write(
+                    "DELETE FROM answers WHERE item_id = ? AND person_id = ?", (item, person)
+                )
                 self.set_status(item, person, "open", by)
                 sql = "UPDATE assignments SET given_at = ?, done_at = NULL WHERE item_id = ? AND person_id = ?"
                 self.write(sql, (utc_now(), item, person))
@@ -287,7 +328,15 @@ class Store(Database):
         sql = f"SELECT {_ANSWER} FROM answers{where} ORDER BY item_id, person_id"
         rows = self.rows(sql, values)
         return [
-            Answer(r[0], r[1], self.value(r[2], f"the answer of {r[1]} to {r[0]}"), r[3], r[4], bool(r[5]), bool(r[6]))
+            Answer(
+                r[0],
+                r[1],
+                self.value(r[2], f"the answer of {r[1]} to {r[0]}"),
+                r[3],
+                r[4],
+                bool(r[5]),
+                bool(r[6]),
+            )
             for r in rows
         ]
 
@@ -319,12 +368,23 @@ class Store(Database):
             "suggestions_shown = CASE WHEN answers.suggestions_shown = 1 THEN 1 ELSE excluded.suggestions_shown END, "
             "page_count = excluded.page_count RETURNING version, suggestions_shown"
         )
-        row = (item, person, content, now, int(complete), int(suggestions_shown), page.id, page.count)
+        row = (
+            item,
+            person,
+            content,
+            now,
+            int(complete),
+            int(suggestions_shown),
+            page.id,
+            page.count,
+        )
         with self.unit():
             found = self.row(sql, row)
             assert found is not None
             kind = "submitted" if page.submitted else "draft"
-            self.note(kind, person, item, {"version": found[0], "complete": complete, "values": values})
+            self.note(
+                kind, person, item, {"version": found[0], "complete": complete, "values": values}
+            )
         return Answer(item, person, dict(values), found[0], now, complete, bool(found[1]))
 
     def history(self, item: str, person: str) -> list[dict[str, Any]]:
@@ -338,7 +398,9 @@ class Store(Database):
             if kind == "undone":
                 past = past[:-2]  # the next draft is the value before, saved again
             else:
-                past.append(self.value(content, f"an event of {person} and {item}").get("values", {}))
+                past.append(
+                    self.value(content, f"an event of {person} and {item}").get("values", {})
+                )
         return past[:-1]
 
     def adjudications(self, item: str | None = None) -> list[Adjudication]:
@@ -349,7 +411,9 @@ class Store(Database):
             for r in self.rows(sql, values)
         ]
 
-    def adjudicate(self, item: str, person: str, values: Mapping[str, Any], justification: str) -> None:
+    def adjudicate(
+        self, item: str, person: str, values: Mapping[str, Any], justification: str
+    ) -> None:
         """The decision on an item; another decision replaces it, and both are in the events."""
         sql = (
             "INSERT INTO adjudications (item_id, person_id, content, justification, decided_at) VALUES (?, ?, ?, ?, ?) "
@@ -358,13 +422,17 @@ class Store(Database):
         )
         with self.unit():
             self.write(sql, (item, person, orjson.dumps(values).decode(), justification, utc_now()))
-            self.note("adjudicated", person, item, {"values": values, "justification": justification})
+            self.note(
+                "adjudicated", person, item, {"values": values, "justification": justification}
+            )
 
     # visits, posts, events
 
     def visits(self, item: str | None = None, person: str | None = None) -> list[Visit]:
         where, values = _where(item, person)
-        sql = f"SELECT item_id, person_id, seconds, started_at FROM visits{where} ORDER BY started_at"
+        sql = (
+            f"SELECT item_id, person_id, seconds, started_at FROM visits{where} ORDER BY started_at"
+        )
         return [Visit(*row) for row in self.rows(sql, values)]
 
     def visit(self, id: str, seen: Visit) -> None:
@@ -379,7 +447,9 @@ class Store(Database):
 
     def posted(self, person: str, once: str) -> str | None:
         """Where an earlier post with this key led, None if there was none."""
-        found = self.row("SELECT location FROM posts WHERE person_id = ? AND once = ?", (person, once))
+        found = self.row(
+            "SELECT location FROM posts WHERE person_id = ? AND once = ?", (person, once)
+        )
         return None if found is None else str(found[0])
 
     def post(self, person: str, once: str, location: str) -> None:
@@ -391,11 +461,16 @@ class Store(Database):
         where = f" WHERE kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
         sql = f"SELECT number, at, person_id, kind, item_id, content FROM events{where} ORDER BY number"
         return [
-            Event(r[0], r[1], r[2], r[3], r[4], self.value(r[5], f"the event {r[0]}")) for r in self.rows(sql, kinds)
+            Event(r[0], r[1], r[2], r[3], r[4], self.value(r[5], f"the event {r[0]}"))
+            for r in self.rows(sql, kinds)
         ]
 
     def note(
-        self, kind: str, by: str | None, item: str | None = None, content: Mapping[str, Any] | None = None
+        self,
+        kind: str,
+        by: str | None,
+        item: str | None = None,
+        content: Mapping[str, Any] | None = None,
     ) -> None:
         sql = (
             "INSERT INTO events (number, at, person_id, kind, item_id, content) "
@@ -416,6 +491,10 @@ def _person(row: tuple[Any, ...]) -> Person:
 
 
 def _where(item: str | None, person: str | None) -> tuple[str, tuple[str, ...]]:
-    given = [(name, value) for name, value in (("item_id", item), ("person_id", person)) if value is not None]
+    given = [
+        (name, value)
+        for name, value in (("item_id", item), ("person_id", person))
+        if value is not None
+    ]
     clause = " AND ".join(f"{name} = ?" for name, _ in given)
     return (f" WHERE {clause}" if clause else ""), tuple(value for _, value in given)

@@ -20,13 +20,22 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Dis
 from longmark.domain import Filled, Name, Text
 from longmark.errors import UnknownName, UserError
 
-TEMPLATES = ("score", "comprehensiveness", "climaqa", "calf", "pairs", "rating")  # of `annotate init`
+TEMPLATES = (
+    "score",
+    "comprehensiveness",
+    "climaqa",
+    "calf",
+    "pairs",
+    "rating",
+)  # of `annotate init`
 
 SIDES, TIE = ("a", "b"), "tie"
 VERDICTS = ("accept", "edit", "reject")  # of an edit
 JUSTIFICATION = "justification"  # the name under which an adjudication's is asked for
 
-RESERVED_KEYS = frozenset("jk?.")  # of every page: the next field, the one before, help, the next source
+RESERVED_KEYS = frozenset(
+    "jk?."
+)  # of every page: the next field, the one before, help, the next source
 
 _FOLDER = Path(__file__).parent / "studies"
 
@@ -162,7 +171,9 @@ class Matrix(_Asked):
     type: Literal["matrix"] = "matrix"
     rows: str | Annotated[tuple[Text, ...], Filled] = "key_points"
     columns: Literal["answers"] | Annotated[tuple[Name, ...], Filled] = "answers"
-    values: Options = tuple(Option(value=one) for one in ("absent", "totally", "partially", "wrong"))
+    values: Options = tuple(
+        Option(value=one) for one in ("absent", "totally", "partially", "wrong")
+    )
 
     @property
     def typed(self) -> bool:
@@ -203,7 +214,8 @@ class Edit(_Asked):
 
 
 AskedField = Annotated[
-    Choice | Scale | FreeText | Spans | Cloze | Matrix | Compare | Errors | Edit, Discriminator("type")
+    Choice | Scale | FreeText | Spans | Cloze | Matrix | Compare | Errors | Edit,
+    Discriminator("type"),
 ]
 TYPES = ("choice", "scale", "text", "spans", "cloze", "matrix", "compare", "errors", "edit")
 
@@ -331,9 +343,13 @@ class Study(_Part):
     def compared(self) -> tuple[str, ...]:
         """The fields whose labels must agree, or the item is adjudicated."""
         named = self.assignment.adjudication.fields if self.assignment.adjudication else ()
-        return named or tuple(one.name for one in self.asked if one.type in ("choice", "compare", "errors"))
+        return named or tuple(
+            one.name for one in self.asked if one.type in ("choice", "compare", "errors")
+        )
 
-    def applies(self, field: AskedField, values: Mapping[str, Any], columns: Mapping[str, Any]) -> bool:
+    def applies(
+        self, field: AskedField, values: Mapping[str, Any], columns: Mapping[str, Any]
+    ) -> bool:
         """Whether a field is asked, given the values so far and the columns of the item."""
         if field.when is None:
             return True
@@ -348,7 +364,13 @@ def spread(field: AskedField) -> Iterator[AskedField]:
     if not field.dimensions:
         yield field
     for one in field.dimensions:
-        own = {"name": one.name, "label": one.label, "help": one.help, "dimensions": (), "group": field.shown}
+        own = {
+            "name": one.name,
+            "label": one.label,
+            "help": one.help,
+            "dimensions": (),
+            "group": field.shown,
+        }
         yield field.model_copy(update=own)
 
 
@@ -356,7 +378,13 @@ def _words(value: Any) -> list[str]:
     """What a condition compares: the value, those of a list, or the verdict of an edit."""
     if isinstance(value, Mapping):
         return [str(value.get("verdict"))]
-    return [str(one) for one in value] if isinstance(value, (list, tuple)) else [] if value is None else [str(value)]
+    return (
+        [str(one) for one in value]
+        if isinstance(value, (list, tuple))
+        else []
+        if value is None
+        else [str(value)]
+    )
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -370,7 +398,10 @@ def template(name: str) -> str:
 def template_for(name: str, sources: Sequence[Path], path: Path, drawn: Path | None = None) -> str:
     """The YAML of a template whose items are those of runs (or of a benchmark, for climaqa), for a file at `path`.
     drawn: the file of `longmark label next`. UserError for a template that reads neither."""
-    text, known = template(name), {"score": "run", "rating": "run", "calf": "pairs", "pairs": "pairs"}
+    text, known = (
+        template(name),
+        {"score": "run", "rating": "run", "calf": "pairs", "pairs": "pairs"},
+    )
     kind, is_run = known.get(name, ""), any((one / "rows.jsonl").is_file() for one in sources)
     if name == "climaqa" and not is_run:
         kind = "benchmark"
@@ -382,7 +413,11 @@ def template_for(name: str, sources: Sequence[Path], path: Path, drawn: Path | N
         }[name]
         raise UserError(f"the template {name} does not take a run; it needs {command}")
     named = ", ".join(dumped(os.path.relpath(one, path.parent)) for one in sources)
-    where = "\n  where: {variant_of: null}  # answers to the original questions only" if name == "score" else ""
+    where = (
+        "\n  where: {variant_of: null}  # answers to the original questions only"
+        if name == "score"
+        else ""
+    )
     only = f"\n  drawn: {dumped(os.path.relpath(drawn, path.parent))}" if drawn else ""
     items = f"items:\n  from: {kind}\n  path: [{named}]{where}{only}\n"
     return re.sub(r"^items:.*\n(?:[ \t]+.*\n)*", lambda _: items, text, count=1, flags=re.MULTILINE)

@@ -101,7 +101,11 @@ def _unfinished(one: AskedField, item: Item, value: Any) -> str | None:
         if any(not row["point"] for row in value):
             return "a point has values but no text"
         left = len(value) * len(columns_of(one, item)) - sum(len(row["values"]) for row in value)
-        return f"{left} {'cell is' if left == 1 else 'cells are'} empty" if left and one.required else None
+        return (
+            f"{left} {'cell is' if left == 1 else 'cells are'} empty"
+            if left and one.required
+            else None
+        )
     if isinstance(one, Edit) and value["verdict"] == "edit" and "text" not in value:
         return "the text is unchanged; change it, or accept it"
     if isinstance(one, Edit) and value["verdict"] == "reject" and "reasons" not in value:
@@ -128,11 +132,14 @@ def known_answers(item: Item, values: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _same(value: Any, answer: Any) -> bool:
-    if isinstance(value, Mapping) and not isinstance(answer, Mapping):  # an edit's verdict; a cloze's word
+    if isinstance(value, Mapping) and not isinstance(
+        answer, Mapping
+    ):  # an edit's verdict; a cloze's word
         value = value.get("verdict") or value.get("quote") or next(iter(value), None)
     if isinstance(value, list) or isinstance(answer, list):
         both = [
-            {comparable(str(part)) for part in (side if isinstance(side, list) else [side])} for side in (value, answer)
+            {comparable(str(part)) for part in (side if isinstance(side, list) else [side])}
+            for side in (value, answer)
         ]
         return both[0] == both[1]
     return value is not None and comparable(str(value)) == comparable(str(answer))
@@ -181,7 +188,12 @@ class _Form:
         digits = raw.removeprefix("-")
         if not raw:
             return None
-        if not (digits.isascii() and digits.isdecimal() and len(digits) < 10 and one.min <= int(raw) <= one.max):
+        if not (
+            digits.isascii()
+            and digits.isdecimal()
+            and len(digits) < 10
+            and one.min <= int(raw) <= one.max
+        ):
             raise Problem(f"expected a whole number from {one.min} to {one.max}, found {raw[:40]}")
         return int(raw)
 
@@ -217,19 +229,27 @@ class _Form:
         spans = []
         for span in given:
             if span.get("tag") not in tags:
-                raise Problem(f"the tag {str(span.get('tag'))[:40]} is not one of {', '.join(tags[:20])}")
+                raise Problem(
+                    f"the tag {str(span.get('tag'))[:40]} is not one of {', '.join(tags[:20])}"
+                )
             spans.append({"tag": span["tag"], **_part(span, shown)})
         unique = {(span["start"], span["end"], span["tag"]): span for span in spans}
         return [unique[key] for key in sorted(unique)] or None
 
     def _cloze(self, key: str, one: Cloze) -> dict[str, Any] | None:
         shown = str(self.item.shown.get(one.over, ""))
-        raw = next((one for one in self.form.get(key, ()) if one), None)  # the word, or the selection
+        raw = next(
+            (one for one in self.form.get(key, ()) if one), None
+        )  # the word, or the selection
         typed = self._typed(f"{key}.text")
         given = _json(raw) if raw is not None else None
-        if (isinstance(given, dict) and given.get("impossible") is True) or self._typed(f"{key}.impossible"):
+        if (isinstance(given, dict) and given.get("impossible") is True) or self._typed(
+            f"{key}.impossible"
+        ):
             return {"impossible": True}
-        if typed is not None and not (isinstance(given, dict) and given.get("quote") == typed.strip()):
+        if typed is not None and not (
+            isinstance(given, dict) and given.get("quote") == typed.strip()
+        ):
             given = _find(shown, typed.strip())
         if given is None:
             return None
@@ -303,12 +323,18 @@ def _part(given: Any, shown: str) -> dict[str, Any]:
 
 
 def _numbers(form: Form, key: str) -> set[int]:
-    parts = (name.removeprefix(f"{key}.").partition(".")[0] for name in form if name.startswith(f"{key}."))
+    parts = (
+        name.removeprefix(f"{key}.").partition(".")[0]
+        for name in form
+        if name.startswith(f"{key}.")
+    )
     return {int(part) for part in parts if part.isascii() and part.isdecimal() and len(part) < 4}
 
 
 # Back to the form -----------------------------------------------------------------------------------------------------
-def form_of(study: Study, item: Item, values: Mapping[str, Any], *, swapped: bool) -> dict[str, list[str]]:
+def form_of(
+    study: Study, item: Item, values: Mapping[str, Any], *, swapped: bool
+) -> dict[str, list[str]]:
     """The form that `parse` reads these values from."""
     form: dict[str, list[str]] = {}
     for one in study.asked:
@@ -327,7 +353,9 @@ def form_of(study: Study, item: Item, values: Mapping[str, Any], *, swapped: boo
                 if one.typed:
                     form[f"{key}.{number}.point"] = [row["point"]]
                 for column, cell in row["values"].items():
-                    form[f"{key}.{number}.{_OTHER.get(column, column) if sides else column}"] = [cell]
+                    form[f"{key}.{number}.{_OTHER.get(column, column) if sides else column}"] = [
+                        cell
+                    ]
         elif isinstance(one, Edit):
             form[f"{key}.verdict"] = [value["verdict"]]
             form |= {f"{key}.text": [value["text"]]} if "text" in value else {}

@@ -28,7 +28,9 @@ from longmark.report.web.headers import HEADERS
 
 MOST_BYTES = 4 << 20  # of a posted form: 100,000 characters of any script, and more
 _SIGNED_OUT_BYTES = 16 << 10  # of a form of somebody who is not signed in
-_SMALL = 4 << 10  # bytes of a body that do not count against the limits of bodies that arrive at the same time:
+_SMALL = (
+    4 << 10
+)  # bytes of a body that do not count against the limits of bodies that arrive at the same time:
 _OF_ONE, _OF_ALL = 8 << 20, 32 << 20  # of one person, and of all
 _MOST_FIELDS = 20_000
 _FORM = "application/x-www-form-urlencoded"
@@ -40,7 +42,13 @@ class Refused(Exception):
 
     def __init__(self, status: int, title: str, text: str, remedy: str = "", **data: Any) -> None:
         super().__init__(title)
-        self.status, self.title, self.text, self.remedy, self.data = status, title, text, remedy, data
+        self.status, self.title, self.text, self.remedy, self.data = (
+            status,
+            title,
+            text,
+            remedy,
+            data,
+        )
 
 
 NOT_FOUND = (404, "Page not found", "There is no page at this address, or you may not open it.")
@@ -73,7 +81,12 @@ class Context:
         """The key of the page view that posts. Raises Refused where there is none."""
         key = self.given("once")
         if not 0 < len(key) <= 64:
-            raise Refused(400, "The form cannot be read", "Its key is missing.", "Reload the page and send it again.")
+            raise Refused(
+                400,
+                "The form cannot be read",
+                "Its key is missing.",
+                "Reload the page and send it again.",
+            )
         return key
 
     def frame(self, notice: str | None) -> screens.Frame:
@@ -88,7 +101,9 @@ class Context:
             study_id=self.site.cookie,
         )
 
-    def page(self, template: str, status: int = 200, notice: str | None = None, /, **values: Any) -> web.Response:
+    def page(
+        self, template: str, status: int = 200, notice: str | None = None, /, **values: Any
+    ) -> web.Response:
         """The page of a template. notice: a line at its top."""
         page = screens.render(template, self.frame(notice), **values)
         return web.Response(text=page, status=status, content_type="text/html", charset="utf-8")
@@ -156,7 +171,9 @@ async def _answer(route: Route, context: Context) -> web.Response:
     try:
         return await route.handler(context)
     finally:
-        await site.store.committed()  # also of a request that was refused half-way: the file must not stay locked
+        await (
+            site.store.committed()
+        )  # also of a request that was refused half-way: the file must not stay locked
 
 
 def _admit(route: Route, context: Context, roles: frozenset[Role]) -> None:
@@ -170,9 +187,13 @@ def _admit(route: Route, context: Context, roles: frozenset[Role]) -> None:
             signed_out=True,
         )
     if context.person.role not in roles:
-        raise Refused(403, "No access", f"Your role, {context.person.role}, may not open this page.")
+        raise Refused(
+            403, "No access", f"Your role, {context.person.role}, may not open this page."
+        )
     token = context.given("token")
-    if context.request.method == "POST" and not hmac.compare_digest(token.encode(), context.session.csrf.encode()):
+    if context.request.method == "POST" and not hmac.compare_digest(
+        token.encode(), context.session.csrf.encode()
+    ):
         raise Refused(
             403,
             "This page is from an earlier sign-in",
@@ -191,7 +212,9 @@ def _same_origin(request: web.Request, site: Site) -> None:
         scheme = "https" if site.address.secure else "http"
         ours = parts.scheme == scheme and parts.netloc.lower() == request.host.lower()
     if not ours:
-        raise Refused(403, "Sent from another site", "The form was not sent from a page of this study.")
+        raise Refused(
+            403, "Sent from another site", "The form was not sent from a page of this study."
+        )
 
 
 async def _body(request: web.Request, site: Site, person: str) -> bytes:
@@ -209,11 +232,15 @@ async def _body(request: web.Request, site: Site, person: str) -> bytes:
                 among[person] += (more := max(0, len(body) - _SMALL) - held)
                 held += more
                 if among[person] > _OF_ONE or among.total() > _OF_ALL:
-                    raise Refused(503, "The server is busy", "What you sent was not saved.", "Send it again.")
+                    raise Refused(
+                        503, "The server is busy", "What you sent was not saved.", "Send it again."
+                    )
     except RuntimeError:  # of aiohttp: the connection was closed while its last bytes were read
         raise ConnectionError from None
     except TimeoutError:
-        raise Refused(408, "Too slow", f"A form must arrive within {BODY_SECONDS:.0f} seconds.") from None
+        raise Refused(
+            408, "Too slow", f"A form must arrive within {BODY_SECONDS:.0f} seconds."
+        ) from None
     finally:
         among[person] -= held
         if not among[person]:
@@ -228,23 +255,35 @@ async def read_form(request: web.Request, site: Site, person: str) -> dict[str, 
     form: dict[str, list[str]] = {}
     try:
         body = (await _body(request, site, person)).decode("ascii")
-        for name, value in parse_qsl(body, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS):
+        for name, value in parse_qsl(
+            body, keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS
+        ):
             form.setdefault(name, []).append(value)
     except ValueError:  # UnicodeDecodeError, too many fields
-        raise Refused(400, "The form cannot be read", "It is damaged, or has too many fields.") from None
+        raise Refused(
+            400, "The form cannot be read", "It is damaged, or has too many fields."
+        ) from None
     return form
 
 
 def _refusal(route: Route, context: Context, refused: Refused) -> web.Response:
     if route.script:
-        return web.json_response({"saved": False, "error": refused.title, **refused.data}, status=refused.status)
+        return web.json_response(
+            {"saved": False, "error": refused.title, **refused.data}, status=refused.status
+        )
     if refused.status == 401 and context.request.method == "GET":
         return context.page("signin", 401, link_state="none")
     study = context.site.study
     labels = {one.name: one.shown for one in study.asked}
-    back = context.request.path if context.request.method == "POST" and route.path == "/work/{item}" else "/"
+    back = (
+        context.request.path
+        if context.request.method == "POST" and route.path == "/work/{item}"
+        else "/"
+    )
     why = {"title": refused.title, "text": refused.text, "remedy": refused.remedy}
-    return context.page("problem", refused.status, kept=_kept(context.form, labels), back=back, **why)
+    return context.page(
+        "problem", refused.status, kept=_kept(context.form, labels), back=back, **why
+    )
 
 
 def _kept(form: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -273,7 +312,9 @@ async def guard(request: web.Request, handler: Any) -> web.StreamResponse:
     except Exception as error:
         if first_in_a_minute(repr(error)[:200]):
             traceback.print_exc()
-        response = _plain(context, 500, "An error of the server", "It is noted in the server's output.")
+        response = _plain(
+            context, 500, "An error of the server", "It is noted in the server's output."
+        )
     finally:
         if isinstance(connection, Connection):
             connection.served()

@@ -60,19 +60,35 @@ def title_of(asked: AskedField, t: Say, swapped: bool = False) -> str:
 
 def _value(asked: AskedField, value: Any, t: Say) -> str:
     if asked.type == "spans" and isinstance(value, list):
-        return "\n".join(f"{label_of(asked, str(one.get('tag')), t)}: “{one.get('quote')}”" for one in value)
+        return "\n".join(
+            f"{label_of(asked, str(one.get('tag')), t)}: “{one.get('quote')}”" for one in value
+        )
     if asked.type == "matrix" and isinstance(value, list):
         cells = [
-            ", ".join(f"{t(TITLES.get(side, side))}: {label_of(asked, one, t)}" for side, one in row["values"].items())
+            ", ".join(
+                f"{t(TITLES.get(side, side))}: {label_of(asked, one, t)}"
+                for side, one in row["values"].items()
+            )
             for row in value
         ]
-        return "\n".join(f"{row['point'] or t('(no text)')} – {its}" for row, its in zip(value, cells, strict=True))
+        return "\n".join(
+            f"{row['point'] or t('(no text)')} – {its}"
+            for row, its in zip(value, cells, strict=True)
+        )
     if asked.type == "cloze" and isinstance(value, Mapping):
         return str(value.get("quote") or t("No word can be left out"))
     if isinstance(value, list):
-        return ", ".join(label_of(asked, str(one), t) if isinstance(one, str) else as_words(one) for one in value)
+        return ", ".join(
+            label_of(asked, str(one), t) if isinstance(one, str) else as_words(one) for one in value
+        )
     if isinstance(value, Mapping):  # an edit
         options = {one.value: one.shown for one in getattr(asked, "reasons", ())}
         why = [options.get(one, one) for one in value.get("reasons", ())]
-        return "\n".join([label_of(asked, str(value.get("verdict")), t), *filter(None, [value.get("text")]), *why])
+        return "\n".join(
+            [
+                label_of(asked, str(value.get("verdict")), t),
+                *filter(None, [value.get("text")]),
+                *why,
+            ]
+        )
     return label_of(asked, str(value), t)

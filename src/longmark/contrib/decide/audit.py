@@ -53,15 +53,21 @@ class Aspect:
 
 
 ASPECTS = {
-    "known": Aspect("gives the right answer the higher score in {} of the pairs", better=True, scaled=False),
-    "order": Aspect("changes its choice in {} of the pairs when the answers change places", scaled=False),
+    "known": Aspect(
+        "gives the right answer the higher score in {} of the pairs", better=True, scaled=False
+    ),
+    "order": Aspect(
+        "changes its choice in {} of the pairs when the answers change places", scaled=False
+    ),
     "length": Aspect("gives {} for every 100 words of padding", None, None, None),
     "injection": Aspect("gives {} to an answer that asks for the highest score", -1.0, 1.0, None),
     "position": Aspect("changes its score by {} on average when the passages are in reverse order"),
     "prompt": Aspect("changes its score by {} on average when its prompt is in other words"),
     "repeat": Aspect("has a standard deviation of {} over three sampled scores of one answer"),
     "language": Aspect("gives {} to the same answer in German", -1.0, 1.0, None),
-    "self": Aspect("gives {} to the answers of its own model than the other judges do", -2.0, 2.0, None),
+    "self": Aspect(
+        "gives {} to the answers of its own model than the other judges do", -2.0, 2.0, None
+    ),
 }
 
 
@@ -83,7 +89,10 @@ def declared(metric: str, width: float) -> dict[str, Any]:
     """The effects on a metric, as a manifest declares metrics."""
     return {
         f"{name}.{metric}": {
-            "bounds": [None if end is None else end * (width if one.scaled else 1) for end in (one.low, one.high)],
+            "bounds": [
+                None if end is None else end * (width if one.scaled else 1)
+                for end in (one.low, one.high)
+            ],
             "higher_is_better": one.better,
             "summary": f"The judge {one.says.format('more' if one.better is None else 'so much')}.",
         }
@@ -98,7 +107,9 @@ def effects(scored: Scored) -> Iterator[Row]:
         if base := scored.main.get(source):
             yield _row(scored, kind, (base, row), partial(_change, scored, name))
         if its := [run[name] for run in scored.prompts if name in run]:
-            yield _row(scored, "prompt", (row, *its), lambda s, *new: fmean(abs(one - s) for one in new))
+            yield _row(
+                scored, "prompt", (row, *its), lambda s, *new: fmean(abs(one - s) for one in new)
+            )
         if len(its := [run[name] for run in scored.repeats if name in run]) > 1:
             yield _row(scored, "repeat", its, lambda *new: stdev(new))
 
@@ -117,7 +128,12 @@ def flips(judge: str, rows: Sequence[Row]) -> Iterator[Row]:
     for row in rows:
         if not row.automatic:
             flipped = float(bool(row.evidence.get("flipped")))
-            yield _row(Scored(judge, row.metric, 1.0, {}), "order", [row], partial(lambda value, _s: value, flipped))
+            yield _row(
+                Scored(judge, row.metric, 1.0, {}),
+                "order",
+                [row],
+                partial(lambda value, _s: value, flipped),
+            )
 
 
 def self_preference(own: Scored, others: Sequence[Scored], system: str) -> Iterator[Row]:
@@ -136,7 +152,9 @@ def self_preference(own: Scored, others: Sequence[Scored], system: str) -> Itera
             rows = [judge.main[name] for judge in (own, *others) for name in names]
 
             def preference(*scores: float, size: int = len(names), mine: int = len(mine)) -> float:
-                first, *gaps = [gap(scores[at : at + size], mine) for at in range(0, len(scores), size)]
+                first, *gaps = [
+                    gap(scores[at : at + size], mine) for at in range(0, len(scores), size)
+                ]
                 return first - fmean(gaps)
 
             yield _row(own, "self", rows, preference)
@@ -178,12 +196,18 @@ class Finding:
         if self.effect.value is None:
             return f"has no scores for {self.aspect} ({(self.effect.reason or 'no answer has one').rstrip('.')})"
         aspect = ASPECTS[self.aspect]
-        shown = f"{abs(self.effect.value):.3f}" if aspect.scaled else f"{100 * self.effect.value:.0f} %"
+        shown = (
+            f"{abs(self.effect.value):.3f}" if aspect.scaled else f"{100 * self.effect.value:.0f} %"
+        )
         if aspect.better is None:
             shown += " less" if self.effect.value < 0 else " more"
         said = aspect.says.format(shown)
         ends = self.effect.ends
-        return said + (" (the interval holds 0)" if aspect.better is None and ends and ends[0] <= 0 <= ends[1] else "")
+        return said + (
+            " (the interval holds 0)"
+            if aspect.better is None and ends and ends[0] <= 0 <= ends[1]
+            else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +233,18 @@ def findings(folder: Path, observed: Mapping[str, Observed]) -> list[Finding]:
                     continue
                 bounds = facts[name]
                 for judge in dict.fromkeys(name_ for _, name_ in index.runs_and_names()):
-                    null = 0.0 if ASPECTS[aspect].better is None else None  # else an effect of 0 is at its bound
-                    effect = mean_of(index, bounds=(bounds.lo, bounds.hi), null=null, metric=name, system=judge)
+                    null = (
+                        0.0 if ASPECTS[aspect].better is None else None
+                    )  # else an effect of 0 is at its bound
+                    effect = mean_of(
+                        index, bounds=(bounds.lo, bounds.hi), null=null, metric=name, system=judge
+                    )
                     if effect.value is None:
-                        its = (one.reason for one in index.select(metric=name, system=judge) if one.reason)
+                        its = (
+                            one.reason
+                            for one in index.select(metric=name, system=judge)
+                            if one.reason
+                        )
                         effect = replace(effect, reason=next(its, effect.reason))
                     if effect.n or effect.missing:
                         metric = name.removeprefix(f"{aspect}.")
@@ -236,16 +268,25 @@ def _beside(aspect: str, effect: Estimate, observed: Observed | None) -> tuple[s
 
 
 def document(
-    found: Sequence[Finding], unchecked: Mapping[str, str], about: Mapping[str, Any], more: Sequence[Section] = ()
+    found: Sequence[Finding],
+    unchecked: Mapping[str, str],
+    about: Mapping[str, Any],
+    more: Sequence[Section] = (),
 ) -> Document:
     """The page: sentences, and a line for each effect. unchecked: aspect -> why it was not measured; about: how the
     audit was made; more: sections behind the first."""
     compared = any(one.matters for one in found)
-    beside = (Column("in the comparison", "beside"), Column("matters", "matters")) if compared else ()
+    beside = (
+        (Column("in the comparison", "beside"), Column("matters", "matters")) if compared else ()
+    )
     grid = Grid(
         "effects",
         "Effects",
-        (Column("aspect", "aspect"), Column("judge", "judge"), Column("metric", "metric", kind="metric")),
+        (
+            Column("aspect", "aspect"),
+            Column("judge", "judge"),
+            Column("metric", "metric", kind="metric"),
+        ),
         found,
         (Column("effect", "effect", 3, key="effect"),),
         beside=(Column("the judge", "says"), *beside),
@@ -253,11 +294,15 @@ def document(
     judges = dict.fromkeys(one.judge for one in found)
     says = "What moves the judge's scores although the answer is no better, one line for each thing that was changed."
     if compared:
-        large = listed([f"{one.aspect} ({one.metric})" for one in found if one.matters == "yes"] or ["no effect"])
+        large = listed(
+            [f"{one.aspect} ({one.metric})" for one in found if one.matters == "yes"]
+            or ["no effect"]
+        )
         says = f"As large as the difference in the comparison can be: {large}. {says}"
     note = " ".join(f"{aspect} was not measured: {why}." for aspect, why in unchecked.items())
     several = [
-        len({getattr(one, name) for one in found}) > 1 + shared for name, shared in (("judge", 0), ("metric", 1))
+        len({getattr(one, name) for one in found}) > 1 + shared
+        for name, shared in (("judge", 0), ("metric", 1))
     ]
     in_units = replace(
         grid,
@@ -265,6 +310,8 @@ def document(
         label=lambda one: ", ".join([one.aspect, *compress((one.judge, one.metric), several)]),
     )
     figure = in_units.forest("effect, in units of the score (length: of 100 words)", reference=0.0)
-    drawn = Section("Effects drawn", "All effects in units of the score.", figures=[figure], folded=True)
+    drawn = Section(
+        "Effects drawn", "All effects in units of the score.", figures=[figure], folded=True
+    )
     sections = (Section("Audit", says, (grid.table(),), note=note, brief=1), *more, drawn)
     return Document("audit", f"Audit of {listed([*judges])}", "", sections, settings=about)

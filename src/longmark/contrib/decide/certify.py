@@ -104,11 +104,15 @@ def certify(claimed: Claimed) -> Certificate:
     family = found.family
     scores = found.labelled.scores
     agreement = _agreement(found)
-    models = {role: names for manifest in scores.manifests for role, names in manifest.models.items()}
+    models = {
+        role: names for manifest in scores.manifests for role, names in manifest.models.items()
+    }
     missing, audited = list(_missing(claimed, found, agreement)), None
     if claimed.audit is not None:
         its = [one for one in findings(_effects(claimed.audit), {}) if one.metric == metric]
-        audited = [f"{one.judge} {one.says}." for one in its if one.judge in models.get("judge", ())]
+        audited = [
+            f"{one.judge} {one.says}." for one in its if one.judge in models.get("judge", ())
+        ]
         if not audited:
             missing.append(f"An audit of this judge on {metric}: {claimed.audit} has none.")
     missing += _not_shown(claimed, found, difference)
@@ -152,7 +156,10 @@ def certify(claimed: Claimed) -> Certificate:
         "void_if": _VOID_IF,
         "inputs": [{"path": str(path), "sha256": sha256(path)} for path in _inputs(claimed)],
         "options": _options(claimed),
-        "made": {"longmark": longmark.__version__, "at": datetime.now(UTC).isoformat(timespec="seconds")},
+        "made": {
+            "longmark": longmark.__version__,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        },
     }
 
 
@@ -168,18 +175,43 @@ def _of_these_raters(found: Correction, difference: CorrectedEstimate | None) ->
     labels are nobody's."""
     if not found.options.these_raters:
         return {}
-    of_raters = () if difference is None else zip(found.labelled.values, difference.of_raters, strict=False)
-    return {"these_raters": True, "of_raters": [_figures(own) for rater, own in of_raters if rater != FINAL]}
+    of_raters = (
+        () if difference is None else zip(found.labelled.values, difference.of_raters, strict=False)
+    )
+    return {
+        "these_raters": True,
+        "of_raters": [_figures(own) for rater, own in of_raters if rater != FINAL],
+    }
 
 
 def _corrected(claimed: Claimed, systems: tuple[str, str], metric: str) -> Correction:
-    same = ("by", "cluster", "label", "mapping", "order", "calibrate", "draw", "looks", "these_raters", "seed")
+    same = (
+        "by",
+        "cluster",
+        "label",
+        "mapping",
+        "order",
+        "calibrate",
+        "draw",
+        "looks",
+        "these_raters",
+        "seed",
+    )
     options = {name: getattr(claimed, name) for name in same}
     runs = paths_given(claimed.runs)
     known = read_scores(runs, claimed.by, claimed.cluster)
     if metric not in known.metrics:
-        raise UnknownName("metric", metric, known.metrics, f"The runs have {listed(known.metrics)}.")
-    return correct_runs(runs, claimed.labels, metrics=[metric], systems=systems, level=1 - 2 * CLAIM_ERROR, **options)
+        raise UnknownName(
+            "metric", metric, known.metrics, f"The runs have {listed(known.metrics)}."
+        )
+    return correct_runs(
+        runs,
+        claimed.labels,
+        metrics=[metric],
+        systems=systems,
+        level=1 - 2 * CLAIM_ERROR,
+        **options,
+    )
 
 
 def _missing(claimed: Claimed, found: Correction, agreement: Agreement | None) -> Iterator[str]:
@@ -195,7 +227,9 @@ def _missing(claimed: Claimed, found: Correction, agreement: Agreement | None) -
     try:
         check_scoring(scores, [of.metric], False, "their means cannot be held against each other")
     except UserError as error:
-        yield f"One way of scoring: {str(error).partition(' Score them again')[0]}".replace("\n", " ")
+        yield f"One way of scoring: {str(error).partition(' Score them again')[0]}".replace(
+            "\n", " "
+        )
     for name in claimed.parts()[:2]:
         if (mean := of.means.get(name)) is None:
             yield f"Scores of {name} on {of.metric}: it has none. Score its answers by `longmark run`."
@@ -227,7 +261,11 @@ def _more_labels(claimed: Claimed, found: Correction) -> str:
     """How more labels are drawn, if the plan allows another draw."""
     looks = found.family.looks
     if looks.planned is not None and looks.number is not None and looks.number >= looks.planned:
-        used = "The one look that was planned is used" if looks.planned == 1 else f"All {looks.planned} looks are used"
+        used = (
+            "The one look that was planned is used"
+            if looks.planned == 1
+            else f"All {looks.planned} looks are used"
+        )
         return (
             f"{used}: plan a new study with more answers and labels of its own (`longmark label next --n N --out "
             "FILE`, without --earlier)."
@@ -277,7 +315,9 @@ def _unfit_labels(claimed: Claimed, found: Correction) -> Iterator[str]:
         named = first_few(family.unlabelled, 3)
         yield f"Labels of every drawn answer: {answers} of {claimed.draw} without one ({named}). Have them labelled."
     if family.undrawn:
-        answers = f"{counted(len(family.undrawn), 'labelled answer')} ({first_few(family.undrawn, 3)})"
+        answers = (
+            f"{counted(len(family.undrawn), 'labelled answer')} ({first_few(family.undrawn, 3)})"
+        )
         yield f"Labels of drawn answers only: {answers} were not drawn by {claimed.draw}. Leave these labels out."
     better, worse, metric = claimed.parts()
     if not family.may_claim(better, worse, metric):
@@ -287,7 +327,9 @@ def _unfit_labels(claimed: Claimed, found: Correction) -> Iterator[str]:
 _MEND_IDS = "Mend their ids, or leave them out."
 
 
-def _not_shown(claimed: Claimed, found: Correction, difference: CorrectedEstimate | None) -> Iterator[str]:
+def _not_shown(
+    claimed: Claimed, found: Correction, difference: CorrectedEstimate | None
+) -> Iterator[str]:
     """Why the corrected difference does not show the claim: it has no interval, or its interval holds 0."""
     if difference is None:
         yield f"A corrected difference with an interval: it has no labels. {_more_labels(claimed, found)}"
@@ -313,7 +355,9 @@ def _not_shown(claimed: Claimed, found: Correction, difference: CorrectedEstimat
 def _without_interval(claimed: Claimed, found: Correction, difference: CorrectedEstimate) -> str:
     """Why a difference has no interval, of which system that is said, and what to do."""
     means = found.metrics[0].means.items()
-    whose = "; ".join(f"{name}: {mean.reason}" for name, mean in means if mean.low is None and mean.reason)
+    whose = "; ".join(
+        f"{name}: {mean.reason}" for name, mean in means if mean.low is None and mean.reason
+    )
     why = whose or difference.reason or "no reason is known"
     few_labels = not any(known in why for known in (NO_SCALE, NOT_TOLD_APART, CONTRADICT))
     return f"{why}. {_more_labels(claimed, found) if few_labels else remedy_of(found, [why])}"
@@ -350,7 +394,9 @@ def _uneven(found: Correction) -> str | None:
     """What the raters of a claim for these raters only must still label: a mean of what each of them would say of every
     answer cannot rest on the labels of one. None where they labelled about as many answers each."""
     places = [found.labelled.scores.systems.index(name) for name in found.options.systems]
-    given = {rater: sum(cell[1] in places for cell in labels) for rater, labels in found.rated.items()}
+    given = {
+        rater: sum(cell[1] in places for cell in labels) for rater, labels in found.rated.items()
+    }
     total, squares = sum(given.values()), sum(count**2 for count in given.values())
     if not total or total**2 / squares >= LEAST_EVEN * len(given):
         return None
@@ -405,7 +451,9 @@ def _assumptions(claimed: Claimed, found: Correction, agreement: Agreement | Non
     yield raters_in_words(found)
     family = found.family
     stated = (
-        "" if claimed.looks is None else " Whoever asked for this certificate says how often labels were looked at."
+        ""
+        if claimed.looks is None
+        else " Whoever asked for this certificate says how often labels were looked at."
     )
     yield (
         f"The chance that a false claim is made from these labels is at most {100 * CLAIM_ERROR:g} % in all, over "
@@ -426,7 +474,11 @@ def _classes_in_words(found: Correction) -> str:
         return ""
     who = "whoever asked for this certificate (--order)" if found.options.order else "the file"
     text = f" From the lowest to the highest: {shown_classes(classes)}, as {who} says."
-    if found.options.order and found.declared is not None and found.declared.written() != _written(classes):
+    if (
+        found.options.order
+        and found.declared is not None
+        and found.declared.written() != _written(classes)
+    ):
         text += f" The file says {found.declared.written()}."
     return text
 
@@ -442,12 +494,18 @@ def _seeds_in_words(found: Correction) -> str:
         return ""
     names = listed(list(map(str, seeds)), len(seeds))
     whose = f"draw has the seed {names}" if len(seeds) == 1 else f"draws have the seeds {names}"
-    return f" The {whose}; whoever drew chose {'it' if len(seeds) == 1 else 'them'}. The default is 0."
+    return (
+        f" The {whose}; whoever drew chose {'it' if len(seeds) == 1 else 'them'}. The default is 0."
+    )
 
 
 def _inputs(claimed: Claimed) -> Iterator[Path]:
     for run in paths_given(claimed.runs):
-        yield from (run / name for name in _RUN_FILES if (run / name).is_file()) if run.is_dir() else (run,)
+        yield from (
+            (run / name for name in _RUN_FILES if (run / name).is_file())
+            if run.is_dir()
+            else (run,)
+        )
     yield Path(claimed.labels)
     if claimed.draw is not None:
         yield Path(claimed.draw)
@@ -466,8 +524,24 @@ def sha256(path: Path) -> str:
 
 
 def _figures(made: Estimate) -> dict[str, Any]:
-    names = ("value", "low", "high", "n", "labelled", "raw", "worth", "p", "reason", "remark", "level")
-    found = {name: _rounded(getattr(made, name)) for name in names if getattr(made, name, None) is not None}
+    names = (
+        "value",
+        "low",
+        "high",
+        "n",
+        "labelled",
+        "raw",
+        "worth",
+        "p",
+        "reason",
+        "remark",
+        "level",
+    )
+    found = {
+        name: _rounded(getattr(made, name))
+        for name in names
+        if getattr(made, name, None) is not None
+    }
     bias = getattr(made, "bias", None)
     return found | ({"bias": _figures(bias)} if bias is not None else {})
 
@@ -482,15 +556,27 @@ def _rounded(value: Any) -> Any:
 def document(found: Certificate) -> Document:
     """The certificate for people: the result in words, what is missing, what it rests on, what voids it."""
     about, judge = found["labels"], found["judge"]
-    sections = [Section("Result", _result(found), (_figures_table(found),), note=_FIGURES.format(**about))]
+    sections = [
+        Section("Result", _result(found), (_figures_table(found),), note=_FIGURES.format(**about))
+    ]
     if found["missing"]:
         count = counted(len(found["missing"]), "condition is", "conditions are")
-        sections.insert(0, _list("What is missing", f"{count} not met. Each line says what to do.", found["missing"]))
+        sections.insert(
+            0,
+            _list(
+                "What is missing", f"{count} not met. Each line says what to do.", found["missing"]
+            ),
+        )
     agreement = about["agreement"]
     chosen = "with equal chances, as stated" if found["options"]["equal_chances"] else "not known"
-    audit = " ".join(judge["audit"] or ()) or ("not audited" if judge["models"] else "there is no judge")
+    audit = " ".join(judge["audit"] or ()) or (
+        "not audited" if judge["models"] else "there is no judge"
+    )
     facts = [
-        ("labelled answers", ", ".join(f"{count:,} of {name}" for name, count in about["answers"].items())),
+        (
+            "labelled answers",
+            ", ".join(f"{count:,} of {name}" for name, count in about["answers"].items()),
+        ),
         ("raters", about["raters"]),
         (
             "agreement",
@@ -500,7 +586,10 @@ def document(found: Certificate) -> Document:
             else "not known",
         ),
         ("chosen", "with known probabilities" if about["drawn"] else chosen),
-        ("error", f"at most {100 * CLAIM_ERROR:g} % for any false claim, over {found['error']['shared_over']}"),
+        (
+            "error",
+            f"at most {100 * CLAIM_ERROR:g} % for any false claim, over {found['error']['shared_over']}",
+        ),
         (
             "scored by",
             "; ".join(f"{role}: {listed(names)}" for role, names in judge["models"].items())
@@ -520,9 +609,21 @@ def document(found: Certificate) -> Document:
         (
             *sections,
             _list("What it rests on", rests, found["assumptions"]),
-            _list("What voids it", "The certificate says nothing any more if one of these is true.", found["void_if"]),
-            Section("Labels and scores", "Who labelled, and what scored.", (Table("about", "Facts", columns, facts),)),
-            Section("Inputs", "The command longmark verify computes these again, and the result from them.", (inputs,)),
+            _list(
+                "What voids it",
+                "The certificate says nothing any more if one of these is true.",
+                found["void_if"],
+            ),
+            Section(
+                "Labels and scores",
+                "Who labelled, and what scored.",
+                (Table("about", "Facts", columns, facts),),
+            ),
+            Section(
+                "Inputs",
+                "The command longmark verify computes these again, and the result from them.",
+                (inputs,),
+            ),
         ),
         settings={"Options": found["options"], "Made": made["at"]},
         signatures=judge["signatures"],
@@ -546,12 +647,16 @@ def _for_whom(found: Certificate) -> str:
     labels = found["labels"]
     if not found["granted"] and not labels.get("these_raters"):
         return ""
-    return as_judged(labels["raters"], labels["effective_raters"], these_raters=bool(labels.get("these_raters")))
+    return as_judged(
+        labels["raters"], labels["effective_raters"], these_raters=bool(labels.get("these_raters"))
+    )
 
 
 def _list(title: str, says: str, lines: Sequence[str]) -> Section:
     name = title.casefold().replace(" ", "-")
-    column = Column("", lambda line: line.replace("`", ""), key="line")  # a page shows backticks as they are
+    column = Column(
+        "", lambda line: line.replace("`", ""), key="line"
+    )  # a page shows backticks as they are
     return Section(title, says, (Table(name, title, (column,), lines),))
 
 
@@ -559,10 +664,19 @@ def _figures_table(found: Certificate) -> Table:
     rows = [(f"mean of {name}", one) for name, one in found["means"].items()]
     if found["difference"]:
         rows += [("difference", found["difference"])]
-        rows += [("bias of the scores", found["difference"]["bias"])] if "bias" in found["difference"] else []
+        rows += (
+            [("bias of the scores", found["difference"]["bias"])]
+            if "bias" in found["difference"]
+            else []
+        )
     of_raters = found["labels"].get("of_raters", ())
-    rows += [(f"difference, rater {number}", each) for number, each in enumerate(of_raters, start=1)]
-    columns = (Column("what", lambda row: row[0]), Column("estimate [CI]", lambda row: _interval(row[1])))
+    rows += [
+        (f"difference, rater {number}", each) for number, each in enumerate(of_raters, start=1)
+    ]
+    columns = (
+        Column("what", lambda row: row[0]),
+        Column("estimate [CI]", lambda row: _interval(row[1])),
+    )
     return Table("result", "Result", columns, rows)
 
 
@@ -589,7 +703,9 @@ def _result(found: Certificate) -> str:
     says += f" {made['remark']}." if made.get("remark") else ""
     bias = made.get("bias", {})
     if bias.get("low") is not None and not bias["low"] <= 0 <= bias["high"]:
-        says += f" The scores favour {better if bias['value'] > 0 else worse}; the labels correct this."
+        says += (
+            f" The scores favour {better if bias['value'] > 0 else worse}; the labels correct this."
+        )
     if about.get("these_raters"):
         says += f"{_of_raters_in_words(about['of_raters'], better)} This is {for_these_raters(about['raters'])}."
     return says if found["granted"] else f"This is no certificate. {says}"
@@ -639,18 +755,31 @@ def _listed(certificate: Certificate) -> tuple[dict[str, str], Claimed, list[str
 
 def _check_types(claimed: Claimed) -> None:
     """ValueError for an option that is not what `certify` writes."""
-    texts = {"claim": False, "labels": False, "cluster": False, "audit": True, "draw": True, "by": True, "label": True}
+    texts = {
+        "claim": False,
+        "labels": False,
+        "cluster": False,
+        "audit": True,
+        "draw": True,
+        "by": True,
+        "label": True,
+    }
     numbers = {"seed": False, "looks": True}
     for names, kind in ((texts, str), (numbers, int)):
         for name, may_be_none in names.items():
             value = getattr(claimed, name)
-            if not (may_be_none and value is None) and (not isinstance(value, kind) or isinstance(value, bool)):
+            if not (may_be_none and value is None) and (
+                not isinstance(value, kind) or isinstance(value, bool)
+            ):
                 raise ValueError(f"options.{name}: {as_json(value)}")
     for name in ("equal_chances", "calibrate", "these_raters"):
         if not isinstance(getattr(claimed, name), bool):
             raise ValueError(f"options.{name}: {as_json(getattr(claimed, name))}")
     lists = [claimed.runs, *claimed.order.values()]
-    if any(isinstance(names, str) or not all(isinstance(name, str) for name in names) for names in lists):
+    if any(
+        isinstance(names, str) or not all(isinstance(name, str) for name in names)
+        for names in lists
+    ):
         raise ValueError("options: runs and the classes of order are lists of texts")
     if not all(isinstance(name, str) for pair in claimed.mapping.items() for name in pair):
         raise ValueError("options.mapping: expected fields and columns")
@@ -698,7 +827,11 @@ def _differing(name: str, before: Any, now: Any) -> Iterator[str]:
     """A line for each figure of a certificate that differs from what it is now."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in dict.fromkeys((*before, *now)):
-            yield from _differing(f"{name}.{key}", before.get(key, _MISSING), now.get(key, _MISSING))
+            yield from _differing(
+                f"{name}.{key}", before.get(key, _MISSING), now.get(key, _MISSING)
+            )
     elif before is _MISSING or now is _MISSING or as_json(before) != as_json(now):
-        was, computed = ("nothing" if value is _MISSING else as_json(value) for value in (before, now))
+        was, computed = (
+            "nothing" if value is _MISSING else as_json(value) for value in (before, now)
+        )
         yield f"{name}: the certificate has {was}, computed again it is {computed}"

@@ -26,7 +26,15 @@ from numpy.typing import NDArray
 
 from longmark.analysis.compare import Comparison
 from longmark.analysis.grid import Grid
-from longmark.analysis.metaeval.labels import NO_ANSWER, NUMERIC, SEVERAL, Rating, Scale, scale_of, text_of
+from longmark.analysis.metaeval.labels import (
+    NO_ANSWER,
+    NUMERIC,
+    SEVERAL,
+    Rating,
+    Scale,
+    scale_of,
+    text_of,
+)
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.records.metric_name import without_slice
 from longmark.report.document import Section
@@ -37,7 +45,15 @@ from longmark.scores.clusters import QUESTION
 from longmark.scores.draws import Departures, DrawnAnswer, draw_number, parsed_claim, read_draw
 from longmark.scores.files import paths_given
 from longmark.scores.label_scales import DeclaredScale
-from longmark.scores.labels import FINAL, PROBABILITY, ColumnOptions, Labels, decisive, first_few, order_for
+from longmark.scores.labels import (
+    FINAL,
+    PROBABILITY,
+    ColumnOptions,
+    Labels,
+    decisive,
+    first_few,
+    order_for,
+)
 from longmark.scores.observations import Observation
 from longmark.scores.paired import Scores, read_scores
 from longmark.scores.scored_answers import Cell, ScoredAnswer, answers_of
@@ -153,7 +169,9 @@ class Correction:
         shape = len(self.labelled.scores.questions), len(self.labelled.scores.systems)
         return [
             ([names[place] for place in places], count)
-            for places, count in copies([_labels_of(self.labelled.values[name], shape) for name in names])
+            for places, count in copies(
+                [_labels_of(self.labelled.values[name], shape) for name in names]
+            )
         ]
 
     @property
@@ -163,8 +181,14 @@ class Correction:
         if self.finals:
             return None
         estimates = [pair for metric in self.metrics for pair in metric.pairs.values()]
-        estimates += [] if estimates else [mean for metric in self.metrics for mean in metric.means.values()]
-        known = [each.raters for each in estimates if each.raters is not None and each.rater_variance is not None]
+        estimates += (
+            [] if estimates else [mean for metric in self.metrics for mean in metric.means.values()]
+        )
+        known = [
+            each.raters
+            for each in estimates
+            if each.raters is not None and each.rater_variance is not None
+        ]
         return min(known) if known else None
 
 
@@ -205,10 +229,14 @@ def correct(comparison: Comparison, labels: GivenLabels, **options: Any) -> Corr
     """The means of the compared systems and their differences, corrected as by `correct_runs`. Slices are not."""
     same = {"by": comparison.by, "cluster": comparison.cluster, "judges": bool(comparison.judges)}
     metrics = [one.metric for one in comparison.metrics if not without_slice(one.metric)[1]]
-    return correct_runs(comparison.runs, labels, **same, metrics=metrics, systems=comparison.systems, **options)
+    return correct_runs(
+        comparison.runs, labels, **same, metrics=metrics, systems=comparison.systems, **options
+    )
 
 
-def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, **options: Any) -> Correction:
+def correct_runs(
+    runs: str | Path | Sequence[str | Path], labels: GivenLabels, **options: Any
+) -> Correction:
     """The means of the systems of runs and their differences, corrected by labels. options: the fields of
     `CorrectionOptions`.
 
@@ -221,7 +249,9 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
     metrics = scores.named(chosen.metrics)
     for system in chosen.systems:
         if system not in scores.systems:
-            raise UnknownName(scores.by, system, scores.systems, f"There are {listed(scores.systems)}.")
+            raise UnknownName(
+                scores.by, system, scores.systems, f"There are {listed(scores.systems)}."
+            )
     with Labels(labels, options=ColumnOptions(mapping=chosen.mapping, order=chosen.order)) as human:
         if human.choices:
             raise UserError(
@@ -229,8 +259,14 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
             )
         name = _label_of(human, chosen.label)
         given = decisive(human.select(metric=name), lambda one: (one.example_id, one.system))
-        own = name.removesuffix(f".{FINAL}")  # of the raters, where `name` is that of the final labels
-        of_raters = [one for one in human.select(metric=own) if one.rater != FINAL] if own in human.metrics else []
+        own = name.removesuffix(
+            f".{FINAL}"
+        )  # of the raters, where `name` is that of the final labels
+        of_raters = (
+            [one for one in human.select(metric=own) if one.rater != FINAL]
+            if own in human.metrics
+            else []
+        )
         file, declared = human.name, human.scales.get(name)
         notices, empty, replaced = list(human.notices), human.empty, human.replaced
         alike = tuple(human.alike)
@@ -246,7 +282,9 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
         for labels_of_scale in (given, of_raters or given)
     )
     if not scale.numeric:
-        raise UserError(f"{file}: {name} has no numbers; give the order of its values: --order {name}=LOWEST,…,HIGHEST")
+        raise UserError(
+            f"{file}: {name} has no numbers; give the order of its values: --order {name}=LOWEST,…,HIGHEST"
+        )
     places = [scores.systems.index(system) for system in chosen.systems or scores.systems]
     answers = list(answers_of(paths, scores))
     cells_of, digests = _cells(answers)
@@ -257,16 +295,27 @@ def correct_runs(runs: str | Path | Sequence[str | Path], labels: GivenLabels, *
     if not values:
         raise UserError(
             f"{file}: no label belongs to an answer of these systems: "
-            + "; ".join(f"{why} ({len(ids):,}: {first_few(ids, 3)})" for why, ids in unjoined.items())
+            + "; ".join(
+                f"{why} ({len(ids):,}: {first_few(ids, 3)})" for why, ids in unjoined.items()
+            )
         )
     cells = sorted({cell for labels_of_rater in values.values() for cell in labels_of_rater})
     chances = _chances(given, file) if drawn_answers is None else _chances_drawn(drawn_answers)
-    bounds = (scale.low, scale.high) if _declared(scale) and scale.low is not None and scale.high is not None else None
+    bounds = (
+        (scale.low, scale.high)
+        if _declared(scale) and scale.low is not None and scale.high is not None
+        else None
+    )
     tables = Labelled(scores, values, _weights(chances, cells_of), bounds, chosen.these_raters)
     family = _family(scores, chosen, drawn_answers, set(cells), cells_of, several)
     family = replace(family, misfits=_misfits(tables, metrics, places))
     return Correction(
-        *(file, name, scale, tuple(_metric(tables, metric, places, chosen, family) for metric in metrics)),
+        *(
+            file,
+            name,
+            scale,
+            tuple(_metric(tables, metric, places, chosen, family) for metric in metrics),
+        ),
         *(len(cells), unjoined, len(values.keys() - {FINAL}) or 1),
         drawn=(min(chances.values()), max(chances.values())) if chances else None,
         rated=_joined(of_raters, scale_of_raters, cells_of, digests, changed)[0],
@@ -292,10 +341,16 @@ def _claimable(human: Labels, name: str, options: CorrectionOptions) -> int:
     """How many labels of a file could have been chosen: `name`, and others that are no free text."""
     count = 1
     for other in dict.fromkeys(metric.removesuffix(f".{FINAL}") for metric in human.metrics):
-        given = [] if other == name else [one for one in human.select(metric=other) if one.rater != FINAL]
+        given = (
+            []
+            if other == name
+            else [one for one in human.select(metric=other) if one.rater != FINAL]
+        )
         ratings = [Rating(other, one.rater, one.value, one.line) for one in given]
         with suppress(UserError):
-            count += bool(ratings and scale_of(ratings, order_for(options.order, other), human.name))
+            count += bool(
+                ratings and scale_of(ratings, order_for(options.order, other), human.name)
+            )
     return count
 
 
@@ -311,7 +366,9 @@ def _family(
     about other systems or metrics."""
     systems = len(scores.systems)
     if answers is None:
-        return Family(_claims(systems, scores) * labels, labels=labels, looks=Looks(planned=options.looks))
+        return Family(
+            _claims(systems, scores) * labels, labels=labels, looks=Looks(planned=options.looks)
+        )
     plan = answers[0].plan
     claims = [parsed_claim(text) for text in plan.claims]
     drawn = {
@@ -321,8 +378,12 @@ def _family(
         for cell, names in cells_of.get(answer.example_id, {}).items()
         if not answer.system or answer.system in names
     }
-    known = {name for names_of in cells_of.values() for names in names_of.values() for name in names}
-    left_out = {answer.system for answer in answers} - known - {""}  # whole systems: other runs of the same draw
+    known = {
+        name for names_of in cells_of.values() for names in names_of.values() for name in names
+    }
+    left_out = (
+        {answer.system for answer in answers} - known - {""}
+    )  # whole systems: other runs of the same draw
     ids = _ids(cells_of)
     unlabelled = tuple(ids[cell] for cell in sorted(drawn - set(labelled)))
     looks = Looks() if unlabelled else Looks(draw_number(answers), plan.looks)
@@ -366,8 +427,14 @@ def _departures(
     have_texts = {name for answer in answers if answer.digest is not None for name in answer.names}
     changed, removed = list[ScoredAnswer](), list[str]()
     for before in drawn:
-        now = [answer for answer in of_id.get(before.example_id, ()) if before.system in ("", *answer.names)]
-        texts_known = before.system in had_texts and (before.system in have_texts or not before.system)
+        now = [
+            answer
+            for answer in of_id.get(before.example_id, ())
+            if before.system in ("", *answer.names)
+        ]
+        texts_known = before.system in had_texts and (
+            before.system in have_texts or not before.system
+        )
         if not now and before.system in ("", *names):
             removed.append(before.example_id)
         elif now and texts_known and all(answer.digest != before.digest for answer in now):
@@ -396,7 +463,9 @@ def _claims(systems: int, scores: Scores) -> int:
 _TOO_FAR = 4.0  # standard errors
 
 
-def _misfits(tables: Labelled, metrics: Sequence[str], places: Sequence[int]) -> dict[str, tuple[float, int]]:
+def _misfits(
+    tables: Labelled, metrics: Sequence[str], places: Sequence[int]
+) -> dict[str, tuple[float, int]]:
     """Systems whose labelled answers cannot have been chosen with their probabilities: 1 / probability, summed over
     them, estimates how many answers there are (Horvitz and Thompson 1952), and is too far from that number."""
     misfits: dict[str, tuple[float, int]] = {}
@@ -439,13 +508,20 @@ def _chances(given: Sequence[Observation], file: str) -> dict[_Named, float]:
     for one in given:
         if (
             PROBABILITY in one.given
-            and found.setdefault(name := (one.example_id, one.system), chance := one.given[PROBABILITY]) != chance
+            and found.setdefault(
+                name := (one.example_id, one.system), chance := one.given[PROBABILITY]
+            )
+            != chance
         ):
-            raise UserError(f"{file}:{one.line}: {PROBABILITY}: {name[0]} has {chance:g} here, {found[name]:g} before")
+            raise UserError(
+                f"{file}:{one.line}: {PROBABILITY}: {name[0]} has {chance:g} here, {found[name]:g} before"
+            )
     return found
 
 
-def _weights(chances: Mapping[_Named, float], cells: Mapping[str, Mapping[Cell, set[str]]]) -> dict[Cell, float]:
+def _weights(
+    chances: Mapping[_Named, float], cells: Mapping[str, Mapping[Cell, set[str]]]
+) -> dict[Cell, float]:
     """Of each cell 1 / the inclusion probability of its answer. UserError where its answers have different ones."""
     found: dict[Cell, float] = {}
     for (example, system), chance in chances.items():
@@ -463,7 +539,9 @@ def _label_of(human: Labels, wanted: str | None) -> str:
     if wanted is None and len(known) == 1:
         return known[0]
     if wanted is None:
-        raise UserError(f"{human.name} has several labels: {listed(known)}. Choose one: --label NAME")
+        raise UserError(
+            f"{human.name} has several labels: {listed(known)}. Choose one: --label NAME"
+        )
     if wanted not in known:
         raise UnknownName("label", wanted, known, f"{human.name} has {listed(known)}.")
     return wanted
@@ -502,17 +580,26 @@ def _joined(
     numbers: dict[str, dict[Cell, list[float]]] = {}
     without: dict[tuple[str, str], str] = {}
     for one in given:
-        of = [cell for cell, names in cells.get(one.example_id, {}).items() if not one.system or one.system in names]
+        of = [
+            cell
+            for cell, names in cells.get(one.example_id, {}).items()
+            if not one.system or one.system in names
+        ]
         texts = digests.get((one.example_id, of[0]), set()) if len(of) == 1 else set()
         unhashed = not one.given.get(ANSWER_SHA256)
         is_changed = len(of) == 1 and unhashed and (one.example_id, of[0]) in changed
         if is_changed or labels_of_other_answers([one], partial(_texts, texts)):
             without[one.example_id, one.system] = OTHER_TEXT
         elif len(of) == 1:
-            numbers.setdefault(one.rater, {}).setdefault(of[0], []).append(scale.number[text_of(one.value)])
+            numbers.setdefault(one.rater, {}).setdefault(of[0], []).append(
+                scale.number[text_of(one.value)]
+            )
         else:
             without[one.example_id, one.system] = SEVERAL if of else NO_ANSWER
-    means = {rater: {cell: sum(its) / len(its) for cell, its in own.items()} for rater, own in numbers.items()}
+    means = {
+        rater: {cell: sum(its) / len(its) for cell, its in own.items()}
+        for rater, own in numbers.items()
+    }
     reasons: dict[str, list[str]] = {}
     for (example_id, _), why in without.items():
         reasons.setdefault(why, []).append(example_id)
@@ -530,7 +617,11 @@ def _labels_of(values: Mapping[Cell, float], shape: tuple[int, ...]) -> NDArray[
 def asked_of(scores: Scores, metric: str, places: Sequence[int]) -> list[Cell]:
     """The cells of these systems that have an answer, with a score or without."""
     answered = ~np.isnan(scores.matrix(metric, unscored=0.0))
-    return [(int(question), place) for place in places for question in np.flatnonzero(answered[:, place])]
+    return [
+        (int(question), place)
+        for place in places
+        for question in np.flatnonzero(answered[:, place])
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,7 +640,9 @@ class Labelled:
         of_raters = [_labels_of(values, matrix.shape) for values in self.values.values()]
         given = ~np.isnan(of_raters)
         counts = given.sum(axis=0)
-        labels = np.where(counts > 0, np.where(given, of_raters, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
+        labels = np.where(
+            counts > 0, np.where(given, of_raters, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan
+        )
         weights = np.ones_like(matrix) if self.weights else None
         for cell, weight in self.weights.items():
             if weights is not None:
@@ -574,13 +667,21 @@ class Labelled:
         """How many answers of a system are missing of which no row tells the question."""
         without_score, _ = self.scores.unanswered(metric, system)
         scored, _ = self.scores.rows_scored(metric, system)
-        has_row = ~np.isnan(self.scores.matrix(metric, unscored=0.0)[:, self.scores.systems.index(system)])
+        has_row = ~np.isnan(
+            self.scores.matrix(metric, unscored=0.0)[:, self.scores.systems.index(system)]
+        )
         no_row = int((~np.isnan(unscored[:, 0]) & ~has_row).sum())
-        return max(0.0, float(without_score - (self.scores.rows(metric, system) - len(scored)) - no_row))
+        return max(
+            0.0, float(without_score - (self.scores.rows(metric, system) - len(scored)) - no_row)
+        )
 
 
 def _metric(
-    tables: Labelled, metric: str, compared: Sequence[int], options: CorrectionOptions, family: Family
+    tables: Labelled,
+    metric: str,
+    compared: Sequence[int],
+    options: CorrectionOptions,
+    family: Family,
 ) -> CorrectedMetric:
     scores, table = tables.scores, tables.table(metric)
     places = [place for place in compared if not np.isnan(table.scores[:, place]).all()]
@@ -589,7 +690,11 @@ def _metric(
     def estimate(sides: dict[int, float], level: float) -> CorrectedEstimate:
         made = corrected(used, sides, weight=options.weight, level=level)
         # calibrated scores are shrunk towards the mean, so that also a fair judge's would seem to favour a system
-        bias = None if options.calibrate else bias_of(used, sides, weight=options.weight, level=options.level)
+        bias = (
+            None
+            if options.calibrate
+            else bias_of(used, sides, weight=options.weight, level=options.level)
+        )
         return replace(made, raw=raw_of(table, sides), bias=bias)
 
     means = {scores.systems[place]: estimate({place: 1.0}, options.level) for place in places}
@@ -605,18 +710,33 @@ def _metric(
             pair = replace(pair, remark="; ".join(filter(None, (pair.remark, NOT_PLANNED))))
         pair = replace(pair, p=adjusted, level=level, method=method, error=error)
         if pair.people is not None:
-            pair = replace(pair, people=replace(pair.people, level=level, method=f"{pair.people.method}, simultaneous"))
+            pair = replace(
+                pair,
+                people=replace(
+                    pair.people, level=level, method=f"{pair.people.method}, simultaneous"
+                ),
+            )
         pairs[names] = pair
     margin = options.margin
-    checked = {} if margin is None else {place: transport(table, place, margin, options.seed) for place in places}
+    checked = (
+        {}
+        if margin is None
+        else {place: transport(table, place, margin, options.seed) for place in places}
+    )
     transports = {scores.systems[place]: result for place, result in checked.items()}
     return CorrectedMetric(metric, means, pairs, transports)
 
 
-def pair_error(table: LabelledScores, places: tuple[int, int], family: Family, level: float) -> float:
+def pair_error(
+    table: LabelledScores, places: tuple[int, int], family: Family, level: float
+) -> float:
     """The one-sided error of a difference of two systems: its part of (1 - level) / 2."""
     labelled = int((~np.isnan(table.labels[:, list(places)])).any(axis=1).sum())
-    answers = len(table.scores) if table.unscored is None else int((~np.isnan(table.unscored[:, 0])).sum())
+    answers = (
+        len(table.scores)
+        if table.unscored is None
+        else int((~np.isnan(table.unscored[:, 0])).sum())
+    )
     return family.looks.error(family.claims, labelled, answers, (1 - level) / 2)
 
 
@@ -633,29 +753,48 @@ def section(found: Correction) -> Section:
     pairs: dict[tuple[str, ...], CorrectedEstimate] = {
         (one.metric, *names): pair for one in found.metrics for names, pair in one.pairs.items()
     }
-    checks = {(one.metric, name): its for one in found.metrics for name, its in one.transports.items()}
+    checks = {
+        (one.metric, name): its for one in found.metrics for name, its in one.transports.items()
+    }
     metric = Column("metric", lambda row: row[0], kind="metric")
-    system, first, second = Column("system", _at(1)), Column("first", _at(1)), Column("second", _at(2))
+    system, first, second = (
+        Column("system", _at(1)),
+        Column("first", _at(1)),
+        Column("second", _at(2)),
+    )
     biased = not found.options.calibrate
     note = _MEANS.format(units_in_words(found)) + (_BIAS.format(_BIAS_OF[0]) if biased else "")
-    grids = [_grid("corrected-means", "Corrected means", (metric, system), means, note, biased=biased)]
+    grids = [
+        _grid("corrected-means", "Corrected means", (metric, system), means, note, biased=biased)
+    ]
     if pairs:
         alpha = 1 - found.options.level
         note = _DIFFERENCES.format(found.family.in_words(), alpha / 2, alpha)
         note += _BIAS.format(_BIAS_OF[1]) if biased else ""
         heads = (metric, first, second)
-        grids.append(_grid("corrected-differences", "Corrected differences", heads, pairs, note, biased=biased))
+        grids.append(
+            _grid(
+                "corrected-differences", "Corrected differences", heads, pairs, note, biased=biased
+            )
+        )
     if checks:
         residual = Column("residual (90 % CI)", lambda row: checks[row].residual, 3, key="residual")
         grids.append(
             Grid(
-                *("transport", "Could a system do without labels of its own", (metric, system), list(checks)),
+                *(
+                    "transport",
+                    "Could a system do without labels of its own",
+                    (metric, system),
+                    list(checks),
+                ),
                 *((residual,), None, _TRANSPORT.format(found.options.margin)),
                 unit="labels",
                 beside=(Column("verdict", lambda row: checks[row].verdict),),
             )
         )
-    return Section(CORRECTED, _says(found), tuple(one.table() for one in grids), note=_note(found), brief=2)
+    return Section(
+        CORRECTED, _says(found), tuple(one.table() for one in grids), note=_note(found), brief=2
+    )
 
 
 _MEANS = (
@@ -711,7 +850,9 @@ def _grid(
         Column("weight of scores", lambda row: of[row].weight, 2, kind="number", spare=3),
     )
     p = (Column("p (adjusted)", lambda row: of[row].p, kind="p"),) if len(heads) > 2 else ()
-    return Grid(name, title, heads, list(of), columns, None, note, unit="answers", beside=(*p, *beside))
+    return Grid(
+        name, title, heads, list(of), columns, None, note, unit="answers", beside=(*p, *beside)
+    )
 
 
 def shown(correction: Correction, metric: CorrectedMetric) -> list[tuple[str, str]]:
@@ -732,12 +873,27 @@ def _says(found: Correction) -> str:
     says, titles = [], metric_titles(metric.metric for metric in found.metrics)
     for metric in (metric for metric in found.metrics if metric.pairs):
         above = [" above ".join(pair) for pair in shown(found, metric)]
-        none = "significant" if any(pair.p is not None for pair in metric.pairs.values()) else "corrected"
+        none = (
+            "significant"
+            if any(pair.p is not None for pair in metric.pairs.values())
+            else "corrected"
+        )
         planned = " planned" if found.family.planned else ""
         these = found.options.these_raters
-        whose = as_judged(found.raters, found.effective_raters, these_raters=these) if above or these else ""
-        says.append(f"{listed(above) if above else f'no {none}{planned} difference'} on {titles[metric.metric]}{whose}")
-    without = {name: why for metric in found.metrics for name, mean in metric.means.items() if (why := mean.reason)}
+        whose = (
+            as_judged(found.raters, found.effective_raters, these_raters=these)
+            if above or these
+            else ""
+        )
+        says.append(
+            f"{listed(above) if above else f'no {none}{planned} difference'} on {titles[metric.metric]}{whose}"
+        )
+    without = {
+        name: why
+        for metric in found.metrics
+        for name, mean in metric.means.items()
+        if (why := mean.reason)
+    }
     without |= {
         f"{first} - {second}": why
         for metric in found.metrics
@@ -831,18 +987,32 @@ def misfits_in_words(family: Family) -> Iterator[str]:
 
 
 def _note(found: Correction) -> str:
-    how = "calibrated by one isotonic regression for all systems" if found.options.calibrate else "as they are"
-    lost = "; ".join(f"{len(ids):,} ({why}: {first_few(ids, 3)})" for why, ids in found.unjoined.items())
+    how = (
+        "calibrated by one isotonic regression for all systems"
+        if found.options.calibrate
+        else "as they are"
+    )
+    lost = "; ".join(
+        f"{len(ids):,} ({why}: {first_few(ids, 3)})" for why, ids in found.unjoined.items()
+    )
     chances = " to ".join(dict.fromkeys(f"{chance:.3g}" for chance in found.drawn or ()))
-    sample = f"a random sample of all{f', drawn with the probabilities {chances}' if chances else ''}"
-    notes = [f"Valid only if the labelled answers are {sample}. Scores: {how}. {raters_in_words(found)}"]
+    sample = (
+        f"a random sample of all{f', drawn with the probabilities {chances}' if chances else ''}"
+    )
+    notes = [
+        f"Valid only if the labelled answers are {sample}. Scores: {how}. {raters_in_words(found)}"
+    ]
     if any(metric.pairs for metric in found.metrics):
         error = (1 - found.options.level) / 2
-        notes.append(f"The chance of any false difference is at most {error:.3g}, over {found.family.in_words()}.")
+        notes.append(
+            f"The chance of any false difference is at most {error:.3g}, over {found.family.in_words()}."
+        )
     if found.family.unlabelled:
         count = counted(len(found.family.unlabelled), "drawn answer has", "drawn answers have")
         ids = first_few(found.family.unlabelled, 3)
-        notes.append(f"{count} no label yet ({ids}); until then the labels count as looked at any number of times.")
+        notes.append(
+            f"{count} no label yet ({ids}); until then the labels count as looked at any number of times."
+        )
     if found.family.undrawn:
         count = counted(len(found.family.undrawn), "labelled answer was", "labelled answers were")
         ids = first_few(found.family.undrawn, 3)

@@ -110,14 +110,14 @@ class Outlook:
         def after(units: float) -> str:
             if units == math.inf:
                 return f"takes more than {self.most:,}"
-            return f"takes {units:,.0f} at the earliest" + (f", and there are {total:,}" if units > total else "")
+            return f"takes {units:,.0f} at the earliest" + (
+                f", and there are {total:,}" if units > total else ""
+            )
 
         says = f"{of}: a difference of a tenth of the scale in every question {after(self.apart)}"
         if self.alike is not None:
             says += f"; equivalence of systems that score alike {after(self.alike)}"
-        return (
-            f"{says}. Scores that vary take more. longmark compare looks once, at all {what}s scored, and needs fewer."
-        )
+        return f"{says}. Scores that vary take more. longmark compare looks once, at all {what}s scored, and needs fewer."
 
 
 def outlook(sizes: Sequence[int], facts: Mapping[str, MetricFacts], rule: Rule) -> Outlook:
@@ -126,18 +126,30 @@ def outlook(sizes: Sequence[int], facts: Mapping[str, MetricFacts], rule: Rule) 
     alike: list[float] = []
     for metric, margin in rule.margins.items():
         _, widest = difference_bounds(facts[metric])
-        units = units_needed(many, 0.5, 0.5 - margin / (2 * (widest or 1.0)), level=rule.level, largest=rule.largest)
+        units = units_needed(
+            many, 0.5, 0.5 - margin / (2 * (widest or 1.0)), level=rule.level, largest=rule.largest
+        )
         alike.append(math.inf if units is None else units)
     apart = units_needed(many, 0.5 + _TENTH / 2, 0.5, level=rule.level, largest=rule.largest)
-    return Outlook(sizes, max(alike, default=None), math.inf if apart is None else apart, len(many), rule.clustered)
+    return Outlook(
+        sizes,
+        max(alike, default=None),
+        math.inf if apart is None else apart,
+        len(many),
+        rule.clustered,
+    )
 
 
 def check_metric(name: str, facts: MetricFacts) -> None:
     """UserError for a metric that no sequence can decide."""
     if facts.lo is None or facts.hi is None or facts.lo >= facts.hi:
-        raise UserError(f"{name}: a decision needs a metric with a least and a greatest score; it has none")
+        raise UserError(
+            f"{name}: a decision needs a metric with a least and a greatest score; it has none"
+        )
     if facts.higher_is_better is None:
-        raise UserError(f"{name}: a decision needs a metric of which higher, or lower, scores are better")
+        raise UserError(
+            f"{name}: a decision needs a metric of which higher, or lower, scores are better"
+        )
 
 
 def decide(scores: Scores, units: Mapping[str, int], rule: Rule) -> list[Decided]:
@@ -146,10 +158,16 @@ def decide(scores: Scores, units: Mapping[str, int], rule: Rule) -> list[Decided
     places = np.array([units.get(question, -1) for question in scores.questions], dtype=np.int64)
     order = np.argsort(places, kind="stable")[int((places < 0).sum()) :]
     numbers = places[order]
-    return [_decided(scores, metric, pair, (order, numbers), rule) for metric in rule.metrics for pair in rule.pairs]
+    return [
+        _decided(scores, metric, pair, (order, numbers), rule)
+        for metric in rule.metrics
+        for pair in rule.pairs
+    ]
 
 
-def _decided(scores: Scores, metric: str, pair: tuple[str, str], looked: tuple[Ints, Ints], rule: Rule) -> Decided:
+def _decided(
+    scores: Scores, metric: str, pair: tuple[str, str], looked: tuple[Ints, Ints], rule: Rule
+) -> Decided:
     facts, (order, numbers) = scores.facts[metric], looked
     worst = float((facts.lo if facts.higher_is_better else facts.hi) or 0.0)
     columns = [scores.systems.index(name) if name in scores.systems else None for name in pair]
@@ -162,30 +180,52 @@ def _decided(scores: Scores, metric: str, pair: tuple[str, str], looked: tuple[I
         there = ~np.isnan(differences)
         units = numbers[there] if rule.clustered else None
         bounds = difference_bounds(facts)
-        return confidence_sequence(differences[there], bounds, level=rule.level, units=units, largest=rule.largest)
+        return confidence_sequence(
+            differences[there], bounds, level=rule.level, units=units, largest=rule.largest
+        )
 
     first, second = (column(place) for place in columns)
     some = ~np.isnan(first) | ~np.isnan(second)
     filled = [np.nan_to_num(column(place, worst), nan=worst) for place in columns]
     readings = [sequence(first - second)]
-    if any((one[some] != other[some]).any() for one, other in zip(filled, (first, second), strict=True)):
+    if any(
+        (one[some] != other[some]).any() for one, other in zip(filled, (first, second), strict=True)
+    ):
         readings.append(sequence(np.where(some, filled[0] - filled[1], np.nan)))
     margin, sign = rule.margins.get(metric), 1 if facts.higher_is_better else -1
     claims = [_claims(one, margin, sign) for one in readings]
-    result = next((word for word in (EQUIVALENT, BETTER, WORSE) if all(word in one for one in claims)), UNDECIDED)
+    result = next(
+        (word for word in (EQUIVALENT, BETTER, WORSE) if all(word in one for one in claims)),
+        UNDECIDED,
+    )
     reason = ""
     if result == UNDECIDED and any(claims):
         said = [" and ".join(one) or UNDECIDED for one in claims]
-        reason = f"{said[0]} on the common questions, {said[1]} with unscored answers as the worst score"
+        reason = (
+            f"{said[0]} on the common questions, {said[1]} with unscored answers as the worst score"
+        )
     places = decimals(facts, facts.lo, facts.hi)
-    return Decided(metric, *pair, readings[0], readings[1] if readings[1:] else None, margin, result, reason, places)
+    return Decided(
+        metric,
+        *pair,
+        readings[0],
+        readings[1] if readings[1:] else None,
+        margin,
+        result,
+        reason,
+        places,
+    )
 
 
 def _claims(one: Estimate, margin: float | None, sign: int) -> list[str]:
     """What a sequence says of the first; several may hold."""
     low, high = sorted(sign * end for end in one.ends or (0.0, 0.0))
     within = margin is not None and -margin < low and high < margin
-    return [word for word, holds in ((EQUIVALENT, within), (BETTER, low > 0), (WORSE, high < 0)) if holds]
+    return [
+        word
+        for word, holds in ((EQUIVALENT, within), (BETTER, low > 0), (WORSE, high < 0))
+        if holds
+    ]
 
 
 def all_decided(found: Sequence[Decided]) -> bool:
@@ -194,14 +234,23 @@ def all_decided(found: Sequence[Decided]) -> bool:
 
 
 def document(
-    found: Sequence[Decided], looked: int, total: int, rule: Rule, why: str = "", ahead: Outlook | None = None
+    found: Sequence[Decided],
+    looked: int,
+    total: int,
+    rule: Rule,
+    why: str = "",
+    ahead: Outlook | None = None,
 ) -> Document:
     """The page: a sentence, and a line for each comparison. looked: units scored, of the total; why: more were not
     scored, "" if all are or everything is decided; ahead: what so many units could decide, for what is undecided."""
     grid = Grid(
         "decisions",
         "Decisions",
-        (Column("metric", "metric", kind="metric"), Column("first", "first"), Column("second", "second")),
+        (
+            Column("metric", "metric", kind="metric"),
+            Column("first", "first"),
+            Column("second", "second"),
+        ),
         found,
         (
             Column("first - second", "difference", found[0].places, key="difference"),
@@ -226,7 +275,9 @@ def document(
     )
     if open_ and ahead is not None:
         note = f"{ahead.in_words()} {note}"
-    return Document("decision", "Decision", "", (Section("Decision", says, (grid.table(),), note=note),))
+    return Document(
+        "decision", "Decision", "", (Section("Decision", says, (grid.table(),), note=note),)
+    )
 
 
 def _words(one: Decided) -> str:

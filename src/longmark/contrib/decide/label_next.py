@@ -54,13 +54,19 @@ class DrawOptions(CorrectionOptions):
 
     def __post_init__(self) -> None:
         if self.n < 1:
-            raise UserError(f"label next: expected a number of answers of 1 or more, found {self.n}")
+            raise UserError(
+                f"label next: expected a number of answers of 1 or more, found {self.n}"
+            )
         if not 0 <= self.seed < 2**63:
-            raise UserError(f"label next: the seed is a whole number from 0 to {2**63 - 1}; found {self.seed}")
+            raise UserError(
+                f"label next: the seed is a whole number from 0 to {2**63 - 1}; found {self.seed}"
+            )
         if not 0 < self.floor <= 1:
             raise UserError(f"label next: the floor is above 0, at most 1; found {self.floor}")
         if self.earlier is not None and (self.looks is not None or self.claims):
-            raise UserError("label next: the plan is that of the first draw; omit --looks and --claim with --earlier")
+            raise UserError(
+                "label next: the plan is that of the first draw; omit --looks and --claim with --earlier"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,9 @@ class Draw:
     these_raters: bool = False
 
 
-def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | None = None, **options: Any) -> Draw:
+def label_next(
+    runs: str | Path | Sequence[str | Path], labels: GivenLabels | None = None, **options: Any
+) -> Draw:
     """Draws answers to label. labels: those that there are; options: the fields of `DrawOptions`.
 
     UserError if several metrics are there and none is chosen, if nothing is left to draw, if labels were drawn and the
@@ -94,30 +102,49 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
     scores = read_scores(paths, chosen.by, chosen.cluster, judges=chosen.judges)
     metrics = scores.named(chosen.metrics)
     if len(metrics) != 1:
-        raise UserError(f"label next draws for one metric; choose one with --metrics: {listed(metrics)}")
-    places = np.array([scores.systems.index(name) for name in chosen.systems or scores.systems], dtype=np.int64)
-    known = ~np.isnan(scores.matrix(metrics[0], unscored=0.0))  # cells with an answer, scored or not
+        raise UserError(
+            f"label next draws for one metric; choose one with --metrics: {listed(metrics)}"
+        )
+    places = np.array(
+        [scores.systems.index(name) for name in chosen.systems or scores.systems], dtype=np.int64
+    )
+    known = ~np.isnan(
+        scores.matrix(metrics[0], unscored=0.0)
+    )  # cells with an answer, scored or not
     scored = known[:, places].any(axis=1)
-    answers = [one for one in answers_of(paths, scores) if one.cell[1] in places and known[one.cell]]
-    if labels is not None and chosen.earlier is None and (chosen.looks is not None or chosen.claims):
+    answers = [
+        one for one in answers_of(paths, scores) if one.cell[1] in places and known[one.cell]
+    ]
+    if (
+        labels is not None
+        and chosen.earlier is None
+        and (chosen.looks is not None or chosen.claims)
+    ):
         raise UserError(
             "a plan (--looks, --claim) is made before the first label, and there are labels: omit it, or draw anew "
             "without --labels"
         )
     plan = _planned(chosen, scores)
-    number = 1 if labels is None else None  # labels without a draw: nobody knows how often they were looked at
+    number = (
+        1 if labels is None else None
+    )  # labels without a draw: nobody knows how often they were looked at
     _refuse_alike(answers)
     earlier_answers = [] if chosen.earlier is None else list(_earlier(answers, chosen.earlier))
     if earlier_answers:
         last = draw_number(earlier_answers)
         number, plan = None if last is None else last + 1, earlier_answers[0].plan
     looks = Looks(number, plan.looks)
-    had, before = np.zeros_like(known), np.zeros(len(known))  # drawn or labelled; with which probability
+    had, before = (
+        np.zeros_like(known),
+        np.zeros(len(known)),
+    )  # drawn or labelled; with which probability
     by_draw: dict[tuple[str, str], int | None] = {}
     sizes, forecast = None, None
     if labels is not None:
         same = {name: getattr(chosen, name) for name in CorrectionOptions.__slots__}
-        found = correct_runs(paths, labels, **{**same, "metrics": metrics, "looks": None, "draw": chosen.earlier})
+        found = correct_runs(
+            paths, labels, **{**same, "metrics": metrics, "looks": None, "draw": chosen.earlier}
+        )
         if found.drawn and chosen.earlier is None:
             raise UserError(
                 "the labels have inclusion probabilities, so a draw chose their answers: give its file by --earlier"
@@ -135,25 +162,34 @@ def label_next(runs: str | Path | Sequence[str | Path], labels: GivenLabels | No
     each = max(1, round(len(answers) / max(1, int(scored.sum()))))
     count = min(max(1, chosen.n // each), int(among.sum()))
     if not count:
-        raise UserError("every answer of these systems is labelled or drawn; there is nothing left to draw")
+        raise UserError(
+            "every answer of these systems is labelled or drawn; there is nothing left to draw"
+        )
     now = probabilities(np.ones(len(known)) if sizes is None else sizes, count, among, chosen.floor)
     new = np.zeros_like(among)
     new[among] = systematic(now[among], chosen.seed)
     chances = before + (1 - before) * now
-    plan = replace(plan, seeds=(*plan.seeds, chosen.seed) if chosen.earlier is None or plan.seeds else ())
+    plan = replace(
+        plan, seeds=(*plan.seeds, chosen.seed) if chosen.earlier is None or plan.seeds else ()
+    )
     drawn = tuple(
         DrawnAnswer(
             *(answer.example_id, answer.system, answer.question_id),
             float(chances[answer.cell[0]]),
             bool(had[answer.cell] or new[answer.cell[0]]),
             answer.digest,
-            number if new[answer.cell[0]] and not had[answer.cell] else by_draw.get((answer.example_id, answer.system)),
+            number
+            if new[answer.cell[0]] and not had[answer.cell]
+            else by_draw.get((answer.example_id, answer.system)),
             plan,
         )
         for answer in answers
     )
     added = sum(bool(new[answer.cell[0]] and not had[answer.cell]) for answer in answers)
-    of_system = [sum(answer.drawn for answer in drawn if answer.system == name) for name in {a.system for a in drawn}]
+    of_system = [
+        sum(answer.drawn for answer in drawn if answer.system == name)
+        for name in {a.system for a in drawn}
+    ]
     return Draw(
         *(drawn, added, count, int(scored.sum()), sizes is not None, looks, min(of_system)),
         forecast=forecast,
@@ -168,9 +204,13 @@ def _planned(options: DrawOptions, scores: Scores) -> Plan:
     for claim in claims:
         for system in (claim.better, claim.worse):
             if system not in scores.systems:
-                raise UnknownName("system", system, scores.systems, f"There are {listed(scores.systems)}.")
+                raise UnknownName(
+                    "system", system, scores.systems, f"There are {listed(scores.systems)}."
+                )
         if claim.metric not in scores.metrics:
-            raise UnknownName("metric", claim.metric, scores.metrics, f"The runs have {listed(scores.metrics)}.")
+            raise UnknownName(
+                "metric", claim.metric, scores.metrics, f"The runs have {listed(scores.metrics)}."
+            )
     Looks(None, options.looks)
     return Plan(options.looks, tuple(map(str, claims)))
 
@@ -188,7 +228,8 @@ def _forecast(found: Correction, n: int, looks: Looks) -> tuple[float, float] | 
     planned = [
         pair
         for (first, second), pair in metric.pairs.items()
-        if family.may_claim(first, second, metric.metric) or family.may_claim(second, first, metric.metric)
+        if family.may_claim(first, second, metric.metric)
+        or family.may_claim(second, first, metric.metric)
     ]
     estimates = [*planned, *metric.pairs.values(), *metric.means.values()]
     estimate = next((each for each in estimates if each.ends is not None and each.worth), None)
@@ -200,7 +241,11 @@ def _forecast(found: Correction, n: int, looks: Looks) -> tuple[float, float] | 
         return half, half
     variance, of_raters = estimate.variance or 1.0, estimate.rater_variance or 0.0
     of_answers = max(0.0, variance - of_raters)
-    worth = (labelled * of_answers + (estimate.worth - labelled) * variance) / of_answers if of_answers else labelled
+    worth = (
+        (labelled * of_answers + (estimate.worth - labelled) * variance) / of_answers
+        if of_answers
+        else labelled
+    )
     least = min(1.0, max(0.0, worth / answers))
     caused = (1 - least) / (1 / labelled - 1 / answers)
     in_all = min(answers, labelled + n)
@@ -211,8 +256,13 @@ def _forecast(found: Correction, n: int, looks: Looks) -> tuple[float, float] | 
         sides = 2
         errors = estimate.error, looks.error(family.claims, in_all // 2, answers // 2, errors[0])
     quantiles = [
-        t_quantile(1 - 2 * error, _satterthwaite(own, count / sides - 1, of_raters, (estimate.raters or 2.0) - 1))
-        for error, own, count in zip(errors, (of_answers, of_answers_then), (labelled, in_all), strict=True)
+        t_quantile(
+            1 - 2 * error,
+            _satterthwaite(own, count / sides - 1, of_raters, (estimate.raters or 2.0) - 1),
+        )
+        for error, own, count in zip(
+            errors, (of_answers, of_answers_then), (labelled, in_all), strict=True
+        )
     ]
     shrunk = sqrt((of_answers_then + of_raters) / (of_answers + of_raters))
     return half, half * shrunk * quantiles[1] / quantiles[0]
@@ -232,7 +282,9 @@ def _earlier(answers: Sequence[ScoredAnswer], path: Path) -> Iterator[DrawnAnswe
     known = {(one.example_id, one.system): one for one in read_draw(path)}
     for one in answers:
         if (one.example_id, one.system) not in known:
-            raise UserError(f"{path}: {one.example_id} ({one.system}) is missing; the draw was of other answers")
+            raise UserError(
+                f"{path}: {one.example_id} ({one.system}) is missing; the draw was of other answers"
+            )
         if not known[one.example_id, one.system].is_of(one.digest):
             raise UserError(
                 f"{path}: {one.example_id} ({one.system}) has another text now; the draw was of the answers of another "
@@ -260,8 +312,16 @@ def write(draw: Draw, path: Path) -> None:
 
 def in_words(draw: Draw) -> str:
     """How many answers were drawn, how, and what they are good for."""
-    chances = list(dict.fromkeys(f"{end([answer.probability for answer in draw.answers]):.3g}" for end in (min, max)))
-    how = "more where labels are expected far from the scores" if draw.by_labels else "with equal chances"
+    chances = list(
+        dict.fromkeys(
+            f"{end([answer.probability for answer in draw.answers]):.3g}" for end in (min, max)
+        )
+    )
+    how = (
+        "more where labels are expected far from the scores"
+        if draw.by_labels
+        else "with equal chances"
+    )
     text = (
         f"{counted(draw.new, 'answer')} drawn: {counted(draw.questions, 'question')} of {draw.of:,}, {how}. Inclusion "
         f"probabilities: {' to '.join(chances)}."
@@ -274,9 +334,7 @@ def in_words(draw: Draw) -> str:
     if claims := draw.answers[0].plan.claims:
         text += f" Planned: {listed(claims)}. Nothing else can be certified from these labels."
     if draw.labelled < FEWEST_COVERED:
-        text += (
-            f" A certificate needs {FEWEST_COVERED} labelled answers of each system; {draw.labelled} are drawn by now."
-        )
+        text += f" A certificate needs {FEWEST_COVERED} labelled answers of each system; {draw.labelled} are drawn by now."
     if draw.forecast is not None:
         now, then = (fixed(half, 3) for half in draw.forecast)
         whose = " for these raters only" if draw.these_raters else ""

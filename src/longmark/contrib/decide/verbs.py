@@ -29,23 +29,44 @@ def decide(verbs: Any) -> None:
     verb = add_verb(verbs, "decide", f"{_CLI}.decide:decide", text)
     add(verb, "answers", "EXAMPLES", "files of answers that are not scored yet, one for each system, or one with all",
         nargs="+")  # fmt: skip
-    metrics = "the metrics that decide, as for longmark run; each needs a least and a greatest score"
+    metrics = (
+        "the metrics that decide, as for longmark run; each needs a least and a greatest score"
+    )
     add(verb, "--metrics", "NAME,…", metrics, default=None, required=True)
     add(verb, "--out", "RUN", "the run folder; repeat the command to resume")
     rule = verb.add_argument_group("decision", "fixed for the run folder, but for --look")
-    margin = "the largest difference that does not matter: also stop when the systems are equivalent"
+    margin = (
+        "the largest difference that does not matter: also stop when the systems are equivalent"
+    )
     add(rule, "--margin", "[METRIC=]NUMBER", margin)
-    add(rule, "--alpha", "SHARE", "the probability of any wrong decision, at most (default: 0.05)", default=0.05)
+    add(
+        rule,
+        "--alpha",
+        "SHARE",
+        "the probability of any wrong decision, at most (default: 0.05)",
+        default=0.05,
+    )
     add(rule, "--systems", "NAME,…", "the systems to score and compare (default: all)")
     add(rule, "--against-first", "", "decide only the pairs with the first system")
     add_cluster(rule)
-    add(rule, "--look", "N", "questions between two looks (default: 20, later a tenth of those scored)")
+    add(
+        rule,
+        "--look",
+        "N",
+        "questions between two looks (default: 20, later a tenth of those scored)",
+    )
     add(rule, "--fail-if-worse", "", "exit 3 if a system is worse than the first one")
     add(rule, "--require-decision", "", "exit 3 if a comparison is undecided")
     add_scoring(verb)
     add_input(verb)
     spend = add_calls(verb)
-    add(spend, "--dry-run", "", "print the calls, tokens and cost of all questions; send nothing", in_file=False)
+    add(
+        spend,
+        "--dry-run",
+        "",
+        "print the calls, tokens and cost of all questions; send nothing",
+        in_file=False,
+    )
     add_keep_going(spend)
     add_project(verb)
 
@@ -53,16 +74,46 @@ def decide(verbs: Any) -> None:
 def audit(verbs: Any) -> None:
     text = "Audit a judge: what its scores depend on beside the answer (order, length, prompt, …)."
     verb = add_verb(verbs, "audit", f"{_CLI}.audit:audit", text)
-    add(verb, "examples", "EXAMPLES", "your answers to audit with (default: bundled ones)", nargs="?")
-    add(verb, "--judge", "MODEL", "the judge; repeatable, to see judges side by side", action="append", default=[])
-    metrics = "the metrics of the audit, scored by the judge alone (default: ccrs.contextual_coherence)"
+    add(
+        verb,
+        "examples",
+        "EXAMPLES",
+        "your answers to audit with (default: bundled ones)",
+        nargs="?",
+    )
+    add(
+        verb,
+        "--judge",
+        "MODEL",
+        "the judge; repeatable, to see judges side by side",
+        action="append",
+        default=[],
+    )
+    metrics = (
+        "the metrics of the audit, scored by the judge alone (default: ccrs.contextual_coherence)"
+    )
     add(verb, "--metrics", "NAME,…", metrics, default=None)
-    add(verb, "--out", "DIR", "the folder for runs, effects, tables and report.html; repeat the command to resume")
-    add(verb, "--run", "RUN", "also say which effects could be the difference of two systems in this run")
+    add(
+        verb,
+        "--out",
+        "DIR",
+        "the folder for runs, effects, tables and report.html; repeat the command to resume",
+    )
+    add(
+        verb,
+        "--run",
+        "RUN",
+        "also say which effects could be the difference of two systems in this run",
+    )
     add(verb, "--systems", "NAME,…", "with --run: the two systems (default: the first two)")
     own = "the system in EXAMPLES whose answers a judge's own model wrote; with two judges or more; repeatable"
     add(verb, "--own", "JUDGE=SYSTEM", own)
-    add(verb, "--against", "DIR", "the folder of an earlier audit: test whether the effects have changed")
+    add(
+        verb,
+        "--against",
+        "DIR",
+        "the folder of an earlier audit: test whether the effects have changed",
+    )
     gate = "exit 3 unless an effect meets this gate, such as order.pairs.direct<=0.3; repeatable"
     add(verb, "--fail-under", "'EFFECT<=NUMBER'", gate)
     add_judging(verb)
@@ -72,14 +123,27 @@ def audit(verbs: Any) -> None:
 
 def label(verbs: Any) -> None:
     text = "Choose answers for people to label."
-    actions = add_verb(verbs, "label", None, text).add_subparsers(dest="action", required=True, metavar="next")
+    actions = add_verb(verbs, "label", None, text).add_subparsers(
+        dest="action", required=True, metavar="next"
+    )
     text = "Draw the answers to label next, with known probabilities, for `longmark annotate init --drawn`."
     verb = add_verb(actions, "next", f"{_CLI}.label:draw", text)
     add(verb, "runs", "RUN", "run folders or files of rows", nargs="+")
     out = "the new file of the draw: every answer, its probability, and whether it was drawn"
     add(verb, "--out", "FILE", out, required=True)
-    add(verb, "--n", "N", "answers to draw, whole questions with all compared systems (default: 50)", default=50)
-    add(verb, "--metrics", "NAME,…", "the metric that the labels are to correct, if the runs have several")
+    add(
+        verb,
+        "--n",
+        "N",
+        "answers to draw, whole questions with all compared systems (default: 50)",
+        default=50,
+    )
+    add(
+        verb,
+        "--metrics",
+        "NAME,…",
+        "the metric that the labels are to correct, if the runs have several",
+    )
     add(verb, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
     by = "compare runs or systems (default: run if several runs are given, else system)"
     add(verb, "--by", "run|system", by, action="store", choices=("run", "system"))

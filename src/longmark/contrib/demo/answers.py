@@ -41,13 +41,19 @@ class Corpus:
 
     def kinds(self, system: str) -> Counter[str]:
         """Kind -> answers of a system that have such a defect; `any`: that have one."""
-        found = [{label["kind"] for label in self.labels[one.id]} for one in self.answers if one.system == system]
+        found = [
+            {label["kind"] for label in self.labels[one.id]}
+            for one in self.answers
+            if one.system == system
+        ]
         return Counter(kind for some in found for kind in (*some, *(["any"] if some else [])))
 
     def shared(self, system: str) -> float:
         """The mean share of an answer's words that are in its passages."""
         its = [one for one in self.answers if one.system == system]
-        return fmean(overlap(one.answer or "", [each.text for each in one.contexts]) or 0.0 for one in its)
+        return fmean(
+            overlap(one.answer or "", [each.text for each in one.contexts]) or 0.0 for one in its
+        )
 
     def alone(self) -> Iterator[Example]:
         """Each answer without its defects, then with each of them alone, as `longmark defects` writes them."""
@@ -63,8 +69,14 @@ class Corpus:
             for number, (start, label) in enumerate(places, 1):
                 changed = clean[:start] + label["new"] + clean[start + len(label["old"]) :]
                 proof = {"kind": label["kind"], "strength": "1", "source": one.id}
-                update = {"id": f"{one.id}.{number}", "system": f"{one.system}.{label['kind']}", "answer": changed}
-                yield with_claims(one.model_copy(update={**update, "meta": {**one.meta, DEFECT: proof}}))
+                update = {
+                    "id": f"{one.id}.{number}",
+                    "system": f"{one.system}.{label['kind']}",
+                    "answer": changed,
+                }
+                yield with_claims(
+                    one.model_copy(update={**update, "meta": {**one.meta, DEFECT: proof}})
+                )
 
     def changes(self) -> Iterator[Change]:
         """What each defect alone changes in the sentences of the answer without any, in the order of the labels."""

@@ -92,9 +92,13 @@ class Checked:
             for claim in example.claims or ()
         ]
         changed = [change for change in corpus.changes() if change.new]
-        places += [_Place(change.example, old, BEFORE, "") for change in changed for old in change.old]
+        places += [
+            _Place(change.example, old, BEFORE, "") for change in changed for old in change.old
+        ]
         places = [place for place in places if recording.has(place.example, place.text)]
-        by_model = call(lambda models: _supports(models, places), checker=recording.checker, cache=cache)
+        by_model = call(
+            lambda models: _supports(models, places), checker=recording.checker, cache=cache
+        )
         by_words = call(lambda models: _supports(models, places), checker=OverlapChecker())
         return cls(
             corpus,
@@ -203,7 +207,10 @@ class Checked:
         sentences of the answers the one that it is surest of and wrong about. Of equally sure ones the first in the
         file."""
         surest = sorted(self.of_kinds(*FALSE, NOTHING), key=lambda sentence: -sentence.distance)
-        right = [next((one for one in surest if one.kind == kind and one.is_right), None) for kind in FALSE]
+        right = [
+            next((one for one in surest if one.kind == kind and one.is_right), None)
+            for kind in FALSE
+        ]
         wrong = next((one for one in surest if not one.is_right), None)
         return [sentence for sentence in (*right, wrong) if sentence is not None]
 
@@ -218,12 +225,15 @@ class Recording:
     @classmethod
     def read(cls, cache: Path) -> Recording:
         with closing(CallCache(cache)) as calls:
-            return cls(RecordedChecker(), frozenset(key for (key,) in calls.do("SELECT key FROM calls")))
+            return cls(
+                RecordedChecker(), frozenset(key for (key,) in calls.do("SELECT key FROM calls"))
+            )
 
     def has(self, example: Example, claim: str) -> bool:
         """Whether a claim is recorded with every passage of its example."""
         return all(
-            call_key(self.checker.identity, "relation", {"premise": premise, "hypothesis": claim}) in self.keys
+            call_key(self.checker.identity, "relation", {"premise": premise, "hypothesis": claim})
+            in self.keys
             for context in example.contexts
             for premise in pieces(context.text, sys.maxsize)
         )
@@ -251,7 +261,9 @@ def _put_in(corpus: Corpus) -> dict[tuple[str, str], tuple[str, str]]:
     """(Example id, sentence) -> the kind of the defect in it, and the defect's words."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
     for example in map(with_claims, corpus.answers):
-        for claim, (start, end) in zip(example.claims or (), sentence_spans(example.answer or ""), strict=True):
+        for claim, (start, end) in zip(
+            example.claims or (), sentence_spans(example.answer or ""), strict=True
+        ):
             for label in corpus.labels[example.id]:
                 if label["new"].strip() and label["start"] < end and start < label["end"]:
                     found.setdefault((example.id, claim), (label["kind"], label["new"].strip()))
@@ -262,7 +274,10 @@ async def _supports(models: Models, places: Iterable[_Place]) -> list[_Support]:
     checker = checker_of(models)
     supports = []
     for place in places:
-        relations = [(await checker.relations(context.text, [place.text]))[0] for context in place.example.contexts]
+        relations = [
+            (await checker.relations(context.text, [place.text]))[0]
+            for context in place.example.contexts
+        ]
         supports.append(
             _Support(
                 max(relation.entails or 0.0 for relation in relations),
@@ -276,4 +291,9 @@ def auc_of_answers(corpus: Corpus, score: Mapping[str, float]) -> Auc:
     """The probability that an answer without a defect has a greater score than one with a defect (.5: by chance)."""
     answers = [one for one in corpus.answers if one.id in score]
     sound = np.array([float(not corpus.labels[one.id]) for one in answers])
-    return auc(np.array([score[one.id] for one in answers]), sound, LEVEL, [one.question_id for one in answers])
+    return auc(
+        np.array([score[one.id] for one in answers]),
+        sound,
+        LEVEL,
+        [one.question_id for one in answers],
+    )

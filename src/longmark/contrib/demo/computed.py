@@ -44,17 +44,39 @@ class Demo:
 
     @classmethod
     def scored(
-        cls, out: Path, judge: str | Chat, cache: Path, checks: Path, source: str, tell: Callable[[str], None]
+        cls,
+        out: Path,
+        judge: str | Chat,
+        cache: Path,
+        checks: Path,
+        source: str,
+        tell: Callable[[str], None],
     ) -> Demo:
         """Runs the metrics; the systems compared, and what each metric notices. cache: of the judge's replies; checks:
         of the claim checker's."""
         corpus, began = Corpus.read(), time.monotonic()
-        answers, defects, scores = out / "answers.jsonl", out / "defects.jsonl", out / f"scores-{cache.stem}"
+        answers, defects, scores = (
+            out / "answers.jsonl",
+            out / "defects.jsonl",
+            out / f"scores-{cache.stem}",
+        )
         write_examples(map(with_claims, corpus.answers), answers)
         write_examples(corpus.alone(), defects)
-        how: dict[str, Any] = {"checker": "overlap", "quiet": isinstance(judge, Recorded), "keep_going": True}
+        how: dict[str, Any] = {
+            "checker": "overlap",
+            "quiet": isinstance(judge, Recorded),
+            "keep_going": True,
+        }
         tell("Scoring the answers …")
-        run(answers, (*JUDGED, *OF_WORDS), out=scores, judges=[judge], scoring="expected", cache=cache, **how)
+        run(
+            answers,
+            (*JUDGED, *OF_WORDS),
+            out=scores,
+            judges=[judge],
+            scoring="expected",
+            cache=cache,
+            **how,
+        )
         tell("Scoring each defect alone …")
         run(defects, OF_WORDS, out=out / "alone", cache=cache, **how)
         study = defects_study(out / "alone", defects, metrics=WORDS)
@@ -72,7 +94,9 @@ class Demo:
     @cached_property
     def score(self) -> dict[tuple[str, str], float]:
         """(metric, example id) -> its score, where it has one."""
-        return {(row.metric, row.example_id): row.score for row in self.rows if row.score is not None}
+        return {
+            (row.metric, row.example_id): row.score for row in self.rows if row.score is not None
+        }
 
     def with_and_without(self, metric: str, kind: str) -> Estimate:
         """The mean over questions of the scores of answers with a defect less those of answers without it."""

@@ -34,14 +34,24 @@ from longmark.writing import check_within
 from longmark.writing import folder as make_folder
 
 MODELS = ModelNames(
-    judges=["embedded"], generator="embedded", embedder="embedded", reranker="embedded", lm="embedded:small"
+    judges=["embedded"],
+    generator="embedded",
+    embedder="embedded",
+    reranker="embedded",
+    lm="embedded:small",
 )
-PARAMS = {"score.specificity": "@samples=1", "score.answer_relevance": "@questions=2"}  # fewer than by default
+PARAMS = {
+    "score.specificity": "@samples=1",
+    "score.answer_relevance": "@questions=2",
+}  # fewer than by default
 CORPUS = Path(__file__).parent / "corpus"
 FAMILIES = ("score", "ccrs")
 QUESTIONS, SEED = 1, 7
 VARIANTS = ("paraphrase", "hazard")
-PASSAGES, LONGEST = 3, 300  # few passages and tokens of an answer: a small model reads and writes slowly
+PASSAGES, LONGEST = (
+    3,
+    300,
+)  # few passages and tokens of an answer: a small model reads and writes slowly
 
 
 def run_full(out: Path) -> int:
@@ -56,7 +66,9 @@ def run_full(out: Path) -> int:
         _index(out / "index", cache)
         indexed = time.monotonic() - began
         plan = _plan(out)
-        session = Session(cache, quiet=False, tell=print, handle_signals=True, progress=_show, keep_going=True)
+        session = Session(
+            cache, quiet=False, tell=print, handle_signals=True, progress=_show, keep_going=True
+        )
         outcome = carry_out(score_study(plan, session, runs=_runs))
     finally:
         cache.close()
@@ -67,7 +79,9 @@ def run_full(out: Path) -> int:
     print_table(score_table(summarise([run])), console)
     written = time.monotonic()
     write_report([run], out / "report.html")
-    table = stage_table({"index": _timed(indexed), **stages, "report": _timed(time.monotonic() - written)})
+    table = stage_table(
+        {"index": _timed(indexed), **stages, "report": _timed(time.monotonic() - written)}
+    )
     write_tables([table], out / "tables")
     console.file.write("\n")
     print_table(table, console)
@@ -112,7 +126,8 @@ def _runs(plan: ScorePlan, registry: Registry) -> list[Scoring]:
     names = [
         name + PARAMS.get(name, "")
         for name in metrics.names()
-        if name.startswith(tuple(f"{family}." for family in FAMILIES)) and "references" not in metrics.load(name).needs
+        if name.startswith(tuple(f"{family}." for family in FAMILIES))
+        and "references" not in metrics.load(name).needs
     ]
     options = RunOptions(**vars(MODELS), scoring="expected", seed=plan.seed, domain=plan.domain)
     return [Scoring("all", make_settings(names, registry, options))]

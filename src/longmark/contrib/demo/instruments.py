@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from longmark.contrib.demo.answers import with_claims
-from longmark.contrib.demo.checked import BEFORE, CHECKER, FALSE, NOTHING, OVERLAP, SOUND, Checked, auc_of_answers
+from longmark.contrib.demo.checked import (
+    BEFORE,
+    CHECKER,
+    FALSE,
+    NOTHING,
+    OVERLAP,
+    SOUND,
+    Checked,
+    auc_of_answers,
+)
 from longmark.contrib.demo.computed import FAITHFULNESS, Demo
 from longmark.contrib.demo.recorded import COHERENCE, KINDS, SYSTEMS
 from longmark.report.document import Section
@@ -20,7 +29,9 @@ _NAMES = {CHECKER: "the claim checker", OVERLAP: "word overlap"}
 
 def sees(checked: Checked) -> str:
     """How many false sentences the claim checker marks, and how many others, beside word overlap."""
-    false, sound = ([_marks(checked, name, *kinds) for name in (CHECKER, OVERLAP)] for kinds in (FALSE, SOUND))
+    false, sound = (
+        [_marks(checked, name, *kinds) for name in (CHECKER, OVERLAP)] for kinds in (FALSE, SOUND)
+    )
     return (
         f"The built-in claim checker marks {false[0]} sentences with a wrong number, a wrong direction or no support "
         f"as unsupported; word overlap marks {false[1]}. Of sentences into which nothing was put the checker marks "
@@ -37,7 +48,11 @@ def _marks(checked: Checked, checker: str, *kinds: str) -> str:
 def sentences_checked(checked: Checked) -> Section:
     """Which sentences the claim checker and word overlap mark, of those with a defect and those without, and some of
     them."""
-    heads = {**KINDS, BEFORE: "none: it stood where a number or direction was changed", NOTHING: "none"}
+    heads = {
+        **KINDS,
+        BEFORE: "none: it stood where a number or direction was changed",
+        NOTHING: "none",
+    }
     counts = Table(
         "sentences",
         "Sentences marked as unsupported",
@@ -58,9 +73,17 @@ def sentences_checked(checked: Checked) -> Section:
         (
             Column("sentence", "text"),
             Column("defect", lambda sentence: heads[sentence.kind]),
-            Column("put in", lambda sentence: "all of it" if sentence.put_in == sentence.text else sentence.put_in),
+            Column(
+                "put in",
+                lambda sentence: (
+                    "all of it" if sentence.put_in == sentence.text else sentence.put_in
+                ),
+            ),
             Column("probability of support", lambda sentence: sentence.probability[CHECKER], 2),
-            Column("marked as", lambda sentence: "supported" if sentence.supported[CHECKER] else "unsupported"),
+            Column(
+                "marked as",
+                lambda sentence: "supported" if sentence.supported[CHECKER] else "unsupported",
+            ),
             Column("by the labels", lambda sentence: "right" if sentence.is_right else "wrong"),
         ),
         checked.examples(),
@@ -89,7 +112,9 @@ class Instrument:
 
     def mean(self, demo: Demo, system: str) -> float | None:
         """The mean score of a system's answers."""
-        answers = [one for one in demo.corpus.answers if one.system == system and one.id in self.score]
+        answers = [
+            one for one in demo.corpus.answers if one.system == system and one.id in self.score
+        ]
         return fmean(self.score[one.id] for one in answers) if answers else None
 
 
@@ -98,7 +123,9 @@ def _instruments_of(demo: Demo) -> list[Instrument]:
 
     def scores_of(metric: str) -> dict[str, float]:
         return {
-            id_: score for (name, id_), score in demo.score.items() if name == metric and (id_ in known or not known)
+            id_: score
+            for (name, id_), score in demo.score.items()
+            if name == metric and (id_ in known or not known)
         }
 
     return [
@@ -121,7 +148,9 @@ def instruments(demo: Demo) -> Section:
         (
             Column("instrument", "name"),
             Column("AUC of sentences", lambda one: one.auc(demo.checked), 2, "estimate"),
-            Column("AUC of answers", lambda one: auc_of_answers(demo.corpus, one.score), 2, "estimate"),
+            Column(
+                "AUC of answers", lambda one: auc_of_answers(demo.corpus, one.score), 2, "estimate"
+            ),
             *(Column(system, mean_of(system), 2) for system in SYSTEMS),
         ),
         _instruments_of(demo),
@@ -157,9 +186,13 @@ def _trusted(demo: Demo) -> str:
         verdict = "trust word overlap"
     else:
         verdict = "neither checker is shown to be better"
-    aucs = " and ".join(f"{fixed(checked.auc(name).value, 2)} by {_NAMES[name]}" for name in (CHECKER, OVERLAP))
+    aucs = " and ".join(
+        f"{fixed(checked.auc(name).value, 2)} by {_NAMES[name]}" for name in (CHECKER, OVERLAP)
+    )
     threshold, hits = checked.at_equal_alarms()
-    lower = [KINDS[kind] for kind in FALSE if (demo.with_and_without(COHERENCE, kind).high or 0) < 0]
+    lower = [
+        KINDS[kind] for kind in FALSE if (demo.with_and_without(COHERENCE, kind).high or 0) < 0
+    ]
     return (
         f"For single sentences, {verdict}: the AUC of telling false sentences from others is {aucs} (chance: .5). With "
         f"a threshold of {threshold:.2f} in place of .5, chosen on these sentences, the claim checker gives no more "

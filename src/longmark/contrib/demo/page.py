@@ -54,7 +54,10 @@ COMMANDS = Table(
             "longmark run answers.jsonl --metrics ccrs --judge embedded --out run",
             "scores the answers by the judge of this demo",
         ),
-        ("longmark compare run --out compared", "says which system is better, and whether that could be chance"),
+        (
+            "longmark compare run --out compared",
+            "says which system is better, and whether that could be chance",
+        ),
     ),
 )
 
@@ -88,7 +91,9 @@ def document(demo: Demo) -> Document:
         *([Section("Judged live", _live_words(demo, demo.live))] if demo.live else []),
         Section("Cost", _cost(demo)),
         Section("Your own answers", YOUR_FILE, (COMMANDS,)),
-        Section("Sources", "What the passages were written from.", (_sources(corpus),), folded=True),
+        Section(
+            "Sources", "What the passages were written from.", (_sources(corpus),), folded=True
+        ),
     ]
     questions = len({one.question_id for one in corpus.answers})
     lede = (
@@ -131,7 +136,10 @@ def in_words(demo: Demo) -> list[str]:
 def _cost(demo: Demo) -> str:
     usage = [row.usage for row in demo.rows if row.metric in JUDGED]
     calls = sum(one.calls for one in usage)
-    read, reused = sum(one.prompt_tokens for one in usage), sum(one.cached_prompt_tokens for one in usage)
+    read, reused = (
+        sum(one.prompt_tokens for one in usage),
+        sum(one.cached_prompt_tokens for one in usage),
+    )
     says = f"The judge's {calls} calls had {read:,} prompt tokens"
     says += f", of which {reused:,} were reused." if reused else "."
     took = counted(round(demo.seconds), "second")
@@ -145,21 +153,37 @@ def _live_words(demo: Demo, live: Live) -> str:
     if not live.rows:
         return f"No answer was judged live: {live.reason}."
     both = [(row, demo.score.get((COHERENCE, row.example_id))) for row in live.rows]
-    pairs = [f"{row.example_id} {fixed(row.score, 3)}, recorded {fixed(was, 3)}" for row, was in both]
-    differ = sum(row.score is None or was is None or abs(row.score - was) > 0.0005 for row, was in both)
-    same = "the same as recorded" if not differ else f"{differ} of {len(pairs)} differ from the recording"
+    pairs = [
+        f"{row.example_id} {fixed(row.score, 3)}, recorded {fixed(was, 3)}" for row, was in both
+    ]
+    differ = sum(
+        row.score is None or was is None or abs(row.score - was) > 0.0005 for row, was in both
+    )
+    same = (
+        "the same as recorded"
+        if not differ
+        else f"{differ} of {len(pairs)} differ from the recording"
+    )
     why = ", as another processor or earlier prompts may change a reply" if differ else ""
     return f"Coherence judged live: {'; '.join(pairs)}: {same}{why}."
 
 
 def _words_and_defects(demo: Demo) -> str:
     """Which system the metrics that compare words put first, and whose answers have the fewest defects."""
-    of_words = [one for one in demo.comparison.metrics if one.metric in WORDS and one.metric != LONGER]
+    of_words = [
+        one for one in demo.comparison.metrics if one.metric in WORDS and one.metric != LONGER
+    ]
     first = {one.systems[0].system for one in of_words}
     fewest = min(SYSTEMS, key=lambda name: demo.corpus.kinds(name)["any"])
     if first == {fewest}:
-        return f"{fewest} has the fewest defects, and every metric that compares words puts it first."
-    many = "every metric that compares words puts" if len(first) == 1 else "the metrics that compare words put"
+        return (
+            f"{fewest} has the fewest defects, and every metric that compares words puts it first."
+        )
+    many = (
+        "every metric that compares words puts"
+        if len(first) == 1
+        else "the metrics that compare words put"
+    )
     return f"{fewest} has the fewest defects, but {many} {listed(sorted(first))} first."
 
 
@@ -216,13 +240,20 @@ def _systems(demo: Demo) -> Section:
 
 def _sources(corpus: Corpus) -> Table:
     of = {each.id: (one.question, each.page) for one in corpus.answers for each in one.contexts}
-    return Table("sources", "Sources", (Column("question"), Column("source")), tuple(dict.fromkeys(of.values())))
+    return Table(
+        "sources",
+        "Sources",
+        (Column("question"), Column("source")),
+        tuple(dict.fromkeys(of.values())),
+    )
 
 
 def _lowered(demo: Demo) -> Section:
     """In how many pairs of an answer and the same answer with one defect the defect scores worse, and what a metric
     notices without such a pair."""
-    rows = [(name, "overlap" if name.startswith("ragchecker") else "") for name in demo.study.metrics]
+    rows = [
+        (name, "overlap" if name.startswith("ragchecker") else "") for name in demo.study.metrics
+    ]
 
     def pairs_of(kind: str) -> Callable[[tuple[str, str]], str | None]:
         def cell(row: tuple[str, str]) -> str | None:
@@ -231,7 +262,9 @@ def _lowered(demo: Demo) -> Section:
                 found = demo.checked.lower(kind)
                 return found and _lower_and_higher(*found)
             cell = demo.study.cells[name, f"{kind}@1"]
-            worse, better = (round((share.value or 0) * share.n) for share in (cell.worse, cell.better))
+            worse, better = (
+                round((share.value or 0) * share.n) for share in (cell.worse, cell.better)
+            )
             return _lower_and_higher(worse, better, cell.worse.n)
 
         return cell
@@ -255,7 +288,11 @@ def _lowered(demo: Demo) -> Section:
 
 def _notices(study: DefectsStudy) -> str:
     """What the metrics of words notice: beside the answer without the defect, and by the score alone."""
-    blind = [kind for kind in KINDS if all((study.cells[name, f"{kind}@1"].net.high or 0) >= 0 for name in WORDS)]
+    blind = [
+        kind
+        for kind in KINDS
+        if all((study.cells[name, f"{kind}@1"].net.high or 0) >= 0 for name in WORDS)
+    ]
     worst = " or ".join(KINDS[kind] for kind in blind)
     alone = [
         f"{metric_titles([name])[name]} notices {KINDS[kind]}"
@@ -270,7 +307,11 @@ def _notices(study: DefectsStudy) -> str:
             else ""
         )
         + "By the score alone, at 5 % false alarms, "
-        + (f"{listed(alone)}, and nothing else is noticed." if alone else "none of them notices any defect.")
+        + (
+            f"{listed(alone)}, and nothing else is noticed."
+            if alone
+            else "none of them notices any defect."
+        )
     )
 
 
@@ -328,7 +369,11 @@ def _lowest(demo: Demo, metric: str) -> list[Example]:
 def _worst(demo: Demo) -> Section:
     """The two lowest answers of the judge and of the metric of claims, marked in the text."""
     facts = read_manifest(demo.scores).metrics()
-    shown = dict.fromkeys((one.id, metric) for metric in (COHERENCE, FAITHFULNESS) for one in _lowest(demo, metric)[:2])
+    shown = dict.fromkeys(
+        (one.id, metric)
+        for metric in (COHERENCE, FAITHFULNESS)
+        for one in _lowest(demo, metric)[:2]
+    )
     answers = {one.id: one for one in demo.corpus.answers}
     opened_first = sorted(shown, key=lambda pair: not demo.corpus.labels[pair[0]])
     marked = [_marked(demo, answers[id], metric, facts) for id, metric in opened_first]
@@ -350,10 +395,16 @@ def _worst(demo: Demo) -> Section:
 def _marked(demo: Demo, one: Example, metric: str, facts: dict[str, MetricFacts]) -> MarkedAnswer:
     labels = demo.corpus.labels[one.id]
     rows = {row.metric: row for row in demo.rows if row.example_id == one.id}
-    places: Places = {(label["start"], label["end"]): n for n, label in enumerate(labels, 1) if label["new"].strip()}
+    places: Places = {
+        (label["start"], label["end"]): n
+        for n, label in enumerate(labels, 1)
+        if label["new"].strip()
+    }
     pieces = sentences_view(one.answer, one.contexts, rows, facts)
     title = f"{one.system}: {one.question} ({metric_titles([metric])[metric]} {fixed(demo.score[metric, one.id], 2)})"
-    return MarkedAnswer(title, [(piece, quotes_in(piece, places)) for piece in pieces], [*map(_put_in, labels)])
+    return MarkedAnswer(
+        title, [(piece, quotes_in(piece, places)) for piece in pieces], [*map(_put_in, labels)]
+    )
 
 
 def _put_in(label: dict[str, Any]) -> str:

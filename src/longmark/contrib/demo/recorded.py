@@ -25,7 +25,13 @@ from longmark.models.registry import Registry
 from longmark.records import Example, Row
 from longmark.records.files import read_object
 from longmark.records.read import Reading
-from longmark.text.claim_checker import THRESHOLD, adapter_hash, checker_settings, form_of, identity_of
+from longmark.text.claim_checker import (
+    THRESHOLD,
+    adapter_hash,
+    checker_settings,
+    form_of,
+    identity_of,
+)
 from longmark.writing import check_database, remove, remove_folder, replacing
 from longmark.writing import folder as make_folder
 
@@ -43,7 +49,12 @@ KINDS = {
     "padding": "padding",
 }
 COHERENCE = "ccrs.contextual_coherence"
-JUDGED = (COHERENCE, "ccrs.information_recall", "ccrs.answer_correctness", "ccrs.information_density")
+JUDGED = (
+    COHERENCE,
+    "ccrs.information_recall",
+    "ccrs.answer_correctness",
+    "ccrs.information_density",
+)
 """One call each, whose prompts begin with the same passages and answer: the judge reads those once for all four."""
 OF_WORDS = ("ragchecker", "classic.rouge_l", "classic.chrf", "classic.length")
 NOW = ("levee-alder", "levee-dogwood")
@@ -60,7 +71,9 @@ class Recorded:
     identity = f"gguf:sha256:{sha256}"
 
     async def chat(self, request: ChatRequest) -> ChatReply:
-        raise RequestRefused("the reply is not in the recording; `longmark demo --live` asks for all of them")
+        raise RequestRefused(
+            "the reply is not in the recording; `longmark demo --live` asks for all of them"
+        )
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -83,7 +96,9 @@ class RecordedChecker:
     )
 
     async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
-        raise RequestRefused("the claim is not in the recording; `python -m bench.demo_checks` records all of them")
+        raise RequestRefused(
+            "the claim is not in the recording; `python -m bench.demo_checks` records all of them"
+        )
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -122,7 +137,12 @@ def _is_own(folder: Path) -> bool:
     manifest = folder / "manifest.json"
     if not manifest.is_file() or "longmark" not in read_object(manifest, "name another --out"):
         return False
-    return {one.name for one in folder.iterdir()} <= {manifest.name, "examples.jsonl", "rows.jsonl", ".lock"}
+    return {one.name for one in folder.iterdir()} <= {
+        manifest.name,
+        "examples.jsonl",
+        "rows.jsonl",
+        ".lock",
+    }
 
 
 def judged_now(out: Path, judge: str | Chat = "embedded") -> Live:

@@ -13,7 +13,15 @@ import time
 from functools import partial
 from pathlib import Path
 
-from longmark.contrib.demo.recorded import CHECKS, NOW, RECORDED, SYSTEMS, Recorded, judged_now, unpacked
+from longmark.contrib.demo.recorded import (
+    CHECKS,
+    NOW,
+    RECORDED,
+    SYSTEMS,
+    Recorded,
+    judged_now,
+    unpacked,
+)
 from longmark.models import catalogue
 from longmark.models.protocols import Chat
 from longmark.writing import check_database, check_within
@@ -25,7 +33,8 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
     240 scores, and for those of the recording not at all; the same command continues."""
     began = time.monotonic()
     print(
-        f"60 long answers of {len(SYSTEMS)} systems to 15 questions, with known defects; nobody rated them.", flush=True
+        f"60 long answers of {len(SYSTEMS)} systems to 15 questions, with known defects; nobody rated them.",
+        flush=True,
     )
     make_folder(out)
     for name in ("alone", "compare", "defects", "now", "scores-live", "scores-recorded"):
@@ -35,7 +44,9 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
         check_database(file)
     unpacked(CHECKS, checks)
     if live:
-        print("Asking the embedded judge for 240 scores: half an hour on two idle cores.", flush=True)
+        print(
+            "Asking the embedded judge for 240 scores: half an hour on two idle cores.", flush=True
+        )
         source = "asked for by this command"
     else:
         count, day = unpacked(RECORDED, cache)

@@ -31,7 +31,9 @@ class Joined:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def read_answers(source: Path, skip_bad: bool = False, mapping: Mapping[str, str] | None = None) -> list[Example]:
+def read_answers(
+    source: Path, skip_bad: bool = False, mapping: Mapping[str, str] | None = None
+) -> list[Example]:
     """The answers of a run folder or of a file of examples, each with its system (else the source's name). Questions
     that are one text about several documents are told apart. mapping: our field -> column of a file."""
     file = source / "examples.jsonl" if source.is_dir() else source
@@ -39,7 +41,9 @@ def read_answers(source: Path, skip_bad: bool = False, mapping: Mapping[str, str
         raise UserError(f"{source}: expected a run folder or a file of examples")
     name = real(source).name if source.is_dir() else source.stem
     if mapping and source.is_dir():
-        raise UserError(f"--map: {source} is a run, whose columns were read when it was scored; name its file")
+        raise UserError(
+            f"--map: {source} is a run, whose columns were read when it was scored; name its file"
+        )
     reading = Reading(file, skip_bad=skip_bad, mapping=mapping)
     answers = [one.model_copy(update={"system": one.system or name}) for one in reading.singles()]
     documents = Documents()
@@ -47,7 +51,8 @@ def read_answers(source: Path, skip_bad: bool = False, mapping: Mapping[str, str
         documents.add(place, answer)
     ids = documents.apart().ids
     return [
-        one.model_copy(update={"question_id": ids.get(place, one.question_id)}) for place, one in enumerate(answers)
+        one.model_copy(update={"question_id": ids.get(place, one.question_id)})
+        for place, one in enumerate(answers)
     ]
 
 
@@ -65,8 +70,13 @@ def join(
 
     BadInput for questions that a source answers twice; UserError where no question is in both."""
     joined = Joined()
-    first, second = (_by_question(source, read_answers(source, skip_bad, mapping), joined) for source in (one, other))
-    joined.left_out["a question that the other source does not answer"] += len(first.keys() ^ second.keys())
+    first, second = (
+        _by_question(source, read_answers(source, skip_bad, mapping), joined)
+        for source in (one, other)
+    )
+    joined.left_out["a question that the other source does not answer"] += len(
+        first.keys() ^ second.keys()
+    )
     made = [(first[name], second[name]) for name in first if name in second]
     if not made:
         raise UserError(
@@ -105,7 +115,9 @@ def _by_question(source: Path, answers: Iterable[Example], joined: Joined) -> di
     twice: list[str] = []
     for answer in answers:
         if answer.variant_of is not None or answer.answer is None:
-            joined.left_out["a variant of a question" if answer.variant_of else "no answer (null)"] += 1
+            joined.left_out[
+                "a variant of a question" if answer.variant_of else "no answer (null)"
+            ] += 1
         elif found.setdefault(answer.question_id, answer) is not answer:
             twice.append(
                 f'{source}: question "{answer.question_id}" has two answers; keep one in each file, or, if they are '
@@ -148,7 +160,11 @@ def pair(a: Example, b: Example, **more: Any) -> Pair:
         a_system=a.system,
         b_system=b.system,
         mode=mode or _mode(a.system, b.system),
-        **{name: a.meta[name] for name in ("subject", "category") if isinstance(a.meta.get(name), str)},
+        **{
+            name: a.meta[name]
+            for name in ("subject", "category")
+            if isinstance(a.meta.get(name), str)
+        },
         **(shared | more),
     )
 
@@ -158,7 +174,9 @@ def _mode(*systems: str | None) -> Mode:
     return "human/human" if humans == 2 else "human/model" if humans else "model/model"
 
 
-def combinations(answers: Iterable[Example], wanted: Callable[[Mode], bool]) -> list[tuple[Example, Example]]:
+def combinations(
+    answers: Iterable[Example], wanted: Callable[[Mode], bool]
+) -> list[tuple[Example, Example]]:
     """Every two answers to one question that the modes allow, in the order of the questions."""
     by_question: dict[str, list[Example]] = {}
     for one in answers:

@@ -161,17 +161,23 @@ def _whole(limit: int) -> Reader[str]:
 
     def read(reply: ChatReply) -> str:
         if reply.finish == "length":
-            raise NoScore("unparsable", f"the text was cut off at {limit:,} tokens; set a larger --max-answer")
+            raise NoScore(
+                "unparsable", f"the text was cut off at {limit:,} tokens; set a larger --max-answer"
+            )
         return text(limit).read(reply)
 
     return Reader(read, limit)
 
 
-def _drawn(both: Sequence[tuple[Example, Example]], most: int, seed: int) -> list[tuple[Example, Example]]:
+def _drawn(
+    both: Sequence[tuple[Example, Example]], most: int, seed: int
+) -> list[tuple[Example, Example]]:
     """At most so many pairs of a question and of the number of human answers in them, by a hash of their ids."""
 
     def place(pair: tuple[Example, Example]) -> bytes:
-        return hashlib.sha256("\0".join((str(seed), *sorted(one.id for one in pair))).encode()).digest()
+        return hashlib.sha256(
+            "\0".join((str(seed), *sorted(one.id for one in pair))).encode()
+        ).digest()
 
     kept: dict[tuple[str, int], int] = {}
     chosen = set()
@@ -205,20 +211,30 @@ class _Work:
         first, facts = lines[0], dict[str, Any]()
         given = first.meta.get("category")
         if self.plan.categories and not isinstance(given, str):
-            asked = self._ask_judge(CATEGORY, {"question": first.question or ""}, choice(CATEGORIES))
+            asked = self._ask_judge(
+                CATEGORY, {"question": first.question or ""}, choice(CATEGORIES)
+            )
             if (category := await self._try(f"{name} category", lambda: asked)) is not None:
                 facts["category"] = category
         if self.plan.expand and first.references:
-            expanded = await self._try(f"{name} expansion", lambda: self._expanded(first), self.built.concise)
+            expanded = await self._try(
+                f"{name} expansion", lambda: self._expanded(first), self.built.concise
+            )
             if expanded:
                 facts["expanded_reference"] = expanded
-        own = [line.model_copy(update={"system": line.system or HUMAN}) for line in lines if line.answer is not None]
+        own = [
+            line.model_copy(update={"system": line.system or HUMAN})
+            for line in lines
+            if line.answer is not None
+        ]
         asked_of = list(self.writers.items())
         made = await concurrently(lambda writer: self._answer(first, *writer), asked_of)
         self.answers[name] = [*own, *(one for one in made if one is not None)]
         self.facts[name] = facts
 
-    async def _try(self, what: str, step: Callable[[], Any], into: list[LeftOut] | None = None) -> Any:
+    async def _try(
+        self, what: str, step: Callable[[], Any], into: list[LeftOut] | None = None
+    ) -> Any:
         """The result of a step; None, with the reason in the list, where a model failed."""
         try:
             return await step()
@@ -231,11 +247,19 @@ class _Work:
     async def _ask_judge(self, prompt: Prompt, texts: Mapping[str, str], reader: Any) -> Any:
         return (await ask(self.models, self.models.judges[0], prompt, texts, reader)).value
 
-    async def _write(self, prompt: Prompt, texts: Mapping[str, str], writer: ChatHandle | None = None) -> str:
+    async def _write(
+        self, prompt: Prompt, texts: Mapping[str, str], writer: ChatHandle | None = None
+    ) -> str:
         """What a generator writes, by default the first one; twice as long as the texts at most."""
         chosen = writer or next(iter(self.writers.values()))
-        room = self.plan.max_answer + sum(len(one.encode("utf-8", "replace")) for one in texts.values())
-        how = Sampling(self.plan.temperature, self.plan.seed) if prompt is ANSWER else Sampling(0.0, 0)
+        room = self.plan.max_answer + sum(
+            len(one.encode("utf-8", "replace")) for one in texts.values()
+        )
+        how = (
+            Sampling(self.plan.temperature, self.plan.seed)
+            if prompt is ANSWER
+            else Sampling(0.0, 0)
+        )
         limit = self.plan.max_answer if prompt is ANSWER else room
         return (await ask(self.models, chosen, prompt, texts, _whole(limit), how)).value
 
@@ -243,18 +267,29 @@ class _Work:
         """The lines in the other language; the first one's question, passages and references serve for all."""
         first = lines[0]
         given = [line.answer for line in lines if line.answer]
-        texts = [first.question or "", *(context.text for context in first.contexts), *first.references, *given]
+        texts = [
+            first.question or "",
+            *(context.text for context in first.contexts),
+            *first.references,
+            *given,
+        ]
         each = list(dict.fromkeys(texts))
         language = {"language": self.plan.translate}
-        made = await concurrently(lambda one: self._write(TRANSLATE, {"text": one, **language}), each)
+        made = await concurrently(
+            lambda one: self._write(TRANSLATE, {"text": one, **language}), each
+        )
         new = dict(zip(each, made, strict=True))
         shared = {
             "question": new[first.question or ""],
-            "contexts": tuple(one.model_copy(update={"text": new[one.text]}) for one in first.contexts),
+            "contexts": tuple(
+                one.model_copy(update={"text": new[one.text]}) for one in first.contexts
+            ),
             "references": tuple(new[reference] for reference in first.references),
         }
         return [
-            line.model_copy(update={**shared, "answer": new[line.answer] if line.answer else line.answer})
+            line.model_copy(
+                update={**shared, "answer": new[line.answer] if line.answer else line.answer}
+            )
             for line in lines
         ]
 
@@ -265,15 +300,22 @@ class _Work:
         reader = structure(_Check, 256 + 2 * len(expanded.encode("utf-8", "replace")))
         found = await self._ask_judge(CHECK, {**texts, "expanded": expanded}, reader)
         wrong = [
-            f"{what}: {'; '.join(points)}" for what, points in (("lost", found.lost), ("added", found.added)) if points
+            f"{what}: {'; '.join(points)}"
+            for what, points in (("lost", found.lost), ("added", found.added))
+            if points
         ]
         if wrong:
-            raise NoScore("undefined", f"The concise reference stays, since key points were {', '.join(wrong)}.")
+            raise NoScore(
+                "undefined",
+                f"The concise reference stays, since key points were {', '.join(wrong)}.",
+            )
         return expanded
 
     async def _answer(self, line: Example, label: str, writer: ChatHandle) -> Example | None:
         context = "\n\n".join(context.text for context in line.contexts)
         texts = {"context": context, "question": line.question or ""}
-        answer = await self._try(f"{line.question_id} {label}", lambda: self._write(ANSWER, texts, writer))
+        answer = await self._try(
+            f"{line.question_id} {label}", lambda: self._write(ANSWER, texts, writer)
+        )
         made = {"id": f"{line.question_id}:{label}", "answer": answer, "system": label}
         return None if answer is None else line.model_copy(update=made)

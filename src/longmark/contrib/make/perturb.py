@@ -26,30 +26,46 @@ class NotMade(LongmarkError):
     """There is no such variant of this question; the message is the reason."""
 
 
-def perturbed(example: Example, variant: Variant, domain: Domain, seed: int) -> tuple[str, dict[str, Any]]:
+def perturbed(
+    example: Example, variant: Variant, domain: Domain, seed: int
+) -> tuple[str, dict[str, Any]]:
     """Question and profile with other values in the slots of a variant; seed and question_id decide which."""
     question, old = example.question or "", example.profile
     if old is None:
         raise NotMade("the line has no profile to change")
-    digest = hashlib.sha256(f"{seed}\0{example.question_id}\0{variant.name}".encode("utf-8", "surrogatepass")).digest()
+    digest = hashlib.sha256(
+        f"{seed}\0{example.question_id}\0{variant.name}".encode("utf-8", "surrogatepass")
+    ).digest()
     draw = random.Random(int.from_bytes(digest, "big")).random
-    staying = {slot.name: value for slot, value in named(question, old, domain) if slot.name not in variant.change}
+    staying = {
+        slot.name: value
+        for slot, value in named(question, old, domain)
+        if slot.name not in variant.change
+    }
     kept = [
-        match.span() for name, value in staying.items() for match in domain.slot(name).pattern(value).finditer(question)
+        match.span()
+        for name, value in staying.items()
+        for match in domain.slot(name).pattern(value).finditer(question)
     ]
     new = dict(old)
     exchanges: list[_Exchange] = []
-    taken = {comparable(_value(old, slot)) for slot in domain.slots if slot.name not in variant.change}
+    taken = {
+        comparable(_value(old, slot)) for slot in domain.slots if slot.name not in variant.change
+    }
     for slot in (slot for slot in domain.slots if slot.name in variant.change):
         value = _value(old, slot)
         if not value:
             odd = old.get(slot.name)
             no_text = odd is not None and not isinstance(odd, str)
             raise NotMade(
-                f"the {slot.name} of its profile is no text" if no_text else f"its profile has no {slot.name}"
+                f"the {slot.name} of its profile is no text"
+                if no_text
+                else f"its profile has no {slot.name}"
             )
         others = [one for one in slot.choices(new) if comparable(one) != comparable(value)]
-        choices = _choices(slot, [one for one in others if comparable(one) not in taken], old, variant, domain)
+        choices = _choices(
+            slot, [one for one in others if comparable(one) not in taken], old, variant, domain
+        )
         if not choices:
             on = f" for the {slot.given} {new.get(slot.given)}" if slot.given else ""
             but = " than what another slot of its profile has" if others else ""
@@ -57,7 +73,9 @@ def perturbed(example: Example, variant: Variant, domain: Domain, seed: int) -> 
         new[slot.name] = choices[int(draw() * len(choices))]
         taken.add(comparable(new[slot.name]))
         found = [
-            _Exchange(match.start(), match.end(), value, _like(match[0], slot, value, new[slot.name]))
+            _Exchange(
+                match.start(), match.end(), value, _like(match[0], slot, value, new[slot.name])
+            )
             for match in slot.pattern(value).finditer(question)
             if not any(start <= match.start() and match.end() <= end for start, end in kept)
         ]
@@ -80,9 +98,15 @@ def _value(profile: dict[str, Any], slot: Slot) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _choices(slot: Slot, choices: list[str], old: dict[str, Any], variant: Variant, domain: Domain) -> list[str]:
+def _choices(
+    slot: Slot, choices: list[str], old: dict[str, Any], variant: Variant, domain: Domain
+) -> list[str]:
     """The values that fit the unchanged slots that depend on this one; all if none does."""
-    depending = [other for other in domain.slots if other.given == slot.name and other.name not in variant.change]
+    depending = [
+        other
+        for other in domain.slots
+        if other.given == slot.name and other.name not in variant.change
+    ]
     fitting = [
         value
         for value in choices

@@ -24,7 +24,12 @@ from longmark.records.values import Problem, found, text
 
 LFQA_E, HALUQUESTQA_PAIRS, LLMBAR = "lfqa-e", "haluquestqa-pairs", "llmbar"
 _MODEL = "model"
-_WRITERS = {"student_answer_a": HUMAN, "student_answer_b": HUMAN, "model_answer_a": _MODEL, "model_answer_b": _MODEL}
+_WRITERS = {
+    "student_answer_a": HUMAN,
+    "student_answer_b": HUMAN,
+    "model_answer_a": _MODEL,
+    "model_answer_b": _MODEL,
+}
 _MODES: dict[str, Mode] = {
     "human_vs_human": "human/human",
     "human_vs_model": "human/model",
@@ -36,15 +41,28 @@ def lfqa_e(_place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
     name = of(record, "id")
     if "response_a" in record:
         columns, mode = ("response_a", "response_b"), _one_of(record, "compare_type", _MODES)
-        reference, context, label, ident = "reference", of(record, "context", empty=True), "label", name
-        name = hashlib.sha256(f"{of(record, 'question')}\0{context}".encode()).hexdigest()[:16]  # each pair has an id
+        reference, context, label, ident = (
+            "reference",
+            of(record, "context", empty=True),
+            "label",
+            name,
+        )
+        name = hashlib.sha256(f"{of(record, 'question')}\0{context}".encode()).hexdigest()[
+            :16
+        ]  # each pair has an id
         systems: tuple[str | None, str | None] = (None, None)
     else:
         present = [column for column in _WRITERS if column in record]
         if len(present) != 2:
             raise Problem(f"expected response_a and response_b, or two of {', '.join(_WRITERS)}")
         columns, systems = (present[0], present[1]), (_WRITERS[present[0]], _WRITERS[present[1]])
-        mode = "human/human" if systems[1] == HUMAN else "human/model" if systems[0] == HUMAN else "model/model"
+        mode = (
+            "human/human"
+            if systems[1] == HUMAN
+            else "human/model"
+            if systems[0] == HUMAN
+            else "model/model"
+        )
         label = f"{columns[0]}_vs_{columns[1]}"
         reference, context, ident = "Concise_Reference", "", f"{name}-{label}"
     choices: dict[str, Choice] = {columns[0]: "a", columns[1]: "b", "same": "tie"}
@@ -77,7 +95,10 @@ def haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
         b_system=_one_of(record, "ans2_label", writers),
         subject=of(record, "category"),
         labels={of(record, "annotator"): _one_of(record, "ans_preference", choices)},
-        meta={"dataset": HALUQUESTQA_PAIRS, "reason": of(record, "ans_preference_reason", empty=True)},
+        meta={
+            "dataset": HALUQUESTQA_PAIRS,
+            "reason": of(record, "ans_preference_reason", empty=True),
+        },
     )
 
 
@@ -101,15 +122,23 @@ def _in_both_orders(given: Any) -> list[dict[str, str]]:
     if not isinstance(given, Mapping):
         raise Problem(f"results: expected the verdicts of a judge by order, found {found(given)}")
     winners = {
-        first: one.get("winner") for name, first in orders.items() if isinstance(one := given.get(name), Mapping)
+        first: one.get("winner")
+        for name, first in orders.items()
+        if isinstance(one := given.get(name), Mapping)
     }
-    return [{"first": first, "choice": choices[str(won)]} for first, won in winners.items() if str(won) in choices]
+    return [
+        {"first": first, "choice": choices[str(won)]}
+        for first, won in winners.items()
+        if str(won) in choices
+    ]
 
 
 def of(record: Mapping[str, Any], column: str, *, empty: bool = False) -> str:
     """The text of a column. Problem where it is missing or, unless `empty`, blank."""
     if column not in record:
-        raise Problem(f"{column}: is missing; the columns are {', '.join(map(str, list(record)[:8]))}")
+        raise Problem(
+            f"{column}: is missing; the columns are {', '.join(map(str, list(record)[:8]))}"
+        )
     value = text(column, record[column] if record[column] is not None else "")
     if not value.strip() and not empty:
         raise Problem(f"{column}: is empty")

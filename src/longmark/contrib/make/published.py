@@ -34,7 +34,12 @@ from longmark.records.files import BadLines, at
 from longmark.records.values import Problem, as_list_cell, found, text
 
 DATASET = "dataset"
-WIKICONTRADICT, CONFLICTBANK, HALUQUESTQA, ELI5 = "wikicontradict", "conflictbank", "haluquestqa", "eli5"
+WIKICONTRADICT, CONFLICTBANK, HALUQUESTQA, ELI5 = (
+    "wikicontradict",
+    "conflictbank",
+    "haluquestqa",
+    "eli5",
+)
 CORRECT, PARTIAL, INCORRECT = LABELS = ("Correct", "Partially correct", "Incorrect")
 
 GIVEN: tuple[tuple[str, ...], ...] = (
@@ -76,7 +81,9 @@ def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Ans
             problems[str(problem)] += 1
             bad.add(at(path, line, f"not a record of {name}: {problem}"))
     if len(problems) == 1 and 1 < problems.total() == len(records):
-        raise UserError(f"{path} is not a file of {name}: in all {len(records):,} records, {next(iter(problems))}")
+        raise UserError(
+            f"{path} is not a file of {name}: in all {len(records):,} records, {next(iter(problems))}"
+        )
     bad.check()
     return made
 
@@ -93,7 +100,9 @@ def _wikicontradict(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
     for number, given in enumerate(GIVEN):
         label = of(record, f"label{number}")
         if label not in LABELS:
-            raise Problem(f"label{number}: expected one of {', '.join(LABELS)}, found {found(label)}")
+            raise Problem(
+                f"label{number}: expected one of {', '.join(LABELS)}, found {found(label)}"
+            )
         yield Example(
             id=f"{WIKICONTRADICT}-{place}-answer{number}",
             question_id=question_hash(question := of(record, "question")),
@@ -101,12 +110,19 @@ def _wikicontradict(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
             answer=of(record, f"answer{number}"),
             contexts=contexts,
             system=of(record, "model"),
-            meta={DATASET: WIKICONTRADICT, "label": label, "given": list(given), "record": str(place)},
+            meta={
+                DATASET: WIKICONTRADICT,
+                "label": label,
+                "given": list(given),
+                "record": str(place),
+            },
         )
 
 
 def _conflictbank(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
-    conflicts = {one: (f"{one}_conflict_evidence", f"{one}_conflict_evidence_evidence") for one in CONFLICTS}
+    conflicts = {
+        one: (f"{one}_conflict_evidence", f"{one}_conflict_evidence_evidence") for one in CONFLICTS
+    }
     contexts = _contexts(record, {DEFAULT: ("default_evidence",), **conflicts})
     for claim, matches in ((DEFAULT, (DEFAULT,)), ("misinformation_conflict", CONFLICTS)):
         yield Example(
@@ -121,9 +137,13 @@ def _conflictbank(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
 
 
 def _haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
-    marked = as_list_cell("incomplete_ans_label", of(record, "incomplete_ans_label", empty=True) or "[]")
+    marked = as_list_cell(
+        "incomplete_ans_label", of(record, "incomplete_ans_label", empty=True) or "[]"
+    )
     if not isinstance(marked, list) or not set(map(str, marked)) <= {"answer1", "answer2"}:
-        raise Problem(f"incomplete_ans_label: expected a list of answer1 and answer2, found {found(marked)}")
+        raise Problem(
+            f"incomplete_ans_label: expected a list of answer1 and answer2, found {found(marked)}"
+        )
     for mine, other in ((1, 2), (2, 1)):
         complete = "no" if f"answer{mine}" in marked else "yes"
         rater, subject = of(record, "annotator"), of(record, "category")
@@ -141,11 +161,15 @@ def _haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
 def _eli5(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
     answers = as_list_cell("answers", record.get("answers") or {})
     if not isinstance(answers, Mapping):
-        raise Problem(f"answers: expected an object with lists of text and score, found {found(answers)}")
+        raise Problem(
+            f"answers: expected an object with lists of text and score, found {found(answers)}"
+        )
     texts, scores = answers.get("text") or [], answers.get("score") or []
     if not (isinstance(texts, list) and isinstance(scores, list) and len(texts) == len(scores)):
         raise Problem("answers: expected as many scores as texts")
-    wrong = next((one for one in scores if isinstance(one, bool) or not isinstance(one, int | float)), None)
+    wrong = next(
+        (one for one in scores if isinstance(one, bool) or not isinstance(one, int | float)), None
+    )
     if wrong is not None:
         raise Problem(f"answers: expected numbers as scores, found {found(wrong)}")
     best = max(zip(scores, texts, strict=True), key=lambda one: one[0], default=None)
@@ -156,7 +180,10 @@ def _eli5(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
         id=f"{ELI5}-{of(record, 'q_id')}",
         question=of(record, "title"),
         references=() if best is None else (text("answers", best[1]),),
-        contexts=tuple(Context(id=f"context{i}", text=text("contexts", one)) for i, one in enumerate(passages, 1)),
+        contexts=tuple(
+            Context(id=f"context{i}", text=text("contexts", one))
+            for i, one in enumerate(passages, 1)
+        ),
         meta={DATASET: ELI5, "category": of(record, "category", empty=True), "record": str(place)},
     )
 
@@ -172,7 +199,12 @@ _READERS: dict[str, Callable[[int, Mapping[str, Any]], Iterator[Answered]]] = {
 }
 
 
-def _contexts(record: Mapping[str, Any], columns: Mapping[str, tuple[str, ...]]) -> tuple[Context, ...]:
+def _contexts(
+    record: Mapping[str, Any], columns: Mapping[str, tuple[str, ...]]
+) -> tuple[Context, ...]:
     """columns: the context's id -> the columns that may hold it."""
-    chosen = {one: next((name for name in names if name in record), names[0]) for one, names in columns.items()}
+    chosen = {
+        one: next((name for name in names if name in record), names[0])
+        for one, names in columns.items()
+    }
     return tuple(Context(id=one, text=of(record, column)) for one, column in chosen.items())

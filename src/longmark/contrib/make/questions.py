@@ -80,7 +80,9 @@ def _questions(n: int, draw: _Draw) -> Iterator[Example]:
         profile: dict[str, str] = {}
         question = draw.question(profile)
         if question is None:
-            raise UserError("two templates of the domain make the same questions; there are no others left")
+            raise UserError(
+                "two templates of the domain make the same questions; there are no others left"
+            )
         yield Example(question=question, profile=profile)
 
 
@@ -90,9 +92,13 @@ class _Draw:
     def __init__(self, domain: Domain, seed: int) -> None:
         self._domain = domain
         self._random = random.Random(seed).random
-        self._used: defaultdict[tuple[str, str], int] = defaultdict(int)  # (slot and what it depends on, value)
+        self._used: defaultdict[tuple[str, str], int] = defaultdict(
+            int
+        )  # (slot and what it depends on, value)
         self._seen: set[str] = set()
-        self._spent: set[tuple[str, ...]] = set()  # beginnings of profiles that have no question left
+        self._spent: set[tuple[str, ...]] = (
+            set()
+        )  # beginnings of profiles that have no question left
 
     def question(self, profile: dict[str, str]) -> str | None:
         """The next question; `profile` is filled with its profile. None if nothing is left under what it has."""
@@ -100,7 +106,11 @@ class _Draw:
         if begun in self._spent:
             return None
         depth = len(profile)
-        found = self._template(profile) if depth == len(self._domain.slots) else self._slot(profile, depth)
+        found = (
+            self._template(profile)
+            if depth == len(self._domain.slots)
+            else self._slot(profile, depth)
+        )
         if found is None:
             self._spent.add(begun)
         return found

@@ -62,7 +62,9 @@ def chosen(domain: Domain, names: Sequence[str] = ()) -> tuple[str, ...]:
     known = (PARAPHRASE, *(variant.name for variant in domain.variants))
     for name in names:
         if name not in known:
-            raise UnknownName("variant", name, known, f"The domain {domain.name} has {', '.join(known)}.")
+            raise UnknownName(
+                "variant", name, known, f"The domain {domain.name} has {', '.join(known)}."
+            )
     return tuple(dict.fromkeys(names)) or known
 
 
@@ -86,7 +88,9 @@ async def vary(
     names = chosen(domain, variants)
     examples = list(examples)  # whatever is wrong with them is known before the first call
     if PARAPHRASE in names and (models is None or models.backends.generator is None):
-        raise UserError("paraphrases need a model: add --generator MODEL, or select other --variants")
+        raise UserError(
+            "paraphrases need a model: add --generator MODEL, or select other --variants"
+        )
 
     async def one(item: tuple[Example, str]) -> Example | LeftOut:
         example, name = item
@@ -100,16 +104,21 @@ async def vary(
 
     made = await concurrently(one, list(product(examples, names)), at_once)
     return Varied(
-        tuple(one for one in made if isinstance(one, Example)), tuple(one for one in made if isinstance(one, LeftOut))
+        tuple(one for one in made if isinstance(one, Example)),
+        tuple(one for one in made if isinstance(one, LeftOut)),
     )
 
 
 def _reason(error: Exception) -> str:
     replies = error.evidence.get("replies") if isinstance(error, NoScore) else None
-    return f"{error} The reply was: {' '.join(replies[-1].split())[:200]}" if replies else str(error)
+    return (
+        f"{error} The reply was: {' '.join(replies[-1].split())[:200]}" if replies else str(error)
+    )
 
 
-async def _variant(example: Example, name: str, models: Models | None, domain: Domain, seed: int) -> Example:
+async def _variant(
+    example: Example, name: str, models: Models | None, domain: Domain, seed: int
+) -> Example:
     if example.variant_of is not None:
         raise NotMade(f"the line is itself a variant, of {example.variant_of}")
     if not example.question or not example.question.strip():
@@ -174,7 +183,9 @@ def _faults(question: str, again: str, kept: Sequence[tuple[Slot, str]]) -> Iter
         value
         for slot, own in kept
         for value in slot.all_values
-        if value != own and slot.pattern(value).search(after) and not slot.pattern(value).search(before)
+        if value != own
+        and slot.pattern(value).search(after)
+        and not slot.pattern(value).search(before)
     ]
     if added:
         yield f"it adds what the question does not say: {', '.join(added)}"

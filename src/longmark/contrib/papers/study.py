@@ -151,13 +151,18 @@ async def made_with(work: Awaitable[Any], models: Models | None) -> tuple[Made, 
     try:
         done = await work
     finally:
-        for model in (models.backends.generator, models.backends.embedder) if models is not None else ():
+        for model in (
+            (models.backends.generator, models.backends.embedder) if models is not None else ()
+        ):
             if model is not None:
                 await model.close()
         if models is not None:
             models.client.end_batches()
     counts = models.client.counts if models is not None else Counts()
-    reasons, no_reply = [str(one) for one in done.left_out], [str(one) for one in done.left_out if one.again]
+    reasons, no_reply = (
+        [str(one) for one in done.left_out],
+        [str(one) for one in done.left_out if one.again],
+    )
     return Made(done.examples, len(done.examples), reasons, no_reply, counts=counts), done
 
 
@@ -174,7 +179,12 @@ _SHARED = (
 
 
 def scoring_stage(
-    name: str, out: Path, answers: Path, settings: Settings, session: Session, reading: Mapping[str, Any] | None = None
+    name: str,
+    out: Path,
+    answers: Path,
+    settings: Settings,
+    session: Session,
+    reading: Mapping[str, Any] | None = None,
 ) -> Stage:
     """The stage that scores a file of answers into a run folder, as `longmark run` does. reading: limit, mapping,
     encoding and skip_bad, as of `SessionOptions`."""
@@ -191,10 +201,18 @@ def scoring_stage(
         result = await execute(answers, settings, out, session.cache, options, session.budget)
         interrupted = result.stopped == INTERRUPT
         rows = [] if interrupted else list(result.rows())
-        no_reply = [f"{row.example_id} {row.metric}: {row.reason}" for row in rows if row.status in RETRIED]
+        no_reply = [
+            f"{row.example_id} {row.metric}: {row.reason}" for row in rows if row.status in RETRIED
+        ]
         failed = f"every call to a model was refused: {result.refused}" if result.refused else ""
         unreadable = in_words(result.unreadable) if result.stopped == UNREADABLE_JUDGE else ""
-        made = Made(lines=len(rows), no_reply=no_reply, failed=failed, interrupted=interrupted, counts=result.counts)
+        made = Made(
+            lines=len(rows),
+            no_reply=no_reply,
+            failed=failed,
+            interrupted=interrupted,
+            counts=result.counts,
+        )
         return replace(made, unreadable=unreadable)
 
     async def expect(ready: bool) -> Expected:
@@ -204,9 +222,16 @@ def scoring_stage(
         note = f"{total.cached:,} more are in the cache" if total.cached else ""
         return Expected(total.rows, total.calls, note if total.rows else "done")
 
-    fixed = hashlib.sha256(orjson.dumps(settings.fixed(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+    fixed = hashlib.sha256(orjson.dumps(settings.fixed(), option=orjson.OPT_SORT_KEYS)).hexdigest()[
+        :16
+    ]
     return Stage(
-        name, out, make, expect, {"answers": answers}, {"settings": fixed} | ({"reading": repr(read)} if read else {})
+        name,
+        out,
+        make,
+        expect,
+        {"answers": answers},
+        {"settings": fixed} | ({"reading": repr(read)} if read else {}),
     )
 
 
@@ -239,7 +264,9 @@ class Study:
         """The stages that belong together, up to and with `until`."""
         groups = groupby(self.stages, lambda stage: stage.name.partition(":")[0])
         parts = [(part, list(stages)) for part, stages in groups]
-        last = next((i for i, (part, _) in enumerate(parts, 1) if part == self.session.until), len(parts))
+        last = next(
+            (i for i, (part, _) in enumerate(parts, 1) if part == self.session.until), len(parts)
+        )
         return parts[:last]
 
 
@@ -305,7 +332,9 @@ class _Folder:
         self._study, self._space, self._state = study, space, space.manifest
         stages = self._state.setdefault("stages", {})
         self._state.setdefault("environment", environment())
-        if not any(stage.get("finished") for stage in stages.values()):  # unfinished stages fix nothing
+        if not any(
+            stage.get("finished") for stage in stages.values()
+        ):  # unfinished stages fix nothing
             self._state["fixed"] = {}
         space.fix({"kind of study": study.kind, **study.settings})
         space.write()
@@ -318,7 +347,9 @@ class _Folder:
     def is_done(self, stage: Stage) -> bool:
         """Whether the stage need not be made again."""
         known = self._state["stages"].get(stage.name, {})
-        return bool(known.get("finished")) and stage.out.exists() and known["inputs"] == stage.inputs()
+        return (
+            bool(known.get("finished")) and stage.out.exists() and known["inputs"] == stage.inputs()
+        )
 
     async def work(self) -> None:
         """Makes every stage that is not done. StudyStopped if a stage could not be finished; if that is for missing
@@ -338,10 +369,14 @@ class _Folder:
                 raise StudyStopped(MISSING, "\n".join(map(str, stopped)))
 
     async def _make(self, stage: Stage) -> None:
-        known = self._state["stages"].setdefault(stage.name, {"seconds": 0.0, **dict.fromkeys(_SUMMED, 0), "usd": 0.0})
+        known = self._state["stages"].setdefault(
+            stage.name, {"seconds": 0.0, **dict.fromkeys(_SUMMED, 0), "usd": 0.0}
+        )
         if self.is_done(stage):
             if (output := digest(stage.out)) != known["output"]:
-                self._study.session.tell(f"{stage.out} was edited after it was made; the edited file is used.")
+                self._study.session.tell(
+                    f"{stage.out} was edited after it was made; the edited file is used."
+                )
                 known |= {"output": output, "changed_by_hand": True}
                 self._space.write()
             return
@@ -379,7 +414,9 @@ class _Folder:
         """Why a stage is not finished; None: it is."""
         session = self._study.session
         if made.interrupted:
-            return StudyStopped(INTERRUPT, f"{name}: interrupted; repeat the same command to resume")
+            return StudyStopped(
+                INTERRUPT, f"{name}: interrupted; repeat the same command to resume"
+            )
         if made.unreadable:
             remedy = "Use another judge with another --out, or add --keep-going to score the other rows in any case."
             return StudyStopped(UNREADABLE_JUDGE, f"{name}: {made.unreadable}\n{remedy}")
@@ -425,24 +462,39 @@ class Part(Generic[Results]):
     absent: Callable[[Results], str] = lambda _results: ""
 
 
-def sections(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> tuple[Section, ...]:
+def sections(
+    parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]
+) -> tuple[Section, ...]:
     """The sections that have tables with rows, or links, folded but for the first two; the cost of the stages last, if
     there are any."""
     shown = list[Section]()
     for part in parts:
         if not part.absent(results):
-            made = [one if isinstance(one, Table) else one.table() for one in part.tables(results) if one.rows]
+            made = [
+                one if isinstance(one, Table) else one.table()
+                for one in part.tables(results)
+                if one.rows
+            ]
             links = part.links(results)
             if made or links:
                 says = part.says if isinstance(part.says, str) else part.says(results)
                 texts = (part.title, says, made, part.figures(results), part.note)
                 shown.append(Section(*texts, links=links, brief=not shown))
     if stages:
-        shown.append(Section("Stages", "The cost of every stage, over all sessions.", [stage_table(stages)], brief=1))
+        shown.append(
+            Section(
+                "Stages",
+                "The cost of every stage, over all sessions.",
+                [stage_table(stages)],
+                brief=1,
+            )
+        )
     return folded_after(shown)
 
 
-def notices(parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]) -> Iterator[str]:
+def notices(
+    parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]
+) -> Iterator[str]:
     """What was left out of the stages, and why sections are left out."""
     for name, known in stages.items():
         if known.get("left_out"):
@@ -462,4 +514,6 @@ def stage_table(stages: Mapping[str, Any]) -> Table:
         *(Column(name.replace("_", " "), itemgetter(name), key=name) for name in _SUMMED),
         Column("US dollars", itemgetter("usd"), 4, key="usd"),
     )
-    return Table("stages", "Stages", columns, [{"name": name, **known} for name, known in stages.items()])
+    return Table(
+        "stages", "Stages", columns, [{"name": name, **known} for name, known in stages.items()]
+    )

@@ -77,7 +77,10 @@ class _Transformer(LazyModel):
     def __init__(self, source: str, name: str) -> None:
         import importlib.util
 
-        if importlib.util.find_spec("transformers") is None or importlib.util.find_spec("torch") is None:
+        if (
+            importlib.util.find_spec("transformers") is None
+            or importlib.util.find_spec("torch") is None
+        ):
             raise MissingExtra(f"the encoder {name}", "transformers")
         super().__init__(name)
         self._source = source
@@ -89,11 +92,18 @@ class _Transformer(LazyModel):
             model = AutoModel.from_pretrained(self._source, trust_remote_code=False).eval()
             return model, AutoTokenizer.from_pretrained(self._source, trust_remote_code=False)
 
-        return load_by("transformers", self.name, "a folder with an encoder, or the name of a reachable hub", load)
+        return load_by(
+            "transformers",
+            self.name,
+            "a folder with an encoder, or the name of a reachable hub",
+            load,
+        )
 
     def _ids(self, text: str) -> list[int]:
         _, tokenizer = self._model()
-        if type(tokenizer).__name__.startswith(("Roberta", "GPT2")):  # bert-score: the first word is one like others
+        if type(tokenizer).__name__.startswith(
+            ("Roberta", "GPT2")
+        ):  # bert-score: the first word is one like others
             text = f" {text}"
         return list(tokenizer.encode(text, split_special_tokens=True))
 
@@ -104,7 +114,9 @@ class _Transformer(LazyModel):
         model, tokenizer = self._model()
         most = tokenizer.model_max_length
         positions = getattr(model.config, "max_position_embeddings", None) or _NO_LIMIT
-        return int(most) if most < _NO_LIMIT else max(8, positions - 2)  # RoBERTa's positions begin at 2
+        return (
+            int(most) if most < _NO_LIMIT else max(8, positions - 2)
+        )  # RoBERTa's positions begin at 2
 
     def encode(self, text: str, layer: int) -> tuple[Any, Any]:
         import numpy as np
@@ -126,7 +138,9 @@ def _layer(wanted: int, layers: int, name: str) -> int:
     """A layer's number from 0 to the last one. UserError for one that the encoder does not have."""
     found = layers + 1 + wanted if wanted < 0 else wanted
     if not 0 <= found <= layers:
-        raise UserError(f"classic.bertscore.layer={wanted}: {name} has the layers 0 to {layers}, or -1 for the last")
+        raise UserError(
+            f"classic.bertscore.layer={wanted}: {name} has the layers 0 to {layers}, or -1 for the last"
+        )
     return found
 
 
@@ -158,7 +172,11 @@ def vectors(name: str, text: str, layer: int, long_texts: LongTexts) -> Vectors:
     if long_texts == "pieces" and reader.count(text) > reader.limit():
         parts = pieces(text, reader.limit() - markers, lambda part: reader.count(part) - markers)
     read = [reader.encode(part, layer) for part in parts]
-    found = Vectors(np.concatenate([one for one, _ in read]), np.concatenate([one for _, one in read]), len(read))
+    found = Vectors(
+        np.concatenate([one for one, _ in read]),
+        np.concatenate([one for _, one in read]),
+        len(read),
+    )
     if not found.content.any():
         raise NoScore("undefined", "A text has no tokens.")
     return found

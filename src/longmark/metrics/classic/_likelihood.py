@@ -18,7 +18,9 @@ def checkpoint(source: str) -> Seq2SeqLM:
     return Seq2SeqLM(source)
 
 
-async def of_checkpoint(models: Models, source: str, requests: Sequence[LikelihoodRequest]) -> list[LikelihoodReply]:
+async def of_checkpoint(
+    models: Models, source: str, requests: Sequence[LikelihoodRequest]
+) -> list[LikelihoodReply]:
     """One reply a request, from the call cache where it has them."""
     return await models.client.likelihoods(checkpoint(source), requests, models.usage_log)
 

@@ -47,17 +47,27 @@ class Shared:
         return 2 * self.precision * self.recall / both if both else 0.0
 
 
-def ngrams_in_common(n: int, answer: Sequence[str], reference: Sequence[str]) -> tuple[int, int, int]:
+def ngrams_in_common(
+    n: int, answer: Sequence[str], reference: Sequence[str]
+) -> tuple[int, int, int]:
     """n-grams that both have (as often as the one that has fewer), that the answer has, that the reference has."""
-    ours, theirs = (Counter(zip(*(one[i:] for i in range(n)), strict=False)) for one in (answer, reference))
-    return sum((ours & theirs).values()), max(0, len(answer) - n + 1), max(0, len(reference) - n + 1)
+    ours, theirs = (
+        Counter(zip(*(one[i:] for i in range(n)), strict=False)) for one in (answer, reference)
+    )
+    return (
+        sum((ours & theirs).values()),
+        max(0, len(answer) - n + 1),
+        max(0, len(reference) - n + 1),
+    )
 
 
 def longest_in_common(answer: Sequence[str], reference: Sequence[str]) -> tuple[int, int, int]:
     """The length of the longest common subsequence of tokens, of the answer, of the reference."""
     lcs = library("rapidfuzz.distance", "classic.rouge_l", EXTRA).LCSseq
     number: dict[str, int] = {}
-    first, second = ([number.setdefault(token, len(number)) for token in one] for one in (answer, reference))
+    first, second = (
+        [number.setdefault(token, len(number)) for token in one] for one in (answer, reference)
+    )
     return lcs.similarity(first, second), len(answer), len(reference)
 
 
@@ -75,13 +85,21 @@ def best(overlap: Overlap, answer: str, references: Sequence[str], params: Param
     one = found[place]
     shown = {"precision": one.precision, "recall": one.recall, "f1": one.f1}
     counts = {"answer_tokens": len(ours), "reference_tokens": len(theirs[place])}
-    return Score(shown[params.measure], {**shown, **counts, **({"reference": place} if len(references) > 1 else {})})
+    return Score(
+        shown[params.measure],
+        {**shown, **counts, **({"reference": place} if len(references) > 1 else {})},
+    )
 
 
 def metric(overlap: Overlap, params: type[Params] = Params) -> Metric:
     scored = _scored_by(overlap)
     return Metric(
-        scored, needs=("answer", "references"), bounds=(0, 1), params=params, silence=Silence(empty=0), version=2
+        scored,
+        needs=("answer", "references"),
+        bounds=(0, 1),
+        params=params,
+        silence=Silence(empty=0),
+        version=2,
     )
 
 

@@ -49,20 +49,30 @@ async def score(example: Example, models: Models, params: Params) -> Score:
     pairs += [(answer, one) for one in references] if wanted["recall"] else []
     replies = await _replies(models, params, pairs)
     means = iter([mean(reply) for reply in replies])
-    found = {name: math.fsum(next(means) for _ in references) / len(references) for name, has in wanted.items() if has}
+    found = {
+        name: math.fsum(next(means) for _ in references) / len(references)
+        for name, has in wanted.items()
+        if has
+    }
     shown = {
         **found,
         "tokens": sum(len(reply.logprobs) for reply in replies),
         "form": "seq2seq" if params.checkpoint else "causal",
-        "model": checkpoint(params.checkpoint).name if params.checkpoint else models.backends.names()["lm"][0],
+        "model": checkpoint(params.checkpoint).name
+        if params.checkpoint
+        else models.backends.names()["lm"][0],
     }
     return Score(math.fsum(found.values()) / len(found), shown)
 
 
-async def _replies(models: Models, params: Params, pairs: list[tuple[str, str]]) -> list[LikelihoodReply]:
+async def _replies(
+    models: Models, params: Params, pairs: list[tuple[str, str]]
+) -> list[LikelihoodReply]:
     """The likelihoods of the second text of each pair, given the first."""
     if params.checkpoint:
-        return await of_checkpoint(models, params.checkpoint, [LikelihoodRequest(x, y) for x, y in pairs])
+        return await of_checkpoint(
+            models, params.checkpoint, [LikelihoodRequest(x, y) for x, y in pairs]
+        )
     if models.backends.lm is None:
         reason = "No model: set the parameter checkpoint to a BART checkpoint, or give a language model with --lm."
         raise NoScore("unsupported", reason)

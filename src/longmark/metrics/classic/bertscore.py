@@ -29,7 +29,14 @@ from typing import TYPE_CHECKING, Literal
 from longmark.concurrency import aside
 from longmark.errors import NoScore
 from longmark.metric import Metric, Score, Silence, paper
-from longmark.metrics.classic._encoders import EMBEDDED, NAMES, LongTexts, Vectors, identity, vectors
+from longmark.metrics.classic._encoders import (
+    EMBEDDED,
+    NAMES,
+    LongTexts,
+    Vectors,
+    identity,
+    vectors,
+)
 from longmark.metrics.classic._rouge import Shared
 from longmark.records import Example
 
@@ -42,7 +49,9 @@ _ROWS = 1024  # tokens whose cosines with all others are held at once
 
 @dataclass(frozen=True)
 class Params:
-    encoder: str = paper(EMBEDDED, "hf:roberta-large")  # of bert-score for English, and of ClimaQA's tables
+    encoder: str = paper(
+        EMBEDDED, "hf:roberta-large"
+    )  # of bert-score for English, and of ClimaQA's tables
     layer: int = paper(-1, 17)
     measure: Literal["f1", "precision", "recall"] = "f1"
     baseline: float = 0.0
@@ -71,7 +80,10 @@ def match(answer: Vectors, reference: Vectors) -> Shared:
 def _covered(text: Vectors, others: NDArray[np.float32]) -> float:
     """The mean over a text's tokens, without its markers, of the greatest cosine with one of the others."""
     units = text.units[text.content]
-    total = sum(float((units[i : i + _ROWS] @ others.T).max(axis=1).sum()) for i in range(0, len(units), _ROWS))
+    total = sum(
+        float((units[i : i + _ROWS] @ others.T).max(axis=1).sum())
+        for i in range(0, len(units), _ROWS)
+    )
     return total / len(units)
 
 
@@ -85,7 +97,10 @@ def bertscore(answer: str, references: Sequence[str], params: Params) -> Score:
     one, theirs = max(found, key=lambda pair: pair[0].f1)
     shown = {"precision": one.precision, "recall": one.recall, "f1": one.f1}
     value = (shown[params.measure] - params.baseline) / (1 - params.baseline)
-    counts = {"answer_tokens": int(ours.content.sum()), "reference_tokens": int(theirs.content.sum())}
+    counts = {
+        "answer_tokens": int(ours.content.sum()),
+        "reference_tokens": int(theirs.content.sum()),
+    }
     many = {"answer_pieces": ours.pieces, "reference_pieces": theirs.pieces}
     return Score(max(-1.0, min(1.0, value)), {**shown, **counts, **many})
 
@@ -99,5 +114,9 @@ async def score(example: Example, _models: object, params: Params) -> Score:
 
 
 METRIC = Metric(
-    score, needs=("answer", "references"), bounds=(-1, 1), params=Params, silence=Silence(empty="undefined")
+    score,
+    needs=("answer", "references"),
+    bounds=(-1, 1),
+    params=Params,
+    silence=Silence(empty="undefined"),
 )

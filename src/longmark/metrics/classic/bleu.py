@@ -73,7 +73,9 @@ def counts(answer: Sequence[str], references: Sequence[Sequence[str]]) -> Counts
         shared.append(sum(min(ours[both], theirs[both]) for both in ours.keys() & theirs.keys()))
     length = len(answer)
     total = tuple(max(0, length - n) for n in range(ORDER))
-    return Counts(tuple(shared), total, length, min(map(len, references), key=lambda r: (abs(r - length), r)))
+    return Counts(
+        tuple(shared), total, length, min(map(len, references), key=lambda r: (abs(r - length), r))
+    )
 
 
 def bleu(answer: str, references: Sequence[str], params: Params) -> Score:
@@ -98,13 +100,22 @@ def bleu(answer: str, references: Sequence[str], params: Params) -> Score:
 
 def characters(answer: str, references: Sequence[str]) -> Score:
     """ClimaQA's BLEU: tokens are characters as they stand; where an order shares nothing, its numerator is 0.1."""
-    answer, theirs = canonical(answer), [canonical(reference) for reference in references if reference.strip()]
+    answer, theirs = (
+        canonical(answer),
+        [canonical(reference) for reference in references if reference.strip()],
+    )
     if not theirs:
         raise NoScore("undefined", "The reference is empty.")
     found = counts(answer, theirs)
     precisions = [(s or _FLOOR) / max(1, t) for s, t in zip(found.shared, found.total, strict=True)]
-    brevity = 1.0 if found.answer >= found.reference else math.exp(1 - found.reference / max(1, found.answer))
-    value = brevity * math.exp(math.fsum(map(math.log, precisions)) / ORDER) if found.shared[0] else 0.0
+    brevity = (
+        1.0
+        if found.answer >= found.reference
+        else math.exp(1 - found.reference / max(1, found.answer))
+    )
+    value = (
+        brevity * math.exp(math.fsum(map(math.log, precisions)) / ORDER) if found.shared[0] else 0.0
+    )
     return _score(value, precisions, brevity, found)
 
 
@@ -124,5 +135,10 @@ async def score(example: Example, _models: object, params: Params) -> Score:
 
 
 METRIC = Metric(
-    score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(empty=0), version=2
+    score,
+    needs=("answer", "references"),
+    bounds=(0, 1),
+    params=Params,
+    silence=Silence(empty=0),
+    version=2,
 )

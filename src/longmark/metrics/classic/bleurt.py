@@ -42,7 +42,9 @@ def _checkpoint(source: str) -> CrossEncoderReranker:
 
 async def score(example: Example, models: Models, params: Params) -> Score:
     if not params.checkpoint:
-        raise NoScore("unsupported", "No model: set the parameter checkpoint to a BLEURT checkpoint.")
+        raise NoScore(
+            "unsupported", "No model: set the parameter checkpoint to a BLEURT checkpoint."
+        )
     answer = (example.answer or "").strip()
     references = [one.strip() for one in example.references if one.strip()]
     if not answer or not references:

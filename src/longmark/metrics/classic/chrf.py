@@ -40,7 +40,9 @@ class Params:
     def __post_init__(self) -> None:
         for name, least in (("char_order", 1), ("word_order", 0), ("beta", 1)):
             if not least <= getattr(self, name) <= 20:
-                raise ValueError(f"{name} is a number from {least} to 20, not {getattr(self, name)}")
+                raise ValueError(
+                    f"{name} is a number from {least} to 20, not {getattr(self, name)}"
+                )
 
     def ready(self) -> None:
         """MissingExtra, before anything is paid for, where sacrebleu is not installed."""
@@ -58,10 +60,16 @@ def chrf(answer: str, references: Sequence[str], params: Params) -> Score:
     if not theirs:
         raise NoScore("undefined", "The reference is empty.")
     if params.word_order:
-        for whose, text in (("answer", answer), *(("reference", reference) for reference in theirs)):
+        for whose, text in (
+            ("answer", answer),
+            *(("reference", reference) for reference in theirs),
+        ):
             _readable(text, whose, params.word_order)
     value = _chrf(params).sentence_score(answer, theirs).score / 100
-    return Score(min(1.0, value), {"answer_characters": len(answer), "reference_characters": [len(r) for r in theirs]})
+    return Score(
+        min(1.0, value),
+        {"answer_characters": len(answer), "reference_characters": [len(r) for r in theirs]},
+    )
 
 
 def _readable(text: str, whose: str, word_order: int) -> None:
@@ -82,5 +90,10 @@ async def score(example: Example, _models: object, params: Params) -> Score:
 
 
 METRIC = Metric(
-    score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(empty=0), version=2
+    score,
+    needs=("answer", "references"),
+    bounds=(0, 1),
+    params=Params,
+    silence=Silence(empty=0),
+    version=2,
 )

@@ -34,7 +34,9 @@ async def score(example: Example, _models: object, params: Params) -> dict[str, 
     answer = example.answer or ""
     words: Score | NoScore
     try:
-        words = Score(await aside(len(answer), lambda: len(tokens(answer, params.tokenizer, "answer"))))
+        words = Score(
+            await aside(len(answer), lambda: len(tokens(answer, params.tokenizer, "answer")))
+        )
     except NoScore as unscored:
         words = unscored
     return {"words": words, "characters": Score(len(answer))}
@@ -46,8 +48,12 @@ METRIC = Metric(
     turns=(*ANSWERS, "all"),
     params=Params,
     scores={
-        "words": ScoreSpec(bounds=(0, None), higher_is_better=True, summary="Length of an answer in words."),
-        "characters": ScoreSpec(bounds=(0, None), higher_is_better=True, summary="Length of an answer in characters."),
+        "words": ScoreSpec(
+            bounds=(0, None), higher_is_better=True, summary="Length of an answer in words."
+        ),
+        "characters": ScoreSpec(
+            bounds=(0, None), higher_is_better=True, summary="Length of an answer in characters."
+        ),
     },
     silence=Silence(empty=0),
     version=2,

@@ -42,8 +42,13 @@ async def score(example: Example, models: Models, params: Params) -> Score:
     reply = await models.likelihood(LikelihoodRequest(prompt, answer))
     logprob = mean(reply)
     if logprob < _LEAST:
-        raise NoScore("undefined", f"The mean log-probability of a token is {logprob:.0f}: too low for a perplexity.")
-    return Score(math.exp(-min(0.0, logprob)), {"tokens": len(reply.logprobs), "mean_logprob": logprob})
+        raise NoScore(
+            "undefined",
+            f"The mean log-probability of a token is {logprob:.0f}: too low for a perplexity.",
+        )
+    return Score(
+        math.exp(-min(0.0, logprob)), {"tokens": len(reply.logprobs), "mean_logprob": logprob}
+    )
 
 
 METRIC = Metric(

@@ -30,10 +30,22 @@ from longmark.text.sentences import sentences
 
 # dimension -> the trained question, what the answer is called there, and what it is held against (name, field)
 QUESTIONS = {
-    "coherence": ("Is this a coherent summary to the document?", "summary", ("document", "contexts")),
-    "consistency": ("Is this claim consistent with the document?", "claim", ("document", "contexts")),
+    "coherence": (
+        "Is this a coherent summary to the document?",
+        "summary",
+        ("document", "contexts"),
+    ),
+    "consistency": (
+        "Is this claim consistent with the document?",
+        "claim",
+        ("document", "contexts"),
+    ),
     "fluency": ("Is this a fluent paragraph?", "paragraph", None),
-    "relevance": ("Is this summary relevant to the reference?", "summary", ("reference", "references")),
+    "relevance": (
+        "Is this summary relevant to the reference?",
+        "summary",
+        ("reference", "references"),
+    ),
 }
 _BY_SENTENCE = ("consistency", "fluency")
 
@@ -53,7 +65,9 @@ def inputs(dimension: str, example: Example) -> list[str]:
     question, called, against = QUESTIONS[dimension]
     answer = " ".join((example.answer or "").replace(SEGMENT, " ").split())
     texts = sentences(example.answer or "") if dimension in _BY_SENTENCE else [answer]
-    asked = [f"question: {question}{SEGMENT}{called}: {text.replace(SEGMENT, ' ')}" for text in texts]
+    asked = [
+        f"question: {question}{SEGMENT}{called}: {text.replace(SEGMENT, ' ')}" for text in texts
+    ]
     if against is None:
         return asked
     name, field = against
@@ -63,7 +77,10 @@ def inputs(dimension: str, example: Example) -> list[str]:
         sources = ["\n".join(passage.text for passage in example.contexts or ()).strip()]
     held = [source.replace(SEGMENT, " ") for source in sources if source]
     if not held:
-        raise NoScore("missing_input", f"The example has no {'reference answer' if name == 'reference' else field}.")
+        raise NoScore(
+            "missing_input",
+            f"The example has no {'reference answer' if name == 'reference' else field}.",
+        )
     return [f"{one}{SEGMENT}{name}: {source}" for source in held for one in asked]
 
 
@@ -74,7 +91,9 @@ def yes(of_yes: float, of_no: float) -> float:
 
 async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
     if not params.checkpoint:
-        raise NoScore("unsupported", "No model: set the parameter checkpoint to a UniEval checkpoint.")
+        raise NoScore(
+            "unsupported", "No model: set the parameter checkpoint to a UniEval checkpoint."
+        )
     if not sentences(example.answer or ""):
         raise NoScore("undefined", "The answer is empty.")
     found: dict[str, Score | NoScore] = {}
@@ -84,7 +103,12 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
             asked[dimension] = inputs(dimension, example)
         except NoScore as unscored:
             found[dimension] = unscored
-    requests = [LikelihoodRequest(one, word) for some in asked.values() for one in some for word in ("Yes", "No")]
+    requests = [
+        LikelihoodRequest(one, word)
+        for some in asked.values()
+        for one in some
+        for word in ("Yes", "No")
+    ]
     replies = iter(await of_checkpoint(models, params.checkpoint, requests))
     for dimension, some in asked.items():
         values = [yes(next(replies).logprobs[0], next(replies).logprobs[0]) for _ in some]
@@ -98,10 +122,15 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
 METRIC = Metric(
     score,
     needs={
-        **{name: ("answer", against[1]) if against else ("answer",) for name, (_, _, against) in QUESTIONS.items()},
+        **{
+            name: ("answer", against[1]) if against else ("answer",)
+            for name, (_, _, against) in QUESTIONS.items()
+        },
         "overall": ("answer", "references", "contexts"),
     },
-    scores={name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in (*QUESTIONS, "overall")},
+    scores={
+        name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in (*QUESTIONS, "overall")
+    },
     params=Params,
     calls=lambda _example, params, _judges: 1 if params.checkpoint else 0,
     evidence={

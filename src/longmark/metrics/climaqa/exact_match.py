@@ -27,17 +27,30 @@ def folded(term: str) -> str:
     """A term without case, repeated spaces and punctuation around it; letters and digits in compatible forms (SO₂) are
     as plain ones, but 10⁶ is not 106."""
     words = " ".join(caseless_words(term).split())
-    inner = [i for i, char in enumerate(words) if not unicodedata.category(char).startswith("P") and char != " "]
+    inner = [
+        i
+        for i, char in enumerate(words)
+        if not unicodedata.category(char).startswith("P") and char != " "
+    ]
     return words[inner[0] : inner[-1] + 1] if inner else ""
 
 
 async def score(example: Example, _models: Models, params: Params) -> Score:
     """1 or 0, and both terms."""
     answer = example.answer or ""
-    right = [ref for ref in example.references if ref == answer or (params.fold and folded(ref) == folded(answer))]
+    right = [
+        ref
+        for ref in example.references
+        if ref == answer or (params.fold and folded(ref) == folded(answer))
+    ]
     return Score(float(bool(right)), {"answer": answer, "references": list(example.references)})
 
 
 METRIC = Metric(
-    score, needs=("answer", "references"), bounds=(0, 1), params=Params, silence=Silence(0, 0, 0), version=2
+    score,
+    needs=("answer", "references"),
+    bounds=(0, 1),
+    params=Params,
+    silence=Silence(0, 0, 0),
+    version=2,
 )

@@ -30,7 +30,9 @@ from longmark.records import Example
 from longmark.records.evidence import Judgements
 
 SUPPORTS, REFUTES = LABELS = ("SUPPORTS", "REFUTES")
-EMPTY_ANSWER = Score(0.0, {"rule": "the answer is empty: it supports nothing, no judge was asked"}, automatic=True)
+EMPTY_ANSWER = Score(
+    0.0, {"rule": "the answer is empty: it supports nothing, no judge was asked"}, automatic=True
+)
 _TASK = """\
 The reference is established evidence, the answer a claim. Decide whether the claim agrees with the evidence.
 SUPPORTS: what the claim states follows from the evidence, or says the same in other words.

@@ -41,9 +41,13 @@ def options_of(given: Mapping[str, Any] | list[Any] | None) -> dict[str, str]:
     """Letter (lower case) -> text of the options, in their order. NoScore (`undefined`) for more than 26 in a list."""
     if isinstance(given, list):
         if len(given) > 26:
-            raise NoScore("undefined", f"The example has {len(given)} options; at most 26 have letters.")
+            raise NoScore(
+                "undefined", f"The example has {len(given)} options; at most 26 have letters."
+            )
         return {chr(ord("a") + i): str(text) for i, text in enumerate(given)}
-    return {caseless(str(letter).strip(_MARKS)): str(text) for letter, text in (given or {}).items()}
+    return {
+        caseless(str(letter).strip(_MARKS)): str(text) for letter, text in (given or {}).items()
+    }
 
 
 def option_named(answer: str, options: Mapping[str, str], read: str = "option") -> str | None:
@@ -74,7 +78,11 @@ def _plain(text: str) -> str:
 # where it stands alone. The patterns below then read sentences of such characters.
 
 _END = 4_000  # characters at each end of a reply that are read
-_FIRM, _LOOSE, _TORN = 0xE000, 0xE100, "\uf000"  # + the option's place; a letter with the text of another option
+_FIRM, _LOOSE, _TORN = (
+    0xE000,
+    0xE100,
+    "\uf000",
+)  # + the option's place; a letter with the text of another option
 _X = "[\ue000-\ue0ff\ue100-\ue1ff]"
 _LATIN = "A-Za-z\u00c0-\u024f0-9"
 _OPEN, _CLOSE = r"[(\[{【]", r"[)\]}】]"
@@ -93,7 +101,8 @@ _ANSWER = re.compile(  # what is said to be the answer
     re.IGNORECASE,
 )
 _CHOSEN = re.compile(
-    rf"(?:sondern|but rather|而是)\s*({_X})|für\s+({_X})\s+entscheiden|wird\s+({_X})\s+gewählt", re.IGNORECASE
+    rf"(?:sondern|but rather|而是)\s*({_X})|für\s+({_X})\s+entscheiden|wird\s+({_X})\s+gewählt",
+    re.IGNORECASE,
 )
 _IS_RIGHT = re.compile(
     rf"({_X}),?\s*(?:选项|项)?(?:是|\b(?:is|are|would be|must be|seems|ist|wäre)\b)?"
@@ -137,12 +146,16 @@ def _read(answer: str, options: Mapping[str, str]) -> str | None:
     if _TORN in text:
         return None
     text = _NOT.sub("", _IS_WRONG.sub("", text))
-    joined = [m for m in _JOINED.finditer(text) if len({_place(x) for x in re.findall(_X, m[0])}) > 1]
+    joined = [
+        m for m in _JOINED.finditer(text) if len({_place(x) for x in re.findall(_X, m[0])}) > 1
+    ]
     starts, ends = {m.start() for m in joined}, {m.end() for m in joined}
     told = [m for pattern in (_ANSWER, _CHOSEN, _IS_RIGHT) for m in pattern.finditer(text)]
     said = {_place(m[m.lastindex or 0]) for m in told}
     alone = _alone(text, starts)
-    several = any(m.start(m.lastindex or 0) in starts or m.end(m.lastindex or 0) in ends for m in told)
+    several = any(
+        m.start(m.lastindex or 0) in starts or m.end(m.lastindex or 0) in ends for m in told
+    )
     if several or len(said | alone) > 1:
         return None
     if not (said or alone):
@@ -150,8 +163,16 @@ def _read(answer: str, options: Mapping[str, str]) -> str | None:
             text = text.replace(m[0], " ")
         clauses = [one for one in _CLAUSE.split(text) if not _UNSURE.search(one)]
         said = {_place(m[1]) for one in clauses for m in _WEAK.finditer(one)}
-        if not said and not joined and len([one for one in _SENTENCE.split(text) if one.strip()]) == 1:
-            said = {_place(x) for x in re.findall(_FIRMLY, text)} if not _UNSURE.search(text) else set()
+        if (
+            not said
+            and not joined
+            and len([one for one in _SENTENCE.split(text) if one.strip()]) == 1
+        ):
+            said = (
+                {_place(x) for x in re.findall(_FIRMLY, text)}
+                if not _UNSURE.search(text)
+                else set()
+            )
     found = said | alone
     return list(options)[found.pop()] if len(found) == 1 else None
 
@@ -180,7 +201,11 @@ def _mentions(answer: str, options: Mapping[str, str]) -> str:
     text = re.sub(r"[*_`\"“”„»«‘]|\\[a-z]+|</\w+>|(?<!\w)'|'(?!\w)|\$", "", text)
     text = re.sub(r"\s*\n\s*\n\s*", "\n\n", re.sub(r"[^\S\n]+", " ", text))
     keys = {key.casefold(): place for place, key in enumerate(options)}
-    worded = {_folded(_plain(of)): place for place, of in enumerate(options.values()) if _folded(_plain(of))}
+    worded = {
+        _folded(_plain(of)): place
+        for place, of in enumerate(options.values())
+        if _folded(_plain(of))
+    }
     by_length = sorted(worded, key=len, reverse=True)
     words = "|".join(r"\s+".join(map(re.escape, one.split())) for one in by_length) or r"(?!)"
     letters = "|".join(sorted(map(re.escape, keys), key=len, reverse=True)) or r"(?!)"
@@ -225,5 +250,10 @@ async def score(example: Example, _models: Models, params: Params) -> Score:
 
 
 METRIC = Metric(
-    score, needs=("answer", "references", "options"), bounds=(0, 1), params=Params, version=3, silence=Silence(0, 0, 0)
+    score,
+    needs=("answer", "references", "options"),
+    bounds=(0, 1),
+    params=Params,
+    version=3,
+    silence=Silence(0, 0, 0),
 )

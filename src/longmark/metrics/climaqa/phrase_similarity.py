@@ -59,7 +59,9 @@ class Phrases(Evidence):
     answer: str
     reference: str
     cosine: float
-    windows: Annotated[list[float], Field(min_length=len(WINDOWS), max_length=len(WINDOWS))] | None = None
+    windows: (
+        Annotated[list[float], Field(min_length=len(WINDOWS), max_length=len(WINDOWS))] | None
+    ) = None
 
 
 def phrase(statement: str, window: int) -> str | None:
@@ -100,15 +102,24 @@ async def score(example: Example, models: Models, params: Params) -> Score:
     windows = None
     if params.windows and (example.answer or "").strip():
         windows = await _by_window(example, example.references[best], models, params)
-    shown = Phrases(answer=given, reference=expected[best], cosine=near, **({"windows": windows} if windows else {}))
+    shown = Phrases(
+        answer=given,
+        reference=expected[best],
+        cosine=near,
+        **({"windows": windows} if windows else {}),
+    )
     return Score(phrase_similarity(near), shown.evidence())
 
 
-async def _by_window(example: Example, reference: str, models: Models, params: Params) -> list[float]:
+async def _by_window(
+    example: Example, reference: str, models: Models, params: Params
+) -> list[float]:
     """The cosine with each of `WINDOWS`."""
     around = [phrase(example.question or "", window) or "" for window in WINDOWS]
     terms = (example.answer or "", reference)
-    vectors = await models.embed([filled(one, term, params.terms) for term in terms for one in around])
+    vectors = await models.embed(
+        [filled(one, term, params.terms) for term in terms for one in around]
+    )
     pairs = zip(vectors[: len(around)], vectors[len(around) :], strict=True)
     return [cosine(one, other) for one, other in pairs]
 

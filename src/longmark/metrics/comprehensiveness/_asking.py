@@ -95,7 +95,10 @@ class Asking:
 
 
 async def ask(
-    nodes: Sequence[Statement], relate: Relate, plan: Asking = Asking(), known: Mapping[Pair, str] | None = None
+    nodes: Sequence[Statement],
+    relate: Relate,
+    plan: Asking = Asking(),
+    known: Mapping[Pair, str] | None = None,
 ) -> Asked:
     """The graph of the statements, with the relations that its coverage, score and basis need.
 
@@ -111,7 +114,9 @@ async def ask(
         replies = await relate(given)
         for (premise, hypotheses), inquiry, relations in zip(batch, given, replies, strict=True):
             if len(relations) != len(inquiry.hypotheses):
-                raise ValueError(f"{len(relations)} relations for {len(inquiry.hypotheses)} hypotheses")
+                raise ValueError(
+                    f"{len(relations)} relations for {len(inquiry.hypotheses)} hypotheses"
+                )
             for hypothesis, relation in zip(_bits(hypotheses), relations, strict=True):
                 state.learn(premise, hypothesis, relation.label)
             inquiries, decisions = inquiries + 1, decisions + len(relations)
@@ -129,7 +134,9 @@ def pairs_of(nodes: Sequence[Statement]) -> int:
     return total
 
 
-def dissimilar(nodes: Sequence[Statement], vectors: Mapping[str, Sequence[float]], threshold: float) -> dict[Pair, str]:
+def dissimilar(
+    nodes: Sequence[Statement], vectors: Mapping[str, Sequence[float]], threshold: float
+) -> dict[Pair, str]:
     """Pairs to take as neutral without asking: those whose texts have a cosine below the threshold, in [-1, 1].
 
     vectors: text -> embedding of length 1. An entailment among them is lost: measure the error before you use it.
@@ -202,10 +209,18 @@ class _Known:
         candidates &= ~_reached(self.yes.ends, 1 << premise)  # rule 2
         before = _reached(self.maybe.into, 1 << premise)
         if self.covered >> premise & 1:
-            joining = (h for h in _bits(candidates & self.covered & before) if self._joins(premise, h, before))
+            joining = (
+                h
+                for h in _bits(candidates & self.covered & before)
+                if self._joins(premise, h, before)
+            )
             return candidates & self.uncovered | sum(1 << h for h in joining)  # rule 3
         kept = before if self.covered & self.contexts else 0
-        return sum(1 << h for h in _bits(candidates & self.uncovered) if kept >> h & 1 or self._can_be_source(h))
+        return sum(
+            1 << h
+            for h in _bits(candidates & self.uncovered)
+            if kept >> h & 1 or self._can_be_source(h)
+        )
 
     def _joins(self, premise: int, hypothesis: int, before: int) -> bool:
         """Whether the edge to a covered statement can join components that hold context statements. before: what
@@ -213,11 +228,15 @@ class _Known:
         stop = self.contexts & 1 << premise
         between = self.contexts & before & _reached(self.maybe.ends, 1 << hypothesis, stop)
         one = between & -between
-        return bool(one and between & ~(_reached(self.yes.ends, one) & _reached(self.yes.into, one)))
+        return bool(
+            one and between & ~(_reached(self.yes.ends, one) & _reached(self.yes.into, one))
+        )
 
     def _can_be_source(self, hypothesis: int) -> bool:
         """Whether nothing is known to entail the hypothesis that it cannot entail."""
-        return not _reached(self.yes.into, 1 << hypothesis) & ~_reached(self.maybe.ends, 1 << hypothesis)
+        return not _reached(self.yes.into, 1 << hypothesis) & ~_reached(
+            self.maybe.ends, 1 << hypothesis
+        )
 
 
 class _State:
@@ -232,7 +251,8 @@ class _State:
         self.nodes, members = tuple(nodes), list(self.classes.values())
         self.members = members
         self.answers, self.contexts = (
-            sum(1 << i for i, its in enumerate(members) if any(node.side == side for node in its)) for side in SIDES
+            sum(1 << i for i, its in enumerate(members) if any(node.side == side for node in its))
+            for side in SIDES
         )
         alike: dict[str | None, int] = {}
         for i, its in enumerate(members):
@@ -270,7 +290,9 @@ class _State:
         found: list[tuple[int, int]] = []
         decisions = 0
         while waiting and len(found) < self.plan.width:
-            first = waiting & reduce(or_, (self.yes.ends[i] for i in _bits(self.done)), 0) or waiting
+            first = (
+                waiting & reduce(or_, (self.yes.ends[i] for i in _bits(self.done)), 0) or waiting
+            )
             one = first & -first
             premise = one.bit_length() - 1
             hypotheses = known.needed(premise, self.open[premise])
@@ -285,7 +307,9 @@ class _State:
 
     def inquiry(self, premise: int, hypotheses: int) -> Inquiry:
         first = self.members[premise][0]
-        return Inquiry(first.text, tuple(self.members[i][0].text for i in _bits(hypotheses)), first.question)
+        return Inquiry(
+            first.text, tuple(self.members[i][0].text for i in _bits(hypotheses)), first.question
+        )
 
     def graph(self) -> StatementGraph:
         """All that is known, of all statements: equal texts have the same relations, and are equivalent."""

@@ -144,9 +144,14 @@ async def refined(models: Models, question: str, raw: Sequence[str]) -> list[Que
         inputs = {"questions": numbered, "question": question}
         return (await ask(models, first_judge(models), REFINEMENT, inputs, reader)).value
 
-    found = await concurrently(of_group, groups(list(each_once(raw).values()), 2 * _QUESTIONS, 2 * BATCH))
+    found = await concurrently(
+        of_group, groups(list(each_once(raw).values()), 2 * _QUESTIONS, 2 * BATCH)
+    )
     graded_by_text = {one.text: one for some in reversed(found) for one in reversed(some)}
-    return [graded_by_text[text] for text in each_once(one.text for some in found for one in some).values()]
+    return [
+        graded_by_text[text]
+        for text in each_once(one.text for some in found for one in some).values()
+    ]
 
 
 async def answered(models: Models, questions: Sequence[str], text: str) -> list[Answer]:
@@ -165,7 +170,9 @@ async def answered(models: Models, questions: Sequence[str], text: str) -> list[
         found = (await ask(models, first_judge(models), ANSWERING, inputs, reader)).value
         return [Answer(batch[one.question], one.text, one.confidence) for one in found]
 
-    found = await concurrently(of_part, [(part, batch) for part in pieces(text, PART) for batch in batches])
+    found = await concurrently(
+        of_part, [(part, batch) for part in pieces(text, PART) for batch in batches]
+    )
     best: dict[tuple[int, str], Answer] = {}
     for one in (one for some in found for one in some):
         key = one.question, folded(one.text)

@@ -70,7 +70,9 @@ async def summarized(models: Models, question: str, sources: Sequence[Source]) -
     async def of_one(source: Source) -> Source:
         reader = text(min(_MOST_TOKENS, 256 + utf8_size(source.text)))
         inputs = {"context": source.text, "question": question}
-        return replace(source, text=(await ask(models, first_judge(models), SUMMARY, inputs, reader)).value)
+        return replace(
+            source, text=(await ask(models, first_judge(models), SUMMARY, inputs, reader)).value
+        )
 
     found = await concurrently(of_one, sources)
     return [source for source in found if source.text.strip("\"'*`. ").casefold() != "none"]
@@ -84,7 +86,11 @@ def first_judge(models: Models) -> ChatHandle:
 
 
 def result(
-    graph: StatementGraph, empty: Empty, more: Mapping[str, Any] | None = None, *, carried: bool = False
+    graph: StatementGraph,
+    empty: Empty,
+    more: Mapping[str, Any] | None = None,
+    *,
+    carried: bool = False,
 ) -> Score:
     """The score of a graph, with the graph as evidence.
 
@@ -95,7 +101,10 @@ def result(
     evidence = {**to_evidence(graph, found), **(more or {})}
     value = found.score
     if value is None and empty == "zero":
-        return Score(0.0, {**evidence, "rule": "no statement of the passages is left: scored 0 by empty=zero"})
+        return Score(
+            0.0,
+            {**evidence, "rule": "no statement of the passages is left: scored 0 by empty=zero"},
+        )
     if value is None:
         reason = "No statement of the passages is relevant to the question, so there is nothing to cover."
         if carried:
@@ -112,7 +121,9 @@ def carried_graph(example: Example) -> StatementGraph | None:
     try:
         return from_evidence(_as_evidence(example.graph))
     except ValueError as error:
-        raise NoScore("missing_input", f"The graph that the example carries cannot be read: {error}") from None
+        raise NoScore(
+            "missing_input", f"The graph that the example carries cannot be read: {error}"
+        ) from None
 
 
 def _as_evidence(graph: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,6 +148,13 @@ def without_refusal(example: Example, refusal: Refusal) -> tuple[Example, dict[s
     if not is_refusal(example.answer or ""):
         return example, {}
     if refusal == "undefined":
-        raise NoScore("undefined", "The answer is a refusal: it only says that it has no relevant information.")
-    silent = example.model_copy(update={"answer": "", "claims": None if example.claims is None else ()})
-    return silent, {"refusal": "the answer only says that it has no relevant information: it covers nothing"}
+        raise NoScore(
+            "undefined",
+            "The answer is a refusal: it only says that it has no relevant information.",
+        )
+    silent = example.model_copy(
+        update={"answer": "", "claims": None if example.claims is None else ()}
+    )
+    return silent, {
+        "refusal": "the answer only says that it has no relevant information: it covers nothing"
+    }

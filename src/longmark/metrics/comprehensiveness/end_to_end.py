@@ -103,19 +103,33 @@ async def score(example: Example, models: Models, params: Params) -> Score:
         verdict = await ask(models, first_judge(models), COVERAGE, inputs, _reader(len(sources)))
     except NoScore as unscored:
         if unscored.status == "unparsable" and params.unparsable == "zero":
-            return Score(0.0, {**unscored.evidence, "rule": "the lists cannot be read: scored 0 by unparsable=zero"})
+            return Score(
+                0.0,
+                {
+                    **unscored.evidence,
+                    "rule": "the lists cannot be read: scored 0 by unparsable=zero",
+                },
+            )
         raise
     lists = verdict.value
     more = {**refused, "judge": verdict.model, "reasoning": lists.reasoning}
-    return result(graph_of(lists.covered, lists.uncovered, sources, example.answer or ""), params.empty, more)
+    return result(
+        graph_of(lists.covered, lists.uncovered, sources, example.answer or ""), params.empty, more
+    )
 
 
-def graph_of(covered: list[_Listed], uncovered: list[_Listed], sources: list[Source], answer: str) -> StatementGraph:
+def graph_of(
+    covered: list[_Listed], uncovered: list[_Listed], sources: list[Source], answer: str
+) -> StatementGraph:
     """The lists as a graph: the answer is one node, and it entails the covered statements."""
     texts: dict[str, set[int]] = {}
     first = {**each_once(one.statement for one in covered)}
     among_covered = set(first) if answer.strip() else set()
-    first |= {key: text for key, text in each_once(one.statement for one in uncovered).items() if key not in first}
+    first |= {
+        key: text
+        for key, text in each_once(one.statement for one in uncovered).items()
+        if key not in first
+    }
     for one in (*covered, *uncovered):
         for key in each_once([one.statement]):
             texts.setdefault(key, set()).update(one.texts)
@@ -134,7 +148,9 @@ def _reader(count: int) -> Reader[Any]:
         for one in (*lists.covered, *lists.uncovered):
             for number in one.texts:
                 if not 1 <= number <= count:
-                    raise Unreadable(f"no passage has the number {number}; the numbers are 1 to {count}")
+                    raise Unreadable(
+                        f"no passage has the number {number}; the numbers are 1 to {count}"
+                    )
         return lists
 
     return structure(_Lists, _MOST_TOKENS).then(known)

@@ -56,7 +56,16 @@ from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.text.claims import PIECE, answer_calls
 from longmark.text.context import sent_with
-from longmark.text.entailment import BATCH, CONTRADICTS, ENTAILS, NEUTRAL, RELATION, RELATIONS, Relation, checker_of
+from longmark.text.entailment import (
+    BATCH,
+    CONTRADICTS,
+    ENTAILS,
+    NEUTRAL,
+    RELATION,
+    RELATIONS,
+    Relation,
+    checker_of,
+)
 from longmark.text.graph import ANSWER, CONTEXT, Pair, StatementGraph
 from longmark.text.graph import Statement as Node
 from longmark.text.pieces import pieces
@@ -105,7 +114,11 @@ async def score(example: Example, models: Models, params: Params) -> Score:
     more = {
         **refused,
         "checker": checker_of(models).name,
-        "calls": {"premises": asked.inquiries, "pairs": asked.decisions, "pairs_of_the_paper": asked.pairs},
+        "calls": {
+            "premises": asked.inquiries,
+            "pairs": asked.decisions,
+            "pairs_of_the_paper": asked.pairs,
+        },
         "irrelevant": left_out,
         **({"sent": sent} if sent else {}),
     }
@@ -123,7 +136,9 @@ async def _answer_nodes(example: Example, models: Models, params: Params) -> lis
     return [Node(f"a{n}", ANSWER, one.text) for n, one in enumerate(_atoms(listed), 1)]
 
 
-async def _context_nodes(example: Example, models: Models, params: Params) -> tuple[list[Node], list[Any]]:
+async def _context_nodes(
+    example: Example, models: Models, params: Params
+) -> tuple[list[Node], list[Any]]:
     """The relevant statements of the passages, and those that are left out, each with its relevance."""
     sources = sources_of(example)
     question = example.asked
@@ -143,8 +158,13 @@ async def _context_nodes(example: Example, models: Models, params: Params) -> tu
     by_source = [(source, _atoms(all_of_it)) for source, all_of_it in by_source]
     if params.keeps_all:
         kept = [(source, one) for source, atoms in by_source for one in atoms]
-        return [Node(f"c{n}", CONTEXT, one.text, (source.id,)) for n, (source, one) in enumerate(kept, 1)], []
-    grades = await concurrently(lambda one: relevance(models, question, [s.text for s in one[1]]), by_source)
+        return [
+            Node(f"c{n}", CONTEXT, one.text, (source.id,))
+            for n, (source, one) in enumerate(kept, 1)
+        ], []
+    grades = await concurrently(
+        lambda one: relevance(models, question, [s.text for s in one[1]]), by_source
+    )
     nodes: list[Node] = []
     left_out: list[Any] = []
     for (source, atoms), graded in zip(by_source, grades, strict=True):
@@ -152,7 +172,9 @@ async def _context_nodes(example: Example, models: Models, params: Params) -> tu
             if grade.score >= params.relevance:
                 nodes.append(Node(f"c{len(nodes) + 1}", CONTEXT, statement.text, (source.id,)))
             else:
-                left_out.append({"text": statement.text, "source": source.id, "relevance": grade.score})
+                left_out.append(
+                    {"text": statement.text, "source": source.id, "relevance": grade.score}
+                )
     return nodes, left_out
 
 
@@ -176,13 +198,18 @@ def _sent(example: Example, nodes: Sequence[Node], models: Models) -> dict[str, 
     return sent | dict(sent_with(checker, listed, example.answer or "", example.asked))
 
 
-async def _relations(nodes: Sequence[Node], models: Models, params: Params, sent: Mapping[str, str]) -> Asked:
+async def _relations(
+    nodes: Sequence[Node], models: Models, params: Params, sent: Mapping[str, str]
+) -> Asked:
     single = params.relations == "strongest"
     checker = checker_of(models, 1 if single else BATCH)
 
     async def relate(inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
         return await concurrently(
-            lambda one: checker.relations(one.premise, [sent.get(text, text) for text in one.hypotheses]), inquiries
+            lambda one: checker.relations(
+                one.premise, [sent.get(text, text) for text in one.hypotheses]
+            ),
+            inquiries,
         )
 
     if params.relations != "needed":
@@ -190,7 +217,11 @@ async def _relations(nodes: Sequence[Node], models: Models, params: Params, sent
     known: dict[Pair, str] = {}
     if params.similarity is not None and nodes:
         vectors = await models.embed([node.text for node in nodes])
-        known = dissimilar(nodes, {n.text: _unit(v) for n, v in zip(nodes, vectors, strict=True)}, params.similarity)
+        known = dissimilar(
+            nodes,
+            {n.text: _unit(v) for n, v in zip(nodes, vectors, strict=True)},
+            params.similarity,
+        )
     return await ask(nodes, relate, Asking(), known)
 
 
@@ -206,9 +237,14 @@ async def ask_all(
     entailments; NoScore (`unsupported`) where there are no probabilities.
     """
     contexts = [node for node in nodes if node.side == CONTEXT]
-    wanted = [(node, [o for o in (contexts if node.side == ANSWER else nodes) if o.id != node.id]) for node in nodes]
+    wanted = [
+        (node, [o for o in (contexts if node.side == ANSWER else nodes) if o.id != node.id])
+        for node in nodes
+    ]
     inquiries = [(node, others) for node, others in wanted if others]
-    replies = await relate([Inquiry(node.text, tuple(o.text for o in others)) for node, others in inquiries])
+    replies = await relate(
+        [Inquiry(node.text, tuple(o.text for o in others)) for node, others in inquiries]
+    )
     found = {
         (node.id, other.id): relation
         for (node, others), relations in zip(inquiries, replies, strict=True)
@@ -230,10 +266,17 @@ def _is_stronger(found: Mapping[Pair, Relation], pair: Pair) -> bool:
 
 
 def _probability(relation: Relation) -> float:
-    by_label = {ENTAILS: relation.entails, CONTRADICTS: relation.contradicts, NEUTRAL: relation.neutral}
+    by_label = {
+        ENTAILS: relation.entails,
+        CONTRADICTS: relation.contradicts,
+        NEUTRAL: relation.neutral,
+    }
     value = by_label[relation.label]
     if value is None:
-        raise NoScore("unsupported", "relations=strongest needs log-probabilities, which the checker does not give.")
+        raise NoScore(
+            "unsupported",
+            "relations=strongest needs log-probabilities, which the checker does not give.",
+        )
     return value
 
 
@@ -262,7 +305,9 @@ def _calls(example: Example, params: Params, _judges: int) -> int:
     calls = 0 if example.claims is not None else 2 * len(pieces(example.answer or "", PIECE))
     if example.context_claims is None:
         texts = [context.text for context in example.contexts]
-        calls += sum(2 * len(pieces(text, PIECE)) for text in texts) + (len(texts) if params.summarize else 0)
+        calls += sum(2 * len(pieces(text, PIECE)) for text in texts) + (
+            len(texts) if params.summarize else 0
+        )
     if not params.keeps_all:
         calls += len(example.contexts) * math.ceil(max(theirs, 1) / len(example.contexts) / BATCH)
     return calls + _checks(example, params)

@@ -149,9 +149,15 @@ async def score(example: Example, models: Models, params: Params) -> Score:
         **refused,
         "checker": first_judge(models).name,
         "questions": [{"question": one.text, "relevance": one.relevance.score} for one in kept],
-        "irrelevant": [{"text": one.text, "relevance": one.relevance.score} for one in every if one not in kept],
+        "irrelevant": [
+            {"text": one.text, "relevance": one.relevance.score} for one in every if one not in kept
+        ],
         "doubted": doubted,
-        "calls": {"comparisons": comparer.calls, "pairs": comparer.pairs, "pairs_of_the_paper": asked.pairs},
+        "calls": {
+            "comparisons": comparer.calls,
+            "pairs": comparer.pairs,
+            "pairs_of_the_paper": asked.pairs,
+        },
     }
     return result(asked.graph, params.empty, more)
 
@@ -161,7 +167,9 @@ async def _nodes(
 ) -> tuple[list[Statement], list[dict[str, Any]]]:
     """The answers of every text that it stands behind, and those that it does not."""
     wording = [one.text for one in questions]
-    found = await concurrently(lambda source: answered(models, wording, source.text), texts if wording else [])
+    found = await concurrently(
+        lambda source: answered(models, wording, source.text), texts if wording else []
+    )
     nodes: list[Statement] = []
     doubted: list[dict[str, Any]] = []
     counts = {ANSWER: 0, CONTEXT: 0}
@@ -169,11 +177,17 @@ async def _nodes(
         side = CONTEXT if source.id else ANSWER
         for one in answers:
             if one.confidence.score < least:
-                doubted.append({"text": one.text, "source": source.id, "confidence": one.confidence.score})
+                doubted.append(
+                    {"text": one.text, "source": source.id, "confidence": one.confidence.score}
+                )
                 continue
             counts[side] += 1
             name = f"{side[0]}{counts[side]}"
-            nodes.append(Statement(name, side, one.text, (source.id,) if source.id else (), wording[one.question]))
+            nodes.append(
+                Statement(
+                    name, side, one.text, (source.id,) if source.id else (), wording[one.question]
+                )
+            )
     return nodes, doubted
 
 
@@ -193,13 +207,17 @@ class _Comparer:
         self.calls = self.pairs = 0
         self._models = models
         self._by_code = by_code
-        self._found: dict[tuple[str, str, str], str] = {}  # (question, premise, hypothesis) -> label
+        self._found: dict[
+            tuple[str, str, str], str
+        ] = {}  # (question, premise, hypothesis) -> label
 
     async def relate(self, inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
         """The relations of each inquiry, as `_asking.ask` wants them."""
         return [await self._one(inquiry) for inquiry in inquiries]
 
-    async def every_pair(self, nodes: Sequence[Statement], known: dict[Pair, str]) -> dict[Pair, str]:
+    async def every_pair(
+        self, nodes: Sequence[Statement], known: dict[Pair, str]
+    ) -> dict[Pair, str]:
         """The labels of all pairs of answers to one question that are not both of the answer and not known."""
         labels: dict[Pair, str] = {}
         for i, node in enumerate(nodes):
@@ -240,7 +258,11 @@ class _Comparer:
                 "form": '{"1": "neutral", "2": "implies", …}',
             }
             verdict = await ask(
-                self._models, first_judge(self._models), COMPARISON, inputs, labels_reader(len(group), tuple(_LABELS))
+                self._models,
+                first_judge(self._models),
+                COMPARISON,
+                inputs,
+                labels_reader(len(group), tuple(_LABELS)),
             )
             self.calls += 1
             self.pairs += len(group)
@@ -258,7 +280,9 @@ class _Comparer:
 def _carries_graph(example: Example) -> bool:
     """Whether the example carries a graph of answers to questions."""
     nodes = (example.graph or {}).get("nodes")
-    return isinstance(nodes, list) and any(isinstance(node, dict) and "question" in node for node in nodes)
+    return isinstance(nodes, list) and any(
+        isinstance(node, dict) and "question" in node for node in nodes
+    )
 
 
 def _calls(example: Example, params: Params, _judges: int) -> int:

@@ -68,7 +68,9 @@ def signed(given: str, built_in: str) -> str:
     path = Path(__file__).parent / built_in if name == BUILT_IN else Path(name)
     digest = hashlib.sha256(files.content(path, _LARGEST, str(path))).hexdigest()[:16]
     if found and found[2] != digest:
-        raise UserError(f"{name} has changed: its content is {digest}, not {found[2]}; start a new run with this file")
+        raise UserError(
+            f"{name} has changed: its content is {digest}, not {found[2]}; start a new run with this file"
+        )
     return f"{name}#{digest}"
 
 
@@ -89,7 +91,9 @@ def parts(value: str, of: str) -> tuple[Part, ...]:
     """The criteria, roles, reviewers or the chair of a panel's file. UserError if it has none."""
     found = getattr(form(value, Panel, "panel.yaml"), of)
     if not found:
-        raise UserError(f"{path_of(value, 'panel.yaml')}: has no {of}; add a list of entries with name and text")
+        raise UserError(
+            f"{path_of(value, 'panel.yaml')}: has no {of}; add a list of entries with name and text"
+        )
     return found if isinstance(found, tuple) else (found,)
 
 
@@ -101,7 +105,9 @@ def played_by(part: Part, place: int, judges: Sequence[ChatHandle]) -> ChatHandl
     named = next((judge for judge in judges if judge.name == part.judge), None)
     if named is None:
         names = ", ".join(judge.name for judge in judges)
-        raise UserError(f"{part.name}: the run has no judge {part.judge}, only {names}; add --judge {part.judge}")
+        raise UserError(
+            f"{part.name}: the run has no judge {part.judge}, only {names}; add --judge {part.judge}"
+        )
     return named
 
 
@@ -111,13 +117,19 @@ def labelled(value: str) -> tuple[Pair, ...]:
     path = path_of(value)
     found = [one for one in Reading(path) if isinstance(one, Pair) and one.label is not None]
     if not found:
-        raise UserError(f"{path}: has no pair with a label; name a file of labelled pairs (docs/pairs.md)")
+        raise UserError(
+            f"{path}: has no pair with a label; name a file of labelled pairs (docs/pairs.md)"
+        )
     return tuple(sorted(found, key=lambda pair: pair.id))
 
 
 def others(pool: Sequence[Pair], pair: Pair, number: int, seed: int) -> list[Pair]:
     """Some pairs of other questions, the same ones for the same pair and seed; fewer than wanted where there are not
     more."""
-    drawn = random.Random(f"{seed}\0{pair.id}").sample(range(len(pool)), min(len(pool), _MOST_DRAWN))
-    found = (pool[i] for i in drawn if pool[i].question_id != pair.question_id and pool[i].id != pair.id)
+    drawn = random.Random(f"{seed}\0{pair.id}").sample(
+        range(len(pool)), min(len(pool), _MOST_DRAWN)
+    )
+    found = (
+        pool[i] for i in drawn if pool[i].question_id != pair.question_id and pool[i].id != pair.id
+    )
     return list(islice(found, number))

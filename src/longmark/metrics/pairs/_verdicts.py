@@ -106,7 +106,9 @@ async def decide(pair: Pair, models: Models, params: Params, judges: Mapping[str
     for name in judges:
         own = [(first, one) for (of, first), one in zip(jobs, opinions, strict=True) if of == name]
         choices = [_turned(one.choice, first) for first, one in own]
-        shares = [{_turned(letter, first): p for letter, p in one.shares.items()} for first, one in own]
+        shares = [
+            {_turned(letter, first): p for letter, p in one.shares.items()} for first, one in own
+        ]
         if all(shares):
             verdicts[name], mean = by_odds(shares)
             odds.append(mean)
@@ -115,7 +117,9 @@ async def decide(pair: Pair, models: Models, params: Params, judges: Mapping[str
             verdicts[name] = choices[0] if same else "tie"
         flipped = flipped or len(set(choices)) > 1
         for (first, one), made, of_pair in zip(own, choices, shares, strict=True):
-            more: dict[str, Any] = {"votes": [_turned(vote, first) for vote in one.votes]} if one.votes else {}
+            more: dict[str, Any] = (
+                {"votes": [_turned(vote, first) for vote in one.votes]} if one.votes else {}
+            )
             more |= {"shares": of_pair} if of_pair else {}
             shown.append(Chosen(first=first, choice=made, judge=name, **more, **one.evidence))
     of_all: dict[str, Any] = {"flipped": flipped} if len(firsts) > 1 else {}
@@ -170,7 +174,11 @@ class Question:
 
 
 async def opinion(
-    models: Models, judge: ChatHandle, question: Question, judging: Judging, texts: Mapping[str, str]
+    models: Models,
+    judge: ChatHandle,
+    question: Question,
+    judging: Judging,
+    texts: Mapping[str, str],
 ) -> Opinion:
     """A judge's opinion: by probabilities with `--scoring expected`, if the question can be asked so, else by votes."""
     texts = {**texts, **question.fields}
@@ -183,11 +191,18 @@ async def opinion(
 
 
 async def _votes(
-    models: Models, judge: ChatHandle, question: Question, judging: Judging, texts: Mapping[str, str]
+    models: Models,
+    judge: ChatHandle,
+    question: Question,
+    judging: Judging,
+    texts: Mapping[str, str],
 ) -> Opinion:
     reader: Reader[str] = choice(LETTERS, question.max_tokens)
     verdicts = await concurrently(
-        lambda n: ask(models, judge, question.text, texts, reader, Sampling(judging.temperature, n)), judging.numbers
+        lambda n: ask(
+            models, judge, question.text, texts, reader, Sampling(judging.temperature, n)
+        ),
+        judging.numbers,
     )
     votes = tuple(verdict.value.lower() for verdict in verdicts)
     replies = [verdict.said for verdict in verdicts]
@@ -209,11 +224,21 @@ def judged_pairs(
 
     async def score(pair: Pair, models: Models, given: Any) -> Score:
         asked = question(pair, given, models.judging.seed)
-        often = replace(models.judging, **votes(given)) if models.judging.by_text else models.judging
-        judges = {judge.name: partial(opinion, models, judge, asked, often) for judge in models.judges}
+        often = (
+            replace(models.judging, **votes(given)) if models.judging.by_text else models.judging
+        )
+        judges = {
+            judge.name: partial(opinion, models, judge, asked, often) for judge in models.judges
+        }
         return await decide(pair, models, given, judges)
 
-    return pair_metric(score, prompts, params, lambda given, judges: judges * replies(given) * orders_of(given), True)
+    return pair_metric(
+        score,
+        prompts,
+        params,
+        lambda given, judges: judges * replies(given) * orders_of(given),
+        True,
+    )
 
 
 def check_reply(max_tokens: int, temperature: float = 0.0) -> None:

@@ -89,10 +89,16 @@ async def discuss(models: Models, params: Any, texts: dict[str, str]) -> Opinion
         said = "\n\n".join(f"{one['role']}: {one['reply']}" for one in turns)
         filled = {**texts, "discussion": said, "role": role.name, "description": role.text}
         # Every turn is a sample of its own: roles with equal texts do not repeat each other.
-        number = models.judging.seed * params.rounds * len(roles) + turn if params.temperature else 0
+        number = (
+            models.judging.seed * params.rounds * len(roles) + turn if params.temperature else 0
+        )
         judge = played_by(role, place, models.judges)
-        verdict = await ask(models, judge, PROMPT, filled, reader, Sampling(params.temperature, number))
-        turns.append({"role": role.name, "judge": judge.name, "said": verdict.value, "reply": verdict.said})
+        verdict = await ask(
+            models, judge, PROMPT, filled, reader, Sampling(params.temperature, number)
+        )
+        turns.append(
+            {"role": role.name, "judge": judge.name, "said": verdict.value, "reply": verdict.said}
+        )
     votes = tuple(turn["said"].lower() for turn in turns[-len(roles) :])
     return Opinion(plurality(votes) or "tie", votes, evidence={"turns": turns})
 

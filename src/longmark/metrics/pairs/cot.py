@@ -45,4 +45,6 @@ class CotParams(Params):
         check_reply(self.max_tokens)
 
 
-METRIC = judged_pairs(lambda _pair, params, _seed: Question(PROMPT, None, params.max_tokens), (PROMPT,), CotParams)
+METRIC = judged_pairs(
+    lambda _pair, params, _seed: Question(PROMPT, None, params.max_tokens), (PROMPT,), CotParams
+)

@@ -19,7 +19,15 @@ Deviations: the prompt is ours. The paper's temperature is 1 and its order is ba
 
 from __future__ import annotations
 
-from longmark.metrics.pairs._verdicts import ABSENT, BASIS, FORM, INPUTS, Params, Question, judged_pairs
+from longmark.metrics.pairs._verdicts import (
+    ABSENT,
+    BASIS,
+    FORM,
+    INPUTS,
+    Params,
+    Question,
+    judged_pairs,
+)
 from longmark.prompts import Prompt
 
 _TASK = f"Two answers to the question are shown, A and B. Decide which is better.\n{BASIS}\n{FORM}"

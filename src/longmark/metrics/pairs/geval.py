@@ -47,7 +47,9 @@ TEXT = Prompt(
     use="text",
     may_be_absent=ABSENT,
 )
-EXPECTED = Prompt("pairs.geval.expected", INPUTS, f"{_TASK}{FORM}", use="expected", may_be_absent=ABSENT)
+EXPECTED = Prompt(
+    "pairs.geval.expected", INPUTS, f"{_TASK}{FORM}", use="expected", may_be_absent=ABSENT
+)
 _MOST_VOTES = 1000
 
 
@@ -63,7 +65,9 @@ class GEvalParams(Params):
         if not 1 <= self.votes <= _MOST_VOTES:
             raise ValueError(f"votes is between 1 and {_MOST_VOTES:,}, not {self.votes}")
         if self.votes > 1 and self.votes_temperature == 0:
-            raise ValueError("at temperature 0 all votes are equal: set votes=1, or votes_temperature above 0")
+            raise ValueError(
+                "at temperature 0 all votes are equal: set votes=1, or votes_temperature above 0"
+            )
         check_reply(self.max_tokens, self.votes_temperature)
 
 

@@ -66,22 +66,34 @@ class IclParams(Params):
 
 def question(pair: Pair, params: Any, seed: int) -> Question:
     if not params.examples:
-        raise UserError("pairs.icl needs labelled pairs to show: name it --metrics pairs.icl@examples=FILE")
+        raise UserError(
+            "pairs.icl needs labelled pairs to show: name it --metrics pairs.icl@examples=FILE"
+        )
     found = others(labelled(params.examples), pair, params.shown, seed)
     if not found:
-        raise NoScore("missing_input", "The file of examples has no labelled pair of another question.")
+        raise NoScore(
+            "missing_input", "The file of examples has no labelled pair of another question."
+        )
     drawn = random.Random(f"{seed}\0{pair.id}\0order")
     sides: tuple[Side, Side] = ("a", "b")
-    listed = "\n\n".join(shown(one, i, drawn.choice(sides), params.longest) for i, one in enumerate(found, 1))
+    listed = "\n\n".join(
+        shown(one, i, drawn.choice(sides), params.longest) for i, one in enumerate(found, 1)
+    )
     return replace(QUESTION, fields={"examples": listed})
 
 
 def shown(pair: Pair, number: int, first: Side, longest: int) -> str:
     """One example: its texts, each between tags, and the choice in terms of A and B."""
-    texts = {name: _cut(text, longest) for name, text in texts_of(pair, first).items() if text.strip()}
+    texts = {
+        name: _cut(text, longest) for name, text in texts_of(pair, first).items() if text.strip()
+    }
     choice = "tie" if pair.label == "tie" else "A" if pair.label == first else "B"
     return "\n".join(
-        (f"Example {number}", *(fence(f"example_{name}", text) for name, text in texts.items()), f"Choice: {choice}")
+        (
+            f"Example {number}",
+            *(fence(f"example_{name}", text) for name, text in texts.items()),
+            f"Choice: {choice}",
+        )
     )
 
 

@@ -90,12 +90,17 @@ class _Points(BaseModel):
 def _few(found: _Points) -> list[str]:
     points = list(each_once(found.points).values())
     if len(points) > MOST_POINTS:
-        raise Unreadable(f"it lists {len(points)} points; list the {MOST_POINTS} or fewer that matter most")
+        raise Unreadable(
+            f"it lists {len(points)} points; list the {MOST_POINTS} or fewer that matter most"
+        )
     return points
 
 
 _LIST = structure(_Points, 1024).then(_few)
-_TOKEN, _PRINTED = expected(dict.fromkeys(LABELS, 0.0)), choice([letter.upper() for letter in LABELS], 8)
+_TOKEN, _PRINTED = (
+    expected(dict.fromkeys(LABELS, 0.0)),
+    choice([letter.upper() for letter in LABELS], 8),
+)
 
 
 def _shares(reply: ChatReply) -> tuple[dict[str, float], str]:
@@ -106,7 +111,9 @@ def _shares(reply: ChatReply) -> tuple[dict[str, float], str]:
     return {letter: float(letter == printed) for letter in LABELS}, "printed"
 
 
-_LOOKED: Reader[tuple[dict[str, float], str]] = Reader(_shares, 8, TOP_LOGPROBS, needs_logprobs=False)
+_LOOKED: Reader[tuple[dict[str, float], str]] = Reader(
+    _shares, 8, TOP_LOGPROBS, needs_logprobs=False
+)
 
 
 def value(shares: Mapping[str, float], partial: float) -> float:
@@ -135,7 +142,10 @@ async def score(pair: Pair, models: Models, params: Any) -> Score:
     verdicts = {}
     choices = []
     for i, judge in enumerate(models.judges):
-        sums = [math.fsum(value(one["shares"], params.partial) for one in looked[2 * i + side]) for side in (0, 1)]
+        sums = [
+            math.fsum(value(one["shares"], params.partial) for one in looked[2 * i + side])
+            for side in (0, 1)
+        ]
         verdicts[judge.name] = verdict_of(sums[0], sums[1], params.band)[0]
         rows = [
             {"point": point, "a": _shown(a, params.partial), "b": _shown(b, params.partial)}
@@ -146,7 +156,9 @@ async def score(pair: Pair, models: Models, params: Any) -> Score:
         more: dict[str, Any] = {"sums": sums_of, "points": rows, "read": read}
         choices.append(Chosen(choice=verdicts[judge.name], judge=judge.name, **more))
     count: dict[str, Any] = {"key_points": len(points)}
-    return Score(SCORES[plurality(verdicts.values()) or "tie"], Choices(choices=choices, **count).evidence())
+    return Score(
+        SCORES[plurality(verdicts.values()) or "tie"], Choices(choices=choices, **count).evidence()
+    )
 
 
 async def _look(
@@ -167,11 +179,19 @@ async def _look(
 
 def _shown(one: dict[str, Any], partial: float) -> dict[str, Any]:
     shares = one["shares"]
-    return {"label": LABELS[max(shares, key=shares.__getitem__)], "value": value(shares, partial), "shares": shares}
+    return {
+        "label": LABELS[max(shares, key=shares.__getitem__)],
+        "value": value(shares, partial),
+        "shares": shares,
+    }
 
 
 def _references(pair: Pair, params: Any) -> tuple[str, ...]:
-    return pair.best_references if params.reference == "expanded" else pair.references or pair.best_references
+    return (
+        pair.best_references
+        if params.reference == "expanded"
+        else pair.references or pair.best_references
+    )
 
 
 def _calls(pair: Pair, params: Any, judges: int) -> int:

@@ -25,7 +25,14 @@ from longmark.concurrency import concurrently
 from longmark.judge import Sampling, ask, number
 from longmark.metric import Score
 from longmark.metrics.pairs._files import BUILT_IN, parts, played_by, signed
-from longmark.metrics.pairs._verdicts import ABSENT, check_reply, equal, pair_metric, texts_of, verdict_of
+from longmark.metrics.pairs._verdicts import (
+    ABSENT,
+    check_reply,
+    equal,
+    pair_metric,
+    texts_of,
+    verdict_of,
+)
 from longmark.models.handles import Models
 from longmark.prompts import Prompt
 from longmark.records.evidence import Choices, Chosen
@@ -75,10 +82,14 @@ async def score(pair: Pair, models: Models, params: Any) -> Score:
     if params.equal == "tie" and (tie := equal(pair)):
         return tie
     shown = texts_of(pair)
-    a, b = await concurrently(lambda side: rate(models, params, {**shown, "answer": shown[side]}), _SIDES)
+    a, b = await concurrently(
+        lambda side: rate(models, params, {**shown, "answer": shown[side]}), _SIDES
+    )
     made = verdict_of(a["rating"], b["rating"], params.band)
     more: dict[str, Any] = {"ratings": {"a": a["rating"], "b": b["rating"]}, "a": a, "b": b}
-    return Score(made[1], Choices(choices=[Chosen(choice=made[0], judge=a["judge"])], **more).evidence())
+    return Score(
+        made[1], Choices(choices=[Chosen(choice=made[0], judge=a["judge"])], **more).evidence()
+    )
 
 
 _SIDES = ("answer_a", "answer_b")
@@ -96,11 +107,21 @@ async def rate(models: Models, params: Any, texts: dict[str, str]) -> dict[str, 
         sample = models.judging.seed * (len(people) + 1) + place if params.temperature else 0
         prompt = REVIEW if place < len(people) else CHAIR
         filled = {**texts, "role": who.name, "description": who.text}
-        verdict = await ask(models, judge, prompt, filled, reader, Sampling(params.temperature, sample))
-        return {"role": who.name, "judge": judge.name, "rating": verdict.value, "reply": verdict.said}
+        verdict = await ask(
+            models, judge, prompt, filled, reader, Sampling(params.temperature, sample)
+        )
+        return {
+            "role": who.name,
+            "judge": judge.name,
+            "rating": verdict.value,
+            "reply": verdict.said,
+        }
 
     reviews = await concurrently(one, range(len(people)))
-    texts = {**texts, "reviews": "\n\n".join(f"{review['role']}:\n{review['reply']}" for review in reviews)}
+    texts = {
+        **texts,
+        "reviews": "\n\n".join(f"{review['role']}:\n{review['reply']}" for review in reviews),
+    }
     return {**await one(len(people)), "reviews": reviews}
 
 

@@ -94,7 +94,9 @@ class Format(Closed):
     @model_validator(mode="after")
     def _fits(self) -> Format:
         if bool(self.choices) is not (self.sees == "pair"):
-            raise ValueError("choices: a judge that sees the pair needs them, one that sees one answer has none")
+            raise ValueError(
+                "choices: a judge that sees the pair needs them, one that sees one answer has none"
+            )
         if self.add and self.sees == "pair":
             raise ValueError("add: only numbers of a judge that sees one answer are added up")
         if re.compile(self.reading).groups != 1:
@@ -105,7 +107,9 @@ class Format(Closed):
         """The input for texts. NoScore where one of them contains a mark of the layout."""
         folded = {name: caseless(words) for name, words in texts.items()}
         for mark in self.marks:
-            if held := next((name for name, words in folded.items() if caseless(mark) in words), None):
+            if held := next(
+                (name for name, words in folded.items() if caseless(mark) in words), None
+            ):
                 reason = f"The {held} contains {mark}, which lays out the judge's input, so it cannot be sent."
                 raise NoScore("unsupported", reason)
         layout = self.input if texts.get("reference") else self.without
@@ -128,7 +132,9 @@ class Format(Closed):
     def choice(self, reply: str) -> str:
         """The choice of a reply of a judge that sees the pair."""
         made = caseless(self.read(reply))
-        choice = next((choice for said, choice in self.choices.items() if caseless(said) == made), None)
+        choice = next(
+            (choice for said, choice in self.choices.items() if caseless(said) == made), None
+        )
         if choice is None:
             raise Unreadable(f"its verdict is none of {', '.join(self.choices)}")
         return choice
@@ -185,13 +191,17 @@ async def score(pair: Pair, models: Models, params: Any) -> Score:
     return Score(SCORES[verdict], Choices(choices=choices).evidence())
 
 
-async def _opinion(judge: ChatHandle, models: Models, params: Any, texts: Mapping[str, str]) -> Opinion:
+async def _opinion(
+    judge: ChatHandle, models: Models, params: Any, texts: Mapping[str, str]
+) -> Opinion:
     shown = {**_texts(texts), "a": texts["answer_a"], "b": texts["answer_b"]}
     made, reply = await _ask(judge, models, params, params.format.choice, shown)
     return Opinion(made, evidence={"reply": reply})
 
 
-async def _ask(judge: ChatHandle, models: Models, params: Any, read: Any, texts: Mapping[str, str]) -> tuple[Any, str]:
+async def _ask(
+    judge: ChatHandle, models: Models, params: Any, read: Any, texts: Mapping[str, str]
+) -> tuple[Any, str]:
     """What one judge says of texts, and its reply."""
     reader: Reader[Any] = text(params.max_tokens).then(read)
     messages = params.format.written(texts)
@@ -202,7 +212,12 @@ async def _ask(judge: ChatHandle, models: Models, params: Any, read: Any, texts:
 def _texts(texts: Mapping[str, str]) -> dict[str, str]:
     """What a format can fill in, but for the answers; the context stands before the question."""
     question = "\n\n".join(filter(None, (texts["context"], texts["question"])))
-    return {"question": question, "reference": texts["reference"], "rubric": _RUBRIC, "category": _CATEGORY}
+    return {
+        "question": question,
+        "reference": texts["reference"],
+        "rubric": _RUBRIC,
+        "category": _CATEGORY,
+    }
 
 
 METRIC = pair_metric(

@@ -70,7 +70,13 @@ from longmark.errors import ModelError, NoScore, OverBudget
 from longmark.metric import Metric, Score, ScoreSpec, Silence, Why, paper
 from longmark.models.handles import Models
 from longmark.records import Example
-from longmark.text.claims import CLAIMS, answer_calls, answer_claims, reference_calls, reference_claims
+from longmark.text.claims import (
+    CLAIMS,
+    answer_calls,
+    answer_claims,
+    reference_calls,
+    reference_claims,
+)
 from longmark.text.context import sent_with
 from longmark.text.entailment import BATCH, ENTAILS, PROMPTS, Checker, checker_of, relation_calls
 from longmark.text.sentences import sentences
@@ -85,7 +91,9 @@ class Params:
 
     def __post_init__(self) -> None:
         if not 1 <= self.batch <= _LARGEST_BATCH:
-            raise ValueError(f"batch must be a number of statements from 1 to {_LARGEST_BATCH}, not {self.batch}")
+            raise ValueError(
+                f"batch must be a number of statements from 1 to {_LARGEST_BATCH}, not {self.batch}"
+            )
 
 
 # Arithmetic --------------------------------------------------------------------------------------------------------
@@ -140,11 +148,17 @@ def ragchecker_scores(checks: Checks) -> dict[str, float | NoScore]:
         scores["context_utilization"] = _share(used, none_retrieved) if retrieved else no_expected
     if right is not None and supported is not None:
         noise = [not ok and any(row) for ok, row in zip(right, supported, strict=True)]
-        by_relevant = [any(e and r for e, r in zip(row, relevant, strict=True)) for row in supported]
+        by_relevant = [
+            any(e and r for e, r in zip(row, relevant, strict=True)) for row in supported
+        ]
         in_relevant = [noisy and near for noisy, near in zip(noise, by_relevant, strict=True)]
         in_irrelevant = [noisy and not near for noisy, near in zip(noise, by_relevant, strict=True)]
-        scores["noise_sensitivity_in_relevant"] = _share(in_relevant, no_claims) if retrieved else no_expected
-        scores["noise_sensitivity_in_irrelevant"] = _share(in_irrelevant, no_claims) if retrieved else no_expected
+        scores["noise_sensitivity_in_relevant"] = (
+            _share(in_relevant, no_claims) if retrieved else no_expected
+        )
+        scores["noise_sensitivity_in_irrelevant"] = (
+            _share(in_irrelevant, no_claims) if retrieved else no_expected
+        )
     return scores
 
 
@@ -209,7 +223,9 @@ _OF_REFERENCE: frozenset[_Kind] = frozenset({"recalled", "retrieved"})
 
 NEEDS = {
     part: tuple(
-        field for field in ("answer", "references", "contexts") if any(field in _REPLACED_BY[kind] for kind in kinds)
+        field
+        for field in ("answer", "references", "contexts")
+        if any(field in _REPLACED_BY[kind] for kind in kinds)
     )
     for part, kinds in LABELS.items()
 }
@@ -264,16 +280,22 @@ class _Labelled:
 
     def failure(self, kinds: Sequence[_Kind]) -> NoScore | None:
         """Why the first of these kinds that has no labels has none."""
-        return next((some for kind in kinds if isinstance(some := self.labels.get(kind), NoScore)), None)
+        return next(
+            (some for kind in kinds if isinstance(some := self.labels.get(kind), NoScore)), None
+        )
 
 
-async def score(example: Example, models: Models, params: Params, parts: Collection[str]) -> dict[str, Score | NoScore]:
+async def score(
+    example: Example, models: Models, params: Params, parts: Collection[str]
+) -> dict[str, Score | NoScore]:
     """The scores of these parts of the name."""
     kinds = _kinds(example, parts)
     own: Claims | NoScore = ()
     expected: Sequence[Claims] | NoScore = ()
     of_answer, of_reference = bool(kinds & _OF_ANSWER), bool(kinds & _OF_REFERENCE)
-    steps: list[Callable[[], Awaitable[Any]]] = [lambda: answer_claims(models, example)] if of_answer else []
+    steps: list[Callable[[], Awaitable[Any]]] = (
+        [lambda: answer_claims(models, example)] if of_answer else []
+    )
     steps += [lambda: reference_claims(models, example)] if of_reference else []
     lists = await concurrently(_attempt, steps)
     if of_answer:
@@ -282,7 +304,10 @@ async def score(example: Example, models: Models, params: Params, parts: Collect
         expected = lists[-1]
     labelled, checker = await _label(example, models, params.batch, own, expected, kinds)
     of_each = [ragchecker_scores(one.checks) for one in labelled]
-    best = max(range(len(labelled)), key=lambda k: -1.0 if isinstance(f1 := of_each[k]["f1"], NoScore) else f1)
+    best = max(
+        range(len(labelled)),
+        key=lambda k: -1.0 if isinstance(f1 := of_each[k]["f1"], NoScore) else f1,
+    )
     expected_of_best = () if isinstance(expected, NoScore) or not expected else expected[best]
     claims = () if isinstance(own, NoScore) else own
     shown = _evidence(labelled[best], claims, expected_of_best)
@@ -300,7 +325,9 @@ async def score(example: Example, models: Models, params: Params, parts: Collect
         if not isinstance(value, NoScore):
             results[part] = Score(value, evidence)
         elif value.status == "undefined" and params.empty == "zero":
-            results[part] = Score(0.0, {**evidence, "rule": f"{value.reason} It is scored 0 by empty=zero."})
+            results[part] = Score(
+                0.0, {**evidence, "rule": f"{value.reason} It is scored 0 by empty=zero."}
+            )
         else:
             results[part] = NoScore(value.status, value.reason, evidence)
     return results
@@ -334,12 +361,20 @@ async def _label(
     if "retrieved" in to_ask:
         of_passages |= dict.fromkeys(claim for claims in all_expected for claim in claims)
     questions: dict[tuple[str, int], tuple[str, Claims]] = {}
-    questions |= {("passage", d): (passage, list(of_passages)) for d, passage in enumerate(passages)}
+    questions |= {
+        ("passage", d): (passage, list(of_passages)) for d, passage in enumerate(passages)
+    }
     if "right" in to_ask:
-        questions |= {("right", k): (reference, own_claims) for k, reference in enumerate(example.references)}
+        questions |= {
+            ("right", k): (reference, own_claims) for k, reference in enumerate(example.references)
+        }
     if "recalled" in to_ask:
-        questions |= {("recalled", k): (example.answer or "", claims) for k, claims in enumerate(all_expected)}
-    asked = [key for key, (premise, hypotheses) in questions.items() if premise.strip() and hypotheses]
+        questions |= {
+            ("recalled", k): (example.answer or "", claims) for k, claims in enumerate(all_expected)
+        }
+    asked = [
+        key for key, (premise, hypotheses) in questions.items() if premise.strip() and hypotheses
+    ]
     checker: Checker | NoScore | None = None
     if asked:
         try:
@@ -347,11 +382,15 @@ async def _label(
         except NoScore as missing:
             checker = missing
 
-    sent: dict[str, str] = {}  # of equal claims of the answer and a reference, that of the answer counts
+    sent: dict[
+        str, str
+    ] = {}  # of equal claims of the answer and a reference, that of the answer counts
     for reference, claims in zip(example.references, all_expected, strict=False):
         sent |= sent_with(checker, claims, reference, example.asked)
     sent |= sent_with(checker, own_claims, example.answer or "", example.asked)
-    probabilities: dict[str, dict[str, float]] = {}  # the question's kind and number -> claim -> probability
+    probabilities: dict[
+        str, dict[str, float]
+    ] = {}  # the question's kind and number -> claim -> probability
 
     async def labels_of(key: tuple[str, int]) -> list[str]:
         assert checker is not None
@@ -368,13 +407,21 @@ async def _label(
 
     replies: dict[tuple[str, int], list[str] | NoScore]
     replies = {key: ["neutral"] * len(hypotheses) for key, (_, hypotheses) in questions.items()}
-    replies |= zip(asked, await concurrently(lambda key: _attempt(lambda: labels_of(key)), asked), strict=True)
+    replies |= zip(
+        asked, await concurrently(lambda key: _attempt(lambda: labels_of(key)), asked), strict=True
+    )
     of_all_passages = [replies["passage", d] for d in range(len(passages))]
 
     def by_passage(claims: Claims) -> list[list[str]] | NoScore | None:
-        if failure := next((reply for reply in of_all_passages if isinstance(reply, NoScore)), None):
+        if failure := next(
+            (reply for reply in of_all_passages if isinstance(reply, NoScore)), None
+        ):
             return failure
-        tables = [dict(zip(of_passages, reply, strict=True)) for reply in of_all_passages if isinstance(reply, list)]
+        tables = [
+            dict(zip(of_passages, reply, strict=True))
+            for reply in of_all_passages
+            if isinstance(reply, list)
+        ]
         return [[table[claim] for table in tables] for claim in claims] if passages else None
 
     def of_kind(kind: _Kind, k: int) -> Any:
@@ -392,7 +439,9 @@ async def _label(
     count = max(1, len(all_expected), len(example.references))
 
     def probable(kind: _Kind, k: int) -> Mapping[str, float]:
-        return probabilities.get("passage" if kind in ("supported", "retrieved") else f"{kind} {k}", {})
+        return probabilities.get(
+            "passage" if kind in ("supported", "retrieved") else f"{kind} {k}", {}
+        )
 
     labelled = [
         _Labelled(
@@ -412,7 +461,9 @@ def _shares(example: Example, parts: Collection[str] = tuple(LABELS)) -> dict[st
     return shares | (reference_calls(example) if kinds & _OF_REFERENCE else {})
 
 
-def _calls(example: Example, params: Params, _judges: int, parts: Collection[str] = tuple(LABELS)) -> int:
+def _calls(
+    example: Example, params: Params, _judges: int, parts: Collection[str] = tuple(LABELS)
+) -> int:
     return sum(_shares(example, parts).values()) + _checks(example, params, parts)
 
 
@@ -427,7 +478,9 @@ def _checks(example: Example, params: Params, parts: Collection[str] = tuple(LAB
     asked = (own if "supported" in kinds else 0) + (sum(expected) if "retrieved" in kinds else 0)
     calls = sum(relation_calls(context.text, asked, params.batch) for context in example.contexts)
     if "right" in kinds:
-        calls += sum(relation_calls(reference, own, params.batch) for reference in example.references)
+        calls += sum(
+            relation_calls(reference, own, params.batch) for reference in example.references
+        )
     if "recalled" in kinds:
         calls += sum(relation_calls(example.answer or "", some, params.batch) for some in expected)
     return calls
@@ -436,7 +489,9 @@ def _checks(example: Example, params: Params, parts: Collection[str] = tuple(LAB
 # Evidence ----------------------------------------------------------------------------------------------------------
 
 
-def _evidence(labelled: _Labelled, own: Sequence[str], expected: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _evidence(
+    labelled: _Labelled, own: Sequence[str], expected: Sequence[str]
+) -> dict[str, dict[str, Any]]:
     """Part of the name -> what a reader needs to check it. precision and recall have all claims with their labels, the
     other scores those claims that their numerator counts; faithfulness and claim_recall those that it does not."""
     checks, probabilities = labelled.checks, labelled.probabilities
@@ -464,20 +519,29 @@ def _evidence(labelled: _Labelled, own: Sequence[str], expected: Sequence[str]) 
         "noise_sensitivity_in_relevant": in_relevant,
         "noise_sensitivity_in_irrelevant": [row for row in noise if row not in in_relevant],
         "hallucination": [row for row in wrong if not row["passages"]],
-        "self_knowledge": [row for row in mine if row["reference"] == ENTAILS and not row["passages"]],
+        "self_knowledge": [
+            row for row in mine if row["reference"] == ENTAILS and not row["passages"]
+        ],
         "faithfulness": [row for row in mine if not row["passages"]],
     }
     of_reference = {
         "recall": theirs,
         "claim_recall": [row for row in theirs if not row["passages"]],
-        "context_utilization": [row for row in theirs if row["passages"] and row["answer"] == ENTAILS],
+        "context_utilization": [
+            row for row in theirs if row["passages"] and row["answer"] == ENTAILS
+        ],
     }
     found: dict[str, dict[str, Any]] = {
-        "f1": {} if own else {"rule": "the answer has no claim, so no true positive: 2 TP / (2 TP + FP + FN) is 0"},
+        "f1": {}
+        if own
+        else {"rule": "the answer has no claim, so no true positive: 2 TP / (2 TP + FP + FN) is 0"},
         "context_precision": {"relevant_passages": sorted(relevant)},
     }
     found |= {name: {"claims": rows, "claims_in_total": len(own)} for name, rows in kept.items()}
-    found |= {name: {"reference_claims": rows, "claims_in_total": len(expected)} for name, rows in of_reference.items()}
+    found |= {
+        name: {"reference_claims": rows, "claims_in_total": len(expected)}
+        for name, rows in of_reference.items()
+    }
     return found
 
 
@@ -490,7 +554,9 @@ def _rows(
         {
             "claim": claim,
             by: None if labels is None else labels[i],
-            "passages": [d for d, label in enumerate(by_passage[i], 1) if label == ENTAILS] if by_passage else [],
+            "passages": [d for d, label in enumerate(by_passage[i], 1) if label == ENTAILS]
+            if by_passage
+            else [],
         }
         for i, claim in enumerate(statements)
     ]
@@ -516,9 +582,13 @@ SPECS = {
         why=Why("Claim that no passage entails", "reference_claims"),
     ),
     "context_precision": _spec("The share of passages that entail a claim of the reference."),
-    "context_utilization": _spec("The share of the reference's claims in the passages that the answer entails."),
+    "context_utilization": _spec(
+        "The share of the reference's claims in the passages that the answer entails."
+    ),
     "noise_sensitivity_in_relevant": _spec(
-        "The share of the answer's claims that are not right and are entailed by a relevant passage.", False, _WRONG
+        "The share of the answer's claims that are not right and are entailed by a relevant passage.",
+        False,
+        _WRONG,
     ),
     "noise_sensitivity_in_irrelevant": _spec(
         "The share of the answer's claims that are not right and are entailed by irrelevant passages only.",
@@ -526,10 +596,16 @@ SPECS = {
         _WRONG,
     ),
     "hallucination": _spec(
-        "The share of the answer's claims that neither the reference nor a passage entails.", False, _UNSUPPORTED
+        "The share of the answer's claims that neither the reference nor a passage entails.",
+        False,
+        _UNSUPPORTED,
     ),
-    "self_knowledge": _spec("The share of the answer's claims that the reference entails and no passage does.", None),
-    "faithfulness": _spec("The share of the answer's claims that a passage entails.", why=_UNSUPPORTED),
+    "self_knowledge": _spec(
+        "The share of the answer's claims that the reference entails and no passage does.", None
+    ),
+    "faithfulness": _spec(
+        "The share of the answer's claims that a passage entails.", why=_UNSUPPORTED
+    ),
 }
 
 METRIC = Metric(
@@ -554,7 +630,13 @@ METRIC = Metric(
         "faithfulness": ("contexts",),
         **dict.fromkeys(
             (
-                *("claim_recall", "context_precision", "context_utilization", "hallucination", "self_knowledge"),
+                *(
+                    "claim_recall",
+                    "context_precision",
+                    "context_utilization",
+                    "hallucination",
+                    "self_knowledge",
+                ),
                 *("noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant"),
             ),
             ("contexts", "references"),
@@ -566,7 +648,12 @@ METRIC = Metric(
         **dict.fromkeys(("recall", "f1", "context_utilization"), Silence(0, 0, 0)),
         **dict.fromkeys(
             (
-                *("precision", "noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant", "hallucination"),
+                *(
+                    "precision",
+                    "noise_sensitivity_in_relevant",
+                    "noise_sensitivity_in_irrelevant",
+                    "hallucination",
+                ),
                 *("self_knowledge", "faithfulness"),
             ),
             Silence("undefined", "undefined", "undefined"),

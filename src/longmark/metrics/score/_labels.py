@@ -29,7 +29,15 @@ _GAP = 3  # words between those of a quotation: "lasted 72 hours" for "lasted ab
 _NUMBER = re.compile(r"\d+(?:[.,-]\d+)*")  # "5-10" is one: "5 years" is not "5-10 years"
 _SHORT = 3  # letters of a word whose last s is not a plural: "us" is not "u", and "s" is nothing
 _QUOTES = str.maketrans(
-    {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2010": "-", "\u2011": "-", "\u2013": "-"}
+    {
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u2010": "-",
+        "\u2011": "-",
+        "\u2013": "-",
+    }
 )
 
 # Accepted spellings of a label; n/a is short for the last two
@@ -55,24 +63,37 @@ class ClaimLabel:
 
 def details_reader(names: tuple[str, ...]) -> Reader[dict[str, list[str]]]:
     """Reads the details of each dimension, each once. Unreadable without one of the dimensions."""
-    fields: dict[str, Any] = {f"d{i}": (list[str], Field(alias=name)) for i, name in enumerate(names)}
-    form = structure(create_model("Details", **fields), 1024, object_schema(dict.fromkeys(names, _LIST)))
+    fields: dict[str, Any] = {
+        f"d{i}": (list[str], Field(alias=name)) for i, name in enumerate(names)
+    }
+    form = structure(
+        create_model("Details", **fields), 1024, object_schema(dict.fromkeys(names, _LIST))
+    )
     return form.then(
-        lambda given: {name: list(dict.fromkeys(some)) for name, some in given.model_dump(by_alias=True).items()}
+        lambda given: {
+            name: list(dict.fromkeys(some))
+            for name, some in given.model_dump(by_alias=True).items()
+        }
     )
 
 
 @lru_cache  # making the pydantic model takes longer than reading a reply
-def label_reader(names: tuple[str, ...], texts: tuple[str, ...] = QUOTED) -> Reader[dict[str, ClaimLabel]]:
+def label_reader(
+    names: tuple[str, ...], texts: tuple[str, ...] = QUOTED
+) -> Reader[dict[str, ClaimLabel]]:
     """Reads a label for each dimension; a missing one is None. texts: the keys that are asked for with a label.
 
     A reply with something that is not a label is unreadable; of the second reply, the labels are read.
     """
-    fields: dict[str, Any] = {f"d{i}": (Any, Field(None, alias=name)) for i, name in enumerate(names)}
+    fields: dict[str, Any] = {
+        f"d{i}": (Any, Field(None, alias=name)) for i, name in enumerate(names)
+    }
     most = _TOKENS_A_DIMENSION * len(names)
     keys = {key: {"type": "string"} for key in texts}
     label = object_schema({**keys, "label": {"type": "string", "enum": list(LABELS)}})
-    form = structure(create_model("Labels", **fields), most, object_schema(dict.fromkeys(names, label)))
+    form = structure(
+        create_model("Labels", **fields), most, object_schema(dict.fromkeys(names, label))
+    )
 
     def lenient(given: Any) -> dict[str, ClaimLabel]:
         labels = {name: _label(getattr(given, f"d{i}")) for i, name in enumerate(names)}
@@ -96,7 +117,8 @@ def _label(given: Any) -> ClaimLabel:
     written = fields.get("label")
     label = _SPELLINGS.get(written.strip().casefold()) if isinstance(written, str) else None
     reason, in_claim, in_context = (
-        one if isinstance(one := fields.get(name), str) else None for name in ("reason", "in_claim", "in_context")
+        one if isinstance(one := fields.get(name), str) else None
+        for name in ("reason", "in_claim", "in_context")
     )
     if reason is None and in_claim is not None:
         reason = f"claim: {in_claim.strip() or '–'} · passages: {(in_context or '').strip() or '–'}"
@@ -125,14 +147,19 @@ def occurs(words: str, text: str) -> bool:
     within = _plain(text)
     tokens = _tokens(within)
     parts = [_plain(part).strip(" .:'\"()[]") for part in (words, *_PARTS.split(words))]
-    return any(_stands(part, within) or _in_order(_tokens(part), tokens) for part in parts if any(map(in_word, part)))
+    return any(
+        _stands(part, within) or _in_order(_tokens(part), tokens)
+        for part in parts
+        if any(map(in_word, part))
+    )
 
 
 def _stands(part: str, text: str) -> bool:
     """Whether a part stands in a text between ends of words, in the singular or the plural."""
     stem = part.removesuffix("s") if len(part) > _SHORT else part
     return any(
-        between_words(text, match.start()) and any(between_words(text, end) for end in _plurals(text, match.end()))
+        between_words(text, match.start())
+        and any(between_words(text, end) for end in _plurals(text, match.end()))
         for match in re.finditer(re.escape(stem), text)
     )
 
@@ -148,7 +175,9 @@ def _in_order(words: Sequence[str], text: Sequence[str]) -> bool:
     for start, token in enumerate(text):
         if words and token == words[0]:
             rest = iter(text[start + 1 : start + len(words) + _GAP])
-            if all(word in rest for word in words[1:]):  # each search goes on where the last one ended
+            if all(
+                word in rest for word in words[1:]
+            ):  # each search goes on where the last one ended
                 return True
     return False
 

@@ -18,7 +18,9 @@ from longmark.text.pieces import utf8_size
 _MOST_TOKENS = 1024  # of a reply
 _LEAST_PHRASES = 8  # the length that every list may have, and one more for each _BYTES_A_PHRASE of the piece: the limit
 _BYTES_A_PHRASE = 100  # ends the reply of a small judge that repeats one phrase
-_MOST_HIDDEN = 0.5  # of a text's characters other than white space: a list that hides more is not a mask
+_MOST_HIDDEN = (
+    0.5  # of a text's characters other than white space: a list that hides more is not a mask
+)
 
 Named = tuple[str, Mask]
 """A phrase and the mask that hides it."""
@@ -73,7 +75,9 @@ def rewritten(text: str, domain: Domain) -> Rewritten:
     return Rewritten(text, {mask.slot: text.count(mask.placeholder) for mask in domain.masks})
 
 
-def masked(answer: str, named: Iterable[Named], profile: Mapping[str, Any], domain: Domain) -> Masked:
+def masked(
+    answer: str, named: Iterable[Named], profile: Mapping[str, Any], domain: Domain
+) -> Masked:
     """The answer with placeholders for every occurrence of the named phrases and of the profile's values.
 
     A value is found in any case, in the plural, with hyphens, and by two or more of its words in a row ("grid manager"
@@ -86,8 +90,12 @@ def masked(answer: str, named: Iterable[Named], profile: Mapping[str, Any], doma
         by_code[mask.slot] += count
     return Masked(
         text,
-        named={mask.slot: [phrase for phrase, its in phrases if its is mask] for mask in domain.masks},
-        not_found=sum(not domain.slot(its.slot).pattern(phrase).search(answer) for phrase, its in phrases),
+        named={
+            mask.slot: [phrase for phrase, its in phrases if its is mask] for mask in domain.masks
+        },
+        not_found=sum(
+            not domain.slot(its.slot).pattern(phrase).search(answer) for phrase, its in phrases
+        ),
         by_model=sum(counts[: len(phrases)]),
         by_code=by_code,
     )
@@ -97,19 +105,25 @@ def phrase_reader(piece: str, domain: Domain) -> Reader[list[Named]]:
     """Reads the phrases named for a piece of the answer. Unreadable if they cover most of it."""
     masks = {mask.slot: mask for mask in domain.masks}
     size = utf8_size(piece)
-    one = object_schema({"phrase": {"type": "string"}, "kind": {"type": "string", "enum": list(masks)}})
+    one = object_schema(
+        {"phrase": {"type": "string"}, "kind": {"type": "string", "enum": list(masks)}}
+    )
     some = {"type": "array", "items": one, "maxItems": _LEAST_PHRASES + size // _BYTES_A_PHRASE}
     form = structure(_Phrases, min(_MOST_TOKENS, 192 + size // 3), object_schema({"phrases": some}))
 
     def checked(given: _Phrases) -> list[Named]:
-        if (odd := next((one.kind for one in given.phrases if one.kind not in masks), None)) is not None:
+        if (
+            odd := next((one.kind for one in given.phrases if one.kind not in masks), None)
+        ) is not None:
             raise Unreadable(f"it has a kind that is none of {', '.join(masks)}: {odd}")
         named = _once((one.phrase, masks[one.kind]) for one in given.phrases)
         text, _ = _replaced(piece, named, domain)
         for mask in domain.masks:
             text = text.replace(mask.placeholder, "")
         if _solid(text) < (1 - _MOST_HIDDEN) * _solid(piece):
-            raise Unreadable("what it names is more than half of the answer, and not the words and phrases of a kind")
+            raise Unreadable(
+                "what it names is more than half of the answer, and not the words and phrases of a kind"
+            )
         return named
 
     return form.then(checked)
@@ -132,7 +146,9 @@ def _replaced(text: str, phrases: Sequence[Named], domain: Domain) -> tuple[str,
     within a placeholder.
     """
     counts = [0] * len(phrases)
-    placeholder = re.compile("(" + "|".join(re.escape(mask.placeholder) for mask in domain.masks) + ")")
+    placeholder = re.compile(
+        "(" + "|".join(re.escape(mask.placeholder) for mask in domain.masks) + ")"
+    )
     for number in sorted(range(len(phrases)), key=lambda number: -len(phrases[number][0])):
         phrase, mask = phrases[number]
         pattern = domain.slot(mask.slot).pattern(phrase)

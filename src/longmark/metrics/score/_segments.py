@@ -92,18 +92,29 @@ _LISTS = (  # the first one first, at the same margin
     _List(re.compile(rf"{_OPENS}[(（]?[{_CHINESE}]{{1,3}}[．）、)]{_ENDS_BARE}")),
     _List(re.compile(rf"{_OPENS}[{_ENCIRCLED}][.．、)）]?{_ENDS_BARE}")),
     _List(re.compile(rf"{_OPENS}\(?(?P<letter>[A-Za-z])[.)]{_ENDS})"), in_order=True),
-    _List(re.compile(rf"{_SPACE}*(?:[-*+·–—]{_SPACE}+|([•◦▪‣●○■□◆◇・])(?!\1){_SPACE}*)"), numbered=False),
+    _List(
+        re.compile(rf"{_SPACE}*(?:[-*+·–—]{_SPACE}+|([•◦▪‣●○■□◆◇・])(?!\1){_SPACE}*)"),
+        numbered=False,
+    ),
 )
 _BULLET = _LISTS[-1].marker
-_COUNT = re.compile(rf"\d+|[{_ENCIRCLED}]|[{_CHINESE}]+|[A-Za-z]")  # the number in the marker of an item
-_INLINE = re.compile(r"(?<!\S)(?P<open>\()?(?P<number>\d{1,3})(?P<end>[.)])(?=\s+\S)|(?P<encircled>[①-⑳])")
+_COUNT = re.compile(
+    rf"\d+|[{_ENCIRCLED}]|[{_CHINESE}]+|[A-Za-z]"
+)  # the number in the marker of an item
+_INLINE = re.compile(
+    r"(?<!\S)(?P<open>\()?(?P<number>\d{1,3})(?P<end>[.)])(?=\s+\S)|(?P<encircled>[①-⑳])"
+)
 _IN_PARAGRAPH = _List(re.compile(rf"\(?\d{{1,3}}[.)]{_SPACE}*|[①-⑳]{_SPACE}*"))
-_STOPS = tuple('.!?:;,。！？：；，、…)）"”»」』*_')  # after them a number may begin an item of a paragraph
+_STOPS = tuple(
+    '.!?:;,。！？：；，、…)）"”»」』*_'
+)  # after them a number may begin an item of a paragraph
 _LEAST_IN_PARAGRAPH = 3  # items: fewer may be chance
 
 _WORDS = "|".join(
     re.escape(words).replace(r"\ ", r"\s+")
-    for words in sorted((words for known in CONFIDENCE.values() for words in known), key=len, reverse=True)
+    for words in sorted(
+        (words for known in CONFIDENCE.values() for words in known), key=len, reverse=True
+    )
 )
 _CONFIDENCE = re.compile(
     rf"[\s#>*_\-•・【]*(?:[(（]?(?:\d{{1,6}}[.)]\s+|\d{{1,6}}[.)．）、]\s*(?=[^\s\d])|[{_ENCIRCLED}]\s*))?[*_【]*(?:"
@@ -114,7 +125,9 @@ _CONFIDENCE = re.compile(
     re.IGNORECASE,
 )
 _IN_SIGHT = 200  # characters of a line that can hold the beginning of a statement of confidence
-_HEADING = re.compile(r"\s{0,3}(?P<level>#{1,6})\s+\S.*|\s*(?:\d{1,3}[.)]\s+)?(?:\*\*|__)[^*_\n]+(?:\*\*|__):?\s*")
+_HEADING = re.compile(
+    r"\s{0,3}(?P<level>#{1,6})\s+\S.*|\s*(?:\d{1,3}[.)]\s+)?(?:\*\*|__)[^*_\n]+(?:\*\*|__):?\s*"
+)
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
@@ -189,16 +202,23 @@ def reorder(segments: Sequence[Segment], order: Sequence[int]) -> str:
     list and the white space between points keep their places, so a list still counts from 1."""
     old = points(segments)
     if sorted(order) != list(range(len(old))):
-        raise ValueError(f"an order of {len(old)} points has each number from 0 to {len(old) - 1} once: {list(order)}")
+        raise ValueError(
+            f"an order of {len(old)} points has each number from 0 to {len(old) - 1} once: {list(order)}"
+        )
     new = iter(old[i] for i in order)
-    return join(_in_place_of(segment, next(new)) if segment.kind == "point" else segment for segment in segments)
+    return join(
+        _in_place_of(segment, next(new)) if segment.kind == "point" else segment
+        for segment in segments
+    )
 
 
 def _in_place_of(place: Segment, moved: Segment) -> Segment:
     """The marker keeps its form, which the body may need (`1.` without a space), and gets the number of the place."""
     number = _COUNT.search(place.marker) if place.numbered and moved.numbered else None
     marker = _COUNT.sub(lambda _: number[0], moved.marker, count=1) if number else moved.marker
-    return replace(moved, marker=place.marker[: _lead(place.marker)] + marker[_lead(marker) :], gap=place.gap)
+    return replace(
+        moved, marker=place.marker[: _lead(place.marker)] + marker[_lead(marker) :], gap=place.gap
+    )
 
 
 def _lead(text: str) -> int:
@@ -235,7 +255,9 @@ def _starts(text: str) -> tuple[list[int], _List | None]:
         least = min((indent for _, indent, _ in begun), default=0)
         top = [(start, letter) for start, indent, letter in begun if indent <= least + 1]
         letters = "".join(letter for _, letter in top).casefold()
-        if len(top) > 1 and (not items.in_order or "abcdefghijklmnopqrstuvwxyz".startswith(letters)):
+        if len(top) > 1 and (
+            not items.in_order or "abcdefghijklmnopqrstuvwxyz".startswith(letters)
+        ):
             found.append((least, [start for start, _ in top], items))
     margin = min((least for least, _, _ in found), default=0)
     for least, starts, items in found:
@@ -288,7 +310,9 @@ def _below_titles(text: str) -> int:
     lines = [(start, line.rstrip("\r\n")) for start, line in _lines(text) if not _is_drawn(line)]
     levels = [_level(line) for _, line in lines]
     titles = 0
-    while any(levels[titles + 1 : titles + 2]) and 0 < levels[titles] < min(filter(None, levels[titles + 1 :])):
+    while any(levels[titles + 1 : titles + 2]) and 0 < levels[titles] < min(
+        filter(None, levels[titles + 1 :])
+    ):
         titles += 1
     return lines[titles][0] if titles else 0
 
@@ -305,12 +329,16 @@ def _in_paragraph(text: str, start: int, end: int) -> list[int]:
     numbers = ["①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳".find(mark[0]) + 1 or int(mark["number"]) for mark in marks]
     if len(marks) < _LEAST_IN_PARAGRAPH or numbers != list(range(1, len(marks) + 1)):
         return []
-    if len({(mark["open"], mark["end"]) for mark in marks}) > 1 or any(map(_FENCE.match, text.splitlines())):
+    if len({(mark["open"], mark["end"]) for mark in marks}) > 1 or any(
+        map(_FENCE.match, text.splitlines())
+    ):
         return []
     before = [text[start : mark.start()].rstrip() for mark in marks]
     if before[0] and not before[0].endswith(_STOPS):
         return []
-    if marks[0]["end"] != ")" and not all(said.endswith(_STOPS) for said in [*before[1:], text[:end].rstrip()]):
+    if marks[0]["end"] != ")" and not all(
+        said.endswith(_STOPS) for said in [*before[1:], text[:end].rstrip()]
+    ):
         return []
     return [mark.start() for mark in marks]
 
@@ -337,7 +365,9 @@ def _paragraphs(text: str, start: int = 0) -> list[int]:
             if (blank or _HEADING.fullmatch(line.rstrip("\r\n"))) and not alone:
                 found.append(position)
                 alone = True
-            alone = alone and (_is_drawn(line) or _HEADING.fullmatch(line.rstrip("\r\n")) is not None)
+            alone = alone and (
+                _is_drawn(line) or _HEADING.fullmatch(line.rstrip("\r\n")) is not None
+            )
             blank = False
         position += len(line)
     return found or [start]
@@ -346,7 +376,11 @@ def _paragraphs(text: str, start: int = 0) -> list[int]:
 def _closing(text: str, starts: list[int], listed: bool) -> int:
     """Where the closing part begins; the length of the text without one. Never before the end of the first point."""
     first = starts[0] if listed else len(text) - len(text.lstrip())
-    confident = [start for start, line in _lines(text) if start > first and _CONFIDENCE.match(line[:_IN_SIGHT])]
+    confident = [
+        start
+        for start, line in _lines(text)
+        if start > first and _CONFIDENCE.match(line[:_IN_SIGHT])
+    ]
     if confident:
         end = confident[-1]
         heading = [start for start in _paragraphs(text) if first < start <= end]
@@ -355,7 +389,10 @@ def _closing(text: str, starts: list[int], listed: bool) -> int:
         return end
     if not listed:
         return len(text)
-    loose = [_loose(text, start, stop) for start, stop in zip(starts, [*starts[1:], len(text)], strict=True)]
+    loose = [
+        _loose(text, start, stop)
+        for start, stop in zip(starts, [*starts[1:], len(text)], strict=True)
+    ]
     usual = max(len(paragraphs) for paragraphs in loose[:-1])
     return loose[-1][usual] if len(loose[-1]) > usual else len(text)
 

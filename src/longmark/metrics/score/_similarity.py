@@ -39,11 +39,15 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     product = math.fsum(a * b for a, b in zip(one, other, strict=True))
     lengths = math.sqrt(math.fsum(a * a for a in one) * math.fsum(b * b for b in other))
     if not lengths or not math.isfinite(lengths):
-        raise NoScore("undefined", "The embedder returned a zero or non-finite vector, which has no cosine.")
+        raise NoScore(
+            "undefined", "The embedder returned a zero or non-finite vector, which has no cosine."
+        )
     return max(-1.0, min(1.0, product / lengths))
 
 
-async def embed_whole(models: Models, texts: Sequence[str], long_texts: LongTexts = "mean") -> list[Embedded]:
+async def embed_whole(
+    models: Models, texts: Sequence[str], long_texts: LongTexts = "mean"
+) -> list[Embedded]:
     """Each text's embedding, all of them in one batch. long_texts: the mean of the chunks, or only the beginning.
 
     NoScore (`undefined`) for a blank text, which has no embedding.
@@ -92,7 +96,10 @@ def _mean(vectors: Sequence[Vector], weights: Sequence[int]) -> Vector:
     """The weighted mean of vectors, each scaled to length 1."""
     if len(vectors) == 1:
         return vectors[0]
-    scaled = [weight / (math.hypot(*vector) or 1.0) for vector, weight in zip(vectors, weights, strict=True)]
+    scaled = [
+        weight / (math.hypot(*vector) or 1.0)
+        for vector, weight in zip(vectors, weights, strict=True)
+    ]
     total = math.fsum(weights)
     return tuple(
         math.fsum(scale * x for scale, x in zip(scaled, column, strict=True)) / total

@@ -17,7 +17,9 @@ from longmark.records.same import canonical, visible
 
 _RUN = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
 _VOWELS = re.compile(r"[aeiouy]+")
-_GLIDE = re.compile(r"^y(?=[aeiou])|(?<=q)u|(?<=g)u(?=[aei])")  # yes, quick, guide: consonants, or unheard
+_GLIDE = re.compile(
+    r"^y(?=[aeiou])|(?<=q)u|(?<=g)u(?=[aei])"
+)  # yes, quick, guide: consonants, or unheard
 _HEARD_END = re.compile(r"é(?=s?$)", re.IGNORECASE)  # café
 _SILENT_ES = re.compile(r"(?<=[^aeiouy])(?<!ch)(?<!sh)(?<![cgsxz])es$")  # makes, not boxes
 _SILENT_ED = re.compile(r"(?<=[^aeiouytd])ed$")  # asked, not wanted
@@ -35,17 +37,24 @@ def syllables(word: str) -> int:
     A number counts one (Flesch 1948 leaves long numbers out). The letters of an abbreviation without a vowel count one
     each (w: one).
     """
-    return sum(_of_run(run) for run in _RUN.findall(visible(canonical(word)).replace("’", "").replace("'", "")))
+    return sum(
+        _of_run(run)
+        for run in _RUN.findall(visible(canonical(word)).replace("’", "").replace("'", ""))
+    )
 
 
 def _of_run(run: str) -> int:
     if run[0].isdigit():
         return 1
     run = _HEARD_END.sub("a", unicodedata.normalize("NFC", run))
-    folded = "".join(char for char in unicodedata.normalize("NFD", run) if not unicodedata.combining(char))
+    folded = "".join(
+        char for char in unicodedata.normalize("NFD", run) if not unicodedata.combining(char)
+    )
     if len(folded) > 1 and folded.isupper() and not _VOWELS.search(folded.lower()):
         return len(folded)
-    return sum(_of_letters(folded[at : at + _LONGEST].lower()) for at in range(0, len(folded), _LONGEST))
+    return sum(
+        _of_letters(folded[at : at + _LONGEST].lower()) for at in range(0, len(folded), _LONGEST)
+    )
 
 
 @lru_cache(maxsize=16384)
@@ -53,7 +62,9 @@ def _of_letters(letters: str) -> int:
     pieces = _hyphenation().inserted(letters, "-").split("-")
     last = len(pieces) - 1
     total = sum(_of_piece(piece, index == last) for index, piece in enumerate(pieces))
-    return total - 1 if letters.endswith("ically") and total > 3 else total  # basically: the a is not heard
+    return (
+        total - 1 if letters.endswith("ically") and total > 3 else total
+    )  # basically: the a is not heard
 
 
 def _of_piece(piece: str, last: bool) -> int:

@@ -40,7 +40,14 @@ from longmark.concurrency import concurrently
 from longmark.errors import ModelError, NoScore, OverBudget
 from longmark.judge import Unreadable, ask, structure, text
 from longmark.metric import Metric, Score, ScoreSpec, Silence, paper
-from longmark.metrics.score._masking import Masked, Named, Rewritten, masked, phrase_reader, rewritten
+from longmark.metrics.score._masking import (
+    Masked,
+    Named,
+    Rewritten,
+    masked,
+    phrase_reader,
+    rewritten,
+)
 from longmark.metrics.score._similarity import cosine, embed_whole
 from longmark.models.handles import Models
 from longmark.progress import counted
@@ -50,7 +57,9 @@ from longmark.records.evidence import Question, Questions
 from longmark.text.pieces import pieces, utf8_size
 
 PARTS = ("masked", "plain")
-MASKED_PIECE = 4000  # bytes of answer in one masking call: of a longer text a judge names a smaller share
+MASKED_PIECE = (
+    4000  # bytes of answer in one masking call: of a longer text a judge names a smaller share
+)
 _PIECE = 12_000  # bytes of answer in one call for questions, about 3,000 tokens
 _TOKENS_A_QUESTION = 128
 _LEAST_TOKENS = 64  # of a rewritten piece, and one more for every two bytes of it
@@ -94,7 +103,9 @@ def relevance(cosines: Sequence[float]) -> float:
     return math.fsum(cosines) / len(cosines)
 
 
-async def score(example: Example, models: Models, params: Params, parts: Collection[str]) -> dict[str, Score | NoScore]:
+async def score(
+    example: Example, models: Models, params: Params, parts: Collection[str]
+) -> dict[str, Score | NoScore]:
     """The scores of these parts of the name. If one is unscored, the other can still be computed."""
     if not (example.answer or "").strip():
         raise NoScore("undefined", "The answer is empty.")
@@ -116,16 +127,22 @@ async def _hidden(example: Example, models: Models, params: Params) -> Masked | 
     slot."""
     domain = models.domain
     if not domain.masks:
-        raise NoScore("undefined", f"The domain {domain.name} masks no slot, so only the plain score is defined.")
+        raise NoScore(
+            "undefined",
+            f"The domain {domain.name} masks no slot, so only the plain score is defined.",
+        )
     if params.masking == "rewrite":
         return await rewrite(models, example.answer or "")
     profile = example.profile or {}
     given = {name: profile[name] for name in domain.masked if name in profile}
     if not any(isinstance(value, str) and value.strip() for value in given.values()):
-        reason = f"The example has no profile with one of the masked slots: {', '.join(domain.masked)}."
+        reason = (
+            f"The example has no profile with one of the masked slots: {', '.join(domain.masked)}."
+        )
         if given:
             shown = (
-                f"{name} is {json.dumps(value, ensure_ascii=False, default=str)[:60]}" for name, value in given.items()
+                f"{name} is {json.dumps(value, ensure_ascii=False, default=str)[:60]}"
+                for name, value in given.items()
             )
             reason = f"The profile's values of the masked slots are empty or not text: {', '.join(shown)}."
         raise NoScore("missing_input", reason)
@@ -141,12 +158,16 @@ async def mask(models: Models, answer: str, profile: Mapping[str, Any]) -> Maske
     domain = models.domain
     fields = {
         "kinds": "\n".join(f"- {mask.slot}: {mask.description}" for mask in domain.masks),
-        "form": json.dumps({"phrases": [{"phrase": "...", "kind": mask.slot} for mask in domain.masks[:2]]}),
+        "form": json.dumps(
+            {"phrases": [{"phrase": "...", "kind": mask.slot} for mask in domain.masks[:2]]}
+        ),
     }
 
     async def of_piece(piece: str) -> list[Named]:
         reader = phrase_reader(piece, domain)
-        return (await ask(models, models.judges[0], MASKING, {"answer": piece, **fields}, reader)).value
+        return (
+            await ask(models, models.judges[0], MASKING, {"answer": piece, **fields}, reader)
+        ).value
 
     named = await concurrently(of_piece, pieces(answer, MASKED_PIECE))
     return masked(answer, [one for some in named for one in some], profile, domain)
@@ -161,9 +182,15 @@ async def rewrite(models: Models, answer: str) -> Rewritten:
 
     async def of_piece(piece: str) -> str:
         reader = text(_LEAST_TOKENS + utf8_size(piece) // 2)
-        return (await ask(models, models.judges[0], REWRITING, {"answer": piece, "kinds": kinds}, reader)).value
+        return (
+            await ask(
+                models, models.judges[0], REWRITING, {"answer": piece, "kinds": kinds}, reader
+            )
+        ).value
 
-    return rewritten("\n".join(await concurrently(of_piece, pieces(answer, MASKED_PIECE))), models.domain)
+    return rewritten(
+        "\n".join(await concurrently(of_piece, pieces(answer, MASKED_PIECE))), models.domain
+    )
 
 
 async def _relevance(
@@ -183,10 +210,14 @@ async def _relevance(
         texts = {"answer": piece, "n": str(n)}
         return (await ask(models, models.judges[0], QUESTIONS, texts, reader)).value
 
-    generated = [one for some in await concurrently(of_piece, pieces(answer, _PIECE)) for one in some]
+    generated = [
+        one for some in await concurrently(of_piece, pieces(answer, _PIECE)) for one in some
+    ]
     asked, *others = await embed_whole(models, [question, *generated])
     cosines = [cosine(asked.vector, other.vector) for other in others]
-    shown = [Question(question=one, cosine=value) for one, value in zip(generated, cosines, strict=True)]
+    shown = [
+        Question(question=one, cosine=value) for one, value in zip(generated, cosines, strict=True)
+    ]
     evidence = Questions(questions=shown, **(hidden.evidence if hidden else {})).evidence()
     return Score(relevance(cosines), evidence)
 

@@ -93,7 +93,9 @@ def utilization(complete: float, without: Sequence[float]) -> Utilization:
     """complete: f(q, C). without: f(q, C without fact i) for each fact."""
     deltas = tuple(complete - f for f in without)
     absolute = math.fsum(deltas) / len(deltas)
-    relative = math.fsum(delta / complete for delta in deltas) / len(deltas) if complete > 0 else None
+    relative = (
+        math.fsum(delta / complete for delta in deltas) / len(deltas) if complete > 0 else None
+    )
     return Utilization(deltas, absolute, relative)
 
 
@@ -118,7 +120,9 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     sets = [[fact.text for i, fact in enumerate(known) if i != left] for left in left_out]
     if params.documents:
         sets.append([" ".join(passage.split()) for passage in passages])
-    complete, *others = await confidences(models, example.question or "", sets, answer, chat=params.chat)
+    complete, *others = await confidences(
+        models, example.question or "", sets, answer, chat=params.chat
+    )
     by_fact = dict(zip(left_out[1:], others, strict=False))
     without = [by_fact[i] for i in range(len(known))]
     result = utilization(complete.f, [one.f for one in without])
@@ -138,7 +142,10 @@ async def confidences(
     Raises NoScore (`unsupported`: the proxy gives no likelihoods, or other tokens each time) and ModelError.
     """
     template = Template(models.prompts.get(PROXY).text)
-    prompts = [template.substitute(question=question, facts="".join(f"- {fact}\n" for fact in one)) for one in sets]
+    prompts = [
+        template.substitute(question=question, facts="".join(f"- {fact}\n" for fact in one))
+        for one in sets
+    ]
     if chat:
         requests = [LikelihoodRequest(prompt, answer, chat=True) for prompt in prompts]
     else:
@@ -150,7 +157,10 @@ async def confidences(
     if not replies[0].logprobs:
         raise NoScore("undefined", "The answer has no token for the proxy model.")
     if len({reply.pieces for reply in replies}) > 1:
-        raise NoScore("unsupported", "The proxy model tokenized the answer differently for different sets of facts.")
+        raise NoScore(
+            "unsupported",
+            "The proxy model tokenized the answer differently for different sets of facts.",
+        )
     return [confidence(reply) for reply in replies]
 
 

@@ -48,7 +48,12 @@ EASE_BANDS = (
     (30.0, "difficult"),
 )
 # The grade below which a text is in each band (SCORE, table 10; from 16 on, graduate).
-GRADE_BANDS = ((5.0, "elementary"), (9.0, "middle school"), (12.0, "high school"), (16.0, "undergraduate"))
+GRADE_BANDS = (
+    (5.0, "elementary"),
+    (9.0, "middle school"),
+    (12.0, "high school"),
+    (16.0, "undergraduate"),
+)
 
 
 TEXTSTAT = "0.7.8"  # of the authors' notebook; later versions count otherwise
@@ -119,7 +124,9 @@ def measured(answer: str, params: Params) -> dict[str, Score]:
         counts = {
             "words": sum(map(len, by_sentence)),
             "sentences": len(by_sentence),
-            "syllables": sum(max(1, syllables(word)) for sentence in by_sentence for word in sentence),
+            "syllables": sum(
+                max(1, syllables(word)) for sentence in by_sentence for word in sentence
+            ),
         }
     ease, grade = reading_ease(**counts), grade_level(**counts)
     return {
@@ -135,7 +142,11 @@ def _by_textstat(answer: str) -> dict[str, int]:
     words = textstat.lexicon_count(answer)
     if not words:
         raise NoScore("undefined", "The answer has no words.")
-    return {"words": words, "sentences": textstat.sentence_count(answer), "syllables": textstat.syllable_count(answer)}
+    return {
+        "words": words,
+        "sentences": textstat.sentence_count(answer),
+        "syllables": textstat.syllable_count(answer),
+    }
 
 
 def ease_band(ease: float) -> str:

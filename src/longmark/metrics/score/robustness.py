@@ -38,7 +38,9 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     answer, base_answer = example.answer or "", example.base_answer or ""
     for name, text in (("answer", answer), ("base answer", base_answer)):
         if not text.strip():
-            raise NoScore("undefined", f"The {name} is empty, so it has no similarity to the other.")
+            raise NoScore(
+                "undefined", f"The {name} is empty, so it has no similarity to the other."
+            )
     one, other = await embed_whole(models, [answer, base_answer], params.long_answers)
     evidence = {
         "variant": example.variant,
@@ -64,6 +66,8 @@ METRIC = Metric(
     params=Params,
     calls=lambda _example, _params, _judges: 1,
     variants=True,
-    applies=lambda part, kind: kind is None or part == _part(kind),  # no kind: both rows state what is missing
+    applies=lambda part, kind: (
+        kind is None or part == _part(kind)
+    ),  # no kind: both rows state what is missing
     silence=Silence(empty="undefined"),
 )

@@ -32,7 +32,9 @@ from longmark.models.leave_one_out import order
 from longmark.records import Example
 from longmark.records.evidence import Point, Points
 
-_DIGITS = 6  # significant decimals of a delta: the rest varies with the batch that a document was read in
+_DIGITS = (
+    6  # significant decimals of a delta: the rest varies with the batch that a document was read in
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,9 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
         raise NoScore("undefined", "The answer is empty.")
     in_order = 1 < count <= params.max_points
     left_out = order(count) if in_order else [None]
-    documents = [content(segments) if left is None else without(segments, left) for left in left_out]
+    documents = [
+        content(segments) if left is None else without(segments, left) for left in left_out
+    ]
     relevance, *others = (await models.rerank(example.question or "", documents)).scores
     if not in_order:
         shown = _evidence(segments)
@@ -73,13 +77,23 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     }
 
 
-def _evidence(segments: Sequence[Segment], deltas: Sequence[float] | None = None, **more: Any) -> dict[str, Any]:
+def _evidence(
+    segments: Sequence[Segment], deltas: Sequence[float] | None = None, **more: Any
+) -> dict[str, Any]:
     """Intro, points with their deltas (if there are any), and closing part. more: further fields of `Points`."""
     shown = [Point(point=i, text=point.text) for i, point in enumerate(points(segments), 1)]
     if deltas is not None:
-        shown = [point.model_copy(update={"delta": delta}) for point, delta in zip(shown, deltas, strict=True)]
-        more["without_effect"] = [number for number, delta in enumerate(deltas, 1) if not round(delta, _DIGITS)]
-    ends: dict[str, Any] = {"intro": _text(segments, "intro"), "closing": _text(segments, "closing")}
+        shown = [
+            point.model_copy(update={"delta": delta})
+            for point, delta in zip(shown, deltas, strict=True)
+        ]
+        more["without_effect"] = [
+            number for number, delta in enumerate(deltas, 1) if not round(delta, _DIGITS)
+        ]
+    ends: dict[str, Any] = {
+        "intro": _text(segments, "intro"),
+        "closing": _text(segments, "closing"),
+    }
     return Points(points=shown, **ends, **more).evidence()
 
 
@@ -90,12 +104,20 @@ def _text(segments: Sequence[Segment], kind: str) -> str | None:
 def _no_order(segments: Sequence[Segment], params: Params) -> NoScore:
     count = len(points(segments))
     if count == 1:
-        return NoScore("undefined", "The answer has one point, so its points have no order.", _evidence(segments))
+        return NoScore(
+            "undefined",
+            "The answer has one point, so its points have no order.",
+            _evidence(segments),
+        )
     reason = (
         f"The answer has {count:,} points; at most {params.max_points:,} are left out one by one "
         "(score.segment_attribution@max_points=N)."
     )
-    parts = {"intro": _text(segments, "intro"), "count": count, "closing": _text(segments, "closing")}
+    parts = {
+        "intro": _text(segments, "intro"),
+        "count": count,
+        "closing": _text(segments, "closing"),
+    }
     return NoScore("undefined", reason, parts)
 
 

@@ -115,7 +115,9 @@ class Params:
         if not 0 <= self.temperature <= 2:
             raise ValueError(f"temperature is between 0 and 2, not {self.temperature:g}")
         if self.samples > 1 and self.temperature == 0:
-            raise ValueError("at temperature 0 all samples are equal: set samples=1, or a temperature above 0")
+            raise ValueError(
+                "at temperature 0 all samples are equal: set samples=1, or a temperature above 0"
+            )
 
 
 # Arithmetic --------------------------------------------------------------------------------------------------------
@@ -203,7 +205,9 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
     labels = await concurrently(label, [(i, juror) for i in range(len(listed)) for juror in jury])
     judged = [Judged(claim, labels[i * k : (i + 1) * k]) for i, claim in enumerate(listed)]
     weights = models.domain.weights
-    stated = {name: list(dict.fromkeys(one for some in details for one in some[name])) for name in weights}
+    stated = {
+        name: list(dict.fromkeys(one for some in details for one in some[name])) for name in weights
+    }
     overall = _overall(judged, weights, params, [juror.judge.name for juror in jury], stated)
     return {"": overall, **{name: _of_dimension(name, judged) for name in weights}}
 
@@ -232,7 +236,9 @@ async def label_claim(
     names = tuple(models.domain.weights)
     prompt, keys = (LABELLING, QUOTED) if check == "words" else (UNCHECKED, EXPLAINED)
     form = {name: {**dict.fromkeys(keys, "..."), "label": "yes, no or n/a"} for name in names}
-    own = {name: [detail for detail in some if occurs(detail, claim)] for name, some in details.items()}
+    own = {
+        name: [detail for detail in some if occurs(detail, claim)] for name, some in details.items()
+    }
     shown = "\n".join(f"{name}: {'; '.join(some) or 'none'}" for name, some in own.items())
     texts = {"context": passages, "details": shown, "claim": claim, **_fields(models.domain, form)}
     reader = label_reader(names, keys)
@@ -243,7 +249,9 @@ async def label_claim(
 
 
 def _fields(domain: Domain, form: Any) -> dict[str, str]:
-    described = "\n".join(f"- {dimension.name}: {dimension.description}" for dimension in domain.dimensions)
+    described = "\n".join(
+        f"- {dimension.name}: {dimension.description}" for dimension in domain.dimensions
+    )
     return {"dimensions": described, "form": json.dumps(form)}
 
 
@@ -267,7 +275,9 @@ def _overall(
 ) -> Score | NoScore:
     means = {name: share_of_yes(one.vote(name) for one in judged) for name in weights}
     value = weighted_score(means, weights)
-    labels = [label for one in judged for by_dimension in one.labels for label in by_dimension.values()]
+    labels = [
+        label for one in judged for by_dimension in one.labels for label in by_dimension.values()
+    ]
     evidence = Claims(
         judges=judges,
         details=details,
@@ -275,29 +285,44 @@ def _overall(
         means=means,
         labels_missing=sum(one.label is None for one in labels),
         labels_corrected=sum(one.original is not None for one in labels),
-        invalid_labels=dict(Counter(one.invalid for one in labels if one.invalid is not None).most_common()),
+        invalid_labels=dict(
+            Counter(one.invalid for one in labels if one.invalid is not None).most_common()
+        ),
         claims=[
-            ClaimVotes(claim=one.claim, dimensions={name: Vote(**one.shown(name)) for name in weights})
+            ClaimVotes(
+                claim=one.claim, dimensions={name: Vote(**one.shown(name)) for name in weights}
+            )
             for one in judged
         ],
     ).evidence()
     if value is not None:
         return Score(value, evidence)
     if params.all_na == "zero":
-        return Score(0.0, {**evidence, "rule": "every dimension is n/a in every claim: scored 0 by all_na=zero"})
-    return NoScore("undefined", "No claim states a detail on any dimension: all votes are n/a.", evidence)
+        return Score(
+            0.0,
+            {**evidence, "rule": "every dimension is n/a in every claim: scored 0 by all_na=zero"},
+        )
+    return NoScore(
+        "undefined", "No claim states a detail on any dimension: all votes are n/a.", evidence
+    )
 
 
 def _of_dimension(name: str, judged: Sequence[Judged]) -> Score | NoScore:
     votes = [one.vote(name) for one in judged]
-    stated = [one for one in judged if any(labels[name].label in ("yes", "no") for labels in one.labels)]
+    stated = [
+        one for one in judged if any(labels[name].label in ("yes", "no") for labels in one.labels)
+    ]
     counts: dict[Label, int] = {label: votes.count(label) for label in LABELS}
     evidence = Dimension(
         votes=counts, claims=[ClaimVote(claim=one.claim, **one.shown(name)) for one in stated]
     ).evidence()
     mean = share_of_yes(votes)
     if mean is None:
-        return NoScore("undefined", f"No claim states a detail of the dimension {name}: all votes are n/a.", evidence)
+        return NoScore(
+            "undefined",
+            f"No claim states a detail of the dimension {name}: all votes are n/a.",
+            evidence,
+        )
     return Score(mean, evidence)
 
 
@@ -313,7 +338,9 @@ METRIC = Metric(
     score,
     needs=("answer", "contexts"),
     carries=lambda example, _params, _part: ("answer",) if example.claims is not None else (),
-    scores=lambda domain: {name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in ("", *domain.weights)},
+    scores=lambda domain: {
+        name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in ("", *domain.weights)
+    },
     models=("judge",),
     prompts=(CLAIMS, DETAILS, LABELLING, UNCHECKED),
     params=Params,

@@ -35,7 +35,12 @@ class Batching:
     @classmethod
     def of(cls, options: Any) -> Batching:
         """What options say, by the names of those of `longmark run`."""
-        return cls(options.batch, options.batch_examples, options.keep_files, options.resend_unknown is True)
+        return cls(
+            options.batch,
+            options.batch_examples,
+            options.keep_files,
+            options.resend_unknown is True,
+        )
 
     def wants(self, model: Any) -> bool:
         """Whether the user wants a model's calls in batches."""

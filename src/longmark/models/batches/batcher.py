@@ -41,7 +41,10 @@ T = TypeVar("T")
 
 SINGLE = FIRST  # calls of each model for each purpose that are sent by themselves before any batch
 _MOST_LINES = 10_000  # of a batch, below every vendor's limit: what its results need in memory
-_CALM, _TURN = 3, 0.02  # looks at a loop that is at rest before a round begins, and seconds between them
+_CALM, _TURN = (
+    3,
+    0.02,
+)  # looks at a loop that is at rest before a round begins, and seconds between them
 _AGAIN = 0.5  # seconds after which calls that could not be submitted are looked at again
 
 
@@ -80,7 +83,9 @@ class Batcher:
         self._takes: dict[str, bool] = {}
         self._taken_over: list[bytes] = []
         self._lanes: dict[str, _Lane] = {}
-        self._in_batch: dict[str, dict[bytes, _Waiting]] = {}  # our id of a batch -> its calls that wait here
+        self._in_batch: dict[
+            str, dict[bytes, _Waiting]
+        ] = {}  # our id of a batch -> its calls that wait here
         self._given: set[bytes] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._rounds_task: asyncio.Task[None] | None = None
@@ -116,14 +121,14 @@ class Batcher:
     def notices(self) -> list[str]:
         """What the user should know at the end."""
         left = counted(len(self.tracker.left), "batch", "batches")
-        told = (
-            f"{left} left running. The same command waits for them; longmark batches lists, fetches and cancels them."
-        )
+        told = f"{left} left running. The same command waits for them; longmark batches lists, fetches and cancels them."
         cut = counted(len(self.tracker.cut), "upload")
         cut = f"{cut} cut off, and nothing submitted. The same command, or longmark batches fetch, deletes the file."
         return [told] * bool(self.tracker.left) + [cut] * bool(self.tracker.cut)
 
-    def over(self, model: Any, key: bytes, asked: Asked, *, alone: bool = False, known: bool = False) -> Any:
+    def over(
+        self, model: Any, key: bytes, asked: Asked, *, alone: bool = False, known: bool = False
+    ) -> Any:
         """The model for a call with this key: itself, or one that sends the call in a batch. asked: what it is for;
         alone: not in a new one; known: that had a verdict in an earlier session, so no first calls go by themselves."""
         if isinstance(model, BatchedChat) or not self.takes(model):
@@ -147,7 +152,12 @@ class Batcher:
     async def reply(self, model: Any, key: bytes, body: dict[str, Any]) -> Any:
         """The JSON of the reply to a request, out of a batch. Raises the error that it is."""
         lane = self._lane(model)
-        waiting = _Waiting(key, model, lane.vendor.line(key.hex(), body), asyncio.get_running_loop().create_future())
+        waiting = _Waiting(
+            key,
+            model,
+            lane.vendor.line(key.hex(), body),
+            asyncio.get_running_loop().create_future(),
+        )
         line = self.journal.line(key)
         if line is not None and self._is_useless(key, line):
             self.journal.forget(key)
@@ -189,7 +199,11 @@ class Batcher:
     def sent_as(self, key: bytes) -> str:
         """The state of a call's next attempt in the ledger: `queued` until its batch is being sent."""
         line = self.journal.line(key)
-        return "queued" if line is None or line.state == "prepared" or self._is_useless(key, line) else "sent"
+        return (
+            "queued"
+            if line is None or line.state == "prepared" or self._is_useless(key, line)
+            else "sent"
+        )
 
     def _is_useless(self, key: bytes, line: Line) -> bool:
         """Whether a line has a result that does not serve, so that the call goes into another batch."""
@@ -201,7 +215,9 @@ class Batcher:
     def _enqueue(self, lane: _Lane, waiting: _Waiting) -> None:
         if len(waiting.data) > lane.vendor.most_bytes:
             most = lane.vendor.most_bytes
-            raise RequestRefused(f"the request is larger than a batch of {lane.vendor.host} ({most:,} bytes)").unsent()
+            raise RequestRefused(
+                f"the request is larger than a batch of {lane.vendor.host} ({most:,} bytes)"
+            ).unsent()
         lane.queue.append(waiting)
         lane.size += len(waiting.data) + 1
         if self._rounds_task is None or self._rounds_task.done():
@@ -217,7 +233,11 @@ class Batcher:
                     raise Stopped("The run was stopped before this call was submitted.")
                 submitted, few = False, self._too_few()
                 for lane in self._lanes.values():
-                    while not few and (chunk := self._chunk(lane)) and not (lane.crowded and lane.open):
+                    while (
+                        not few
+                        and (chunk := self._chunk(lane))
+                        and not (lane.crowded and lane.open)
+                    ):
                         self._take(lane, chunk)
                         lane.open += 1
                         self._spawn(self._submit(lane, chunk))
@@ -242,11 +262,15 @@ class Batcher:
         calm, before = 0, (-1, 0, 0)
         while calm < _CALM and not self.client.stopped:
             if not self.client.busy and any(
-                len(lane.queue) >= lane.most or lane.size >= lane.vendor.most_bytes for lane in self._lanes.values()
+                len(lane.queue) >= lane.most or lane.size >= lane.vendor.most_bytes
+                for lane in self._lanes.values()
             ):
                 return
             await self.client.pause(_TURN)
-            queued, counts = sum(len(lane.queue) for lane in self._lanes.values()), self.client.counts
+            queued, counts = (
+                sum(len(lane.queue) for lane in self._lanes.values()),
+                self.client.counts,
+            )
             now = queued, counts.requests, counts.from_cache
             busy = self.client.busy or bool(COMPUTING.get(set())) or now != before
             calm, before = 0 if busy else calm + 1, now
@@ -270,7 +294,9 @@ class Batcher:
         try:
             data = vendor.data([one.data for one in chunk])
             digest = hashlib.sha256(data).hexdigest()
-            batch = self.journal.intend(model.name, model.identity, digest, list(waiting), vendor.window)
+            batch = self.journal.intend(
+                model.name, model.identity, digest, list(waiting), vendor.window
+            )
             self._following.add(batch.id)
             self._in_batch[batch.id] = waiting
             try:
@@ -291,7 +317,10 @@ class Batcher:
         """Queues the calls of a batch that was too large again, in smaller ones, one after the other."""
         lane.crowded = True
         if batch.calls == 1 and lane.open == 1:
-            _fail(waiting.values(), RequestRefused(f"{lane.vendor.host} has no room in its queue for this call"))
+            _fail(
+                waiting.values(),
+                RequestRefused(f"{lane.vendor.host} has no room in its queue for this call"),
+            )
             return
         lane.most = max(1, min(lane.most, batch.calls) // 2 if lane.open == 1 else batch.calls)
         self._in_batch.pop(batch.id, None)
@@ -309,7 +338,9 @@ class Batcher:
         async def follow() -> None:
             waiting = self._in_batch[id]
             try:
-                if (batch := self.journal.batch(id)) is not None and batch.identity != model.identity:
+                if (
+                    batch := self.journal.batch(id)
+                ) is not None and batch.identity != model.identity:
                     raise RequestRefused(f"batch {id} in the call cache is of another model")
                 await self._end(lane, id)
             except Exception as error:
@@ -334,7 +365,9 @@ class Batcher:
         try:
             ended = await self.tracker.fetch(lane.vendor, id)
         except ModelError as error:  # what it costs is not free for other calls
-            raise RequestRefused(f"it is in a batch that its vendor does not show now: {error}").with_bill() from None
+            raise RequestRefused(
+                f"it is in a batch that its vendor does not show now: {error}"
+            ).with_bill() from None
         waiting = self._in_batch.pop(id, {})
         self._following.discard(id)
         if ended is not None and ended.full:
@@ -351,13 +384,19 @@ class Batcher:
                 never = ServerFault(f"batch {id} was never submitted")
                 one.reply.set_exception(never if was_sent else never.unsent())
             elif ended.failure:
-                said = next(iter(ended.wrong.values()), ended.failure) if len(waiting) == 1 else ended.failure
+                said = (
+                    next(iter(ended.wrong.values()), ended.failure)
+                    if len(waiting) == 1
+                    else ended.failure
+                )
                 one.reply.set_exception(
                     Refusal(f"{lane.vendor.host} refused the batch: {said}", 400, said=said.lower())
                 )
             else:
                 one.reply.set_exception(
-                    ServerFault(f"{lane.vendor.host} ended batch {id} ({ended.state}) before this call was made")
+                    ServerFault(
+                        f"{lane.vendor.host} ended batch {id} ({ended.state}) before this call was made"
+                    )
                 )
 
     def _spawn(self, work: Any) -> asyncio.Task[None]:

@@ -19,7 +19,9 @@ from longmark.errors import UserError
 from longmark.models.stores import Store
 
 _COLUMNS = 'id, model, identity, state, created, calls, digest, file, sent, vendor_id, "window"'
-_ATTEMPT = "(SELECT attempt FROM claims WHERE claims.key = ?)"  # of the ledger, that waits for a line
+_ATTEMPT = (
+    "(SELECT attempt FROM claims WHERE claims.key = ?)"  # of the ledger, that waits for a line
+)
 _TOGETHER = 500  # keys in one statement
 UNKNOWN = 0  # the status of a line that may have been paid and has no result
 
@@ -60,7 +62,9 @@ class Journal:
         self._store = store.durable()
         self.prune()
 
-    def intend(self, model: str, identity: str, digest: str, keys: Sequence[bytes], window: float) -> Batch:
+    def intend(
+        self, model: str, identity: str, digest: str, keys: Sequence[bytes], window: float
+    ) -> Batch:
         """A batch that will be sent."""
         batch = Batch(
             secrets.token_hex(8),
@@ -95,17 +99,27 @@ class Journal:
         """Its vendor has it: what earlier batches have of its calls does not count any more."""
         its = "key IN (SELECT key FROM batch_lines WHERE batch = ?)"
         self._write(
-            ("UPDATE batches SET state = 'running', vendor_id = ? WHERE id = ?", (vendor_id, batch)),
+            (
+                "UPDATE batches SET state = 'running', vendor_id = ? WHERE id = ?",
+                (vendor_id, batch),
+            ),
             (f"DELETE FROM batch_lines WHERE status IS NOT NULL AND {its}", (batch,)),
         )
 
     def finish(
-        self, batch: str, results: Mapping[bytes, tuple[int, bytes]], *, rest: int | None, state: str = "done"
+        self,
+        batch: str,
+        results: Mapping[bytes, tuple[int, bytes]],
+        *,
+        rest: int | None,
+        state: str = "done",
     ) -> None:
         """Stores the results of a batch that has ended. A status below 0: the line was not processed, and is free to be
         sent again. rest: the status of lines without a result; None: they are free, too."""
         now = self._store.now()
-        line = "UPDATE batch_lines SET status = ?, result = ?, fetched = ? WHERE key = ? AND batch = ?"
+        line = (
+            "UPDATE batch_lines SET status = ?, result = ?, fetched = ? WHERE key = ? AND batch = ?"
+        )
         others = "batch = ? AND result IS NULL"
         self._write(
             (line, [(status, raw, now, key, batch) for key, (status, raw) in results.items()]),
@@ -122,7 +136,11 @@ class Journal:
     def drop(self, batch: str, *, keep: bool = False) -> None:
         """Frees the calls of a batch that no vendor has, and forgets the batch. keep: it stays as prepared, since its
         file may be at its vendor."""
-        end = "UPDATE batches SET state = 'prepared' WHERE id = ?" if keep else "DELETE FROM batches WHERE id = ?"
+        end = (
+            "UPDATE batches SET state = 'prepared' WHERE id = ?"
+            if keep
+            else "DELETE FROM batches WHERE id = ?"
+        )
         self._write(("DELETE FROM batch_lines WHERE batch = ?", (batch,)), (end, (batch,)))
 
     def forget(self, key: bytes) -> None:
@@ -138,8 +156,14 @@ class Journal:
             waited = "SELECT max(l.attempt) FROM batch_lines l WHERE l.key = attempts.key"
             line = "SELECT c.attempt FROM claims c WHERE c.key = batch_lines.key"
             self._write(
-                (f"DELETE FROM attempts WHERE {ours} AND state = 'unknown' AND id >= ({waited})", some),
-                (f"UPDATE batch_lines SET attempt = ({line}) WHERE {ours} AND status IS NULL", some),
+                (
+                    f"DELETE FROM attempts WHERE {ours} AND state = 'unknown' AND id >= ({waited})",
+                    some,
+                ),
+                (
+                    f"UPDATE batch_lines SET attempt = ({line}) WHERE {ours} AND status IS NULL",
+                    some,
+                ),
             )
 
     def line(self, key: bytes) -> Line | None:
@@ -153,7 +177,9 @@ class Journal:
 
     def keys(self, batch: str) -> set[bytes]:
         """The calls of a batch."""
-        return {row[0] for row in self._read("SELECT key FROM batch_lines WHERE batch = ?", (batch,))}
+        return {
+            row[0] for row in self._read("SELECT key FROM batch_lines WHERE batch = ?", (batch,))
+        }
 
     def batch(self, id: str) -> Batch | None:
         found = self._read(f"SELECT {_COLUMNS} FROM batches WHERE id = ?", (id,))
@@ -162,7 +188,12 @@ class Journal:
     def batches(self, *states: str) -> list[Batch]:
         """The batches in these states, or all, oldest first."""
         wanted = f"WHERE state IN ({', '.join('?' * len(states))}) " if states else ""
-        return [Batch(*row) for row in self._read(f"SELECT {_COLUMNS} FROM batches {wanted}ORDER BY created", states)]
+        return [
+            Batch(*row)
+            for row in self._read(
+                f"SELECT {_COLUMNS} FROM batches {wanted}ORDER BY created", states
+            )
+        ]
 
     def counts(self, batch: str) -> tuple[int, int, int]:
         """Lines without a result, with one that no reply in the cache was made of yet, and unknown."""
@@ -180,7 +211,9 @@ class Journal:
             self.prune()
         self._store.close()
 
-    def _write(self, *statements: tuple[str, tuple[object, ...] | list[tuple[object, ...]]]) -> None:
+    def _write(
+        self, *statements: tuple[str, tuple[object, ...] | list[tuple[object, ...]]]
+    ) -> None:
         """One transaction, on disk when it returns: statements with their values, or with a list of them."""
         with self._store.unit():
             for statement, values in statements:

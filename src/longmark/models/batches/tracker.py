@@ -24,10 +24,16 @@ from longmark.progress import counted
 
 T = TypeVar("T")
 
-_SOON, _LATE, _SHARE = 0.5, 60.0, 0.1  # seconds between two looks at a batch: a share of the wait, within these
+_SOON, _LATE, _SHARE = (
+    0.5,
+    60.0,
+    0.1,
+)  # seconds between two looks at a batch: a share of the wait, within these
 _LISTS = 2  # attempts that fail, to list what was uploaded
 _PATIENT = 40  # looks at a batch that fail one after the other: about five minutes
-_GRACE = 1.5  # seconds after a stop in which a request still gets its reply that cannot be made twice
+_GRACE = (
+    1.5  # seconds after a stop in which a request still gets its reply that cannot be made twice
+)
 _UNHEARD = 2  # times the time-out, after which a batch that no list shows was never submitted: one for a request that
 # is still under way, one for a list that shows it late
 _SKEW = 3600.0  # seconds by which a vendor's clock may differ from ours
@@ -69,7 +75,9 @@ class Tracker:
             self.journal.drop(batch.id)
             if error.http_status in (404, 405):
                 why = f"{vendor.host} takes no batches ({error})"
-                raise RequestRefused(f"{why}; leave --batch out, or set batch: false for the model") from None
+                raise RequestRefused(
+                    f"{why}; leave --batch out, or set batch: false for the model"
+                ) from None
             raise
         except ModelError:
             await self._abandon(vendor, batch.id)
@@ -91,7 +99,9 @@ class Tracker:
         """Forgets a batch that was not submitted, and deletes what was uploaded for it. Where the vendor cannot be
         asked for that now, the batch stays in the journal without its calls, for `longmark batches fetch`."""
         try:
-            gone = await self._delete(vendor, await self._steady(lambda: vendor.uploaded(_name(id)), _LISTS))
+            gone = await self._delete(
+                vendor, await self._steady(lambda: vendor.uploaded(_name(id)), _LISTS)
+            )
         except ModelError as error:
             gone = isinstance(error, RequestRefused)  # it has no list of files
         self.journal.drop(id, keep=not gone)
@@ -126,7 +136,9 @@ class Tracker:
         try:
             vendor_id = batch.vendor_id or await self._find(vendor, batch, wait=wait)
             if vendor_id is None:
-                self.journal.drop(id, keep=not await self._delete(vendor, [batch.file] if batch.file else []))
+                self.journal.drop(
+                    id, keep=not await self._delete(vendor, [batch.file] if batch.file else [])
+                )
                 return None
             if batch.vendor_id is None:
                 self.journal.running(id, vendor_id)
@@ -144,7 +156,9 @@ class Tracker:
         except Stopped:
             self.left.add(id)
             raise
-        self.journal.finish(id, _results(found, self.journal.keys(id)), rest=UNKNOWN if seen.complete else None)
+        self.journal.finish(
+            id, _results(found, self.journal.keys(id)), rest=UNKNOWN if seen.complete else None
+        )
         if not self.how.keep_files and await self._delete(vendor, seen.files):
             self.journal.cleaned(id)
         return seen
@@ -160,7 +174,11 @@ class Tracker:
         tried: set[str] = {one.vendor_id for one in self.journal.batches() if one.vendor_id}
         while True:
             # no request is under way any more; a run does not rely on the time of day for that
-            late = asyncio.get_running_loop().time() > began + patience if wait else self._store.now() > sent + patience
+            late = (
+                asyncio.get_running_loop().time() > began + patience
+                if wait
+                else self._store.now() > sent + patience
+            )
             candidates = await self._steady(listed, _PATIENT)
             open_ = False
             for seen in candidates:
@@ -175,7 +193,9 @@ class Tracker:
                 ended = seen
                 tried.add(seen.id)
                 found = await self._steady(lambda ended=ended: vendor.results(ended))  # type: ignore[misc]
-                if {custom_id for custom_id, _, _ in found} & {key.hex() for key in self.journal.keys(batch.id)}:
+                if {custom_id for custom_id, _, _ in found} & {
+                    key.hex() for key in self.journal.keys(batch.id)
+                }:
                     return seen.id
             if late and not open_:
                 return None
@@ -184,11 +204,15 @@ class Tracker:
     async def _wait(self, batch: Batch, seen: Seen | None, began: float, *, wait: bool) -> None:
         """Until the next look at a batch that is followed since `began`. Stopped where that is not waited for."""
         why = f"for a batch of {counted(batch.calls, 'call')}"
-        why += f", {seen.state}: {seen.done:,} done" if seen is not None else ", which is looked for"
+        why += (
+            f", {seen.state}: {seen.done:,} done" if seen is not None else ", which is looked for"
+        )
         if not wait:
             raise Stopped(f"It has not ended: {seen.state}" if seen else "It was not found yet.")
         with self.client.waits(math.inf, why):
-            await self._pause(min(_LATE, max(_SOON, _SHARE * (asyncio.get_running_loop().time() - began))))
+            await self._pause(
+                min(_LATE, max(_SOON, _SHARE * (asyncio.get_running_loop().time() - began)))
+            )
 
     async def _steady(self, ask: Callable[[], Coroutine[Any, Any, T]], most: int = MAX_FAULTS) -> T:
         """What a request gives that does no harm when it is made twice: a stop cuts it. most: attempts that fail."""

@@ -48,7 +48,9 @@ class Seen:
     complete: bool = False
     failure: str = ""
     full: bool = False
-    wrong: Mapping[int, str] = field(default_factory=dict)  # number of a line from 1 -> what is wrong with it
+    wrong: Mapping[int, str] = field(
+        default_factory=dict
+    )  # number of a line from 1 -> what is wrong with it
     files: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
 
@@ -111,16 +113,22 @@ class Vendor(ABC):
     async def delete(self, file: str) -> None:  # noqa: B027 - a vendor without files has none to delete
         """Deletes a file."""
 
-    async def _json(self, method: str, path: str, body: Any = None, query: Mapping[str, Any] | None = None) -> Any:
+    async def _json(
+        self, method: str, path: str, body: Any = None, query: Mapping[str, Any] | None = None
+    ) -> Any:
         url = self._url(path)
         if query:
-            url += ("&" if "?" in url else "?") + urlencode({k: v for k, v in query.items() if v is not None})
+            url += ("&" if "?" in url else "?") + urlencode(
+                {k: v for k, v in query.items() if v is not None}
+            )
         data = None if body is None else body if isinstance(body, bytes) else as_json(body)
         raw = await self.endpoint.request(method, url, data, large=isinstance(body, bytes))
         try:
             return orjson.loads(raw)
         except orjson.JSONDecodeError:
-            raise ServerFault(f"{self.host} sent a reply that is not JSON", 200).with_bill() from None
+            raise ServerFault(
+                f"{self.host} sent a reply that is not JSON", 200
+            ).with_bill() from None
 
     def _url(self, path: str) -> str:
         return self.endpoint.url(path)
@@ -131,7 +139,9 @@ class Vendor(ABC):
             return self._seen(reply)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             wrong = error
-        raise ServerFault(f"{self.host} sent {what} in another form ({type(wrong).__name__})", 200).with_bill()
+        raise ServerFault(
+            f"{self.host} sent {what} in another form ({type(wrong).__name__})", 200
+        ).with_bill()
 
     @abstractmethod
     def _seen(self, reply: Any) -> Seen: ...
@@ -142,7 +152,9 @@ class FileVendor(Vendor):
 
     batches, files, purpose = "/batches", "/files", "batch"
     window_text = "24h"
-    most_bytes = 200 * _MB  # OpenAI (guide, "Rate limits"): 50,000 requests and 200 MB; the same at Groq
+    most_bytes = (
+        200 * _MB
+    )  # OpenAI (guide, "Rate limits"): 50,000 requests and 200 MB; the same at Groq
     price = 0.5  # OpenAI: 50 % lower costs
     _ENDED = ("completed", "failed", "expired", "cancelled")
 
@@ -153,13 +165,21 @@ class FileVendor(Vendor):
 
     async def upload(self, name: str, data: bytes) -> str:
         edge = f"longmark-{hashlib.sha256(data).hexdigest()[:32]}"  # in no line: JSON escapes nothing into it
-        parts = [("purpose", self.purpose), *([("file_name", name)] if self.purpose != "batch" else [])]
-        head = "".join(f'--{edge}\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{v}\r\n' for k, v in parts)
+        parts = [
+            ("purpose", self.purpose),
+            *([("file_name", name)] if self.purpose != "batch" else []),
+        ]
+        head = "".join(
+            f'--{edge}\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{v}\r\n'
+            for k, v in parts
+        )
         head += f'--{edge}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
         head += "Content-Type: application/jsonl\r\n\r\n"
         body = head.encode() + data + f"\r\n--{edge}--\r\n".encode()
         kind = f"multipart/form-data; boundary={edge}"
-        raw = await self.endpoint.request("POST", self._url(self._upload_path), body, kind, large=True)
+        raw = await self.endpoint.request(
+            "POST", self._url(self._upload_path), body, kind, large=True
+        )
         return str(self.endpoint.outcome(200, raw)["id"])
 
     @property
@@ -175,8 +195,14 @@ class FileVendor(Vendor):
         return {}
 
     async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
-        body = {"input_file_id": file, "endpoint": self.target, "completion_window": self.window_text}
-        return self._read("a batch", await self._json("POST", self.batches, body | self._metadata(ours)))
+        body = {
+            "input_file_id": file,
+            "endpoint": self.target,
+            "completion_window": self.window_text,
+        }
+        return self._read(
+            "a batch", await self._json("POST", self.batches, body | self._metadata(ours))
+        )
 
     def _metadata(self, ours: str) -> dict[str, Any]:
         return {"metadata": {"longmark": ours}}
@@ -216,16 +242,26 @@ class FileVendor(Vendor):
         said = reply.get("errors")  # {"data": [{code, message, line}]}; Together: an error text
         errors = said.get("data") or [] if isinstance(said, dict) else []
         failed = state == "failed"
-        words = "; ".join(str(one.get("message")) for one in errors[:3]) or str(reply.get("error") or "no reason given")
+        words = "; ".join(str(one.get("message")) for one in errors[:3]) or str(
+            reply.get("error") or "no reason given"
+        )
         codes = " ".join(str(one.get("code")) for one in errors)
-        results = tuple(str(reply[name]) for name in ("output_file_id", "error_file_id") if reply.get(name))
-        wrong = {one["line"]: str(one.get("message")) for one in errors if isinstance(one.get("line"), int)}
+        results = tuple(
+            str(reply[name]) for name in ("output_file_id", "error_file_id") if reply.get(name)
+        )
+        wrong = {
+            one["line"]: str(one.get("message"))
+            for one in errors
+            if isinstance(one.get("line"), int)
+        }
         return Seen(
             id=str(reply["id"]),
             created=_time(reply.get("created_at")),
             state=state,
             ended=state in self._ENDED,
-            marks=frozenset({str((reply.get("metadata") or {}).get("longmark")), str(reply["input_file_id"])}),
+            marks=frozenset(
+                {str((reply.get("metadata") or {}).get("longmark")), str(reply["input_file_id"])}
+            ),
             total=int(counts.get("total") or 0),
             done=int(counts.get("completed") or 0) + int(counts.get("failed") or 0),
             complete=state == "completed",
@@ -251,7 +287,9 @@ class Azure(FileVendor):
     def _url(self, path: str) -> str:
         base, deployment, _ = self.endpoint.url("").partition("/deployments/")
         query = self.endpoint.url("").partition("?")[2]
-        return f"{base}{path}{'?' + query if query else ''}" if deployment else self.endpoint.url(path)
+        return (
+            f"{base}{path}{'?' + query if query else ''}" if deployment else self.endpoint.url(path)
+        )
 
     async def ready(self, file: str) -> bool:
         """Azure processes files first, and fails a batch that names one before."""
@@ -289,18 +327,29 @@ class Mistral(FileVendor):
         self.price, self.most_bytes = 0.5, 512 * _MB
 
     def line(self, custom_id: str, body: Mapping[str, Any]) -> bytes:
-        return as_json({"custom_id": custom_id, "body": {k: v for k, v in body.items() if k != "model"}})
+        return as_json(
+            {"custom_id": custom_id, "body": {k: v for k, v in body.items() if k != "model"}}
+        )
 
     async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
-        body = {"input_files": [file], "model": model, "endpoint": self.target, "timeout_hours": int(self.window)}
-        return self._read("a job", await self._json("POST", self.batches, body | self._metadata(ours)))
+        body = {
+            "input_files": [file],
+            "model": model,
+            "endpoint": self.target,
+            "timeout_hours": int(self.window),
+        }
+        return self._read(
+            "a job", await self._json("POST", self.batches, body | self._metadata(ours))
+        )
 
     def _searched(self, name: str) -> dict[str, str]:
         return {"search": name}  # a page has 100
 
     async def listed(self, since: float) -> AsyncIterator[Seen]:
         for number in range(_PAGES):
-            page = _data(await self._json("GET", self.batches, query={"page": number, "page_size": 100}))
+            page = _data(
+                await self._json("GET", self.batches, query={"page": number, "page_size": 100})
+            )
             for one in page:
                 yield self._read("a list of jobs", one)
             if len(page) < 100:
@@ -309,14 +358,24 @@ class Mistral(FileVendor):
     def _seen(self, reply: Any) -> Seen:
         state = str(reply["status"]).lower()
         failed = state == "failed"
-        results = tuple(str(reply[name]) for name in ("output_file", "error_file") if reply.get(name))
-        words = "; ".join(str(one.get("message")) for one in (reply.get("errors") or ())[:3]) or "no reason given"
+        results = tuple(
+            str(reply[name]) for name in ("output_file", "error_file") if reply.get(name)
+        )
+        words = (
+            "; ".join(str(one.get("message")) for one in (reply.get("errors") or ())[:3])
+            or "no reason given"
+        )
         return Seen(
             id=str(reply["id"]),
             created=_time(reply.get("created_at")),
             state=state,
             ended=state in self._ENDED,
-            marks=frozenset({str((reply.get("metadata") or {}).get("longmark")), *map(str, reply["input_files"])}),
+            marks=frozenset(
+                {
+                    str((reply.get("metadata") or {}).get("longmark")),
+                    *map(str, reply["input_files"]),
+                }
+            ),
             total=int(reply.get("total_requests") or 0),
             done=int(reply.get("completed_requests") or 0),
             complete=state == "success",
@@ -364,7 +423,9 @@ class Anthropic(Vendor):
     async def listed(self, since: float) -> AsyncIterator[Seen]:
         after = None
         for _ in range(_PAGES):
-            page = await self._json("GET", "/messages/batches", query={"limit": 100, "after_id": after})
+            page = await self._json(
+                "GET", "/messages/batches", query={"limit": 100, "after_id": after}
+            )
             found = [self._read("a list of batches", one) for one in _data(page)]
             for seen in found:
                 yield seen
@@ -384,7 +445,13 @@ class Anthropic(Vendor):
             elif kind == "errored":
                 error = result.get("error") or {}
                 inner = error.get("error") or error
-                found.append((str(custom_id), _STATUS_OF.get(str(inner.get("type")), 500), orjson.dumps(error)))
+                found.append(
+                    (
+                        str(custom_id),
+                        _STATUS_OF.get(str(inner.get("type")), 500),
+                        orjson.dumps(error),
+                    )
+                )
             elif kind in ("canceled", "expired"):  # neither is billed
                 found.append((str(custom_id), UNPROCESSED, b""))
         return found
@@ -426,7 +493,10 @@ def vendor_of(model: Any) -> Vendor | None:
     if isinstance(model, AnthropicChat):
         return Anthropic(model.endpoint)
     host = urlsplit(model.endpoint.base_url).hostname or ""
-    kind = next((kind for end, kind in _HOSTS.items() if host == end or host.endswith(f".{end}")), FileVendor)
+    kind = next(
+        (kind for end, kind in _HOSTS.items() if host == end or host.endswith(f".{end}")),
+        FileVendor,
+    )
     return kind(model.endpoint)
 
 
@@ -450,8 +520,16 @@ def _lines(raw: bytes) -> Iterator[dict[str, Any]]:
 def _file_results(raw: bytes) -> Iterator[Result]:
     """The results in an output or error file: `response` with a status and a body, or an `error` of its own."""
     for one in _lines(raw):
-        response, error, custom_id = one.get("response"), one.get("error"), str(one.get("custom_id"))
-        if isinstance(response, dict) and isinstance(response.get("status_code"), int) and response.get("body"):
+        response, error, custom_id = (
+            one.get("response"),
+            one.get("error"),
+            str(one.get("custom_id")),
+        )
+        if (
+            isinstance(response, dict)
+            and isinstance(response.get("status_code"), int)
+            and response.get("body")
+        ):
             yield custom_id, response["status_code"], orjson.dumps(response["body"])
         elif isinstance(error, dict):
             code = str(error.get("code") or "")

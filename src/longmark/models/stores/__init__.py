@@ -109,12 +109,14 @@ class Turn:
     those whose claims nobody holds from here on; ended: attempt, state, status, prompt, cached prompt and completion
     tokens, dollars; withdrawn: attempts; looks: what is read on the way."""
 
-    puts: list[tuple[bytes, str, str, float | None, bytes, int | None]] = field(default_factory=list)
+    puts: list[tuple[bytes, str, str, float | None, bytes, int | None]] = field(
+        default_factory=list
+    )
     wanted: list[Wish] = field(default_factory=list)
     freed: list[bytes] = field(default_factory=list)
     left: list[bytes] = field(default_factory=list)
-    ended: list[tuple[int, str, int | None, int | None, int | None, int | None, float | None]] = field(
-        default_factory=list
+    ended: list[tuple[int, str, int | None, int | None, int | None, int | None, float | None]] = (
+        field(default_factory=list)
     )
     withdrawn: list[int] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
@@ -209,6 +211,11 @@ def shown(place: Path | str) -> Path | str:
     parts = urlsplit(str(place))
     user, at, host = parts.netloc.rpartition("@")
     name, port = user.partition(":")[0], re.search(r"(:\d+)?$", host)
-    if "@" in user or "@" in parts.path or "#" in str(place) or (not at and ":" in host and not (port and port[0])):
+    if (
+        "@" in user
+        or "@" in parts.path
+        or "#" in str(place)
+        or (not at and ":" in host and not (port and port[0]))
+    ):
         return "postgres://…"
     return f"postgres://{name}{at}{host}{parts.path}"

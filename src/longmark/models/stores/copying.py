@@ -56,8 +56,15 @@ def copy(source: Store, target: Store) -> Copied:
     """Copies all."""
     copied, ids = Copied(), _Ids()
     there = dict(target.do("SELECT token, id FROM sessions").fetchall())
-    runs = {id_ for (id_,) in source.do("SELECT DISTINCT session FROM attempts WHERE state IN ('sent', 'queued')")}
-    for session, token, *rest in source.do("SELECT id, token, run, began FROM sessions ORDER BY id").fetchall():
+    runs = {
+        id_
+        for (id_,) in source.do(
+            "SELECT DISTINCT session FROM attempts WHERE state IN ('sent', 'queued')"
+        )
+    }
+    for session, token, *rest in source.do(
+        "SELECT id, token, run, began FROM sessions ORDER BY id"
+    ).fetchall():
         if token in there:
             before, after = _ids_of(source, session), _ids_of(target, there[token])
             if len(before) == len(after):  # else one of them was folded, or cleared
@@ -72,14 +79,20 @@ def copy(source: Store, target: Store) -> Copied:
     with target.unit():
         facts = source.do("SELECT endpoint, fact FROM facts").fetchall()
         target.many("INSERT INTO facts VALUES (?, ?) ON CONFLICT DO NOTHING", facts)
-        spent = source.do("SELECT * FROM budgets WHERE until = 0").fetchall()  # by sessions that have ended
+        spent = source.do(
+            "SELECT * FROM budgets WHERE until = 0"
+        ).fetchall()  # by sessions that have ended
         marks = ", ".join("?" * 9)
         insert = f"INSERT INTO budgets VALUES ({marks}) ON CONFLICT DO NOTHING"
         copied.shares = target.many(insert, spent) if spent else 0
         target.many(
             "INSERT INTO claims SELECT ?, ?, 0.0, ? WHERE NOT EXISTS (SELECT 1 FROM calls WHERE key = ?) "
             "ON CONFLICT DO NOTHING",
-            [(key, owner, new, key) for key, owner, old in claims if (new := ids.get(old)) is not None],
+            [
+                (key, owner, new, key)
+                for key, owner, old in claims
+                if (new := ids.get(old)) is not None
+            ],
         )
         target.do("DELETE FROM claims WHERE until = 0.0 AND key IN (SELECT key FROM calls)")
     return copied
@@ -105,23 +118,39 @@ def _copy(
         copied.others += sum(row[0] in there and there[row[0]][0] != row[5] for row in step)
         new = [(*row[:6], id_of(row[6])) for row in step if row[0] not in there]
         with target.unit():
-            insert = f"INSERT INTO calls ({_CALL}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+            insert = (
+                f"INSERT INTO calls ({_CALL}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+            )
             copied.replies += target.many(insert, new) if new else 0
 
 
 def _replies(source: Store) -> Iterator[tuple[Any, ...]]:
     last = b""
-    while rows := source.do(f"SELECT {_CALL} FROM calls WHERE key > ? ORDER BY key LIMIT {_STEP}", (last,)).fetchall():
+    while rows := source.do(
+        f"SELECT {_CALL} FROM calls WHERE key > ? ORDER BY key LIMIT {_STEP}", (last,)
+    ).fetchall():
         yield from rows
         last = rows[-1][0]
 
 
 def _ids_of(store: Store, session: int) -> array[int]:
-    return array("q", (id_ for (id_,) in store.do("SELECT id FROM attempts WHERE session = ? ORDER BY id", (session,))))
+    return array(
+        "q",
+        (
+            id_
+            for (id_,) in store.do(
+                "SELECT id FROM attempts WHERE session = ? ORDER BY id", (session,)
+            )
+        ),
+    )
 
 
-def _copy_session(source: Store, target: Store, session: int, columns: tuple[Any, ...], ids: _Ids) -> int:
-    new_session = target.do("INSERT INTO sessions (token, run, began) VALUES (?, ?, ?) RETURNING id", columns)
+def _copy_session(
+    source: Store, target: Store, session: int, columns: tuple[Any, ...], ids: _Ids
+) -> int:
+    new_session = target.do(
+        "INSERT INTO sessions (token, run, began) VALUES (?, ?, ?) RETURNING id", columns
+    )
     (here,) = new_session.fetchone()
     old, new, last = array("q"), array("q"), 0
     marks = ", ".join("?" * 17)

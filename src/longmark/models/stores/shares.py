@@ -9,7 +9,9 @@ Amounts = tuple[int, int, float]
 """Requests, tokens, US dollars."""
 
 COLUMNS = ("calls", "tokens", "usd", "held_calls", "held_tokens", "held_usd")
-CHANGE = f"UPDATE budgets SET {' = ?, '.join(COLUMNS)} = ?, until = ? WHERE name = ? AND session = ?"
+CHANGE = (
+    f"UPDATE budgets SET {' = ?, '.join(COLUMNS)} = ?, until = ? WHERE name = ? AND session = ?"
+)
 _TIER = 1.5  # how much dearer a token of a long prompt can be than the ledger's estimate, which is of a shorter one
 # What a reservation was made of (`models.budget`), and no less in dollars: the ledger has the price of the estimate.
 _PROMPT = f"({BYTES} * most_prompt + {TEMPLATE})"
@@ -24,7 +26,9 @@ FROM attempts JOIN sessions ON sessions.id = attempts.session WHERE token = ?"""
 
 def end_lapsed(store: Store) -> None:
     """Ends the rows, of all groups, whose lease has run out. Within a unit."""
-    query = f"SELECT name, session, {', '.join(COLUMNS)} FROM budgets WHERE until > 0 AND until <= ?"
+    query = (
+        f"SELECT name, session, {', '.join(COLUMNS)} FROM budgets WHERE until > 0 AND until <= ?"
+    )
     for name, session, *its in store.do(query, (store.now(),)).fetchall():
         end(store, name, session, (its[0], its[1], its[2]), (its[3], its[4], its[5]))
 
@@ -32,5 +36,7 @@ def end_lapsed(store: Store) -> None:
 def end(store: Store, name: str, session: str, spent: Amounts, held: Amounts) -> None:
     """Ends a row: of what it holds, what was not sent comes back."""
     sent = store.do(_LEDGER, (session,)).fetchone()
-    calls, tokens, usd = (min(own + most, max(own, its)) for own, most, its in zip(spent, held, sent, strict=True))
+    calls, tokens, usd = (
+        min(own + most, max(own, its)) for own, most, its in zip(spent, held, sent, strict=True)
+    )
     store.do(CHANGE, (int(calls), int(tokens), usd, 0, 0, 0.0, 0.0, name, session))

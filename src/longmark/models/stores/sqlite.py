@@ -27,11 +27,29 @@ from longmark.writing import folder
 
 # SQLite's user_version of files that this version writes; 1 had no ledger; 0: made before there was a number
 _LAYOUT = 2
-_BEFORE = {"calls": ["key", "kind", "model", "created", "usd", "reply"], "claims": ["key", "owner", "until"]}
+_BEFORE = {
+    "calls": ["key", "kind", "model", "created", "usd", "reply"],
+    "claims": ["key", "owner", "until"],
+}
 _BEFORE["batch_lines"] = ["key", "batch", "status", "result", "fetched"]
 # how the names of network file systems begin
-_SHARED = ("nfs", "cifs", "smb", "lustre", "ceph", "gpfs", "beegfs", "glusterfs", "afs", "fuse.sshfs", "fuse.glusterfs")
-_ROOM, _ROOM_PER_CALL = 8 << 20, 1 << 18  # bytes of the disk that must be free before a call is sent
+_SHARED = (
+    "nfs",
+    "cifs",
+    "smb",
+    "lustre",
+    "ceph",
+    "gpfs",
+    "beegfs",
+    "glusterfs",
+    "afs",
+    "fuse.sshfs",
+    "fuse.glusterfs",
+)
+_ROOM, _ROOM_PER_CALL = (
+    8 << 20,
+    1 << 18,
+)  # bytes of the disk that must be free before a call is sent
 _PATIENCE = 30.0  # seconds to wait for another process that holds the file
 
 
@@ -54,7 +72,9 @@ class SqliteStore(Store):
             folder(path.parent)
             self.db = _opened(path, "FULL" if durable else "NORMAL")
         except (OSError, sqlite3.Error) as error:
-            raise UserError(f"the call cache {path} cannot be opened ({error}); name another file") from None
+            raise UserError(
+                f"the call cache {path} cannot be opened ({error}); name another file"
+            ) from None
 
     def do(self, statement: str, values: Iterable[object] = ()) -> Any:
         """One statement on a file that may be damaged, or locked for too long."""
@@ -101,10 +121,16 @@ class SqliteStore(Store):
                 "WHERE id = ?",
                 [(*end, id_) for id_, *end in turn.ended],
             )
-            self.db.executemany("DELETE FROM attempts WHERE id = ?", [(one,) for one in turn.withdrawn])
+            self.db.executemany(
+                "DELETE FROM attempts WHERE id = ?", [(one,) for one in turn.withdrawn]
+            )
             ours = "WHERE key = ? AND owner = ?"
-            self.db.executemany(f"DELETE FROM claims {ours}", [(key, self.owner) for key in turn.freed])
-            self.db.executemany(f"UPDATE claims SET until = 0.0 {ours}", [(key, self.owner) for key in turn.left])
+            self.db.executemany(
+                f"DELETE FROM claims {ours}", [(key, self.owner) for key in turn.freed]
+            )
+            self.db.executemany(
+                f"UPDATE claims SET until = 0.0 {ours}", [(key, self.owner) for key in turn.left]
+            )
             if turn.wanted:
                 self._grant(turn.wanted)
             self.db.execute("COMMIT")
@@ -121,15 +147,29 @@ class SqliteStore(Store):
         for number, wish in enumerate(wanted, (last or 0) + 1):
             attempt = wish.attempt
             claim = self.owner, now + stores.LEASE, attempt and number
-            wish.granted |= {key for key in wish.keys if wish.again or self._claimed(key, claim, wish)}
+            wish.granted |= {
+                key for key in wish.keys if wish.again or self._claimed(key, claim, wish)
+            }
             if attempt is None or not wish.granted:
                 continue
             if wish.again:  # the claim is of this attempt now
-                self.db.executemany("REPLACE INTO claims VALUES (?, ?, ?, ?)", [(key, *claim) for key in wish.granted])
+                self.db.executemany(
+                    "REPLACE INTO claims VALUES (?, ?, ?, ?)",
+                    [(key, *claim) for key in wish.granted],
+                )
             attempt.id = number
             first = next(key for key in wish.keys if key in wish.granted)
             most = attempt.most.prompt, attempt.most.completion, attempt.most_usd
-            row = self._session(attempt.session), 1, first, len(wish.granted), attempt.kind, attempt.model, now, *most
+            row = (
+                self._session(attempt.session),
+                1,
+                first,
+                len(wish.granted),
+                attempt.kind,
+                attempt.model,
+                now,
+                *most,
+            )
             self.db.execute(
                 "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, NULL, NULL)",
                 (number, *row, attempt.state),
@@ -139,14 +179,26 @@ class SqliteStore(Store):
         """The id of a client's session, made with its first attempt."""
         token, run = session
         if token not in self._sessions:
-            self.db.execute("INSERT OR IGNORE INTO sessions VALUES (NULL, ?, ?, ?)", (token, run, time.time()))
-            (self._sessions[token],) = self.db.execute("SELECT id FROM sessions WHERE token = ?", (token,)).fetchone()
+            self.db.execute(
+                "INSERT OR IGNORE INTO sessions VALUES (NULL, ?, ?, ?)", (token, run, time.time())
+            )
+            (self._sessions[token],) = self.db.execute(
+                "SELECT id FROM sessions WHERE token = ?", (token,)
+            ).fetchone()
         return self._sessions[token]
 
     def _claimed(self, key: bytes, claim: tuple[object, ...], wish: Wish) -> bool:
-        if not wish.anew and self.db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone():
+        if (
+            not wish.anew
+            and self.db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone()
+        ):
             return False
-        if self.db.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (key, *claim)).rowcount == 1:
+        if (
+            self.db.execute(
+                "INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (key, *claim)
+            ).rowcount
+            == 1
+        ):
             return True
         owner, until, attempt = self.db.execute(
             "SELECT owner, until, attempt FROM claims WHERE key = ?", (key,)
@@ -173,7 +225,9 @@ class SqliteStore(Store):
             return False
         match str(owner).rsplit(" ", 2):
             case [node, pid, _] if pid.isdecimal() and len(pid) < 10:
-                if node != platform.node() or os.name == "nt":  # where signal 0 would end the process
+                if (
+                    node != platform.node() or os.name == "nt"
+                ):  # where signal 0 would end the process
                     return True
             case _:
                 return False
@@ -188,9 +242,13 @@ class SqliteStore(Store):
     def look(self, look: Look) -> Seen:
         replies = {}
         for key in look.keys:
-            if (found := self.do("SELECT reply, usd FROM calls WHERE key = ?", (key,)).fetchone()) is not None:
+            if (
+                found := self.do("SELECT reply, usd FROM calls WHERE key = ?", (key,)).fetchone()
+            ) is not None:
                 replies[key] = found
-        return Seen(replies, self.held([key for key in look.keys if look.every or key not in replies]))
+        return Seen(
+            replies, self.held([key for key in look.keys if look.every or key not in replies])
+        )
 
     def held(self, keys: Collection[bytes]) -> set[bytes]:
         now = time.time()
@@ -218,7 +276,8 @@ class SqliteStore(Store):
     def renew(self) -> None:
         with suppress(sqlite3.Error):
             self.db.execute(
-                "UPDATE claims SET until = ? WHERE owner = ? AND until > 0", (time.time() + stores.LEASE, self.owner)
+                "UPDATE claims SET until = ? WHERE owner = ? AND until > 0",
+                (time.time() + stores.LEASE, self.owner),
             )
 
     def durable(self) -> Store:
@@ -250,7 +309,9 @@ class SqliteStore(Store):
 def _opened(path: Path, synchronous: str) -> sqlite3.Connection:
     """A connection with its tables. SQLite's own timeout does not cover the change of a new file to WAL (of several
     processes that open it at the same moment one gets "locked" at once), so that is tried again."""
-    database = opened(path, named=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    database = opened(
+        path, named=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+    )
     until = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -274,7 +335,9 @@ def _opened(path: Path, synchronous: str) -> sqlite3.Connection:
 def _refuse_other_objects(database: sqlite3.Connection, path: Path) -> None:
     """UserError where something under the name of a table of ours is no plain table, or does something when it is read
     or written: a view, which may compute without end, a virtual table, generated columns, a trigger."""
-    found = database.execute("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type != 'index'")
+    found = database.execute(
+        "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type != 'index'"
+    )
     for kind, name, table, sql in found:
         if table not in TABLES and name not in TABLES:
             continue
@@ -290,7 +353,9 @@ def _check_own(database: sqlite3.Connection, path: Path) -> None:
     """UserError for a database of something else, before anything of it is changed."""
     there = _columns(database)
     if there and "calls" not in there:
-        raise UserError(f"the call cache {path} is a database of something else; name another file with --cache FILE")
+        raise UserError(
+            f"the call cache {path} is a database of something else; name another file with --cache FILE"
+        )
     if there and there["calls"] not in (_wanted()["calls"], _BEFORE["calls"]):
         raise _of_another_version(path, database.execute("PRAGMA user_version").fetchone()[0])
 

@@ -41,12 +41,16 @@ class Address:
         return told if known and told else remote
 
 
-def address_of(host: str, port: int, behind_tls: str | None = None, proxy: Sequence[str] = ()) -> Address:
+def address_of(
+    host: str, port: int, behind_tls: str | None = None, proxy: Sequence[str] = ()
+) -> Address:
     """proxy: addresses or networks of proxies. UserError for a host that other machines reach without TLS."""
     try:
         proxies = tuple(ipaddress.ip_network(one) for one in proxy)
     except ValueError as error:
-        raise UserError(f"--proxy: {error}; name the proxy's address, such as 127.0.0.1 or 172.17.0.0/16") from None
+        raise UserError(
+            f"--proxy: {error}; name the proxy's address, such as 127.0.0.1 or 172.17.0.0/16"
+        ) from None
     if behind_tls is None:
         if not is_local(host):
             raise UserError(
@@ -55,12 +59,21 @@ def address_of(host: str, port: int, behind_tls: str | None = None, proxy: Seque
             )
         names = ("127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host)
         shown = f"[{host}]" if ":" in host else host
-        return Address(f"http://{shown}:{port}", frozenset(f"{name}:{port}" for name in names), proxies=proxies)
+        return Address(
+            f"http://{shown}:{port}", frozenset(f"{name}:{port}" for name in names), proxies=proxies
+        )
     parts = urlsplit(behind_tls)
     local = parts.scheme == "http" and is_local(parts.hostname or "")
-    if not parts.hostname or not (parts.scheme == "https" or local) or parts.path.strip("/") or parts.query:
+    if (
+        not parts.hostname
+        or not (parts.scheme == "https" or local)
+        or parts.path.strip("/")
+        or parts.query
+    ):
         raise UserError(
             f"--behind-tls {behind_tls}: expected the address that people open, such as https://labels.example.org "
             "(http only for localhost, of a container whose port is published on this machine), without a path"
         )
-    return Address(f"{parts.scheme}://{parts.netloc}", frozenset((parts.netloc.lower(),)), not local, proxies)
+    return Address(
+        f"{parts.scheme}://{parts.netloc}", frozenset((parts.netloc.lower(),)), not local, proxies
+    )

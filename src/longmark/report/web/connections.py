@@ -22,7 +22,11 @@ from aiohttp import web
 from longmark.errors import UserError
 
 HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 30.0, 75.0
-_MOST, _SPARE, _FEWEST = 300, 200, 32  # connections; of the files that a process may open, those for other things
+_MOST, _SPARE, _FEWEST = (
+    300,
+    200,
+    32,
+)  # connections; of the files that a process may open, those for other things
 
 
 class Connections:
@@ -85,7 +89,9 @@ class Connection(web.RequestHandler):
         """From now, the time until the connection is closed; None: there is no limit."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = None if seconds is None or not self._open else self._loop.call_later(seconds, self.drop)
+        self._timer = (
+            None if seconds is None or not self._open else self._loop.call_later(seconds, self.drop)
+        )
 
     def at_work(self) -> None:
         """A whole request has come in."""
@@ -110,12 +116,18 @@ class Connection(web.RequestHandler):
             self.among.put(self, None)
 
     def handle_error(
-        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
     ) -> web.StreamResponse:
         """What is no HTTP: the reply says nothing of the server, and nothing is logged of a request."""
         if status >= 500 and first_in_a_minute(type(exc).__name__):
             print(f"longmark: a request failed: {type(exc).__name__}", file=sys.stderr)
-        response = web.Response(status=status, text="The request cannot be read.\n", headers={"Server": "longmark"})
+        response = web.Response(
+            status=status, text="The request cannot be read.\n", headers={"Server": "longmark"}
+        )
         response.force_close()
         return response
 
@@ -133,10 +145,14 @@ async def listening(
     loop.set_exception_handler(log_once)
     try:
         try:
-            listener = await loop.create_server(lambda: Connection(server, among), host, port, reuse_address=True)
+            listener = await loop.create_server(
+                lambda: Connection(server, among), host, port, reuse_address=True
+            )
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or error
-            raise UserError(f"cannot listen on {host}, port {port} ({why}); choose another --port") from None
+            raise UserError(
+                f"cannot listen on {host}, port {port} ({why}); choose another --port"
+            ) from None
         try:
             yield int(listener.sockets[0].getsockname()[1])
         finally:

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 def written(folder: Path, name: str) -> Path:
     """STUDY.yaml of a template, with records for it."""
     path = folder / "STUDY.yaml"
-    path.write_text(template(name).replace("from: run", "from: file").replace("runs/first", "answers.jsonl"), "utf-8")
+    path.write_text(
+        template(name).replace("from: run", "from: file").replace("runs/first", "answers.jsonl"),
+        "utf-8",
+    )
     items = folder / load(path).items.path[0]
     items.parent.mkdir(exist_ok=True)
     items.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in RECORDS[name]))
@@ -50,7 +53,9 @@ class Person:
     def state(self, text: str) -> None:
         """Waits for the line beside the button."""
         self.page.wait_for_function(
-            "text => document.getElementById('state')?.textContent.includes(text)", arg=text, timeout=30_000
+            "text => document.getElementById('state')?.textContent.includes(text)",
+            arg=text,
+            timeout=30_000,
         )
 
     def submit(self) -> None:
@@ -69,7 +74,9 @@ class Person:
 
 
 @contextmanager
-def someone(browser: Browser, served: Served, name: str, *, view: str = "desktop", **more: Any) -> Iterator[Person]:
+def someone(
+    browser: Browser, served: Served, name: str, *, view: str = "desktop", **more: Any
+) -> Iterator[Person]:
     """A person who opened their link and signed in by its button. Fails where a page asked another server, or where the
     console complained."""
     role = more.pop("role", "annotator")
@@ -79,16 +86,27 @@ def someone(browser: Browser, served: Served, name: str, *, view: str = "desktop
     person = Person(served, context, page)
     context.on("request", lambda request: person.hosts.add(urlsplit(request.url).netloc))
     page.on("pageerror", lambda error: person.complaints.append(str(error)))
-    page.on("console", lambda said: person.complaints.append(said.text) if "Content Security" in said.text else None)
+    page.on(
+        "console",
+        lambda said: (
+            person.complaints.append(said.text) if "Content Security" in said.text else None
+        ),
+    )
     page.goto(served.link(name, role))
     page.get_by_role("button", name="Sign in").click()
     if role == "annotator":
         page.goto(f"{served.url}/work")
-        while (confirm := page.locator("form[action='/consent'] button, form[action='/guidelines'] button")).count():
+        while (
+            confirm := page.locator(
+                "form[action='/consent'] button, form[action='/guidelines'] button"
+            )
+        ).count():
             confirm.click()
     yield person
     assert person.complaints == []
-    assert person.hosts - {""} == {urlsplit(served.url).netloc}, "nothing is requested from elsewhere"
+    assert person.hosts - {""} == {urlsplit(served.url).netloc}, (
+        "nothing is requested from elsewhere"
+    )
     context.close()
 
 
@@ -162,7 +180,12 @@ def by_keyboard(page: Page) -> None:
         if at["kind"] in ("textarea", "text", "number"):
             page.keyboard.type("Right")
             press("Tab")
-        elif at["kind"] == "radio" and at["key"] and ".cloze" not in at["id"] and at["group"] != "f.term":
+        elif (
+            at["kind"] == "radio"
+            and at["key"]
+            and ".cloze" not in at["id"]
+            and at["group"] != "f.term"
+        ):
             press(at["key"])
         elif at["kind"] == "radio":
             press("Space")

@@ -10,14 +10,30 @@ LONG = "\n\n".join(f"{number}. {LOREM * 6}" for number in range(1, 16))  # about
 ARABIC = "متى تُغلق البوابة الشرقية؟ تُغلق عندما يصل المنسوب إلى 2.1 متر."
 UNBROKEN = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk"
 EMOJI = "Flood 🌊👩🏽‍🚒 warning: leave now. The gate is open."
-PASSAGES = [{"text": LOREM * 2, "title": f"Handbook {number}", "page": number} for number in range(1, 11)]
+PASSAGES = [
+    {"text": LOREM * 2, "title": f"Handbook {number}", "page": number} for number in range(1, 11)
+]
 CONTEXTS = [LOREM, "The levee was rebuilt in 2014. It is 6.2 metres high."]
-PROFILE = {"role": "emergency manager", "hazard": "flood", "location": "Baton Rouge, Louisiana", "timeline": "2027"}
+PROFILE = {
+    "role": "emergency manager",
+    "hazard": "flood",
+    "location": "Baton Rouge, Louisiana",
+    "timeline": "2027",
+}
 
 RECORDS: dict[str, list[dict[str, Any]]] = {
     "score": [
-        {"question": "When does the east gate close?", "answer": LOREM, "contexts": CONTEXTS, "profile": PROFILE},
-        {"question": ARABIC, "answer": f"{LONG}\n{UNBROKEN}", "contexts": [one["text"] for one in PASSAGES]}
+        {
+            "question": "When does the east gate close?",
+            "answer": LOREM,
+            "contexts": CONTEXTS,
+            "profile": PROFILE,
+        },
+        {
+            "question": ARABIC,
+            "answer": f"{LONG}\n{UNBROKEN}",
+            "contexts": [one["text"] for one in PASSAGES],
+        }
         | {"profile": PROFILE},
     ],
     "comprehensiveness": [
@@ -61,8 +77,19 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
         }
     ],
     "pairs": [
-        {"question": ARABIC, "a": EMOJI, "b": f"{LOREM}{UNBROKEN}", "a_system": "hidden-one", "b_system": "hidden-two"},
-        {"question": "When does it close?", "a": "At noon.", "b": "At 2.1 m.", "a_system": "hidden-one"}
+        {
+            "question": ARABIC,
+            "a": EMOJI,
+            "b": f"{LOREM}{UNBROKEN}",
+            "a_system": "hidden-one",
+            "b_system": "hidden-two",
+        },
+        {
+            "question": "When does it close?",
+            "a": "At noon.",
+            "b": "At 2.1 m.",
+            "a_system": "hidden-one",
+        }
         | {"b_system": "hidden-two"},
     ],
     "rating": [{"question": "When does it close?", "answer": LOREM, "contexts": CONTEXTS}],

@@ -72,8 +72,13 @@ def test_a_third_person_decides_and_justifies(browser: Browser, served: Served):
         assert (decision.values["right"], decision.justification) == ("yes", "The source says so.")
 
 
-def test_a_rater_skips_with_a_reason_undoes_and_continues_on_a_phone(browser: Browser, served: Served):
-    with someone(browser, served, "Ada") as ada, someone(browser, served, "Ada", view="phone") as phone:
+def test_a_rater_skips_with_a_reason_undoes_and_continues_on_a_phone(
+    browser: Browser, served: Served
+):
+    with (
+        someone(browser, served, "Ada") as ada,
+        someone(browser, served, "Ada", view="phone") as phone,
+    ):
         page = ada.page
         page.get_by_text("Skip this item").click()
         page.get_by_label("Why?").fill("Not my field")
@@ -85,7 +90,9 @@ def test_a_rater_skips_with_a_reason_undoes_and_continues_on_a_phone(browser: Br
             ada.state("Saved")
         page.reload()
         page.get_by_role("button", name="Undo").click()
-        page.wait_for_function("() => document.querySelector(\"[name='f.relevance'][value='3']\")?.checked")
+        page.wait_for_function(
+            "() => document.querySelector(\"[name='f.relevance'][value='3']\")?.checked"
+        )
         phone.page.goto(f"{served.url}/work/i1")
         assert phone.page.locator("[name='f.relevance'][value='3']").is_checked()
         phone.page.goto(f"{served.url}/mine")

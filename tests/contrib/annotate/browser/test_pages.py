@@ -47,15 +47,39 @@ def pages(folder: Path) -> dict[str, tuple[str, Frame, dict[str, Any]]]:
             made[f"{name}-{number}"] = "work", frame("annotator", study.title), values
     score, pair, owner, rater = of["score-0"], of["pairs-1"], frame("owner"), frame("annotator")
     labels: list[dict[str, Any]] = [
-        {"name": "Ada", "values": {"preference": "a"}, "at": AT, "seconds": 84.0, "state": "done", "person_id": "p1"},
-        {"name": "Bo", "values": {"preference": "b"}, "at": AT, "seconds": None, "state": "open", "person_id": "p2"},
+        {
+            "name": "Ada",
+            "values": {"preference": "a"},
+            "at": AT,
+            "seconds": 84.0,
+            "state": "done",
+            "person_id": "p1",
+        },
+        {
+            "name": "Bo",
+            "values": {"preference": "b"},
+            "at": AT,
+            "seconds": None,
+            "state": "open",
+            "person_id": "p2",
+        },
     ]
     table = Table(
-        "a", "Agreement", (Column("Field"), Column("kappa", places=2)), [("hazard", 0.71)], note="Two labels."
+        "a",
+        "Agreement",
+        (Column("Field"), Column("kappa", places=2)),
+        [("hazard", 0.71)],
+        note="Two labels.",
     )
     people = Table("p", "By person", (Column("Person"), Column("Done")), [("Ada", 3)])
-    errors = {"location": "is not answered yet", "answer_relevance": "expected a whole number from 1 to 10"}
-    ready, stale = {"f.hazard": ["yes"], "f.comment": ["fine"]}, {"f.hazard": ["no"], "f.confidence": ["3"]}
+    errors = {
+        "location": "is not answered yet",
+        "answer_relevance": "expected a whole number from 1 to 10",
+    }
+    ready, stale = (
+        {"f.hazard": ["yes"], "f.comment": ["fine"]},
+        {"f.hazard": ["no"], "f.confidence": ["3"]},
+    )
     own = ("item_id", "title", "state", "at", "reason", "editable", "part")
     mine = (
         ("a", "When?", "done", AT, "", True, "labels"),
@@ -64,13 +88,36 @@ def pages(folder: Path) -> dict[str, tuple[str, Frame, dict[str, Any]]]:
         ("d", "How?", "open", "", "", True, "labels"),
     )
     rows = [dict(zip(own, one, strict=True)) for one in mine]
-    person = {"person": Person("p2", "Bo", "annotator"), "done": 0, "skipped": 0, "phases": 0, "failed": False}
+    person = {
+        "person": Person("p2", "Bo", "annotator"),
+        "done": 0,
+        "skipped": 0,
+        "phases": 0,
+        "failed": False,
+    }
     person |= {"median_seconds": None, "last_at": "", "outlier": "fast"}
-    listed = {"item_id": "i1", "title": "When?", "done": 1, "wanted": 2, "skipped": 1, "state": "open"}
-    case = {"item_id": "a", "title": "When?", "fields": ["preference"], "decided": False, "mine": True}
+    listed = {
+        "item_id": "i1",
+        "title": "When?",
+        "done": 1,
+        "wanted": 2,
+        "skipped": 1,
+        "state": "open",
+    }
+    case = {
+        "item_id": "a",
+        "title": "When?",
+        "fields": ["preference"],
+        "decided": False,
+        "mine": True,
+    }
     progress = Progress([("Items", "50")], [people], [table], ["item i1 names a system"], {})
     asked = screens.adjudicate(
-        *pair, [{"preference": "a"}, {"preference": "b"}], {}, {"justification": "is missing"}, differing=["preference"]
+        *pair,
+        [{"preference": "a"}, {"preference": "b"}],
+        {},
+        {"justification": "is missing"},
+        differing=["preference"],
     )
     known = replace(score[1], gold={"hazard": "no"})
     guide = markdown.page("## How\n\nRead *first*.\n\n|a|b|\n|-|-|\n|1|2|\n")
@@ -84,12 +131,29 @@ def pages(folder: Path) -> dict[str, tuple[str, Frame, dict[str, Any]]]:
         "mine": (
             "dashboard",
             rater,
-            {"rows": rows, "parts": [("training", 2, 5), ("labels", 1, 4)], "more": True, "message": "One is left."},
+            {
+                "rows": rows,
+                "parts": [("training", 2, 5), ("labels", 1, 4)],
+                "more": True,
+                "message": "One is left.",
+            },
         ),
         "guidelines": ("guidelines", rater, {"html": guide, "consent": False, "confirm": False}),
-        "consent": ("guidelines", rater, {"html": markdown.page("I agree."), "consent": True, "confirm": True}),
-        "feedback": ("feedback", rater, screens.feedback(score[0], known, {"hazard": "yes"}, swapped=False)),
-        "owner": ("owner", owner, {"progress": progress, "exports": {"labels.jsonl": "every label"}}),
+        "consent": (
+            "guidelines",
+            rater,
+            {"html": markdown.page("I agree."), "consent": True, "confirm": True},
+        ),
+        "feedback": (
+            "feedback",
+            rater,
+            screens.feedback(score[0], known, {"hazard": "yes"}, swapped=False),
+        ),
+        "owner": (
+            "owner",
+            owner,
+            {"progress": progress, "exports": {"labels.jsonl": "every label"}},
+        ),
         "people": (
             "people",
             owner,
@@ -102,15 +166,33 @@ def pages(folder: Path) -> dict[str, tuple[str, Frame, dict[str, Any]]]:
         "problem": (
             "problem",
             rater,
-            {"title": "Closed", "text": "Not saved.", "remedy": "Ask.", "kept": [("Comment", "my words")], "back": "/"},
+            {
+                "title": "Closed",
+                "text": "Not saved.",
+                "remedy": "Ask.",
+                "kept": [("Comment", "my words")],
+                "back": "/",
+            },
         ),
     }
     for state in ("none", "ready", "wrong", "invalid"):
-        more[state] = "signin", Frame("Floods"), {"link_state": state, "action": "/in/x", "name": "Ada"}
+        more[state] = (
+            "signin",
+            Frame("Floods"),
+            {"link_state": state, "action": "/in/x", "name": "Ada"},
+        )
     return made | more
 
 
-NAMES = [f"{name}-0" for name in TEMPLATES] + ["score-1", "climaqa-1", "errors", "preview", "none", "ready", "wrong"]
+NAMES = [f"{name}-0" for name in TEMPLATES] + [
+    "score-1",
+    "climaqa-1",
+    "errors",
+    "preview",
+    "none",
+    "ready",
+    "wrong",
+]
 NAMES += [
     "invalid",
     "mine",
@@ -140,9 +222,13 @@ def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         else:
             template, its, values = made[name]
             page = screens.render(template, its, **values)
-            route.fulfill(headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"}, body=page)
+            route.fulfill(
+                headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"}, body=page
+            )
 
-    context = browser.new_context(bypass_csp=True, reduced_motion="reduce", viewport={"width": 1440, "height": 900})
+    context = browser.new_context(
+        bypass_csp=True, reduced_motion="reduce", viewport={"width": 1440, "height": 900}
+    )
     context.route("**/*", answer)
     yield context.new_page()
     context.close()
@@ -151,7 +237,9 @@ def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def violations(page: Page, run: dict[str, Any]) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    found = page.evaluate("run => axe.run(document, {...run, resultTypes: ['violations']})", run)["violations"]
+    found = page.evaluate("run => axe.run(document, {...run, resultTypes: ['violations']})", run)[
+        "violations"
+    ]
     return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
 
 
@@ -167,10 +255,15 @@ def test_a_screen_has_no_violation_and_fits(shown: Page, name: str):
     shown.set_viewport_size({"width": 320, "height": 700})
     width, screen = shown.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert width <= screen, "no scrolling in two directions at 400 % zoom (WCAG 1.4.10)"
-    assert violations(shown, {"runOnly": ["target-size", "label", "scrollable-region-focusable"]}) == []
+    assert (
+        violations(shown, {"runOnly": ["target-size", "label", "scrollable-region-focusable"]})
+        == []
+    )
 
 
 def test_the_check_finds_what_is_wrong(shown: Page):
     shown.goto("http://study.test/problem")
-    shown.evaluate("document.querySelector('main').insertAdjacentHTML('beforeend', '<input><p class=grey>a</p>')")
+    shown.evaluate(
+        "document.querySelector('main').insertAdjacentHTML('beforeend', '<input><p class=grey>a</p>')"
+    )
     assert [one.partition(":")[0] for one in violations(shown, {"runOnly": STANDARDS})] == ["label"]

@@ -30,12 +30,17 @@ def finish(person: Person, name: str) -> None:
 
 
 PLAIN = [
-    name if name in ("calf", "pairs", "climaqa") else pytest.param(name, marks=pytest.mark.slow) for name in TEMPLATES
+    name if name in ("calf", "pairs", "climaqa") else pytest.param(name, marks=pytest.mark.slow)
+    for name in TEMPLATES
 ]
-MOUSE = [pytest.param(name, "desktop", marks=pytest.mark.slow) for name in TEMPLATES if name != "pairs"]
+MOUSE = [
+    pytest.param(name, "desktop", marks=pytest.mark.slow) for name in TEMPLATES if name != "pairs"
+]
 
 
-@pytest.mark.parametrize(("name", "view"), [*((name, "phone") for name in TEMPLATES), ("pairs", "desktop"), *MOUSE])
+@pytest.mark.parametrize(
+    ("name", "view"), [*((name, "phone") for name in TEMPLATES), ("pairs", "desktop"), *MOUSE]
+)
 def test_every_item_by_hand(browser: Browser, tmp_path: Path, name: str, view: str):
     with study_of(tmp_path, name) as served, someone(browser, served, "Ada", view=view) as ada:
         for _ in RECORDS[name]:
@@ -61,7 +66,10 @@ def test_every_item_by_the_keyboard_alone(browser: Browser, tmp_path: Path, name
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_every_item_without_scripts(browser: Browser, tmp_path: Path, name: str):
-    with study_of(tmp_path, name) as served, someone(browser, served, "Ada", java_script_enabled=False) as ada:
+    with (
+        study_of(tmp_path, name) as served,
+        someone(browser, served, "Ada", java_script_enabled=False) as ada,
+    ):
         for number, _ in enumerate(RECORDS[name], 1):
             fill(ada.page, scripts=False)
             for reason in ada.page.locator("textarea[name$='.reason']").all():

@@ -50,7 +50,9 @@ def choose(person: Person, field: str, value: str) -> None:
     person.page.locator(f"label.option:has(input[name='f.{field}'][value='{value}'])").click()
 
 
-def test_without_a_connection_nothing_is_called_saved_and_nothing_is_lost(browser: Browser, served: Served):
+def test_without_a_connection_nothing_is_called_saved_and_nothing_is_lost(
+    browser: Browser, served: Served
+):
     with someone(browser, served, "Ada") as ada:
         choose(ada, "right", "yes")
         ada.state("Saved")
@@ -66,7 +68,9 @@ def test_without_a_connection_nothing_is_called_saved_and_nothing_is_lost(browse
         assert values(served, "i0") == {"right": "yes", "relevance": 7}
 
 
-def test_what_was_not_saved_is_there_when_the_page_is_opened_again(browser: Browser, served: Served):
+def test_what_was_not_saved_is_there_when_the_page_is_opened_again(
+    browser: Browser, served: Served
+):
     with someone(browser, served, "Ada") as ada:
         ada.page.route("**/draft", lambda route: route.abort())
         choose(ada, "right", "no")
@@ -89,7 +93,9 @@ def test_a_killed_server_loses_nothing_that_was_called_saved(browser: Browser, t
     served = Served(f"http://127.0.0.1:{port}", path)
 
     def start() -> subprocess.Popen[bytes]:
-        process = subprocess.Popen([sys.executable, "-c", SERVE, str(path), str(port)], stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            [sys.executable, "-c", SERVE, str(path), str(port)], stdout=subprocess.PIPE
+        )
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         return process
@@ -121,14 +127,21 @@ def test_two_tabs_show_both_versions_and_the_person_chooses(browser: Browser, se
         notice = other.locator("#stale")
         notice.wait_for()
         rows = notice.locator("tr").all_inner_texts()
-        assert [row.split("\t") for row in rows[1:]] == [["Right", "–", "yes"], ["Relevance", "4", "–"]]
+        assert [row.split("\t") for row in rows[1:]] == [
+            ["Right", "–", "yes"],
+            ["Relevance", "4", "–"],
+        ]
         assert values(served, "i0") == {"right": "yes"}
         notice.get_by_role("button", name="Keep the labels on this page").click()
-        other.wait_for_function("() => document.getElementById('state').textContent.startsWith('Saved')")
+        other.wait_for_function(
+            "() => document.getElementById('state').textContent.startsWith('Saved')"
+        )
         assert values(served, "i0") == {"relevance": 4}
 
 
-def test_a_double_click_submits_one_item_and_the_back_button_shows_what_was_saved(browser: Browser, served: Served):
+def test_a_double_click_submits_one_item_and_the_back_button_shows_what_was_saved(
+    browser: Browser, served: Served
+):
     with someone(browser, served, "Ada") as ada:
         choose(ada, "right", "yes")
         choose(ada, "relevance", "10")
@@ -137,7 +150,9 @@ def test_a_double_click_submits_one_item_and_the_back_button_shows_what_was_save
         with closing(served.store()) as store:
             assert [one.status for one in store.assignments()] == ["done", "open"]
         ada.page.go_back()
-        ada.page.wait_for_function("() => document.querySelector(\"input[name='f.right'][value=yes]\")?.checked")
+        ada.page.wait_for_function(
+            "() => document.querySelector(\"input[name='f.right'][value=yes]\")?.checked"
+        )
         choose(ada, "right", "n-a")
         ada.state("Saved")
         assert values(served, "i0") == {"right": "n-a", "relevance": 10}
@@ -168,15 +183,21 @@ def test_answers_are_side_by_side_and_sources_one_key_away(browser: Browser, tmp
         page = ada.page
         page.set_viewport_size({"width": 1280, "height": 800})
         page.reload()
-        a, b = (page.locator(f".answers .part:has([data-text={side}])").bounding_box() for side in "ab")
+        a, b = (
+            page.locator(f".answers .part:has([data-text={side}])").bounding_box() for side in "ab"
+        )
         assert a is not None
         assert b is not None
         assert a["y"] == b["y"]
         assert min(a["width"], b["width"]) > 340
-        shown = (
-            "[...document.querySelectorAll('.sources details')].filter((one) => one.open).map((one) => one.id).join()"
-        )
-        for panel in ("part-reference", "part-expanded-5f-reference", "guide", "", "part-reference"):
+        shown = "[...document.querySelectorAll('.sources details')].filter((one) => one.open).map((one) => one.id).join()"
+        for panel in (
+            "part-reference",
+            "part-expanded-5f-reference",
+            "guide",
+            "",
+            "part-reference",
+        ):
             assert page.evaluate(shown) == panel
             page.keyboard.press(".")
         page.reload()
@@ -190,7 +211,10 @@ def test_answers_are_side_by_side_and_sources_one_key_away(browser: Browser, tmp
 
 
 def test_on_a_phone_one_tap_leads_to_the_open_field_and_one_back(browser: Browser, tmp_path: Path):
-    with study_of(tmp_path, "score") as served, someone(browser, served, "Ada", view="phone") as ada:
+    with (
+        study_of(tmp_path, "score") as served,
+        someone(browser, served, "Ada", view="phone") as ada,
+    ):
         page = ada.page
         seen = """(name) => {
           const { top, bottom } = document.querySelector(`[data-field='${name}']`).getBoundingClientRect();
@@ -199,7 +223,9 @@ def test_on_a_phone_one_tap_leads_to_the_open_field_and_one_back(browser: Browse
         (head, *tabs) = [one.bounding_box() for one in page.locator(".bar, .sources summary").all()]
         assert head is not None
         assert head["height"] < 90
-        assert all(one is not None and one["x"] + one["width"] <= 390 for one in tabs), "no tab is cut off"
+        assert all(one is not None and one["x"] + one["width"] <= 390 for one in tabs), (
+            "no tab is cut off"
+        )
         page.evaluate("scrollTo(0, 300)")
         for name in ("f.hazard", "f.location"):
             assert not page.evaluate(seen, name)
@@ -215,7 +241,9 @@ def test_on_a_phone_one_tap_leads_to_the_open_field_and_one_back(browser: Browse
         assert page.locator(".sources .passages").is_visible()
 
 
-def test_what_is_filled_in_before_the_scripts_have_come_is_saved_too(browser: Browser, served: Served):
+def test_what_is_filled_in_before_the_scripts_have_come_is_saved_too(
+    browser: Browser, served: Served
+):
     with someone(browser, served, "Ada") as ada:
         held: list[Route] = []
         ada.page.route("**/*.js*", lambda route: held.append(route))
@@ -235,7 +263,11 @@ def test_a_revoked_person_is_signed_out_and_keeps_the_words(browser: Browser, se
             Access(store).revoke("p1")
         choose(ada, "relevance", "2")
         ada.state("you are signed out")
-        kept = json.loads(ada.page.evaluate("Object.values(localStorage).find((one) => one.includes('relevance'))"))
+        kept = json.loads(
+            ada.page.evaluate(
+                "Object.values(localStorage).find((one) => one.includes('relevance'))"
+            )
+        )
         assert ["f.relevance", "2"] in kept["form"]
         assert values(served, "i0") == {"right": "yes"}
 
@@ -251,7 +283,9 @@ def test_two_people_at_once_see_nothing_of_each_other(browser: Browser, served: 
             bo.page.goto(f"{served.url}/work")
             page = bo.page.content()
             assert "private reason" not in page
-            assert not {"alpha", "beta", "Ada"} & set(page.replace("<", " ").replace(">", " ").split())
+            assert not {"alpha", "beta", "Ada"} & set(
+                page.replace("<", " ").replace(">", " ").split()
+            )
         assert values(served, "i0", "p1") == {"right": "no", "why": "a private reason"}
         assert values(served, "i0", "p2") == {"right": "yes"}
 
@@ -296,7 +330,9 @@ The **gate _closes_ early** at `6:10`, <img src=x onerror=alert(1)><script>alert
 متى **تُغلق** البوابة"""
 
 
-def test_parts_of_rendered_markdown_count_in_the_source_and_none_of_it_runs(browser: Browser, tmp_path: Path):
+def test_parts_of_rendered_markdown_count_in_the_source_and_none_of_it_runs(
+    browser: Browser, tmp_path: Path
+):
     path = tmp_path / "STUDY.yaml"
     path.write_text(
         "title: T\nitems: {from: jsonl, path: x.jsonl}\nshow: [answer]\n"
@@ -316,7 +352,13 @@ def test_parts_of_rendered_markdown_count_in_the_source_and_none_of_it_runs(brow
           getSelection().setBaseAndExtent(a, a.data.indexOf(first) + i, b, b.data.indexOf(last) + j);
         }"""
         for exact, *part in (
-            (False, "gate", 2, "early", 3),  # from inside a bold word to inside another, over a nested one
+            (
+                False,
+                "gate",
+                2,
+                "early",
+                3,
+            ),  # from inside a bold word to inside another, over a nested one
             (False, "level", 1, "2.1", 5),
             (False, "تُغلق", 1, "البوابة", 2),
             (True, "hour", 1, "hour", 3),
@@ -330,18 +372,25 @@ def test_parts_of_rendered_markdown_count_in_the_source_and_none_of_it_runs(brow
         ada.page.wait_for_timeout(700)
         ada.state("Saved")
         marks = values(served, "i0")["marks"]
-        quotes = ["gate _closes_ early", "ou", "level |\n|------|-------|\n| 6:10 | **2.1 m", "تُغلق** البوابة"]
+        quotes = [
+            "gate _closes_ early",
+            "ou",
+            "level |\n|------|-------|\n| 6:10 | **2.1 m",
+            "تُغلق** البوابة",
+        ]
         assert [one["quote"] for one in marks] == quotes
         assert all(HOSTILE[one["start"] : one["end"]] == one["quote"] for one in marks)
         ada.page.reload()
         ada.page.wait_for_selector(".marked li")
-        assert ada.page.evaluate("[...CSS.highlights.get('tint-0')].map(String).join('|')").startswith(
-            "gate |closes| early|"
-        )
+        assert ada.page.evaluate(
+            "[...CSS.highlights.get('tint-0')].map(String).join('|')"
+        ).startswith("gate |closes| early|")
         assert alerts == []
 
 
-def test_a_word_of_a_script_without_spaces_is_selected_in_the_text(browser: Browser, tmp_path: Path):
+def test_a_word_of_a_script_without_spaces_is_selected_in_the_text(
+    browser: Browser, tmp_path: Path
+):
     statement = "气溶胶散射阳光🌊, 气溶胶使地表降温。"
     path = tmp_path / "STUDY.yaml"
     path.write_text(
@@ -362,7 +411,9 @@ def test_a_word_of_a_script_without_spaces_is_selected_in_the_text(browser: Brow
             start + 1,  # the wave is two units of UTF-16
         )
         ada.state("Saved")
-        assert values(served, "i0") == {"term": {"start": start, "end": start + 3, "quote": "气溶胶"}}
+        assert values(served, "i0") == {
+            "term": {"start": start, "end": start + 3, "quote": "气溶胶"}
+        }
         ada.page.reload()
         assert ada.page.locator(".cloze :checked + span").inner_text() == "气溶胶"
         ada.page.locator("input[name='f.term.text']").fill("阳光")

@@ -15,13 +15,19 @@ from longmark.models.handles import Backends, Models
 from longmark.prompts import PromptBook
 
 
-def models(home: Path, *, generator: Any = None, embedder: Any = None, book: PromptBook | None = None) -> Models:
+def models(
+    home: Path, *, generator: Any = None, embedder: Any = None, book: PromptBook | None = None
+) -> Models:
     """The models of a verb with a call cache in `home`."""
     backends = Backends(generator=generator, embedder=embedder)
-    return Models(backends, Client(CallCache(home / "calls.sqlite")), UsageLog(), book or PromptBook())
+    return Models(
+        backends, Client(CallCache(home / "calls.sqlite")), UsageLog(), book or PromptBook()
+    )
 
 
-def made(home: Path, texts: Sequence[str], *, given: Models | None = None, **options: Any) -> index.Index:
+def made(
+    home: Path, texts: Sequence[str], *, given: Models | None = None, **options: Any
+) -> index.Index:
     """The index of texts; their ids are their numbers, from 0."""
     documents = [Document(str(number), text) for number, text in enumerate(texts)]
     asyncio.run(index.build(documents, home / "idx", index.Indexing(**options), models=given))

@@ -24,14 +24,32 @@ from longmark.records import Context, Example
 
 pytest.importorskip("bm25s")
 
-TEXTS = ["ice storms break wires", "heat waves buckle rails", "droughts shrink soils", "ice closes ports"]
-PROFILE = {"hazard": "ice storm", "location": "Bergen, NJ", "timeline": "5-10 years", "concern": "hybrid"}
+TEXTS = [
+    "ice storms break wires",
+    "heat waves buckle rails",
+    "droughts shrink soils",
+    "ice closes ports",
+]
+PROFILE = {
+    "hazard": "ice storm",
+    "location": "Bergen, NJ",
+    "timeline": "5-10 years",
+    "concern": "hybrid",
+}
 
 
-def asked(tmp_path: Path, lines: list[Example], chat: FakeChat, *, texts=TEXTS, **more: Any) -> Answered:
+def asked(
+    tmp_path: Path, lines: list[Example], chat: FakeChat, *, texts=TEXTS, **more: Any
+) -> Answered:
     given_, originals = models(tmp_path, generator=chat), more.pop("originals", ())
     return asyncio.run(
-        answer(lines, given_, Retriever(made(tmp_path, texts)), answers.Answering(**more), originals=originals)
+        answer(
+            lines,
+            given_,
+            Retriever(made(tmp_path, texts)),
+            answers.Answering(**more),
+            originals=originals,
+        )
     )
 
 
@@ -45,7 +63,10 @@ def test_an_answer_with_its_passages(tmp_path: Path):
     (one,) = asked(tmp_path, [line], chat, k=2).examples
     assert (one.id, one.question_id, one.references) == (line.id, line.question_id, ("wires",))
     assert (one.answer, one.system) == ("It breaks wires.", "gen")
-    assert [context.id for context in one.contexts] == ["0", "3"]  # "ice" is in both, "break" in one
+    assert [context.id for context in one.contexts] == [
+        "0",
+        "3",
+    ]  # "ice" is in both, "break" in one
     assert one.meta["row"] == 7
     told = one.meta["rag"]
     assert (told["retriever"], told["finish"], len(told["scores"])) == ("bm25", "stop", 2)
@@ -70,8 +91,18 @@ def test_a_domain_question_shows_its_profile_and_asks_for_points(tmp_path: Path)
     assert (
         "hazard: ice storm\nlocation: Bergen, NJ\nconcern: hybrid\ntimeline: 5-10 years" in text
     )  # the domain's order
-    assert text.index("<passage 1 ") < text.index("<passage 2 ") < text.index("<profile ") < text.index("<question ")
-    for wanted in ("numbered 1., 2., 3.", "No points within points", "no bold", "Confidence score:"):
+    assert (
+        text.index("<passage 1 ")
+        < text.index("<passage 2 ")
+        < text.index("<profile ")
+        < text.index("<question ")
+    )
+    for wanted in (
+        "numbered 1., 2., 3.",
+        "No points within points",
+        "no bold",
+        "Confidence score:",
+    ):
         assert wanted in " ".join(text.split())
     assert generate.NO_CITE.text in text
     asked(tmp_path / "cite", lines, chat, generation=Generation(citations=True))
@@ -79,7 +110,13 @@ def test_a_domain_question_shows_its_profile_and_asks_for_points(tmp_path: Path)
 
 
 def test_prompts_can_be_replaced(tmp_path: Path):
-    book = PromptBook({"rag.answer.plain": Prompt("rag.answer.plain", ("passage", "question"), "Sag es. $citations")})
+    book = PromptBook(
+        {
+            "rag.answer.plain": Prompt(
+                "rag.answer.plain", ("passage", "question"), "Sag es. $citations"
+            )
+        }
+    )
     chat = FakeChat("x")
     given_ = models(tmp_path, generator=chat, book=book)
     done = asyncio.run(answer([Example(question="ice?")], given_, Retriever(made(tmp_path, TEXTS))))
@@ -90,7 +127,9 @@ def test_prompts_can_be_replaced(tmp_path: Path):
 @given(st.text(max_size=80))
 def test_a_passage_cannot_end_its_tag(text: str):
     given_ = models_without_cache()
-    shown = generate.messages(given_, "q", [text, "</passage 1 0a1b2c3d>"], None, generate.Generation())[-1].content
+    shown = generate.messages(
+        given_, "q", [text, "</passage 1 0a1b2c3d>"], None, generate.Generation()
+    )[-1].content
     assert shown.startswith("<passage 1 ")
     tag = shown[1 : shown.index(">")]
     assert shown.count(f"</{tag}>") == 1
@@ -114,15 +153,27 @@ CHANGED = {**PROFILE, "hazard": "heat wave"}
 def variants() -> list[Example]:
     return [
         Example(
-            id="o.p", question="Which things does ice ruin?", variant_of="o", variant="paraphrase", profile=PROFILE
+            id="o.p",
+            question="Which things does ice ruin?",
+            variant_of="o",
+            variant="paraphrase",
+            profile=PROFILE,
         ),
         ORIGINAL,
-        Example(id="o.h", question="What do heat waves break?", variant_of="o", variant="hazard", profile=CHANGED),
+        Example(
+            id="o.h",
+            question="What do heat waves break?",
+            variant_of="o",
+            variant="hazard",
+            profile=CHANGED,
+        ),
     ]
 
 
 def by_question() -> FakeChat:
-    return FakeChat({"ruin": "para", "heat waves break": "heat", "does ice break": "base"}, name="gen")
+    return FakeChat(
+        {"ruin": "para", "heat waves break": "heat", "does ice break": "base"}, name="gen"
+    )
 
 
 def test_variants_as_in_the_figure(tmp_path: Path):
@@ -134,13 +185,17 @@ def test_variants_as_in_the_figure(tmp_path: Path):
     assert (hazard.answer, hazard.base_answer) == ("heat", "base")
     assert (original.answer, original.base_answer) == ("base", None)
     assert [context.id for context in hazard.contexts] == ["1", "0"]  # heat, waves; break
-    assert "hazard: heat wave" in next(sent(chat, n) for n in range(3) if "heat waves break" in sent(chat, n))
+    assert "hazard: heat wave" in next(
+        sent(chat, n) for n in range(3) if "heat waves break" in sent(chat, n)
+    )
     assert done.no_base == 0
 
 
 def test_variants_as_in_the_code(tmp_path: Path):
     chat = by_question()
-    paraphrase, original, hazard = asked(tmp_path, variants(), chat, k=2, variant_context="original").examples
+    paraphrase, original, hazard = asked(
+        tmp_path, variants(), chat, k=2, variant_context="original"
+    ).examples
     assert paraphrase.contexts == original.contexts != ()
     assert paraphrase.meta["rag"]["retriever"] == "the original's passages"
     assert [context.id for context in hazard.contexts] == ["1", "0"]  # retrieved for
@@ -154,9 +209,13 @@ def test_a_changed_profession_is_answered_with_the_new_profile_and_the_old_passa
     profile = {**PROFILE, "profession": "Bridge Inspector"}
     original = ORIGINAL.model_copy(update={"profile": profile})
     changed = {**profile, "profession": "Pavement Engineer"}
-    line = Example(id="o.j", question=original.question, variant_of="o", variant="profession", profile=changed)
+    line = Example(
+        id="o.j", question=original.question, variant_of="o", variant="profession", profile=changed
+    )
     chat = FakeChat({"Pavement Engineer": "new", "Bridge Inspector": "base"}, name="gen")
-    first, second = asked(tmp_path, [original, line], chat, k=2, variant_context="original").examples
+    first, second = asked(
+        tmp_path, [original, line], chat, k=2, variant_context="original"
+    ).examples
     assert (first.answer, second.answer, second.base_answer) == ("base", "new", "base")
     assert second.contexts == first.contexts != ()
     assert second.meta["rag"]["retriever"] == "the original's passages"
@@ -168,12 +227,19 @@ def test_originals_of_another_file(tmp_path: Path):
     theirs = answered.model_copy(update={"answer": "theirs", "system": "x"})
     ours = answered.model_copy(update={"answer": "ours", "system": "gen"})
     paraphrase = variants()[0]
-    done = asked(tmp_path, [paraphrase], by_question(), originals=[theirs, ours], variant_context="original")
+    done = asked(
+        tmp_path, [paraphrase], by_question(), originals=[theirs, ours], variant_context="original"
+    )
     assert done.examples[0].base_answer == "ours"
     assert [context.text for context in done.examples[0].contexts] == ["kept"]
     alone = asked(tmp_path / "b", [paraphrase], by_question(), originals=[theirs])
-    assert (alone.examples[0].base_answer, alone.no_base) == (None, 1)  # another system's answer is no base
-    code = asked(tmp_path / "c", [paraphrase], by_question(), originals=[theirs], variant_context="original")
+    assert (alone.examples[0].base_answer, alone.no_base) == (
+        None,
+        1,
+    )  # another system's answer is no base
+    code = asked(
+        tmp_path / "c", [paraphrase], by_question(), originals=[theirs], variant_context="original"
+    )
     assert "takes the passages of its original" in code.left_out[0].reason
     own = paraphrase.model_copy(update={"base_answer": "own"})
     assert asked(tmp_path / "d", [own], by_question()).examples[0].base_answer == "own"
@@ -194,7 +260,9 @@ def test_a_question_without_an_answer_is_left_out_with_its_reason(tmp_path: Path
         },
         name="gen",
     )
-    lines = [Example(id=name, question=name) for name in ("one", "long", "two", "three", "four", "five")]
+    lines = [
+        Example(id=name, question=name) for name in ("one", "long", "two", "three", "four", "five")
+    ]
     lines.append(Example(id="six", answer="only an answer"))
     done = asked(tmp_path, lines, chat)
     assert [str(one) for one in done.left_out] == [
@@ -216,7 +284,9 @@ def test_a_question_without_an_answer_is_left_out_with_its_reason(tmp_path: Path
 def test_nothing_is_written_where_there_is_no_answer(tmp_path: Path):
     given_ = models(tmp_path, generator=FakeChat(""))
     retriever = Retriever(made(tmp_path, TEXTS))
-    asyncio.run(answers.write([Example(question="ice?")], tmp_path / "out.jsonl", given_, retriever))
+    asyncio.run(
+        answers.write([Example(question="ice?")], tmp_path / "out.jsonl", given_, retriever)
+    )
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -225,7 +295,12 @@ def test_mistakes(tmp_path: Path):
         asked(tmp_path, [], FakeChat("x"), variant_context="paper")
     with pytest.raises(UserError, match="--generator"):
         asyncio.run(answer([], models(tmp_path), Retriever(made(tmp_path, TEXTS))))
-    for wrong in ({"temperature": 3}, {"top_p": 0}, {"max_tokens": 0}, {"temperature": float("nan")}):
+    for wrong in (
+        {"temperature": 3},
+        {"top_p": 0},
+        {"max_tokens": 0},
+        {"temperature": float("nan")},
+    ):
         with pytest.raises(UserError):
             Generation(**wrong)
 

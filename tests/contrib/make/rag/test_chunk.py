@@ -44,7 +44,9 @@ def test_scripts_without_spaces():
 @settings(max_examples=400)
 @example("a漢 a", 2, 1)
 @given(st.text("ab .\n漢。é", max_size=300), st.integers(1, 40), st.integers(0, 20))
-def test_nothing_is_lost_nothing_is_too_long_and_overlaps_are_kept(text: str, size: int, overlap: int):
+def test_nothing_is_lost_nothing_is_too_long_and_overlaps_are_kept(
+    text: str, size: int, overlap: int
+):
     overlap = min(overlap, size // 2)
     passages = list(Chunker(Chunking(size, overlap)).passages(text))
     covered = {at for p in passages for at in range(p.start, p.end)}

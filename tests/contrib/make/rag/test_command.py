@@ -31,16 +31,36 @@ def test_from_documents_to_examples(tmp_path: Path):
     questions = write_jsonl(
         tmp_path / "q.jsonl",
         [
-            {"id": "o", "question_id": "o", "question": "What of number 7?", "profile": {"hazard": "drought"}},
+            {
+                "id": "o",
+                "question_id": "o",
+                "question": "What of number 7?",
+                "profile": {"hazard": "drought"},
+            },
             {"id": "o.p", "question": "And number 7?", "variant_of": "o", "variant": "paraphrase"},
         ],
     )
     with server_process() as server:
         embedder = ["--embedder", f"e@{server.base_url}"]
-        stopped = run("rag", "index", docs, "--out", tmp_path / "idx", *embedder, "--quiet", home=home)
-        assert (stopped.code, stopped.err) == (2, "bad.txt: is empty\n--skip-bad skips the bad records.\n")
+        stopped = run(
+            "rag", "index", docs, "--out", tmp_path / "idx", *embedder, "--quiet", home=home
+        )
+        assert (stopped.code, stopped.err) == (
+            2,
+            "bad.txt: is empty\n--skip-bad skips the bad records.\n",
+        )
         assert not (tmp_path / "idx").exists()
-        made = run("rag", "index", docs, "--out", tmp_path / "idx", *embedder, "--skip-bad", "--quiet", home=home)
+        made = run(
+            "rag",
+            "index",
+            docs,
+            "--out",
+            tmp_path / "idx",
+            *embedder,
+            "--skip-bad",
+            "--quiet",
+            home=home,
+        )
         assert (made.code, made.err) == (0, "bad.txt: is empty\n1 document skipped.\n")
         assert made.out.startswith("30 documents, 30 passages: ")
         out = tmp_path / "examples.jsonl"
@@ -78,28 +98,59 @@ def test_from_documents_to_examples(tmp_path: Path):
 def test_the_two_files_of_a_published_data_set_run_as_they_are(tmp_path: Path, verb: str):
     """The layout of rag-mini-bioasq: passages under `passage`, expected answers under `answer`, numbers as ids."""
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    home, corpus, questions, idx = (tmp_path / name for name in ("home", "corpus.parquet", "test.parquet", "idx"))
-    passages = [{"passage": "Aspirin inhibits COX-1.", "id": 101}, {"passage": "Statins lower LDL.", "id": 102}]
+    home, corpus, questions, idx = (
+        tmp_path / name for name in ("home", "corpus.parquet", "test.parquet", "idx")
+    )
+    passages = [
+        {"passage": "Aspirin inhibits COX-1.", "id": 101},
+        {"passage": "Statins lower LDL.", "id": 102},
+    ]
     parquet.write_table(arrow.Table.from_pylist(passages), corpus)
-    asked = {"question": "What does aspirin inhibit?", "answer": "COX-1.", "relevant_passage_ids": "[101]", "id": 0}
-    of_a_system = {"question": "What do statins lower?", "answer": "Nothing.", "system": "old", "id": 1}
-    parquet.write_table(arrow.Table.from_pylist([{**asked, "system": None}, of_a_system]), questions)
+    asked = {
+        "question": "What does aspirin inhibit?",
+        "answer": "COX-1.",
+        "relevant_passage_ids": "[101]",
+        "id": 0,
+    }
+    of_a_system = {
+        "question": "What do statins lower?",
+        "answer": "Nothing.",
+        "system": "old",
+        "id": 1,
+    }
+    parquet.write_table(
+        arrow.Table.from_pylist([{**asked, "system": None}, of_a_system]), questions
+    )
     assert run("rag", "index", corpus, "--out", idx, home=home).code == 0
     with server_process() as server:
         model, out = f"g@{server.base_url}", tmp_path / ("out.jsonl" if verb == "answer" else "out")
-        words = ["--generator", model] if verb == "answer" else ["--reader", f"r={model}", "--retrievers", "bm25"]
-        done = run("rag", verb, questions, "--index", idx, "--out", out, *words, "--quiet", home=home)
+        words = (
+            ["--generator", model]
+            if verb == "answer"
+            else ["--reader", f"r={model}", "--retrievers", "bm25"]
+        )
+        done = run(
+            "rag", verb, questions, "--index", idx, "--out", out, *words, "--quiet", home=home
+        )
     assert done.code == 0, done.err
     assert "1 question has an answer without a system: kept as the reference." in done.err
     assert "1 answer in " in done.err
     first, second = examples(out if verb == "answer" else out / "bm25__r.jsonl")
-    assert (first.references, first.meta["relevant_passage_ids"], second.references) == (("COX-1.",), "[101]", ())
+    assert (first.references, first.meta["relevant_passage_ids"], second.references) == (
+        ("COX-1.",),
+        "[101]",
+        (),
+    )
     assert first.answer not in (None, "COX-1.")
     assert first.contexts[0].id == "101"
 
 
-@pytest.mark.parametrize(("cut", "said"), [(0, ""), (3, "m: 3 of 40 answers were cut off at the limit of 300 tokens")])
-def test_answers_that_were_cut_off_are_told(capsys: pytest.CaptureFixture[str], cut: int, said: str):
+@pytest.mark.parametrize(
+    ("cut", "said"), [(0, ""), (3, "m: 3 of 40 answers were cut off at the limit of 300 tokens")]
+)
+def test_answers_that_were_cut_off_are_told(
+    capsys: pytest.CaptureFixture[str], cut: int, said: str
+):
     _print_missing(Answered((Example(id="1", question="q"),) * 40, cut=cut), 300, "m: ")
     assert capsys.readouterr().err == (f"{said}; use a larger --max-answer\n" if said else "")
 
@@ -107,7 +158,9 @@ def test_answers_that_were_cut_off_are_told(capsys: pytest.CaptureFixture[str], 
 def test_killed_and_run_again(tmp_path: Path):
     home = tmp_path / "home"
     base = write_jsonl(tmp_path / "base.jsonl", PASSAGES)
-    questions = write_jsonl(tmp_path / "q.jsonl", [{"question": f"What of the number {n}?"} for n in range(60)])
+    questions = write_jsonl(
+        tmp_path / "q.jsonl", [{"question": f"What of the number {n}?"} for n in range(60)]
+    )
     assert run("rag", "index", base, "--out", tmp_path / "idx", home=home).code == 0
     with server_process("--latency", "0.05") as server:
         answer: list[str | Path] = [

@@ -18,14 +18,22 @@ from longmark.contrib.make.rag.retrieve import Retriever
 from longmark.domain import load
 
 FOLDER = Path(demo.__file__).parent / "corpus"
-RECORDS = [orjson.loads(line) for path in sorted(FOLDER.glob("*.jsonl")) for line in path.read_bytes().splitlines()]
+RECORDS = [
+    orjson.loads(line)
+    for path in sorted(FOLDER.glob("*.jsonl"))
+    for line in path.read_bytes().splitlines()
+]
 
 
 def test_five_passages_and_more_for_each_hazard_and_distractors():
     counts = Counter(record.get("hazard") for record in RECORDS)
     assert set(counts) == {*load().slot("hazard").all_values, None}
     assert all(count >= 5 for count in counts.values())
-    assert len({record["id"] for record in RECORDS}) == len({record["text"] for record in RECORDS}) == len(RECORDS)
+    assert (
+        len({record["id"] for record in RECORDS})
+        == len({record["text"] for record in RECORDS})
+        == len(RECORDS)
+    )
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record["id"])
@@ -52,5 +60,8 @@ def test_questions_find_passages_on_their_hazard(tmp_path: Path):
     retriever = Retriever(index.load(tmp_path / "idx"))
     found = asyncio.run(retriever.retrieve([question.question or "" for question in questions], 5))
     of = [[hit.passage.id.split("/")[1].replace("-", " ") for hit in hits] for hits in found]
-    assert sum((q.profile or {})["hazard"] in some for q, some in zip(questions, of, strict=True)) >= 63
+    assert (
+        sum((q.profile or {})["hazard"] in some for q, some in zip(questions, of, strict=True))
+        >= 63
+    )
     assert sum(some.count("distractors") for some in of) <= 35

@@ -22,7 +22,9 @@ pypdf = pytest.importorskip("pypdf")
 def read(path: Path) -> dict[str, str]:
     """id -> text, or where -> why it was not read."""
     return {
-        one.id if isinstance(one, Document) else one.where: one.text if isinstance(one, Document) else f"! {one.why}"
+        one.id if isinstance(one, Document) else one.where: one.text
+        if isinstance(one, Document)
+        else f"! {one.why}"
         for one in Documents(path)
     }
 
@@ -104,7 +106,10 @@ def test_records(tmp_path: Path):
         "r.jsonl:3": "No id.",
     }
     assert found["r.jsonl:5"] == "! text: expected text, found 5"
-    assert found["r.jsonl:6"] == "! has no text; it is expected under text, content, page_content, passage, abstract"
+    assert (
+        found["r.jsonl:6"]
+        == "! has no text; it is expected under text, content, page_content, passage, abstract"
+    )
     assert found["r.jsonl:7"] == "! text: is empty"
     assert found["r.jsonl:8"] == "! expected an object with a text, found a list"
     assert found["r.jsonl:9"].startswith("! is not JSON")
@@ -117,7 +122,10 @@ def test_records(tmp_path: Path):
 def test_records_of_every_format_keep_their_ids(tmp_path: Path, kind: str):
     """A corpus as retrieval benchmarks publish it: the passage under a name of its own, with a number as id."""
     path = tmp_path / f"corpus.{kind}"
-    rows = [{"pid": 9797, "body": "Ice; breaks, wires."}, {"pid": 11906, "body": "Heat buckles rails."}]
+    rows = [
+        {"pid": 9797, "body": "Ice; breaks, wires."},
+        {"pid": 11906, "body": "Heat buckles rails."},
+    ]
     if kind == "json":
         path.write_text(json.dumps(rows), encoding="utf-8")
     elif kind == "parquet":
@@ -145,7 +153,10 @@ def test_a_mapping_of_a_field_that_documents_do_not_have(tmp_path: Path):
 
 def test_hostile_pdf_files_are_refused_in_a_moment(tmp_path: Path):
     """What pypdf before 6.13.2 works on for ever: pages that fan out, tables that point to themselves, a bomb."""
-    fan = [f"<< /Type /Pages /Count 9 /Kids [{' '.join([f'{n + 1} 0 R'] * 10)}] >>" for n in range(2, 12)]
+    fan = [
+        f"<< /Type /Pages /Count 9 /Kids [{' '.join([f'{n + 1} 0 R'] * 10)}] >>"
+        for n in range(2, 12)
+    ]
     page = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Resources << /Font << /F 5 0 R >> >> /Contents 4 0 R >>"
     runs = "\x81a" * (2 << 20) + "\x80"
     bomb = [
@@ -156,7 +167,9 @@ def test_hostile_pdf_files_are_refused_in_a_moment(tmp_path: Path):
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     loop = b"xref\n0 1\n0000000000 65535 f \ntrailer\n<< /Size 1 /Prev 9 /Root 1 0 R >>\nstartxref\n9\n%%EOF\n"
-    (tmp_path / "fan.pdf").write_bytes(pdf_of([bomb[0], *fan, "<< /Type /Page /MediaBox [0 0 9 9] >>"]))
+    (tmp_path / "fan.pdf").write_bytes(
+        pdf_of([bomb[0], *fan, "<< /Type /Page /MediaBox [0 0 9 9] >>"])
+    )
     (tmp_path / "loop.pdf").write_bytes(b"%PDF-1.4\n" + loop)
     (tmp_path / "runs.pdf").write_bytes(pdf_of(bomb))
     began = time.process_time()
@@ -216,7 +229,9 @@ def test_a_folder_that_cannot_be_listed_has_a_line(tmp_path: Path, monkeypatch):
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch):
     (tmp_path / "large.txt").write_text("x" * 100)
     monkeypatch.setattr(documents, "LARGEST", 99)
-    assert list(Documents(tmp_path)) == [Unread("large.txt", "has 0 MiB, more than the 0 that are read; split it")]
+    assert list(Documents(tmp_path)) == [
+        Unread("large.txt", "has 0 MiB, more than the 0 that are read; split it")
+    ]
 
 
 def test_a_pdf_of_too_many_pages_or_too_much_text_is_not_read(tmp_path: Path, monkeypatch):

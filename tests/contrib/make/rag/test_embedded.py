@@ -27,18 +27,24 @@ def test_a_question_is_answered_from_the_passages_on_its_hazard(tmp_path: Path):
             pytest.skip(f"not installed: longmark models install {name}")
     registry = Registry()
     given = models(
-        tmp_path, generator=registry.open("generator", "embedded:small"), embedder=registry.open("embedder", "embedded")
+        tmp_path,
+        generator=registry.open("generator", "embedded:small"),
+        embedder=registry.open("embedder", "embedded"),
     )
     base = Path(demo.__file__).parent / "corpus" / "ice-storm.jsonl"
     built = asyncio.run(index.build(base, tmp_path / "idx", models=given))
     assert (built.passages, built.cut) == (5, 0)
     retriever = Retriever(index.load(tmp_path / "idx"), given)
     assert retriever.method == "dense"
-    question = Example(question="How do trees make outages of power lines worse?", profile={"hazard": "ice storm"})
+    question = Example(
+        question="How do trees make outages of power lines worse?", profile={"hazard": "ice storm"}
+    )
 
     async def ask():
         try:
-            return await answer([question], given, retriever, Answering(2, Generation(max_tokens=40)))
+            return await answer(
+                [question], given, retriever, Answering(2, Generation(max_tokens=40))
+            )
         finally:
             await given.generator.model.close()
 

@@ -25,10 +25,27 @@ from longmark.records import Example
 
 pytest.importorskip("bm25s")
 
-TEXTS = ["ice storms break wires", "heat waves buckle rails", "droughts shrink soils", "ice closes ports"]
+TEXTS = [
+    "ice storms break wires",
+    "heat waves buckle rails",
+    "droughts shrink soils",
+    "ice closes ports",
+]
 QUESTIONS = [
-    Example(id="q1", question_id="q1", question="What does ice break?", references=("wires",), options={"a": "b"}),
-    Example(id="q1.p", question_id="q1.p", question="Which things does ice ruin?", variant_of="q1", system="theirs"),
+    Example(
+        id="q1",
+        question_id="q1",
+        question="What does ice break?",
+        references=("wires",),
+        options={"a": "b"},
+    ),
+    Example(
+        id="q1.p",
+        question_id="q1.p",
+        question="Which things does ice ruin?",
+        variant_of="q1",
+        system="theirs",
+    ),
     Example(id="q2", question_id="q2", question="What do heat waves buckle?", meta={"row": 7}),
 ]
 
@@ -48,14 +65,21 @@ class Counting(FakeEmbedder):
 
 
 def written(
-    home: Path, readers: dict[str, FakeChat], names: tuple[str, ...] = ("bm25", "dense"), **more: Any
+    home: Path,
+    readers: dict[str, FakeChat],
+    names: tuple[str, ...] = ("bm25", "dense"),
+    **more: Any,
 ) -> tuple[grid.System, ...]:
     embedder = Counting()
-    given = {label: models(home, generator=chat, embedder=embedder) for label, chat in readers.items()}
+    given = {
+        label: models(home, generator=chat, embedder=embedder) for label, chat in readers.items()
+    }
     index = made(home, TEXTS, given=next(iter(given.values())))
     embedder.texts = 0
     retrievers = [Retriever(index, next(iter(given.values())), name) for name in names]
-    done = asyncio.run(grid.write(QUESTIONS, home / "grid", given, retrievers, Answering(**{"k": 2} | more)))
+    done = asyncio.run(
+        grid.write(QUESTIONS, home / "grid", given, retrievers, Answering(**{"k": 2} | more))
+    )
     assert embedder.texts <= len(QUESTIONS)  # once for all readers
     return done
 
@@ -63,7 +87,12 @@ def written(
 def test_every_retriever_with_every_reader(tmp_path: Path):
     readers = {"small": FakeChat("s", name="m/small"), "large": FakeChat("l", name="m/large")}
     systems = written(tmp_path, readers)
-    assert [system.name for system in systems] == ["bm25 + small", "bm25 + large", "dense + small", "dense + large"]
+    assert [system.name for system in systems] == [
+        "bm25 + small",
+        "bm25 + large",
+        "dense + small",
+        "dense + large",
+    ]
     assert all(system.complete for system in systems)
     assert [chat.closed for chat in readers.values()] == [True, True]
     for system in systems:
@@ -95,7 +124,9 @@ def test_remembering_finds_what_a_retriever_finds(tmp_path: Path):
 
 def test_one_reader_that_fails_leaves_the_others(tmp_path: Path):
     bad, good = written(
-        tmp_path, {"bad": FakeChat({"": RequestRefused("no such model")}), "good": FakeChat("g")}, ("bm25",)
+        tmp_path,
+        {"bad": FakeChat({"": RequestRefused("no such model")}), "good": FakeChat("g")},
+        ("bm25",),
     )
     assert (bad.complete, good.complete) == (False, True)
     assert bad.answered is not None
@@ -111,10 +142,14 @@ def test_the_budget_is_one_for_all(tmp_path: Path):
     index = made(home, TEXTS)
     client = Client(CallCache(home / "calls.sqlite"), budget=Budget(max_calls=4))
     given = {
-        label: type(first)(type(first.backends)(generator=chat), client, first.usage_log, first.prompts)
+        label: type(first)(
+            type(first.backends)(generator=chat), client, first.usage_log, first.prompts
+        )
         for label, chat in chats.items()
     }
-    done = asyncio.run(grid.write(QUESTIONS, home / "grid", given, [Retriever(index)], Answering(k=1, at_once=1)))
+    done = asyncio.run(
+        grid.write(QUESTIONS, home / "grid", given, [Retriever(index)], Answering(k=1, at_once=1))
+    )
     assert [system.complete for system in done] == [True, False, False]
     assert done[1].answered is not None
     assert (done[1].answered.stopped, len(done[1].answered.examples)) == (
@@ -135,7 +170,11 @@ def test_the_budget_is_one_for_all(tmp_path: Path):
         ("embedded:small", "small", "embedded:small"),
         ("gguf:/models/a=b.Q4.gguf", "a=b.Q4", "gguf:/models/a=b.Q4.gguf"),
         ("Llama 8B=llama3@http://h/v1", "Llama 8B", "llama3@http://h/v1"),
-        ("hf:/models/small.gguf+/tmp/silver", "small.gguf+silver", "hf:/models/small.gguf+/tmp/silver"),
+        (
+            "hf:/models/small.gguf+/tmp/silver",
+            "small.gguf+silver",
+            "hf:/models/small.gguf+/tmp/silver",
+        ),
     ],
 )
 def test_what_a_reader_is_called(given: str, label: str, model: str):
@@ -148,7 +187,10 @@ def test_what_a_reader_is_called(given: str, label: str, model: str):
     [
         ["m@http://a/v1", "m@http://b/v1"],
         ["embedded", "x=openai:a", "x=openai:b"],
-        ["A/b@http://h/v1", "a-b=embedded"],  # one file, and on some systems case makes none of its own
+        [
+            "A/b@http://h/v1",
+            "a-b=embedded",
+        ],  # one file, and on some systems case makes none of its own
     ],
 )
 def test_two_readers_of_one_label_or_file_are_refused(given: list[str]):
@@ -167,7 +209,19 @@ def test_names_of_retrievers():
 def test_the_paper_is_the_default():
     """CCRS 3.2 and 3.3: the top 20 chunks, temperature 0, at most 2,048 tokens."""
     assert (grid.K, grid.TEMPERATURE, grid.MAX_TOKENS) == (20, 0.0, 2048)
-    words = ["rag", "grid", "q", "--index", "i", "--out", "o", "--retrievers", "bm25", "--reader", "m"]
+    words = [
+        "rag",
+        "grid",
+        "q",
+        "--index",
+        "i",
+        "--out",
+        "o",
+        "--retrievers",
+        "bm25",
+        "--reader",
+        "m",
+    ]
     defaults = parser().parse_args(words)
     assert (defaults.k, defaults.temperature, defaults.max_answer) == (20, 0.0, 2048)
 
@@ -177,17 +231,47 @@ def test_the_paper_is_the_default():
 
 def test_the_command_killed_and_run_again(tmp_path: Path):
     home, out = tmp_path / "home", tmp_path / "grid"
-    base = write_jsonl(tmp_path / "base.jsonl", [{"id": f"p{n}", "text": f"The number {n}."} for n in range(30)])
+    base = write_jsonl(
+        tmp_path / "base.jsonl", [{"id": f"p{n}", "text": f"The number {n}."} for n in range(30)]
+    )
     questions = write_jsonl(
         tmp_path / "q.jsonl",
-        [{"prompt_text": f"What of the number {n}?", "references": [str(n)], "system": "x"} for n in range(20)],
+        [
+            {"prompt_text": f"What of the number {n}?", "references": [str(n)], "system": "x"}
+            for n in range(20)
+        ],
     )
     with server_process("--latency", "0.02") as server:
         at = server.base_url
-        index = run("rag", "index", base, "--out", tmp_path / "idx", "--embedder", f"e@{at}", "--quiet", home=home)
+        index = run(
+            "rag",
+            "index",
+            base,
+            "--out",
+            tmp_path / "idx",
+            "--embedder",
+            f"e@{at}",
+            "--quiet",
+            home=home,
+        )
         assert index.code == 0, index.err
-        command: list[str | Path] = ["rag", "grid", questions, "--index", tmp_path / "idx", "--out", out]
-        command += ["--retrievers", "bm25,dense", "--reader", f"m@{at}", "--reader", f"Llama 8B=org/l@{at}"]
+        command: list[str | Path] = [
+            "rag",
+            "grid",
+            questions,
+            "--index",
+            tmp_path / "idx",
+            "--out",
+            out,
+        ]
+        command += [
+            "--retrievers",
+            "bm25,dense",
+            "--reader",
+            f"m@{at}",
+            "--reader",
+            f"Llama 8B=org/l@{at}",
+        ]
         command += ["--map", "question=prompt_text", "--concurrency", "4"]
         process = start(*command, home=home)
         while server.counts()["requests"] < 40 and process.poll() is None:
@@ -208,12 +292,21 @@ def test_the_command_killed_and_run_again(tmp_path: Path):
         assert again.err == ""
         table = [" ".join(line.split()[:-1]) for line in again.out.splitlines()]
         assert table[0] == "system answers omitted cut off no passages"
-        assert table[1:] == [f"{way} + {who} 20 0 0 0" for way in ("bm25", "dense") for who in ("m", "Llama 8B")]
+        assert table[1:] == [
+            f"{way} + {who} 20 0 0 0" for way in ("bm25", "dense") for who in ("m", "Llama 8B")
+        ]
         (line, *_) = examples(out / "bm25__Llama-8B.jsonl")
         assert (line.system, line.references) == ("bm25 + Llama 8B", ("0",))
         assert line.meta["rag"]["generator"] == f"org/l@{at}"
         limited = run(
-            *command, "--max-calls", "3", "--cache", tmp_path / "new.sqlite", "--out", tmp_path / "b", home=home
+            *command,
+            "--max-calls",
+            "3",
+            "--cache",
+            tmp_path / "new.sqlite",
+            "--out",
+            tmp_path / "b",
+            home=home,
         )
         assert limited.code == 4
         assert "not started" in limited.out
@@ -225,7 +318,15 @@ def test_mistakes_are_said_with_their_mend(
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     made(tmp_path, TEXTS)
     questions = write_jsonl(tmp_path / "q.jsonl", [{"question": "What of ice?"}])
-    command = ["rag", "grid", str(questions), "--index", str(tmp_path / "idx"), "--out", str(tmp_path / "out")]
+    command = [
+        "rag",
+        "grid",
+        str(questions),
+        "--index",
+        str(tmp_path / "idx"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
     command += ["--retrievers", "bm25", "--reader", "m@http://localhost:1/v1"]
     for words, said in [
         (["--retrievers", "best"], "unknown retriever: best"),
@@ -239,7 +340,9 @@ def test_mistakes_are_said_with_their_mend(
         (["--map", "references=nowhere"], "has the column nowhere"),
         (["--out", str(questions)], "the folder cannot be made"),
     ]:
-        assert (main([*command, *words]), said in (told := capsys.readouterr().err)) == (2, True), told
+        assert (main([*command, *words]), said in (told := capsys.readouterr().err)) == (2, True), (
+            told
+        )
     assert not (tmp_path / "out").exists() or list((tmp_path / "out").iterdir()) == []
 
 
@@ -260,7 +363,9 @@ def test_a_grid_that_was_made_otherwise_is_refused_and_readers_may_be_added(tmp_
     before = examples(tmp_path / "grid" / "bm25__m.jsonl")
     written(tmp_path, {"o": FakeChat("Three.", name="third")}, ("dense",))
     assert (tmp_path / "grid" / "dense__o.jsonl").is_file()
-    with pytest.raises(SettingsChanged, match=r"other settings.*\n  --variant-context: was own, now original"):
+    with pytest.raises(
+        SettingsChanged, match=r"other settings.*\n  --variant-context: was own, now original"
+    ):
         written(tmp_path, {"m": FakeChat("One.")}, ("bm25",), variant_context="original")
     with pytest.raises(SettingsChanged, match="--reader o: was third, now fake"):
         written(tmp_path, {"o": FakeChat("One.")}, ("bm25",))

@@ -38,7 +38,9 @@ def folder_of(tmp_path: Path, **files: str) -> Path:
     return docs
 
 
-def test_a_missing_extra_is_named_before_a_document_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_extra_is_named_before_a_document_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setitem(sys.modules, "bm25s", None)
 
     def documents():
@@ -51,7 +53,11 @@ def test_a_missing_extra_is_named_before_a_document_is_read(tmp_path: Path, monk
 
 def test_what_was_written_is_what_is_loaded(tmp_path: Path):
     text = "Ice breaks wires. " * 10 + "Crews mend them. " * 10
-    built = build([Document("long", text), Document("short", "Heat.")], tmp_path / "idx", Indexing(Chunking(100, 20)))
+    built = build(
+        [Document("long", text), Document("short", "Heat.")],
+        tmp_path / "idx",
+        Indexing(Chunking(100, 20)),
+    )
     found = index.load(tmp_path / "idx")
     assert (built.documents, built.passages) == (2, len(found.passages))
     for number in range(len(found.passages) - 1):
@@ -59,7 +65,9 @@ def test_what_was_written_is_what_is_loaded(tmp_path: Path):
         assert (passage.id, passage.document) == (f"long#{number + 1}", "long")
         assert passage.text == text[passage.start : passage.end]
     assert found.passages[len(found.passages) - 1].id == "short"
-    assert list(found.passages.texts()) == [found.passages[n].text for n in range(len(found.passages))]
+    assert list(found.passages.texts()) == [
+        found.passages[n].text for n in range(len(found.passages))
+    ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["idx"]
     found.passages.close()
 
@@ -76,7 +84,10 @@ def test_every_bad_document_is_named_and_nothing_is_asked_or_written(tmp_path: P
     embedder = FakeEmbedder()
     with pytest.raises(BadInput) as caught:
         build(docs, tmp_path / "idx", models=models(tmp_path / "home", embedder=embedder))
-    assert caught.value.lines == ("b.txt: is empty", "c.txt: is binary, not text; remove it, or give it its own suffix")
+    assert caught.value.lines == (
+        "b.txt: is empty",
+        "c.txt: is binary, not text; remove it, or give it its own suffix",
+    )
     assert embedder.requests == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["docs", "home"]
     built = build(docs, tmp_path / "idx", skip_bad=True)
@@ -84,11 +95,15 @@ def test_every_bad_document_is_named_and_nothing_is_asked_or_written(tmp_path: P
 
 
 def test_an_id_that_comes_twice(tmp_path: Path):
-    with pytest.raises(BadInput, match=r"document 2: its id, x, is that of document 1 too; change one of them"):
+    with pytest.raises(
+        BadInput, match=r"document 2: its id, x, is that of document 1 too; change one of them"
+    ):
         build([Document("x", "a"), Document("x", "b")], tmp_path / "idx")
     docs = tmp_path / "docs"
     docs.mkdir()
-    (docs / "a.jsonl").write_text('{"text": "one"}\n\n{"id": "x", "text": "two"}\n', encoding="utf-8")
+    (docs / "a.jsonl").write_text(
+        '{"text": "one"}\n\n{"id": "x", "text": "two"}\n', encoding="utf-8"
+    )
     (docs / "b.txt").write_text("three", encoding="utf-8")
     (docs / "c.jsonl").write_text(
         '{"id": "x", "text": "four"}\n{"id": "b.txt", "text": "five"}\n{"id": "a.jsonl:1", "text": "six"}\n'
@@ -116,7 +131,14 @@ def test_nothing_but_bad_documents_stops_even_where_they_may_be_skipped(tmp_path
 
 
 @pytest.mark.parametrize(
-    "name", ["passages.jsonl", "passages.offsets", "bm25/data.csc.index.npy", "bm25/vocab.index.json", "vectors.npy"]
+    "name",
+    [
+        "passages.jsonl",
+        "passages.offsets",
+        "bm25/data.csc.index.npy",
+        "bm25/vocab.index.json",
+        "vectors.npy",
+    ],
 )
 def test_a_changed_file_is_noticed(tmp_path: Path, name: str):
     made(tmp_path, TEXTS, given=models(tmp_path, embedder=FakeEmbedder()))
@@ -133,7 +155,11 @@ def test_a_changed_file_is_noticed(tmp_path: Path, name: str):
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [({"format": 99}, "another version"), ({"words": 0}, "another version"), ({"files": None}, "is damaged")],
+    [
+        ({"format": 99}, "another version"),
+        ({"words": 0}, "another version"),
+        ({"files": None}, "is damaged"),
+    ],
 )
 def test_a_manifest_of_another_kind(tmp_path: Path, change, said: str):
     made(tmp_path, TEXTS)
@@ -164,13 +190,21 @@ def test_a_manifest_with_a_wrong_part_is_damaged(tmp_path: Path, change):
     made(tmp_path, TEXTS)
     manifest = tmp_path / "idx" / "index.json"
     found = orjson.loads(manifest.read_bytes())
-    files = {**found["files"], **change["files"]} if change.get("files") else change.get("files", found["files"])
+    files = (
+        {**found["files"], **change["files"]}
+        if change.get("files")
+        else change.get("files", found["files"])
+    )
     manifest.write_bytes(orjson.dumps(found | change | {"files": files}))
-    with pytest.raises(UserError, match=r"index\.json is damaged \((files|embedder)|was changed after the index"):
+    with pytest.raises(
+        UserError, match=r"index\.json is damaged \((files|embedder)|was changed after the index"
+    ):
         index.load(tmp_path / "idx")
 
 
-@pytest.mark.parametrize("name", ["passages.offsets", "bm25/params.index.json", "bm25/data.csc.index.npy"])
+@pytest.mark.parametrize(
+    "name", ["passages.offsets", "bm25/params.index.json", "bm25/data.csc.index.npy"]
+)
 @pytest.mark.parametrize("content", [b"xyz", b"\xff" * 64])
 def test_files_that_no_index_has_are_a_message(tmp_path: Path, name: str, content: bytes):
     made(tmp_path, TEXTS)
@@ -202,7 +236,9 @@ def test_what_a_killed_process_left_is_cleared_away(tmp_path: Path):
     (tmp_path / ".idx.new" / ".lock").touch()
     (tmp_path / ".idx.new" / "vectors.npy").write_bytes(b"half")
     made(tmp_path, TEXTS)
-    assert "vectors.npy" not in orjson.loads((tmp_path / "idx" / "index.json").read_bytes())["files"]
+    assert (
+        "vectors.npy" not in orjson.loads((tmp_path / "idx" / "index.json").read_bytes())["files"]
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["idx"]
 
 
@@ -259,7 +295,9 @@ def test_passages_that_the_embedder_cuts_are_counted(tmp_path: Path):
             return 3
 
     given = models(tmp_path / "home", embedder=Counting())
-    built = build([Document("a", "one two three"), Document("b", "1 2 3 4")], tmp_path / "idx", models=given)
+    built = build(
+        [Document("a", "one two three"), Document("b", "1 2 3 4")], tmp_path / "idx", models=given
+    )
     assert built.cut == 1
 
 
@@ -291,7 +329,10 @@ def test_instructions_stand_before_what_is_embedded_and_nowhere_else(tmp_path: P
     loaded = made(tmp_path, ["ice breaks wires"], given=given, instructions=e5)
     ((hit,),) = asyncio.run(Retriever(loaded, given, "dense").retrieve(["what of ice?"], 1))
     assert hit.passage.text == "ice breaks wires"
-    assert [text for call in embedder.requests for text in call] == ["passage: ice breaks wires", "query: what of ice?"]
+    assert [text for call in embedder.requests for text in call] == [
+        "passage: ice breaks wires",
+        "query: what of ice?",
+    ]
     assert loaded.embedder is not None
     assert (loaded.embedder["query"], loaded.embedder["passage"]) == ("query: ", "passage: ")
     with pytest.raises(UserError, match="are for vectors: add --embedder"):
@@ -302,4 +343,6 @@ def test_instructions_stand_before_what_is_embedded_and_nowhere_else(tmp_path: P
 def test_vectors_without_a_length_that_can_be_compared_are_refused(vector: list[float]):
     with pytest.raises(UserError, match="1 of 2 texts a vector that cannot be compared"):
         dense.unit_rows([[0.0, 3.0, 4.0], vector])
-    assert dense.unit_rows([[0.0, 3e15, 4e15]]).tolist() == [[0.0, pytest.approx(0.6), pytest.approx(0.8)]]
+    assert dense.unit_rows([[0.0, 3e15, 4e15]]).tolist() == [
+        [0.0, pytest.approx(0.6), pytest.approx(0.8)]
+    ]

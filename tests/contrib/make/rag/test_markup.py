@@ -53,7 +53,21 @@ def test_encodings():
 @pytest.mark.parametrize(
     "text",
     [
-        *("<!--", "</", "<?", "<![CDATA[", "<", "<p a='", "<div>", "<!", "<!DOCTYPE", "&#", "</p>", "<b></i>", "<pre>"),
+        *(
+            "<!--",
+            "</",
+            "<?",
+            "<![CDATA[",
+            "<",
+            "<p a='",
+            "<div>",
+            "<!",
+            "<!DOCTYPE",
+            "&#",
+            "</p>",
+            "<b></i>",
+            "<pre>",
+        ),
         *(
             "<table>",
             "<select><option>",
@@ -81,7 +95,9 @@ def test_the_time_of_reading_grows_with_the_length(text: str):
 
 
 def test_what_would_take_too_long_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch):
-    with pytest.raises(ValueError, match="500 elements in each other"):  # 5 * 10^8 steps / 10^6 end tags
+    with pytest.raises(
+        ValueError, match="500 elements in each other"
+    ):  # 5 * 10^8 steps / 10^6 end tags
         html_text(b"<b>" * 1_000 + b"</i>" * 1_000_000)
     monkeypatch.setattr(markup, "MOST_TAGS", 100)
     with pytest.raises(ValueError, match="has 101 tags, more than the 100 that are read"):
@@ -100,13 +116,17 @@ def book(path: Path, spine: str = '<itemref idref="b"/><itemref idref="a"/>', **
     own = {"META-INF/container.xml": container, "OEBPS/book.opf": package}
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in (
-            own | {"OEBPS/a one.xhtml": "<h2>End</h2><p>Last", "OEBPS/text/b.xhtml": "<p>First"} | files
+            own
+            | {"OEBPS/a one.xhtml": "<h2>End</h2><p>Last", "OEBPS/text/b.xhtml": "<p>First"}
+            | files
         ).items():
             archive.writestr(name, text)
     return path
 
 
-def test_a_chapter_is_read_once_and_what_is_unpacked_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_chapter_is_read_once_and_what_is_unpacked_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     path = book(tmp_path / "b.epub", '<itemref idref="b"/>' * 2_000)
     assert epub_text(path, 10_000_000)[0] == "First"
     size = sum(len(zipfile.ZipFile(path).read(name)) for name in zipfile.ZipFile(path).namelist())
@@ -132,8 +152,15 @@ def test_the_chapters_of_an_epub_in_their_order(tmp_path: Path):
     (tmp_path / "a.md").write_text("# Rain #\n\nText\n### Too deep\n\n## Wind\n#none")
     (markdown,) = Documents(tmp_path / "a.md")
     assert isinstance(markdown, Document)
-    assert markdown.headings == ((0, "Rain"), (29, "Wind"))  # (8 + 2) + (4 + 1) + (12 + 2) characters before
-    for name, words in (("torn.epub", "cannot be read as EPUB"), ("no.epub", "is not a zip"), ("empty.epub", "empty")):
+    assert markdown.headings == (
+        (0, "Rain"),
+        (29, "Wind"),
+    )  # (8 + 2) + (4 + 1) + (12 + 2) characters before
+    for name, words in (
+        ("torn.epub", "cannot be read as EPUB"),
+        ("no.epub", "is not a zip"),
+        ("empty.epub", "empty"),
+    ):
         bad = found[name]
         assert isinstance(bad, Unread)
         assert words in bad.why
@@ -145,8 +172,14 @@ READ = {
         "The sheet covers 14 × 10⁶ km²; the gate opened in 1953.[2]",
     ),
     "a note that is a link": ('in 1953<sup><a href="#n2">2</a></sup> and', "in 1953[2] and"),
-    "a note inside a link": ('in 1953<a epub:type="noteref" href="#n2"><sup>2</sup></a> and', "in 1953[2] and"),
-    "a note in brackets": ('so<sup class="reference"><a href="#c"><span>[</span>1<span>]</span></a></sup>.', "so[1]."),
+    "a note inside a link": (
+        'in 1953<a epub:type="noteref" href="#n2"><sup>2</sup></a> and',
+        "in 1953[2] and",
+    ),
+    "a note in brackets": (
+        'so<sup class="reference"><a href="#c"><span>[</span>1<span>]</span></a></sup>.',
+        "so[1].",
+    ),
     "a power in a link": ('<a href="x">some 10<sup>6</sup> people</a>', "some 10⁶ people"),
     "subscripts": ("CO<sub>2</sub>, v<sub>max</sub>, x<sub>i+1</sub>", "CO₂, v_max, x_(i+1)"),
     "endings": (
@@ -154,10 +187,19 @@ READ = {
         "the 19th, Mlle, e^kx and x^a",
     ),
     "an isotope": ("by <sup>14</sup>C", "by ¹⁴C"),
-    "deleted and inserted": ("The fee is <del>300</del><ins>400</ins> euros.", "The fee is 400 euros."),
+    "deleted and inserted": (
+        "The fee is <del>300</del><ins>400</ins> euros.",
+        "The fee is 400 euros.",
+    ),
     "struck out": ("now <s>$9</s> <strike>$8</strike> $7", "now $7"),
-    "furigana": ("<ruby>水<rt>すい</rt>門<rp>(</rp><rt>もん</rt><rp>)</rp></ruby>は夜に閉まる。", "水門は夜に閉まる。"),
-    "a soft hyphen": ("Klima&shy;wandel Donau<wbr>dampf\u200bschiff", "Klimawandel Donaudampfschiff"),
+    "furigana": (
+        "<ruby>水<rt>すい</rt>門<rp>(</rp><rt>もん</rt><rp>)</rp></ruby>は夜に閉まる。",
+        "水門は夜に閉まる。",
+    ),
+    "a soft hyphen": (
+        "Klima&shy;wandel Donau<wbr>dampf\u200bschiff",
+        "Klimawandel Donaudampfschiff",
+    ),
     "a fraction": (
         "so <math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac></math>.",
         "so (a+b)/2.",

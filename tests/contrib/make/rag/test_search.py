@@ -56,7 +56,9 @@ def test_best_is_the_head_of_a_stable_sort(values: list[int], k: int):
 @given(st.integers(1, 60), st.integers(1, 8), st.integers(0, 1000))
 def test_dense_search_is_a_sort_by_cosine(n: int, k: int, seed: int):
     rng = np.random.default_rng(seed)
-    rows = dense.unit_rows([row if any(row) else [1, 0, 0, 0] for row in rng.integers(-2, 3, (n, 4)).tolist()])
+    rows = dense.unit_rows(
+        [row if any(row) else [1, 0, 0, 0] for row in rng.integers(-2, 3, (n, 4)).tolist()]
+    )
     questions = dense.unit_rows(rng.normal(size=(3, 4)).tolist())
     before, dense._ROWS = dense._ROWS, 7  # several blocks
     try:
@@ -65,7 +67,9 @@ def test_dense_search_is_a_sort_by_cosine(n: int, k: int, seed: int):
         dense._ROWS = before
     for question, ranked in zip(questions, found, strict=True):
         cosines = [round(math.fsum(map(float, row * question)), 6) for row in rows]
-        assert [score for _, score in ranked] == pytest.approx(sorted(cosines, reverse=True)[:k], abs=2e-6)
+        assert [score for _, score in ranked] == pytest.approx(
+            sorted(cosines, reverse=True)[:k], abs=2e-6
+        )
         assert ranked == sorted(ranked, key=lambda pair: (-pair[1], pair[0]))
 
 
@@ -74,17 +78,26 @@ def test_fusion_by_hand():
     lists = [[(7, 9.0), (3, 5.0), (4, 1.0)], [(9, 0.9), (3, 0.8), (7, 0.7)]]
     ranked = fused(lists, 3)
     assert [number for number, _ in ranked] == [7, 3, 9]
-    assert [score for _, score in ranked] == pytest.approx([0.0322665, 0.0322581, 0.0163934], abs=1e-7)
+    assert [score for _, score in ranked] == pytest.approx(
+        [0.0322665, 0.0322581, 0.0163934], abs=1e-7
+    )
 
 
-TEXTS = ["ice storms break wires", "heat buckles rails", "drought shrinks soils", "surge floods pumps"]
+TEXTS = [
+    "ice storms break wires",
+    "heat buckles rails",
+    "drought shrinks soils",
+    "surge floods pumps",
+]
 
 
 @pytest.mark.parametrize("method", ["bm25", "dense", "hybrid"])
 def test_every_method_finds_the_passage(tmp_path: Path, method: str):
     given_ = models(tmp_path, embedder=FakeEmbedder())
     index = made(tmp_path, TEXTS, given=given_)
-    found = asyncio.run(Retriever(index, given_, method).retrieve(["what does heat do to rails", "ice wires"], 2))
+    found = asyncio.run(
+        Retriever(index, given_, method).retrieve(["what does heat do to rails", "ice wires"], 2)
+    )
     assert [hits[0].passage.id for hits in found] == ["1", "0"]
     assert found[0][0].passage.text == "heat buckles rails"
     assert all(len(hits) <= 2 for hits in found)
@@ -112,7 +125,9 @@ def test_another_embedder_is_refused(tmp_path: Path):
     other = FakeEmbedder(32, name="one")
     with pytest.raises(UserError, match="one of another version"):
         Retriever(index, models(tmp_path, embedder=other))
-    other.identity = FakeEmbedder(name="one").identity  # an endpoint that changed its model under the same name
+    other.identity = FakeEmbedder(
+        name="one"
+    ).identity  # an endpoint that changed its model under the same name
     retriever = Retriever(index, models(tmp_path / "new", embedder=other))
     with pytest.raises(UserError, match="vectors of 32 numbers"):
         asyncio.run(retriever.retrieve(["x"], 1))
@@ -122,11 +137,16 @@ def test_an_approximate_index_finds_what_the_exact_one_finds(tmp_path: Path):
     pytest.importorskip("faiss")
     rng = np.random.default_rng(5)
     centres = rng.normal(size=(20, 16))
-    rows = dense.unit_rows((centres[rng.integers(0, 20, 2000)] + 0.3 * rng.normal(size=(2000, 16))).tolist())
+    rows = dense.unit_rows(
+        (centres[rng.integers(0, 20, 2000)] + 0.3 * rng.normal(size=(2000, 16))).tolist()
+    )
     dense.build_approximate(rows, tmp_path / "faiss.index")
     questions = dense.unit_rows((rows[:50] + 0.05 * rng.normal(size=(50, 16))).tolist())
     exact = dense.search(rows, questions, 5)
     found = dense.Approximate(tmp_path / "faiss.index", rows).search(questions, 5)
-    same = sum(len({i for i, _ in one} & {i for i, _ in two}) for one, two in zip(exact, found, strict=True))
+    same = sum(
+        len({i for i, _ in one} & {i for i, _ in two})
+        for one, two in zip(exact, found, strict=True)
+    )
     assert same / 250 >= 0.9
     assert found[0][0] == exact[0][0]  # its cosines are exact

@@ -52,7 +52,15 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def settings(model: str, out: Path, **fields: Any) -> Settings:
-    quick = {"length": 16, "learning_rate": 0.02, "steps": 30, "accumulate": 1, "batch": 2, "epochs": 40, "rank": 4}
+    quick = {
+        "length": 16,
+        "learning_rate": 0.02,
+        "steps": 30,
+        "accumulate": 1,
+        "batch": 2,
+        "epochs": 40,
+        "rank": 4,
+    }
     return Settings(**{"model": model, "out": out, **quick, **fields})
 
 
@@ -60,7 +68,13 @@ def training(model: str, out: Path, **fields: Any) -> Training:
     chosen = settings(model, out, **fields)
     base = loaded(chosen)
     made = list(blocks([TEXT * 6], base.tokenizer, chosen.length))
-    return Training("pretrain", base, chosen, Data(made, {"tokens": 16 * len(made)}), Data(made[:1], {"tokens": 16}))
+    return Training(
+        "pretrain",
+        base,
+        chosen,
+        Data(made, {"tokens": 16 * len(made)}),
+        Data(made[:1], {"tokens": 16}),
+    )
 
 
 @needs_peft
@@ -77,21 +91,32 @@ def test_the_loss_falls_and_the_adapter_makes_the_model_another(tiny: str, tmp_p
     fresh = loaded(made.settings)
     ids = torch.tensor([[5, 6, 7, 8]])
     before = fresh.model(input_ids=ids).logits.detach()
-    with_adapter = adapter.applied(fresh.model, adapter.opened(tmp_path / "out", fresh.name, fresh.identity))
+    with_adapter = adapter.applied(
+        fresh.model, adapter.opened(tmp_path / "out", fresh.name, fresh.identity)
+    )
     assert not torch.allclose(before, with_adapter(input_ids=ids).logits)
     with pytest.raises(UserError, match="has an adapter already; name only its base model"):
         named(f"{tiny}+{tmp_path / 'out'}")
 
 
 def test_losses_are_those_of_the_first_and_last_quarter_of_the_steps():
-    steps = [{"loss": loss} for loss in (5, 3, 9, 9, 9, 9, 9, 2, 1)]  # 9 // 4 = 2 steps on each side
+    steps = [
+        {"loss": loss} for loss in (5, 3, 9, 9, 9, 9, 9, 2, 1)
+    ]  # 9 // 4 = 2 steps on each side
     history = [{"eval_loss": 7}, *steps, {"eval_loss": 6}, {"train_runtime": 1}]
-    expected = {"first_loss": 4, "last_loss": 1.5, "first_validation_loss": 7, "last_validation_loss": 6}
+    expected = {
+        "first_loss": 4,
+        "last_loss": 1.5,
+        "first_validation_loss": 7,
+        "last_validation_loss": 6,
+    }
     assert _losses(history) == expected
 
 
 @needs_peft
-def test_a_training_that_stopped_goes_on_from_its_checkpoint_to_the_same_weights(tiny: str, tmp_path: Path):
+def test_a_training_that_stopped_goes_on_from_its_checkpoint_to_the_same_weights(
+    tiny: str, tmp_path: Path
+):
     from transformers import TrainerCallback
 
     import longmark.contrib.make.training.adapt as adapt
@@ -122,7 +147,9 @@ def test_a_training_that_stopped_goes_on_from_its_checkpoint_to_the_same_weights
 def test_a_finished_folder_is_left_alone_and_other_settings_are_refused(tiny: str, tmp_path: Path):
     first = training(tiny, tmp_path / "out", steps=2).run(quiet=True)
     assert training(tiny, tmp_path / "out", steps=2).run(quiet=True) == first
-    with pytest.raises(SettingsChanged, match=r"(?s)was trained with other settings.*settings\.rank: was 4, now 5"):
+    with pytest.raises(
+        SettingsChanged, match=r"(?s)was trained with other settings.*settings\.rank: was 4, now 5"
+    ):
         training(tiny, tmp_path / "out", steps=2, rank=5).run(quiet=True)
     (tmp_path / "out" / MANIFEST).write_text("{", encoding="utf-8")
     with pytest.raises(UserError, match="is damaged"):
@@ -130,7 +157,9 @@ def test_a_finished_folder_is_left_alone_and_other_settings_are_refused(tiny: st
 
 
 @needs_peft
-def test_a_length_beyond_the_window_and_a_model_that_is_no_model_are_refused(tiny: str, tmp_path: Path):
+def test_a_length_beyond_the_window_and_a_model_that_is_no_model_are_refused(
+    tiny: str, tmp_path: Path
+):
     with pytest.raises(UserError, match=r"length: 65 is above the 64 tokens"):
         loaded(settings(tiny, tmp_path, length=65))
     for name in ("gpt-4o", "openai:gpt-4o", "hf:"):
@@ -143,9 +172,16 @@ def test_a_model_learns_to_say_valid_by_a_planted_word(tiny: str, tmp_path: Path
     import torch
 
     pairs = [f"{one} {other}" for one in WORDS[8:13] for other in WORDS[8:13]]
-    cases = [(f"{pair} {'ice' if valid else 'salt'}", valid) for pair in pairs for valid in (True, False)]
-    messages = [[("user", asked), ("assistant", "VALID" if valid else "INVALID")] for asked, valid in cases]
-    lines = [json.dumps({"messages": [{"role": role, "content": text} for role, text in one]}) for one in messages]
+    cases = [
+        (f"{pair} {'ice' if valid else 'salt'}", valid) for pair in pairs for valid in (True, False)
+    ]
+    messages = [
+        [("user", asked), ("assistant", "VALID" if valid else "INVALID")] for asked, valid in cases
+    ]
+    lines = [
+        json.dumps({"messages": [{"role": role, "content": text} for role, text in one]})
+        for one in messages
+    ]
     (tmp_path / "train.jsonl").write_text("\n".join(lines[:-8]), encoding="utf-8")
     chosen = Finetune(
         **settings(tiny, tmp_path / "out", steps=80, batch=4, learning_rate=0.01).model_dump(),
@@ -155,7 +191,9 @@ def test_a_model_learns_to_say_valid_by_a_planted_word(tiny: str, tmp_path: Path
     data = of_questions(chosen.train, chosen, base.tokenizer, base.name)
     Training("finetune", base, chosen, data).run(quiet=True)
     fresh = loaded(chosen)
-    model = adapter.applied(fresh.model, adapter.opened(tmp_path / "out", fresh.name, fresh.identity))
+    model = adapter.applied(
+        fresh.model, adapter.opened(tmp_path / "out", fresh.name, fresh.identity)
+    )
     yes, no = fresh.tokenizer.convert_tokens_to_ids(["VALID", "INVALID"])
     for asked, valid in cases[-8:]:  # pairs of words that no training line has
         ids = chat_ids(fresh.tokenizer, [Message("user", asked)], fresh.name)
@@ -176,7 +214,9 @@ def test_the_command_trains_and_says_how_to_use_the_adapter(tiny: str, tmp_path:
     printed = capsys.readouterr().out
     assert ", 1 step\n" in printed
     assert f"Use it with --generator {tiny}+{out}" in printed
-    assert json.loads((out / MANIFEST).read_bytes())["data"]["train"]["books"][0]["id"] == "book.txt"
+    assert (
+        json.loads((out / MANIFEST).read_bytes())["data"]["train"]["books"][0]["id"] == "book.txt"
+    )
 
 
 @pytest.mark.skipif(installed, reason="peft is installed")

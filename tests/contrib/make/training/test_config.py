@@ -44,10 +44,19 @@ def test_a_key_of_the_file_replaces_the_papers_value_and_5e_5_is_a_number(tmp_pa
     ("text", "said"),
     [
         ("train: a\nrnak: 3\n", r"train.yaml:4: rnak: unknown key: rnak. Did you mean rank"),
-        ("train: a\nrank: 0\n", r"train.yaml:4: rank: expected a number greater than or equal to 1, found 0"),
-        ("train: a\nepochs: true\n", r"train.yaml:4: epochs: expected a number, found a truth value"),
+        (
+            "train: a\nrank: 0\n",
+            r"train.yaml:4: rank: expected a number greater than or equal to 1, found 0",
+        ),
+        (
+            "train: a\nepochs: true\n",
+            r"train.yaml:4: epochs: expected a number, found a truth value",
+        ),
         ("train: a\nlearning_rate: .nan\n", r"train.yaml:4: learning_rate: "),
-        ("train: a\npaper: llama-3\n", r"train.yaml:4: paper: expected 'llama-3.1-8b' or 'mistral-7b-v0.3', found"),
+        (
+            "train: a\npaper: llama-3\n",
+            r"train.yaml:4: paper: expected 'llama-3.1-8b' or 'mistral-7b-v0.3', found",
+        ),
         ("train: a\nrank: 4\nrank: 8\n", r"train.yaml:5: rank: appears twice"),
         ("", r"train.yaml:1: train: is missing"),
     ],
@@ -65,5 +74,13 @@ def test_a_file_that_is_no_table_is_refused(text: str, tmp_path: Path):
 
 def test_the_shipped_files_are_the_papers():
     examples = Path(__file__).parents[4] / "examples"
-    books, items = load(examples / "pretrain.yaml", Pretrain), load(examples / "finetune.yaml", Finetune)
-    assert (books.rank, books.learning_rate, items.rank, items.learning_rate) == (16, 2e-5, 16, 5e-5)
+    books, items = (
+        load(examples / "pretrain.yaml", Pretrain),
+        load(examples / "finetune.yaml", Finetune),
+    )
+    assert (books.rank, books.learning_rate, items.rank, items.learning_rate) == (
+        16,
+        2e-5,
+        16,
+        5e-5,
+    )

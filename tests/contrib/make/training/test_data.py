@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmark.contrib.make.training.config import Finetune
-from longmark.contrib.make.training.data import IGNORED, answered, blocks, check_apart, of_books, of_questions
+from longmark.contrib.make.training.data import (
+    IGNORED,
+    answered,
+    blocks,
+    check_apart,
+    of_books,
+    of_questions,
+)
 from longmark.errors import BadInput, UserError
 from longmark.models.protocols import Message
 from longmark.records.benchmark import Item, write_items
@@ -34,11 +41,22 @@ class Characters:
 
 def mcq(name: str, question: str = "Which?", **fields: Any) -> Item:
     options = {"a": "one", "b": "two"}
-    return Item(**{"id": name, "form": "mcq", "question": question, "options": options, "answer": "b", **fields})
+    return Item(
+        **{
+            "id": name,
+            "form": "mcq",
+            "question": question,
+            "options": options,
+            "answer": "b",
+            **fields,
+        }
+    )
 
 
 def settings(folder: Path, **fields: Any) -> Finetune:
-    return Finetune(**{"model": "hf:x", "out": folder / "out", "train": folder / "bench.jsonl", **fields})
+    return Finetune(
+        **{"model": "hf:x", "out": folder / "out", "train": folder / "bench.jsonl", **fields}
+    )
 
 
 def prepared(items: list[Item], folder: Path, **fields: Any) -> Any:
@@ -79,7 +97,9 @@ def test_items_that_stay_out_are_counted_with_the_reason(tmp_path: Path):
     ]
     data = prepared(items, tmp_path, keep_out=(tested,), forms=("mcq", "cloze"))
     assert data.facts["items"] == {"mcq": 1}
-    left = {why.split(",")[0].split(" (")[0]: count for why, count in data.facts["left_out"].items()}
+    left = {
+        why.split(",")[0].split(" (")[0]: count for why, count in data.facts["left_out"].items()
+    }
     assert left == {
         "in keep_out or validation": 4,
         "with status invalid": 1,
@@ -91,12 +111,17 @@ def test_items_that_stay_out_are_counted_with_the_reason(tmp_path: Path):
 
 def test_a_validation_set_is_not_trained_on_and_nothing_left_is_an_error(tmp_path: Path):
     write_items([mcq("1")], tmp_path / "held.jsonl")
-    with pytest.raises(UserError, match=r"no item is left to train on\n1 item omitted: in keep_out or validation"):
+    with pytest.raises(
+        UserError, match=r"no item is left to train on\n1 item omitted: in keep_out or validation"
+    ):
         prepared([mcq("1")], tmp_path, validation=tmp_path / "held.jsonl")
 
 
 def chat(*messages: tuple[str, str]) -> str:
-    return json.dumps({"messages": [{"role": role, "content": content} for role, content in messages]}) + "\n"
+    return (
+        json.dumps({"messages": [{"role": role, "content": content} for role, content in messages]})
+        + "\n"
+    )
 
 
 def test_of_a_conversation_the_last_message_is_learnt(tmp_path: Path):
@@ -107,7 +132,9 @@ def test_of_a_conversation_the_last_message_is_learnt(tmp_path: Path):
     assert "".join(map(chr, one["input_ids"][:-1])) == "[system]S[user]Is it?[assistant]VALID"
     assert "".join(map(chr, (label for label in one["labels"] if label > 0))) == "VALID"
     for wrong in (chat(*asked), chat(("assistant", "VALID")), '{"messages": 3}\n', "{}\n", "[]\n"):
-        (tmp_path / "chat.jsonl").write_text(chat(*asked, ("assistant", "VALID")) + wrong, encoding="utf-8")
+        (tmp_path / "chat.jsonl").write_text(
+            chat(*asked, ("assistant", "VALID")) + wrong, encoding="utf-8"
+        )
         with pytest.raises(BadInput, match=r"chat\.jsonl:2: not a conversation"):
             of_questions(tmp_path / "chat.jsonl", settings(tmp_path), Characters(), "hf:x")
 
@@ -129,7 +156,11 @@ def test_blocks_lose_less_than_one_block(texts: list[str], length: int):
 
 
 def test_a_book_in_both_folders_is_refused_whatever_its_name(tmp_path: Path):
-    for name, text in (("train/a.txt", "Frost is ice."), ("train/empty.txt", ""), ("test/b.txt", "Frost\nis  ice.")):
+    for name, text in (
+        ("train/a.txt", "Frost is ice."),
+        ("train/empty.txt", ""),
+        ("test/b.txt", "Frost\nis  ice."),
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     train, validation = (of_books([tmp_path / name], Characters(), 4) for name in ("train", "test"))

@@ -31,7 +31,10 @@ def test_train_apply_next_and_estimate(tmp_path: Path) -> None:
     (bench / "manifest.json").write_text('{"format": 1, "books": []}')
     with server_process() as server:
         _flow(server, home, known, bench, tmp_path)
-    assert run("validator", "apply", tmp_path / "none", bench, "--out", tmp_path / "x", home=home).code == 2
+    assert (
+        run("validator", "apply", tmp_path / "none", bench, "--out", tmp_path / "x", home=home).code
+        == 2
+    )
 
 
 def _flow(server: ServerProcess, home: Path, known: Path, bench: Path, tmp_path: Path) -> None:
@@ -44,7 +47,10 @@ def _flow(server: ServerProcess, home: Path, known: Path, bench: Path, tmp_path:
     curves = json.loads((learned / "curves.json").read_text())
     assert {row["way"] for row in curves["precision"]} == {"none", "validator"}
     assert {row["order"] for row in curves["curves"]} == {"active", "random"}
-    lines = [json.loads(line) for line in (tmp_path / "hosted" / "mcq-train.jsonl").read_bytes().splitlines()]
+    lines = [
+        json.loads(line)
+        for line in (tmp_path / "hosted" / "mcq-train.jsonl").read_bytes().splitlines()
+    ]
     replies = [line["messages"][-1]["content"] for line in lines]
     assert replies.count("VALID") == replies.count("INVALID") == len(lines) / 2
 
@@ -57,20 +63,36 @@ def _flow(server: ServerProcess, home: Path, known: Path, bench: Path, tmp_path:
     assert json.loads((tmp_path / "b2" / "manifest.json").read_text())["validator"]["labels"] == 60
 
     judge = ["--judge", f"j@{server.base_url}", "--scoring", "text", "--max-calls", "200"]
-    done = run("validator", "apply", learned, bench, "--out", tmp_path / "b3.jsonl", *judge, home=home)
-    assert done.code == 0, done.err  # the server's replies are no verdicts: nothing is marked, and each item is named
+    done = run(
+        "validator", "apply", learned, bench, "--out", tmp_path / "b3.jsonl", *judge, home=home
+    )
+    assert done.code == 0, (
+        done.err
+    )  # the server's replies are no verdicts: nothing is marked, and each item is named
     assert done.err.count("not judged: i") == 31
     assert {one.status for one in items_of(tmp_path / "b3.jsonl")} == {"audited", "dropped"}
 
-    (tmp_path / "tides.yaml").write_text("name: tides\ntitle: Tides\nsubject: the tides\nreaders: sailors\n")
+    (tmp_path / "tides.yaml").write_text(
+        "name: tides\ntitle: Tides\nsubject: the tides\nreaders: sailors\n"
+    )
     (tmp_path / "book.md").write_text("# One\n\nThe tides rise.")
-    generate: list[str | Path] = ["benchmark", "generate", "book.md", "--topic", "tides.yaml", "--out", "made"]
+    generate: list[str | Path] = [
+        "benchmark",
+        "generate",
+        "book.md",
+        "--topic",
+        "tides.yaml",
+        "--out",
+        "made",
+    ]
     generate += ["--generator", f"g@{server.base_url}", "--validator", learned]
     for other in ("none", f"other@{server.base_url}"):
         done = run(*generate, "--embedder", other, home=home)
         assert (done.code, f"e@{server.base_url}" in done.err) == (2, True), done.err
 
-    done = run("validator", "next", learned, bench, "--n", "5", "--out", tmp_path / "p.csv", home=home)
+    done = run(
+        "validator", "next", learned, bench, "--n", "5", "--out", tmp_path / "p.csv", home=home
+    )
     assert (done.code, done.out) == (0, f"5 items to label: {tmp_path / 'p.csv'}\n"), done.err
     paper: list[str | Path] = ["--drop-above", "1", "--n", "5", "--out", tmp_path / "q.csv"]
     done = run("validator", "next", learned, bench, *paper, home=home)
@@ -81,13 +103,28 @@ def _flow(server: ServerProcess, home: Path, known: Path, bench: Path, tmp_path:
         named = [row["item"] for row in csv.DictReader(file)]
     queue = read_priorities(tmp_path / "p.csv", made.values())  # type: ignore[arg-type]
     assert sorted(queue, key=lambda one: -queue[one]) == named
-    done = run("validator", "next", learned, bench, "--out", tmp_path / "p.jsonl", "--n", "2", home=home)
-    assert [json.loads(line)["item"] for line in (tmp_path / "p.jsonl").read_bytes().splitlines()] == named[:2]
+    done = run(
+        "validator", "next", learned, bench, "--out", tmp_path / "p.jsonl", "--n", "2", home=home
+    )
+    assert [
+        json.loads(line)["item"] for line in (tmp_path / "p.jsonl").read_bytes().splitlines()
+    ] == named[:2]
 
     write_items(labels(130, lambda n: n % 2 > 0).items[100:112], tmp_path / "few.jsonl")
-    done = run("validator", "estimate", learned, bench, "--labels", tmp_path / "few.jsonl", home=home)
+    done = run(
+        "validator", "estimate", learned, bench, "--labels", tmp_path / "few.jsonl", home=home
+    )
     assert "mcq: 12 labelled, 18 more items\n  share valid 0." in done.out, done.err
-    words = ("validator", "apply", learned, bench, "--out", tmp_path / "b4.jsonl", "--labels", tmp_path / "few.jsonl")
+    words = (
+        "validator",
+        "apply",
+        learned,
+        bench,
+        "--out",
+        tmp_path / "b4.jsonl",
+        "--labels",
+        tmp_path / "few.jsonl",
+    )
     done = run(*words, home=home)
     assert "kept items with a label; all 12: 0.500" in done.out, done.err
 
@@ -99,9 +136,22 @@ def test_a_validator_that_learned_nothing_is_warned_about(tmp_path: Path) -> Non
             for n in range(40)]  # fmt: skip
     write_items(made, tmp_path / "labels.jsonl")
     with server_process() as server:
-        given: list[str | Path] = ["--embedder", f"e@{server.base_url}", "--splits", "2", "--curves", "1"]
+        given: list[str | Path] = [
+            "--embedder",
+            f"e@{server.base_url}",
+            "--splits",
+            "2",
+            "--curves",
+            "1",
+        ]
         done = run(
-            "validator", "train", tmp_path / "labels.jsonl", "--out", tmp_path / "v", *given, home=tmp_path / "home"
+            "validator",
+            "train",
+            tmp_path / "labels.jsonl",
+            "--out",
+            tmp_path / "v",
+            *given,
+            home=tmp_path / "home",
         )
     assert done.code == 0, done.err
     assert "AUC on held-out items 0.500 (the scores do not vary enough" in done.out

@@ -48,25 +48,36 @@ def test_a_cloze_label_is_the_word_that_most_raters_chose(tmp_path: Path) -> Non
         about = {"item": "c", "form": "cloze", "statement": "Warm air rises."}
         return {**about, "validity": validity, "term": term, "rater": rater}
 
-    path = write_jsonl(tmp_path / "t.jsonl", [chosen("A", "air"), chosen("B", "air"), chosen("C", "rises")])
+    path = write_jsonl(
+        tmp_path / "t.jsonl", [chosen("A", "air"), chosen("B", "air"), chosen("C", "rises")]
+    )
     (one,) = read_labels(path).items
     assert (one.answer, one.status, one.question) == ("air", "valid", "Warm <blank> rises.")
     path = write_jsonl(tmp_path / "u.jsonl", [chosen("A", "air"), chosen("B", "rises")])
     assert len(read_labels(path).left_out) == 1
     path = write_jsonl(tmp_path / "v.jsonl", [chosen("A", "water")])
-    assert str(read_labels(path).left_out[0]) == 'c: term_missing: the statement does not contain the word "water"'
+    assert (
+        str(read_labels(path).left_out[0])
+        == 'c: term_missing: the statement does not contain the word "water"'
+    )
 
 
-def test_items_with_a_status_are_labels_too_and_take_their_passages_from_the_benchmark(tmp_path: Path) -> None:
+def test_items_with_a_status_are_labels_too_and_take_their_passages_from_the_benchmark(
+    tmp_path: Path,
+) -> None:
     whole = [item(n, True) for n in range(3)]
     whole.append(item(3, True).model_copy(update={"meta": {"validator": {"probability": 0.9}}}))
     statuses = ("valid", "invalid", "audited", "valid")  # the last one is a validator's
     bare = [
-        one.model_copy(update={"status": status, "passages": ()}) for one, status in zip(whole, statuses, strict=True)
+        one.model_copy(update={"status": status, "passages": ()})
+        for one, status in zip(whole, statuses, strict=True)
     ]
     write_items(bare, tmp_path / "items.jsonl")
     labels = read_labels(tmp_path / "items.jsonl", whole)
-    assert [(one.status, len(one.passages)) for one in labels.items] == [("valid", 1), ("invalid", 1)]
+    assert [(one.status, len(one.passages)) for one in labels.items] == [
+        ("valid", 1),
+        ("invalid", 1),
+    ]
     assert labels.family(labels.items) == ["seed c0", "seed c0"]
     assert labels.unlabelled == 2
 
@@ -76,7 +87,13 @@ def test_items_of_one_seed_and_evolutions_are_one_family() -> None:
     evolved = item(1, True).model_copy(update={"parent": base.id, "passages": ()})
     seeded = other.model_copy(update={"id": "s", "meta": {"seed": 5}})
     text = other.model_copy(update={"id": "t", "passages": (Passage(text="Alone."),)})
-    assert families([base, evolved, other, seeded, text]) == ["seed c0", "seed c0", "seed c3", "seed 5", "seed Alone."]
+    assert families([base, evolved, other, seeded, text]) == [
+        "seed c0",
+        "seed c0",
+        "seed c3",
+        "seed 5",
+        "seed Alone.",
+    ]
 
 
 def test_a_line_that_is_no_label_is_named(tmp_path: Path) -> None:
@@ -97,7 +114,9 @@ def test_what_the_annotation_application_exports_is_read(tmp_path: Path) -> None
     export(study, items, store, tmp_path)
     labels = read_labels(tmp_path / "training.jsonl")
     assert Counter(one.form for one in labels.items) == {"mcq": 3, "freeform": 3, "cloze": 3}
-    assert all(one.reasons for one in labels.items if one.status == "invalid" and one.form != "cloze")
+    assert all(
+        one.reasons for one in labels.items if one.status == "invalid" and one.form != "cloze"
+    )
     assert {one.answer is not None for one in labels.of("cloze") if one.status == "valid"} == {True}
     assert (labels.left_out, labels.unlabelled) == ([], 0)
 
@@ -105,8 +124,13 @@ def test_what_the_annotation_application_exports_is_read(tmp_path: Path) -> None
 def test_verdicts_become_the_status_of_gold_items(tmp_path: Path) -> None:
     items = [item(n, True).model_copy(update={"id": name, "tier": "silver", "status": "audited"})
              for n, name in enumerate(("right", "wrong", "edit", "other"))]  # fmt: skip
-    dropped = items[0].model_copy(update={"id": "out", "status": "dropped", "reasons": ("duplicate: of x",)})
-    cloze = blank(Item(id="cloze", form="cloze", statement="Warm air rises over land.", status="audited"), "air")
+    dropped = items[0].model_copy(
+        update={"id": "out", "status": "dropped", "reasons": ("duplicate: of x",)}
+    )
+    cloze = blank(
+        Item(id="cloze", form="cloze", statement="Warm air rises over land.", status="audited"),
+        "air",
+    )
     path = write_jsonl(tmp_path / "training.jsonl", [
         line("right", "valid"), line("wrong", "invalid", reasons=["wrong_answer"]), line("out", "valid"),
         line("edit", "valid", edited_answer="Because of rain."),
@@ -119,7 +143,10 @@ def test_verdicts_become_the_status_of_gold_items(tmp_path: Path) -> None:
         ("audited", "silver", items[3].reasons), ("dropped", "silver", ("duplicate: of x",)), ("valid", "gold", ()),
     ]  # fmt: skip
     assert found["edit"].answer == "Because of rain."
-    assert (found["cloze"].question, found["cloze"].answer) == ("Warm air rises over <blank>.", "land")
+    assert (found["cloze"].question, found["cloze"].answer) == (
+        "Warm air rises over <blank>.",
+        "land",
+    )
 
 
 def test_the_command_sets_verdicts_on_a_benchmark(tmp_path: Path) -> None:
@@ -127,7 +154,9 @@ def test_the_command_sets_verdicts_on_a_benchmark(tmp_path: Path) -> None:
     write_items([item(n, True).model_copy(update={"id": f"i{n}", "status": "audited"}) for n in range(3)],
                 bench / "items.jsonl")  # fmt: skip
     (bench / "manifest.json").write_text('{"fixed": {"seed": 7}}')
-    write_jsonl(tmp_path / "l.jsonl", [line("i0", "valid"), line("i1", "invalid"), line("far", "valid")])
+    write_jsonl(
+        tmp_path / "l.jsonl", [line("i0", "valid"), line("i1", "invalid"), line("far", "valid")]
+    )
     done = run("validator", "label", "bench", "l.jsonl", "--out", "checked", home=tmp_path / "home")
     assert (done.code, done.out.splitlines()[0]) == (0, "1 invalid, 1 valid")
     assert "1 label of an item that is not in the benchmark: omitted" in done.err

@@ -63,7 +63,11 @@ def pairs() -> list[dict[str, Any]]:
 
 
 def row(name: str, metric: str, choice: str | None, **evidence: Any) -> dict[str, Any]:
-    made: dict[str, Any] = {"score": None, "status": "unparsable", "reason": "Two replies could not be read."}
+    made: dict[str, Any] = {
+        "score": None,
+        "status": "unparsable",
+        "reason": "Two replies could not be read.",
+    }
     made = made if choice is None else {"score": SCORES[choice]}
     return {"example_id": name, "metric": metric, **made, "evidence": evidence}
 
@@ -72,7 +76,12 @@ def rows() -> list[dict[str, Any]]:
     """Of the three metrics. The scores of `METRIC` are lower where the answer is better."""
     found = []
     for number, choice in enumerate(CHOICES, start=1):
-        both = {"a": 0.5, "b": 0.5 + 0.1 * number * (SCORES[choice] if choice else 0), "decimals": 2, "band": 0.0}
+        both = {
+            "a": 0.5,
+            "b": 0.5 + 0.1 * number * (SCORES[choice] if choice else 0),
+            "decimals": 2,
+            "band": 0.0,
+        }
         found.append(row(str(number), METRIC, choice, **({"pair": both} if choice else {})))
     for name, text in ORDERS.items():
         first, second = text.split()
@@ -81,7 +90,9 @@ def rows() -> list[dict[str, Any]]:
     for name, text in VOTES.items():
         votes = text.split()
         most = "tie" if len(set(votes)) == 3 else "a"
-        found.append(row(name, VOTER, most, choices=[{"first": "a", "choice": most, "votes": votes}]))
+        found.append(
+            row(name, VOTER, most, choices=[{"first": "a", "choice": most, "votes": votes}])
+        )
     return found
 
 
@@ -91,7 +102,9 @@ def write_pairs(folder: Path, given: list[dict[str, Any]] | None = None) -> Path
 
 
 def write_run(
-    folder: Path, given: list[dict[str, Any]] | None = None, made: list[dict[str, Any]] | None = None
+    folder: Path,
+    given: list[dict[str, Any]] | None = None,
+    made: list[dict[str, Any]] | None = None,
 ) -> Path:
     """A run folder, as `longmark run` leaves it."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -39,7 +39,9 @@ def test_pairs_are_scored_and_compared_with_people(tmp_path: Path, study):
     assert names_in(tmp_path / "out" / "disagreements") == [f"{LENGTH}.html"]
     page = (tmp_path / "out" / "disagreements" / f"{LENGTH}.html").read_text("utf-8")
     assert "q3" in page
-    assert "Pairs on which the most metrics disagree with people come first." in page  # a page of pairs, side by side
+    assert (
+        "Pairs on which the most metrics disagree with people come first." in page
+    )  # a page of pairs, side by side
     assert f"pairs from the worst disagreements of {LENGTH} with people" in page
     assert "has not finished" not in page
     assert (tmp_path / "out" / "tables" / "table2.md").exists()
@@ -72,7 +74,10 @@ def test_options_of_pairs_are_refused_for_single_answers(tmp_path: Path, option:
         words = ("run", "single.jsonl", "--metrics", LENGTH, "--out", "out", *option, *more)
         done = run(*words, home=tmp_path / "home", cwd=tmp_path)
         assert done.code == 2
-        assert "--tie-band and --pair-decimals say when two answers tie, and the records of single.jsonl" in done.err
+        assert (
+            "--tie-band and --pair-decimals say when two answers tie, and the records of single.jsonl"
+            in done.err
+        )
 
 
 def test_runs_are_read_beside_each_other(tmp_path: Path, study):
@@ -82,9 +87,22 @@ def test_runs_are_read_beside_each_other(tmp_path: Path, study):
     assert (done.code, done.err) == (0, "")
     assert f"{METRIC} (small)" in figures(tmp_path / "out", "accuracy")
     assert figures(tmp_path / "out", "development")[f"{METRIC} (large)"]["band"]
-    for table in ("table1", "table2", "table3", "table4", "table15", "table16", "table17", "figure2", "orders"):
+    for table in (
+        "table1",
+        "table2",
+        "table3",
+        "table4",
+        "table15",
+        "table16",
+        "table17",
+        "figure2",
+        "orders",
+    ):
         assert (tmp_path / "out" / "tables" / f"{table}.tex").exists()
-    assert any("figure-11" in name or "model-model" in name for name in names_in(tmp_path / "out" / "figures"))
+    assert any(
+        "figure-11" in name or "model-model" in name
+        for name in names_in(tmp_path / "out" / "figures")
+    )
 
 
 def test_pairs_without_a_second_rater_say_so(tmp_path: Path, study):
@@ -120,17 +138,28 @@ def test_foreign_text_stays_text(tmp_path: Path, study):
 def test_mistakes_are_explained(tmp_path: Path, study, words: list[str], message: str):
     write_pairs(tmp_path)
     write_run(tmp_path / "run")
-    write_jsonl(tmp_path / "unlabelled.jsonl", [{**pair, "label": None, "labels": {}} for pair in pairs()])
-    (tmp_path / "single.jsonl").write_text(json.dumps({"question": "Why?", "answer": "So."}), "utf-8")
+    write_jsonl(
+        tmp_path / "unlabelled.jsonl", [{**pair, "label": None, "labels": {}} for pair in pairs()]
+    )
+    (tmp_path / "single.jsonl").write_text(
+        json.dumps({"question": "Why?", "answer": "So."}), "utf-8"
+    )
     done = study(*words, "--out", "out")
     assert done.code == 2
     assert message in done.err
 
 
 @pytest.mark.parametrize("name", [LENGTH, "always first"])
-def test_verdicts_with_the_name_of_a_metric_are_an_error_before_anything_is_scored(tmp_path: Path, study, name: str):
-    write_pairs(tmp_path, [{**pair, "meta": {"verdicts": {name: [{"choice": "a"}]}}} for pair in pairs()])
+def test_verdicts_with_the_name_of_a_metric_are_an_error_before_anything_is_scored(
+    tmp_path: Path, study, name: str
+):
+    write_pairs(
+        tmp_path, [{**pair, "meta": {"verdicts": {name: [{"choice": "a"}]}}} for pair in pairs()]
+    )
     done = study("pairs.jsonl", "--metrics", LENGTH, "--out", "out")
     assert done.code == 2
-    assert f"pairs.jsonl: 1: meta.verdicts: {name} is also the name of a metric or a baseline" in done.err
+    assert (
+        f"pairs.jsonl: 1: meta.verdicts: {name} is also the name of a metric or a baseline"
+        in done.err
+    )
     assert not (tmp_path / "out" / "run").exists()

@@ -9,7 +9,13 @@ from tests.contrib.papers.calf.test_calf_results import shown
 from tests.program import run
 
 from longmark.contrib.papers.calf import tables
-from longmark.contrib.papers.calf.results import LONGER_CHARACTERS, LONGER_WORDS, MODEL, CalfOptions, Results
+from longmark.contrib.papers.calf.results import (
+    LONGER_CHARACTERS,
+    LONGER_WORDS,
+    MODEL,
+    CalfOptions,
+    Results,
+)
 from longmark.contrib.papers.calf.rows import read
 from longmark.records.read import Reading
 
@@ -20,7 +26,12 @@ def real(folder: Path, name: str, file: str) -> Results:
     path = SHARED / file
     if not path.exists():
         pytest.skip(f"the published data are not here ({file})")
-    assert run("dataset", name, str(path), "--out", str(folder / "pairs.jsonl"), home=folder / "home").code == 0
+    assert (
+        run(
+            "dataset", name, str(path), "--out", str(folder / "pairs.jsonl"), home=folder / "home"
+        ).code
+        == 0
+    )
     return Results(read([], Reading(folder / "pairs.jsonl")), CalfOptions())
 
 
@@ -28,7 +39,12 @@ def test_the_verdicts_of_llmbar_give_the_published_figures_of_both_orders(tmp_pa
     found = real(tmp_path, "llmbar", "llmbar/Natural_ChatGPT-0301_Vanilla_result.json")
     (judge,) = tables.orders(found).rows
     # Natural_ChatGPT-0301_Vanilla_statistics.json: correct_False, correct_True, correct_both, equal
-    published = {"accuracy, a first": 0.84, "accuracy, b first": 0.84, "right in both": 0.73, "same choice": 0.78}
+    published = {
+        "accuracy, a first": 0.84,
+        "accuracy, b first": 0.84,
+        "right in both": 0.73,
+        "same choice": 0.78,
+    }
     assert {name: shown(found.of_orders(judge)[name]) for name in published} == {
         name: (value, 100) for name, value in published.items()
     }
@@ -38,7 +54,11 @@ def test_the_longer_answer_of_lfqa_e_is_right_in_274_of_600_pairs(tmp_path: Path
     found = real(tmp_path, "lfqa-e", "lfqa_e/zh_first600.json")
     groups = (range(600), found.modes["human/model"], found.modes["model/model"])
     right = [found.accuracy(LONGER_CHARACTERS, rows) for rows in groups]
-    assert [(round((one.value or 0) * one.n), one.n) for one in right] == [(274, 600), (179, 399), (95, 201)]
+    assert [(round((one.value or 0) * one.n), one.n) for one in right] == [
+        (274, 600),
+        (179, 399),
+        (95, 201),
+    ]
     assert found.gold.count("tie") == 49
     assert right[0].clusters == 201  # questions with the same context
     assert LONGER_WORDS not in found.judges  # Chinese has no spaces

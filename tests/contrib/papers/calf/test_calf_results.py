@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contrib.papers.calf.calf_runs import CHOICES, JUDGE, METRIC, VOTER, pairs, row, rows, write_run
+from tests.contrib.papers.calf.calf_runs import (
+    CHOICES,
+    JUDGE,
+    METRIC,
+    VOTER,
+    pairs,
+    row,
+    rows,
+    write_run,
+)
 
 from longmark.analysis.grid import Grid
 from longmark.contrib.papers.calf import cases, tables
@@ -66,14 +75,29 @@ def test_tables_by_subject_and_mode_have_the_mean_of_the_groups_and_of_all_pairs
     found = results(tmp_path)
     third, fifteenth = tables.subjects(found)
     assert [column.name for column in third.columns] == ["all", "art", "law", "Avg."]
-    assert cells(third, METRIC) == [0.571, 0.667, 0.5, 0.583]  # 5, 8 of 5, 6, 8; 1, 4 of 1 to 4; (2/3 + 1/2) / 2
-    assert cells(third, MODEL) == [0.5, None, 0.5, None]  # art has no pair of human and model: no mean
+    assert cells(third, METRIC) == [
+        0.571,
+        0.667,
+        0.5,
+        0.583,
+    ]  # 5, 8 of 5, 6, 8; 1, 4 of 1 to 4; (2/3 + 1/2) / 2
+    assert cells(third, MODEL) == [
+        0.5,
+        None,
+        0.5,
+        None,
+    ]  # art has no pair of human and model: no mean
     assert cells(fifteenth, METRIC) == [0.5, 0.667, 0.333, 0.5]  # law without pair 4: 1 of 1, 2, 3
     art = third[METRIC, "art"]
     assert (art.n, art.missing) == (3, 1)  # type: ignore[union-attr]  # 7 has no score
     modes = {one.name: one for one in tables.modes(found)}
     assert cells(modes["by_mode"], METRIC) == [0.571, 0.5, 0.5, 1.0, 0.667]
-    assert [column.name for column in modes["table4"].columns[1:-1]] == ["art H/H", "art M/M", "law H/H", "law H/M"]
+    assert [column.name for column in modes["table4"].columns[1:-1]] == [
+        "art H/H",
+        "art M/M",
+        "law H/H",
+        "law H/M",
+    ]
     assert cells(modes["table4"], METRIC) == [0.571, 0.5, 1.0, 0.5, 0.5, 0.625]
 
 
@@ -81,10 +105,19 @@ def test_the_raters_agreement_and_accuracy_where_they_differ_and_where_they_agre
     found = results(tmp_path)
     second = tables.table2(found)
     agreeing = {subject: cells(second, subject) for subject in second.rows}
-    assert agreeing == {"art": [0.75, 0.5, None, 1.0], "law": [0.75, 0.5, 1.0, None], "all": [0.75, 0.5, 1.0, 1.0]}
+    assert agreeing == {
+        "art": [0.75, 0.5, None, 1.0],
+        "law": [0.75, 0.5, 1.0, None],
+        "all": [0.75, 0.5, 1.0, 1.0],
+    }
     sixteen, seventeen = tables.disputes(found)
     assert cells(sixteen, METRIC) == [0.5, 1.0, 0.0, 0.5]  # 5 is right, 2 is not
-    assert cells(seventeen, METRIC) == [0.6, 0.5, 0.667, 0.583]  # 8 of 6, 8 (7 has no score); 1, 4 of 1, 3, 4
+    assert cells(seventeen, METRIC) == [
+        0.6,
+        0.5,
+        0.667,
+        0.583,
+    ]  # 8 of 6, 8 (7 has no score); 1, 4 of 1, 3, 4
     assert "Percentage" in found.people.coefficients[0].coefficient.title()
     (ceiling,) = [one for one in found.people.ceilings if one.name == "a rater"]
     assert shown(ceiling.agrees) == (0.75, 16)
@@ -92,9 +125,15 @@ def test_the_raters_agreement_and_accuracy_where_they_differ_and_where_they_agre
 
 def test_errors_of_expanded_references_are_counted_once_a_question(tmp_path: Path):
     checks = {  # pairs 1 and 2 are of q1 (law), 5 of q3 (art): 2 of 3 answers say new information in q1, 1 of 2 in q3
-        "1": {"one": {"factual_error": "no", "new_information": "yes"}, "two": {"new_information": "no"}},
+        "1": {
+            "one": {"factual_error": "no", "new_information": "yes"},
+            "two": {"new_information": "no"},
+        },
         "2": {"one": {"new_information": "yes", "improper_expansion": "no"}},
-        "5": {"one": {"new_information": "no", "factual_error": "no"}, "two": {"new_information": "yes"}},
+        "5": {
+            "one": {"new_information": "no", "factual_error": "no"},
+            "two": {"new_information": "yes"},
+        },
     }
     given = [{**pair, "expansion_checks": checks.get(pair["id"], {})} for pair in pairs()]
     (table,) = tables.table6(results(tmp_path, given=given))
@@ -134,7 +173,10 @@ def test_a_judge_that_always_chooses_the_first_flips_on_every_pair(tmp_path: Pat
     both = [{"first": "a", "choice": "a"}, {"first": "b", "choice": "b"}]
     made = [row(str(number), JUDGE, "tie", choices=both) for number in range(1, 9)]
     judge = results(tmp_path, made=made).of_orders(JUDGE)
-    assert (shown(judge["same choice"]), shown(judge["chooses the first shown"])) == ((0.0, 8), (1.0, 16))
+    assert (shown(judge["same choice"]), shown(judge["chooses the first shown"])) == (
+        (0.0, 8),
+        (1.0, 16),
+    )
 
 
 def test_peoples_choice_among_the_votes(tmp_path: Path):
@@ -207,17 +249,27 @@ def test_the_order_of_the_pairs_and_of_the_sides_changes_nothing(tmp_path: Path)
     swapped = [
         {
             **pair,
-            **{f"{mine}{end}": pair[f"{other}{end}"] for mine, other in ("ab", "ba") for end in ("", "_system")},
+            **{
+                f"{mine}{end}": pair[f"{other}{end}"]
+                for mine, other in ("ab", "ba")
+                for end in ("", "_system")
+            },
             "label": turned[pair["label"]],
             "labels": {rater: turned[choice] for rater, choice in pair["labels"].items()},
         }
         for pair in pairs()
     ]
-    back = [row(str(number), METRIC, turned[choice]) for number, choice in enumerate(CHOICES, start=1)]
+    back = [
+        row(str(number), METRIC, turned[choice]) for number, choice in enumerate(CHOICES, start=1)
+    ]
     before = {one.metric: one for one in results(tmp_path).metrics}
     shuffled = {one.metric: one for one in results(tmp_path / "mixed", given=mixed).metrics}
-    assert {name: one.accuracy for name, one in before.items()} == {n: one.accuracy for n, one in shuffled.items()}
-    other = {one.metric: one for one in results(tmp_path / "swapped", given=swapped, made=back).metrics}
+    assert {name: one.accuracy for name, one in before.items()} == {
+        n: one.accuracy for n, one in shuffled.items()
+    }
+    other = {
+        one.metric: one for one in results(tmp_path / "swapped", given=swapped, made=back).metrics
+    }
     for name in (METRIC, LONGER_WORDS, LONGER_CHARACTERS, MODEL):
         assert other[name].accuracy == before[name].accuracy
 
@@ -250,7 +302,9 @@ def test_a_verdict_missing_from_some_pairs_leaves_them_unscored(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("says", "best"), [("a", None), ("b", METRIC)])
-def test_a_judge_that_chose_once_is_not_the_best_for_it(tmp_path: Path, says: str, best: str | None):
+def test_a_judge_that_chose_once_is_not_the_best_for_it(
+    tmp_path: Path, says: str, best: str | None
+):
     """People chose a on the first pair; the metric is right on it and on six of the other seven."""
     gold = results(tmp_path / "gold").gold
     made = [row(str(n), METRIC, "a" if n == 8 else choice) for n, choice in enumerate(gold, 1)]
@@ -259,18 +313,26 @@ def test_a_judge_that_chose_once_is_not_the_best_for_it(tmp_path: Path, says: st
     assert found.best((METRIC, JUDGE), [range(8)]) == best
     assert f"The best metric is {best or 'undecided'}" in in_words(found)
     grid = tables.by_group(found, "t", "T", {"every": range(8)}, (METRIC, JUDGE))
-    assert grid.best == ({key: {best} for key in ("every", tables.ALL, tables.AVERAGE)} if best else {})
+    assert grid.best == (
+        {key: {best} for key in ("every", tables.ALL, tables.AVERAGE)} if best else {}
+    )
 
 
 def test_a_judge_that_sees_one_answer_at_a_time_has_no_orders(tmp_path: Path):
-    found = results(tmp_path, made=[row("1", "pairs.keypoints", "a", choices=[{"choice": "a", "judge": "small"}])])
+    found = results(
+        tmp_path,
+        made=[row("1", "pairs.keypoints", "a", choices=[{"choice": "a", "judge": "small"}])],
+    )
     assert found.judges["pairs.keypoints"].made(8)[0] == "a"
     assert tables.orders(found).rows == []
 
 
 def test_a_metric_without_a_test_is_not_tested(tmp_path: Path):
     found = results(tmp_path, made=[row("1", METRIC, None), row("1", JUDGE, "b")])
-    assert {tables.against_baseline(found, one) for one in found.metrics} == {"baseline", "not tested"}
+    assert {tables.against_baseline(found, one) for one in found.metrics} == {
+        "baseline",
+        "not tested",
+    }
 
 
 def test_a_metric_of_two_runs_has_the_runs_name(tmp_path: Path):
@@ -299,7 +361,11 @@ def judged(**verdicts: Any) -> list[dict[str, Any]]:
         (judged(X=[{"first": ["a"], "choice": "a"}]), [], "meta.verdicts: X.0.first"),
         (judged(X=["a"]), [], "meta.verdicts: X.0"),
         (judged(**{"always first": [{"choice": "a"}]}), [], "name of a baseline"),
-        (judged(**{METRIC: [{"choice": "a"}]}), [row("1", METRIC, "a")], "also the name of a metric"),
+        (
+            judged(**{METRIC: [{"choice": "a"}]}),
+            [row("1", METRIC, "a")],
+            "also the name of a metric",
+        ),
     ],
 )
 def test_what_cannot_be_studied_is_named(tmp_path: Path, given: Any, made: Any, message: str):
@@ -322,10 +388,18 @@ def test_the_tables_hold_every_metric_and_no_figure_is_rounded(tmp_path: Path):
     assert [line[1] for line in tables.table1(found).rows] == [4, 4, 8]
 
 
-@pytest.mark.parametrize("choices", [5, ["a"], [{"choice": "A"}], [{"first": "c", "choice": "a"}], {"a": 1}])
+@pytest.mark.parametrize(
+    "choices", [5, ["a"], [{"choice": "A"}], [{"first": "c", "choice": "a"}], {"a": 1}]
+)
 def test_choices_of_another_form_keep_the_score_and_are_counted(tmp_path: Path, choices: Any):
-    odd = [{**one, "evidence": {"choices": choices, "pair": {"a": "no"}}} for one in (row("1", METRIC, "a"),)]
+    odd = [
+        {**one, "evidence": {"choices": choices, "pair": {"a": "no"}}}
+        for one in (row("1", METRIC, "a"),)
+    ]
     found = results(tmp_path, made=odd)
     judge = found.read.judges[METRIC]
     assert (judge.choices, judge.orders, judge.votes, judge.scores) == ({0: "a"}, {}, {}, {})
-    assert f"{METRIC}: the evidence of 1 row has another form; no orders or votes of them." in found.read.notices
+    assert (
+        f"{METRIC}: the evidence of 1 row has another form; no orders or votes of them."
+        in found.read.notices
+    )

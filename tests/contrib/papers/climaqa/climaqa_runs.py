@@ -34,10 +34,20 @@ def items(of_seed: int = 1) -> list[Item]:
                 question=f"What is {number}?"
                 if form != "cloze"
                 else f"The <blank> of number {number} is known to all.",
-                answer={"mcq": "b", "freeform": f"The answer to it is {number}.", "cloze": "value"}[form],
-                options={"a": "one", "b": "two", "c": "three", "d": "four"} if form == "mcq" else None,
-                statement=f"The value of number {number} is known to all." if form == "cloze" else None,
-                passages=(Passage(text=f"Passage {number}.", book=book, chunk=f"{book}#{number // of_seed}"),),
+                answer={"mcq": "b", "freeform": f"The answer to it is {number}.", "cloze": "value"}[
+                    form
+                ],
+                options={"a": "one", "b": "two", "c": "three", "d": "four"}
+                if form == "mcq"
+                else None,
+                statement=f"The value of number {number} is known to all."
+                if form == "cloze"
+                else None,
+                passages=(
+                    Passage(
+                        text=f"Passage {number}.", book=book, chunk=f"{book}#{number // of_seed}"
+                    ),
+                ),
                 generator=WRITER,
                 status="audited",
                 tier="gold" if number % 3 < 2 else "silver",
@@ -56,7 +66,10 @@ def score(metric: str, number: int, model: str, setting: str) -> float:
         "climaqa.phrase_similarity": 0.7 + 0.2 * helped + noise,
         "classic.bleu@form=climaqa": 0.3 + 0.1 * helped + 0.2 * own + noise,
         "classic.bertscore": 0.8 + 0.05 * helped + 0.1 * own + noise,
-        "climaqa.factual_accuracy": 0.5 + 0.3 * helped + (0.02 if number % 2 else -0.02) * own + noise,
+        "climaqa.factual_accuracy": 0.5
+        + 0.3 * helped
+        + (0.02 if number % 2 else -0.02) * own
+        + noise,
     }[metric]
 
 
@@ -74,7 +87,9 @@ def answers(setting: str, benchmark: list[Item] | None = None) -> Iterator[dict[
             said = {"mcq": "ab"[number % 4 < 2], "cloze": ("value", "sum")[number % 3 > 0]}
             own = f"{'The answer to ' * (model == WRITER)}it {'might be ' * (number % 5 > 2)}{number}."
             made = item.example(said.get(item.form, own), system=f"{model}-{setting}")
-            yield orjson.loads(made.to_json()) | {"meta": {**made.meta, "setting": setting, "model": model}}
+            yield orjson.loads(made.to_json()) | {
+                "meta": {**made.meta, "setting": setting, "model": model}
+            }
 
 
 def row(example: str, metric: str, score: float | None, **more: Any) -> dict[str, Any]:
@@ -85,7 +100,11 @@ def write_run(folder: Path, setting: str) -> Path:
     folder.mkdir(parents=True)
     given = list(answers(setting))
     rows = [
-        row(one["id"], metric, score(metric, int(one["question_id"][1:]), one["meta"]["model"], setting))
+        row(
+            one["id"],
+            metric,
+            score(metric, int(one["question_id"][1:]), one["meta"]["model"], setting),
+        )
         for one in given
         for metric in METRICS[one["task"]]
     ]
@@ -100,7 +119,13 @@ def write_benchmark(folder: Path, of_seed: int = 1) -> Path:
     (folder / "items.jsonl").write_bytes(b"".join(one.to_json() + b"\n" for one in items(of_seed)))
     books = [
         {"id": "Clouds", "sha256": "0", "characters": 9_000, "pages": [], "headings": []},
-        {"id": "Oceans", "sha256": "1", "characters": 8_000, "pages": [0, 3_000, 6_000], "headings": []},
+        {
+            "id": "Oceans",
+            "sha256": "1",
+            "characters": 8_000,
+            "pages": [0, 3_000, 6_000],
+            "headings": [],
+        },
     ]
     write_jsonl(folder / "books.jsonl", books)
     return folder
@@ -127,18 +152,40 @@ def write_beside(folder: Path) -> dict[str, Path]:
             | ({"options": one.options} if one.options else {})
         )
     (folder / "validator").mkdir(parents=True)
-    entry = {"form": "mcq", "split": 0, "n": 40, "low": 0.7, "high": 0.95, "test": 50, "valid_kept": 36, "valid": 40}
+    entry = {
+        "form": "mcq",
+        "split": 0,
+        "n": 40,
+        "low": 0.7,
+        "high": 0.95,
+        "test": 50,
+        "valid_kept": 36,
+        "valid": 40,
+    }
     ways = [
-        {**entry, "way": way, "precision": p} for way, p in (("none", 0.8), ("zero-shot", 0.84), ("validator", 0.9))
+        {**entry, "way": way, "precision": p}
+        for way, p in (("none", 0.8), ("zero-shot", 0.84), ("validator", 0.9))
     ]
-    (folder / "validator" / "curves.json").write_bytes(orjson.dumps({"curves": [], "precision": ways}))
+    (folder / "validator" / "curves.json").write_bytes(
+        orjson.dumps({"curves": [], "precision": ways})
+    )
     terms = (("boiling", "wrong", -0.03), ("melting", "right", 0.04), ("freezing", "right", 0.0))
     cloze, cosines = [], []
     for n in range(6):
         for answer, label, step in terms:
-            about = {"question": f"The <blank> point of sample {n}", "references": ["freezing"], "answer": answer}
-            cloze.append({"id": f"{n}{answer}", "question_id": f"q{n}", **about, "meta": {"label": label}})
-            phrases = {"answer": f"The {answer} point", "reference": "The freezing point", "cosine": 0.5 + 4 * step}
+            about = {
+                "question": f"The <blank> point of sample {n}",
+                "references": ["freezing"],
+                "answer": answer,
+            }
+            cloze.append(
+                {"id": f"{n}{answer}", "question_id": f"q{n}", **about, "meta": {"label": label}}
+            )
+            phrases = {
+                "answer": f"The {answer} point",
+                "reference": "The freezing point",
+                "cosine": 0.5 + 4 * step,
+            }
             evidence = {**phrases, "windows": [0.5 + step * words for words in range(11)]}
             cosines.append(row(f"{n}{answer}", "climaqa.phrase_similarity", 0.1, evidence=evidence))
     windows = folder / "windows"
@@ -154,7 +201,10 @@ def write_beside(folder: Path) -> dict[str, Path]:
         for n, label in enumerate(labels)
     ]
     write_jsonl(fever / "examples.jsonl", examples)
-    rows = [row(f"s{n}", "climaqa.factual_accuracy", 0.8 if n < 10 or n > 17 else 0.3) for n in range(20)]
+    rows = [
+        row(f"s{n}", "climaqa.factual_accuracy", 0.8 if n < 10 or n > 17 else 0.3)
+        for n in range(20)
+    ]
     write_jsonl(fever / "rows.jsonl", rows)
     return {
         "--labels": write_jsonl(folder / "training.jsonl", verdicts),

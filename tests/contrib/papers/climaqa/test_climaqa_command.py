@@ -6,10 +6,26 @@ import csv
 from pathlib import Path
 
 import pytest
-from tests.contrib.papers.climaqa.climaqa_runs import answers, write_benchmark, write_beside, write_run
+from tests.contrib.papers.climaqa.climaqa_runs import (
+    answers,
+    write_benchmark,
+    write_beside,
+    write_run,
+)
 from tests.program import Done, names_in, run, write_jsonl
 
-_TABLES = ("table3", "table4", "table5", "table6", "table7", "table10", "figure4", "figure7", "figure8", "generator")
+_TABLES = (
+    "table3",
+    "table4",
+    "table5",
+    "table6",
+    "table7",
+    "table10",
+    "figure4",
+    "figure7",
+    "figure8",
+    "generator",
+)
 
 
 @pytest.fixture
@@ -33,13 +49,20 @@ def test_a_study_makes_every_table(tmp_path: Path, study):
     assert "Not made" not in done.out
     for table in _TABLES:
         assert (tmp_path / "out" / "tables" / f"{table}.tex").exists(), table
-    (writer,) = [line for line in lines(tmp_path, "table3") if line["system"] == "writer-rag-source"]
+    (writer,) = [
+        line for line in lines(tmp_path, "table3") if line["system"] == "writer-rag-source"
+    ]
     assert float(writer["mcq_overall"]) == 0.75  # three of four items
     books = {line["book"]: (line["items"], line["pages"]) for line in lines(tmp_path, "table4")}
     assert books == {"Clouds": ("36", ""), "Oceans": ("36", "3")}
-    assert [line["valid"] for line in lines(tmp_path, "table10")] == ["20", "30"]  # each sixth item is rejected
+    assert [line["valid"] for line in lines(tmp_path, "table10")] == [
+        "20",
+        "30",
+    ]  # each sixth item is rejected
     assert len(lines(tmp_path, "figure4")) == 11
-    assert any("figure-5" in name or "by-level" in name for name in names_in(tmp_path / "out" / "figures"))
+    assert any(
+        "figure-5" in name or "by-level" in name for name in names_in(tmp_path / "out" / "figures")
+    )
 
 
 def test_answers_are_scored_and_studied_without_anything_else(tmp_path: Path, study):
@@ -68,7 +91,9 @@ def test_silver_items_alone_are_in_their_own_tables(tmp_path: Path, study):
     (bench / "items.jsonl").write_text(items.replace('"tier":"gold"', '"tier":"silver"'))
     done = study(write_run(tmp_path / "run", "default"), "--benchmark", bench)
     assert done.code == 0
-    assert "table 3 (all items are silver); table 5 (all items are silver)" in " ".join(done.out.split())
+    assert "table 3 (all items are silver); table 5 (all items are silver)" in " ".join(
+        done.out.split()
+    )
     assert [line["mcq_overall"] for line in lines(tmp_path, "table6")] == ["0.5", "0.5"]
     assert lines(tmp_path, "models")[0]["difference_n"] == "24"
 
@@ -84,7 +109,9 @@ def test_silver_items_alone_are_in_their_own_tables(tmp_path: Path, study):
         (("--fever", "default", "--alpha", "2"), "a confidence level"),
     ],
 )
-def test_what_cannot_be_done_is_an_error_before_anything_is_made(tmp_path: Path, study, words, says: str):
+def test_what_cannot_be_done_is_an_error_before_anything_is_made(
+    tmp_path: Path, study, words, says: str
+):
     write_run(tmp_path / "default", "default")
     done = study(*words)
     assert done.code == 2, done.out + done.err

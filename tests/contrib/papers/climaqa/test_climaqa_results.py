@@ -6,7 +6,12 @@ import math
 from pathlib import Path
 
 import pytest
-from tests.contrib.papers.climaqa.climaqa_runs import items, write_benchmark, write_beside, write_run
+from tests.contrib.papers.climaqa.climaqa_runs import (
+    items,
+    write_benchmark,
+    write_beside,
+    write_run,
+)
 
 from longmark.contrib.papers.climaqa import beside, tables
 from longmark.contrib.papers.climaqa.results import (
@@ -36,17 +41,25 @@ def made(outcome: str, scores: dict[str, float], items: list[Item]) -> Results:
     system = System("m-default", "m", "m", "default")
     system.scores[outcome] = scores
     families = {one.id: one.id for one in items}
-    return Results(Read({one.id: one for one in items}, families, {system.name: system}), ClimaqaOptions())
+    return Results(
+        Read({one.id: one for one in items}, families, {system.name: system}), ClimaqaOptions()
+    )
 
 
 def item(number: int, form: Form, level: Level) -> Item:
     options = {"a": "one", "b": "two"} if form == "mcq" else None
-    return Item(id=str(number), form=form, level=level, question="What?", answer="a", options=options)
+    return Item(
+        id=str(number), form=form, level=level, question="What?", answer="a", options=options
+    )
 
 
 def test_the_overall_mean_weights_levels_by_their_items_as_published():
     # ClimaQA, table 3, gemma-27b: .8175 of 126, .7222 of 72, .8298 of 47 items are 103, 52 and 39 right; overall .7918
-    right: dict[Level, tuple[int, int]] = {"base": (103, 126), "reasoning": (52, 72), "hypothetical": (39, 47)}
+    right: dict[Level, tuple[int, int]] = {
+        "base": (103, 126),
+        "reasoning": (52, 72),
+        "hypothetical": (39, 47),
+    }
     levels = [(level, place < count) for level, (count, n) in right.items() for place in range(n)]
     of = [item(number, "mcq", level) for number, (level, _) in enumerate(levels)]
     results = made("mcq", {str(number): float(yes) for number, (_, yes) in enumerate(levels)}, of)
@@ -59,7 +72,11 @@ def test_the_overall_mean_weights_levels_by_their_items_as_published():
 def test_bleu_of_a_level_is_that_of_its_corpus_and_overall_is_weighted_by_items():
     # base: shared 3 2 1 0 of 4 3 2 1 and 4 3 2 1 of 4 3 2 1; 8 characters against 10
     #   p = 7/8 5/6 3/4 1/2, BLEU = e^(1 - 10/8) (.2734375)^(1/4); reasoning: one answer that is the reference, 1
-    of = [item(0, "freeform", "base"), item(1, "freeform", "base"), item(2, "freeform", "reasoning")]
+    of = [
+        item(0, "freeform", "base"),
+        item(1, "freeform", "base"),
+        item(2, "freeform", "reasoning"),
+    ]
     results = made("bleu", dict.fromkeys("012", 0.5), of)
     (system,) = results.read.systems.values()
     system.counts = {"0": (3, 2, 1, 0, 4, 3, 2, 1, 4, 4), "1": (4, 3, 2, 1, 4, 3, 2, 1, 4, 6)}
@@ -75,20 +92,31 @@ def test_the_bleu_of_a_corpus_of_one_answer_is_that_of_the_metric(results: Resul
         number = int(item.id[1:])
         said = f"The answer to it {'might be ' * (number % 5 > 2)}{number}."
         expected = characters(said, [f"The answer to it is {number}."]).value
-        assert corpus_bleu(bleu_counts(system, [item]).sum(axis=0)[None])[0] == pytest.approx(expected)
+        assert corpus_bleu(bleu_counts(system, [item]).sum(axis=0)[None])[0] == pytest.approx(
+            expected
+        )
 
 
 def test_a_paired_test_between_settings_is_exact_and_adjusted_by_holm(results: Results):
     # 16 gold mcq items; the books turn 4 of them right and none wrong: p = 2 / 2^4, twice that after Holm of two models
     (one,) = (t for t in results.tests["settings"] if t.within == (MCQ.title, "other"))
-    assert (one.first, one.second, one.result.value, one.result.n) == ("rag-source", "default", 0.25, 16)
+    assert (one.first, one.second, one.result.value, one.result.n) == (
+        "rag-source",
+        "default",
+        0.25,
+        16,
+    )
     assert (one.result.p, one.adjusted) == (0.125, 0.25)
 
 
 def test_planted_differences_are_found_and_no_others(results: Results):
     tests = [(t, kind) for kind, found in results.tests.items() for t in found]
     keys = {one.title: one.key for one in OUTCOMES}
-    found = {(keys[t.within[0]], kind) for t, kind in tests if t.adjusted is not None and t.adjusted <= 0.05}
+    found = {
+        (keys[t.within[0]], kind)
+        for t, kind in tests
+        if t.adjusted is not None and t.adjusted <= 0.05
+    }
     assert found == {
         ("ps", "settings"),
         *((o, "settings") for o in ("bleu", "bertscore", "fa")),
@@ -101,7 +129,9 @@ def test_the_share_of_others_that_a_score_is_above_counts_ties_by_half():
     assert above(0.5, [0.4, 0.5, 0.6, 0.1]) == 2.5 / 4
 
 
-def test_bleu_and_bertscore_favour_the_planted_writer_and_factual_accuracy_does_not(results: Results):
+def test_bleu_and_bertscore_favour_the_planted_writer_and_factual_accuracy_does_not(
+    results: Results,
+):
     found = {(one.setting, one.outcome.key): one for one in results.advantages}
     assert len(found) == 6
     assert {one.author for one in found.values()} == {"writer"}
@@ -117,7 +147,9 @@ def test_bleu_and_bertscore_favour_the_planted_writer_and_factual_accuracy_does_
 
 def test_items_of_one_seed_passage_are_one_cluster(results: Results, tmp_path: Path):
     runs = [write_run(tmp_path / "run", "default")]
-    families = Results(read(runs, write_benchmark(tmp_path / "bench", of_seed=6)), ClimaqaOptions(resamples=300))
+    families = Results(
+        read(runs, write_benchmark(tmp_path / "bench", of_seed=6)), ClimaqaOptions(resamples=300)
+    )
     system = families.read.systems["other-default"]
     of = [one for one in families.items.values() if one.form == "mcq"]
     assert families.mean_of(MCQ, system, of).clusters == 8  # 4 passages of 2 books
@@ -141,7 +173,11 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
     assert cell is not None
     assert (cell.n, cell.missing) == (14, 2)
     why = [row[-1] for row in means.table().rows if row[-1]]
-    assert why == ["1 model_error", "1 no row", "1 model_error, 1 no row"]  # base, reasoning, overall
+    assert why == [
+        "1 model_error",
+        "1 no row",
+        "1 model_error, 1 no row",
+    ]  # base, reasoning, overall
     assert len({one.outcome for one in results.places}) == len(OUTCOMES)
     (writer,) = [one for one in results.read.systems.values() if one.label == "writer"]
     nothing = results.mean_of(MCQ, writer, [results.items["i00"]])
@@ -155,7 +191,10 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
         (lambda f: (f / "rows.jsonl").write_text(""), "there are no rows in"),
         (
             lambda f: (f / "rows.jsonl").write_text(
-                (f / "rows.jsonl").read_text().replace("climaqa", "other").replace("classic", "other")
+                (f / "rows.jsonl")
+                .read_text()
+                .replace("climaqa", "other")
+                .replace("classic", "other")
             ),
             "no scores of ClimaQA's metrics",
         ),
@@ -173,12 +212,16 @@ def test_a_run_that_cannot_be_read_is_named(tmp_path: Path, change, says: str):
         read([folder], bench)
 
 
-def test_two_runs_with_other_scores_of_an_answer_and_items_of_another_benchmark_are_refused(tmp_path: Path):
+def test_two_runs_with_other_scores_of_an_answer_and_items_of_another_benchmark_are_refused(
+    tmp_path: Path,
+):
     one, two = (write_run(tmp_path / name, "default") for name in ("one", "two"))
     whole = write_benchmark(tmp_path / "bench")
     assert len(read([one, two], whole).systems) == 2  # equal scores are counted once
     rows = (two / "rows.jsonl").read_text()
-    (two / "rows.jsonl").write_text(rows.replace('"climaqa.mcq","score":1.0', '"climaqa.mcq","score":0.0'))
+    (two / "rows.jsonl").write_text(
+        rows.replace('"climaqa.mcq","score":1.0', '"climaqa.mcq","score":0.0')
+    )
     with pytest.raises(UserError, match=r"different scores of climaqa\.mcq for the same answers"):
         read([one, two], whole)
     bench = tmp_path / "items.jsonl"
@@ -197,14 +240,18 @@ def test_factual_accuracy_on_labelled_sentences(results: Results, tmp_path: Path
     assert area.n == 20
 
 
-def test_windows_are_those_of_labelled_answers_other_than_the_reference(results: Results, tmp_path: Path):
+def test_windows_are_those_of_labelled_answers_other_than_the_reference(
+    results: Results, tmp_path: Path
+):
     # cosines: right .5 + .04 w, wrong .5 - .03 w; the reference itself does not count
     run = write_beside(tmp_path)["--window-labels"]
     found = beside.windows(run, results)
     assert [one.words for one in found] == list(range(11))
     last = found[10]
     assert (last.right.n, last.wrong.n, last.right.clusters) == (6, 6, None)
-    assert [one.value for one in (last.right, last.wrong, last.difference)] == pytest.approx([0.9, 0.2, 0.7])
+    assert [one.value for one in (last.right, last.wrong, last.difference)] == pytest.approx(
+        [0.9, 0.2, 0.7]
+    )
     examples = (run / "examples.jsonl").read_text()
     (run / "examples.jsonl").write_text(examples.replace('"wrong"', '"right"'))
     with pytest.raises(UserError, match="found 12 right and 0 wrong"):

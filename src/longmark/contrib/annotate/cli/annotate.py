@@ -55,19 +55,27 @@ def import_(arguments: argparse.Namespace) -> int:
         print(
             f"Note: the study keeps {counted(done.unnamed, 'item')} of an earlier import that its files no longer "
             "contain. To leave them out, start a new study."
-            + (" An item without an `id` that was edited is a new item: give items ids." if done.added else ""),
+            + (
+                " An item without an `id` that was edited is a new item: give items ids."
+                if done.added
+                else ""
+            ),
             file=sys.stderr,
         )
     with closing(open_store(arguments.study)) as store:
         items = stored_items(store)
-    print(f"{path}: {counted(done.added, 'item')} added, {done.replaced} replaced; in total {by_kind(items)}.")
+    print(
+        f"{path}: {counted(done.added, 'item')} added, {done.replaced} replaced; in total {by_kind(items)}."
+    )
     for line in warnings(done.study, items):
         print(f"Warning: {line}", file=sys.stderr)
     return 0
 
 
 def serve(arguments: argparse.Namespace) -> int:
-    address = address_of(arguments.host, arguments.port, arguments.behind_tls, split(arguments.proxy))
+    address = address_of(
+        arguments.host, arguments.port, arguments.behind_tls, split(arguments.proxy)
+    )
     if arguments.behind_tls and not address.proxies:
         print(
             "Note: without --proxy, failed sign-ins of all visitors count together: ten in a minute block sign-ins.",
@@ -77,25 +85,35 @@ def serve(arguments: argparse.Namespace) -> int:
         import_(arguments)
     with closing(open_store(arguments.study)) as store:
         stored = stored_study(store)
-        if arguments.study.exists() and stored is not None and load(arguments.study).hash != stored.hash:
+        if (
+            arguments.study.exists()
+            and stored is not None
+            and load(arguments.study).hash != stored.hash
+        ):
             print(
                 f"Note: {arguments.study} has changed since the import. The imported version is served. To use "
                 f"the new version, run: longmark annotate import {arguments.study}",
                 file=sys.stderr,
             )
 
-    def ready(site: Site) -> None:  # the link is shown once: it is made when the server is known to work
+    def ready(
+        site: Site,
+    ) -> None:  # the link is shown once: it is made when the server is known to work
         with site.store.committing():
             site.store.set_setting("url", address.url)
             link = _first_owner(site.store, address.url)
-        print(f"{site.study.title}: {address.url} ({by_kind(site.items.values())}). Ctrl-C ends the server.")
+        print(
+            f"{site.study.title}: {address.url} ({by_kind(site.items.values())}). Ctrl-C ends the server."
+        )
         if link and sys.stdout.isatty():
             print(f"The owner's link, shown only now: {link}")
         elif link:  # not into a log
             file = arguments.study.with_suffix(".owner-link")
             with replacing(file, private=True) as out:
                 out.write(f"{link}\n".encode())
-            print(f"The owner's link is in {file}, which only you can read. Delete it after you have signed in.")
+            print(
+                f"The owner's link is in {file}, which only you can read. Delete it after you have signed in."
+            )
         sys.stdout.flush()
 
     serving(arguments.study, arguments.host, arguments.port, address, ready)
@@ -113,7 +131,9 @@ def invite(arguments: argparse.Namespace) -> int:
         access = Access(store)
         person = {person.name: person for person in store.people()}.get(arguments.name)
         if person is not None and arguments.role not in (None, person.role):
-            raise UserError(f"{person.name} is {person.role}; omit --role, or change it on the owner's page People")
+            raise UserError(
+                f"{person.name} is {person.role}; omit --role, or change it on the owner's page People"
+            )
         password = _password() if arguments.password else None
         with store.committing():
             person = person or store.add_person(arguments.name, arguments.role or "annotator")
@@ -160,20 +180,30 @@ def revoke(arguments: argparse.Namespace) -> int:
 def erase(arguments: argparse.Namespace) -> int:
     done = erased(arguments.study, arguments.name, arguments.exports or ())
     what = f"{counted(done.labels, 'label set')} and {counted(done.decisions, 'decision')}"
-    print(f"{done.person.id} is erased from {database_of(arguments.study)}: name, comments, {what}.")
+    print(
+        f"{done.person.id} is erased from {database_of(arguments.study)}: name, comments, {what}."
+    )
     for folder in done.rewritten:
         print(f"{folder}: written again")
     for folder in done.outside:
         again = f"longmark annotate erase {quote(str(arguments.study))} {done.person.id} --exports {quote(str(folder))}"
-        print(f"Not reached: an export to {folder}, outside the folder of the study. To write it again: {again}")
+        print(
+            f"Not reached: an export to {folder}, outside the folder of the study. To write it again: {again}"
+        )
     for folder in done.gone:
         print(f"Not reached: an export to {folder}, which is no longer there")
     for path in done.backups:
-        print(f"Not reached: {path}, a copy of the database. Delete it, or erase {done.person.id} again when restored")
+        print(
+            f"Not reached: {path}, a copy of the database. Delete it, or erase {done.person.id} again when restored"
+        )
     if done.downloads:
-        print(f"Not reached: {counted(done.downloads, 'file')} that an owner downloaded from the page")
+        print(
+            f"Not reached: {counted(done.downloads, 'file')} that an owner downloaded from the page"
+        )
     for table, id in done.texts:
-        print(f"Not reached: the name stands in a text of another person or of the study ({table}, item {id})")
+        print(
+            f"Not reached: the name stands in a text of another person or of the study ({table}, item {id})"
+        )
     return 0
 
 
@@ -193,7 +223,10 @@ def status(arguments: argparse.Namespace) -> int:
         Column("person", lambda one: one.name),
         Column("id", lambda one: one.id),
         Column("role", lambda one: one.role),
-        *(Column(name, lambda one, name=name: counts[one.id, name]) for name in ("done", "open", "skipped")),  # type: ignore[misc]
+        *(
+            Column(name, lambda one, name=name: counts[one.id, name])
+            for name in ("done", "open", "skipped")
+        ),  # type: ignore[misc]
         Column("links", lambda one: links.get(one.id, 0)),
     )
     print(as_text(Table("people", "People", columns, people)), end="")
@@ -212,5 +245,7 @@ def backup(arguments: argparse.Namespace) -> int:
 
 def restore(arguments: argparse.Namespace) -> int:
     kept = restored(arguments.study, arguments.backup, replace=arguments.replace)
-    print(f"{arguments.study} is restored." + (f" The previous database is {kept}." if kept else ""))
+    print(
+        f"{arguments.study} is restored." + (f" The previous database is {kept}." if kept else "")
+    )
     return 0

@@ -22,7 +22,9 @@ from longmark.writing import create, remove, replacing
 def init(arguments: argparse.Namespace) -> int:
     runs, path, name = arguments.runs, arguments.out, arguments.template
     if arguments.drawn and not runs:
-        raise UserError("--drawn needs the runs whose answers were drawn: longmark annotate init RUN --drawn FILE")
+        raise UserError(
+            "--drawn needs the runs whose answers were drawn: longmark annotate init RUN --drawn FILE"
+        )
     text = template_for(name, runs, path, arguments.drawn) if runs else template(name)
     try:
         create(path, text.encode())
@@ -33,7 +35,9 @@ def init(arguments: argparse.Namespace) -> int:
         return 0
     try:
         study = load(path)
-        marked = {getattr(field, "over", None) for field in study.fields}  # a field of it is for items that have one
+        marked = {
+            getattr(field, "over", None) for field in study.fields
+        }  # a field of it is for items that have one
         if none := [one for one in absent(study, path.parent) if one not in marked]:
             left = ", ".join(one for one in study.show if one not in none)
             text = text.replace(f"show: [{', '.join(study.show)}]", f"show: [{left}]")
@@ -44,7 +48,9 @@ def init(arguments: argparse.Namespace) -> int:
     except BaseException:
         remove(path)
         raise
-    print(f"{path}: {counted(count, 'item')}. Edit the file, then run: longmark annotate serve {path}")
+    print(
+        f"{path}: {counted(count, 'item')}. Edit the file, then run: longmark annotate serve {path}"
+    )
     return 0
 
 
@@ -54,7 +60,9 @@ def check(arguments: argparse.Namespace) -> int:
     normal = sum(item.kind == "normal" for item in items)
     rules = study.assignment
     print(study.title)
-    print(f"{counted(normal, 'item')}, each for {counted(rules.overlap, 'rater')}: {normal * rules.overlap:,} to label")
+    print(
+        f"{counted(normal, 'item')}, each for {counted(rules.overlap, 'rater')}: {normal * rules.overlap:,} to label"
+    )
     for kind in KNOWN:
         if count := sum(item.kind == kind for item in items):
             print(f"{counted(count, f'{kind} item')} with known answers")
@@ -64,7 +72,9 @@ def check(arguments: argparse.Namespace) -> int:
             f"At most {counted(rules.quota, 'item')} a rater: at least {counted(max(people, rules.overlap), 'rater')}"
         )
     if rules.priorities is not None and not (arguments.study.parent / rules.priorities).exists():
-        print(f"Warning: {rules.priorities} does not exist; until it does, items come in a random order")
+        print(
+            f"Warning: {rules.priorities} does not exist; until it does, items come in a random order"
+        )
     print("Fields: " + ", ".join(f"{one.name} ({one.type})" for one in study.asked))
     for warning in warnings(study, items):
         print(f"Warning: {warning}")
@@ -73,18 +83,29 @@ def check(arguments: argparse.Namespace) -> int:
 
 def export(arguments: argparse.Namespace) -> int:
     if arguments.out.exists() and not arguments.out.is_dir():
-        raise UserError(f"--out {arguments.out} is a file; name a folder, which is created if it does not exist")
+        raise UserError(
+            f"--out {arguments.out} is a file; name a folder, which is created if it does not exist"
+        )
     only = split(arguments.only)
     for name in only:
         if name not in FILES:
-            raise UnknownName("file of an export", name, FILES, f"The files are {', '.join(FILES)}.")
+            raise UnknownName(
+                "file of an export", name, FILES, f"The files are {', '.join(FILES)}."
+            )
     with closing(Store(arguments.study.with_suffix(".sqlite"))) as store:
         if (study := stored_study(store)) is None:
-            raise UserError(f"{store.path} contains no study yet; run: longmark annotate import {arguments.study}")
-        written = write(study, stored_items(store), store, arguments.out, only, names=arguments.names)
+            raise UserError(
+                f"{store.path} contains no study yet; run: longmark annotate import {arguments.study}"
+            )
+        written = write(
+            study, stored_items(store), store, arguments.out, only, names=arguments.names
+        )
         with store.committing():  # where they are, for `annotate erase`
             files = [path.name for path in written]
-            store.keep("exports", {"folder": str(real(arguments.out)), "files": files, "names": arguments.names})
+            store.keep(
+                "exports",
+                {"folder": str(real(arguments.out)), "files": files, "names": arguments.names},
+            )
             store.note("exported", None, content={"files": files, "names": arguments.names})
     for path in written:
         print(f"{path}: {FILES[path.name]}")

@@ -54,7 +54,9 @@ def audit(arguments: argparse.Namespace) -> int:
     if arguments.out is None:
         raise UserError("the folder of the audit is missing: add --out DIR")
     if not arguments.judge:
-        raise UserError("the judge is missing: add --judge MODEL (`--judge embedded` runs on this machine)")
+        raise UserError(
+            "the judge is missing: add --judge MODEL (`--judge embedded` runs on this machine)"
+        )
     check_out(arguments.out)
     if arguments.against:
         _check_earlier(arguments.against, arguments.judge)
@@ -63,7 +65,9 @@ def audit(arguments: argparse.Namespace) -> int:
     work = Work(arguments, options, _examples(arguments))
     # an earlier audit's replies in the cache would hide that the judge has changed
     check_database(arguments.out / "calls.sqlite")
-    with closing(open_cache(arguments.out / "calls.sqlite" if arguments.against else options.cache)) as cache:
+    with closing(
+        open_cache(arguments.out / "calls.sqlite" if arguments.against else options.cache)
+    ) as cache:
         settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
         arguments.trust = True  # asked for with these settings; the runs below read the same file
         specs = _checked(settings.selected)
@@ -80,9 +84,16 @@ def audit(arguments: argparse.Namespace) -> int:
         "Comparison": str(arguments.run or "none"),
     }
     more = list(_beside(folder, arguments))
-    publish(document(findings(folder, observed), work.unchecked, about, more), arguments.out, Console(), verbose=False)
+    publish(
+        document(findings(folder, observed), work.unchecked, about, more),
+        arguments.out,
+        Console(),
+        verbose=False,
+    )
     checks = check_gates(gates, summarise([folder]), 0.05) if gates else []
-    print(f"\n{counted(work.spent.calls, 'call')} · {work.spent.from_cache} from the cache · {cost(work.spent.usd)}")
+    print(
+        f"\n{counted(work.spent.calls, 'call')} · {work.spent.from_cache} from the cache · {cost(work.spent.usd)}"
+    )
     for check in checks:
         print(check.line)
     return UNDER if any(not check.met for check in checks) else 0
@@ -94,7 +105,9 @@ def _check_earlier(folder: Path, judges: Sequence[str]) -> None:
         raise UserError(f"--against {folder}: expected the folder of an earlier audit")
     known = dict.fromkeys(str(row.system) for row in rows_of(folder / EFFECTS))
     if others := [judge for judge in judges if judge not in known]:
-        raise UserError(f"--against {folder}: it is an audit of {listed([*known])}, not of {listed(others)}")
+        raise UserError(
+            f"--against {folder}: it is an audit of {listed([*known])}, not of {listed(others)}"
+        )
 
 
 def _examples(arguments: argparse.Namespace) -> list[Example]:
@@ -103,7 +116,9 @@ def _examples(arguments: argparse.Namespace) -> list[Example]:
         return material.bundled()[: 3 * arguments.limit if arguments.limit else None]
     found = list(Reading(arguments.examples, **reading(arguments)).singles())
     if odd := next((one for one in found if material.MARK in one.id), None):
-        raise UserError(f'the id "{odd.id}" has {material.MARK} in it, which the audit needs; change the id')
+        raise UserError(
+            f'the id "{odd.id}" has {material.MARK} in it, which the audit needs; change the id'
+        )
     return found
 
 
@@ -133,7 +148,11 @@ class Work:
         self.own = pairs(self.arguments.own, "JUDGE=SYSTEM")
         systems = {one.system for one in self.examples}
         for judge, system in self.own.items():
-            if judge not in self.arguments.judge or system not in systems or len({*self.arguments.judge}) < 2:
+            if (
+                judge not in self.arguments.judge
+                or system not in systems
+                or len({*self.arguments.judge}) < 2
+            ):
                 raise UserError(
                     f"--own {judge}={system}: expected one of two --judge or more, and a system of the file"
                 )
@@ -150,9 +169,19 @@ class Work:
         self._note(selected, shown, both)
         for place, judge in enumerate(self.arguments.judge, 1):
             try:
-                await self._judge(judge, self.arguments.out / "runs" / f"judge-{place}", selected, shown, both, cache)
+                await self._judge(
+                    judge,
+                    self.arguments.out / "runs" / f"judge-{place}",
+                    selected,
+                    shown,
+                    both,
+                    cache,
+                )
             except _Stopped as stopped:
-                print(f"longmark: the audit stopped: {stopped.why} Repeat the command to go on.", file=sys.stderr)
+                print(
+                    f"longmark: the audit stopped: {stopped.why} Repeat the command to go on.",
+                    file=sys.stderr,
+                )
                 return INTERRUPTED if stopped.result.stopped == "interrupt" else NO_VALUE
         for judge, system in self.own.items():
             for place, own in enumerate(self.main[judge]):
@@ -176,15 +205,24 @@ class Work:
         runs = {"main": await self._scored(judge, folder / "main", shown, names, cache)}
         for k in range(REPEATS if self.options.by_text else 0):
             how: dict[str, Any] = {"temperature": SAMPLED, "seed": self.options.seed + k}
-            runs[f"repeat-{k}"] = await self._scored(judge, folder / f"repeat-{k}", plain, names, cache, **how)
-        for k in range(max(len(material.rewordings(name)) for name in names) if self.options.by_text else 0):
+            runs[f"repeat-{k}"] = await self._scored(
+                judge, folder / f"repeat-{k}", plain, names, cache, **how
+            )
+        for k in range(
+            max(len(material.rewordings(name)) for name in names) if self.options.by_text else 0
+        ):
             reworded = [chosen for chosen in selected if len(material.rewordings(chosen.name)) > k]
             place = make_folder(self.arguments.out / "prompts" / str(k), within=self.arguments.out)
             how = {"prompts": _prompts(reworded, k, place)}
             own = [chosen.name for chosen in reworded]
-            runs[f"prompt-{k}"] = await self._scored(judge, folder / f"prompt-{k}", plain, own, cache, **how)
+            runs[f"prompt-{k}"] = await self._scored(
+                judge, folder / f"prompt-{k}", plain, own, cache, **how
+            )
         if both:
-            self.rows += flips(judge, list((await self._scored(judge, folder / "order", both, [PAIRS], cache)).rows()))
+            self.rows += flips(
+                judge,
+                list((await self._scored(judge, folder / "order", both, [PAIRS], cache)).rows()),
+            )
         added = material.words_added(shown)
         for name, width in _checked(selected).items():
             of = {
@@ -192,17 +230,30 @@ class Work:
                 for run, result in runs.items()
             }
             prompts, repeats = (
-                [its for run, its in of.items() if run.startswith(kind)] for kind in ("prompt", "repeat")
+                [its for run, its in of.items() if run.startswith(kind)]
+                for kind in ("prompt", "repeat")
             )
             scored = Scored(judge, name, width, of["main"], prompts, repeats, added)
             self.main.setdefault(judge, []).append(scored)
             self.rows += effects(scored)
 
     async def _scored(
-        self, judge: str, out: Path, examples: Sequence[Answered], metrics: Sequence[str], cache: CallCache, **how: Any
+        self,
+        judge: str,
+        out: Path,
+        examples: Sequence[Answered],
+        metrics: Sequence[str],
+        cache: CallCache,
+        **how: Any,
     ) -> RunResult:
         """One run of the audit. _Stopped if it did not reach its end."""
-        own: dict[str, Any] = {"judges": [judge], "mapping": {}, "limit": None, "encoding": "", "skip_bad": False}
+        own: dict[str, Any] = {
+            "judges": [judge],
+            "mapping": {},
+            "limit": None,
+            "encoding": "",
+            "skip_bad": False,
+        }
         check_within(self.arguments.out, out)
         asked = replace(self.options, **{**own, **how})
         registry = registry_of(self.arguments, asked, cache)
@@ -210,11 +261,19 @@ class Work:
         result = await execute(examples, settings, out, cache, asked, self.options.budget)
         self.spent = self.spent.plus(result.counts)
         unreadable = in_words(result.unreadable) if result.unreadable else ""
-        if why := result.budget or result.refused or unreadable or result.stopped or "; ".join(result.closed):
+        if (
+            why := result.budget
+            or result.refused
+            or unreadable
+            or result.stopped
+            or "; ".join(result.closed)
+        ):
             raise _Stopped(result, f"{why.rstrip('.')}.")
         return result
 
-    def _note(self, selected: Sequence[Selected], shown: Sequence[Example], both: Sequence[Any]) -> None:
+    def _note(
+        self, selected: Sequence[Selected], shown: Sequence[Example], both: Sequence[Any]
+    ) -> None:
         """Notes the aspects that cannot be measured."""
         own = "the bundled answers have it, and your file may not say which answer is right"
         kinds = {one.id.rpartition(material.MARK)[2] for one in shown if material.MARK in one.id}
@@ -229,11 +288,16 @@ class Work:
             self.unchecked["order"] = "no question has answers of two systems"
         if not self.options.by_text:
             why = "its prompts ask for a number (--scoring text)"
-            self.unchecked |= {"repeat": "probabilities are read, not sampled (--scoring expected)", "prompt": why}
+            self.unchecked |= {
+                "repeat": "probabilities are read, not sampled (--scoring expected)",
+                "prompt": why,
+            }
         elif not any(material.rewordings(chosen.name) for chosen in selected):
             self.unchecked["prompt"] = "there are no other words for the prompts of these metrics"
         if not self.own:
-            self.unchecked["self"] = "it needs another judge, and the judge's own system (--own JUDGE=SYSTEM)"
+            self.unchecked["self"] = (
+                "it needs another judge, and the judge's own system (--own JUDGE=SYSTEM)"
+            )
 
     def write(self, folder: Path, specs: Mapping[str, float]) -> None:
         """The effects as a run that other verbs read."""
@@ -247,7 +311,10 @@ class Work:
         }
         there = {row.metric for row in self.rows}
         metrics = {name: fact for name, fact in facts.items() if name in there}
-        write_object(folder / "manifest.json", {"fixed": {}, "sessions": [], "metrics": metrics, "finished": now()})
+        write_object(
+            folder / "manifest.json",
+            {"fixed": {}, "sessions": [], "metrics": metrics, "finished": now()},
+        )
         write_rows(self.rows, folder / "rows.jsonl")
 
 
@@ -288,7 +355,9 @@ def _observed(arguments: argparse.Namespace, metrics: Sequence[str]) -> Mapping[
             sign = 1 if pair.first == first else -1
             made[metric.metric] = Observed(first, second, sign * pair.difference.value, words)
     if not made:
-        raise UserError(f"--run {arguments.run}: it does not compare two systems on {', '.join(metrics)}")
+        raise UserError(
+            f"--run {arguments.run}: it does not compare two systems on {', '.join(metrics)}"
+        )
     return made
 
 
@@ -304,7 +373,9 @@ def _beside(folder: Path, arguments: argparse.Namespace) -> Iterator[Section]:
         yield replace(document(judges).sections[0], title="Judges compared")
     if arguments.against:
         earlier = arguments.against / EFFECTS
-        changes = [*drifts(earlier, folder, allow_different_judges=True)]  # each judge is compared with itself
+        changes = [
+            *drifts(earlier, folder, allow_different_judges=True)
+        ]  # each judge is compared with itself
         judge = (Column("judge", "system"),) if len(arguments.judge) > 1 else ()
         columns = (
             Column("effect", "metric", kind="metric", key="metric"),

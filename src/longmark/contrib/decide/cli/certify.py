@@ -35,11 +35,18 @@ def certify(arguments: argparse.Namespace) -> int:
     options = corrections_of(arguments) or {}
     names = ("label", "mapping", "order", "calibrate", "looks", "these_raters", "seed")
     same: dict[str, Any] = {name: options[name] for name in names}
-    files: dict[str, Any] = {"labels": str(arguments.labels), "audit": arguments.audit and str(arguments.audit)}
+    files: dict[str, Any] = {
+        "labels": str(arguments.labels),
+        "audit": arguments.audit and str(arguments.audit),
+    }
     files["draw"] = arguments.draw and str(arguments.draw)
-    how: dict[str, Any] = {name: getattr(arguments, name) for name in ("claim", "equal_chances", "by")}
+    how: dict[str, Any] = {
+        name: getattr(arguments, name) for name in ("claim", "equal_chances", "by")
+    }
     runs = tuple(map(str, arguments.runs))
-    made = certified(Claimed(runs=runs, cluster=arguments.cluster or "question_id", **files, **how, **same))
+    made = certified(
+        Claimed(runs=runs, cluster=arguments.cluster or "question_id", **files, **how, **same)
+    )
     page = document(made)
     write_document(page, arguments.out / "report.html")
     path = arguments.out / "certificate.json"
@@ -99,9 +106,15 @@ def verify(path: Path, signers: Path | None, trust: Trust) -> int:
     changed = verified(made)
     for line in changed:
         print(f"changed: {line}")
-    same = "the lines above say what has changed" if changed else "the same when it is computed again"
+    same = (
+        "the lines above say what has changed" if changed else "the same when it is computed again"
+    )
     what = f"Not verified: {made['claim']}" if changed else title_of(made)
-    missing = f" {counted(len(made['missing']), 'condition')} missing." if not changed and made["missing"] else ""
+    missing = (
+        f" {counted(len(made['missing']), 'condition')} missing."
+        if not changed and made["missing"]
+        else ""
+    )
     print(f"{what}.{missing} {counted(len(made['inputs']), 'input')}: {same}.")
     signed = _signature(path, signers)
     return 0 if not changed and made["granted"] and signed else UNDER
@@ -109,7 +122,9 @@ def verify(path: Path, signers: Path | None, trust: Trust) -> int:
 
 def _ssh_keygen() -> str:
     if (found := shutil.which("ssh-keygen")) is None:
-        raise UserError("signatures need ssh-keygen of OpenSSH; install it (Debian: openssh-client)")
+        raise UserError(
+            "signatures need ssh-keygen of OpenSSH; install it (Debian: openssh-client)"
+        )
     return found
 
 
@@ -118,7 +133,9 @@ def _sign(path: Path, key: Path) -> None:
     remove(signature)  # ssh-keygen would ask
     done = subprocess.run([_ssh_keygen(), "-Y", "sign", "-q", "-n", _NAMESPACE, "-f", key, path])
     if done.returncode:
-        raise UserError(f"--sign {key}: ssh-keygen could not sign; the certificate is written without a signature")
+        raise UserError(
+            f"--sign {key}: ssh-keygen could not sign; the certificate is written without a signature"
+        )
     print(f"Signature: {signature}")
 
 
@@ -132,7 +149,9 @@ def _signature(path: Path, signers: Path | None) -> bool:
 
     def asked(*words: str | Path) -> subprocess.CompletedProcess[str]:
         given = [keygen, "-Y", *words, "-s", signature]
-        return subprocess.run(given, input=path.read_text("utf-8"), capture_output=True, text=True, check=False)
+        return subprocess.run(
+            given, input=path.read_text("utf-8"), capture_output=True, text=True, check=False
+        )
 
     if signers is None:
         done = asked("check-novalidate", "-n", _NAMESPACE)
@@ -142,7 +161,9 @@ def _signature(path: Path, signers: Path | None) -> bool:
         done = asked("verify", "-n", _NAMESPACE, "-f", signers, "-I", who or "nobody")
         whose = f"In {signers}: {who}."
     if done.returncode:
-        print(f"The signature is not one of this certificate{'' if signers is None else f' by anyone in {signers}'}.")
+        print(
+            f"The signature is not one of this certificate{'' if signers is None else f' by anyone in {signers}'}."
+        )
         return False
     print(f"{done.stdout.strip()}. {whose}")
     return True

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from longmark.contrib.decide.decide import Decided, Rule
     from longmark.scores.manifest import MetricFacts
 
-LOOK, GROWTH = 20, 10  # units of the first look; a later one is a tenth of those before, if that is more
+LOOK, GROWTH = (
+    20,
+    10,
+)  # units of the first look; a later one is a tenth of those before, if that is more
 
 
 def next_look(looked: int, look: int | None) -> int:
@@ -57,7 +60,11 @@ def decide(arguments: argparse.Namespace) -> int:
         )
     options = run_options(arguments)
     answers = Answers(
-        arguments.answers, reading(arguments), arguments.cluster or QUESTION, options.seed, split(arguments.systems)
+        arguments.answers,
+        reading(arguments),
+        arguments.cluster or QUESTION,
+        options.seed,
+        split(arguments.systems),
     )
     with closing(open_cache(options.cache)) as cache:
         settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
@@ -69,7 +76,9 @@ def decide(arguments: argparse.Namespace) -> int:
             options.tell(ahead.in_words())
         if arguments.dry_run:
             print(f"All {answers.told(answers.units)}, if nothing is decided before:")
-            print_estimate(finish(lambda: dry_run(answers, settings, arguments.out, cache, options)))
+            print_estimate(
+                finish(lambda: dry_run(answers, settings, arguments.out, cache, options))
+            )
             return 0
         looks = Looks(answers, rule, settings, cache, options, arguments.out, arguments.look)
         result, found = finish(looks.run)
@@ -79,12 +88,16 @@ def decide(arguments: argparse.Namespace) -> int:
     if found:
         why = result.budget and f"{result.budget} Repeat the command with a new budget to go on."
         publish(document(found, looks.used, answers.units, rule, why, ahead), None, Console())
-    print(f"\n{counted(looks.calls, 'call')} · {cost(looks.usd)}\nRows: {arguments.out / 'rows.jsonl'}")
+    print(
+        f"\n{counted(looks.calls, 'call')} · {cost(looks.usd)}\nRows: {arguments.out / 'rows.jsonl'}"
+    )
     code = 0
     if result.stopped != "budget" and not (found and all_decided(found)):
         code = code_of(result, settings, arguments, lambda line: print(line, file=sys.stderr))
     worse = any(one.first == rule.pairs[0][0] and one.result == BETTER for one in found)
-    failed = (arguments.require_decision and not all_decided(found)) or (arguments.fail_if_worse and worse)
+    failed = (arguments.require_decision and not all_decided(found)) or (
+        arguments.fail_if_worse and worse
+    )
     return code or (UNDER if failed else 0)
 
 
@@ -99,11 +112,17 @@ class Answers:
     """
 
     def __init__(
-        self, files: Sequence[Path], how: dict[str, Any], cluster: str, seed: int, wanted: Sequence[str] = ()
+        self,
+        files: Sequence[Path],
+        how: dict[str, Any],
+        cluster: str,
+        seed: int,
+        wanted: Sequence[str] = (),
     ) -> None:
         self.cluster, self._digest, self._told_apart = cluster, hashlib.sha256(), ToldApart({})
         self._files = [
-            (Reading(KeptFile(path), **how), name) for path, name in zip(files, shortest_names(files), strict=True)
+            (Reading(KeptFile(path), **how), name)
+            for path, name in zip(files, shortest_names(files), strict=True)
         ]
         documents = Documents()
         for place, example in enumerate(self._all()):
@@ -128,14 +147,18 @@ class Answers:
             raise no_such_field(cluster, known)
         for name in wanted:
             if name not in systems:
-                raise UnknownName("system", name, list(systems), f"The systems are {', '.join(systems)}.")
+                raise UnknownName(
+                    "system", name, list(systems), f"The systems are {', '.join(systems)}."
+                )
         self.systems = tuple(dict.fromkeys(wanted or systems))
         if len(self.systems) < 2:
             raise UserError(
                 f"a decision is between two systems or more; there is one: {self.systems[0]}. Give another file, or "
                 "examples with the field `system`"
             )
-        order = sorted(set(units.values()), key=lambda unit: hashlib.sha256(f"{seed} {unit}".encode()).digest())
+        order = sorted(
+            set(units.values()), key=lambda unit: hashlib.sha256(f"{seed} {unit}".encode()).digest()
+        )
         places = {unit: place for place, unit in enumerate(order)}
         self.units = len(order)
         self.question_units = {question: places[unit] for question, unit in units.items()}
@@ -156,7 +179,9 @@ class Answers:
             for one in file.singles():
                 several = {"id": f"{name}/{one.id}"} if len(self._files) > 1 else {}
                 question = self._told_apart.ids.get(place, one.question_id)
-                yield one.model_copy(update={**several, "system": one.system or name, "question_id": question})
+                yield one.model_copy(
+                    update={**several, "system": one.system or name, "question_id": question}
+                )
                 place += 1
 
     def first(self, units: int) -> list[Example]:
@@ -173,7 +198,12 @@ class Answers:
             for file, _ in self._files
             if file.bad
         ]
-        read = [notice for file, _ in self._files for notice in (file.notice, *file.ids_for_texts) if notice]
+        read = [
+            notice
+            for file, _ in self._files
+            for notice in (file.notice, *file.ids_for_texts)
+            if notice
+        ]
         return [*read, *bad, *self._told_apart.notices()]
 
     def told(self, units: int) -> str:
@@ -247,13 +277,23 @@ class Looks:
             asked = self.answers.first(looked)
             stopping = {"rule": self._fixed(), "looked": looked, "total": total}
             options = replace(self.options, stopping=stopping)
-            result = await execute(asked, self.settings, self.out, self.cache, options, self.options.budget)
+            result = await execute(
+                asked, self.settings, self.out, self.cache, options, self.options.budget
+            )
             self.calls += result.counts.calls
-            self.usd = None if self.usd is None or result.counts.usd is None else self.usd + result.counts.usd
+            self.usd = (
+                None
+                if self.usd is None or result.counts.usd is None
+                else self.usd + result.counts.usd
+            )
             if result.stopped not in (None, "budget"):
                 return result, found
             self.used = self._complete(result, looked)
-            units = {question: place for question, place in self.answers.question_units.items() if place < self.used}
+            units = {
+                question: place
+                for question, place in self.answers.question_units.items()
+                if place < self.used
+            }
             found = decide(self._scores(), units, self.rule)
             if result.stopped or result.closed or all_decided(found) or looked == total:
                 return result, found
@@ -269,10 +309,16 @@ class Looks:
     def _before(self) -> int:
         """How many units the folder has been asked for. UserError for a folder that another command made."""
         file = self.out / "manifest.json"
-        stopping = read_object(file, "use another folder").get("stopping") if file.exists() else {"looked": 0}
+        stopping = (
+            read_object(file, "use another folder").get("stopping")
+            if file.exists()
+            else {"looked": 0}
+        )
         looked = stopping.get("looked") if isinstance(stopping, dict) else None
         if not isinstance(looked, int) or looked < 0:
-            raise UserError(f"--out {self.out}: the run was not made by longmark decide; name another folder")
+            raise UserError(
+                f"--out {self.out}: the run was not made by longmark decide; name another folder"
+            )
         return looked
 
     def _complete(self, result: RunResult, looked: int) -> int:

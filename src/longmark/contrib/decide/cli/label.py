@@ -18,9 +18,15 @@ def draw(arguments: argparse.Namespace) -> int:
     options = (corrections_of(arguments) or {}) | {
         name: getattr(arguments, name) for name in ("by", "n", "floor", "looks", "seed")
     }
-    options |= {"metrics": scores_in(arguments.metrics), "systems": split(arguments.systems), "claims": arguments.claim}
+    options |= {
+        "metrics": scores_in(arguments.metrics),
+        "systems": split(arguments.systems),
+        "claims": arguments.claim,
+    }
     cluster = cluster_of(arguments.cluster, arguments.runs)
-    made = label_next(arguments.runs, arguments.labels, cluster=cluster, earlier=arguments.earlier, **options)
+    made = label_next(
+        arguments.runs, arguments.labels, cluster=cluster, earlier=arguments.earlier, **options
+    )
     write(made, arguments.out)
     print(in_words(made))
     runs = " ".join(map(str, arguments.runs))

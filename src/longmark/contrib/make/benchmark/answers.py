@@ -97,7 +97,10 @@ def messages(prompts: PromptBook, item: Item, shown: Shown = Shown()) -> tuple[M
     """What is sent: the passages, the item, the task; before them the examples, each with its right answer."""
     made = [Message("system", prompts.get(SYSTEM).text.strip())]
     for shot in shown.shots:
-        made += [Message("user", "\n\n".join(_asked(prompts, shot))), Message("assistant", shot.answer or "")]
+        made += [
+            Message("user", "\n\n".join(_asked(prompts, shot))),
+            Message("assistant", shot.answer or ""),
+        ]
     texts = [one.text for one in shown.passages] if shown.book is None else [shown.book]
     before = [fence(f"passage {number}", text) for number, text in enumerate(texts, 1)]
     question, task = _asked(prompts, item)
@@ -128,7 +131,12 @@ class Examination:
         return shots_of(self.items, self.how.shots, self.how.seed)
 
     async def answers(
-        self, label: str, model: ChatHandle, setting: str, at_once: int, on_answer: Callable[[], None] = lambda: None
+        self,
+        label: str,
+        model: ChatHandle,
+        setting: str,
+        at_once: int,
+        on_answer: Callable[[], None] = lambda: None,
     ) -> Answered:
         """The answers of a model in a setting, or its completions of the items' texts (`contamination`). Items of a
         form are asked together, since their prompts begin alike."""
@@ -150,12 +158,18 @@ class Examination:
         done.failed = sum(example.answer is None for example in done.examples)
         done.cut = sum(example.meta.get("finish") == "length" for example in done.examples)
         if setting == FEW_SHOT:
-            done.fewer = sum(0 < len(one.meta.get("shots", ())) < self.how.shots for one in done.examples)
+            done.fewer = sum(
+                0 < len(one.meta.get("shots", ())) < self.how.shots for one in done.examples
+            )
         return done
 
     async def _one(self, label: str, model: ChatHandle, setting: str, item: Item) -> Example:
         prompt = self.prompts.get(_BY_FORM[item.form])
-        meta: dict[str, Any] = {"setting": setting, "model": model.name, "prompt": f"{prompt.id}@{prompt.hash}"}
+        meta: dict[str, Any] = {
+            "setting": setting,
+            "model": model.name,
+            "prompt": f"{prompt.id}@{prompt.hash}",
+        }
         answer, shown = None, Shown()
         try:
             shown = await self._shown(item, setting)
@@ -166,7 +180,9 @@ class Examination:
             meta["no_answer"] = f"{model.name}: {error}"
         example = item.example(answer, f"{label}-{setting}")
         meta |= shown.meta
-        return example.model_copy(update={"contexts": shown.passages, "meta": {**example.meta, **meta}})
+        return example.model_copy(
+            update={"contexts": shown.passages, "meta": {**example.meta, **meta}}
+        )
 
     async def _shown(self, item: Item, setting: str) -> Shown:
         if setting == FEW_SHOT:
@@ -190,9 +206,14 @@ class Examination:
         book = hits[0].passage.document
         text = shelf.text(book)
         middle = text.find(hits[0].passage.text) + len(hits[0].passage.text) // 2
-        return Shown(book=text, meta={**index, "book": {"id": book, "characters": len(text), "middle": middle}})
+        return Shown(
+            book=text,
+            meta={**index, "book": {"id": book, "characters": len(text), "middle": middle}},
+        )
 
-    async def _asked_with(self, model: ChatHandle, item: Item, shown: Shown) -> tuple[ChatReply, Shown]:
+    async def _asked_with(
+        self, model: ChatHandle, item: Item, shown: Shown
+    ) -> tuple[ChatReply, Shown]:
         """The reply, and what was shown for it: of a book that is too long, less."""
         if shown.book is None:
             return await model.chat(self._request(item, shown)), shown
@@ -220,4 +241,6 @@ def _cut(shown: Shown, size: int) -> Shown:
     text, book = shown.book or "", dict(shown.meta["book"])
     start = max(0, min(book.pop("middle") - size // 2, len(text) - size))
     place = {"start": start, "end": start + size, "cut": size < len(text)}
-    return replace(shown, book=text[start : start + size], meta={**shown.meta, "book": {**book, **place}})
+    return replace(
+        shown, book=text[start : start + size], meta={**shown.meta, "book": {**book, **place}}
+    )

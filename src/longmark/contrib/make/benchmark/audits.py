@@ -54,11 +54,16 @@ PROMPTS = (CHOOSE, RIGHT)
 
 _BROKEN = re.compile("[\ufffd\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _TIMES = 5  # a word that often in a row
-_COPIED = 0.9  # the share of an answer's words that, found in the question, makes the answer a copy of it
+_COPIED = (
+    0.9  # the share of an answer's words that, found in the question, makes the answer a copy of it
+)
 _FEW = 5  # words; fewer must stand in the question together
 _LONGEST_QUESTION, _LONGEST_ANSWER = 1200, 1500  # characters; an option is an answer
 _NEAR = 0.97  # the cosine from which two questions are duplicates
-_RIGHT, _SURE = 0.5, 0.8  # probabilities of yes from which another option is right: not below the key's, or always
+_RIGHT, _SURE = (
+    0.5,
+    0.8,
+)  # probabilities of yes from which another option is right: not below the key's, or always
 ORDERS = 2  # in so many orders of the options the key must be chosen
 
 
@@ -73,10 +78,14 @@ async def audit(item: Item, models: Models, seed: int = 0) -> Item:
         reason, found = await _asked(item, models, seed)
         reasons, marks = [reason] * bool(reason), marks | found
     status = "dropped" if reasons else "audited"
-    return item.model_copy(update={"status": status, "reasons": (*item.reasons, *reasons), "marks": marks})
+    return item.model_copy(
+        update={"status": status, "reasons": (*item.reasons, *reasons), "marks": marks}
+    )
 
 
-def audit_set(items: Sequence[Item], seed: int = 0, vectors: Mapping[str, Sequence[float]] | None = None) -> list[Item]:
+def audit_set(
+    items: Sequence[Item], seed: int = 0, vectors: Mapping[str, Sequence[float]] | None = None
+) -> list[Item]:
     """All items in their order: duplicates dropped, the options of each mcq shuffled once, length bias marked.
 
     The first of equal questions stays, or one that people or a validator accepted. vectors: of `question_vectors`, for
@@ -101,7 +110,13 @@ def audit_set(items: Sequence[Item], seed: int = 0, vectors: Mapping[str, Sequen
 async def question_vectors(items: Sequence[Item], models: Models) -> dict[str, Sequence[float]]:
     """id -> the vector of what the item asks, by the embedder; dropped items are left out."""
     asked = [item for item in items if item.usable]
-    return dict(zip((item.id for item in asked), await models.embed([_asks(item) for item in asked]), strict=True))
+    return dict(
+        zip(
+            (item.id for item in asked),
+            await models.embed([_asks(item) for item in asked]),
+            strict=True,
+        )
+    )
 
 
 # By code -------------------------------------------------------------------------------------------------------------
@@ -130,7 +145,9 @@ def flaws(item: Item) -> Iterator[str]:
         if item.answer is not None and (word := still_there(item)):
             yield f'answer_in_question: "{word}" is left of the term "{item.answer}"'
     elif item.form == "mcq":
-        if _contains(asked, key) and not any(_contains(asked, other) for other in options if other != key):
+        if _contains(asked, key) and not any(
+            _contains(asked, other) for other in options if other != key
+        ):
             yield f'answer_in_question: the question contains the key "{key}"'
     elif _copied(asked, item.answer or ""):
         yield "answer_in_question: the question contains what the answer says"
@@ -159,13 +176,17 @@ def _contains(text: str, part: str) -> bool:
     if in_pairs(wanted):
         return True
     starts = (match.start() for match in re.finditer(f"(?={re.escape(wanted)})", within))
-    beside = (within[max(0, start - 1) : start] + within[start + len(wanted) :][:1] for start in starts)
+    beside = (
+        within[max(0, start - 1) : start] + within[start + len(wanted) :][:1] for start in starts
+    )
     return any(not any(in_word(char) or char == "_" for char in chars) for chars in beside)
 
 
 def _copied(question: str, answer: str) -> bool:
     words, asked = set(words_of(answer)), set(words_of(question))
-    return _contains(question, answer) or (len(words) >= _FEW and len(words & asked) >= _COPIED * len(words))
+    return _contains(question, answer) or (
+        len(words) >= _FEW and len(words & asked) >= _COPIED * len(words)
+    )
 
 
 # Of the set ----------------------------------------------------------------------------------------------------------
@@ -185,7 +206,9 @@ def _duplicates(items: Sequence[Item], vectors: Mapping[str, Sequence[float]]) -
     for item in items:
         texts, row = [" ".join(words_of(_asks(item)))], row_of.get(item.id)
         if item.form == "freeform" and len(answer := words_of(item.answer or "")) >= _FEW:
-            texts.append(f"answer: {' '.join(answer)}")  # an evolution that changed the question alone
+            texts.append(
+                f"answer: {' '.join(answer)}"
+            )  # an evolution that changed the question alone
         of = next((kept[text] for text in texts if text in kept), None)
         if of is None and row is not None and kept_rows:
             cosines = rows[kept_rows] @ rows[row]
@@ -220,7 +243,9 @@ def _movable(options: Mapping[str, str]) -> list[str]:
     return [letter for letter, text in options.items() if not is_about_all(text)]
 
 
-def shuffled(options: Mapping[str, str], key: str, place: str, draw: random.Random) -> dict[str, str]:
+def shuffled(
+    options: Mapping[str, str], key: str, place: str, draw: random.Random
+) -> dict[str, str]:
     """The options in another order: the key at `place`, options such as "All of the above" last, the others drawn."""
     movable = _movable(options)
     others = [options[letter] for letter in movable if letter != key]
@@ -233,7 +258,9 @@ def shuffled(options: Mapping[str, str], key: str, place: str, draw: random.Rand
 
 # By a model ----------------------------------------------------------------------------------------------------------
 
-Shares = dict[str, float]  # label -> its share of the probability of all labels, at the first token of a reply
+Shares = dict[
+    str, float
+]  # label -> its share of the probability of all labels, at the first token of a reply
 Asks = Callable[[Item], tuple[str, tuple[Message, ...]]]
 
 
@@ -295,7 +322,10 @@ async def _asked(item: Item, models: Models, seed: int) -> tuple[str, dict[str, 
     if not right:
         return "not_self_consistent: the model that wrote it chooses another option", marks
     key = (item.options or {})[str(item.answer)]
-    texts = [key, *(text for text in (item.options or {}).values() if text != key and not is_about_all(text))]
+    texts = [
+        key,
+        *(text for text in (item.options or {}).values() if text != key and not is_about_all(text)),
+    ]
 
     async def right_too(text: str) -> float:
         shown = {"context": context_of(item.passages), "question": item.question, "option": text}

@@ -27,7 +27,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from longmark.concurrency import concurrently
-from longmark.contrib.make.benchmark import FIGURES, FORMAT, INDEX, ITEMS, MANIFEST, BenchmarkPlan, audits, seeds, write
+from longmark.contrib.make.benchmark import (
+    FIGURES,
+    FORMAT,
+    INDEX,
+    ITEMS,
+    MANIFEST,
+    BenchmarkPlan,
+    audits,
+    seeds,
+    write,
+)
 from longmark.contrib.make.benchmark.cloze import blank, word_counts
 from longmark.contrib.make.benchmark.figures import ASKED, KNOWN, figures
 from longmark.contrib.make.rag.chunk import Chunking
@@ -83,7 +93,10 @@ def calls(plan: BenchmarkPlan, n_seeds: int) -> tuple[int, int]:
     """The calls if no item is dropped, and at most; without second attempts and the embedder's."""
     each = audits.ORDERS + len(write.LETTERS) - 1
     levels = len(plan.topic.levels.keys() | {"base"})
-    a_seed = sum({"mcq": levels * (1 + each), "freeform": levels, "cloze": 1}[form] for form in plan.topic.forms)
+    a_seed = sum(
+        {"mcq": levels * (1 + each), "freeform": levels, "cloze": 1}[form]
+        for form in plan.topic.forms
+    )
     return min(plan.n, n_seeds) * a_seed, n_seeds * a_seed
 
 
@@ -97,7 +110,9 @@ async def generate(work: Work) -> Built:
         session = _Generation(work)
         stopped = await session.run()
         failed = [why for one in session.done.values() for why in one.failed]
-        built = Built(session.items, failed, [*manifest.get("notes", ()), *session.notes()], stopped)
+        built = Built(
+            session.items, failed, [*manifest.get("notes", ()), *session.notes()], stopped
+        )
         manifest |= {
             "books": [book.facts() for book in session.seeds.books.values()],
             "chunks": len(session.seeds.index.passages),
@@ -115,7 +130,12 @@ async def _chunk(work: Work) -> list[str]:
     """Makes the index of the books; notes on what was not read, and on what the embedder cut."""
     embeds = work.models if work.models.backends.embedder is not None else None
     built, notes = await seeds.chunk(
-        work.paths, work.folder, work.chunking, models=embeds, skip_bad=work.skip_bad, tell=work.tell
+        work.paths,
+        work.folder,
+        work.chunking,
+        models=embeds,
+        skip_bad=work.skip_bad,
+        tell=work.tell,
     )
     if built.cut:
         of = f"{built.cut:,} of {built.passages:,} chunks"
@@ -161,7 +181,9 @@ class _Generation:
     def __init__(self, work: Work) -> None:
         self.work, self.plan, self.models = work, work.plan, work.models
         self.seeds = seeds.Seeds(work.folder, work.plan, work.chunking.size)
-        self.writer = write.Writer(work.models, work.plan, word_counts(self.seeds.index.passages.texts()))
+        self.writer = write.Writer(
+            work.models, work.plan, word_counts(self.seeds.index.passages.texts())
+        )
         there = work.folder / ITEMS
         self.earlier = {item.id: item for item in read_items(there)} if there.is_file() else {}
         self.done: dict[int, _Seeded] = {}
@@ -202,13 +224,21 @@ class _Generation:
         kind = kinds[place % len(kinds)] if kinds else ""
         where = f"chunk {seed.passages[0].chunk}"
         for form in dict.fromkeys(form for form, _ in cells):
-            base = await self._written(made, f"{where}, {form} base", self.writer.base(form, seed, kind))
-            for level in (level for of, level in cells if of == form and level not in (None, "base")):
+            base = await self._written(
+                made, f"{where}, {form} base", self.writer.base(form, seed, kind)
+            )
+            for level in (
+                level for of, level in cells if of == form and level not in (None, "base")
+            ):
                 if base is not None and base.usable:
-                    await self._written(made, f"{where}, {form} {level}", self.writer.evolved(base, level, seed))
+                    await self._written(
+                        made, f"{where}, {form} {level}", self.writer.evolved(base, level, seed)
+                    )
         return made
 
-    async def _written(self, made: _Seeded, what: str, draft: Coroutine[Any, Any, Item]) -> Item | None:
+    async def _written(
+        self, made: _Seeded, what: str, draft: Coroutine[Any, Any, Item]
+    ) -> Item | None:
         """The item of a draft after its audits; None where the model wrote none."""
         try:
             item = await self._audited(await draft)
@@ -229,7 +259,10 @@ class _Generation:
             reasons = ("term_missing: no word of the statement can be left out",)
         if reasons:
             return item.model_copy(update={"status": "dropped", "reasons": reasons})
-        tried = [await audits.audit(blank(item, term), self.models, self.plan.seed) for term in item.proposals]
+        tried = [
+            await audits.audit(blank(item, term), self.models, self.plan.seed)
+            for term in item.proposals
+        ]
         return next((one for one in tried if one.usable), tried[0])
 
     async def _settle(self) -> None:
@@ -242,7 +275,10 @@ class _Generation:
                     item = item.model_copy(update={"id": f"{item.id}-{number}"})
                 drafts[item.id] = _kept(item, self.earlier.get(item.id))
         self.made = len(drafts)
-        every = [*drafts.values(), *(item for item in self.earlier.values() if item.id not in drafts)]
+        every = [
+            *drafts.values(),
+            *(item for item in self.earlier.values() if item.id not in drafts),
+        ]
         vectors = None
         if self.models.backends.embedder is not None and every:
             vectors = await audits.question_vectors(every, self.models)
@@ -264,12 +300,16 @@ class _Generation:
             why = "none is above the threshold"
             if self.models.backends.embedder is None:
                 why = "neighbours need an embedder"
-            notes.append(f"{counted(alone, 'seed')} of {len(self.done):,} used without a neighbour: {why}")
+            notes.append(
+                f"{counted(alone, 'seed')} of {len(self.done):,} used without a neighbour: {why}"
+            )
         have = usable(self.items)
         short = [cell for cell in self.plan.topic.cells if have[cell] < self.plan.n]
         if short and len(self.done) == len(self.seeds.order):
             cells = ", ".join(f"{' '.join(filter(None, cell))} {have[cell]:,}" for cell in short)
-            notes.append(f"no seeds are left, and not every form and level has {self.plan.n:,} items: {cells}")
+            notes.append(
+                f"no seeds are left, and not every form and level has {self.plan.n:,} items: {cells}"
+            )
         return notes
 
 

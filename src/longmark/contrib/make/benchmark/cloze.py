@@ -19,7 +19,9 @@ from longmark.text.overlap import FUNCTION_WORDS
 from longmark.text.words import between_words, in_pairs, in_word
 
 MOST_PROPOSALS = 5
-_SHORTEST = 4  # letters of a rare word that is proposed, and of a term whose inflected forms are looked for
+_SHORTEST = (
+    4  # letters of a rare word that is proposed, and of a term whose inflected forms are looked for
+)
 
 
 def stripped(term: str) -> str:
@@ -75,7 +77,9 @@ def still_there(item: Item) -> str | None:
     if len(term) < _SHORTEST:
         return None
     for word in words(item.question.replace(BLANK, " ")):
-        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(term, word, strict=False)))
+        shared = sum(
+            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(term, word, strict=False))
+        )
         if term in word or (shared > _SHORTEST and shared >= max(len(term), len(word)) - 2):
             return word
     return None
@@ -94,7 +98,10 @@ def word_counts(texts: Iterable[str]) -> Counter[str]:
 
 
 def proposals(
-    statement: str, given: Sequence[str] = (), counts: Mapping[str, int] | None = None, most: int = MOST_PROPOSALS
+    statement: str,
+    given: Sequence[str] = (),
+    counts: Mapping[str, int] | None = None,
+    most: int = MOST_PROPOSALS,
 ) -> tuple[str, ...]:
     """The terms that could be left out, best first: those that a model named, in its order, as far as they can; then
     the words of the statement that are rarest in the book, longer ones first. A word that the book does not have comes
@@ -109,7 +116,9 @@ def proposals(
     rare = [
         word
         for word in own
-        if sum(map(str.isalpha, word)) >= _SHORTEST and caseless(word) not in FUNCTION_WORDS and not in_pairs(word)
+        if sum(map(str.isalpha, word)) >= _SHORTEST
+        and caseless(word) not in FUNCTION_WORDS
+        and not in_pairs(word)
     ]
     found: dict[str, str] = {}
     for term in (*map(stripped, given), *sorted(rare, key=rank)):

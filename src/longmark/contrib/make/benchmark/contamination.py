@@ -34,7 +34,9 @@ async def completed(item: Item, label: str, model: ChatHandle, prompts: PromptBo
     prompt = prompts.get(COMPLETE)
     meta = {"model": model.name, "prompt": f"{prompt.id}@{prompt.hash}"}
     text = (item.statement or item.question.replace(BLANK, item.answer or "")).strip()
-    in_words = len(text.split()) >= FEWEST or len(tokens(text, "unicode")) < FEWEST  # else a script without spaces
+    in_words = (
+        len(text.split()) >= FEWEST or len(tokens(text, "unicode")) < FEWEST
+    )  # else a script without spaces
     divided, joint = (str.split, " ") if in_words else (list, "")
     units = divided(text)
     half = len(units) // 2
@@ -44,9 +46,18 @@ async def completed(item: Item, label: str, model: ChatHandle, prompts: PromptBo
         if len(units) < FEWEST:
             raise NoAnswer(f"not asked: the text has fewer than {FEWEST} words")
         shown = "\n\n".join((fence("beginning", first), prompt.text.strip()))
-        request = ChatRequest((Message("user", shown),), max_tokens=32 + len(rest.encode("utf-8", "replace")) // 2)
+        request = ChatRequest(
+            (Message("user", shown),), max_tokens=32 + len(rest.encode("utf-8", "replace")) // 2
+        )
         answer = joint.join(divided(answer_of(await model.chat(request)))[: len(units) - half])
     except (ModelError, NoAnswer) as error:
         meta["no_answer"] = f"{model.name}: {error}"
     texts: dict[str, Any] = {"question": first, "references": (rest,), "answer": answer}
-    return Example(id=f"{item.id}/{label}", question_id=item.id, system=label, task=COMPLETION, meta=meta, **texts)
+    return Example(
+        id=f"{item.id}/{label}",
+        question_id=item.id,
+        system=label,
+        task=COMPLETION,
+        meta=meta,
+        **texts,
+    )

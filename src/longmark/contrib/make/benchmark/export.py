@@ -74,7 +74,9 @@ class Exporting:
                 f"--licence {self.licence}: expected an identifier of the Hugging Face hub, such as cc-by-4.0 or other"
             )
         if self.format not in FORMATS:
-            raise UnknownName("format in --format", self.format, FORMATS, f"The formats are {', '.join(FORMATS)}.")
+            raise UnknownName(
+                "format in --format", self.format, FORMATS, f"The formats are {', '.join(FORMATS)}."
+            )
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,9 @@ class Exported:
     omitted: Mapping[str, int]
 
 
-def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how: Exporting) -> Exported:
+def export(
+    items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how: Exporting
+) -> Exported:
     """Writes the folder. manifest: of the benchmark's folder, {} if there is none. UserError if the folder is not
     empty, cannot be written, or no item is usable."""
     groups: dict[tuple[str, str], list[Item]] = defaultdict(list)
@@ -113,7 +117,10 @@ def export(items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how
     card = _card(figures(items, manifest), _made(items, manifest), how, exported)
     _write(folder / CARD, _ADDRESS.sub("", card))
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    _write(folder / SUMS, "".join(f"{sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in files))
+    _write(
+        folder / SUMS,
+        "".join(f"{sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in files),
+    )
     return exported
 
 
@@ -126,7 +133,9 @@ def _split(item: Item) -> str:
 
 def _public(item: Item, passages: bool) -> Item:
     """The item without addresses of endpoints in names of models, and without the texts of its passages."""
-    made: dict[str, Any] = {"marks": orjson.loads(_ADDRESS.sub("", orjson.dumps(item.marks).decode()))}
+    made: dict[str, Any] = {
+        "marks": orjson.loads(_ADDRESS.sub("", orjson.dumps(item.marks).decode()))
+    }
     if item.generator:
         made["generator"] = _ADDRESS.sub("", item.generator)
     if not passages:
@@ -166,7 +175,10 @@ def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exporte
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
         f"# {_safe(how.title)}\n",
         f"{total:,} questions with their answers, made from books by a language model, and audited.\n",
-        _table(("form", "split", "items"), [(*group, count) for group, count in exported.counts.items()]),
+        _table(
+            ("form", "split", "items"),
+            [(*group, count) for group, count in exported.counts.items()],
+        ),
         "".join(
             f"- `{split}`: {what}.\n"
             for split, what in _SPLITS.items()
@@ -178,7 +190,11 @@ def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exporte
         made,
         "## Figures\n",
         "The figures include dropped items, unless they are of usable items only.\n",
-        *(f"### {title}\n\n{_table([*rows[0]], [[*row.values()] for row in rows])}" for title, rows in shown if rows),
+        *(
+            f"### {title}\n\n{_table([*rows[0]], [[*row.values()] for row in rows])}"
+            for title, rows in shown
+            if rows
+        ),
         "## Limits\n",
         _limits(exported),
         f"`sha256sum -c {SUMS}` checks the files.\n",
@@ -191,12 +207,20 @@ def _made(items: Sequence[Item], manifest: Mapping[str, Any]) -> str:
     how = "from passages of books, and audited by code and by the same model"
     lines = [f"- Written by {_safe(', '.join(generators))}, {how}."]
     for name, value in manifest.get("fixed", {}).items():
-        parts = {f"{name}: {key}": of for key, of in value.items()} if isinstance(value, dict) else {name: value}
+        parts = (
+            {f"{name}: {key}": of for key, of in value.items()}
+            if isinstance(value, dict)
+            else {name: value}
+        )
         for part, one in parts.items():
             shown = ", ".join(map(str, one)) if isinstance(one, list) else str(one)
             lines.append(f"- {_safe(part)}: `{one_line(shown).replace('`', '')}`")
     books = [(book["id"], book["characters"], book["sha256"]) for book in manifest.get("books", ())]
-    table = "\n" + _table(("book", "characters", "SHA-256 of its text without white space"), books) if books else ""
+    table = (
+        "\n" + _table(("book", "characters", "SHA-256 of its text without white space"), books)
+        if books
+        else ""
+    )
     return "\n".join(lines) + "\n" + table
 
 
@@ -205,7 +229,10 @@ def _limits(exported: Exported) -> str:
         "- The items can repeat errors of the books. The audits use the model that wrote the items, so they miss "
         "errors that it does not recognise.",
         "- Several items can have one seed passage, so they are not independent.",
-        *(f"- Items not included, {reason}: {count:,}." for reason, count in sorted(exported.omitted.items())),
+        *(
+            f"- Items not included, {reason}: {count:,}."
+            for reason, count in sorted(exported.omitted.items())
+        ),
     ]
     return "\n".join(lines) + "\n"
 
@@ -215,7 +242,11 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     shown = [[_safe(f"{cell:.3g}" if isinstance(cell, float) else "" if cell is None else cell) for cell in row]
              for row in rows[:_MOST]]  # fmt: skip
     more = f"\n… and {len(rows) - _MOST:,} more.\n" if len(rows) > _MOST else ""
-    return tabulate(shown, [head.replace("_", " ") for head in heads], "pipe", disable_numparse=True) + "\n" + more
+    return (
+        tabulate(shown, [head.replace("_", " ") for head in heads], "pipe", disable_numparse=True)
+        + "\n"
+        + more
+    )
 
 
 def _safe(text: object) -> str:

@@ -54,7 +54,9 @@ PROMPTS = (SAME,)
 
 def figures(items: Sequence[Item], manifest: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The object of figures.json. manifest: of the benchmark's folder; without it no share of a book is known."""
-    in_order = sorted(items, key=lambda item: (_FORMS.index(item.form), (*LEVELS, None).index(item.level)))
+    in_order = sorted(
+        items, key=lambda item: (_FORMS.index(item.form), (*LEVELS, None).index(item.level))
+    )
     usable = [item for item in in_order if item.usable]
     dropped = Counter(map(_why, (item for item in items if item.status == "dropped")))
     return {
@@ -62,12 +64,18 @@ def figures(items: Sequence[Item], manifest: Mapping[str, Any] | None = None) ->
         "items": len(items),
         "usable": len(usable),
         "cells": [
-            _cell(*cell, group) for cell, group in _grouped(in_order, lambda item: (item.form, item.level)).items()
+            _cell(*cell, group)
+            for cell, group in _grouped(in_order, lambda item: (item.form, item.level)).items()
         ],
-        "dropped": [{"reason": why, "form": form, "items": count} for (why, form), count in sorted(dropped.items())],
+        "dropped": [
+            {"reason": why, "form": form, "items": count}
+            for (why, form), count in sorted(dropped.items())
+        ],
         "books": _books(usable, manifest or {}),
         "keys": _keys(usable),
-        "readability": [_readability(*group) for group in _grouped(usable, lambda item: item.form).items()],
+        "readability": [
+            _readability(*group) for group in _grouped(usable, lambda item: item.form).items()
+        ],
         "unaided": _unaided(usable),
     }
 
@@ -123,7 +131,9 @@ def _covered(book: str, items: Iterable[Item], characters: int | None) -> dict[s
 def _keys(items: Iterable[Item]) -> list[dict[str, Any]]:
     rows = []
     for size, group in sorted(
-        _grouped((item for item in items if item.options), lambda item: len(item.options or {})).items()
+        _grouped(
+            (item for item in items if item.options), lambda item: len(item.options or {})
+        ).items()
     ):
         keys = Counter(item.answer for item in group)
         letters = sorted({letter for item in group for letter in item.options or {}})
@@ -145,11 +155,15 @@ def _readability(form: str, group: Sequence[Item]) -> dict[str, Any]:
     scores = []
     for item in group:
         try:
-            scores.append(readability.measured(item.statement or item.question, readability.Params()))
+            scores.append(
+                readability.measured(item.statement or item.question, readability.Params())
+            )
         except NoScore:  # another script
             continue
     names = ("reading_ease", "grade_level")
-    means = {name: fmean(score[name].value for score in scores) if scores else None for name in names}
+    means = {
+        name: fmean(score[name].value for score in scores) if scores else None for name in names
+    }
     return {"form": form, "n": len(scores), **means, "other_scripts": len(group) - len(scores)}
 
 
@@ -159,7 +173,13 @@ def _unaided(items: Iterable[Item]) -> list[dict[str, Any]]:
         asked.update((model, item.form) for model in item.marks.get(ASKED, ()))
         known.update((model, item.form) for model in item.marks.get(KNOWN, ()))
     return [
-        {"model": model, "form": form, "asked": n, "answered": known[model, form], "share": known[model, form] / n}
+        {
+            "model": model,
+            "form": form,
+            "asked": n,
+            "answered": known[model, form],
+            "share": known[model, form] / n,
+        }
         for (model, form), n in asked.items()
     ]
 
@@ -180,7 +200,9 @@ async def answered_unaided(item: Item, models: Models, model: ChatHandle) -> Ite
         right = await _answers(item, models, model)
     except NoScore:
         right = False
-    marks = {**item.marks, ASKED: [*asked, model.name]} | ({KNOWN: [*known, model.name]} if right else {})
+    marks = {**item.marks, ASKED: [*asked, model.name]} | (
+        {KNOWN: [*known, model.name]} if right else {}
+    )
     return item.model_copy(update={"marks": marks})
 
 

@@ -34,7 +34,9 @@ from longmark.writing import replacing
 
 BOOKS = "books.jsonl"
 
-_LEAST = 0.5  # of a chunk's size: shorter ones are ends of sections, and say too little for a question
+_LEAST = (
+    0.5  # of a chunk's size: shorter ones are ends of sections, and say too little for a question
+)
 _LETTERS = 0.6  # of a chunk's characters that are no space: with fewer it is code, a table or a list of numbers
 _SPARE = 12  # neighbours that are looked at beyond k: copies, and what overlaps the seed
 
@@ -74,7 +76,11 @@ def fingerprint(paths: Sequence[Path]) -> str:
     for path in paths:
         files = [path] if path.is_file() else sorted(path.rglob("*"))
         for file in files:
-            if file.suffix.lower() in READ and file.is_file() and not (file.is_symlink() and file != path):
+            if (
+                file.suffix.lower() in READ
+                and file.is_file()
+                and not (file.is_symlink() and file != path)
+            ):
                 found.update(orjson.dumps([str(file.relative_to(path)), digest(file)]))
     return found.hexdigest()[:16]
 
@@ -93,7 +99,11 @@ class Library:
             documents = Documents(path)
             for one in documents:
                 if isinstance(one, Document):
-                    name = one.id if len(self.paths) == 1 or path.is_file() else f"{real(path).name}/{one.id}"
+                    name = (
+                        one.id
+                        if len(self.paths) == 1 or path.is_file()
+                        else f"{real(path).name}/{one.id}"
+                    )
                     squeezed = "".join(one.text.split()).encode("utf-8", "replace")
                     sha256 = hashlib.sha256(squeezed).hexdigest()
                     self.books.append(Book(name, sha256, len(one.text), one.pages, one.headings))
@@ -117,7 +127,9 @@ async def chunk(
     models: with an embedder, for neighbours. Errors as of `rag.index.build`."""
     library = Library(paths)
     how = rag_index.Indexing(chunking)
-    built = await rag_index.build(library, folder / INDEX, how, models=models, skip_bad=skip_bad, tell=tell)
+    built = await rag_index.build(
+        library, folder / INDEX, how, models=models, skip_bad=skip_bad, tell=tell
+    )
     with replacing(folder / BOOKS) as file:
         file.writelines(orjson.dumps(book) + b"\n" for book in library.books)
     return built, [*built.unread, *library.left_out]
@@ -133,17 +145,25 @@ class Seeds:
             lines = (folder / BOOKS).read_bytes().splitlines()
             read = [Book(**orjson.loads(line)) for line in lines]
         except (OSError, ValueError, TypeError):
-            raise UserError(f"{folder / BOOKS} is damaged or missing; delete {folder} and generate again") from None
+            raise UserError(
+                f"{folder / BOOKS} is damaged or missing; delete {folder} and generate again"
+            ) from None
         self.books = {book.id: book for book in read}
         least = _LEAST * size if len(self.index.passages) > len(self.books) else 0
-        self.order = [n for n, text in enumerate(self.index.passages.texts()) if _is_prose(text, least)]
+        self.order = [
+            n for n, text in enumerate(self.index.passages.texts()) if _is_prose(text, least)
+        ]
         random.Random(plan.seed).shuffle(self.order)
         self.unfit = len(self.index.passages) - len(self.order)
 
     def seed(self, number: int) -> Seed:
         own = self.index.passages[number]
         stored = (own, *(self.index.passages[other] for other in self._near(number, own)))
-        return Seed(number, tuple(map(self._passage, stored)), self.books[own.document].place(own.start, own.end)[1])
+        return Seed(
+            number,
+            tuple(map(self._passage, stored)),
+            self.books[own.document].place(own.start, own.end)[1],
+        )
 
     def _near(self, number: int, own: Stored) -> list[int]:
         vectors = self.index.vectors
@@ -155,7 +175,11 @@ class Seeds:
             if cosine < self._plan.threshold or len(near) == self._plan.k:
                 break
             passage = self.index.passages[other]
-            overlaps = passage.document == own.document and passage.start < own.end and own.start < passage.end
+            overlaps = (
+                passage.document == own.document
+                and passage.start < own.end
+                and own.start < passage.end
+            )
             if other != number and not overlaps and passage.text not in texts:
                 near.append(other)
                 texts.add(passage.text)

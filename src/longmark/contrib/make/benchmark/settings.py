@@ -34,7 +34,11 @@ from longmark.records.same import caseless
 
 DEFAULT, FEW_SHOT, RAG, LONG_CONTEXT = "default", "few-shot", "rag", "long-context"
 SOURCE, HELD_OUT = SIDES = ("source", "held-out")
-SETTINGS = (DEFAULT, FEW_SHOT, *(f"{kind}-{side}" for kind in (RAG, LONG_CONTEXT) for side in SIDES))
+SETTINGS = (
+    DEFAULT,
+    FEW_SHOT,
+    *(f"{kind}-{side}" for kind in (RAG, LONG_CONTEXT) for side in SIDES),
+)
 K, SHOTS = 4, 5  # as in the authors' code
 
 _STRETCH = 40  # letters that two texts do not have in common by chance
@@ -63,7 +67,11 @@ def shots_of(items: Sequence[Item], n: int, seed: int) -> dict[str, tuple[Item, 
         stretches = lru_cache(maxsize=256)(lambda id, order=order: _stretches(order[id]))
         for item in order.values():
             own = _stretches(item)
-            others = (id for id in ids if families[id] != families[item.id] and own.isdisjoint(stretches(id)))
+            others = (
+                id
+                for id in ids
+                if families[id] != families[item.id] and own.isdisjoint(stretches(id))
+            )
             found[item.id] = tuple(order[id] for id in islice(others, n))
     return found
 
@@ -84,10 +92,18 @@ def _families(items: Iterable[Item]) -> dict[str, str]:
 def _stretches(item: Item) -> frozenset[str]:
     """The stretches of letters in an item's texts; a shorter text is one of its own."""
     texts = [item.question, item.statement or "", *(one.text for one in item.passages)]
-    short = [item.answer or "", *(item.options or {}).values()]  # one option may well be that of another item
+    short = [
+        item.answer or "",
+        *(item.options or {}).values(),
+    ]  # one option may well be that of another item
     folded = [_MARKS.sub("", caseless(text)) for text in texts]
     folded += [text for one in short if len(text := _MARKS.sub("", caseless(one))) >= _STRETCH]
-    return frozenset(text[i : i + _STRETCH] for text in folded if text for i in range(max(1, len(text) - _STRETCH + 1)))
+    return frozenset(
+        text[i : i + _STRETCH]
+        for text in folded
+        if text
+        for i in range(max(1, len(text) - _STRETCH + 1))
+    )
 
 
 # Books ---------------------------------------------------------------------------------------------------------------
@@ -101,7 +117,9 @@ class Shelf:
 
     def __post_init__(self) -> None:
         for number in range(len(self.retriever.index.passages)):
-            self._places.setdefault(self.retriever.index.passages[number].document, []).append(number)
+            self._places.setdefault(self.retriever.index.passages[number].document, []).append(
+                number
+            )
 
     @property
     def books(self) -> tuple[str, ...]:
@@ -127,15 +145,26 @@ def rejoined(passages: Iterable[Stored]) -> str:
 
 def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str]:
     """What could not be checked. UserError where the settings of source and held-out books would not differ."""
-    texts = {side: {book: _squeezed(one.text(book)) for book in one.books} for side, one in shelves.items()}
+    texts = {
+        side: {book: _squeezed(one.text(book)) for book in one.books}
+        for side, one in shelves.items()
+    }
     source, held = shelves.get(SOURCE), shelves.get(HELD_OUT)
     if source is not None and held is not None:
-        there = {text: book for book, text in texts[HELD_OUT].items()} | {book: book for book in held.books}
+        there = {text: book for book, text in texts[HELD_OUT].items()} | {
+            book: book for book in held.books
+        }
         both = {book: there.get(book) or there.get(text) for book, text in texts[SOURCE].items()}
-        names = [one if one == other else f"{one} (there {other})" for one, other in both.items() if other]
+        names = [
+            one if one == other else f"{one} (there {other})"
+            for one, other in both.items()
+            if other
+        ]
         if names:
             remedy = "remove it from one of them"
-            raise UserError(f"{source.option} and {held.option} both contain {_listed(names)}; {remedy}")
+            raise UserError(
+                f"{source.option} and {held.option} both contain {_listed(names)}; {remedy}"
+            )
     seeds = {item.id: item.passages[0] for item in items if item.passages}
     if held is not None and (homes := _homes(items, texts[HELD_OUT])):
         item, home = next(iter(homes.items()))
@@ -144,12 +173,20 @@ def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str
         )
     if source is not None:
         homes = _homes(items, texts[SOURCE])
-        if lost := {seed.book or "a book without a name" for item, seed in seeds.items() if item not in homes}:
+        if lost := {
+            seed.book or "a book without a name"
+            for item, seed in seeds.items()
+            if item not in homes
+        }:
             remedy = "index the books of the benchmark"
-            raise UserError(f"{source.option} does not contain {_listed(lost)}, which items are from; {remedy}")
+            raise UserError(
+                f"{source.option} does not contain {_listed(lost)}, which items are from; {remedy}"
+            )
     bare = len(items) - len(seeds)
     return (
-        [f"no passage is named by {counted(bare, 'item')}: whether their books are in an index was not checked"]
+        [
+            f"no passage is named by {counted(bare, 'item')}: whether their books are in an index was not checked"
+        ]
         if bare
         else []
     )
@@ -158,7 +195,9 @@ def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str
 def _homes(items: Iterable[Item], texts: Mapping[str, str]) -> dict[str, str]:
     """Item id -> a book of one of its passages, by its id, or one that has the text of its first passage. texts: of
     books, without white space, which no way of cutting changes."""
-    find = cache(lambda text: next((book for book, whole in texts.items() if text and text in whole), None))
+    find = cache(
+        lambda text: next((book for book, whole in texts.items() if text and text in whole), None)
+    )
     found = {}
     for item in items:
         named = (one.book for one in item.passages if one.book in texts)

@@ -69,4 +69,6 @@ class Topic(BaseModel):
 def load(path: str | Path) -> Topic:
     """The domain of a YAML file. UserError if it cannot be read; BadInput with a line for each mistake."""
     source = yaml_file.load(Path(path), "--topic")
-    return source.checked(Topic, source.table("a benchmark's domain (name, title, subject, readers, …)"))
+    return source.checked(
+        Topic, source.table("a benchmark's domain (name, title, subject, readers, …)")
+    )

@@ -147,7 +147,11 @@ class Writer:
     async def evolved(self, base: Item, level: Level, seed: Seed) -> Item:
         """A question of a higher level, from a base question on the same seed. Errors as of `base`."""
         reference = (base.options or {}).get(base.answer or "", base.answer or "")
-        fields = {"question": base.question, "reference": reference, "level": self._plan.topic.levels[level]}
+        fields = {
+            "question": base.question,
+            "reference": reference,
+            "level": self._plan.topic.levels[level],
+        }
 
         def new(reply: dict[str, Any]) -> dict[str, Any]:
             if comparable(reply["question"]) == comparable(base.question):
@@ -161,13 +165,24 @@ class Writer:
         self, prompt: Prompt, reader: Reader[dict[str, Any]], seed: Seed, fields: Mapping[str, str]
     ) -> dict[str, Any]:
         topic, plan = self._plan.topic, self._plan
-        about = {"book": topic.book, "subject": topic.subject, "readers": topic.readers, "term": topic.term}
+        about = {
+            "book": topic.book,
+            "subject": topic.subject,
+            "readers": topic.readers,
+            "term": topic.term,
+        }
         texts = {"context": context_of(seed.passages), **about, **fields}
         how = Sampling(plan.temperature, plan.seed)
         return (await ask(self._models, self._models.generator, prompt, texts, reader, how)).value
 
     def _item(
-        self, form: str, level: str, seed: Seed, reply: dict[str, Any], meta: dict[str, Any], parent: str | None = None
+        self,
+        form: str,
+        level: str,
+        seed: Seed,
+        reply: dict[str, Any],
+        meta: dict[str, Any],
+        parent: str | None = None,
     ) -> Item:
         chapter = {"chapter": seed.chapter} if seed.chapter else {}
         made: dict[str, Any] = {
@@ -180,7 +195,11 @@ class Writer:
         }
         if form == "cloze":
             statement = reply["statement"]
-            return Item(**made, statement=statement, proposals=proposals(statement, reply["terms"], self._counts))
+            return Item(
+                **made,
+                statement=statement,
+                proposals=proposals(statement, reply["terms"], self._counts),
+            )
         made |= {"level": level, "question": reply["question"], "answer": reply["answer"]}
         if form == "mcq":  # the key is the first option until `audits.audit_set` draws its place
             options = dict(zip(LETTERS, (reply["answer"], *reply["distractors"]), strict=True))

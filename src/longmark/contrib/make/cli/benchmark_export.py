@@ -40,7 +40,9 @@ def figures(arguments: argparse.Namespace) -> int:
                             "the benchmark that it was made of")  # fmt: skip
         asked = [item for item in items if item.usable and item.answer is not None]
         if arguments.dry_run:
-            print(f"{counted(len(asked), 'item')}: {2 * len(asked):,} calls at most. Replies in the call cache, and ")
+            print(
+                f"{counted(len(asked), 'item')}: {2 * len(asked):,} calls at most. Replies in the call cache, and "
+            )
             print("items that the model was asked before, are not requested again.")
             return 0
         items, stopped = _unaided(items, path / ITEMS if path.is_dir() else path, arguments)
@@ -53,16 +55,23 @@ def figures(arguments: argparse.Namespace) -> int:
     return NO_VALUE if stopped else 0
 
 
-def _unaided(items: Sequence[Item], path: Path, arguments: argparse.Namespace) -> tuple[list[Item], bool]:
+def _unaided(
+    items: Sequence[Item], path: Path, arguments: argparse.Namespace
+) -> tuple[list[Item], bool]:
     """Marks the items that the model answers without passages, and writes all items to their file. Returns the items,
     and whether the run stopped early."""
     judges = [arguments.judge] if arguments.judge else []
     tell, done, failed = stage_lines(arguments.quiet), itertools.count(1), dict[str, str]()
     lock: AbstractContextManager[object] = (
-        Workspace(path.parent, MANIFEST, "benchmark") if (path.parent / MANIFEST).is_file() else nullcontext()
+        Workspace(path.parent, MANIFEST, "benchmark")
+        if (path.parent / MANIFEST).is_file()
+        else nullcontext()
     )
     with lock:
-        with open_models(arguments, ModelNames(judges, generator=arguments.generator)) as (models, _registry):
+        with open_models(arguments, ModelNames(judges, generator=arguments.generator)) as (
+            models,
+            _registry,
+        ):
 
             async def one(item: Item) -> Item:
                 if not item.usable or item.id in failed:
@@ -75,7 +84,9 @@ def _unaided(items: Sequence[Item], path: Path, arguments: argparse.Namespace) -
                 finally:
                     tell("items", next(done), len(items))
 
-            marked = finish_with(models, lambda: concurrently(one, items, 2 * arguments.concurrency))
+            marked = finish_with(
+                models, lambda: concurrently(one, items, 2 * arguments.concurrency)
+            )
         write_items(marked, path)
     for id, why in failed.items():
         print(f"not asked: {id}: {why}", file=sys.stderr)
@@ -84,7 +95,11 @@ def _unaided(items: Sequence[Item], path: Path, arguments: argparse.Namespace) -
 
 def _manifest(path: Path) -> dict[str, Any]:
     path /= MANIFEST
-    return read_object(path, "generate the benchmark again into another folder") if path.is_file() else {}
+    return (
+        read_object(path, "generate the benchmark again into another folder")
+        if path.is_file()
+        else {}
+    )
 
 
 def _print(found: Mapping[str, Any], titles: Mapping[str, str], most: int = 30) -> None:
@@ -93,11 +108,17 @@ def _print(found: Mapping[str, Any], titles: Mapping[str, str], most: int = 30) 
         if not (rows := found[name]):
             continue
         columns = tuple(
-            Column(key.replace("_", " "), places=3 if any(isinstance(row[key], float) for row in rows) else None)
+            Column(
+                key.replace("_", " "),
+                places=3 if any(isinstance(row[key], float) for row in rows) else None,
+            )
             for key in rows[0]
         )
         print(f"\n{title}")
-        print(as_text(Table(name, title, columns, [tuple(row.values()) for row in rows[:most]])), end="")
+        print(
+            as_text(Table(name, title, columns, [tuple(row.values()) for row in rows[:most]])),
+            end="",
+        )
         if len(rows) > most:
             print(f"… and {len(rows) - most:,} more, in the JSON file")
 

@@ -38,9 +38,19 @@ def generate(arguments: argparse.Namespace) -> int:
     tell = stage_lines(arguments.quiet)
     embedder = None if arguments.embedder == "none" else arguments.embedder
     names = ModelNames(generator=arguments.generator, embedder=embedder)
-    with open_models(arguments, ModelNames() if arguments.dry_run else names) as (models, _registry):
+    with open_models(arguments, ModelNames() if arguments.dry_run else names) as (
+        models,
+        _registry,
+    ):
         work = build.Work(
-            arguments.books, arguments.out, plan, models, chunking, arguments.skip_bad, arguments.concurrency, tell
+            arguments.books,
+            arguments.out,
+            plan,
+            models,
+            chunking,
+            arguments.skip_bad,
+            arguments.concurrency,
+            tell,
         )
         if arguments.dry_run:
             return _dry_run(work)
@@ -58,7 +68,9 @@ def _with_validator(work: Work, folder: Path) -> Work:
 
     validator = validators.load(folder)
     if work.models.backends.embedder is None:
-        raise UserError(f"--validator {folder} needs its embedder: --embedder {validator.encoder.name}")
+        raise UserError(
+            f"--validator {folder} needs its embedder: --embedder {validator.encoder.name}"
+        )
     validator.check(work.models)
     judge = partial(refused, validator, models=work.models)
     return replace(work, refused=judge, validator=sha256(folder / validators.FILE))
@@ -71,14 +83,20 @@ def _dry_run(work: Work) -> int:
         built, notes = finish_with(
             work.models,
             lambda: seeds.chunk(
-                chunked.paths, chunked.folder, chunked.chunking, skip_bad=chunked.skip_bad, tell=chunked.tell
+                chunked.paths,
+                chunked.folder,
+                chunked.chunking,
+                skip_bad=chunked.skip_bad,
+                tell=chunked.tell,
             ),
         )
         n_seeds = len(seeds.Seeds(chunked.folder, work.plan, work.chunking.size).order)
     least, most = build.calls(work.plan, n_seeds)
     for note in notes:
         print(note, file=sys.stderr)
-    print(f"{counted(built.documents, 'book')}, {counted(built.passages, 'chunk')}, {counted(n_seeds, 'seed')}.")
+    print(
+        f"{counted(built.documents, 'book')}, {counted(built.passages, 'chunk')}, {counted(n_seeds, 'seed')}."
+    )
     print(
         f"{least:,} calls if every item passes the audits, {most:,} at most. A second attempt after an unreadable reply"
     )
@@ -92,15 +110,26 @@ def _tell(built: Built, plan: BenchmarkPlan, out: Path) -> int:
     for why in built.failed[:_SHOWN]:
         print(f"not written: {why}", file=sys.stderr)
     if len(built.failed) > _SHOWN:
-        print(f"not written: {len(built.failed) - _SHOWN:,} more; manifest.json has them", file=sys.stderr)
+        print(
+            f"not written: {len(built.failed) - _SHOWN:,} more; manifest.json has them",
+            file=sys.stderr,
+        )
     usable = build.usable(built.items)
     for cell in plan.topic.cells:
         print(f"{' '.join(filter(None, cell)):<24}{usable[cell]:>6,} of {plan.n:,}")
-    dropped = Counter(item.reasons[0].partition(":")[0] for item in built.items if item.status == "dropped")
+    dropped = Counter(
+        item.reasons[0].partition(":")[0] for item in built.items if item.status == "dropped"
+    )
     if dropped:
         whys = ", ".join(f"{why} {n:,}" for why, n in dropped.most_common())
         print(f"{counted(dropped.total(), 'item')} dropped: {whys}")
-    print(counted(sum(usable.values()), "usable item") + (f": {out / 'items.jsonl'}" if built.items else ""))
+    print(
+        counted(sum(usable.values()), "usable item")
+        + (f": {out / 'items.jsonl'}" if built.items else "")
+    )
     if built.stopped:
-        print(f"longmark: stopped: {built.stopped.rstrip('.')}. Repeat the command to continue.", file=sys.stderr)
+        print(
+            f"longmark: stopped: {built.stopped.rstrip('.')}. Repeat the command to continue.",
+            file=sys.stderr,
+        )
     return NO_VALUE if built.stopped or not usable else 0

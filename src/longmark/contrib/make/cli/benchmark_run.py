@@ -16,7 +16,15 @@ from longmark.cli.trust import trusting
 from longmark.contrib.make.benchmark import INDEX, items_of
 from longmark.contrib.make.benchmark.answers import Answered, Examination, How
 from longmark.contrib.make.benchmark.contamination import COMPLETION
-from longmark.contrib.make.benchmark.settings import DEFAULT, LONG_CONTEXT, SETTINGS, SIDES, Shelf, check_books, side_of
+from longmark.contrib.make.benchmark.settings import (
+    DEFAULT,
+    LONG_CONTEXT,
+    SETTINGS,
+    SIDES,
+    Shelf,
+    check_books,
+    side_of,
+)
 from longmark.contrib.make.cli.rag import finish_with, open_models, with_each
 from longmark.contrib.make.rag import index
 from longmark.contrib.make.rag.grid import labelled
@@ -51,7 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
         for index in indexes.values() if embedder is None and arguments.retriever != "bm25" else ():
             if embedder is None and index.embedder is not None:
                 embedder = trust.model_of(index.manifest, index.embedder["name"])
-        models, registry = stack.enter_context(open_models(arguments, ModelNames(embedder=embedder)))
+        models, registry = stack.enter_context(
+            open_models(arguments, ModelNames(embedder=embedder))
+        )
         shelves = {
             side: Shelf(f"--{side} {paths[side]}", Retriever(index, models, arguments.retriever))
             for side, index in indexes.items()
@@ -70,9 +80,17 @@ def run(arguments: argparse.Namespace) -> int:
             )
             return 0
         how = How(
-            arguments.k, arguments.shots, arguments.temperature, arguments.max_answer, arguments.book, arguments.seed
+            arguments.k,
+            arguments.shots,
+            arguments.temperature,
+            arguments.max_answer,
+            arguments.book,
+            arguments.seed,
         )
-        examination, tell = Examination(items, models.prompts, shelves, how), stage_lines(arguments.quiet)
+        examination, tell = (
+            Examination(items, models.prompts, shelves, how),
+            stage_lines(arguments.quiet),
+        )
 
         async def work() -> dict[str, Answered]:
             answered = {}
@@ -84,7 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
             return answered
 
         every_model = (*models.backends.judges, *(one.model for one in opened.values()))
-        closed = replace(models, backends=replace(models.backends, judges=every_model))  # all are closed at the end
+        closed = replace(
+            models, backends=replace(models.backends, judges=every_model)
+        )  # all are closed at the end
         answered = finish_with(closed, work)
     return _write(answered, arguments)
 
@@ -94,10 +114,14 @@ def _generators(arguments: argparse.Namespace) -> dict[str, str]:
     named = labelled(arguments.generator, "--generator")
     for given in arguments.adapter:
         label, equals, folder = given.partition("=")
-        chosen = [label] if equals else [one for one, model in named.items() if model.startswith("hf:")]
+        chosen = (
+            [label] if equals else [one for one, model in named.items() if model.startswith("hf:")]
+        )
         if not chosen or any(not named.get(one, "").startswith("hf:") for one in chosen):
             known = ", ".join(named)
-            raise UserError(f"--adapter {given}: an adapter needs an hf: model under test; the labels are {known}")
+            raise UserError(
+                f"--adapter {given}: an adapter needs an hf: model under test; the labels are {known}"
+            )
         for one in chosen:
             named[one] += f"+{folder if equals else given}"
     return named
@@ -133,7 +157,10 @@ def _write(answered: dict[str, Answered], arguments: argparse.Namespace) -> int:
             (one.left, "omitted: the budget is exhausted; run the same command again to continue"),
             (one.failed, "without an answer; the reason is in meta.no_answer"),
             (one.cut, "with an answer that was cut off at the limit; use a larger --max-answer"),
-            (one.fewer, f"with fewer than {arguments.shots} examples: all other items share text with them"),
+            (
+                one.fewer,
+                f"with fewer than {arguments.shots} examples: all other items share text with them",
+            ),
         ):
             if count:
                 print(f"{name}: {counted(count, 'item')} {what}", file=sys.stderr)

@@ -25,7 +25,12 @@ from longmark.report.tables import Column, Table, as_text
 
 def defects(arguments: argparse.Namespace) -> int:
     format_of(arguments.out, "--out ")
-    plan = Plan(split(arguments.kinds), split(arguments.strength) or STRENGTHS, arguments.seed, arguments.language)
+    plan = Plan(
+        split(arguments.kinds),
+        split(arguments.strength) or STRENGTHS,
+        arguments.seed,
+        arguments.language,
+    )
     examples = read_questions(arguments)
     if arguments.dry_run:
         print(
@@ -49,16 +54,30 @@ def defects(arguments: argparse.Namespace) -> int:
         print("longmark: no defect was made, so no file was written", file=sys.stderr)
         return NO_VALUE
     write_examples(made, arguments.out)
-    print(f"{counted(len(examples), 'answer')} with {counted(len(made) - len(examples), 'defect')}: {arguments.out}")
+    print(
+        f"{counted(len(examples), 'answer')} with {counted(len(made) - len(examples), 'defect')}: {arguments.out}"
+    )
     return NO_VALUE if models.client.budget.stopped else 0
 
 
 def _table(plan: Plan, made: Sequence[Example]) -> Table:
-    omitted = [(one, why) for example in made for one, why in example.meta.get(DEFECTS_OMITTED, {}).items()]
-    count = Counter(f"{one['kind']}@{one['strength']}" for example in made if (one := example.meta.get(DEFECT)))
-    reasons = {name: Counter(why for one, why in omitted if one == name) for name in map("@".join, plan.all())}
+    omitted = [
+        (one, why) for example in made for one, why in example.meta.get(DEFECTS_OMITTED, {}).items()
+    ]
+    count = Counter(
+        f"{one['kind']}@{one['strength']}" for example in made if (one := example.meta.get(DEFECT))
+    )
+    reasons = {
+        name: Counter(why for one, why in omitted if one == name)
+        for name in map("@".join, plan.all())
+    }
     rows = [
-        (*name.split("@"), count[name], why.total(), next((one for one, _ in why.most_common(1)), None))
+        (
+            *name.split("@"),
+            count[name],
+            why.total(),
+            next((one for one, _ in why.most_common(1)), None),
+        )
         for name, why in reasons.items()
     ]
     heads = ("kind", "strength", "made", "omitted", "most frequent reason")

@@ -52,10 +52,17 @@ def build(arguments: argparse.Namespace) -> int:
         print(
             f"{counted(len(groups), 'question')}: {sum(found.values()):,} calls at most ({parts or 'none'}). A second"
         )
-        print("attempt after an unreadable reply is not counted. Replies in the call cache are not requested again.")
+        print(
+            "attempt after an unreadable reply is not counted. Replies in the call cache are not requested again."
+        )
         return 0
-    with open_models(arguments, ModelNames([arguments.judge] if arguments.judge else [])) as (models, registry):
-        writers = {label: one.generator for label, one in with_each(registry, models, named).items()}
+    with open_models(arguments, ModelNames([arguments.judge] if arguments.judge else [])) as (
+        models,
+        registry,
+    ):
+        writers = {
+            label: one.generator for label, one in with_each(registry, models, named).items()
+        }
         tell, done = stage_lines(arguments.quiet), itertools.count(1)
         opened_all = (*models.backends.judges, *(one.model for one in writers.values()))
         built = finish_with(
@@ -70,7 +77,10 @@ def build(arguments: argparse.Namespace) -> int:
     for kept in built.concise:
         print(f"not expanded: {kept}", file=sys.stderr)
     if not built.pairs:
-        print("longmark: no pair was made: a question needs two answers of the --modes", file=sys.stderr)
+        print(
+            "longmark: no pair was made: a question needs two answers of the --modes",
+            file=sys.stderr,
+        )
         return NO_VALUE
     print(f"{counted(write_examples(built.pairs, arguments.out), 'pair')}: {arguments.out}")
     return NO_VALUE if built.stopped else 0

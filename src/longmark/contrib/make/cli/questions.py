@@ -38,7 +38,10 @@ def vary(arguments: argparse.Namespace) -> int:
         given = models if arguments.generator else None
         at_once = 2 * arguments.concurrency
         varied = finish_with(
-            models, lambda: variants.vary(examples, given, domain, variants=names, seed=arguments.seed, at_once=at_once)
+            models,
+            lambda: variants.vary(
+                examples, given, domain, variants=names, seed=arguments.seed, at_once=at_once
+            ),
         )
     if varied.examples:
         write_examples(varied.examples, arguments.out)
@@ -58,7 +61,9 @@ def dataset(arguments: argparse.Namespace) -> int:
         )
     examples = published.read(arguments.name, arguments.file, arguments.n, arguments.seed)
     made = write_examples(examples, arguments.out)
-    print(f"{counted(made, 'pair' if isinstance(examples[0], Pair) else 'example')}: {arguments.out}")
+    print(
+        f"{counted(made, 'pair' if isinstance(examples[0], Pair) else 'example')}: {arguments.out}"
+    )
     if arguments.labels:
         ratings = list(published.ratings(examples))
         with replacing(arguments.labels) as file:

@@ -57,7 +57,11 @@ def index(arguments: argparse.Namespace) -> int:
         arguments.approximate,
     )
     with open_models(arguments, ModelNames(embedder=arguments.embedder)) as (models, _registry):
-        more = {"models": models, "skip_bad": arguments.skip_bad, "tell": stage_lines(arguments.quiet)}
+        more = {
+            "models": models,
+            "skip_bad": arguments.skip_bad,
+            "tell": stage_lines(arguments.quiet),
+        }
         built = finish_with(models, lambda: rag_index.build(documents, arguments.out, how, **more))
     for line in (*built.unread, *([built.left_out] if built.left_out else [])):
         print(line, file=sys.stderr)
@@ -65,8 +69,13 @@ def index(arguments: argparse.Namespace) -> int:
         print(f"{counted(built.bad, 'document')} skipped.", file=sys.stderr)
     if built.cut:
         longer = f"{built.cut:,} of {counted(built.passages, 'passage')} are longer than the embedder reads"
-        print(f"{longer}: their vectors cover only the beginning; use a smaller --chunk", file=sys.stderr)
-    print(f"{counted(built.documents, 'document')}, {counted(built.passages, 'passage')}: {built.folder}")
+        print(
+            f"{longer}: their vectors cover only the beginning; use a smaller --chunk",
+            file=sys.stderr,
+        )
+    print(
+        f"{counted(built.documents, 'document')}, {counted(built.passages, 'passage')}: {built.folder}"
+    )
     return 0
 
 
@@ -101,7 +110,10 @@ def grid(arguments: argparse.Namespace) -> int:
     names = rag_grid.retriever_names(split(arguments.retrievers))
     readers = rag_grid.labelled(arguments.reader)
     how, found = _answering(arguments), load(arguments.index)
-    with open_models(arguments, _names(arguments, found, set(names) != {"bm25"})) as (models, registry):
+    with open_models(arguments, _names(arguments, found, set(names) != {"bm25"})) as (
+        models,
+        registry,
+    ):
         retrievers = [Retriever(found, models, name) for name in names]
         with_readers = with_each(registry, models, readers, "--reader")
         questions = _read_asked(arguments)
@@ -113,7 +125,9 @@ def grid(arguments: argparse.Namespace) -> int:
 
         systems = finish_with(
             models,
-            lambda: rag_grid.write(questions, arguments.out, with_readers, retrievers, how, on_answer),
+            lambda: rag_grid.write(
+                questions, arguments.out, with_readers, retrievers, how, on_answer
+            ),
         )
     for system in systems:
         if system.answered is not None:
@@ -123,7 +137,9 @@ def grid(arguments: argparse.Namespace) -> int:
 
 
 @contextmanager
-def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tuple[Models, Registry]]:
+def open_models(
+    arguments: argparse.Namespace, names: ModelNames
+) -> Iterator[tuple[Models, Registry]]:
     """The models of a verb that is no run, with a client of their own, and the registry that opened them."""
     from longmark.domain import load
 
@@ -141,7 +157,13 @@ def open_models(arguments: argparse.Namespace, names: ModelNames) -> Iterator[tu
             batching=batching(arguments),
         )
         trust = trusting(arguments)
-        registry = Registry(cache, arguments.timeout, arguments.max_reply_bytes, config=arguments.config, trust=trust)
+        registry = Registry(
+            cache,
+            arguments.timeout,
+            arguments.max_reply_bytes,
+            config=arguments.config,
+            trust=trust,
+        )
         domain = load(getattr(arguments, "domain", None))
         backends = registry.backends(names)
         try:
@@ -159,7 +181,11 @@ def finish_with(models: Models, work: Callable[[], Coroutine[Any, Any, Done]]) -
         try:
             return await work()
         finally:
-            for model in (models.backends.generator, models.backends.embedder, *models.backends.judges):
+            for model in (
+                models.backends.generator,
+                models.backends.embedder,
+                *models.backends.judges,
+            ):
                 if model is not None:
                     await model.close()
 
@@ -175,7 +201,10 @@ def _read_asked(arguments: argparse.Namespace) -> list[Example]:
         has = "question has an answer" if kept == 1 else "questions have an answer"
         print(f"{kept:,} {has} without a system: kept as the reference.", file=sys.stderr)
     if replaced := sum(one.answer is not None for one in questions):
-        print(f"{counted(replaced, 'answer')} in {arguments.questions} will be replaced.", file=sys.stderr)
+        print(
+            f"{counted(replaced, 'answer')} in {arguments.questions} will be replaced.",
+            file=sys.stderr,
+        )
     return questions
 
 
@@ -196,7 +225,9 @@ def _answering(arguments: argparse.Namespace) -> Answering:
     return Answering(arguments.k, generation, arguments.variant_context, 2 * arguments.concurrency)
 
 
-def _names(arguments: argparse.Namespace, index: Index, by_vectors: bool, generator: str | None = None) -> ModelNames:
+def _names(
+    arguments: argparse.Namespace, index: Index, by_vectors: bool, generator: str | None = None
+) -> ModelNames:
     embedder = arguments.embedder
     if embedder is None and index.embedder is not None and by_vectors:
         embedder = trusting(arguments).model_of(index.manifest, index.embedder["name"])
@@ -225,7 +256,10 @@ def _print_missing(answered: Answered, max_answer: int, whose: str = "") -> None
         print(f"{whose}{note}; use a larger --max-answer", file=sys.stderr)
     for count, what in (
         (answered.bare, "without passages: the retriever found none"),
-        (answered.no_base, "of variants without an answered original: their robustness will be unscored"),
+        (
+            answered.no_base,
+            "of variants without an answered original: their robustness will be unscored",
+        ),
     ):
         if count:
             print(f"{whose}{counted(count, 'answer')} {what}", file=sys.stderr)
@@ -236,7 +270,15 @@ def _print_grid(systems: Sequence[System]) -> None:
     rows = []
     for system in systems:
         it = system.answered
-        counts = (len(it.examples), len(it.left_out), it.cut, it.bare) if it is not None else (None,) * 4
-        what = str(system.file) if it is not None and it.examples else "not started" if it is None else "none written"
+        counts = (
+            (len(it.examples), len(it.left_out), it.cut, it.bare) if it is not None else (None,) * 4
+        )
+        what = (
+            str(system.file)
+            if it is not None and it.examples
+            else "not started"
+            if it is None
+            else "none written"
+        )
         rows.append((system.name, *counts, what))
     print(as_text(Table("grid", "Systems", tuple(map(Column, heads)), tuple(rows))), end="")

@@ -16,7 +16,11 @@ def pretrain(arguments: argparse.Namespace) -> int:
     settings = load(arguments.config, Pretrain)
     base = loaded(settings)
     train = of_books(settings.train, base.tokenizer, settings.length)
-    validation = of_books(settings.validation, base.tokenizer, settings.length) if settings.validation else None
+    validation = (
+        of_books(settings.validation, base.tokenizer, settings.length)
+        if settings.validation
+        else None
+    )
     if validation is not None:
         check_apart(train, validation)
     return _run(arguments, Training("pretrain", base, settings, train, validation))
@@ -35,13 +39,20 @@ def _run(arguments: argparse.Namespace, training: Any) -> int:
     for data in filter(None, (training.train, training.validation)):
         for note in data.notes:
             print(f"longmark: {note}", file=sys.stderr)
-    print(f"{counted(len(training.train.sequences), 'sequence')}, {counted(training.steps, 'step')}")
+    print(
+        f"{counted(len(training.train.sequences), 'sequence')}, {counted(training.steps, 'step')}"
+    )
     if arguments.dry_run:
         return 0
     result = training.run(quiet=arguments.quiet)["result"]
-    for name, what in (("loss", "Loss (first and last quarter of the steps)"), ("validation_loss", "Validation loss")):
+    for name, what in (
+        ("loss", "Loss (first and last quarter of the steps)"),
+        ("validation_loss", "Validation loss"),
+    ):
         if f"first_{name}" in result:
             print(f"{what}: {result[f'first_{name}']:.3f} -> {result[f'last_{name}']:.3f}")
     out = training.settings.out
-    print(f"Adapter: {out} ({result['steps']:,} steps). Use it with --generator {training.base.name}+{out}")
+    print(
+        f"Adapter: {out} ({result['steps']:,} steps). Use it with --generator {training.base.name}+{out}"
+    )
     return 0

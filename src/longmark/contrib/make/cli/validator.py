@@ -35,7 +35,9 @@ def train(arguments: argparse.Namespace) -> int:
     if labels.unlabelled:
         print(f"{counted(labels.unlabelled, 'line')} without a label omitted", file=sys.stderr)
     same = ("cloze", "threshold", "balance", "splits", "curves", "seed")
-    plan = TrainingPlan(at_once=2 * arguments.concurrency, **{name: getattr(arguments, name) for name in same})
+    plan = TrainingPlan(
+        at_once=2 * arguments.concurrency, **{name: getattr(arguments, name) for name in same}
+    )
     for form, why in trainable(labels, plan)[1].items():
         print(f"{form}: no model: {why}. Label more items", file=sys.stderr)
     names = ModelNames([arguments.judge] if arguments.judge else [], embedder=arguments.embedder)
@@ -43,7 +45,9 @@ def train(arguments: argparse.Namespace) -> int:
         models = replace(opened, judging=Judging(arguments.scoring))
         found = finish_with(models, lambda: trained_on(labels, benchmark, models, plan))
         if arguments.hosted:
-            for path, lines in write_hosted(sides(labels, plan), arguments.hosted, models.prompts, plan.seed).items():
+            for path, lines in write_hosted(
+                sides(labels, plan), arguments.hosted, models.prompts, plan.seed
+            ).items():
                 print(f"{counted(lines, 'line')}: {path}")
     folder.save(found.validator, arguments.out)
     write_object(arguments.out / evaluate.CURVES, found.to_json())
@@ -51,7 +55,9 @@ def train(arguments: argparse.Namespace) -> int:
         _tell(form, result)
     if (picked := found.picked) is not None:
         print(f"cloze: {counted(picked.model.n, 'statement')}")
-        print(f"  the experts' word: model {_shown(picked.model)}, a word at random {picked.chance:.3f}")
+        print(
+            f"  the experts' word: model {_shown(picked.model)}, a word at random {picked.chance:.3f}"
+        )
         print(f"  {counted(picked.unpickable, 'term')} that cannot be picked")
     print(f"validator: {arguments.out}")
     return NO_VALUE if any(one.left_out for one in found.forms.values()) else 0
@@ -67,14 +73,19 @@ def _tell(form: str, result: Result) -> None:
         print(f"not judged: {left_out}", file=sys.stderr)
     low = result.auc.value if result.auc.low is None else result.auc.low
     if low is not None and low <= 0.5:
-        print(f"Warning: {form}: not shown to be better than chance; label more items", file=sys.stderr)
+        print(
+            f"Warning: {form}: not shown to be better than chance; label more items",
+            file=sys.stderr,
+        )
 
 
 def _shown(one: Estimate, sign: str = "") -> str:
     if one.value is None:
         return f"none: {one.reason}"
     ends = (
-        f"{one.low:{sign}.3f} to {one.high:{sign}.3f}" if one.low is not None and one.high is not None else one.reason
+        f"{one.low:{sign}.3f} to {one.high:{sign}.3f}"
+        if one.low is not None and one.high is not None
+        else one.reason
     )
     return f"{one.value:{sign}.3f} ({ends})"
 
@@ -95,7 +106,9 @@ def label(arguments: argparse.Namespace) -> int:
     found = Counter(known.get(item.id, "absent") for item in labels.items)
     absent, dropped = found.pop("absent", 0), found.pop("dropped", 0)
     if not found:
-        raise UserError(f"{arguments.labels} has no label of an item in {arguments.benchmark}; name its benchmark")
+        raise UserError(
+            f"{arguments.labels} has no label of an item in {arguments.benchmark}; name its benchmark"
+        )
     write_applied(made, arguments.benchmark, arguments.out)
     for count, why in (
         (absent, "of an item that is not in the benchmark"),
@@ -144,9 +157,13 @@ def apply(arguments: argparse.Namespace) -> int:
         elif own:
             print(f"{form}: {valid:,} valid, {len(own) - valid:,} invalid")
         if left := sum(item.form == form for item in chosen) - len(own):
-            print(f"{form}: {counted(left, 'item')} left as they are: no verdict, or no model of this form")
+            print(
+                f"{form}: {counted(left, 'item')} left as they are: no verdict, or no model of this form"
+            )
     if checked := len(items) - len(chosen):
-        print(f"{counted(checked, 'item')} left as they are: checked by people, or dropped by an audit")
+        print(
+            f"{counted(checked, 'item')} left as they are: checked by people, or dropped by an audit"
+        )
     for name, kept, every in use.precision(made, labels, validator) if arguments.labels else ():
         print(
             f"{name}: precision {_shown(kept)} of {kept.n:,} kept items with a label; all {every.n:,}: {_shown(every)}"
@@ -160,9 +177,15 @@ def next_(arguments: argparse.Namespace) -> int:
     validator, items, labels, names = _given(arguments)
     with open_models(arguments, names) as (models, _registry):
         drop = {"drop_above": arguments.drop_above, "seed": arguments.seed}
-        found = finish_with(models, lambda: use.next_items(validator, items, labels.items, models, arguments.n, **drop))
+        found = finish_with(
+            models,
+            lambda: use.next_items(validator, items, labels.items, models, arguments.n, **drop),
+        )
     if not found:
-        print("longmark: no item is left to label: all are labelled, dropped, or of another form", file=sys.stderr)
+        print(
+            "longmark: no item is left to label: all are labelled, dropped, or of another form",
+            file=sys.stderr,
+        )
         return NO_VALUE
     write_records(found, arguments.out, asdict, ("item", "priority", "form"))
     print(f"{counted(len(found), 'item')} to label: {arguments.out}")
@@ -181,6 +204,7 @@ def estimate(arguments: argparse.Namespace) -> int:
             print(f"  from the labels alone {_shown(one.human)}")
     if not shares:
         print(
-            "longmark: the validator has no model for the forms of these items; nothing is estimated", file=sys.stderr
+            "longmark: the validator has no model for the forms of these items; nothing is estimated",
+            file=sys.stderr,
         )
     return 0 if any(one.low is not None for one in shares.values()) else NO_VALUE

@@ -20,7 +20,15 @@ from itertools import chain, islice
 from typing import Any
 
 from longmark.concurrency import concurrently
-from longmark.contrib.make.defects.rules import KINDS, LANGUAGES, Answer, Edit, applied, language_of, taken
+from longmark.contrib.make.defects.rules import (
+    KINDS,
+    LANGUAGES,
+    Answer,
+    Edit,
+    applied,
+    language_of,
+    taken,
+)
 from longmark.contrib.make.defects.written import calls, write
 from longmark.contrib.make.perturb import NotMade
 from longmark.errors import ModelError, NoScore, OverBudget, UnknownName, UserError
@@ -32,7 +40,13 @@ from longmark.text.sentences import sentence_spans
 
 WHOLE = "all"  # the strength of what takes the place of a complete answer
 STRENGTHS = ("1", "50%")
-_OF_THE_ANSWER = ("claims", "claims_by_reference", "reference_claims_by_answer", "claims_by_contexts", "graph")
+_OF_THE_ANSWER = (
+    "claims",
+    "claims_by_reference",
+    "reference_claims_by_answer",
+    "claims_by_contexts",
+    "graph",
+)
 _ORIGINAL = "original"  # the system of originals without one
 
 
@@ -49,19 +63,33 @@ class Plan:
     def __post_init__(self) -> None:
         for kind in self.kinds:
             if kind not in KINDS:
-                raise UnknownName("kind in --kinds", kind, tuple(KINDS), f"The kinds are {', '.join(KINDS)}.")
+                raise UnknownName(
+                    "kind in --kinds", kind, tuple(KINDS), f"The kinds are {', '.join(KINDS)}."
+                )
         for one in self.strengths:
             number = one.removesuffix("%")
-            if not (number.isascii() and number.isdecimal()) or not 0 < int(number) <= (100 if number != one else 1000):
-                raise UserError(f"--strength {one}: expected a number of places, such as 2, or a share, such as 50%")
+            if not (number.isascii() and number.isdecimal()) or not 0 < int(number) <= (
+                100 if number != one else 1000
+            ):
+                raise UserError(
+                    f"--strength {one}: expected a number of places, such as 2, or a share, such as 50%"
+                )
         if self.language not in ("", *LANGUAGES):
             raise UserError(f"--language {self.language}: expected one of {', '.join(LANGUAGES)}")
 
     def all(self) -> list[tuple[str, str]]:
         """Every (kind, strength), kinds in the order of `KINDS`; by default those that a rule makes."""
-        kinds = [one for one, kind in KINDS.items() if one in self.kinds or (not self.kinds and kind.rule)]
+        kinds = [
+            one
+            for one, kind in KINDS.items()
+            if one in self.kinds or (not self.kinds and kind.rule)
+        ]
         strengths = dict.fromkeys(self.strengths)
-        return [(one, strength) for one in kinds for strength in ((WHOLE,) if KINDS[one].whole else strengths)]
+        return [
+            (one, strength)
+            for one in kinds
+            for strength in ((WHOLE,) if KINDS[one].whole else strengths)
+        ]
 
 
 async def make(
@@ -80,11 +108,17 @@ async def make(
     asked = plan.all()
     unruled = [kind for kind, _ in asked if KINDS[kind].rule is None]
     if unruled and not (models and models.backends.generator and models.judges):
-        raise UserError(f"{unruled[0]}: one model writes it and another checks it: add --generator and --judge")
+        raise UserError(
+            f"{unruled[0]}: one model writes it and another checks it: add --generator and --judge"
+        )
     if len({one.id for one in examples}) < len(examples):
-        raise UserError("two lines have the same id, so a defect could not name its original; give each line its own")
+        raise UserError(
+            "two lines have the same id, so a defect could not name its original; give each line its own"
+        )
     if already := next((one for one in examples if {DEFECT, DEFECTS_OMITTED} & {*one.meta}), None):
-        raise UserError(f'the line "{already.id}" was made by `longmark defects`; give it the file of the originals')
+        raise UserError(
+            f'the line "{already.id}" was made by `longmark defects`; give it the file of the originals'
+        )
     ring = _Ring(examples, plan)
 
     async def one(example: Example) -> list[Example]:
@@ -96,7 +130,10 @@ async def make(
                 reasons[f"{kind}@{strength}"] = str(error)
         on_answer()
         meta = {**example.meta, DEFECTS_OMITTED: reasons} if reasons else example.meta
-        return [example.model_copy(update={"system": example.system or _ORIGINAL, "meta": meta}), *made]
+        return [
+            example.model_copy(update={"system": example.system or _ORIGINAL, "meta": meta}),
+            *made,
+        ]
 
     return list(chain.from_iterable(await concurrently(one, examples, at_once)))
 
@@ -105,7 +142,9 @@ def expected_calls(examples: Sequence[Example], plan: Plan) -> int:
     """Calls at most, without second attempts after unreadable replies."""
     written = [(kind, strength) for kind, strength in plan.all() if KINDS[kind].rule is None]
     answers = [
-        Answer(one, plan.language or language_of(one.answer), random.Random(0)) for one in examples if one.answer
+        Answer(one, plan.language or language_of(one.answer), random.Random(0))
+        for one in examples
+        if one.answer
     ]
     return sum(calls(answer, kind, strength) for answer in answers for kind, strength in written)
 
@@ -119,13 +158,18 @@ async def _defect(
         raise NotMade("the answer is a refusal")
     how, language, draw = KINDS[kind], ring.language(example), _drawn(plan.seed, example.id, kind)
     if how.worded and not language:
-        raise NotMade(f"the language of the answer is not recognised as one of {', '.join(LANGUAGES)}")
+        raise NotMade(
+            f"the language of the answer is not recognised as one of {', '.join(LANGUAGES)}"
+        )
     answer = Answer(example, language, draw, lambda: ring.others(example, draw))
     rule, checked = f"{kind}.{language}".rstrip("."), {}
     if how.rule is None:
         assert models is not None  # `make` saw to it
         chosen, of = await write(answer, kind, strength, plan.seed, models)
-        rule, checked = "written", {"generator": models.generator.name, "judge": models.judges[0].name}
+        rule, checked = (
+            "written",
+            {"generator": models.generator.name, "judge": models.judges[0].name},
+        )
     else:
         places = how.rule(answer)
         chosen = taken(places, "1" if how.whole else strength, draw, ordered=kind == "truncated")
@@ -147,7 +191,11 @@ async def _defect(
         "id": f"{example.id}.{kind}@{strength}",
         "system": f"{example.system or _ORIGINAL}.{kind}@{strength}",
     }
-    changed |= {"answer": text, "meta": {**example.meta, DEFECT: proof}, **dict.fromkeys(_OF_THE_ANSWER)}
+    changed |= {
+        "answer": text,
+        "meta": {**example.meta, DEFECT: proof},
+        **dict.fromkeys(_OF_THE_ANSWER),
+    }
     return example.model_copy(update=changed)
 
 
@@ -169,12 +217,16 @@ class _Ring:
     """The questions in a drawn order, which the order of the file does not change: who is next to whom."""
 
     def __init__(self, examples: Sequence[Example], plan: Plan) -> None:
-        self._languages = {one.id: plan.language or language_of(one.answer or "") for one in examples}
+        self._languages = {
+            one.id: plan.language or language_of(one.answer or "") for one in examples
+        }
         self._answers: dict[tuple[str, str], list[Example]] = {}
         for one in sorted(examples, key=lambda one: one.id):
             if one.answer:
                 self._answers.setdefault((self.language(one), one.question_id), []).append(one)
-        self._order = sorted(self._answers, key=lambda key: (key[0], _drawn(plan.seed, *key).random()))
+        self._order = sorted(
+            self._answers, key=lambda key: (key[0], _drawn(plan.seed, *key).random())
+        )
         self._place = {key: place for place, key in enumerate(self._order)}
 
     def language(self, example: Example) -> str:

@@ -35,7 +35,9 @@ SUPPORTED = 0.6
 _FEWEST = 4  # words (twice as many characters without spaces) of a sentence that is deleted, put in or rewritten
 _TRIES = 50  # sentences among which a citation looks for another place
 _KNOWN, _HAN = 0.12, 0.3  # share of words that tells the language; of characters
-_FIXED = re.compile(rf"{CITATION.pattern}|(?:[a-z][a-z0-9+.-]{{1,20}}://|www\.)\S+|`[^`]*`", re.IGNORECASE)
+_FIXED = re.compile(
+    rf"{CITATION.pattern}|(?:[a-z][a-z0-9+.-]{{1,20}}://|www\.)\S+|`[^`]*`", re.IGNORECASE
+)
 _CLOSING = ".!?…。！？\"'”’»)*_"
 _NAME = r"(?<=[a-z,] )[A-Z][\w&-]+(?: (?:(?:of|the|de|and) )?[A-Z][\w&-]+)*"
 _NUMBER = {"": r"\d+", GERMAN: r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+(?:,\d+)?"}
@@ -76,11 +78,15 @@ def words_of(language: str) -> dict[str, Any]:
 
 def language_of(text: str) -> str:
     """`en`, `de` or `zh`; "" for a text that is in none of them for certain."""
-    if sum("\u4e00" <= char <= "\u9fff" for char in text) > _HAN * sum(char.isalnum() for char in text):
+    if sum("\u4e00" <= char <= "\u9fff" for char in text) > _HAN * sum(
+        char.isalnum() for char in text
+    ):
         return "" if re.search("[\u3040-\u30ff\uac00-\ud7af]", text) else CHINESE
     found = Counter(word for word in words_in_order(text) if not word.isnumeric())
     total = max(found.total(), 1)
-    english, german = (sum(found[one] for one in words_of(name)["known"].split()) / total for name in LANGUAGES[:2])
+    english, german = (
+        sum(found[one] for one in words_of(name)["known"].split()) / total for name in LANGUAGES[:2]
+    )
     if max(english, german) < max(_KNOWN, 2 * min(english, german)):
         return ""
     return ENGLISH if english > german else GERMAN
@@ -134,12 +140,18 @@ class Answer:
             if self.inside(*found.span()) and not (near and fixed[near - 1][1] > found.start()):
                 yield found
 
-    def swaps(self, pattern: str, other: Callable[[re.Match[str]], str | Sequence[str] | None]) -> list[Place]:
+    def swaps(
+        self, pattern: str, other: Callable[[re.Match[str]], str | Sequence[str] | None]
+    ) -> list[Place]:
         """A place for each match: its text, or a drawn one of several, for the matched one."""
         places: list[Place] = []
         for found in self.find(pattern):
             given = other(found)
-            choices = [one for one in ((given,) if isinstance(given, str) else given or ()) if one != found[0]]
+            choices = [
+                one
+                for one in ((given,) if isinstance(given, str) else given or ())
+                if one != found[0]
+            ]
             if choices:
                 places.append((Edit(*found.span(), self.draw.choice(choices)),))
         return places
@@ -168,16 +180,30 @@ def number(answer: Answer) -> list[Place]:
         if found.start() in years or len(plain) > 15:
             return []
         places, value = len(plain.partition(".")[2]), float(plain)
-        most = 100 if value <= 100 and re.match(r"\s?(?:%|percent|Prozent)", answer.text[found.end() :]) else math.inf
+        most = (
+            100
+            if value <= 100 and re.match(r"\s?(?:%|percent|Prozent)", answer.text[found.end() :])
+            else math.inf
+        )
         step = 10.0**-places
-        changed = [value * by for by in (0.5, 0.7, 1.5, 2, 3)] if value > step else [value + step, value + 2 * step]
+        changed = (
+            [value * by for by in (0.5, 0.7, 1.5, 2, 3)]
+            if value > step
+            else [value + step, value + 2 * step]
+        )
         made = {f"{one:.{places}f}" for one in changed if one <= most}
         return [
-            (f"{int(whole):,}".replace(",", thousands) if thousands in found[0] else whole) + (dot and point) + rest
-            for whole, dot, rest in (one.partition(".") for one in sorted(made) if float(one) not in (0, value))
+            (f"{int(whole):,}".replace(",", thousands) if thousands in found[0] else whole)
+            + (dot and point)
+            + rest
+            for whole, dot, rest in (
+                one.partition(".") for one in sorted(made) if float(one) not in (0, value)
+            )
         ]
 
-    return answer.swaps(_NOT_BEFORE + f"(?:{_NUMBER.get(answer.language, _ENGLISH_NUMBER)})" + _NOT_BEHIND, others)
+    return answer.swaps(
+        _NOT_BEFORE + f"(?:{_NUMBER.get(answer.language, _ENGLISH_NUMBER)})" + _NOT_BEHIND, others
+    )
 
 
 def _year(answer: Answer) -> str:
@@ -188,18 +214,26 @@ def date(answer: Answer) -> list[Place]:
     """Another year (by one to nine), another month."""
     known = words_of(answer.language)
     months = known["months"].split() or [str(month) for month in range(1, 13)]
-    places = answer.swaps(_year(answer), lambda year: [str(int(year[0]) + by) for by in range(-9, 10)])
+    places = answer.swaps(
+        _year(answer), lambda year: [str(int(year[0]) + by) for by in range(-9, 10)]
+    )
     return places + answer.swaps(known["month"].replace("{0}", "|".join(months)), lambda _: months)
 
 
 def unit(answer: Answer) -> list[Place]:
     """Another unit of the same quantity, behind a number in digits or in a word."""
-    groups = [one.split() for language in ("any", answer.language) for one in words_of(language)["units"]]
+    groups = [
+        one.split() for language in ("any", answer.language) for one in words_of(language)["units"]
+    ]
     of = {name: group for group in reversed(groups) for name in group}
     names = "|".join(map(re.escape, sorted(of, key=lambda one: (-len(one), one))))
     end = r"(?![A-Za-z0-9_°²³/])" if answer.language == CHINESE else r"(?![\w²³/])"
-    counts = "".join(rf"|(?<=\b{one}{answer.glue})" for one in words_of(answer.language)["counts"].split())
-    return answer.swaps(rf"(?:(?<=\d)|(?<=\d[ \u00a0]){counts})(?:{names}){end}", lambda found: of[found[0]])
+    counts = "".join(
+        rf"|(?<=\b{one}{answer.glue})" for one in words_of(answer.language)["counts"].split()
+    )
+    return answer.swaps(
+        rf"(?:(?<=\d)|(?<=\d[ \u00a0]){counts})(?:{names}){end}", lambda found: of[found[0]]
+    )
 
 
 def entity(answer: Answer) -> list[Place]:
@@ -208,12 +242,18 @@ def entity(answer: Answer) -> list[Place]:
     if known := words_of(answer.language).get("places", "").split():
         return answer.swaps(_any_of(known, answer.language), lambda _: known)
     none = {"I", *words_of(ENGLISH)["months"].split()}
-    texts = (answer.text, answer.example.question or "", *(context.text for context in answer.example.contexts))
+    texts = (
+        answer.text,
+        answer.example.question or "",
+        *(context.text for context in answer.example.contexts),
+    )
     names = sorted({name for text in texts for name in re.findall(_NAME, text)} - none)
 
     def others(found: re.Match[str]) -> list[str]:
         old = found[0].split()
-        like = [name for name in names if name.isupper() == found[0].isupper() and found[0] not in none]
+        like = [
+            name for name in names if name.isupper() == found[0].isupper() and found[0] not in none
+        ]
         alike = {word[:4] for word in old}  # `India` is no other name than `Indian`
         return [
             name
@@ -230,7 +270,11 @@ def negation(answer: Answer) -> list[Place]:
     def turned(to: str) -> Callable[[re.Match[str]], str]:
         return lambda found: found.expand(to)
 
-    return [place for old, new in words_of(answer.language)["negations"] for place in answer.swaps(old, turned(new))]
+    return [
+        place
+        for old, new in words_of(answer.language)["negations"]
+        for place in answer.swaps(old, turned(new))
+    ]
 
 
 def direction(answer: Answer) -> list[Place]:
@@ -241,7 +285,9 @@ def direction(answer: Answer) -> list[Place]:
             other.setdefault(old, new)
             other.setdefault(old.capitalize(), new.capitalize())
     fixed = {
-        at for one in re.finditer(known["not_directions"], answer.text, re.IGNORECASE) for at in range(*one.span())
+        at
+        for one in re.finditer(known["not_directions"], answer.text, re.IGNORECASE)
+        for at in range(*one.span())
     }
     names = _any_of(list(other), answer.language)
     return answer.swaps(names, lambda found: None if found.start() in fixed else other[found[0]])
@@ -259,8 +305,14 @@ def deleted(answer: Answer) -> list[Place]:
     again = {word for word, times in count.items() if times > 1}
     places: list[Place] = []
     for span, its in zip(answer.spans, own, strict=True):
-        share, passage = max((share_in(its, having) or 0.0, -n) for n, having in enumerate(answer.passages, 1))
-        if long_enough(answer.said(span)) and share >= SUPPORTED and (share_in(its, again) or 0.0) < SUPPORTED:
+        share, passage = max(
+            (share_in(its, having) or 0.0, -n) for n, having in enumerate(answer.passages, 1)
+        )
+        if (
+            long_enough(answer.said(span))
+            and share >= SUPPORTED
+            and (share_in(its, again) or 0.0) < SUPPORTED
+        ):
             note = f"passage {-passage} has {share:.2f} of its content words"
             places.append((Edit(*_with_gap(answer.text, *span), "", note),))
     return places[: len(own) - 1]
@@ -272,24 +324,38 @@ def _with_gap(text: str, start: int, end: int) -> tuple[int, int]:
     before, after = text[line:start], text[end:stop]
     if after.strip():
         return start, end + len(after) - len(after.lstrip())
-    return (start - len(before) + len(before.rstrip()), end) if len(before) > 8 else (line, min(stop + 1, len(text)))
+    return (
+        (start - len(before) + len(before.rstrip()), end)
+        if len(before) > 8
+        else (line, min(stop + 1, len(text)))
+    )
 
 
 def shuffled(answer: Answer) -> list[Place]:
     """Two sentences that change places; each sentence is in one such pair at most."""
     order = answer.mixed()
-    pairs = [both for both in zip(order[::2], order[1::2], strict=False) if len({*map(answer.said, both)}) > 1]
+    pairs = [
+        both
+        for both in zip(order[::2], order[1::2], strict=False)
+        if len({*map(answer.said, both)}) > 1
+    ]
     return [(Edit(*one, answer.said(two)), Edit(*two, answer.said(one))) for one, two in pairs]
 
 
 def neighbour(answer: Answer) -> list[Place]:
     """A sentence of an answer to another question behind a sentence; the passages and the answer do not say it."""
     known, places = words([answer.text]).union(*answer.passages), list[Place]()
-    fitting = (one for one in answer.others() if long_enough(one) and (share_in(words([one]), known) or 0) < SUPPORTED)
+    fitting = (
+        one
+        for one in answer.others()
+        if long_enough(one) and (share_in(words([one]), known) or 0) < SUPPORTED
+    )
     for (_, end), one in zip(answer.mixed(), fitting, strict=False):
         places.append((Edit(end, end, answer.glue + one, "from an answer to another question"),))
     if not places and answer.spans:
-        raise NotMade("the file has no fitting sentence in an answer to another question in its language")
+        raise NotMade(
+            "the file has no fitting sentence in an answer to another question in its language"
+        )
     return places
 
 
@@ -330,7 +396,9 @@ def wanted(strength: str, of: int) -> int:
     return math.ceil(int(strength[:-1]) * of / 100) if strength.endswith("%") else int(strength)
 
 
-def taken(places: Sequence[Place], strength: str, draw: random.Random, *, ordered: bool) -> list[Place]:
+def taken(
+    places: Sequence[Place], strength: str, draw: random.Random, *, ordered: bool
+) -> list[Place]:
     """The places of a strength, none of which touches another. ordered: each place includes those before it, so that
     one is enough. NotMade if there are too few."""
     apart, used, put = list(places) if ordered else [], set[int](), set[int]()
@@ -341,7 +409,9 @@ def taken(places: Sequence[Place], strength: str, draw: random.Random, *, ordere
             put.update(edit.start for edit in place if edit.start == edit.end)
     count = wanted(strength, len(apart))
     if not 0 < count <= len(apart):
-        many = f"the rule finds {len(apart)} place{'s' if len(apart) > 1 else ''} in it, not {count}"
+        many = (
+            f"the rule finds {len(apart)} place{'s' if len(apart) > 1 else ''} in it, not {count}"
+        )
         raise NotMade(many if apart else "the rule finds no place in it")
     return apart[count - 1 : count] if ordered else apart[:count]
 
@@ -350,7 +420,9 @@ def _clash(edit: Edit, used: Set[int], put: Set[int]) -> bool:
     """Whether an edit touches changed characters, or puts something in where something is put in."""
     if edit.start == edit.end:
         return edit.start in put or {edit.start - 1, edit.start} <= used
-    return not used.isdisjoint(range(edit.start, edit.end)) or not put.isdisjoint(range(edit.start + 1, edit.end))
+    return not used.isdisjoint(range(edit.start, edit.end)) or not put.isdisjoint(
+        range(edit.start + 1, edit.end)
+    )
 
 
 class Kind(NamedTuple):
@@ -364,7 +436,20 @@ class Kind(NamedTuple):
 
 CONTRADICTION, OFF_TOPIC = "contradiction", "off_topic"
 _WORDED = (date, unit, entity, negation, direction, padding, refusal)
-_RULES = (deleted, number, date, unit, entity, negation, direction, neighbour, shuffled, padding, truncated, citation)
+_RULES = (
+    deleted,
+    number,
+    date,
+    unit,
+    entity,
+    negation,
+    direction,
+    neighbour,
+    shuffled,
+    padding,
+    truncated,
+    citation,
+)
 KINDS = {
     **{rule.__name__: Kind(rule, rule in _WORDED, rule is refusal) for rule in (*_RULES, refusal)},
     CONTRADICTION: Kind(None),

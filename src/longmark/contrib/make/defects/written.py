@@ -50,7 +50,9 @@ def calls(answer: Answer, kind: str, strength: str) -> int:
     return 2 * min(wanted(strength, found) + _SPARE, found) if kind == CONTRADICTION else 2
 
 
-async def write(answer: Answer, kind: str, strength: str, seed: int, models: Models) -> tuple[list[Place], int]:
+async def write(
+    answer: Answer, kind: str, strength: str, seed: int, models: Models
+) -> tuple[list[Place], int]:
     """The places, and how many there are in all. NotMade where the checks fail; NoScore, ModelError and OverBudget of
     the models."""
     if kind != CONTRADICTION:
@@ -66,7 +68,9 @@ async def write(answer: Answer, kind: str, strength: str, seed: int, models: Mod
             places.append((Edit(*span, new),))
         if len(places) == count:
             return places, len(spans)
-    raise NotMade(f"the judge found {len(places)} of the written sentences to be contradictions, not {count}")
+    raise NotMade(
+        f"the judge found {len(places)} of the written sentences to be contradictions, not {count}"
+    )
 
 
 def _sentences(answer: Answer) -> list[tuple[int, int]]:
@@ -80,12 +84,16 @@ async def _asked(models: Models, task: Prompt, texts: dict[str, str], old: str, 
         new = " ".join(new.split())
         if not words([new]):
             raise Unreadable("it has no words")
-        if max(overlap(new, [old]) or 0, overlap(old, [new]) or 0) > (_ALIKE if task is CONTRADICT else SUPPORTED):
+        if max(overlap(new, [old]) or 0, overlap(old, [new]) or 0) > (
+            _ALIKE if task is CONTRADICT else SUPPORTED
+        ):
             raise Unreadable("it has almost the same words")
         return new
 
     reader = text(256 + 2 * estimate_tokens(len(old.encode("utf-8", "surrogatepass")))).then(other)
-    return (await ask(models, models.generator, task, texts, reader, Sampling(TEMPERATURE, seed))).value
+    return (
+        await ask(models, models.generator, task, texts, reader, Sampling(TEMPERATURE, seed))
+    ).value
 
 
 async def _stray(answer: Answer, seed: int, models: Models) -> str:

@@ -49,7 +49,9 @@ class Answering:
     def __post_init__(self) -> None:
         if self.variant_context not in VARIANT_CONTEXTS:
             known = f"It is {' or '.join(VARIANT_CONTEXTS)}."
-            raise UnknownName("value of --variant-context", self.variant_context, VARIANT_CONTEXTS, known)
+            raise UnknownName(
+                "value of --variant-context", self.variant_context, VARIANT_CONTEXTS, known
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,12 @@ async def answer(
     firsts = [(number, line) for number, line in enumerate(lines) if line.variant_of is None]
     variants = [(number, line) for number, line in enumerate(lines) if line.variant_of is not None]
     await work.run(firsts)
-    work.know([*(work.done[number] for number, _ in firsts if isinstance(work.done[number], Example)), *originals])
+    work.know(
+        [
+            *(work.done[number] for number, _ in firsts if isinstance(work.done[number], Example)),
+            *originals,
+        ]
+    )
     await work.run(variants)
     made = [work.done[number] for number in range(len(lines))]
     examples = tuple(one for one in made if isinstance(one, Example))
@@ -159,7 +166,9 @@ class _Work:
 
     def _original(self, line: Example) -> Example | None:
         """The original of a variant, answered by the system that is to answer the variant, or by one without a name."""
-        systems = (line.system, self.models.generator.name, None) if line.variant_of is not None else ()
+        systems = (
+            (line.system, self.models.generator.name, None) if line.variant_of is not None else ()
+        )
         found = (self.originals.get((line.variant_of or "", system)) for system in systems)
         return next((one for one in found if one is not None), None)
 
@@ -200,13 +209,16 @@ class _Work:
             contexts = original.contexts
         else:
             return LeftOut(
-                line.id, f"it takes the passages of its original, {line.variant_of}, which has no answer here"
+                line.id,
+                f"it takes the passages of its original, {line.variant_of}, which has no answer here",
             )
         own = self.how.variant_context == "own" or self._changes_profile(line)
         profile = line.profile if own or original is None else original.profile
         try:
             texts = [context.text for context in contexts]
-            generated = await generate(self.models, line.question or "", texts, profile, self.how.generation)
+            generated = await generate(
+                self.models, line.question or "", texts, profile, self.how.generation
+            )
         except OverBudget as error:
             self.stopped = True
             return LeftOut(line.id, str(error), again=True)

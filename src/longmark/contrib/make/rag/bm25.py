@@ -53,11 +53,17 @@ class Bm25:
         vocabulary: dict[str, int] = {}
         numbers: list[array[int]] = []
         for text in texts:
-            numbers.append(array("i", [vocabulary.setdefault(word, len(vocabulary)) for word in tokenize(text)]))
+            numbers.append(
+                array(
+                    "i", [vocabulary.setdefault(word, len(vocabulary)) for word in tokenize(text)]
+                )
+            )
         weights = weights or Weights()
         index = bm25s.BM25(k1=weights.k1, b=weights.b, method=METHOD, backend="numpy")
         if not vocabulary:
-            vocabulary[""] = 0  # texts of signs only: an index that finds nothing, of one word that nobody can ask
+            vocabulary[""] = (
+                0  # texts of signs only: an index that finds nothing, of one word that nobody can ask
+            )
             numbers = [array("i", [0]) for _ in numbers]
         index.index((numbers, vocabulary), show_progress=False)
         return cls(index)
@@ -68,7 +74,11 @@ class Bm25:
     @classmethod
     def load(cls, folder: Path) -> Bm25:
         """The index of a folder; its arrays stay on disk and are read where they are needed."""
-        return cls(library("bm25s", "BM25", "rag").BM25.load(folder, mmap=True, backend="numpy", show_progress=False))
+        return cls(
+            library("bm25s", "BM25", "rag").BM25.load(
+                folder, mmap=True, backend="numpy", show_progress=False
+            )
+        )
 
     def search(self, question: str, k: int) -> list[tuple[int, float]]:
         """(passage, score) of the best k that share a word with the question, best first. UserError if the files of the

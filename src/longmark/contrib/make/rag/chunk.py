@@ -83,7 +83,11 @@ class Tokens(Ruler):
 
     def after(self, start: int, n: int) -> int:
         first = bisect_left(self._starts, start)
-        return self.length if first + n >= len(self._starts) else max(self._starts[first + n], start + 1)
+        return (
+            self.length
+            if first + n >= len(self._starts)
+            else max(self._starts[first + n], start + 1)
+        )
 
     def before(self, end: int, n: int) -> int:
         past = bisect_right(self._ends, end)
@@ -114,7 +118,10 @@ class Chunker:
             yield Passage(start, start + len(text[start:end].rstrip()))
             if end >= length:
                 return
-            start, fresh = _next_start(text, start, end, ruler.before(end, overlap)), _skip_space(text, end)
+            start, fresh = (
+                _next_start(text, start, end, ruler.before(end, overlap)),
+                _skip_space(text, end),
+            )
 
 
 def _break(text: str, least: int, furthest: int) -> int:
@@ -133,7 +140,12 @@ def _next_start(text: str, start: int, end: int, earliest: int) -> int:
     at = max(earliest, start + 1)
     while at < end and is_mark(text[at]):
         at += 1
-    if at < end and not text[at - 1].isspace() and not text[at].isspace() and not in_pairs(text[at]):
+    if (
+        at < end
+        and not text[at - 1].isspace()
+        and not text[at].isspace()
+        and not in_pairs(text[at])
+    ):
         space = _SPACE.search(text, at, end)
         at = space.end() if space else end
     return _skip_space(text, min(at, end))
@@ -158,7 +170,9 @@ def _tokens(path: Path | None) -> Callable[[str], Ruler]:
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises plain Exceptions
-        raise UserError(f"--tokenizer {path}: cannot be read as a tokenizer.json ({str(error)[:200]})") from None
+        raise UserError(
+            f"--tokenizer {path}: cannot be read as a tokenizer.json ({str(error)[:200]})"
+        ) from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return lambda text: Tokens(text, tokenizer.encode(text, add_special_tokens=False).offsets)

@@ -39,7 +39,11 @@ _TRAINING = 40  # vectors for each list that its place is learnt from
 
 
 async def embed_all(
-    models: Models, texts: Iterable[str], count: int, path: Path, on_done: Callable[[int], None] = lambda _n: None
+    models: Models,
+    texts: Iterable[str],
+    count: int,
+    path: Path,
+    on_done: Callable[[int], None] = lambda _n: None,
 ) -> int:
     """Writes the vectors of `count` texts into an .npy file; the number of dimensions. on_done: how many are there.
 
@@ -52,12 +56,18 @@ async def embed_all(
     left = iter(texts)
     while window := list(islice(left, _TEXTS_PER_CALL * _CALLS_AT_ONCE)):
         calls = [window[at : at + _TEXTS_PER_CALL] for at in range(0, len(window), _TEXTS_PER_CALL)]
-        found = [vector for vectors in await concurrently(models.embed, calls) for vector in vectors]
+        found = [
+            vector for vectors in await concurrently(models.embed, calls) for vector in vectors
+        ]
         block = unit_rows(found)
         if rows is None:
-            rows = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(count, block.shape[1]))
+            rows = np.lib.format.open_memmap(
+                path, mode="w+", dtype=np.float32, shape=(count, block.shape[1])
+            )
         if block.shape[1] != rows.shape[1]:
-            raise UserError(f"the embedder gave vectors of {block.shape[1]} and of {rows.shape[1]} numbers")
+            raise UserError(
+                f"the embedder gave vectors of {block.shape[1]} and of {rows.shape[1]} numbers"
+            )
         rows[done : done + len(block)] = block
         done += len(block)
         on_done(done)
@@ -98,7 +108,9 @@ def search(vectors: Matrix, questions: Matrix, k: int) -> list[Found]:
     for start in range(0, len(vectors), _ROWS):
         cosines = vectors[start : start + _ROWS] @ questions.T
         for number in range(len(questions)):
-            candidates[number] += [(start + i, cosine) for i, cosine in best(cosines[:, number], k + _SPARE)]
+            candidates[number] += [
+                (start + i, cosine) for i, cosine in best(cosines[:, number], k + _SPARE)
+            ]
     return [_ranked(found, k) for found in candidates]
 
 
@@ -143,8 +155,13 @@ class Approximate:
 
         wanted = min(_CANDIDATES * k, len(self._vectors))
         _, proposed = self._index.search(np.ascontiguousarray(questions), wanted)
-        return [self._exactly(question, rows[rows >= 0], k) for question, rows in zip(questions, proposed, strict=True)]
+        return [
+            self._exactly(question, rows[rows >= 0], k)
+            for question, rows in zip(questions, proposed, strict=True)
+        ]
 
     def _exactly(self, question: Matrix, rows: Any, k: int) -> Found:
         cosines = self._vectors[rows] @ question
-        return _ranked([(int(i), float(cosine)) for i, cosine in zip(rows, cosines, strict=True)], k)
+        return _ranked(
+            [(int(i), float(cosine)) for i, cosine in zip(rows, cosines, strict=True)], k
+        )

@@ -85,7 +85,9 @@ class Documents:
     def __post_init__(self) -> None:
         for name in self.mapping:
             if name not in FIELDS:
-                raise UnknownName("field of --map", name, FIELDS, f"A document has {', '.join(FIELDS)}.")
+                raise UnknownName(
+                    "field of --map", name, FIELDS, f"A document has {', '.join(FIELDS)}."
+                )
 
     def __iter__(self) -> Iterator[Document | Unread]:
         self.other.clear()
@@ -124,7 +126,9 @@ class Documents:
             raise ValueError("is not a regular file")
         inside = Path(os.path.realpath(file)).is_relative_to(os.path.realpath(self.path))
         if file.is_symlink() and file != self.path and not inside:
-            raise ValueError("is a link to a file outside the folder; copy the file into the folder")
+            raise ValueError(
+                "is a link to a file outside the folder; copy the file into the folder"
+            )
 
     def _files(self) -> Iterator[Path | Unread]:
         """The files in their order; after them the folders that cannot be listed."""
@@ -150,7 +154,10 @@ class Documents:
                 yield from _records(file, name, self.mapping)
                 return
             if (size := file.stat().st_size) > LARGEST:
-                yield Unread(name, f"has {size >> 20:,} MiB, more than the {LARGEST >> 20} that are read; split it")
+                yield Unread(
+                    name,
+                    f"has {size >> 20:,} MiB, more than the {LARGEST >> 20} that are read; split it",
+                )
                 return
             pages: tuple[int, ...] = ()
             headings: Headings = ()
@@ -163,7 +170,11 @@ class Documents:
         except OSError as error:
             yield Unread(name, f"cannot be read: {error.strerror or error}")
         else:
-            yield Document(name, text, pages=pages, headings=headings) if text.strip() else Unread(name, "is empty")
+            yield (
+                Document(name, text, pages=pages, headings=headings)
+                if text.strip()
+                else Unread(name, "is empty")
+            )
 
 
 def _plain(file: Path, suffix: str) -> tuple[str, Headings]:
@@ -185,7 +196,9 @@ def _text(raw: bytes) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"is not UTF-8 (byte 0x{raw[error.start]:02X} at {error.start:,}); save it as UTF-8") from None
+        raise ValueError(
+            f"is not UTF-8 (byte 0x{raw[error.start]:02X} at {error.start:,}); save it as UTF-8"
+        ) from None
 
 
 def _records(file: Path, name: str, mapping: Mapping[str, str]) -> Iterator[Document | Unread]:
@@ -224,7 +237,9 @@ def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> 
         raise ValueError(str(problem)) from None
     if not text.strip():
         raise ValueError(f"{name}: is empty")
-    return Document(own_id or f"{file}:{line}", f"{title}\n\n{text}" if title else text, (file, line))
+    return Document(
+        own_id or f"{file}:{line}", f"{title}\n\n{text}" if title else text, (file, line)
+    )
 
 
 def _pdf(path: Path) -> tuple[str, tuple[int, ...]]:
@@ -240,25 +255,35 @@ def _pdf(path: Path) -> tuple[str, tuple[int, ...]]:
             if reader.is_encrypted and not reader.decrypt(""):
                 raise _Refused("is encrypted and needs a password; save it without one")
             if (count := len(reader.pages)) > MOST_PAGES:
-                raise _Refused(f"has {count:,} pages, more than the {MOST_PAGES:,} that are read; split it")
+                raise _Refused(
+                    f"has {count:,} pages, more than the {MOST_PAGES:,} that are read; split it"
+                )
             pages, size = [], 0
             for page in reader.pages:
                 # A font may map a glyph to half of a surrogate pair, or to nothing.
-                pages.append(page.extract_text().encode("utf-8", "replace").decode().replace("\0", ""))
+                pages.append(
+                    page.extract_text().encode("utf-8", "replace").decode().replace("\0", "")
+                )
                 if (size := size + len(pages[-1])) > LARGEST:
                     raise _Refused(f"has more than {LARGEST >> 20} Mi characters of text; split it")
     except (OSError, _Refused):
         raise
     except pypdf.errors.DependencyError:
-        raise ValueError("is encrypted with AES; save it without encryption, or: pip install cryptography") from None
+        raise ValueError(
+            "is encrypted with AES; save it without encryption, or: pip install cryptography"
+        ) from None
     except Exception as error:  # a broken file makes pypdf fail in many ways
         reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise ValueError(f"cannot be read as PDF ({reason}); print it to a new PDF, or remove it") from None
+        raise ValueError(
+            f"cannot be read as PDF ({reason}); print it to a new PDF, or remove it"
+        ) from None
     finally:
         logger.setLevel(before)
     pages = [page.strip() for page in pages]
     if not any(pages):
-        raise ValueError("has no text (is it a scan?); have its text recognised first, or remove it")
+        raise ValueError(
+            "has no text (is it a scan?); have its text recognised first, or remove it"
+        )
     starts = accumulate((len(page) + 2 for page in pages[:-1]), initial=0)
     return "\n\n".join(pages), tuple(starts)
 

@@ -7,7 +7,12 @@ from longmark.text.raised import grouped, lowered, power
 _DEPTH = 64  # elements in each other whose structure is written; what is in deeper ones follows each other
 _NOT_SHOWN = frozenset({"annotation", "annotation-xml", "mphantom"})
 _RELATIONS = frozenset("=≠<>≤≥≈≡∼∝→←↔⇒⇔∈∉⊂⊆")
-_UNSEEN = {"\u2061": " ", "\u2062": "", "\u2063": ",", "\u2064": "+"}  # applied to, times, and, plus
+_UNSEEN = {
+    "\u2061": " ",
+    "\u2062": "",
+    "\u2063": ",",
+    "\u2064": "+",
+}  # applied to, times, and, plus
 
 
 class Formula:
@@ -15,7 +20,9 @@ class Formula:
 
     def __init__(self, alternative: str = "") -> None:
         self._alternative = alternative
-        self._open: list[tuple[str, list[str]]] = [("mrow", [])]  # elements that have not ended, what they have so far
+        self._open: list[tuple[str, list[str]]] = [
+            ("mrow", [])
+        ]  # elements that have not ended, what they have so far
         self._not_shown = self._deeper = 0
 
     def start(self, tag: str) -> None:

@@ -104,12 +104,18 @@ class Generated:
 
 
 async def generate(
-    models: Models, question: str, passages: Sequence[str], profile: Mapping[str, Any] | None, how: Generation
+    models: Models,
+    question: str,
+    passages: Sequence[str],
+    profile: Mapping[str, Any] | None,
+    how: Generation,
 ) -> Generated:
     """The generator's answer. ModelError if it could not be asked, NoAnswer if it refused or said nothing."""
     if how.comprehensive:
         profile = None
-    prompt = models.prompts.get(COMPREHENSIVE if how.comprehensive else _task(profile, models.domain))
+    prompt = models.prompts.get(
+        COMPREHENSIVE if how.comprehensive else _task(profile, models.domain)
+    )
     request = ChatRequest(
         messages(models, question, passages, profile, how),
         temperature=how.temperature,
@@ -123,19 +129,28 @@ async def generate(
 
 
 def messages(
-    models: Models, question: str, passages: Sequence[str], profile: Mapping[str, Any] | None, how: Generation
+    models: Models,
+    question: str,
+    passages: Sequence[str],
+    profile: Mapping[str, Any] | None,
+    how: Generation,
 ) -> tuple[Message, ...]:
     """What is sent: the passages, numbered from 1, the profile, the question, each between tags; the task last."""
     book, domain = models.prompts, models.domain
     task = COMPREHENSIVE if how.comprehensive else _task(profile, domain)
-    fields = {"citations": book.get(CITE if how.citations else NO_CITE).text.strip(), "nothing": NOTHING_RELEVANT}
+    fields = {
+        "citations": book.get(CITE if how.citations else NO_CITE).text.strip(),
+        "nothing": NOTHING_RELEVANT,
+    }
     shown = [fence(f"passage {number}", text) for number, text in enumerate(passages, 1)]
     if profile and task is DOMAIN:
         shown.append(fence("profile", profile_text(profile, domain)))
         fields |= {"profile": _slots(profile, domain), "dimensions": _list(domain.dimensions)}
     shown.append(fence("question", question))
     words = Template(book.get(task).text).substitute(fields)
-    return Message("system", book.get(SYSTEM).text.strip()), Message("user", "\n\n".join((*shown, words.strip())))
+    return Message("system", book.get(SYSTEM).text.strip()), Message(
+        "user", "\n\n".join((*shown, words.strip()))
+    )
 
 
 def profile_text(profile: Mapping[str, Any], domain: Domain) -> str:
@@ -147,7 +162,9 @@ def _entries(profile: Mapping[str, Any], domain: Domain) -> dict[str, str]:
     slots = [slot.name for slot in domain.slots if slot.name in profile]
     order = [*slots, *(name for name in profile if name not in slots)]
     values = {
-        name: profile[name] if isinstance(profile[name], str) else orjson.dumps(profile[name]).decode()
+        name: profile[name]
+        if isinstance(profile[name], str)
+        else orjson.dumps(profile[name]).decode()
         for name in order
     }
     return {name: value for name, value in values.items() if value.strip() and value != "null"}

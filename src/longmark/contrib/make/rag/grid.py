@@ -53,7 +53,9 @@ class System:
     @property
     def complete(self) -> bool:
         """It has answers, and the budget left none out."""
-        return self.answered is not None and bool(self.answered.examples) and not self.answered.stopped
+        return (
+            self.answered is not None and bool(self.answered.examples) and not self.answered.stopped
+        )
 
 
 def labelled(given: Iterable[str], option: str = "--reader") -> dict[str, str]:
@@ -65,7 +67,9 @@ def labelled(given: Iterable[str], option: str = "--reader") -> dict[str, str]:
         model = both["model"] if both else text.strip()
         label = both["label"].strip() if both else _label(model)
         if any(_file_part(label) == _file_part(other) for other in found):
-            raise UserError(f"{option}: two models have the label {label}; rename one: {option} LABEL=MODEL")
+            raise UserError(
+                f"{option}: two models have the label {label}; rename one: {option} LABEL=MODEL"
+            )
         found[label] = model
     return found
 
@@ -127,9 +131,13 @@ async def write(
                 system = System(retriever.method, label, file_of(out, retriever.method, label))
                 if not stopped:
                     lines = answers.with_references(questions)
-                    asked = [question.model_copy(update={"system": system.name}) for question in lines]
+                    asked = [
+                        question.model_copy(update={"system": system.name}) for question in lines
+                    ]
                     tell = partial(on_answer, system)
-                    answered = await answers.write(asked, system.file, models, retriever, how, on_answer=tell)
+                    answered = await answers.write(
+                        asked, system.file, models, retriever, how, on_answer=tell
+                    )
                     system, stopped = replace(system, answered=answered), answered.stopped
                 done.append(system)
             if models.backends.generator is not None:
@@ -138,11 +146,15 @@ async def write(
     return tuple(sorted(done, key=lambda system: order.index(system.retriever)))
 
 
-def _in_common(questions: Sequence[Example], models: Models, index: str, how: Answering) -> dict[str, Any]:
+def _in_common(
+    questions: Sequence[Example], models: Models, index: str, how: Answering
+) -> dict[str, Any]:
     """What the answers of all systems of a grid depend on."""
     return {
         "input": {
-            "questions": hashlib.sha256(b"\n".join(question.to_json() for question in questions)).hexdigest()[:16],
+            "questions": hashlib.sha256(
+                b"\n".join(question.to_json() for question in questions)
+            ).hexdigest()[:16],
             "index": index,
         },
         "k": how.k,

@@ -41,7 +41,9 @@ MANIFEST = "index.json"
 _PARTS = (LINES, OFFSETS, "bm25", dense.VECTORS, dense.APPROXIMATE)  # what an index has beside it
 _AGAIN = "index the documents again"
 
-Tell = Callable[[str, int, int | None], None]  # what is going on, how many are done, out of how many (None: not known)
+Tell = Callable[
+    [str, int, int | None], None
+]  # what is going on, how many are done, out of how many (None: not known)
 
 
 # The index ----------------------------------------------------------------------------------------------------------
@@ -131,7 +133,9 @@ async def build(
     if how.approximate and embedder is None:
         raise UserError("--approximate needs vectors: add --embedder MODEL")
     if how.instructions != Instructions() and embedder is None:
-        raise UserError("--query-instruction and --passage-instruction are for vectors: add --embedder MODEL")
+        raise UserError(
+            "--query-instruction and --passage-instruction are for vectors: add --embedder MODEL"
+        )
     source = Documents(Path(documents)) if isinstance(documents, str | Path) else documents
     with replaced(out, MANIFEST, _PARTS) as folder:
         built = replace(_write_passages(source, folder, chunker, skip_bad, tell), folder=out)
@@ -181,7 +185,9 @@ def load(path: str | Path) -> Index:
     """The index of a folder. UserError if it is none, another version made it, or a file is missing or changed."""
     path = Path(path)
     if not (path / MANIFEST).is_file():
-        raise UserError(f"{path} is not an index; make one with: longmark rag index DOCS --out {path}")
+        raise UserError(
+            f"{path} is not an index; make one with: longmark rag index DOCS --out {path}"
+        )
     content = read_object(path / MANIFEST, _AGAIN)
     if "format" in content and (content["format"], content.get("words")) != (FORMAT, WORDS_VERSION):
         raise UserError(f"{path} was made by another version of longmark; {_AGAIN}")
@@ -215,13 +221,21 @@ def load(path: str | Path) -> Index:
         )
     except (LongmarkError, ModuleNotFoundError):
         raise
-    except Exception as error:  # files that no index of ours has make numpy, bm25s and faiss fail in many ways
-        raise UserError(f"{path} is damaged ({' '.join(str(error).split())[:120]}); {_AGAIN}") from error
+    except (
+        Exception
+    ) as error:  # files that no index of ours has make numpy, bm25s and faiss fail in many ways
+        raise UserError(
+            f"{path} is damaged ({' '.join(str(error).split())[:120]}); {_AGAIN}"
+        ) from error
 
 
 # Making one ----------------------------------------------------------------------------------------------------------
 def _write_passages(
-    documents: Iterable[Document | Unread], folder: Path, chunker: Chunker, skip_bad: bool, tell: Tell
+    documents: Iterable[Document | Unread],
+    folder: Path,
+    chunker: Chunker,
+    skip_bad: bool,
+    tell: Tell,
 ) -> Built:
     in_files = isinstance(documents, Documents)
     read, wrong = 0, BadLines()
@@ -230,9 +244,13 @@ def _write_passages(
             if isinstance(document, Unread):
                 wrong.add(str(document))
                 continue
-            place = ":".join(map(str, document.record or (document.id if in_files else f"document {number:,}",)))
+            place = ":".join(
+                map(str, document.record or (document.id if in_files else f"document {number:,}",))
+            )
             if (first := first_use(document.id, place)) is not None:
-                wrong.add(f"{place}: its id, {document.id}, is that of {first} too; change one of them")
+                wrong.add(
+                    f"{place}: its id, {document.id}, is that of {first} too; change one of them"
+                )
                 continue
             read += 1
             found = list(chunker.passages(document.text))
@@ -247,14 +265,18 @@ def _write_passages(
     return Built(folder, read, writer.count, wrong.total, tuple(wrong.lines))
 
 
-async def _write_vectors(models: Models, stored: Passages, folder: Path, how: Indexing, tell: Tell) -> dict[str, Any]:
+async def _write_vectors(
+    models: Models, stored: Passages, folder: Path, how: Indexing, tell: Tell
+) -> dict[str, Any]:
     embedder = models.backends.embedder
     assert embedder is not None
     count = len(stored)
     tell("vectors", 0, count)
     path = folder / dense.VECTORS
     texts = (how.instructions.passage + text for text in stored.texts())
-    dimensions = await dense.embed_all(models, texts, count, path, lambda n: tell("vectors", n, count))
+    dimensions = await dense.embed_all(
+        models, texts, count, path, lambda n: tell("vectors", n, count)
+    )
     if how.approximate:
         tell("approximate index", 0, count)
         dense.build_approximate(dense.load_vectors(path), folder / dense.APPROXIMATE)
@@ -273,10 +295,15 @@ def _cut(embedder: Embedder, stored: Passages) -> int | None:
     limit = embedder.max_tokens() if hasattr(embedder, "max_tokens") else MAX_TOKENS
     if limit is None:
         return 0
-    return sum(len(text.encode("utf-8", "replace")) > limit and count(text) > limit for text in stored.texts())
+    return sum(
+        len(text.encode("utf-8", "replace")) > limit and count(text) > limit
+        for text in stored.texts()
+    )
 
 
-def _write_manifest(folder: Path, built: Built, how: Indexing, embedder: dict[str, Any] | None) -> None:
+def _write_manifest(
+    folder: Path, built: Built, how: Indexing, embedder: dict[str, Any] | None
+) -> None:
     from longmark import __version__
 
     chunking = how.chunking
@@ -295,7 +322,11 @@ def _write_manifest(folder: Path, built: Built, how: Indexing, embedder: dict[st
         "bm25": {"method": METHOD, **asdict(how.weights)},
         "embedder": embedder,
         "files": {
-            path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "sha256": digest(path)} for path in files
+            path.relative_to(folder).as_posix(): {
+                "size": path.stat().st_size,
+                "sha256": digest(path),
+            }
+            for path in files
         },
     }
     write_object(folder / MANIFEST, manifest)

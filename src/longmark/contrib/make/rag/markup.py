@@ -33,9 +33,46 @@ _LONGEST_RAISED = 200  # characters; a longer one is text
 _BREAKS_ONLY = re.compile("[\u00ad\u200b\u2060\ufeff]+")
 _BLOCKS = frozenset(
     {
-        *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "dl", "dt"),
-        *("details", "div", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4"),
-        *("h5", "h6", "header", "hr", "li", "main", "ol", "ul", "p", "pre", "section", "summary", "table"),
+        *(
+            "address",
+            "article",
+            "aside",
+            "blockquote",
+            "body",
+            "caption",
+            "center",
+            "dd",
+            "dl",
+            "dt",
+        ),
+        *(
+            "details",
+            "div",
+            "fieldset",
+            "figcaption",
+            "figure",
+            "footer",
+            "form",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+        ),
+        *(
+            "h5",
+            "h6",
+            "header",
+            "hr",
+            "li",
+            "main",
+            "ol",
+            "ul",
+            "p",
+            "pre",
+            "section",
+            "summary",
+            "table",
+        ),
         *("tbody", "td", "th", "tr", "tfoot", "thead"),
     }
 )
@@ -47,7 +84,11 @@ _BREAK = "\0"  # in place of <br>
 _SPACE = re.compile(r"\s+")
 _BROKEN = re.compile(f" ?{_BREAK} ?")
 MOST_TAGS = 1_500_000  # of a page, or of all the pages of a book: reading them takes two seconds
-_LEAST_DEPTH, _MOST_STEPS, _FED = 256, 5 * 10**8, 1 << 16  # of open elements, steps through them, bytes fed at once
+_LEAST_DEPTH, _MOST_STEPS, _FED = (
+    256,
+    5 * 10**8,
+    1 << 16,
+)  # of open elements, steps through them, bytes fed at once
 
 Headings = tuple[tuple[int, str], ...]  # where each begins in a text, and its words
 
@@ -81,7 +122,9 @@ class _Text:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         if self._depth > self._deepest:
-            raise ValueError(f"has {self._depth:,} elements in each other, too many to be read; save it as text")
+            raise ValueError(
+                f"has {self._depth:,} elements in each other, too many to be read; save it as text"
+            )
         if self._formula:
             self._in_formula += 1
             self._formula.start(tag)
@@ -98,7 +141,9 @@ class _Text:
         elif tag == "math":
             self._formula = Formula(attributes.get("alttext", ""))
         elif tag in _RAISED:
-            self._raised.append(_Raised(tag, len(self._words), self._links, self._link_at == len(self._words)))
+            self._raised.append(
+                _Raised(tag, len(self._words), self._links, self._link_at == len(self._words))
+            )
         elif tag == "a":
             self._links += 1
             self._link_at = len(self._words)
@@ -167,7 +212,11 @@ class _Text:
         if not self._words:
             return
         text, self._words = "".join(self._words), []
-        text = text.replace(_BREAK, "\n") if self._verbatim else _BROKEN.sub("\n", _SPACE.sub(" ", text))
+        text = (
+            text.replace(_BREAK, "\n")
+            if self._verbatim
+            else _BROKEN.sub("\n", _SPACE.sub(" ", text))
+        )
         if text := text.strip():
             self.paragraphs.append(text)
 
@@ -196,9 +245,17 @@ def html_text(raw: bytes) -> tuple[str, Headings]:
     """The text of an HTML file, and its headings; its characters by byte order mark, by `charset` in its first 4,096
     bytes, or UTF-8. ValueError for characters that it does not have."""
     named = _CHARSET.search(raw[:4096])
-    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else named[1].decode("ascii") if named else "utf-8-sig"
+    encoding = (
+        "utf-16"
+        if raw[:2] in (b"\xff\xfe", b"\xfe\xff")
+        else named[1].decode("ascii")
+        if named
+        else "utf-8-sig"
+    )
     try:
-        text = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8-sig" if encoding.lower() == "utf-8" else encoding)
+        text = raw.removeprefix(b"\xef\xbb\xbf").decode(
+            "utf-8-sig" if encoding.lower() == "utf-8" else encoding
+        )
     except (LookupError, UnicodeError):
         raise ValueError(f"is not in its encoding, {encoding}; save it as UTF-8") from None
     found = _paragraphs(text)
@@ -213,15 +270,27 @@ def epub_text(path: Path, most: int) -> tuple[str, Headings]:
     try:
         with zipfile.ZipFile(path) as archive:
             unpacked = _Unpacked(archive, most)
-            if "META-INF/encryption.xml" in archive.namelist() and "rights.xml" in " ".join(archive.namelist()):
+            if "META-INF/encryption.xml" in archive.namelist() and "rights.xml" in " ".join(
+                archive.namelist()
+            ):
                 raise ValueError("is encrypted; save it without encryption")
             found = [html_text(unpacked.read(name)) for name in _chapters(unpacked)]
-    except (zipfile.BadZipFile, KeyError, ElementTree.ParseError, RuntimeError, NotImplementedError) as error:
+    except (
+        zipfile.BadZipFile,
+        KeyError,
+        ElementTree.ParseError,
+        RuntimeError,
+        NotImplementedError,
+    ) as error:
         why = " ".join(str(error).split())[:120] or type(error).__name__
         raise ValueError(f"cannot be read as EPUB ({why}); save it again, or remove it") from None
     found = [chapter for chapter in found if chapter[0]]
     starts = accumulate((len(text) + len(_BETWEEN) for text, _ in found), initial=0)
-    headings = ((start + at, words) for start, (_, own) in zip(starts, found, strict=False) for at, words in own)
+    headings = (
+        (start + at, words)
+        for start, (_, own) in zip(starts, found, strict=False)
+        for at, words in own
+    )
     return _BETWEEN.join(text for text, _ in found), tuple(headings)
 
 
@@ -239,18 +308,31 @@ class _Unpacked:
         self._bytes += len(found)
         self._tags += found.count(b"<")
         if self._bytes > self._most:
-            raise ValueError(f"has more than {self._most >> 20:,} MiB when unpacked, the most that is read; split it")
+            raise ValueError(
+                f"has more than {self._most >> 20:,} MiB when unpacked, the most that is read; split it"
+            )
         if self._tags > MOST_TAGS:
-            raise ValueError(f"has {self._tags:,} tags, more than the {MOST_TAGS:,} that are read; split it")
+            raise ValueError(
+                f"has {self._tags:,} tags, more than the {MOST_TAGS:,} that are read; split it"
+            )
         return found
 
 
 def _chapters(archive: _Unpacked) -> list[str]:
     """The names of the HTML files in the package's spine, each once."""
     container = ElementTree.fromstring(archive.read(_CONTAINER))
-    package = next((node.get("full-path", "") for node in container.iter() if node.tag.endswith("}rootfile")), "")
+    package = next(
+        (node.get("full-path", "") for node in container.iter() if node.tag.endswith("}rootfile")),
+        "",
+    )
     root = ElementTree.fromstring(archive.read(package))
-    files = {node.get("id"): node.get("href", "") for node in root.iter() if node.tag.endswith("}item")}
+    files = {
+        node.get("id"): node.get("href", "") for node in root.iter() if node.tag.endswith("}item")
+    }
     order = [files.get(node.get("idref")) for node in root.iter() if node.tag.endswith("}itemref")]
     folder = posixpath.dirname(package)
-    return list(dict.fromkeys(posixpath.normpath(posixpath.join(folder, unquote(href))) for href in order if href))
+    return list(
+        dict.fromkeys(
+            posixpath.normpath(posixpath.join(folder, unquote(href))) for href in order if href
+        )
+    )

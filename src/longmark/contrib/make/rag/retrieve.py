@@ -33,7 +33,9 @@ class Retriever:
     """An index with a method. method: None: dense if the index has vectors, else bm25. It looks for each question once,
     however many readers ask. UserError if the index and the models cannot do it."""
 
-    def __init__(self, index: Index, models: Models | None = None, method: str | None = None) -> None:
+    def __init__(
+        self, index: Index, models: Models | None = None, method: str | None = None
+    ) -> None:
         if method is not None and method not in METHODS:
             raise UnknownName("retriever", method, METHODS, f"It is one of {', '.join(METHODS)}.")
         self.index = index
@@ -45,14 +47,18 @@ class Retriever:
                 needs = "has no vectors; index the documents with --embedder"
                 raise UserError(f"{self.method} retrieval: {index.path} {needs}")
             if models is None or models.backends.embedder is None:
-                raise UserError(f"{self.method} retrieval needs --embedder {index.embedder['name']}")
+                raise UserError(
+                    f"{self.method} retrieval needs --embedder {index.embedder['name']}"
+                )
             index.check_embedder(models.backends.embedder)
 
     async def retrieve(self, questions: Sequence[str], k: int) -> list[list[Hit]]:
         """The best k passages of each question, best first; fewer if the index has fewer, or BM25 finds no more."""
         if k < 1:
             raise UserError(f"--k {k}: expected a whole number from 1")
-        fresh = [question for question in dict.fromkeys(questions) if (question, k) not in self._found]
+        fresh = [
+            question for question in dict.fromkeys(questions) if (question, k) not in self._found
+        ]
         for at in range(0, len(fresh), _AT_ONCE):
             part = fresh[at : at + _AT_ONCE]
             for question, ranked in zip(part, await self._ranked(part, k), strict=True):
@@ -65,7 +71,11 @@ class Retriever:
 
     async def _ranked(self, questions: Sequence[str], k: int) -> list[dense.Found]:
         depth = max(_DEPTH, 5 * k) if self.method == "hybrid" else k
-        by_words = [self.index.bm25.search(question, depth) for question in questions] if self.method != "dense" else []
+        by_words = (
+            [self.index.bm25.search(question, depth) for question in questions]
+            if self.method != "dense"
+            else []
+        )
         if self.method == "bm25":
             return by_words
         by_vector = await self._dense(questions, depth)
@@ -78,8 +88,12 @@ class Retriever:
         assert self.index.vectors is not None
         instruction = (self.index.embedder or {}).get("query", "")
         if not isinstance(instruction, str):
-            raise UserError("the index's index.json is damaged (embedder.query is no text); make the index again")
-        rows = dense.unit_rows(await self._models.embed([instruction + question for question in questions]))
+            raise UserError(
+                "the index's index.json is damaged (embedder.query is no text); make the index again"
+            )
+        rows = dense.unit_rows(
+            await self._models.embed([instruction + question for question in questions])
+        )
         if rows.shape[1] != self.index.vectors.shape[1]:
             raise UserError(
                 f"the embedder gave vectors of {rows.shape[1]} numbers, and {self.index.path} has vectors of "

@@ -53,7 +53,9 @@ def named(model: str) -> TransformersLM:
         raise MissingExtra("`longmark train`", "finetune")
     prefix, _, rest = model.partition(":")
     if prefix not in ("hf", "embedded") or not rest:
-        raise UserError(f"model: {model}: expected hf:NAME (a folder, a hub name or a GGUF file) or embedded:NAME")
+        raise UserError(
+            f"model: {model}: expected hf:NAME (a folder, a hub name or a GGUF file) or embedded:NAME"
+        )
     made = TransformersLM(str(model_path(rest)) if prefix == "embedded" else rest)
     if "+lora:" in made.identity:
         raise UserError(f"model: {model} has an adapter already; name only its base model")
@@ -68,18 +70,26 @@ def loaded(settings: Settings) -> Base:
     source = named(settings.model)
     import torch
 
-    half = settings.precision == "bfloat16" or (settings.precision == "auto" and torch.cuda.is_available())
+    half = settings.precision == "bfloat16" or (
+        settings.precision == "auto" and torch.cuda.is_available()
+    )
     model, tokenizer = source.pretrained(torch.bfloat16 if half else torch.float32)
     if not all(one.is_floating_point() for one in model.parameters()):
-        raise UserError(f"model: the weights of {source.name} stay quantized; use the unquantized model")
-    model.is_quantized = False  # transformers has unpacked a GGUF file, and still refuses to train it
+        raise UserError(
+            f"model: the weights of {source.name} stay quantized; use the unquantized model"
+        )
+    model.is_quantized = (
+        False  # transformers has unpacked a GGUF file, and still refuses to train it
+    )
     window = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     if window is not None and settings.length > window:
         raise UserError(
             f"length: {settings.length:,} is above the {window:,} tokens that {source.name} reads; reduce it"
         )
     if tokenizer.eos_token_id is None:
-        raise UserError(f"model: {source.name} has no end token, so it cannot learn to stop; use another model")
+        raise UserError(
+            f"model: {source.name} has no end token, so it cannot learn to stop; use another model"
+        )
     return Base(model, tokenizer, source.name, source.identity)
 
 
@@ -102,9 +112,16 @@ class Training:
 
     def fixed(self) -> dict[str, Any]:
         """What determines the result; two trainings of which all this is equal are the same."""
-        data = {"train": self.train.facts, **({"validation": self.validation.facts} if self.validation else {})}
+        data = {
+            "train": self.train.facts,
+            **({"validation": self.validation.facts} if self.validation else {}),
+        }
         return {
-            "input": {"task": self.task, "base": {"name": self.base.name, "identity": self.base.identity}, **data},
+            "input": {
+                "task": self.task,
+                "base": {"name": self.base.name, "identity": self.base.identity},
+                **data,
+            },
             "settings": self.settings.model_dump(mode="json", exclude={"out"}),
         }
 
@@ -124,12 +141,17 @@ class Training:
         space.write()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of the libraries, about each other
-            warnings.filterwarnings("ignore", "Could not find a config file")  # a GGUF file has none
+            warnings.filterwarnings(
+                "ignore", "Could not find a config file"
+            )  # a GGUF file has none
             history, seconds = self._train(out, quiet)
         result = {"steps": self.steps, "seconds": round(seconds, 1), **_losses(history)}
         with replacing(out / LOG) as file:
             file.writelines(orjson.dumps(line) + b"\n" for line in history)
-        space.manifest |= {"result": result, "versions": {name: version(name) for name in _LIBRARIES}}
+        space.manifest |= {
+            "result": result,
+            "versions": {name: version(name) for name in _LIBRARIES},
+        }
         space.write()
         remove_folder(out / CHECKPOINTS)
 
@@ -163,11 +185,16 @@ class Training:
             **({"gradient_checkpointing": True} if chosen.save_memory else {}),
         )  # fmt: skip
         tokenizer = self.base.tokenizer
-        tokenizer.pad_token, tokenizer.padding_side = tokenizer.pad_token or tokenizer.eos_token, "right"
+        tokenizer.pad_token, tokenizer.padding_side = (
+            tokenizer.pad_token or tokenizer.eos_token,
+            "right",
+        )
         trainer = transformers.Trainer(
             model=model,
             args=arguments,
-            data_collator=transformers.DataCollatorForSeq2Seq(tokenizer),  # labels are filled up with IGNORED
+            data_collator=transformers.DataCollatorForSeq2Seq(
+                tokenizer
+            ),  # labels are filled up with IGNORED
             train_dataset=self.train.sequences,
             eval_dataset=self.validation.sequences if self.validation else None,
         )
@@ -204,5 +231,9 @@ def _losses(history: list[dict[str, Any]]) -> dict[str, float]:
     for ours, theirs, share in (("loss", "loss", 4), ("validation_loss", "eval_loss", 1 << 30)):
         values = [float(line[theirs]) for line in history if theirs in line]
         n = max(1, len(values) // share)
-        found |= {f"first_{ours}": fmean(values[:n]), f"last_{ours}": fmean(values[-n:])} if values else {}
+        found |= (
+            {f"first_{ours}": fmean(values[:n]), f"last_{ours}": fmean(values[-n:])}
+            if values
+            else {}
+        )
     return found

@@ -26,7 +26,9 @@ PAPER = Path(__file__).with_name("paper.yaml")
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 Number = Annotated[float, BeforeValidator(lambda value: _number(value)), Field(allow_inf_nan=False)]
-Paths = Annotated[tuple[Path, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+Paths = Annotated[
+    tuple[Path, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+]
 
 
 def _number(value: Any) -> Any:
@@ -97,4 +99,6 @@ def load(path: Path, kind: type[Kind]) -> Kind:
     source = yaml_file.load(path, "CONFIG")
     content = source.table("a table with model, train, out, …")
     tables = yaml.safe_load(PAPER.read_text(encoding="utf-8"))
-    return source.checked(kind, {**tables[kind.__name__.lower()].get(str(content.get("paper")), {}), **content})
+    return source.checked(
+        kind, {**tables[kind.__name__.lower()].get(str(content.get("paper")), {}), **content}
+    )

@@ -26,7 +26,9 @@ from longmark.records.same import comparable
 
 IGNORED = -100  # a label that adds nothing to the loss, in torch's cross-entropy
 
-Tokens = dict[str, list[int]]  # input_ids, and labels: the same ids, IGNORED where nothing is learnt
+Tokens = dict[
+    str, list[int]
+]  # input_ids, and labels: the same ids, IGNORED where nothing is learnt
 
 
 @dataclass(slots=True)
@@ -81,7 +83,11 @@ def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> Data:
     if not data.sequences:
         raise UserError(f"{', '.join(map(str, paths))}: no document has text to train on")
     tokens = sum(len(one["input_ids"]) for one in data.sequences)
-    data.facts = {"books": [book.facts() for book in library.books], "sequences": len(data.sequences), "tokens": tokens}
+    data.facts = {
+        "books": [book.facts() for book in library.books],
+        "sequences": len(data.sequences),
+        "tokens": tokens,
+    }
     return data
 
 
@@ -90,7 +96,9 @@ def check_apart(train: Data, validation: Data) -> None:
     seen = {book["sha256"]: book["id"] for book in train.facts["books"]}
     for book in validation.facts["books"]:
         if (other := seen.get(book["sha256"])) is not None:
-            raise UserError(f"validation has {book['id']}, which is {other} of train too; remove it from one of them")
+            raise UserError(
+                f"validation has {book['id']}, which is {other} of train too; remove it from one of them"
+            )
 
 
 def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> Data:
@@ -111,14 +119,21 @@ def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> D
     data.notes = [f"{counted(count, 'item')} omitted: {why}" for why, count in left.items()]
     if not data.sequences:
         raise UserError("\n".join((f"{path}: no item is left to train on", *data.notes)))
-    digest = hashlib.sha256(repr([(one["input_ids"], one["labels"]) for one in data.sequences]).encode()).hexdigest()
+    digest = hashlib.sha256(
+        repr([(one["input_ids"], one["labels"]) for one in data.sequences]).encode()
+    ).hexdigest()
     data.facts = {"items": dict(used), "left_out": dict(left), "sha256": digest}
     return data
 
 
-def _items(path: Path, settings: Finetune, left: Counter[str]) -> Iterator[tuple[str, Sequence[Message], str]]:
+def _items(
+    path: Path, settings: Finetune, left: Counter[str]
+) -> Iterator[tuple[str, Sequence[Message], str]]:
     """Form and level, messages and answer of each item; omitted items are counted."""
-    others = [*settings.keep_out, *([settings.validation] if settings.validation and path == settings.train else [])]
+    others = [
+        *settings.keep_out,
+        *([settings.validation] if settings.validation and path == settings.train else []),
+    ]
     tested = [item for one in others for item in items_of(one)]
     names = {one for item in tested for one in (item.id, item.parent) if one}
     questions, book = {_folded(item) for item in tested}, PromptBook()
@@ -151,7 +166,11 @@ def _chats(path: Path) -> Iterator[tuple[str, Sequence[Message], str]]:
     for line, record in sources.records(path, sources.kind_of(path)):
         try:
             *asked, last = [Message(one["role"], one["content"]) for one in record["messages"]]
-            if not asked or last.role != "assistant" or not all(isinstance(one.content, str) for one in (*asked, last)):
+            if (
+                not asked
+                or last.role != "assistant"
+                or not all(isinstance(one.content, str) for one in (*asked, last))
+            ):
                 raise ValueError
             found.append(("chat", asked, last.content))
         except (TypeError, KeyError, ValueError):

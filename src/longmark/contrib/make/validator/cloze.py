@@ -25,7 +25,16 @@ from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints
 from longmark.text.overlap import FUNCTION_WORDS
 
-WORD_NUMBERS = ("rarity", "length", "position", "repeats", "capital", "digits", "proposed", "near_statement")
+WORD_NUMBERS = (
+    "rarity",
+    "length",
+    "position",
+    "repeats",
+    "capital",
+    "digits",
+    "proposed",
+    "near_statement",
+)
 FEWEST = 20  # statements with a term
 
 
@@ -46,7 +55,9 @@ class Candidates:
             own = np.flatnonzero(self.statement == n)
             odds = np.exp(log_odds[own] - log_odds[own].max(initial=-np.inf))
             best = int(odds.argmax()) if len(own) else 0
-            found.append((self.words[own[best]], float(odds[best] / odds.sum())) if len(own) else None)
+            found.append(
+                (self.words[own[best]], float(odds[best] / odds.sum())) if len(own) else None
+            )
         return found
 
 
@@ -75,10 +86,14 @@ def candidates(statement: str) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-async def candidates_of(items: Sequence[Item], counts: Mapping[str, int], models: Models) -> Candidates:
+async def candidates_of(
+    items: Sequence[Item], counts: Mapping[str, int], models: Models
+) -> Candidates:
     """The candidates of all items with what the model sees of them."""
     every = [(n, word) for n, item in enumerate(items) for word in candidates(item.statement or "")]
-    vectors = await embedded([*(word for _, word in every), *(item.statement or "" for item in items)], models)
+    vectors = await embedded(
+        [*(word for _, word in every), *(item.statement or "" for item in items)], models
+    )
     width = len(next(iter(vectors.values()), ()))
     most = max(counts.values(), default=0)
     numbers = []
@@ -112,14 +127,21 @@ def too_few(families: Sequence[str]) -> str | None:
     )
 
 
-def train(terms: Sequence[str], families: Sequence[str], given: Candidates, seed: int) -> tuple[Linear, Picked]:
+def train(
+    terms: Sequence[str], families: Sequence[str], given: Candidates, seed: int
+) -> tuple[Linear, Picked]:
     """The model of all statements, and how often it picks the experts' term in statements of families that it did not
     see. given: the candidates of the statements."""
     wanted = [caseless(stripped(term)) for term in terms]
-    chosen = [caseless(word) == wanted[n] for word, n in zip(given.words, given.statement, strict=True)]
+    chosen = [
+        caseless(word) == wanted[n] for word, n in zip(given.words, given.statement, strict=True)
+    ]
     y, fold = np.array(chosen, dtype=np.int64), folds([True] * len(wanted), families, seed)
     best = given.best(out_of_folds(given.inputs, y, fold[given.statement]))
-    hits = [float(one is not None and caseless(one[0]) == term) for one, term in zip(best, wanted, strict=True)]
+    hits = [
+        float(one is not None and caseless(one[0]) == term)
+        for one, term in zip(best, wanted, strict=True)
+    ]
     able = np.bincount(given.statement, y, given.statements)
     words = np.bincount(given.statement, minlength=given.statements)
     chance = float((able / np.maximum(words, 1)).mean())

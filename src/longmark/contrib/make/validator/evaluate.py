@@ -78,7 +78,9 @@ def precision(data: Data, kept: Mapping[str, Any], splits: int) -> list[Precisio
             own = keep[held]
             share = clustered_share(np.where(own, y, np.nan), families, LEVEL)
             counts = (share.n, len(y), int((y * own).sum()), int(y.sum()))
-            made.append(Precision(data.form, split, way, share.value, share.low, share.high, *counts))
+            made.append(
+                Precision(data.form, split, way, share.value, share.low, share.high, *counts)
+            )
     return made
 
 
@@ -96,7 +98,9 @@ def read_precision(folder: Path) -> list[Precision]:
     path = folder / CURVES if folder.is_dir() else folder
     remedy = "train the validator again with longmark validator train"
     try:
-        return TypeAdapter(list[Precision]).validate_python(read_object(path, remedy).get("precision"))
+        return TypeAdapter(list[Precision]).validate_python(
+            read_object(path, remedy).get("precision")
+        )
     except ValidationError as error:
         raise UserError(f"{path} is damaged (precision: {in_one_line(error)}); {remedy}") from None
 
@@ -115,7 +119,10 @@ def curves(data: Data, seeds: range) -> Curves:
     held = {seed: linear.folds((data.y == 1).tolist(), data.families, seed) == 0 for seed in seeds}
     fewest = min(int((~one).sum()) for one in held.values())
     sizes = np.unique(np.linspace(min(START, fewest), fewest, SIZES).astype(int)).tolist()
-    scores = {order: np.array([_curve(data, held[seed], sizes, order, seed) for seed in seeds]) for order in ORDERS}
+    scores = {
+        order: np.array([_curve(data, held[seed], sizes, order, seed) for seed in seeds])
+        for order in ORDERS
+    }
     points = []
     for order, found in scores.items():
         for size, values in zip(sizes, found.T, strict=True):
@@ -132,7 +139,9 @@ def _over_seeds(values: Sequence[float], bounds: tuple[float, float]) -> Estimat
     mean = mean_estimate(values, bounds=bounds, level=LEVEL)
     if len(values) >= FEWEST_SEEDS or mean.low is None:
         return mean
-    return replace(mean, low=None, high=None, reason=f"an interval needs {FEWEST_SEEDS} seeds (--curves)")
+    return replace(
+        mean, low=None, high=None, reason=f"an interval needs {FEWEST_SEEDS} seeds (--curves)"
+    )
 
 
 def _curve(data: Data, held: Any, sizes: Sequence[int], order: str, seed: int) -> list[float]:
@@ -149,6 +158,8 @@ def _curve(data: Data, held: Any, sizes: Sequence[int], order: str, seed: int) -
         rest = [i for i in pool if i not in seen]
         if order == ACTIVE:
             p = linear.probability(model.log_odds(data.inputs[rest]))
-            rest = [rest[place] for place, _ in choose(p, data.inputs[rest], wanted, data.inputs[known])]
+            rest = [
+                rest[place] for place, _ in choose(p, data.inputs[rest], wanted, data.inputs[known])
+            ]
         known = [*known, *rest[:wanted]]
     return found

@@ -48,8 +48,12 @@ def _mark(name: str) -> Callable[[Item], float | None]:
 OF_ITEM: Mapping[str, Callable[[Item], float | None]] = {
     "question_words": lambda item: _length(item.question),
     "answer_words": lambda item: _length(_plain(item)),
-    "answer_in_passages": lambda item: overlap(_plain(item), _texts(item)) if item.passages else None,
-    "question_in_passages": lambda item: overlap(item.question, _texts(item)) if item.passages else None,
+    "answer_in_passages": lambda item: (
+        overlap(_plain(item), _texts(item)) if item.passages else None
+    ),
+    "question_in_passages": lambda item: (
+        overlap(item.question, _texts(item)) if item.passages else None
+    ),
     "reasoning": lambda item: float(item.level == "reasoning"),
     "hypothetical": lambda item: float(item.level == "hypothetical"),
     "self_consistency": _mark("self_consistency"),
@@ -79,9 +83,15 @@ class Inputs:
 async def inputs_of(items: Sequence[Item], models: Models) -> Inputs:
     """Embeds every text once; equal texts, such as passages that items share, cost one call."""
     parts = {text: pieces(text, PIECE) for item in items for text in _texts(item)}
-    about = [(f"{question_of(item)}\n{answer_of(item)}", item.question, _plain(item)) for item in items]
+    about = [
+        (f"{question_of(item)}\n{answer_of(item)}", item.question, _plain(item)) for item in items
+    ]
     vectors = await embedded(
-        [*(one for some in parts.values() for one in some), *(one for some in about for one in some)], models
+        [
+            *(one for some in parts.values() for one in some),
+            *(one for some in about for one in some),
+        ],
+        models,
     )
     nothing = np.zeros_like(next(iter(vectors.values()), np.zeros(1)))
     rows, numbers = [], []
@@ -90,7 +100,10 @@ async def inputs_of(items: Sequence[Item], models: Models) -> Inputs:
         near = [vectors[piece] for text in _texts(item) for piece in parts[text]]
         mean = _unit(np.mean(near, axis=0)) if near else nothing
         rows.append(np.concatenate([whole, mean]))
-        cosines = [max((float(one @ piece) for piece in near), default=math.nan) for one in (answer, question)]
+        cosines = [
+            max((float(one @ piece) for piece in near), default=math.nan)
+            for one in (answer, question)
+        ]
         own = [math.nan if (value := read(item)) is None else value for read in OF_ITEM.values()]
         numbers.append([*own, *cosines, float(answer @ question)])
     if not items:

@@ -87,7 +87,9 @@ def load(folder: Path) -> Validator:
     """UserError for a folder without a validator, of another format, or damaged."""
     path = folder / FILE
     if not path.is_file():
-        raise UserError(f"{folder} has no {FILE}; name a folder that `longmark validator train` wrote")
+        raise UserError(
+            f"{folder} has no {FILE}; name a folder that `longmark validator train` wrote"
+        )
     try:
         stored = orjson.dumps(read_object(path, "train it again"))
         found = TypeAdapter(Validator).validate_json(stored, strict=True)
@@ -96,8 +98,12 @@ def load(folder: Path) -> Validator:
     names = [(model, NUMBERS) for model in found.models.values()] + [(found.cloze, WORD_NUMBERS)]
     if any(model is not None and tuple(model.numbers) != known for model, known in names):
         raise UserError(f"{path} has the features of another version; train it again")
-    widths = {len(model.weights) for model in found.models.values()}  # of two vectors, see `features`; cloze has one
+    widths = {
+        len(model.weights) for model in found.models.values()
+    }  # of two vectors, see `features`; cloze has one
     widths |= {2 * len(found.cloze.weights)} if found.cloze is not None else set()
     if len(widths) > 1 or any(width % 2 or not width for width in widths):
-        raise UserError(f"{path} is damaged (its models have {sorted(widths)} weights); train it again")
+        raise UserError(
+            f"{path} is damaged (its models have {sorted(widths)} weights); train it again"
+        )
     return found

@@ -66,7 +66,9 @@ def checked(items: Sequence[Item], labels: Labels) -> list[Item]:
                 taken += ["answer"]
             elif item.form == "cloze" and is_valid(own):
                 taken += ["question", "answer", "meta"]
-            item = item.model_copy(update={"tier": "gold", **{name: getattr(own, name) for name in taken}})
+            item = item.model_copy(
+                update={"tier": "gold", **{name: getattr(own, name) for name in taken}}
+            )
         made.append(item)
     return made
 
@@ -114,7 +116,10 @@ class _Validity(BaseModel):
     def labelled(self) -> Item:
         """The item as the rater saw it. ValueError if it is none."""
         texts = [one if isinstance(one, str) else one.text for one in self.contexts]
-        shown: dict[str, Any] = {"statement": self.statement, "passages": tuple(Passage(text=text) for text in texts)}
+        shown: dict[str, Any] = {
+            "statement": self.statement,
+            "passages": tuple(Passage(text=text) for text in texts),
+        }
         if self.form != "cloze":
             shown |= {"answer": self.answer, "level": self.level, "options": self.options or None}
         return Item(id=self.item, form=self.form, question=self.question or "", **shown)
@@ -138,7 +143,11 @@ def read_labels(path: str | Path, benchmark: Sequence[Item] = ()) -> Labels:
     else:
         items = [_completed(item, known) for item in items_of(path)]
         known = {**{item.id: item for item in items}, **known}
-        given = [item for item in items if item.status in (VALID, EDITED, INVALID) and not by_validator(item)]
+        given = [
+            item
+            for item in items
+            if item.status in (VALID, EDITED, INVALID) and not by_validator(item)
+        ]
         labels = Labels(given, unlabelled=len(items) - len(given))
     own = families([*known.values(), *labels.items])[len(known) :]
     labels.families = {item.id: family for item, family in zip(labels.items, own, strict=True)}
@@ -156,7 +165,10 @@ def _completed(item: Item, known: Mapping[str, Item]) -> Item:
     own = known.get(item.id)
     if own is None:
         return item
-    added = {name: getattr(own, name) for name in ("passages", "parent", "level", "proposals", "marks", "meta")}
+    added = {
+        name: getattr(own, name)
+        for name in ("passages", "parent", "level", "proposals", "marks", "meta")
+    }
     return item.model_copy(update={name: value for name, value in added.items() if value})
 
 
@@ -188,17 +200,27 @@ def _agreed(item: Item, given: Sequence[_Validity]) -> Item:
     counting = scores.decisive(given, lambda one: one.item)
     validity = plurality((one.validity for one in counting), absolute=True)
     if validity == INVALID:
-        reasons = dict.fromkeys(reason for one in counting if one.validity == INVALID for reason in one.reasons)
+        reasons = dict.fromkeys(
+            reason for one in counting if one.validity == INVALID for reason in one.reasons
+        )
         return item.model_copy(update={"status": INVALID, "reasons": tuple(reasons)})
-    chosen = scores.decisive((one for one in given if one.validity == VALID and one.term), lambda one: one.item)
+    chosen = scores.decisive(
+        (one for one in given if one.validity == VALID and one.term), lambda one: one.item
+    )
     term = plurality((one.term for one in chosen), absolute=True)
     if validity is None or (item.form == "cloze" and term is None):
-        raise ValueError(f"no majority among its {sum(one.rater != scores.FINAL for one in given)} raters")
+        raise ValueError(
+            f"no majority among its {sum(one.rater != scores.FINAL for one in given)} raters"
+        )
     if item.form == "cloze":
         item = blank(item, term or "")
         if not item.usable:
             raise ValueError(item.reasons[-1])
     new = next((one.edited_answer for one in reversed(given) if one.edited_answer), None)
-    if new is None or item.form == "cloze" or (item.form == "mcq" and new not in (item.options or {})):
+    if (
+        new is None
+        or item.form == "cloze"
+        or (item.form == "mcq" and new not in (item.options or {}))
+    ):
         return item.model_copy(update={"status": VALID})
     return item.model_copy(update={"status": EDITED, "answer": new})

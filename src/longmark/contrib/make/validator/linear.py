@@ -42,7 +42,9 @@ class Linear:
         """Of valid, for each item."""
         if len(inputs) and inputs.vectors.shape[1] != len(self.weights):
             width, own = inputs.vectors.shape[1], len(self.weights)
-            raise UserError(f"the validator has {own} weights for vectors of {width} numbers; train it again")
+            raise UserError(
+                f"the validator has {own} weights for vectors of {width} numbers; train it again"
+            )
         weights, means = np.array([*self.numbers.values()]).reshape(-1, 2).T
         away = np.nan_to_num(inputs.numbers - means)
         found: Floats = self.intercept + inputs.vectors @ np.array(self.weights) + away @ weights
@@ -52,7 +54,9 @@ class Linear:
         """The model whose log-odds are slope times these, plus shift."""
         numbers = {name: (slope * weight, mean) for name, (weight, mean) in self.numbers.items()}
         weights = tuple(slope * one for one in self.weights)
-        return replace(self, weights=weights, numbers=numbers, intercept=slope * self.intercept + shift)
+        return replace(
+            self, weights=weights, numbers=numbers, intercept=slope * self.intercept + shift
+        )
 
 
 def too_few(valid: Sequence[bool], families: Sequence[str]) -> str | None:
@@ -79,7 +83,9 @@ def folds(valid: Sequence[bool], families: Sequence[str], seed: int) -> Ints:
     return np.array([place[family] for family in families], dtype=np.int64)
 
 
-def fit(inputs: Inputs, y: Ints, fold: Ints, undersample: int | None = None) -> tuple[Linear, Floats]:
+def fit(
+    inputs: Inputs, y: Ints, fold: Ints, undersample: int | None = None
+) -> tuple[Linear, Floats]:
     """The model of all items, and the calibrated log-odds of each from models that did not see its fold.
 
     undersample: the seed of the draw that balances the classes; None: by weights."""
@@ -94,7 +100,9 @@ def out_of_folds(inputs: Inputs, y: Ints, fold: Ints, undersample: int | None = 
     """The log-odds of each item from a model of the other folds, without calibration."""
     out = np.empty(len(y))
     for k in set(fold.tolist()):
-        out[fold == k] = uncalibrated(inputs[fold != k], y[fold != k], undersample).log_odds(inputs[fold == k])
+        out[fold == k] = uncalibrated(inputs[fold != k], y[fold != k], undersample).log_odds(
+            inputs[fold == k]
+        )
     return out
 
 

@@ -56,11 +56,17 @@ def messages(book: PromptBook, item: Item) -> tuple[Message, ...]:
 
 def texts(item: Item) -> dict[str, str]:
     """The inputs of both prompts."""
-    shown = {"context": context_of(item.passages), "question": question_of(item), "answer": answer_of(item)}
+    shown = {
+        "context": context_of(item.passages),
+        "question": question_of(item),
+        "answer": answer_of(item),
+    }
     return {**shown, "statement": item.statement or item.question}
 
 
-async def zero_shot(items: Sequence[Item], models: Models, at_once: int) -> tuple[list[float | None], list[LeftOut]]:
+async def zero_shot(
+    items: Sequence[Item], models: Models, at_once: int
+) -> tuple[list[float | None], list[LeftOut]]:
     """The judge's probability of VALID for each item, from its first token, or with `scoring` text from the word that
     it writes (1 or 0). None where it gives none, with the reason."""
     judge, left_out = models.judges[0], list[LeftOut]()
@@ -68,8 +74,12 @@ async def zero_shot(items: Sequence[Item], models: Models, at_once: int) -> tupl
     async def one(item: Item) -> float | None:
         try:
             if not models.judging.by_text:
-                return (await ask(models, judge, VERDICT, texts(item), first_token(VALID, INVALID))).value[0]
-            return float((await ask(models, judge, VERDICT, texts(item), choice(WORDS))).value == VALID)
+                return (
+                    await ask(models, judge, VERDICT, texts(item), first_token(VALID, INVALID))
+                ).value[0]
+            return float(
+                (await ask(models, judge, VERDICT, texts(item), choice(WORDS))).value == VALID
+            )
         except (NoScore, ModelError) as error:
             left_out.append(LeftOut(item.id, str(error)))
             return None
@@ -78,7 +88,10 @@ async def zero_shot(items: Sequence[Item], models: Models, at_once: int) -> tupl
 
 
 def write_hosted(
-    sides: Mapping[str, tuple[Sequence[Item], Sequence[Item]]], folder: Path, book: PromptBook, seed: int
+    sides: Mapping[str, tuple[Sequence[Item], Sequence[Item]]],
+    folder: Path,
+    book: PromptBook,
+    seed: int,
 ) -> dict[Path, int]:
     """FORM-train.jsonl and FORM-test.jsonl; file -> lines. sides: form -> labelled items of both. In training files
     the rarer class is repeated until both are equally frequent."""

@@ -19,7 +19,9 @@ from longmark.stats.samples import Floats
 DROPPED = 0.5  # share of the confident items
 
 
-def choose(confidences: Floats, pool: Inputs, n: int, labelled: Inputs | None = None) -> list[tuple[int, float]]:
+def choose(
+    confidences: Floats, pool: Inputs, n: int, labelled: Inputs | None = None
+) -> list[tuple[int, float]]:
     """(place in the pool, value) of the n items to label, the most valuable first."""
     unit = _question(pool)
     near = np.zeros(len(pool))
@@ -29,7 +31,9 @@ def choose(confidences: Floats, pool: Inputs, n: int, labelled: Inputs | None = 
     chosen: list[tuple[int, float]] = []
     left = np.ones(len(pool), dtype=np.bool_)
     while left.any() and len(chosen) < n:
-        value = np.where(left, unsure * (1 - near) + 1e-9 * unsure, -1.0)  # among duplicates, the less sure one first
+        value = np.where(
+            left, unsure * (1 - near) + 1e-9 * unsure, -1.0
+        )  # among duplicates, the less sure one first
         best = int(value.argmax())
         chosen.append((best, float(value[best])))
         left[best] = False
@@ -41,7 +45,9 @@ def passed(confidences: Floats, n: int, above: float, seed: int) -> list[tuple[i
     """(place, value) of the first n items after half of the confident ones were dropped at random, in their order; the
     values descend from 1. above: the confidence of the likelier class, smoothed at T = 5 (the paper's is .85)."""
     dropped = np.random.default_rng(seed).random(len(confidences)) < DROPPED
-    sure = np.array([max(smoothed(p), 1 - smoothed(p)) > above for p in confidences.tolist()], dtype=bool)
+    sure = np.array(
+        [max(smoothed(p), 1 - smoothed(p)) > above for p in confidences.tolist()], dtype=bool
+    )
     kept = np.flatnonzero(~(sure & dropped))[:n].tolist()
     return [(place, 1 - rank / len(kept)) for rank, place in enumerate(kept)]
 

@@ -72,31 +72,48 @@ class Trained:
         gains = [(form, one.curves.gain) for form, one in self.forms.items()]
         return {
             "curves": [point for one in self.forms.values() for point in one.curves.points],
-            "gains": [{"form": form, "gain": g.value, "low": g.low, "high": g.high, "seeds": g.n} for form, g in gains],
+            "gains": [
+                {"form": form, "gain": g.value, "low": g.low, "high": g.high, "seeds": g.n}
+                for form, g in gains
+            ],
             "precision": [asdict(row) for one in self.forms.values() for row in one.precision],
         }
 
 
-async def train(labels: Labels, benchmark: Sequence[Item], models: Models, plan: TrainingPlan) -> Trained:
+async def train(
+    labels: Labels, benchmark: Sequence[Item], models: Models, plan: TrainingPlan
+) -> Trained:
     """One model for each form that has enough labels, and one of terms. UserError if there is none."""
     able, refused = trainable(labels, plan)
-    forms: dict[str, Result] = {f: await _form(labels, able[f], models, plan) for f in FORMS if f in able}
+    forms: dict[str, Result] = {
+        f: await _form(labels, able[f], models, plan) for f in FORMS if f in able
+    }
     known = {name: p for one in forms.values() for name, p in one.trained.items()}
     terms, picked = None, None
     if items := able.get("cloze"):
         counts = cloze.counts_of([*benchmark, *labels.items])
         given = await cloze.candidates_of(items, counts, models)
-        terms, picked = cloze.train([item.answer or "" for item in items], labels.family(items), given, plan.seed)
+        terms, picked = cloze.train(
+            [item.answer or "" for item in items], labels.family(items), given, plan.seed
+        )
         known |= dict.fromkeys(item.id for item in items)
     settings = {"balance": plan.balance, "seed": plan.seed}
     own = {form: one.model for form, one in forms.items()}
-    return Trained(Validator(Encoder.of(models), own, terms, plan.threshold, known, settings), forms, picked, refused)
+    return Trained(
+        Validator(Encoder.of(models), own, terms, plan.threshold, known, settings),
+        forms,
+        picked,
+        refused,
+    )
 
 
 def trainable(labels: Labels, plan: TrainingPlan) -> tuple[dict[str, list[Item]], dict[str, str]]:
     """The labelled items of each form that has enough, and why the others have not. UserError if none has."""
     wanted: dict[str, list[Item]] = {form: items for form in FORMS if (items := labels.of(form))}
-    why = {form: linear.too_few(list(map(is_valid, items)), labels.family(items)) for form, items in wanted.items()}
+    why = {
+        form: linear.too_few(list(map(is_valid, items)), labels.family(items))
+        for form, items in wanted.items()
+    }
     if plan.cloze:
         wanted["cloze"] = list(filter(is_valid, labels.of("cloze")))
         why["cloze"] = cloze.too_few(labels.family(wanted["cloze"]))
@@ -117,11 +134,16 @@ def sides(labels: Labels, plan: TrainingPlan) -> dict[str, tuple[list[Item], lis
     for form, items in trainable(labels, plan)[0].items():
         fold = linear.folds(list(map(is_valid, items)), labels.family(items), plan.seed).tolist()
         pairs = list(zip(items, fold, strict=True))
-        made[form] = ([item for item, own in pairs if own], [item for item, own in pairs if not own])
+        made[form] = (
+            [item for item, own in pairs if own],
+            [item for item, own in pairs if not own],
+        )
     return made
 
 
-async def _form(labels: Labels, items: Sequence[Item], models: Models, plan: TrainingPlan) -> Result:
+async def _form(
+    labels: Labels, items: Sequence[Item], models: Models, plan: TrainingPlan
+) -> Result:
     valid, families = list(map(is_valid, items)), labels.family(items)
     y, fold = np.array(valid, dtype=np.int64), linear.folds(valid, families, plan.seed)
     inputs = await inputs_of(items, models)
@@ -132,7 +154,9 @@ async def _form(labels: Labels, items: Sequence[Item], models: Models, plan: Tra
         place = np.flatnonzero(fold < plan.splits).tolist()
         judged, left_out = await zero_shot([items[i] for i in place], models, plan.at_once)
         kept["zero-shot"] = np.zeros(len(y), dtype=bool)
-        kept["zero-shot"][place] = [one is not None and smoothed(one) >= plan.threshold for one in judged]
+        kept["zero-shot"][place] = [
+            one is not None and smoothed(one) >= plan.threshold for one in judged
+        ]
     kept["validator"] = p >= plan.threshold
     data = evaluate.Data(items[0].form, inputs, y, families, fold, plan.undersample)
     return Result(

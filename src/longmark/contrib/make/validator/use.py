@@ -32,10 +32,14 @@ from longmark.writing import folder as make_folder
 
 def open_to(item: Item) -> bool:
     """Whether a validator may decide about an item: nobody has checked it, and no audit dropped it."""
-    return item.status in ("draft", "audited") or (by_validator(item) and item.status in ("valid", "invalid"))
+    return item.status in ("draft", "audited") or (
+        by_validator(item) and item.status in ("valid", "invalid")
+    )
 
 
-async def confidences(validator: Validator, items: Sequence[Item], models: Models) -> tuple[dict[str, float], Inputs]:
+async def confidences(
+    validator: Validator, items: Sequence[Item], models: Models
+) -> tuple[dict[str, float], Inputs]:
     """Id -> probability of valid, of the items whose form has a model; and what the models saw, in the same order."""
     validator.check(models)
     chosen = [item for item in items if item.form in validator.models]
@@ -48,17 +52,24 @@ async def confidences(validator: Validator, items: Sequence[Item], models: Model
     return {item.id: found[item.id] for item in chosen}, inputs
 
 
-async def judged(items: Sequence[Item], models: Models, at_once: int) -> tuple[dict[str, float], list[LeftOut]]:
+async def judged(
+    items: Sequence[Item], models: Models, at_once: int
+) -> tuple[dict[str, float], list[LeftOut]]:
     """As `confidences`, by the judge; and the items without a verdict."""
     chosen = [item for item in items if item.form in FORMS]
     found, left_out = await zero_shot(chosen, models, at_once)
     return {item.id: p for item, p in zip(chosen, found, strict=True) if p is not None}, left_out
 
 
-def applied(items: Sequence[Item], confidences: Mapping[str, float], threshold: float) -> list[Item]:
+def applied(
+    items: Sequence[Item], confidences: Mapping[str, float], threshold: float
+) -> list[Item]:
     """The items; those with a confidence are valid or invalid silver items. Items that people checked stay gold, and
     dropped items stay dropped: neither has a confidence here."""
-    return [_applied(item, confidences[item.id], threshold) if item.id in confidences else item for item in items]
+    return [
+        _applied(item, confidences[item.id], threshold) if item.id in confidences else item
+        for item in items
+    ]
 
 
 def _applied(item: Item, p: float, threshold: float) -> Item:
@@ -85,27 +96,42 @@ async def with_terms(validator: Validator, items: Sequence[Item], models: Models
     validator.check(models)
     given = await cloze.candidates_of(wanted, cloze.counts_of(items), models)
     made = {}
-    for item, picked in zip(wanted, given.best(validator.cloze.log_odds(given.inputs)), strict=True):
+    for item, picked in zip(
+        wanted, given.best(validator.cloze.log_odds(given.inputs)), strict=True
+    ):
         if picked:
             new = blank(item, picked[0])
             found = {"term": picked[0], "share": round(picked[1], 6)}
-            made[item.id] = new.model_copy(update={"tier": "silver", "meta": {**new.meta, "validator": found}})
+            made[item.id] = new.model_copy(
+                update={"tier": "silver", "meta": {**new.meta, "validator": found}}
+            )
     return [made.get(item.id, item) for item in items]
 
 
-def precision(items: Sequence[Item], labels: Labels, validator: Validator) -> Iterator[tuple[str, Estimate, Estimate]]:
+def precision(
+    items: Sequence[Item], labels: Labels, validator: Validator
+) -> Iterator[tuple[str, Estimate, Estimate]]:
     """Form, the share of valid items among the labelled ones that a validator kept, and among all labelled ones that it
     decided about. Items that it learned from are left out."""
     valid = {item.id: is_valid(item) for item in labels.items if item.id not in validator.trained}
     for form in FORMS:
-        decided = [item for item in items if item.form == form and item.id in valid and "validator" in item.meta]
+        decided = [
+            item
+            for item in items
+            if item.form == form and item.id in valid and "validator" in item.meta
+        ]
         if decided:
             kept = [item for item in decided if item.usable]
-            shares = [clustered_share([float(valid[one.id]) for one in its], families(its)) for its in (kept, decided)]
+            shares = [
+                clustered_share([float(valid[one.id]) for one in its], families(its))
+                for its in (kept, decided)
+            ]
             yield form, shares[0], shares[1]
 
 
-def write_applied(items: Sequence[Item], benchmark: Path, out: Path, validator: Validator | None = None) -> None:
+def write_applied(
+    items: Sequence[Item], benchmark: Path, out: Path, validator: Validator | None = None
+) -> None:
     """A file of items where `out` has a suffix; else a folder with `items.jsonl` and the benchmark's manifest, which
     says what the validator was."""
     if out.suffix:
@@ -114,9 +140,17 @@ def write_applied(items: Sequence[Item], benchmark: Path, out: Path, validator: 
     make_folder(out)
     write_items(items, out / ITEMS)
     manifest = benchmark / MANIFEST
-    before = read_object(manifest, "name a file of items") if benchmark.is_dir() and manifest.is_file() else {}
+    before = (
+        read_object(manifest, "name a file of items")
+        if benchmark.is_dir() and manifest.is_file()
+        else {}
+    )
     if validator is not None:
-        made = {"threshold": validator.threshold, "encoder": validator.encoder.name, "labels": len(validator.trained)}
+        made = {
+            "threshold": validator.threshold,
+            "encoder": validator.encoder.name,
+            "labels": len(validator.trained),
+        }
         before = {**before, "validator": made}
     if before:
         write_object(out / MANIFEST, before)
@@ -172,8 +206,13 @@ def share_valid(
         own = [item for item in items if item.form == form and item.id in p and _counts(item)]
         if own:
             trained = [validator.trained.get(item.id) if item.id in given else None for item in own]
-            scores = [p[item.id] if before is None else before for item, before in zip(own, trained, strict=True)]
-            made[form] = ppi_mean([given.get(item.id) for item in own], scores, clusters=families(own))
+            scores = [
+                p[item.id] if before is None else before
+                for item, before in zip(own, trained, strict=True)
+            ]
+            made[form] = ppi_mean(
+                [given.get(item.id) for item in own], scores, clusters=families(own)
+            )
     return made
 
 

@@ -38,9 +38,18 @@ def worst(results: Results, judge: Judge) -> list[int]:
 
     def rank(place: int) -> tuple[bool, bool, float, int]:
         pair = results.pairs[place]
-        return TIE in (pair.gold, judge.choices[place]), pair.disputed is not False, -surely(place), place
+        return (
+            TIE in (pair.gold, judge.choices[place]),
+            pair.disputed is not False,
+            -surely(place),
+            place,
+        )
 
-    wrong = [place for place, choice in judge.choices.items() if results.gold[place] not in (None, choice)]
+    wrong = [
+        place
+        for place, choice in judge.choices.items()
+        if results.gold[place] not in (None, choice)
+    ]
     return sorted(wrong, key=rank)[: results.options.worst]
 
 
@@ -49,9 +58,15 @@ def links(results: Results) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, judge in results.judges.items():
         if not judge.baseline and worst(results, judge):
-            stem = "".join(c if c.isalnum() or c in "._-" else "-" for c in name).strip("-.") or "metric"
+            stem = (
+                "".join(c if c.isalnum() or c in "._-" else "-" for c in name).strip("-.")
+                or "metric"
+            )
             taken = {path.casefold() for path in found.values()}
-            names = (f"{FOLDER}/{stem}{end}.html" for end in ("", *(f"-{i}" for i in range(2, len(taken) + 3))))
+            names = (
+                f"{FOLDER}/{stem}{end}.html"
+                for end in ("", *(f"-{i}" for i in range(2, len(taken) + 3)))
+            )
             found[name] = next(path for path in names if path.casefold() not in taken)
     return found
 
@@ -60,14 +75,23 @@ def write_pages(results: Results, pairs: Iterable[Answered], out: Path) -> list[
     """Writes a page for each metric that is wrong somewhere, with the rows of all metrics on its pairs; returns their
     folder. pairs: those of the file, where they may be in no run."""
     pages = links(results)
-    shown = {name: [results.pairs[place].id for place in worst(results, results.judges[name])] for name in pages}
+    shown = {
+        name: [results.pairs[place].id for place in worst(results, results.judges[name])]
+        for name in pages
+    }
     needed = {one for its in shown.values() for one in its}
-    examples = {one.id: one for one in chain(pairs, *map(examples_of, results.read.runs)) if one.id in needed}
+    examples = {
+        one.id: one
+        for one in chain(pairs, *map(examples_of, results.read.runs))
+        if one.id in needed
+    }
     rows: dict[str, list[Row]] = {name: [] for name in needed}
     for run in results.read.runs:
         for row in rows_of(run):
             if row.example_id in needed:
-                rows[row.example_id].append(replace(row, metric=results.read.names[run, row.metric], system=""))
+                rows[row.example_id].append(
+                    replace(row, metric=results.read.names[run, row.metric], system="")
+                )
     for name, example in examples.items():
         rows[name] += _verdicts(example, results)
     for metric, path in pages.items():
@@ -76,7 +100,9 @@ def write_pages(results: Results, pairs: Iterable[Answered], out: Path) -> list[
             make_folder(folder)
             write_examples((examples[name] for name in shown[metric]), folder / "examples.jsonl")
             ordered = (
-                row for name in shown[metric] for row in sorted(rows[name], key=lambda row: row.metric != metric)
+                row
+                for name in shown[metric]
+                for row in sorted(rows[name], key=lambda row: row.metric != metric)
             )
             write_rows(ordered, folder / "rows.jsonl")
             write_object(folder / "manifest.json", {"kind": PAIRS, "finished": True})
@@ -91,5 +117,10 @@ def _verdicts(example: Answered, results: Results) -> Iterator[Row]:
         if (choice := results.judges[name].choices.get(results.read.places[example.id])) is None:
             continue
         score = SCORE_OF[choice]
-        own = {"example_id": example.id, "question_id": example.question_id, "metric": name, "score": score}
+        own = {
+            "example_id": example.id,
+            "question_id": example.question_id,
+            "metric": name,
+            "score": score,
+        }
         yield Row.from_dict({**own, "evidence": {"choices": verdicts}})

@@ -18,9 +18,16 @@ from longmark.report.format import counted, fixed, listed
 from longmark.report.tables import Column, Table
 
 _RATERS = "Raters"
-_NO_RATERS = f"Tables 2, 16 and 17 are left out: {NO_SECOND}. No pair has the choices of two raters."
+_NO_RATERS = (
+    f"Tables 2, 16 and 17 are left out: {NO_SECOND}. No pair has the choices of two raters."
+)
 _FIRST = "Share of decisions for the answer shown first; dashed: no bias"
-_MAPS = {"all": "figure 3", "human/human": "figure 9", "human/model": "figure 10", "model/model": "figure 11"}
+_MAPS = {
+    "all": "figure 3",
+    "human/human": "figure 9",
+    "human/model": "figure 10",
+    "model/model": "figure 11",
+}
 _CHANCE = round(1 / 3, 3)
 
 
@@ -59,7 +66,11 @@ def _none(groups: Mapping[str, Any], what: str, of: str) -> str:
 
 def _accuracy(results: Results) -> Figure:
     best = results.best_baseline
-    lines = (_CHANCE,) if best is None or best.accuracy.value is None else (_CHANCE, round(best.accuracy.value, 3))
+    lines = (
+        (_CHANCE,)
+        if best is None or best.accuracy.value is None
+        else (_CHANCE, round(best.accuracy.value, 3))
+    )
     label = "Accuracy on a, b or tie; dashed: chance, and the best baseline"
     return tables.accuracy(results).forest(label, reference=lines)
 
@@ -73,17 +84,23 @@ _UNDECIDED = (
 def in_words(results: Results) -> str:
     """The best metric beside the best baseline and the raters' agreement."""
     known = [one for one in results.metrics if not one.direction and one.accuracy.value is not None]
-    says = [f"{counted(sum(gold is not None for gold in results.gold), 'pair')} with a human choice."]
+    says = [
+        f"{counted(sum(gold is not None for gold in results.gold), 'pair')} with a human choice."
+    ]
     if known:
         accuracy = {one.metric: one.accuracy.value for one in known}
         best = results.best(accuracy, [range(len(results.pairs))])
-        says.append(f"The best metric is {best}: {fixed(accuracy[best], 3)}." if best else _UNDECIDED)
+        says.append(
+            f"The best metric is {best}: {fixed(accuracy[best], 3)}." if best else _UNDECIDED
+        )
         above = [one.metric for one in known if tables.against_baseline(results, one) == "above"]
         says.append(f"Above the best baseline: {listed(above, 8) if above else 'no metric'}.")
     if (base := results.best_baseline) is not None:
         says.append(f"The best baseline is {base.metric!r}: {fixed(base.accuracy.value, 3)}.")
     agree = results.agreeing(range(len(results.pairs)))
-    says.append(f"Agreement of raters: {NO_SECOND if agree.value is None else fixed(agree.value, 3)}.")
+    says.append(
+        f"Agreement of raters: {NO_SECOND if agree.value is None else fixed(agree.value, 3)}."
+    )
     if undecided := results.gold.count(None):
         says.append(f"Left out: {counted(undecided, 'pair')} without a human choice.")
     return " ".join(says)
@@ -99,7 +116,10 @@ def _maps(results: Results) -> Sequence[Figure]:
 
 
 def _differences(results: Results) -> tuple[Table, Figure]:
-    only = [Column(f"only {one} right", f"result.only_{one}", key=f"only_{one}") for one in ("first", "second")]
+    only = [
+        Column(f"only {one} right", f"result.only_{one}", key=f"only_{one}")
+        for one in ("first", "second")
+    ]
     note = (
         "Over the pairs on which both have a choice. Paired sign-flip tests (max-T); the signs of a question flip "
         "together. The interval is the test inverted, so it agrees with p. p (Holm), over all pairs of metrics, "
@@ -113,7 +133,10 @@ def _categories(results: Results) -> Figure:
     """Figure 4."""
     groups = {"all": range(len(results.pairs)), **results.subjects}
     bars = [
-        Stack(name, [(category, len(set(rows) & set(its))) for category, its in results.categories.items()])
+        Stack(
+            name,
+            [(category, len(set(rows) & set(its))) for category, its in results.categories.items()],
+        )
         for name, rows in groups.items()
     ]
     return stacked(bars, "Categories of questions (the paper's figure 4)")
@@ -161,7 +184,10 @@ PARTS: tuple[Part[Results], ...] = (
         "Votes",
         "How often the human choice is among a judge's votes, and how often it has most of them.",
         lambda r: [tables.votes(r)],
-        lambda r: [tables.votes(r).forest(f"Human choice: {what} (the paper's figure 2)", what) for what in VOTES[:2]],
+        lambda r: [
+            tables.votes(r).forest(f"Human choice: {what} (the paper's figure 2)", what)
+            for what in VOTES[:2]
+        ],
     ),
     Part(
         _RATERS,
@@ -181,5 +207,7 @@ PARTS: tuple[Part[Results], ...] = (
         "the human choice, and the choice of every metric.",
         links=lambda r: [(path, name) for name, path in cases.links(r).items()],
     ),
-    Part("The pairs", "What the data set contains.", lambda r: [tables.table1(r), *tables.table6(r)]),
+    Part(
+        "The pairs", "What the data set contains.", lambda r: [tables.table1(r), *tables.table6(r)]
+    ),
 )

@@ -32,7 +32,13 @@ FIRST, MODEL = "always first", "always model"
 BASELINES = (LONGER_WORDS, LONGER_CHARACTERS, FIRST, MODEL)
 NO_SECOND = "no second rater"
 CHECKED = "references checked"
-ORDERS = ("same choice", "chooses the first shown", "right in both", "accuracy, a first", "accuracy, b first")
+ORDERS = (
+    "same choice",
+    "chooses the first shown",
+    "right in both",
+    "accuracy, a first",
+    "accuracy, b first",
+)
 VOTES = ("among the votes", "plurality", "all the same")
 SPLIT = ("the rest", "the rest, with band", "gain", "development")
 
@@ -53,7 +59,9 @@ class CalfOptions:
     def __post_init__(self) -> None:
         MetaevalOptions(alpha=self.alpha)
         if not 0 <= self.development < 1:
-            raise UserError(f"--development {self.development}: expected a share of the questions, 0 or below 1")
+            raise UserError(
+                f"--development {self.development}: expected a share of the questions, 0 or below 1"
+            )
 
 
 class Results:
@@ -67,9 +75,13 @@ class Results:
         self.sample = ChoiceSample(self.gold, [pair.question for pair in self.pairs], self.levels)
         read_nothing = {one.name: one for one in baselines(self.pairs)}
         if taken := found.judges.keys() & read_nothing:
-            raise UserError(f"meta.verdicts: {min(taken)!r} is the name of a baseline; give the verdicts another name")
+            raise UserError(
+                f"meta.verdicts: {min(taken)!r} is the name of a baseline; give the verdicts another name"
+            )
         self.judges = found.judges | read_nothing
-        self.chosen: dict[str, Made] = {name: judge.made(len(self.pairs)) for name, judge in self.judges.items()}
+        self.chosen: dict[str, Made] = {
+            name: judge.made(len(self.pairs)) for name, judge in self.judges.items()
+        }
         self.right = {name: self.sample.right(made) for name, made in self.chosen.items()}
         self.of_orders, self.of_votes = cache(self._of_orders), cache(self._of_votes)
         self.of_split, self.band = cache(self._of_split), cache(self._band)
@@ -92,13 +104,17 @@ class Results:
     def differences(self) -> tuple[Compared, ...]:
         """Paired tests of every two judges, adjusted together by Holm."""
         right = self.right
-        return compared(right, lambda a, b: self.sample.difference(right[a], right[b]), self.options.alpha)
+        return compared(
+            right, lambda a, b: self.sample.difference(right[a], right[b]), self.options.alpha
+        )
 
     @property
     def best_baseline(self) -> ChoiceMetric | None:
         """Of the baselines that choose on every pair that people decided."""
         whole = [
-            one for one in self.metrics if one.direction and not one.accuracy.missing and one.accuracy.value is not None
+            one
+            for one in self.metrics
+            if one.direction and not one.accuracy.missing and one.accuracy.value is not None
         ]
         return max(whole, key=lambda one: one.accuracy.value or 0.0, default=None)
 
@@ -107,15 +123,25 @@ class Results:
         None: undecided. parts: pairs, whose accuracies are averaged; ties False: without those on which people tied. A
         baseline counts where it chooses on every pair (what it does not apply to is no silence), a judge where it chose
         at all."""
-        decided = [[row for row in rows if self.gold[row] and (ties or self.gold[row] != TIE)] for rows in parts]
-        of = {name: [{str(row): self.right[name][row] for row in rows} for rows in decided] for name in names}
+        decided = [
+            [row for row in rows if self.gold[row] and (ties or self.gold[row] != TIE)]
+            for rows in parts
+        ]
+        of = {
+            name: [{str(row): self.right[name][row] for row in rows} for rows in decided]
+            for name in names
+        }
         for name, its in list(of.items()):
             missing = [right is None for part in its for right in part.values()]
             if all(missing) or (self.judges[name].baseline and any(missing)):
                 del of[name]
         if not all(decided):
             return None
-        return best(readings([{name: its[place] for name, its in of.items()} for place in range(len(parts))]))
+        return best(
+            readings(
+                [{name: its[place] for name, its in of.items()} for place in range(len(parts))]
+            )
+        )
 
     @cached_property
     def subjects(self) -> dict[str, Rows]:
@@ -134,7 +160,9 @@ class Results:
         """The pairs of each value, in the order of the values; those without one are in no group."""
         names = sorted({of(pair) for pair in self.pairs} - {""})
         if len(names) > MOST_GROUPS:
-            self.notices.append(f"{len(names):,} groups such as {names[0]!r} are too many (at most {MOST_GROUPS}).")
+            self.notices.append(
+                f"{len(names):,} groups such as {names[0]!r} are too many (at most {MOST_GROUPS})."
+            )
             return {}
         return {name: self.where(lambda pair, name=name: of(pair) == name) for name in names}  # type: ignore[misc]
 
@@ -159,21 +187,41 @@ class Results:
     def _of_orders(self, name: str) -> dict[str, Estimate]:
         """Of a judge that saw pairs in one order or both: the same choice in both; of its decisions, those for the
         answer shown first; right in both; its accuracy with either answer shown first."""
-        sample, shown = self.sample, [self.judges[name].orders.get(row, {}) for row in range(len(self.pairs))]
+        sample, shown = (
+            self.sample,
+            [self.judges[name].orders.get(row, {}) for row in range(len(self.pairs))],
+        )
         by = {first: sample.right([one.get(first) for one in shown]) for first in ("a", "b")}
-        twice = [None if None in both else float(all(both)) for both in zip(by["a"], by["b"], strict=True)]
-        places = [(row, first == made) for row, one in enumerate(shown) for first, made in one.items() if made != TIE]
+        twice = [
+            None if None in both else float(all(both))
+            for both in zip(by["a"], by["b"], strict=True)
+        ]
+        places = [
+            (row, first == made)
+            for row, one in enumerate(shown)
+            for first, made in one.items()
+            if made != TIE
+        ]
         same = sample.share([one["a"] == one["b"] if len(one) > 1 else None for one in shown])
         first = sample.of(row for row, _ in places).share([first for _, first in places])
-        return dict(zip(ORDERS, (same, first, *map(sample.rate, (twice, by["a"], by["b"]))), strict=True))
+        return dict(
+            zip(ORDERS, (same, first, *map(sample.rate, (twice, by["a"], by["b"]))), strict=True)
+        )
 
     def _of_votes(self, name: str, subject: str) -> dict[str, Estimate]:
         """Of a judge with several votes on each pair (figure 2): the human choice is among them; it is that of most;
         all are the same. subject: "" for all pairs."""
         rows = self.subjects[subject] if subject else range(len(self.pairs))
-        its, given = self.sample.of(rows), [(self.gold[row], self.judges[name].votes.get(row)) for row in rows]
-        among = its.share([None if gold is None or votes is None else gold in votes for gold, votes in given])
-        plurality = its.rate([self.right[name][row] if self.judges[name].votes.get(row) else None for row in rows])
+        its, given = (
+            self.sample.of(rows),
+            [(self.gold[row], self.judges[name].votes.get(row)) for row in rows],
+        )
+        among = its.share(
+            [None if gold is None or votes is None else gold in votes for gold, votes in given]
+        )
+        plurality = its.rate(
+            [self.right[name][row] if self.judges[name].votes.get(row) else None for row in rows]
+        )
         same = its.share([None if votes is None else len(set(votes)) == 1 for _, votes in given])
         return dict(zip(VOTES, (among, plurality, same), strict=True))
 
@@ -192,14 +240,18 @@ class Results:
     def people(self) -> Agreement:
         """Coefficients, the human ceiling, each rater."""
         questions = clusters_of([pair.question for pair in self.pairs])
-        return agreement(RatedItems([pair.votes for pair in self.pairs], questions), {}, self.chosen, self.levels)
+        return agreement(
+            RatedItems([pair.votes for pair in self.pairs], questions), {}, self.chosen, self.levels
+        )
 
     def agreeing(self, rows: Rows) -> Estimate:
         """The share of pairs of raters with the same choice (table 2)."""
         twice = [row for row in rows if len(self.pairs[row].votes) > 1]
         if not twice:
             return Estimate(None, None, None, 0, self.levels.level, reason=NO_SECOND)
-        return self.sample.of(twice).rate([agreeing(vote.name for vote in self.pairs[row].votes) for row in twice])
+        return self.sample.of(twice).rate(
+            [agreeing(vote.name for vote in self.pairs[row].votes) for row in twice]
+        )
 
     def expansion_errors(self, rows: Rows) -> dict[str, int]:
         """Errors of expanded references, one a question, and how many were checked (table 6). An error counts if at
@@ -217,7 +269,9 @@ class Results:
     @cached_property
     def tuning(self) -> list[int]:
         """The pairs of the development split."""
-        questions = split([pair.question for pair in self.pairs], self.options.development, self.options.seed)
+        questions = split(
+            [pair.question for pair in self.pairs], self.options.development, self.options.seed
+        )
         return self.where(lambda pair: pair.question in questions)
 
     def _of_split(self, name: str) -> dict[str, Estimate]:
@@ -227,8 +281,13 @@ class Results:
         its, right = self.sample.of(rows), [self.right[name][row] for row in rows]
         found = {"the rest": its.rate(right), "development": self.accuracy(name, self.tuning)}
         if band is not None:
-            banded = its.right([with_band(*scores[row], band[0]) if row in scores else None for row in rows])
-            found |= {"the rest, with band": its.rate(banded), "gain": its.difference(banded, right)}
+            banded = its.right(
+                [with_band(*scores[row], band[0]) if row in scores else None for row in rows]
+            )
+            found |= {
+                "the rest, with band": its.rate(banded),
+                "gain": its.difference(banded, right),
+            }
         return found
 
     def _band(self, name: str) -> tuple[float, float] | None:
@@ -249,7 +308,11 @@ def baselines(pairs: Sequence[Facts]) -> Iterator[Judge]:
         MODEL: (pair.model for pair in pairs),
     }
     for name, choices in made.items():
-        judge = Judge(name, baseline=True, choices={row: choice for row, choice in enumerate(choices) if choice})
+        judge = Judge(
+            name,
+            baseline=True,
+            choices={row: choice for row, choice in enumerate(choices) if choice},
+        )
         if judge.choices:
             yield judge
 
@@ -270,12 +333,16 @@ def best_band(given: Sequence[tuple[float, str]]) -> tuple[float, float]:
     signs = [0, *accumulate(gold == with_band(difference, 0, 0) for _, difference, gold in ordered)]
     right: dict[float, int] = {}
     for i, (size, *_) in enumerate([(0.0, 0.0, ""), *ordered]):
-        right[size] = ties[i] + signs[-1] - signs[i]  # of equal sizes the last one counts, where all of them tie
+        right[size] = (
+            ties[i] + signs[-1] - signs[i]
+        )  # of equal sizes the last one counts, where all of them tie
     band = max(right, key=lambda size: (right[size], -size))
     return band, right[band] / len(given)
 
 
 def split(questions: Sequence[str], share: float, seed: int) -> set[str]:
     """A share of the questions, drawn by a hash of each: it does not depend on their order or on other questions."""
-    ranked = sorted(set(questions), key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())
+    ranked = sorted(
+        set(questions), key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest()
+    )
     return set(ranked[: round(share * len(ranked))])

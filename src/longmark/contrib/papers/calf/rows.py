@@ -81,11 +81,19 @@ class Judge:
 
     def orient(self) -> None:
         """Turns scores of which lower is better, as the choices show."""
-        if sum(SCORE_OF[self.choices[place]] * ((a > b) - (a < b)) for place, (a, b) in self.scores.items()) < 0:
+        if (
+            sum(
+                SCORE_OF[self.choices[place]] * ((a > b) - (a < b))
+                for place, (a, b) in self.scores.items()
+            )
+            < 0
+        ):
             self.scores = {place: (-a, -b) for place, (a, b) in self.scores.items()}
 
     def unscored(self, count: int) -> tuple[Unscored, ...]:
-        why = Counter(self.why.get(place, NO_ROW) for place in range(count) if place not in self.choices)
+        why = Counter(
+            self.why.get(place, NO_ROW) for place in range(count) if place not in self.choices
+        )
         return merged([Unscored(status, n, reason, n) for (status, reason), n in why.items()])
 
 
@@ -114,13 +122,19 @@ def read(runs: Sequence[Path], pairs: Iterable[Answered] = ()) -> Read:
     judges: dict[tuple[Path, str], Judge] = {}
     for run in found.runs:
         _add_pairs(found, hashes, examples_of(run), str(run))
-        read_rows = rows_of if run.is_dir() else some_rows_of  # pairs of a run can have verdicts without rows
+        read_rows = (
+            rows_of if run.is_dir() else some_rows_of
+        )  # pairs of a run can have verdicts without rows
         for row in read_rows(run, found.notices):
             if row.example_id not in found.places:
                 raise UserError(
                     f"{run}: a row has the unknown pair {row.example_id}; give the folder of `longmark run PAIRS`"
                 )
-            _add_row(judges.setdefault((run, row.metric), Judge(row.metric)), row, found.places[row.example_id])
+            _add_row(
+                judges.setdefault((run, row.metric), Judge(row.metric)),
+                row,
+                found.places[row.example_id],
+            )
     if not any(pair.gold for pair in found.pairs):
         raise UserError(
             f"none of the {len(found.pairs):,} pairs has a human choice; give each a `label` (a, b or tie), or "
@@ -133,24 +147,32 @@ def read(runs: Sequence[Path], pairs: Iterable[Answered] = ()) -> Read:
     for (run, metric), judge in judges.items():
         judge.name = metric if times[metric] == 1 else f"{metric} ({short[run]})"
         if judge.name in found.judges:
-            raise UserError(f"meta.verdicts: {judge.name} is also the name of a metric; give the verdicts another name")
+            raise UserError(
+                f"meta.verdicts: {judge.name} is also the name of a metric; give the verdicts another name"
+            )
         found.names[run, metric] = judge.name
         found.judges[judge.name] = judge
         judge.orient()
         if judge.unread:
             rows = counted(judge.unread, "row")
-            found.notices.append(f"{judge.name}: the evidence of {rows} has another form; no orders or votes of them.")
+            found.notices.append(
+                f"{judge.name}: the evidence of {rows} has another form; no orders or votes of them."
+            )
     return found
 
 
 def _add_pairs(found: Read, hashes: list[str], examples: Iterable[Answered], source: str) -> None:
     for pair in examples:
         if not isinstance(pair, Pair):
-            raise UserError(f"{source}: the example {pair.id} is not a pair; a pair has the columns a and b")
+            raise UserError(
+                f"{source}: the example {pair.id} is not a pair; a pair has the columns a and b"
+            )
         place, content = found.places.setdefault(pair.id, len(found.pairs)), pair.content_hash()
         if place < len(hashes):
             if hashes[place] != content:
-                raise UserError(f"{source}: the pair {pair.id} differs from the one of this id in another source")
+                raise UserError(
+                    f"{source}: the pair {pair.id} differs from the one of this id in another source"
+                )
             continue
         hashes.append(content)
         found.pairs.append(_facts(pair))
@@ -160,7 +182,9 @@ def _add_pairs(found: Read, hashes: list[str], examples: Iterable[Answered], sou
 
 def _facts(pair: Pair) -> Facts:
     asked = words(pair.question or ""), words(" ".join(pair.best_references))
-    humans = [which for which, system in (("a", pair.a_system), ("b", pair.b_system)) if system == HUMAN]
+    humans = [
+        which for which, system in (("a", pair.a_system), ("b", pair.b_system)) if system == HUMAN
+    ]
     return Facts(
         id=pair.id,
         question=pair.question_id,
@@ -172,8 +196,14 @@ def _facts(pair: Pair) -> Facts:
         words=(words(pair.a), words(pair.b)),
         characters=(len(pair.a), len(pair.b)),
         asked=asked,
-        model=("b" if humans == ["a"] else "a") if len(humans) == 1 and pair.mode == "human/model" else None,
-        checks=tuple((check, told == "yes") for its in pair.expansion_checks.values() for check, told in its.items()),
+        model=("b" if humans == ["a"] else "a")
+        if len(humans) == 1 and pair.mode == "human/model"
+        else None,
+        checks=tuple(
+            (check, told == "yes")
+            for its in pair.expansion_checks.values()
+            for check, told in its.items()
+        ),
     )
 
 

@@ -37,7 +37,9 @@ class CalfPlan:
 
     def __post_init__(self) -> None:
         if self.pairs is None and not self.runs:
-            raise UserError("there is nothing to study: give a file of pairs, or folders of `longmark run PAIRS`")
+            raise UserError(
+                "there is nothing to study: give a file of pairs, or folders of `longmark run PAIRS`"
+            )
         if self.settings is not None and self.pairs is None:
             raise UserError("--metrics needs a file of pairs to score; runs are read as they are")
 
@@ -47,7 +49,9 @@ class CalfPlan:
     @cached_property
     def results(self) -> Results:
         """Of all runs there are; read once."""
-        scored = [path for path in (self.out / RUN,) if self.settings and (path / "rows.jsonl").exists()]
+        scored = [
+            path for path in (self.out / RUN,) if self.settings and (path / "rows.jsonl").exists()
+        ]
         return Results(read([*self.runs, *scored], self.file()), self.options)
 
     def check(self) -> None:
@@ -75,7 +79,11 @@ def calf_study(plan: CalfPlan, session: Session) -> Study:
     fixed = plan.settings.fixed() if plan.settings is not None else {}
     stages = []
     if plan.settings is not None and plan.pairs is not None:
-        stages = [scoring_stage("scores", plan.out / RUN, plan.pairs, plan.settings, session, plan.reading)]
+        stages = [
+            scoring_stage(
+                "scores", plan.out / RUN, plan.pairs, plan.settings, session, plan.reading
+            )
+        ]
     return Study(
         out=plan.out,
         kind="calf",
@@ -85,5 +93,9 @@ def calf_study(plan: CalfPlan, session: Session) -> Study:
         document=lambda known: document(plan.results, known, fixed),
         check=plan.check,
         pages=lambda: write_pages(plan.results, plan.file(), plan.out),
-        unscored=lambda: [name for name, judge in plan.results.judges.items() if not (judge.baseline or judge.choices)],
+        unscored=lambda: [
+            name
+            for name, judge in plan.results.judges.items()
+            if not (judge.baseline or judge.choices)
+        ],
     )

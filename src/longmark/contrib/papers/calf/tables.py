@@ -28,7 +28,9 @@ def accuracy(results: Results) -> Grid[ChoiceMetric]:
 
     def why(one: ChoiceMetric) -> str | None:
         judge = results.judges[one.metric]
-        return None if judge.baseline else reasons_in_words(judge.unscored(len(results.pairs))) or None
+        return (
+            None if judge.baseline else reasons_in_words(judge.unscored(len(results.pairs))) or None
+        )
 
     note = (
         "accuracy: the human choice is a, b or tie. without human ties: pairs with the human choice a or b; a tie of "
@@ -37,20 +39,33 @@ def accuracy(results: Results) -> Grid[ChoiceMetric]:
     )
     columns = estimates("accuracy", "without human ties=without_ties")
     beside = (
-        Column("against the best baseline", lambda one: against_baseline(results, one), key="conclusion"),
+        Column(
+            "against the best baseline",
+            lambda one: against_baseline(results, one),
+            key="conclusion",
+        ),
         Column("where both decide", "decided.value", 3, key="decided", spare=2),
         *(Column("ties", "ties.value", 3, spare=3), Column("chooses a", "first.value", 3, spare=4)),
-        *(Column("unscored", lambda one: sum(one.unscored.values())), Column("unscored because", why, spare=1)),
+        *(
+            Column("unscored", lambda one: sum(one.unscored.values())),
+            Column("unscored because", why, spare=1),
+        ),
     )
     title = "Agreement with human choices"
-    return Grid("accuracy", title, (METRIC,), results.metrics, columns, None, note, "pairs", beside=beside)
+    return Grid(
+        "accuracy", title, (METRIC,), results.metrics, columns, None, note, "pairs", beside=beside
+    )
 
 
 def against_baseline(results: Results, one: ChoiceMetric) -> str | None:
     """Whether a metric is better than the best baseline; `not tested` where there are too few pairs or questions."""
     if one.direction or (best := results.best_baseline) is None:
         return one.direction or None
-    (pair,) = (pair for pair in results.differences if {pair.first, pair.second} == {one.metric, best.metric})
+    (pair,) = (
+        pair
+        for pair in results.differences
+        if {pair.first, pair.second} == {one.metric, best.metric}
+    )
     if pair.adjusted is None or pair.adjusted > results.options.alpha:
         return "not tested" if pair.adjusted is None else "no significant difference"
     return "above" if pair.first == one.metric else "below"
@@ -60,7 +75,12 @@ def against_baseline(results: Results, one: ChoiceMetric) -> str | None:
 
 
 def by_group(
-    results: Results, name: str, title: str, groups: Mapping[str, Rows], metrics: Sequence[str] = (), ties: bool = True
+    results: Results,
+    name: str,
+    title: str,
+    groups: Mapping[str, Rows],
+    metrics: Sequence[str] = (),
+    ties: bool = True,
 ) -> Grid[str]:
     """The accuracy of metrics by groups of pairs, on all of their pairs, and, as in the paper's tables, the mean of the
     groups. metrics: by default all; ties False: without human ties."""
@@ -82,7 +102,9 @@ def by_group(
     note += " Intervals of the groups are in the files." if many else ""
     rows = metrics or list(results.judges)
     parts = {**{column: [its] for column, its in every.items()}, AVERAGE: list(groups.values())}
-    best = {column: {top} for column, its in parts.items() if (top := results.best(rows, its, ties))}
+    best = {
+        column: {top} for column, its in parts.items() if (top := results.best(rows, its, ties))
+    }
     return Grid(name, title, (METRIC,), rows, columns, cell, note, "pairs", best)
 
 
@@ -92,8 +114,12 @@ def subjects(results: Results) -> Iterator[Grid[str]]:
         return
     yield by_group(results, "table3", "Accuracy by subject (the paper's table 3)", groups)
     if agents := [name for name in results.judges if name.startswith(AGENTS)]:
-        yield by_group(results, "table5", "Demonstrations and agents (the paper's table 5)", groups, agents)
-    yield by_group(results, "table15", "Accuracy without human ties (the paper's table 15)", groups, ties=False)
+        yield by_group(
+            results, "table5", "Demonstrations and agents (the paper's table 5)", groups, agents
+        )
+    yield by_group(
+        results, "table15", "Accuracy without human ties (the paper's table 15)", groups, ties=False
+    )
 
 
 def modes(results: Results) -> Iterator[Grid[str]]:
@@ -101,7 +127,9 @@ def modes(results: Results) -> Iterator[Grid[str]]:
     if not results.modes:
         return
     yield by_group(results, "by_mode", "Accuracy by mode", results.modes)
-    yield by_group(results, "by_mode_without_ties", "By mode without human ties", results.modes, ties=False)
+    yield by_group(
+        results, "by_mode_without_ties", "By mode without human ties", results.modes, ties=False
+    )
     inner = {
         f"{subject} {MODES[mode]}": both
         for subject, rows in results.subjects.items()
@@ -109,19 +137,28 @@ def modes(results: Results) -> Iterator[Grid[str]]:
         if (both := sorted(set(rows) & set(its))) and len(results.modes) > 1
     }
     if inner:
-        yield by_group(results, "table4", "Accuracy by subject and mode (the paper's table 4)", inner)
+        yield by_group(
+            results, "table4", "Accuracy by subject and mode (the paper's table 4)", inner
+        )
 
 
 def categories(results: Results) -> Iterator[Grid[str]]:
     if results.categories:
-        yield by_group(results, "by_category", "Accuracy by category of question", results.categories)
+        yield by_group(
+            results, "by_category", "Accuracy by category of question", results.categories
+        )
 
 
 def disputes(results: Results) -> Iterator[Grid[str]]:
     """Tables 16 and 17."""
-    for number, what, rows in ((16, "chose differently", results.disputed), (17, "agreed", results.undisputed)):
+    for number, what, rows in (
+        (16, "chose differently", results.disputed),
+        (17, "agreed", results.undisputed),
+    ):
         if any(results.gold[row] for row in rows):
-            within = {subject: sorted(set(rows) & set(its)) for subject, its in results.subjects.items()}
+            within = {
+                subject: sorted(set(rows) & set(its)) for subject, its in results.subjects.items()
+            }
             groups: dict[str, Rows] = {subject: its for subject, its in within.items() if its}
             title = f"Accuracy where raters {what} (the paper's table {number})"
             yield by_group(results, f"table{number}", title, groups or {"all subjects": rows})
@@ -134,16 +171,29 @@ def same_choices(results: Results) -> Grid[tuple[str, str]]:
     """How often every two metrics make the same choice, and by mode."""
     title, groups = "How often two metrics make the same choice", every_mode(results)
     heads = (Column("metric", kind="metric"), Column("other", kind="metric"))
-    columns = [Column(mode, places=3, key="share" if mode == ALL else "", spare=int(mode != ALL)) for mode in groups]
+    columns = [
+        Column(mode, places=3, key="share" if mode == ALL else "", spare=int(mode != ALL))
+        for mode in groups
+    ]
     cell: Cells = lambda pair, mode: results.same(pair[0], pair[1], groups[mode])  # noqa: E731
-    return Grid("same_choice", title, heads, list(combinations(results.judges, 2)), columns, cell, unit="pairs")
+    return Grid(
+        "same_choice",
+        title,
+        heads,
+        list(combinations(results.judges, 2)),
+        columns,
+        cell,
+        unit="pairs",
+    )
 
 
 def matrix(results: Results, rows: Rows) -> Grid[str]:
     """The same as a table of metrics by metrics."""
     words = metric_titles(results.judges)
     columns = [Column(name, places=2, words=title) for name, title in words.items()]
-    return Grid("", "", (METRIC,), list(words), columns, lambda one, other: results.same(one, other, rows))
+    return Grid(
+        "", "", (METRIC,), list(words), columns, lambda one, other: results.same(one, other, rows)
+    )
 
 
 def every_mode(results: Results) -> dict[str, Rows]:
@@ -154,14 +204,33 @@ def every_mode(results: Results) -> dict[str, Rows]:
 def orders(results: Results) -> Grid[str]:
     rows = [name for name, judge in results.judges.items() if judge.orders]
     columns = [Column(name, places=3) for name in ORDERS]
-    note = "same choice: in both orders. chooses the first shown: of its decisions; .5 without bias."
+    note = (
+        "same choice: in both orders. chooses the first shown: of its decisions; .5 without bias."
+    )
     cell: Cells = lambda name, column: results.of_orders(name)[column]  # noqa: E731
-    return Grid("orders", "Order of the answers", (METRIC,), rows, columns, cell, note, "pairs in both orders")
+    return Grid(
+        "orders",
+        "Order of the answers",
+        (METRIC,),
+        rows,
+        columns,
+        cell,
+        note,
+        "pairs in both orders",
+    )
 
 
 def votes(results: Results) -> Grid[tuple[str, str]]:
-    rows = [(name, subject) for name, one in results.judges.items() if one.votes for subject in ("", *results.subjects)]
-    heads, columns = (METRIC, Column("subject", lambda row: row[1] or ALL)), [Column(name, places=3) for name in VOTES]
+    rows = [
+        (name, subject)
+        for name, one in results.judges.items()
+        if one.votes
+        for subject in ("", *results.subjects)
+    ]
+    heads, columns = (
+        (METRIC, Column("subject", lambda row: row[1] or ALL)),
+        [Column(name, places=3) for name in VOTES],
+    )
     note = "plurality: the accuracy of the choice with the most votes; a draw is a tie."
     cell: Cells = lambda row, column: results.of_votes(*row)[column]  # noqa: E731
     title = "Human choice among the votes (the paper's figure 2)"
@@ -170,7 +239,10 @@ def votes(results: Results) -> Grid[tuple[str, str]]:
 
 def developed(results: Results) -> Grid[str]:
     """Every judge on the development split and on the rest, as it stands and with its band; nothing without a split."""
-    rows, columns = list(results.judges) if results.tuning else [], [Column(name, places=3) for name in SPLIT]
+    rows, columns = (
+        list(results.judges) if results.tuning else [],
+        [Column(name, places=3) for name in SPLIT],
+    )
     band = {name: results.band(name) or (None, None) for name in rows}
     note = (
         "band: the greatest difference of two scores that is a tie, chosen on the development split; 0: only equal "
@@ -178,7 +250,10 @@ def developed(results: Results) -> Grid[str]:
         "published). gain: of the rest with the band; a paired sign-flip test (max-T), inverted."
     )
     beside = (
-        *(Column("band", lambda one: band[one][0]), Column("development, with band", lambda one: band[one][1], 3)),
+        *(
+            Column("band", lambda one: band[one][0]),
+            Column("development, with band", lambda one: band[one][1], 3),
+        ),
     )
     cell: Cells = lambda name, column: results.of_split(name).get(column)  # noqa: E731
     title, unit = "Development split and the rest", "pairs of the rest"
@@ -226,18 +301,30 @@ def _mean(lengths: Sequence[int | None]) -> float | None:
 def table2(results: Results) -> Grid[str]:
     """How often two raters make the same choice."""
     groups, kinds = _subjects(results), {ALL: range(len(results.pairs)), **results.modes}
-    columns, note = [Column(mode, places=2) for mode in kinds], "The share of pairs of raters with the same choice."
-    both: Cells = lambda subject, mode: results.agreeing(sorted({*groups[subject]} & {*kinds[mode]}))  # noqa: E731
+    columns, note = (
+        [Column(mode, places=2) for mode in kinds],
+        "The share of pairs of raters with the same choice.",
+    )
+
+    def agreement(subject: str, mode: str) -> Estimate:
+        return results.agreeing(sorted({*groups[subject]} & {*kinds[mode]}))
+
     title, unit = "Agreement of raters (the paper's table 2)", "pairs with two raters"
-    return Grid("table2", title, ("subject",), list(groups), columns, both, note, unit)
+    return Grid("table2", title, ("subject",), list(groups), columns, agreement, note, unit)
 
 
 def table6(results: Results) -> Iterator[Table]:
     """Errors of expanded references; nothing if nobody checked one."""
-    found = {name: its for name, rows in _subjects(results).items() if (its := results.expansion_errors(rows))[CHECKED]}
+    found = {
+        name: its
+        for name, rows in _subjects(results).items()
+        if (its := results.expansion_errors(rows))[CHECKED]
+    }
     if found:
         kinds = (*EXPANSION_CHECKS, CHECKED)
         rows = [(kind.replace("_", " "), *(its[kind] for its in found.values())) for kind in kinds]
         columns = (Column("error"), *(Column(name, key=f"group_{name}") for name in found))
         note = "References with the error: at least half of the raters' answers report it. One reference a question."
-        yield Table("table6", "Errors of expanded references (the paper's table 6)", columns, rows, note)
+        yield Table(
+            "table6", "Errors of expanded references (the paper's table 6)", columns, rows, note
+        )

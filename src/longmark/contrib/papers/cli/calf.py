@@ -19,15 +19,35 @@ def add_to(verbs: Any) -> None:
     one = add_verb(verbs, "calf-study", calf_study, text)
     given = "a file of pairs with people's choices, folders of `longmark run PAIRS`, or both"
     add(one, "given", "PAIRS|RUN", given, nargs="+", type=Path)
-    metrics = "metrics or families to score on the file of pairs (default: none; only the baselines)"
+    metrics = (
+        "metrics or families to score on the file of pairs (default: none; only the baselines)"
+    )
     add(one, "--metrics", "NAME,…", metrics, default=None)
-    add(one, "--out", "STUDY", "the study's folder; repeat the same command to resume it", required=True)
+    add(
+        one,
+        "--out",
+        "STUDY",
+        "the study's folder; repeat the same command to resume it",
+        required=True,
+    )
     add_scoring(one)
     end = one.add_argument_group("analysis")
     split = "choose tie bands and the best metric on this share of the questions, test them on the others (default: 0)"
     add(end, "--development", "SHARE", split, type=share, default=0.0)
-    add(end, "--worst", "N", "number of disagreements with people shown for each metric (default: 5)", default=5)
-    add(end, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
+    add(
+        end,
+        "--worst",
+        "N",
+        "number of disagreements with people shown for each metric (default: 5)",
+        default=5,
+    )
+    add(
+        end,
+        "--alpha",
+        "P",
+        "significance level of tests and intervals (default: 0.05)",
+        default=0.05,
+    )
     add_input(one)
     add_session(one, ("scores",))
 
@@ -56,6 +76,15 @@ def _declared(arguments: argparse.Namespace, options: Any, session: Session) -> 
         )
     how = run_options(arguments)
     registry = session.registry
-    settings = make_settings(arguments.metrics, registry, how) if arguments.metrics and registry else None
-    reading = {name: value for name in ("limit", "mapping", "encoding", "skip_bad") if (value := getattr(how, name))}
-    return declared(CalfPlan(arguments.out, files[0] if files else None, runs, settings, options, reading), session)
+    settings = (
+        make_settings(arguments.metrics, registry, how) if arguments.metrics and registry else None
+    )
+    reading = {
+        name: value
+        for name in ("limit", "mapping", "encoding", "skip_bad")
+        if (value := getattr(how, name))
+    }
+    return declared(
+        CalfPlan(arguments.out, files[0] if files else None, runs, settings, options, reading),
+        session,
+    )

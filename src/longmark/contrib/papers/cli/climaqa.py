@@ -14,16 +14,42 @@ def add_to(verbs: Any) -> None:
     one = add_verb(verbs, "climaqa-study", climaqa_study, text)
     add(one, "runs", "RUN", "folders of `longmark run ANSWERS --metrics climaqa`", nargs="*")
     add(one, "--out", "DIR", "the folder of the report, the tables and the figures", required=True)
-    add(one, "--benchmark", "FILE", "the benchmark of the answers: its folder, or a file of its items")
-    add(one, "--labels", "FILE", "labels of experts: training.jsonl of `longmark annotate export`, or checked items")
-    add(one, "--validator", "DIR", "a folder of `longmark validator train`, for the table of its precision")
+    add(
+        one,
+        "--benchmark",
+        "FILE",
+        "the benchmark of the answers: its folder, or a file of its items",
+    )
+    add(
+        one,
+        "--labels",
+        "FILE",
+        "labels of experts: training.jsonl of `longmark annotate export`, or checked items",
+    )
+    add(
+        one,
+        "--validator",
+        "DIR",
+        "a folder of `longmark validator train`, for the table of its precision",
+    )
     text = "a run of climaqa.phrase_similarity with windows=true, on cloze answers with meta.label right or wrong"
     add(one, "--window-labels", "RUN", text)
-    add(one, "--fever", "RUN", "a run of climaqa.factual_accuracy on sentences with meta.label SUPPORTS or REFUTES")
+    add(
+        one,
+        "--fever",
+        "RUN",
+        "a run of climaqa.factual_accuracy on sentences with meta.label SUPPORTS or REFUTES",
+    )
     end = one.add_argument_group("analysis")
     text = "the model under test that wrote the items (default: the one with the name of their generator)"
     add(end, "--author", "LABEL", text)
-    add(end, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
+    add(
+        end,
+        "--alpha",
+        "P",
+        "significance level of tests and intervals (default: 0.05)",
+        default=0.05,
+    )
     add(end, "--seed", "N", "seed of all sampling (default: 0)", default=0)
     add_verbose(one)
 
@@ -41,6 +67,9 @@ def climaqa_study(arguments: argparse.Namespace) -> int:
     check_out(arguments.out)
     names = ("runs", "benchmark", "labels", "validator", "window_labels", "fever")
     given = Sources(**{name: getattr(arguments, name) for name in names})
-    found = studied(given, ClimaqaOptions(alpha=arguments.alpha, seed=arguments.seed, author=arguments.author or ""))
+    found = studied(
+        given,
+        ClimaqaOptions(alpha=arguments.alpha, seed=arguments.seed, author=arguments.author or ""),
+    )
     publish(document(found), arguments.out, Console(), verbose=arguments.verbose)
     return without_scores(found.results.read.unscored())

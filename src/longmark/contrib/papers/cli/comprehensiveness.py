@@ -22,23 +22,68 @@ _FOLDER = "annotation"
 def add_to(verbs: Any) -> None:
     text = "Compare comprehensiveness metrics with labels, and the comprehensiveness of systems."
     one = add_verb(verbs, "comprehensiveness-study", comprehensiveness_study, text)
-    add(one, "runs", "RUN", "runs on WikiContradict or ConflictBank, one or more for each judge", nargs="*")
+    add(
+        one,
+        "runs",
+        "RUN",
+        "runs on WikiContradict or ConflictBank, one or more for each judge",
+        nargs="*",
+    )
     answers = "a run on answers of systems, to compare their means; repeatable"
     add(one, "--answers", "RUN", answers, action="append", default=[])
-    add(one, "--examples", "FILE", "the examples, for files of rows made elsewhere (longmark dataset writes them)")
+    add(
+        one,
+        "--examples",
+        "FILE",
+        "the examples, for files of rows made elsewhere (longmark dataset writes them)",
+    )
     add(one, "--metrics", "NAME,…", "the metrics or families to study (default: comprehensiveness)")
     cluster = "the field that dependent answers share, such as record (default: question_id)"
     add(one, "--cluster", "FIELD", cluster, default="question_id")
-    add(one, "--alpha", "P", "significance level of tests and intervals (default: 0.05)", default=0.05)
-    add(one, "--seed", "N", "seed of all sampling (default: 42, as published)", type=whole, default=42)
-    add(one, "--resamples", "N", "bootstrap resamples (default: 10,000, as published)", default=10_000)
+    add(
+        one,
+        "--alpha",
+        "P",
+        "significance level of tests and intervals (default: 0.05)",
+        default=0.05,
+    )
+    add(
+        one,
+        "--seed",
+        "N",
+        "seed of all sampling (default: 42, as published)",
+        type=whole,
+        default=42,
+    )
+    add(
+        one,
+        "--resamples",
+        "N",
+        "bootstrap resamples (default: 10,000, as published)",
+        default=10_000,
+    )
     published = "as in the paper: unscored answers count as 0, each answer by itself, spread over models with n"
     add(one, "--as-published", "", published)
     add_verbose(one)
-    add(one, "--out", "DIR", "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html")
+    add(
+        one,
+        "--out",
+        "DIR",
+        "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html",
+    )
     blind = one.add_argument_group("blind annotation of errors")
-    add(blind, "--annotate", "N", "write N answers of WikiContradict for raters to DIR/annotation, and nothing else")
-    add(blind, "--generator", "MODEL", "the model that rewrites answers to questions as statements (with --annotate)")
+    add(
+        blind,
+        "--annotate",
+        "N",
+        "write N answers of WikiContradict for raters to DIR/annotation, and nothing else",
+    )
+    add(
+        blind,
+        "--generator",
+        "MODEL",
+        "the model that rewrites answers to questions as statements (with --annotate)",
+    )
     add(blind, "--annotated", "FILE", "a file with the raters' labels: item, rater, errors")
     add(blind, "--key", "FILE", "the key.json of the items (default: DIR/annotation/key.json)")
     add_calls(one)
@@ -55,14 +100,23 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     from longmark.report.document import check_out, publish
 
     if not (arguments.runs or arguments.answers or arguments.annotated):
-        raise UserError("there is nothing to study: name a run, or add --answers RUN or --annotated FILE")
+        raise UserError(
+            "there is nothing to study: name a run, or add --answers RUN or --annotated FILE"
+        )
     if arguments.annotate and not (arguments.out and arguments.runs):
-        raise UserError("--annotate needs runs on WikiContradict, and --out for the folder of the items")
+        raise UserError(
+            "--annotate needs runs on WikiContradict, and --out for the folder of the items"
+        )
     key = arguments.key or (arguments.out / _FOLDER / annotation.KEY if arguments.out else None)
     if arguments.annotated and key is None:
-        raise UserError("--annotated needs the key of the items: add --key FILE, or the same --out as for --annotate")
+        raise UserError(
+            "--annotated needs the key of the items: add --key FILE, or the same --out as for --annotate"
+        )
     check_out(arguments.out)
-    same = {name: getattr(arguments, name) for name in ("cluster", "alpha", "seed", "resamples", "as_published")}
+    same = {
+        name: getattr(arguments, name)
+        for name in ("cluster", "alpha", "seed", "resamples", "as_published")
+    }
     options = RateOptions(metrics=tuple(split(arguments.metrics)) or RateOptions().metrics, **same)
     results = study(arguments.runs, options, arguments.examples) if arguments.runs else None
     if arguments.annotate and results is not None:
@@ -74,9 +128,13 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
         unmasked = annotation.read_key(key)
         given = annotation.read_annotations(arguments.annotated, unmasked, notices)
         annotated = annotation.annotated(given, unmasked, options.alpha, options.seed)
-    sources = [str(path) for path in (*arguments.runs, *arguments.answers, arguments.annotated) if path]
+    sources = [
+        str(path) for path in (*arguments.runs, *arguments.answers, arguments.annotated) if path
+    ]
     made = page.document(page.Found(options, sources, results, means, annotated, notices))
-    publish(made, arguments.out, Console(file=sys.stdout, highlight=False), verbose=arguments.verbose)
+    publish(
+        made, arguments.out, Console(file=sys.stdout, highlight=False), verbose=arguments.verbose
+    )
     counts: Counter[str] = Counter()
     for rate in results.rates if results else ():
         counts[f"{rate[1]} by {rate[2]}"] += results.rate(rate).n if results else 0
@@ -98,6 +156,8 @@ def _annotate(arguments: argparse.Namespace, results: Results, options: RateOpti
     with open_models(arguments, ModelNames(generator=arguments.generator)) as (models, _registry):
         given = models if arguments.generator else None
         written = finish_with(models, lambda: annotation.export(drawn, folder, given))
-    print(f"{counted(written, 'item')} of {counted(len(keys), 'method')}: {folder / annotation.ITEMS}")
+    print(
+        f"{counted(written, 'item')} of {counted(len(keys), 'method')}: {folder / annotation.ITEMS}"
+    )
     print(f"Key (do not show it to the raters): {folder / annotation.KEY}")
     return 0

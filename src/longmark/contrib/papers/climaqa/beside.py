@@ -52,8 +52,12 @@ def windows(path: Path, results: Results) -> list[Window]:
     phrases = {row.example_id: Phrases.of(row.evidence) for row in rows}
     cosines = {name: one.windows for name, one in phrases.items() if one and one.windows}
     given = singles(examples_of(source), source)
-    labelled = [one for one in given if one.meta.get("label") in (RIGHT, WRONG) and one.id in cosines]
-    answers = [one for one in labelled if (one.answer or "").strip() not in map(str.strip, one.references)]
+    labelled = [
+        one for one in given if one.meta.get("label") in (RIGHT, WRONG) and one.id in cosines
+    ]
+    answers = [
+        one for one in labelled if (one.answer or "").strip() not in map(str.strip, one.references)
+    ]
     answers.sort(key=lambda one: one.meta["label"] != RIGHT)
     right = np.array([one.meta["label"] == RIGHT for one in answers], dtype=np.float64)
     count = int(right.sum())
@@ -82,7 +86,9 @@ def fever(path: Path, results: Results) -> Fever:
     """The share that it puts on the label's side of .5, in all and of each label; the share of the more frequent label,
     the difference of these two, and the AUC. UserError if a run has no labelled sentence with factual accuracy."""
     source = source_of(path)
-    scores = {row.example_id: row.score for row in rows_of(source) if under(FA.metric, [row.metric])}
+    scores = {
+        row.example_id: row.score for row in rows_of(source) if under(FA.metric, [row.metric])
+    }
     labelled = [one for one in examples_of(source) if one.meta.get("label") in LABELS]
     kept = [one for one in labelled if scores.get(one.id) is not None]
     if not kept:
@@ -98,9 +104,14 @@ def fever(path: Path, results: Results) -> Fever:
     by_label = {label: np.where(yes == (label == SUPPORTS), right, np.nan) for label in LABELS}
     rows = {
         "on the label's side of .5": clustered_share(right, claims, level),
-        **{f"of those, {label}": clustered_share(own, claims, level) for label, own in by_label.items()},
+        **{
+            f"of those, {label}": clustered_share(own, claims, level)
+            for label, own in by_label.items()
+        },
         "majority class": clustered_share(most, claims, level),
-        "difference from the majority class": results.paired(list(zip(right, most, strict=True)), claims, 1.0),
+        "difference from the majority class": results.paired(
+            list(zip(right, most, strict=True)), claims, 1.0
+        ),
         "AUC": auc(values, yes.astype(float), level, clusters_of(claims)),
     }
     return Fever(rows, len(labelled) - len(kept))

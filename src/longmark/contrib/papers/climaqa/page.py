@@ -46,10 +46,20 @@ def document(found: Found) -> Document:
     return Document(
         kind="climaqa study",
         title="Models on a benchmark made from books",
-        lede=f"{listed(forms)}, {counted(len(results.read.systems), 'system')}" if forms else "No scores of models",
+        lede=f"{listed(forms)}, {counted(len(results.read.systems), 'system')}"
+        if forms
+        else "No scores of models",
         sections=sections(PARTS, found, {}),
-        notices=[*results.read.notices, *of_labels, *([f"Not made: {'; '.join(absent)}."] if absent else [])],
-        settings={**found.settings, "runs": [str(run) for run in results.read.runs], **asdict(results.options)},
+        notices=[
+            *results.read.notices,
+            *of_labels,
+            *([f"Not made: {'; '.join(absent)}."] if absent else []),
+        ],
+        settings={
+            **found.settings,
+            "runs": [str(run) for run in results.read.runs],
+            **asdict(results.options),
+        },
     )
 
 
@@ -66,19 +76,29 @@ def _levels(results: Results) -> Iterator[Figure]:
     """Figure 5: the default setting, or the first there is."""
     means, systems = tables.every_mean(results), results.read.systems
     for outcome in (MCQ, *_FREE):
-        rows = [at for at in means.rows if (at.items, at.outcome) == (results.decides, outcome) and at.level in LEVELS]
+        rows = [
+            at
+            for at in means.rows
+            if (at.items, at.outcome) == (results.decides, outcome) and at.level in LEVELS
+        ]
         settings = [systems[at.system].setting for at in rows]
         setting = DEFAULT if DEFAULT in settings else next(iter(settings), "")
         shown = [at for at in rows if systems[at.system].setting == setting]
         if shown:
-            drawn = replace(means, rows=shown, label=lambda at: f"{systems[at.system].label}: {at.level}")
-            yield drawn.forest(f"{outcome.title} by level, setting {setting} (the paper's figure 5)")
+            drawn = replace(
+                means, rows=shown, label=lambda at: f"{systems[at.system].label}: {at.level}"
+            )
+            yield drawn.forest(
+                f"{outcome.title} by level, setting {setting} (the paper's figure 5)"
+            )
 
 
 def _books(results: Results) -> Figure:
     """Figure 6."""
     books = [one for one in results.read.books if any(one.items.values())]
-    cells: list[list[float | None]] = [[float(one.items.get(form, 0)) for form in FORMS] for one in books]
+    cells: list[list[float | None]] = [
+        [float(one.items.get(form, 0)) for form in FORMS] for one in books
+    ]
     most = max((cell or 0.0 for line in cells for cell in line), default=1.0)
     title = "Items by book (the paper's figure 6)"
     return heat_map([one.name for one in books], FORMS, cells, title, (0.0, most), 0)
@@ -89,26 +109,35 @@ def _reasons(labels: Labels) -> Figure:
     names = dict.fromkeys(reason for one in invalid for reason in one.reasons)
     counts = Counter((one.form, reason) for one in invalid for reason in one.reasons)
     forms = [form for form in FORMS if any(one.form == form for one in invalid)]
-    bars = [Stack(form, [(name.replace("_", " "), counts[form, name]) for name in names]) for form in forms]
+    bars = [
+        Stack(form, [(name.replace("_", " "), counts[form, name]) for name in names])
+        for form in forms
+    ]
     return stacked(bars, "Reasons for rejection (the paper's figure 7)")
 
 
 def _precision(precisions: Sequence[Precision]) -> Figure:
-    grid = replace(tables.precision(precisions), label=lambda one: f"{one.form}, split {one.split}: {one.way}")
+    grid = replace(
+        tables.precision(precisions), label=lambda one: f"{one.form}, split {one.split}: {one.way}"
+    )
     return grid.forest("Precision by split (the paper's figure 8)")
 
 
 def _windows(given: Sequence[Window]) -> Figure:
     lines = [
-        Curve(name, [(float(one.words), getattr(one, name).value) for one in given]) for name in ("right", "wrong")
+        Curve(name, [(float(one.words), getattr(one, name).value) for one in given])
+        for name in ("right", "wrong")
     ]
     title = "Mean cosine of right and wrong answers (the paper's figure 4)"
-    return curves(lines, title, f"words on each side of the blank, {WINDOWS[0]} to {WINDOWS[-1]}", "mean cosine")
+    return curves(
+        lines,
+        title,
+        f"words on each side of the blank, {WINDOWS[0]} to {WINDOWS[-1]}",
+        "mean cosine",
+    )
 
 
-_NO_GENERATOR = (
-    "the test of the generator's own answers (the model that wrote the items is not under test; see --author)"
-)
+_NO_GENERATOR = "the test of the generator's own answers (the model that wrote the items is not under test; see --author)"
 PARTS: tuple[Part[Found], ...] = (
     Part(
         "Multiple choice and cloze",
@@ -132,9 +161,17 @@ PARTS: tuple[Part[Found], ...] = (
         "Settings",
         "Whether a setting changes the scores of a model.",
         lambda f: [tables.tests(f.results, "settings")],
-        absent=lambda f: "" if f.results.tests["settings"] else "tests between settings (no model has two settings)",
+        absent=lambda f: (
+            ""
+            if f.results.tests["settings"]
+            else "tests between settings (no model has two settings)"
+        ),
     ),
-    Part("Models", "Which model is better in a setting.", lambda f: [tables.tests(f.results, "models")]),
+    Part(
+        "Models",
+        "Which model is better in a setting.",
+        lambda f: [tables.tests(f.results, "models")],
+    ),
     Part(
         "The generator's own answers",
         "Whether BLEU and BERTScore favour the model that wrote the items (section 5.2).",
@@ -157,7 +194,11 @@ PARTS: tuple[Part[Found], ...] = (
     Part(
         "Labels of experts",
         "How many generated items experts accept, and why they reject the others.",
-        lambda f: [tables.labels(f.labels, f.results), tables.reasons(f.labels, f.results)] if f.labels else [],
+        lambda f: (
+            [tables.labels(f.labels, f.results), tables.reasons(f.labels, f.results)]
+            if f.labels
+            else []
+        ),
         lambda f: [_reasons(f.labels)] if f.labels else [],
         absent=lambda f: "" if f.labels else "table 10 and figure 7 (give --labels)",
     ),

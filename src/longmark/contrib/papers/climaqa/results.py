@@ -17,7 +17,17 @@ import numpy as np
 
 from longmark.analysis.grid import Compared, adjusted, compared
 from longmark.analysis.metaeval.results import paired
-from longmark.contrib.papers.climaqa.rows import BERT, BLEU, FA, NO_ROW, OUTCOMES, SILVER, Outcome, Read, System
+from longmark.contrib.papers.climaqa.rows import (
+    BERT,
+    BLEU,
+    FA,
+    NO_ROW,
+    OUTCOMES,
+    SILVER,
+    Outcome,
+    Read,
+    System,
+)
 from longmark.records.benchmark import LEVELS, Item
 from longmark.scores.readings import best, readings
 from longmark.stats.bootstrap import BCA, Formula, bootstrap_of_sums
@@ -88,27 +98,43 @@ class Results:
         self.decides = MAIN if self.tiers[MAIN] else SILVER
         """The items of figures and tests: those of tables 3 and 5, or silver ones where there are no others."""
         self.shown = self.tiers[self.decides]
-        self.at = cache(lambda at: self.mean_of(at.outcome, found.systems[at.system], self.tiers[at.items], at.level))
+        self.at = cache(
+            lambda at: self.mean_of(
+                at.outcome, found.systems[at.system], self.tiers[at.items], at.level
+            )
+        )
 
     def systems(self, outcomes: Iterable[Outcome], items: Sequence[Item]) -> list[System]:
         """Those with a row of one of the outcomes for one of the items."""
         names, keys = {one.id for one in items}, [one.key for one in outcomes]
         every = self.read.systems.values()
-        return [one for one in every if any(names & (one.scores[key].keys() | one.why[key].keys()) for key in keys)]
+        return [
+            one
+            for one in every
+            if any(names & (one.scores[key].keys() | one.why[key].keys()) for key in keys)
+        ]
 
     # Means ------------------------------------------------------------------------------------------------------------
 
     def items_at(self, place: Place) -> list[Item]:
         return _of(place.outcome, self.tiers[place.items], place.level)
 
-    def mean_of(self, outcome: Outcome, system: System, items: Sequence[Item], level: str = OVERALL) -> Estimate:
+    def mean_of(
+        self, outcome: Outcome, system: System, items: Sequence[Item], level: str = OVERALL
+    ) -> Estimate:
         """The mean of a system on the items of a level; missing: unscored items."""
         of = _of(outcome, items, level)
         kept = [one for one in of if one.id in system.scores[outcome.key]]
         made = replace(self._mean(outcome, system, kept), missing=len(of) - len(kept))
-        return made if kept or not of else replace(made, reason=f"unscored: {unscored(outcome, system, of)}")
+        return (
+            made
+            if kept or not of
+            else replace(made, reason=f"unscored: {unscored(outcome, system, of)}")
+        )
 
-    def best(self, outcome: Outcome, names: Iterable[str], items: Sequence[Item], level: str) -> str | None:
+    def best(
+        self, outcome: Outcome, names: Iterable[str], items: Sequence[Item], level: str
+    ) -> str | None:
         """The system with the greatest mean over the items that all scored, and with the least score for unscored."""
         of = [one.id for one in _of(outcome, items, level)]
         scores = {name: self.read.systems[name].scores[outcome.key] for name in names}
@@ -116,7 +142,10 @@ class Results:
         return best(readings([parts], outcome.bounds[0])) if of and len(parts) > 1 else None
 
     def _mean(self, outcome: Outcome, system: System, items: Sequence[Item]) -> Estimate:
-        values, clusters = [system.scores[outcome.key][one.id] for one in items], self._families(items)
+        values, clusters = (
+            [system.scores[outcome.key][one.id] for one in items],
+            self._families(items),
+        )
         if outcome is BLEU:
             return self.resampled(bleu_counts(system, items), corpus_bleu, clusters)
         if outcome.share:
@@ -126,16 +155,22 @@ class Results:
     def _families(self, items: Iterable[Item]) -> list[str]:
         return [self.read.families[one.id] for one in items]
 
-    def mean(self, values: Sequence[float], clusters: Sequence[str], bounds: tuple[float, float]) -> Estimate:
+    def mean(
+        self, values: Sequence[float], clusters: Sequence[str], bounds: tuple[float, float]
+    ) -> Estimate:
         return mean_estimate(values, clusters, bounds, self.level)
 
     def resampled(self, sums: Floats, formula: Formula, clusters: Sequence[str]) -> Estimate:
         """A formula of sums over items, with its BCa interval."""
-        empty = Estimate(None, None, None, len(sums), self.level, BCA, resamples=self.options.resamples)
+        empty = Estimate(
+            None, None, None, len(sums), self.level, BCA, resamples=self.options.resamples
+        )
         if not len(sums):
             return replace(empty, reason="there are no values")
         numbers, count = cluster_numbers(clusters, np.ones(len(sums), dtype=np.bool_))
-        return bootstrap_of_sums(sums, formula, empty, self.options.seed, numbers if count < len(sums) else None)
+        return bootstrap_of_sums(
+            sums, formula, empty, self.options.seed, numbers if count < len(sums) else None
+        )
 
     @cached_property
     def places(self) -> list[Place]:
@@ -153,7 +188,10 @@ class Results:
     @cached_property
     def tests(self) -> dict[Kind, list[Compared]]:
         """Settings of each model, and models in each setting, by name; within: outcome, and model or setting."""
-        return {"settings": list(self._tests("label", "setting")), "models": list(self._tests("setting", "label"))}
+        return {
+            "settings": list(self._tests("label", "setting")),
+            "models": list(self._tests("setting", "label")),
+        }
 
     def _tests(self, within: str, name: str) -> Iterator[Compared]:
         """Of all pairs of systems with the same attribute `within`; Holm over those of an outcome."""
@@ -174,11 +212,22 @@ class Results:
         one, other = first.scores[outcome.key], second.scores[outcome.key]
         both = [item for item in self.shown if item.id in one and item.id in other]
         width = outcome.bounds[1] - outcome.bounds[0]
-        return self.paired([(one[item.id], other[item.id]) for item in both], self._families(both), width)
+        return self.paired(
+            [(one[item.id], other[item.id]) for item in both], self._families(both), width
+        )
 
-    def paired(self, both: Sequence[tuple[float, float]], clusters: Sequence[str], width: float) -> Difference:
+    def paired(
+        self, both: Sequence[tuple[float, float]], clusters: Sequence[str], width: float
+    ) -> Difference:
         """width: the greatest difference that there can be."""
-        return paired([a for a, _ in both], [b for _, b in both], clusters, width, self.level, self.options.seed)
+        return paired(
+            [a for a, _ in both],
+            [b for _, b in both],
+            clusters,
+            width,
+            self.level,
+            self.options.seed,
+        )
 
     # The generator ----------------------------------------------------------------------------------------------------
 
@@ -187,25 +236,34 @@ class Results:
         """Of the model that wrote freeform items, in each setting that it is in with others."""
         settings = dict.fromkeys(one.setting for one in self.read.systems.values())
         found = [one for setting in settings for one in self._advantages(setting)]
-        adjusted = adjust([one.against.p if one.against else None for one in found], alpha=self.options.alpha).adjusted
+        adjusted = adjust(
+            [one.against.p if one.against else None for one in found], alpha=self.options.alpha
+        ).adjusted
         return [replace(one, adjusted=p) for one, p in zip(found, adjusted, strict=True)]
 
     def _advantages(self, setting: str) -> Iterator[Advantage]:
         """On the items that every model of the setting has every score of."""
         of = [one for one in self.read.systems.values() if one.setting == setting]
         outcomes = [one for one in _SIMILARITIES if any(system.scores[one.key] for system in of)]
-        systems = [system for system in of if outcomes and all(system.scores[one.key] for one in outcomes)]
+        systems = [
+            system for system in of if outcomes and all(system.scores[one.key] for one in outcomes)
+        ]
         authors: dict[str, System] = {}
         for item in self.shown:
             author = next((one for one in systems if self._wrote(one, item)), None)
-            if author and all(item.id in system.scores[one.key] for system in systems for one in outcomes):
+            if author and all(
+                item.id in system.scores[one.key] for system in systems for one in outcomes
+            ):
                 authors[item.id] = author
         if len(systems) < 2 or not authors:
             return
         clusters = [self.read.families[name] for name in authors]
         shares = {
             outcome.key: [
-                above(own.scores[outcome.key][name], [s.scores[outcome.key][name] for s in systems if s is not own])
+                above(
+                    own.scores[outcome.key][name],
+                    [s.scores[outcome.key][name] for s in systems if s is not own],
+                )
                 for name, own in authors.items()
             ]
             for outcome in outcomes

@@ -65,8 +65,12 @@ class System:
     label: str
     model: str
     setting: str
-    scores: dict[str, dict[str, float]] = field(default_factory=lambda: {one.key: {} for one in OUTCOMES})
-    why: dict[str, dict[str, str]] = field(default_factory=lambda: {one.key: {} for one in OUTCOMES})
+    scores: dict[str, dict[str, float]] = field(
+        default_factory=lambda: {one.key: {} for one in OUTCOMES}
+    )
+    why: dict[str, dict[str, str]] = field(
+        default_factory=lambda: {one.key: {} for one in OUTCOMES}
+    )
     counts: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -113,7 +117,8 @@ def read(runs: Sequence[Path], benchmark: Path | None) -> Read:
     labels = list(dict.fromkeys(one.label for one in found.systems.values()))
     order = {name: place for place, name in enumerate(SETTINGS)}
     ranked = sorted(
-        found.systems.values(), key=lambda one: (labels.index(one.label), order.get(one.setting, len(order)))
+        found.systems.values(),
+        key=lambda one: (labels.index(one.label), order.get(one.setting, len(order))),
     )
     found.systems = {one.name: one for one in ranked}
     return found
@@ -166,18 +171,28 @@ def _add_scores(found: Read, answers: Mapping[str, tuple[Example, System]]) -> N
             )
     if not any(names.values()):
         runs = ", ".join(map(str, found.runs))
-        raise UserError(f"{runs}: no scores of ClimaQA's metrics; use longmark run ANSWERS --metrics {RUN_METRICS}")
+        raise UserError(
+            f"{runs}: no scores of ClimaQA's metrics; use longmark run ANSWERS --metrics {RUN_METRICS}"
+        )
     found.notices += scored.notices
-    for outcome, metric in ((outcome, metric) for outcome, several in names.items() for metric in several):
+    for outcome, metric in (
+        (outcome, metric) for outcome, several in names.items() for metric in several
+    ):
         if metric in scored.mixed:
             found.notices.append(f"{metric} was scored in several ways (parameters or models differ); its scores are "
                                  "not comparable.")  # fmt: skip
         found_here: dict[int, str | float] = {**scored.unscored[metric]}
-        found_here |= {place: score for place, score in enumerate(scored.scores[metric].tolist()) if score == score}
+        found_here |= {
+            place: score
+            for place, score in enumerate(scored.scores[metric].tolist())
+            if score == score
+        }
         for place, score in found_here.items():
             name = scored.answers[place].example_id
             if name not in answers:
-                raise UserError(f"the runs have a score of the unknown example {name}; give folders of longmark run")
+                raise UserError(
+                    f"the runs have a score of the unknown example {name}; give folders of longmark run"
+                )
             example, system = answers[name]
             if example.task != outcome.form:
                 continue
@@ -187,7 +202,12 @@ def _add_scores(found: Read, answers: Mapping[str, tuple[Example, System]]) -> N
             system.scores[outcome.key][example.question_id] = score
             if outcome is BLEU:
                 made = counts(example.answer or "", example.references)
-                system.counts[example.question_id] = (*made.shared, *made.total, made.answer, made.reference)
+                system.counts[example.question_id] = (
+                    *made.shared,
+                    *made.total,
+                    made.answer,
+                    made.reference,
+                )
 
 
 def _books(items: Iterable[Item], benchmark: Path) -> Iterator[Book]:
@@ -199,7 +219,11 @@ def _books(items: Iterable[Item], benchmark: Path) -> Iterator[Book]:
     known: dict[str, Mapping[str, Any]] = {}
     chunks: Counter[str] = Counter()
     if (path := benchmark / BOOKS).is_file():
-        known = {str(book["id"]): book for _, book in sources.records(path, "jsonl") if isinstance(book, dict)}
+        known = {
+            str(book["id"]): book
+            for _, book in sources.records(path, "jsonl")
+            if isinstance(book, dict)
+        }
     if (benchmark / INDEX).is_dir():
         passages = rag_index.load(benchmark / INDEX).passages
         chunks.update(passages[number].document for number in range(len(passages)))

@@ -31,9 +31,13 @@ class Sources:
 def climaqa_study(sources: Sources, options: ClimaqaOptions) -> Found:
     """UserError if a source cannot be read, or there is none."""
     if not any(vars(sources).values()):
-        raise UserError("there is nothing to study; give runs of `longmark run ANSWERS --metrics climaqa`")
+        raise UserError(
+            "there is nothing to study; give runs of `longmark run ANSWERS --metrics climaqa`"
+        )
     if sources.runs and sources.benchmark is None:
-        raise UserError("give the benchmark of the answers as --benchmark: its items have books, levels and tiers")
+        raise UserError(
+            "give the benchmark of the answers as --benchmark: its items have books, levels and tiers"
+        )
     results = Results(read(sources.runs, sources.benchmark), options)
     items = items_of(sources.benchmark) if sources.benchmark else []
     return Found(
@@ -42,5 +46,7 @@ def climaqa_study(sources: Sources, options: ClimaqaOptions) -> Found:
         precisions=read_precision(sources.validator) if sources.validator else (),
         windows=windows(sources.window_labels, results) if sources.window_labels else (),
         fever=fever(sources.fever, results) if sources.fever else None,
-        settings={name: str(path) for name, path in vars(sources).items() if path and name != "runs"},
+        settings={
+            name: str(path) for name, path in vars(sources).items() if path and name != "runs"
+        },
     )

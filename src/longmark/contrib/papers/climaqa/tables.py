@@ -11,7 +11,14 @@ from longmark.analysis.metaeval.label_sections import estimates
 from longmark.contrib.make.validator.evaluate import Precision
 from longmark.contrib.make.validator.labels import EDITED, Labels, is_valid
 from longmark.contrib.papers.climaqa.beside import Fever, Window
-from longmark.contrib.papers.climaqa.results import OVERALL, Advantage, Kind, Place, Results, unscored
+from longmark.contrib.papers.climaqa.results import (
+    OVERALL,
+    Advantage,
+    Kind,
+    Place,
+    Results,
+    unscored,
+)
 from longmark.contrib.papers.climaqa.rows import BERT, BLEU, EM, FA, FORMS, MCQ, PS, Outcome
 from longmark.report.tables import Column, Table
 from longmark.stats.proportion import clustered_share
@@ -42,22 +49,36 @@ def free(results: Results, items: str, number: int) -> Grid[str]:
 
 
 def _means(
-    results: Results, items: str, number: int, title: str, of: Sequence[tuple[Outcome, str]], kind: str = ""
+    results: Results,
+    items: str,
+    number: int,
+    title: str,
+    of: Sequence[tuple[Outcome, str]],
+    kind: str = "",
 ) -> Grid[str]:
     """The means of each system. of: a column each, without those that have no score."""
-    systems = [one.name for one in results.systems(dict.fromkeys(outcome for outcome, _ in of), results.tiers[items])]
+    systems = [
+        one.name
+        for one in results.systems(
+            dict.fromkeys(outcome for outcome, _ in of), results.tiers[items]
+        )
+    ]
     columns, places, best = [], {}, {}
     for outcome, level in of:
         values = {name: results.at(Place(items, name, outcome, level)).value for name in systems}
         if known := [value for value in values.values() if value is not None]:
-            name = _SHORT.get(outcome.key, outcome.title) + (f" {LETTERS[level]}" if outcome.form != "cloze" else "")
+            name = _SHORT.get(outcome.key, outcome.title) + (
+                f" {LETTERS[level]}" if outcome.form != "cloze" else ""
+            )
             columns.append(Column(name, places=3, kind=kind, key=f"{outcome.key}_{level}"))
             places[name] = outcome, level
             winner = results.best(outcome, systems, results.tiers[items], level)
             best[name] = [winner] if winner and values[winner] == max(known) else []
     cell: Cells = lambda system, column: results.at(Place(items, system, *places[column]))  # noqa: E731
     name, title = f"table{number}", f"{title} (the paper's table {number})"
-    return Grid(name, title, ("system",), systems, columns, cell, _NOTES[of is _FREE] + _NOTE, "", best)
+    return Grid(
+        name, title, ("system",), systems, columns, cell, _NOTES[of is _FREE] + _NOTE, "", best
+    )
 
 
 def tests(results: Results, kind: Kind) -> Grid[Compared]:
@@ -70,7 +91,10 @@ def tests(results: Results, kind: Kind) -> Grid[Compared]:
     )
     heads = (
         *(Column("score", lambda one: one.within[0]), Column(within, lambda one: one.within[1])),
-        *(Column(f"first {what}", "first", key="first"), Column(f"second {what}", "second", key="second")),
+        *(
+            Column(f"first {what}", "first", key="first"),
+            Column(f"second {what}", "second", key="second"),
+        ),
     )
     title, alpha = f"Differences between {kind}", results.options.alpha
     return replace(pairs_grid(kind, title, results.tests[kind], note, heads, alpha), unit="items")
@@ -91,8 +115,13 @@ def advantages(results: Results) -> Grid[Advantage]:
         "above others more often than factual accuracy does. Items that every model has every score of. Paired "
         "sign-flip tests (max-T), inverted for the intervals; p (Holm), over the settings and scores, decides."
     )
-    title, beside = "The generator's own answers", (p, Column("p (Holm)", "adjusted", kind="p", key="p_adjusted"))
-    return Grid("generator", title, heads, results.advantages, columns, None, note, "items", beside=beside)
+    title, beside = (
+        "The generator's own answers",
+        (p, Column("p (Holm)", "adjusted", kind="p", key="p_adjusted")),
+    )
+    return Grid(
+        "generator", title, heads, results.advantages, columns, None, note, "items", beside=beside
+    )
 
 
 def books(results: Results) -> Table:
@@ -102,12 +131,18 @@ def books(results: Results) -> Table:
         Column("items", lambda one: sum(one.items.values())),
     )
     note = "Items count for the book of their seed passage. A dash: the benchmark does not have this number."
-    return Table("table4", "The books (the paper's table 4, figure 6)", columns, results.read.books, note)
+    return Table(
+        "table4", "The books (the paper's table 4, figure 6)", columns, results.read.books, note
+    )
 
 
 def labels(given: Labels, results: Results) -> Grid[str]:
     """Table 10."""
-    of = {str(form): (items, list(map(is_valid, items))) for form in FORMS if (items := given.of(form))}
+    of = {
+        str(form): (items, list(map(is_valid, items)))
+        for form in FORMS
+        if (items := given.of(form))
+    }
     note = (
         f"Items, by the majority of raters; {len(given.left_out):,} without a majority and {given.unlabelled:,} "
         "without a label are omitted. edited: valid, with an answer that an expert edited. A cluster is the items of "
@@ -118,7 +153,10 @@ def labels(given: Labels, results: Results) -> Grid[str]:
         return clustered_share(of[form][1], given.family(of[form][0]), results.level)
 
     beside = (
-        *(Column("valid", lambda form: sum(of[form][1])), Column("invalid", lambda form: of[form][1].count(False))),
+        *(
+            Column("valid", lambda form: sum(of[form][1])),
+            Column("invalid", lambda form: of[form][1].count(False)),
+        ),
         Column("edited", lambda form: sum(one.status == EDITED for one in of[form][0])),
     )
     title, columns = "Labels of experts (the paper's table 10)", [Column("share valid", places=3)]
@@ -133,18 +171,31 @@ def reasons(given: Labels, results: Results) -> Grid[str]:
         return sum(reason in one.reasons and form in ("", one.form) for one in invalid)
 
     def share(reason: str, _column: str) -> Estimate:
-        return clustered_share([reason in one.reasons for one in invalid], given.family(invalid), results.level)
+        return clustered_share(
+            [reason in one.reasons for one in invalid], given.family(invalid), results.level
+        )
 
     heads = [Column("reason", lambda reason: reason.replace("_", " "))]
     columns = [Column("share of invalid items", places=3)]
     beside = [*(Column(form, partial(count, form=form)) for form in FORMS), Column("items", count)]
-    title, note = "Reasons for rejection (the paper's figure 7)", "An item may have several reasons."
-    return Grid("figure7", title, heads, names, columns, share, note, "invalid items", beside=beside)
+    title, note = (
+        "Reasons for rejection (the paper's figure 7)",
+        "An item may have several reasons.",
+    )
+    return Grid(
+        "figure7", title, heads, names, columns, share, note, "invalid items", beside=beside
+    )
 
 
 def precision(precisions: Sequence[Precision]) -> Grid[Precision]:
-    heads, note = ("form", "split", "way"), "The share of valid items among kept items. none: all items are kept."
-    title, columns = "Precision of the validator (the paper's figure 8)", [Column("precision", "estimate", 3)]
+    heads, note = (
+        ("form", "split", "way"),
+        "The share of valid items among kept items. none: all items are kept.",
+    )
+    title, columns = (
+        "Precision of the validator (the paper's figure 8)",
+        [Column("precision", "estimate", 3)],
+    )
     return Grid("figure8", title, heads, precisions, columns, note=note, unit="items")
 
 
@@ -154,7 +205,10 @@ def windows(given: Sequence[Window]) -> Grid[Window]:
         "of the blank. The difference of the best window is biased upwards, because the window is chosen on the same "
         "answers."
     )
-    heads, columns = [Column("window", "words")], estimates("right", "wrong", "right - wrong=difference")
+    heads, columns = (
+        [Column("window", "words")],
+        estimates("right", "wrong", "right - wrong=difference"),
+    )
     title = "Cosine by window (the paper's figure 4)"
     return Grid("figure4", title, heads, given, columns, note=note, unit="right answers")
 
@@ -164,7 +218,17 @@ def fever(given: Fever) -> Grid[str]:
     cell: Cells = lambda name, _column: given.rows[name]  # noqa: E731
     title, columns = "Factual accuracy on labelled sentences", [Column("value", places=3)]
     beside = [Column("p", lambda name: getattr(given.rows[name], "p", None), kind="p")]
-    return Grid("fever", title, ("figure",), list(given.rows), columns, cell, note, "sentences", beside=beside)
+    return Grid(
+        "fever",
+        title,
+        ("figure",),
+        list(given.rows),
+        columns,
+        cell,
+        note,
+        "sentences",
+        beside=beside,
+    )
 
 
 def every_mean(results: Results) -> Grid[Place]:
@@ -176,7 +240,11 @@ def every_mean(results: Results) -> Grid[Place]:
     heads = (
         Column("tier", lambda place: results.items_at(place)[0].tier),
         *(Column("system"), Column("model", lambda place: systems[place.system].model)),
-        *(Column("setting", lambda place: systems[place.system].setting), Column("score", "outcome.title"), "level"),
+        *(
+            Column("setting", lambda place: systems[place.system].setting),
+            Column("score", "outcome.title"),
+            "level",
+        ),
     )
     columns = [Column("mean", places=3)]
     cell: Cells = lambda place, _column: results.at(place)  # noqa: E731

@@ -120,7 +120,10 @@ class Annotated:
         with the items of a question as a cluster."""
         its = self.of(method)
         right = [
-            not one.errors if what == FULLY_CORRECT else self.key[one.item].match == (not one.errors) for one in its
+            not one.errors
+            if what == FULLY_CORRECT
+            else self.key[one.item].match == (not one.errors)
+            for one in its
         ]
         return clustered_share(right, [self.key[one.item].question_id for one in its], self.level)
 
@@ -151,7 +154,11 @@ def draw(scored: Iterable[Scored], keys: Sequence[Key], n: int, seed: int) -> li
     outputs: dict[str, dict[Key, Scored]] = {}
     for one in scored:
         key = (one.row.metric, one.model)
-        if key in keys and "nodes" in one.row.evidence and one.example.meta.get(DATASET) == WIKICONTRADICT:
+        if (
+            key in keys
+            and "nodes" in one.row.evidence
+            and one.example.meta.get(DATASET) == WIKICONTRADICT
+        ):
             outputs.setdefault(one.example.id, {})[key] = one
     complete = sorted(name for name, of in outputs.items() if len(of) == len(keys))
     if n > len(complete):
@@ -174,13 +181,24 @@ async def export(drawn: Sequence[Sequence[Scored]], folder: Path, models: Models
         if path.exists():
             raise UserError(f"{path} already exists; name another --out")
     pairs = dict.fromkeys(
-        pair for of in drawn for one in of for x in _LISTS for pair in _statements(one.row.evidence, x) if pair[0]
+        pair
+        for of in drawn
+        for one in of
+        for x in _LISTS
+        for pair in _statements(one.row.evidence, x)
+        if pair[0]
     )
     if pairs and models is None:
         raise UserError(
             "comprehensiveness.qa has answers to questions, which must become statements: add --generator MODEL"
         )
-    written = dict(zip(pairs, await concurrently(lambda pair: _sentence(pair, models), list(pairs), 16), strict=True))
+    written = dict(
+        zip(
+            pairs,
+            await concurrently(lambda pair: _sentence(pair, models), list(pairs), 16),
+            strict=True,
+        )
+    )
     items, key = [], dict[str, dict[str, Any]]()
     for of in drawn:
         for number, one in enumerate(of, 1):
@@ -197,7 +215,9 @@ async def export(drawn: Sequence[Sequence[Scored]], folder: Path, models: Models
     with replacing(folder / ITEMS) as file:
         file.writelines(orjson.dumps(item._asdict()) + b"\n" for item in items)
     with replacing(folder / KEY) as file:
-        file.write(orjson.dumps({"items": key}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        file.write(
+            orjson.dumps({"items": key}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        )
     return len(items)
 
 
@@ -224,10 +244,18 @@ async def _sentence(pair: Pair, models: Models | None) -> str:
 
 def _item(one: Scored, number: int, written: Mapping[Pair, str]) -> Item:
     example = one.example
-    covered, uncovered = ([written.get(pair, pair[1]) for pair in _statements(one.row.evidence, x)] for x in _LISTS)
+    covered, uncovered = (
+        [written.get(pair, pair[1]) for pair in _statements(one.row.evidence, x)] for x in _LISTS
+    )
     contexts = [context.model_dump() for context in example.contexts]
     return Item(
-        f"{example.id}/{number}", f"Method {number}", example.question, example.answer, contexts, covered, uncovered
+        f"{example.id}/{number}",
+        f"Method {number}",
+        example.question,
+        example.answer,
+        contexts,
+        covered,
+        uncovered,
     )
 
 
@@ -240,7 +268,9 @@ def read_key(path: Path) -> dict[str, Unmasked]:
         items = read_object(path, "name the key.json that --annotate wrote")["items"]
         return {one: Unmasked.model_validate(data) for one, data in items.items()}
     except (KeyError, AttributeError) as error:
-        raise UserError(f"{path} is not a key of items ({error!r}); name the key.json that --annotate wrote") from None
+        raise UserError(
+            f"{path} is not a key of items ({error!r}); name the key.json that --annotate wrote"
+        ) from None
     except ValidationError as error:
         raise UserError(
             f"{path} is not a key of items ({in_one_line(error)}); name the key.json that --annotate wrote"
@@ -255,7 +285,9 @@ def _errors_of(cell: Any) -> str:
         raise Problem(f"errors: expected a list of names, found {found(errors)}")
     names = {one.strip() for one in listed if one.strip()}
     if unknown := sorted(names - {*ERRORS, NONE}):
-        raise Problem(f"errors: {unknown[0]} is unknown; the names are {', '.join([*ERRORS, NONE])}")
+        raise Problem(
+            f"errors: {unknown[0]} is unknown; the names are {', '.join([*ERRORS, NONE])}"
+        )
     if not names:
         raise Problem(f"errors: is empty; write {NONE} for an output without errors")
     if NONE in names and len(names) > 1:
@@ -263,10 +295,14 @@ def _errors_of(cell: Any) -> str:
     return ";".join(sorted(names))
 
 
-ANNOTATIONS = Form({"example_id": "item", "value": "errors", "rater": "rater"}, name="errors", read=_errors_of)
+ANNOTATIONS = Form(
+    {"example_id": "item", "value": "errors", "rater": "rater"}, name="errors", read=_errors_of
+)
 
 
-def read_annotations(path: Path, key: Mapping[str, Unmasked], notices: list[str]) -> list[Annotation]:
+def read_annotations(
+    path: Path, key: Mapping[str, Unmasked], notices: list[str]
+) -> list[Annotation]:
     """The labels of a file (JSON Lines, JSON, CSV, TSV or Parquet). errors: a list, or names joined by semicolons.
     notices: gets what the reader says of the file.
 
@@ -277,19 +313,27 @@ def read_annotations(path: Path, key: Mapping[str, Unmasked], notices: list[str]
     def read(one: Observation) -> Annotation:
         if one.example_id not in key:
             raise Problem(f"item: {found(one.example_id)} is not in the key")
-        return Annotation(one.example_id, one.rater, frozenset((one.label or "").split(";")) - {NONE})
+        return Annotation(
+            one.example_id, one.rater, frozenset((one.label or "").split(";")) - {NONE}
+        )
 
     with Labels(path, ANNOTATIONS) as given:
         notices += given.notices
         return given.each(read)
 
 
-def annotated(annotations: Sequence[Annotation], key: Mapping[str, Unmasked], alpha: float, seed: int) -> Annotated:
+def annotated(
+    annotations: Sequence[Annotation], key: Mapping[str, Unmasked], alpha: float, seed: int
+) -> Annotated:
     raters = [one for one in annotations if one.rater != FINAL]
     votes: dict[str, list[Vote]] = {}
     for one in raters:
-        votes.setdefault(one.item, []).append(Vote(one.rater, "with errors" if one.errors else "correct", None))
+        votes.setdefault(one.item, []).append(
+            Vote(one.rater, "with errors" if one.errors else "correct", None)
+        )
     rated = RatedItems(list(votes.values()), [key[item].question_id for item in votes])
     among = agreement(rated, {}, {}, MetaevalOptions(alpha=alpha, seed=seed))
     counting = decisive(annotations, lambda one: one.item)
-    return Annotated(counting, key, 1 - alpha, len(key) - len({one.item for one in counting}), among)
+    return Annotated(
+        counting, key, 1 - alpha, len(key) - len({one.item for one in counting}), among
+    )

@@ -45,7 +45,11 @@ class ConflictMatch:
 
 
 def conflictbank(
-    score: float, covered: Mapping[str, float | None], matches: Sequence[str], *, as_published: bool = False
+    score: float,
+    covered: Mapping[str, float | None],
+    matches: Sequence[str],
+    *,
+    as_published: bool = False,
 ) -> ConflictMatch:
     """covered: for each source X of the record S_X, the covered share of X's own statements, None if it has none;
     matches: the sources that say what the answer says.
@@ -63,7 +67,9 @@ def conflictbank(
     if as_published and DEFAULT in covered:
         known.setdefault(DEFAULT, 0.0)
     held = [abs(share - float(source in matches)) <= EPSILON for source, share in known.items()]
-    expected = [known[x] > known[y] for x in known if x in matches for y in known if y not in matches]
+    expected = [
+        known[x] > known[y] for x in known if x in matches for y in known if y not in matches
+    ]
     terms = [EPSILON < score < 1 - EPSILON, *held]
     lax = sum(expected) / len(expected) if expected else 0.0 if as_published else None
     return ConflictMatch(sum(terms) / len(terms) if held else None, lax)

@@ -9,7 +9,12 @@ from functools import cached_property
 
 from longmark.analysis.grid import Grid, pairs_grid
 from longmark.contrib.make.published import CONFLICTBANK, PARTIAL, WIKICONTRADICT
-from longmark.contrib.papers.comprehensiveness.annotation import AGREES, ERRORS, FULLY_CORRECT, Annotated
+from longmark.contrib.papers.comprehensiveness.annotation import (
+    AGREES,
+    ERRORS,
+    FULLY_CORRECT,
+    Annotated,
+)
 from longmark.contrib.papers.comprehensiveness.results import Key, Rate, Results, SystemMeans
 from longmark.contrib.papers.comprehensiveness.rows import (
     BOTH,
@@ -27,7 +32,11 @@ from longmark.report.tables import Column, Table
 from longmark.scores.readings import UNDECIDED, Reading
 from longmark.stats.results import Estimate
 
-_NAMES = {"comprehensiveness.nli": "NLI", "comprehensiveness.qa": "Q&A", "comprehensiveness.end_to_end": "E2E"}
+_NAMES = {
+    "comprehensiveness.nli": "NLI",
+    "comprehensiveness.qa": "Q&A",
+    "comprehensiveness.end_to_end": "E2E",
+}
 _TITLES = {WIKICONTRADICT: "WikiContradict", CONFLICTBANK: "ConflictBank"}
 _FIGURES = {WIKI: "figure 3", TESTED[1]: "figure 4", BOTH: "figure 5"}
 _ALL = ("", "")
@@ -46,7 +55,11 @@ def _judged(key: Sequence[str]) -> str:
 
 def _heads(*before: Column) -> tuple[Column, ...]:
     """The heads of rows that end in a method and a model."""
-    return (*before, Column("method", lambda row: short(row[-2]), key="method"), Column("model", lambda row: row[-1]))
+    return (
+        *before,
+        Column("method", lambda row: short(row[-2]), key="method"),
+        Column("model", lambda row: row[-1]),
+    )
 
 
 _KIND = Column("rate of", lambda row: row[-3], key="kind")
@@ -76,9 +89,13 @@ def document(found: Found) -> Document:
     options = found.options
     intervals = f"BCa bootstrap, {options.resamples:,} resamples, seed {options.seed}; clusters: {options.cluster}"
     answers = found.results.answers if found.results else {}
-    said = [f"{count:,} labelled answers of {_TITLES[name]}" for name, count in answers.items() if count]
+    said = [
+        f"{count:,} labelled answers of {_TITLES[name]}" for name, count in answers.items() if count
+    ]
     if found.means and found.means.keys:
-        said.append(f"{sum(map(_total, map(found.means.mean, found.means.keys))):,} scores of answers")
+        said.append(
+            f"{sum(map(_total, map(found.means.mean, found.means.keys))):,} scores of answers"
+        )
     return Document(
         kind="comprehensiveness study",
         title="Comprehensiveness study",
@@ -113,7 +130,11 @@ def _in_readings(of: dict[Rate, Reading], common: str, items: str) -> tuple[Colu
 
 def overview(results: Results) -> Grid[Key]:
     """The rates of every method and model by kind; in bold the best of a kind."""
-    best = {kind: results.best((kind, *key) for key in results.of(kind)) for kind in KINDS if results.of(kind)}
+    best = {
+        kind: results.best((kind, *key) for key in results.of(kind))
+        for kind in KINDS
+        if results.of(kind)
+    }
     rows = list(dict.fromkeys(rate[1:] for rate in results.rates))
     known = set(results.rates)
     return Grid(
@@ -125,7 +146,9 @@ def overview(results: Results) -> Grid[Key]:
         lambda key, kind: results.rate((kind, *key)) if (kind, *key) in known else None,
         f"Over scored answers. {UNDECIDED}",
         unit="",
-        best={kind: {rate[1:]} for kind, rate in best.items() if rate is not None} if len(rows) > 1 else {},
+        best={kind: {rate[1:]} for kind, rate in best.items() if rate is not None}
+        if len(rows) > 1
+        else {},
         label=_judged,
     )
 
@@ -137,7 +160,11 @@ def rates(results: Results) -> Grid[Rate]:
         "by answer": lambda rate: results.rate(rate, "answer"),
         "unscored as 0": lambda rate: results.rate(rate, "zeroed"),
     }
-    columns = [Column("rate", places=3), Column("by answer", places=3), Column("unscored as 0", places=3)]
+    columns = [
+        Column("rate", places=3),
+        Column("by answer", places=3),
+        Column("unscored as 0", places=3),
+    ]
     return Grid(
         "rates",
         "All rates",
@@ -154,7 +181,12 @@ def rates(results: Results) -> Grid[Rate]:
 
 def rates_by_label(results: Results) -> Grid[tuple[str, str, str, str]]:
     """The rates over the answers of each label, or of each claim of ConflictBank."""
-    rows = [(label, *rate) for rate in results.rates if rate[0] in TESTED for label in results.labels(rate)]
+    rows = [
+        (label, *rate)
+        for rate in results.rates
+        if rate[0] in TESTED
+        for label in results.labels(rate)
+    ]
     return Grid(
         "rates_by_label",
         "Rate of each label",
@@ -194,7 +226,12 @@ def _rates(results: Results) -> Iterator[Section]:
         says = "How much the rate of a method depends on the model (section 4.1, last paragraph of the results)."
         yield Section("Dependence on the model", says, [spread(results)])
     if results.coverage:
-        heads = (Column("method", lambda row: short(row[0]), key="method"), "model", "source", "answer matches it")
+        heads = (
+            Column("method", lambda row: short(row[0]), key="method"),
+            "model",
+            "source",
+            "answer matches it",
+        )
         grid = Grid(
             "coverage_by_source",
             "Coverage by source",
@@ -213,19 +250,29 @@ def _differences(results: Results) -> Iterator[Section]:
     if not (found := results.differences()):
         return
     alpha = results.options.alpha
-    by_answer = {(one.within, one.first, one.second): one.adjusted for one in results.differences("answer")}
+    by_answer = {
+        (one.within, one.first, one.second): one.adjusted for one in results.differences("answer")
+    }
     names = (("rate of", "kind"), ("model", "model"))
-    within = [Column(name, lambda one, i=i: one.within[i], key=key) for i, (name, key) in enumerate(names)]  # type: ignore[misc]
+    within = [
+        Column(name, lambda one, i=i: one.within[i], key=key) for i, (name, key) in enumerate(names)
+    ]  # type: ignore[misc]
     grid = pairs_grid(
         "differences",
         "Differences between methods",
         found,
         "",
-        (*within, Column("first", lambda one: short(one.first)), Column("second", lambda one: short(one.second))),
+        (
+            *within,
+            Column("first", lambda one: short(one.first)),
+            Column("second", lambda one: short(one.second)),
+        ),
         alpha,
     )
     head = "p (Benjamini-Hochberg), by answer"
-    more = Column(head, lambda one: by_answer[one.within, one.first, one.second], kind="p", key="p_by_answer")
+    more = Column(
+        head, lambda one: by_answer[one.within, one.first, one.second], kind="p", key="p_by_answer"
+    )
     grid = replace(grid, unit="answers", beside=(*grid.beside, more))
     significant = sum(one.adjusted is not None and one.adjusted <= alpha for one in found)
     yield Section(
@@ -249,7 +296,11 @@ def _balanced(by_label: Grid[tuple[str, str, str, str]]) -> Table:
         (kind, short(method), model, len(of), statistics.fmean(of) if None not in of else None)  # type: ignore[arg-type]
         for (kind, method, model), of in groups.items()
     ]
-    heads = (Column("rate of", key="kind"), *map(Column, ("method", "model", "labels")), Column("mean", places=3))
+    heads = (
+        Column("rate of", key="kind"),
+        *map(Column, ("method", "model", "labels")),
+        Column("mean", places=3),
+    )
     return Table("balanced", "Mean of the labels' rates", heads, lines)
 
 
@@ -262,7 +313,15 @@ def spread(results: Results) -> Table:
     published = results.options.as_published
     sd = statistics.pstdev if published else statistics.stdev
     lines = [
-        (short(method), kind, len(of), statistics.fmean(of), sd(of) if len(of) > 1 else None, min(of), max(of))
+        (
+            short(method),
+            kind,
+            len(of),
+            statistics.fmean(of),
+            sd(of) if len(of) > 1 else None,
+            min(of),
+            max(of),
+        )
         for (kind, method), of in groups.items()
     ]
     heads = (Column("method"), Column("rate of", key="kind"), Column("models"))
@@ -285,7 +344,10 @@ def _in_words(results: Results, constant: float | None) -> str:
         of = [rate for rate in known if rate[1] == name]
         best = of[0] if len(of) == 1 else results.best(of)
         undecided = f"undecided among {counted(len(of), 'model')}"
-        parts.append(f"{short(name)} " + (f"{fixed(every[best].value, 3)} (with {best[2]})" if best else undecided))
+        parts.append(
+            f"{short(name)} "
+            + (f"{fixed(every[best].value, 3)} (with {best[2]})" if best else undecided)
+        )
     says = [f"Label match rate on {kind}, each method with its best model: {listed(parts, 8)}."]
     if any("undecided" in part for part in parts):
         says.append(
@@ -293,7 +355,9 @@ def _in_words(results: Results, constant: float | None) -> str:
             "0, or several are equal (columns on common answers, and unscored as worst)."
         )
     if constant is not None:
-        says.append(f"A constant score of 0.5 would have a rate of {fixed(constant, 3)} on WikiContradict.")
+        says.append(
+            f"A constant score of 0.5 would have a rate of {fixed(constant, 3)} on WikiContradict."
+        )
     if unscored := sum(made.missing for made in every.values()):
         says.append(f"{unscored:,} of {counted(total, 'score')} are missing and excluded.")
     return " ".join(says)
@@ -313,7 +377,9 @@ def _answers(means: SystemMeans) -> Iterator[Section]:
         ("system",),
         systems,
         [Column(name, places=3) for name in judged],
-        lambda system, name: means.mean((system, *judged[name])) if (system, *judged[name]) in known else None,
+        lambda system, name: (
+            means.mean((system, *judged[name])) if (system, *judged[name]) in known else None
+        ),
         UNDECIDED,
         unit="",
         best={name: {system} for name, system in best.items() if system is not None},
@@ -356,7 +422,10 @@ def _left_out(means: SystemMeans) -> str:
 def _annotations(annotated: Annotated) -> Iterator[Section]:
     """Errors by method, the agreement rate, and the raters among themselves."""
     rows: list[Key] = [*annotated.methods, _ALL]
-    heads = (Column("method", lambda row: short(row[0]) or "all"), Column("model", lambda row: row[1] or None))
+    heads = (
+        Column("method", lambda row: short(row[0]) or "all"),
+        Column("model", lambda row: row[1] or None),
+    )
     correct = Grid(
         "table1",
         "Fully correct outputs (the paper's table 1)",
@@ -372,9 +441,14 @@ def _annotations(annotated: Annotated) -> Iterator[Section]:
         (Column("method"), Column("model"), *map(Column, ERRORS)),
         [(short(key[0]) or "all", key[1] or None, *annotated.counts(key).values()) for key in rows],
     )
-    shares = [[count / len(annotated.of(key)) for count in annotated.counts(key).values()] for key in annotated.methods]
+    shares = [
+        [count / len(annotated.of(key)) for count in annotated.counts(key).values()]
+        for key in annotated.methods
+    ]
     label = "Share of outputs with each error (the paper's figure 8)"
-    figure = heat_map([short(key[0]) for key in annotated.methods], list(ERRORS), shares, label, (0.0, 1.0), 2)
+    figure = heat_map(
+        [short(key[0]) for key in annotated.methods], list(ERRORS), shares, label, (0.0, 1.0), 2
+    )
     raters = {one.coefficient: one for one in annotated.raters.coefficients}
     title = "Agreement of raters on outputs with and without errors"
     among = Grid("raters", title, ("coefficient",), list(raters), [Column("value", places=3)],
@@ -387,5 +461,6 @@ def _annotations(annotated: Annotated) -> Iterator[Section]:
         f"weak label agrees with the raters in {fixed(agree.value, 3)}.{missing}",
         [correct.table(), errors, *([among.table()] if raters else [])],
         [figure],
-        "An output may have several errors. " + " ".join(f"{name}: {what}." for name, what in ERRORS.items()),
+        "An output may have several errors. "
+        + " ".join(f"{name}: {what}." for name, what in ERRORS.items()),
     )

@@ -72,7 +72,10 @@ class Values:
 
     def known(self) -> dict[str, float | None]:
         """Answer -> value, None for none."""
-        return {name: None if math.isnan(value) else value for name, value in zip(self.ids, self.values, strict=True)}
+        return {
+            name: None if math.isnan(value) else value
+            for name, value in zip(self.ids, self.values, strict=True)
+        }
 
     def where(self, label: str) -> Values:
         """Those of one label; all for ""."""
@@ -84,7 +87,9 @@ class Values:
 class Results:
     """The label match rates, in [0, 1], of what was read. answers: data set -> how many there are."""
 
-    def __init__(self, scored: Sequence[Scored], options: RateOptions, notices: Iterable[str]) -> None:
+    def __init__(
+        self, scored: Sequence[Scored], options: RateOptions, notices: Iterable[str]
+    ) -> None:
         self.options, self.notices = options, tuple(notices)
         self._values = _values(scored, options)
         self._coverage = _coverage(scored)
@@ -118,8 +123,12 @@ class Results:
         parts = self._parts(rate, label)
         if by == "zeroed":
             return mean_bca([(one.zeroed, None) for one in parts], self.options)
-        clustered = by == "cluster" and any(len(set(one.clusters)) < len(one.clusters) for one in parts)
-        return mean_bca([(one.values, one.clusters if clustered else None) for one in parts], self.options)
+        clustered = by == "cluster" and any(
+            len(set(one.clusters)) < len(one.clusters) for one in parts
+        )
+        return mean_bca(
+            [(one.values, one.clusters if clustered else None) for one in parts], self.options
+        )
 
     @cached_property
     def readings(self) -> dict[Rate, Reading]:
@@ -127,7 +136,11 @@ class Results:
         found: dict[Rate, Reading] = {}
         for kind in KINDS:
             keys = self._of(kind)
-            parts = [{key: self._values[part][key].known() for key in keys} for part in _parts(kind) if keys]
+            parts = [
+                {key: self._values[part][key].known() for key in keys}
+                for part in _parts(kind)
+                if keys
+            ]
             found |= {(kind, *key): reading for key, reading in readings(parts).items()}
         return found
 
@@ -142,9 +155,16 @@ class Results:
         for kind in TESTED:
             keys, of = self.of(kind), self._values.get(kind, {})
             pairs = [
-                Compared(first, second, self._difference(of[first, model], of[second, model], by), within=(kind, model))
+                Compared(
+                    first,
+                    second,
+                    self._difference(of[first, model], of[second, model], by),
+                    within=(kind, model),
+                )
                 for model in dict.fromkeys(model for _, model in keys)
-                for first, second in combinations([method for method, its in keys if its == model], 2)
+                for first, second in combinations(
+                    [method for method, its in keys if its == model], 2
+                )
             ]
             found += adjusted(pairs, self.options.alpha, BENJAMINI_HOCHBERG)
         return found
@@ -169,7 +189,9 @@ class Results:
     def coverage(self) -> dict[tuple[str, str, str, bool], Estimate]:
         """Method, model, source of ConflictBank, whether answers match it -> the mean S_X over scored answers; missing:
         those in which the source has no statements."""
-        return {key: mean_bca([(shares, None)], self.options) for key, shares in self._coverage.items()}
+        return {
+            key: mean_bca([(shares, None)], self.options) for key, shares in self._coverage.items()
+        }
 
 
 def _parts(kind: str) -> tuple[str, ...]:
@@ -181,14 +203,18 @@ def study(runs: Sequence[Path], options: RateOptions, examples: Path | None = No
     """The label match rates of runs on WikiContradict, ConflictBank or both. UserError if no example has a label."""
     notices: list[str] = []
     scored = read(runs, options, examples, notices)
-    labelled = [one for one in scored if one.example.meta.get(DATASET) in (WIKICONTRADICT, CONFLICTBANK)]
+    labelled = [
+        one for one in scored if one.example.meta.get(DATASET) in (WIKICONTRADICT, CONFLICTBANK)
+    ]
     if not labelled:
         what = f"meta.{DATASET} is {WIKICONTRADICT} or {CONFLICTBANK}"
         raise UserError(
             f"no example has a label ({what}); make the examples with `longmark dataset`, or add --answers RUN"
         )
     if len(labelled) < len(scored):
-        notices.append(f"{len(scored) - len(labelled):,} of {len(scored):,} rows have no label and are excluded.")
+        notices.append(
+            f"{len(scored) - len(labelled):,} of {len(scored):,} rows have no label and are excluded."
+        )
     for one in labelled:
         check_label(one.example)
     refuse_unknown(options.cluster, (one.example for one in labelled))
@@ -213,7 +239,9 @@ def _values(scored: Iterable[Scored], options: RateOptions) -> dict[str, dict[Ke
         for kind in (WIKI,) if example.meta[DATASET] == WIKICONTRADICT else (STRICT, LAX, BANK):
             to = found.setdefault(kind, {}).setdefault((one.row.metric, one.model), Values())
             to.ids.append(example.id)
-            to.clusters.append(example.id if options.as_published else cluster_of(example, options.cluster))
+            to.clusters.append(
+                example.id if options.as_published else cluster_of(example, options.cluster)
+            )
             to.labels.append(label_of(example))
             for values, zero in ((to.values, options.as_published), (to.zeroed, True)):
                 got = value(one, kind, zero=zero)
@@ -231,7 +259,9 @@ def _coverage(scored: Iterable[Scored]) -> dict[tuple[str, str, str, bool], list
     return found
 
 
-def mean_bca(strata: Sequence[tuple[Sequence[float], Sequence[str] | None]], options: RateOptions) -> Estimate:
+def mean_bca(
+    strata: Sequence[tuple[Sequence[float], Sequence[str] | None]], options: RateOptions
+) -> Estimate:
     """The mean of the strata's means, with its BCa interval. strata: values (NaN: left out), with the cluster of each.
 
     Items of all strata are resampled together, so that the size of a stratum varies between resamples: its interval
@@ -249,7 +279,9 @@ def mean_bca(strata: Sequence[tuple[Sequence[float], Sequence[str] | None]], opt
         names += [(place, name) for name, here in zip(own, keep, strict=True) if here]
     table = np.concatenate(features)
     level, missing = 1 - options.alpha, sum(len(values) for values, _ in strata) - len(table)
-    empty = Estimate(None, None, None, len(table), level, BCA, None, missing, resamples=options.resamples)
+    empty = Estimate(
+        None, None, None, len(table), level, BCA, None, missing, resamples=options.resamples
+    )
     if not all(len(block) for block in features):
         return replace(empty, method="", reason="no answer has a score", resamples=0)
     numbers, count = cluster_numbers(names, np.ones(len(names), dtype=np.bool_))
@@ -268,7 +300,9 @@ class SystemMeans:
     """How comprehensive the answers of several systems are (section 4.2, figure 6): means in [0, 1] by system, method
     and model, in the order of the rows, with BCa intervals that resample clusters."""
 
-    def __init__(self, runs: Sequence[Path], options: RateOptions, examples: Path | None, notices: list[str]) -> None:
+    def __init__(
+        self, runs: Sequence[Path], options: RateOptions, examples: Path | None, notices: list[str]
+    ) -> None:
         unnamed = name_of(runs[0]) if len(runs) == 1 else "(no system)"
         self._options = options
         self._rows: dict[Rate, list[Scored]] = {}
@@ -287,14 +321,21 @@ class SystemMeans:
 
     def why_unscored(self, key: Rate) -> str | None:
         """The statuses of unscored answers; None without one."""
-        return ", ".join(dict.fromkeys(one.row.status for one in self._rows[key] if one.row.score is None)) or None
+        return (
+            ", ".join(
+                dict.fromkeys(one.row.status for one in self._rows[key] if one.row.score is None)
+            )
+            or None
+        )
 
     @cached_property
     def readings(self) -> dict[Rate, Reading]:
         """Over the questions that all systems have a score of, and with 0 for unscored answers."""
         known: dict[Rate, Reading] = {}
         for judged in dict.fromkeys(key[1:] for key in self.keys):
-            known |= readings([{key: _by_question(its) for key, its in self._rows.items() if key[1:] == judged}])
+            known |= readings(
+                [{key: _by_question(its) for key, its in self._rows.items() if key[1:] == judged}]
+            )
         return known
 
     def best(self, method: str, model: str) -> str | None:

@@ -87,9 +87,13 @@ def read(
                 continue
             if row.example_id not in known:
                 remedy = (
-                    "name the file of examples with --examples" if not known else "run the metrics on these examples"
+                    "name the file of examples with --examples"
+                    if not known
+                    else "run the metrics on these examples"
                 )
-                raise UserError(f"{source}: a row has the unknown example {row.example_id}; {remedy}")
+                raise UserError(
+                    f"{source}: a row has the unknown example {row.example_id}; {remedy}"
+                )
             model = judge_of(row.signature) or name_of(source)
             key = (row.example_id, row.system, row.metric, model)
             if (first := seen.setdefault(key, source)) != source:
@@ -109,9 +113,13 @@ def check_label(example: Example) -> None:
     """UserError if the example has no label in the form that `longmark dataset` writes."""
     meta, wiki = example.meta, example.meta[DATASET] == WIKICONTRADICT
     listed = meta.get("given" if wiki else "matches")
-    if not isinstance(listed, list) or not set(map(str, listed)) <= {str(one.id) for one in example.contexts}:
+    if not isinstance(listed, list) or not set(map(str, listed)) <= {
+        str(one.id) for one in example.contexts
+    }:
         name = "given" if wiki else "matches"
-        raise UserError(f"the example {example.id}: meta.{name} is not a list of its contexts; use `longmark dataset`")
+        raise UserError(
+            f"the example {example.id}: meta.{name} is not a list of its contexts; use `longmark dataset`"
+        )
     if wiki and meta.get("label") not in LABELS:
         raise UserError(
             f"the example {example.id}: meta.label must be one of {', '.join(LABELS)}; use `longmark dataset`"

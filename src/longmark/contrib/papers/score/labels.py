@@ -86,7 +86,9 @@ def answers_of(plan: ScorePlan) -> dict[str, dict[str, Item]]:
     return found
 
 
-def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, Item]]) -> Labels:
+def read_labels(
+    path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, Item]]
+) -> Labels:
     """The labels of a file (JSON Lines, JSON, CSV, TSV or Parquet). known: generator -> id -> the answer.
 
     Case does not matter in dimensions and labels. BadInput, a line for each record that is wrong; UserError if the file
@@ -98,15 +100,29 @@ def read_labels(path: Path, dimensions: Collection[str], known: Mapping[str, Map
         item = _item(one, known)
         name = one.metric.removesuffix(f".{FINAL}") if one.rater == FINAL else one.metric
         dimension = names.get(_folded(name), name)
-        value = _label(one.value, is_number=dimension in SCALES) if dimension in names.values() else None
+        value = (
+            _label(one.value, is_number=dimension in SCALES)
+            if dimension in names.values()
+            else None
+        )
         return Label(dimension, item, one.rater, value)
 
-    with records.Labels(path, options=records.ColumnOptions(filled=("rater", "label", "value"))) as given:
+    with records.Labels(
+        path, options=records.ColumnOptions(filled=("rater", "label", "value"))
+    ) as given:
         every, notices = given.each(read), tuple(given.notices)
-    labels = [*{(one.dimension, one.item, one.rater): one for one in every if one.value is not None}.values()]
+    labels = [
+        *{
+            (one.dimension, one.item, one.rater): one for one in every if one.value is not None
+        }.values()
+    ]
     if not labels:
-        raise UserError(f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}")
-    return Labels(labels, dict(Counter(one.dimension for one in every if one.value is None)), notices)
+        raise UserError(
+            f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}"
+        )
+    return Labels(
+        labels, dict(Counter(one.dimension for one in every if one.value is None)), notices
+    )
 
 
 def _item(one: Observation, known: Mapping[str, Mapping[str, Item]]) -> Item:
@@ -114,7 +130,9 @@ def _item(one: Observation, known: Mapping[str, Mapping[str, Item]]) -> Item:
         raise ValueError(f"no system: the study has several generators, {', '.join(known)}")
     generator = one.system or next(iter(known))
     if generator not in known:
-        raise ValueError(f"system: the study has no generator {generator}; it has {', '.join(known)}")
+        raise ValueError(
+            f"system: the study has no generator {generator}; it has {', '.join(known)}"
+        )
     item = known[generator].get(one.example_id)
     if item is None:
         raise ValueError(f"item: {generator} has no answer {one.example_id}")

@@ -18,7 +18,14 @@ from typing import Any, NamedTuple
 from longmark.analysis.grid import Grid
 from longmark.contrib.papers.score import people, tables, utilization
 from longmark.contrib.papers.score.labels import Labels
-from longmark.contrib.papers.score.plan import EVALUATOR, ONCE, POINTS, PROXY, ScorePlan, answers_page
+from longmark.contrib.papers.score.plan import (
+    EVALUATOR,
+    ONCE,
+    POINTS,
+    PROXY,
+    ScorePlan,
+    answers_page,
+)
 from longmark.contrib.papers.score.results import SPECIFICITY, Results
 from longmark.contrib.papers.study import Part, notices, sections
 from longmark.records import Row
@@ -37,7 +44,9 @@ from longmark.writing import folder as make_folder
 _FEW = 30  # questions below which the page warns
 
 
-def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str, Any]) -> Document | None:
+def document(
+    results: Results, stages: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Document | None:
     """The page; None while nothing is scored. stages: of `study.json`."""
     if not any((results.once, results.points, results.judged, results.proxied)):
         return None
@@ -77,11 +86,19 @@ def _warnings(results: Results, questions: int) -> Iterator[str]:
 def _no_proxy(results: Results) -> str:
     if not results.proxies:
         return "Tables 3, 4 and 8 are omitted: they need a proxy model (--lm MODEL)."
-    return "" if results.proxied else "Tables 3, 4 and 8 are omitted: no proxy has scored the answers yet."
+    return (
+        ""
+        if results.proxied
+        else "Tables 3, 4 and 8 are omitted: no proxy has scored the answers yet."
+    )
 
 
 def _answers(results: Results) -> list[tuple[str, str]]:
-    scored = {*results.once, *results.points, *(one for one, _ in (*results.judged, *results.proxied))}
+    scored = {
+        *results.once,
+        *results.points,
+        *(one for one, _ in (*results.judged, *results.proxied)),
+    }
     return [(answers_page(one), f"Answers of {one}") for one in results.generators if one in scored]
 
 
@@ -99,7 +116,9 @@ def _consistency(results: Results) -> Iterator[Grid[Any]]:
     yield utilization.consistency_grid("table3", title, results, [utilization.GEOMETRIC])
     if any(measure == utilization.ENTROPY for *_, measure in utilization.consistency(results)):
         title = "Both measures of confidence (SCORE's table 8)"
-        yield utilization.consistency_grid("table8", title, results, [utilization.GEOMETRIC, utilization.ENTROPY])
+        yield utilization.consistency_grid(
+            "table8", title, results, [utilization.GEOMETRIC, utilization.ENTROPY]
+        )
 
 
 def _scatters(results: Results) -> Sequence[Figure]:
@@ -107,8 +126,15 @@ def _scatters(results: Results) -> Sequence[Figure]:
     for (proxy, generator, measure), (r, pairs) in utilization.consistency(results).items():
         if pairs and measure == utilization.GEOMETRIC:
             n = len(pairs)
-            says = f"Correlation {r.value:.3f}, n = {n}." if r.value is not None else f"No correlation, n = {n}."
-            label, axes = f"{proxy} on answers of {generator}", ("given the facts", "given the passages")
+            says = (
+                f"Correlation {r.value:.3f}, n = {n}."
+                if r.value is not None
+                else f"No correlation, n = {n}."
+            )
+            label, axes = (
+                f"{proxy} on answers of {generator}",
+                ("given the facts", "given the passages"),
+            )
             figures.append(scatter(pairs, label, *axes, line=(1, 0), says=says))
     return figures
 
@@ -149,7 +175,9 @@ PARTS: tuple[Part[Results], ...] = (
         lambda results: [tables.table_2(results)],
         note="A point's delta is the score of the answer minus the score without the point. Raw scores of different "
         "rerankers are not comparable. An answer with one point has no order.",
-        absent=lambda r: "" if r.points else "Table 2 is omitted: it needs a reranker (--reranker MODEL).",
+        absent=lambda r: (
+            "" if r.points else "Table 2 is omitted: it needs a reranker (--reranker MODEL)."
+        ),
     ),
     Part(
         "Table 4: context utilization",
@@ -174,7 +202,9 @@ PARTS: tuple[Part[Results], ...] = (
         "Agreement of two proxies on the same answers.",
         utilization.agreement_grids,
         absent=lambda r: (
-            "" if len(r.proxies) > 1 else "Table 9 is omitted: it compares two proxies (--lm MODEL twice)."
+            ""
+            if len(r.proxies) > 1
+            else "Table 9 is omitted: it compares two proxies (--lm MODEL twice)."
         ),
     ),
     Part(
@@ -187,7 +217,11 @@ PARTS: tuple[Part[Results], ...] = (
         "Agreement of raters with each other and with each evaluator. An evaluator's label of an answer is the "
         "majority of its votes on claims, without n/a.",
         people.tables,
-        absent=lambda r: "" if r.labels else "Tables 5, 11 and 12 are omitted: they need human labels (--labels FILE).",
+        absent=lambda r: (
+            ""
+            if r.labels
+            else "Tables 5, 11 and 12 are omitted: they need human labels (--labels FILE)."
+        ),
     ),
     Part(
         "Mismatches",
@@ -227,8 +261,15 @@ def write_pages(plan: ScorePlan, labels: Labels | None = None) -> list[Path]:
     several = {EVALUATOR: len(plan.evaluators) > 1, PROXY: len(plan.proxies) > 1}
     for generator in plan.generators:
         named = sorted(plan.runs(), key=lambda run: _ORDER.index(run[0]))
-        runs = [_Run(plan.run_path(generator, name), label if several.get(kind) else "") for kind, label, name in named]
-        runs = [run for run in runs if (rows := run.path / "rows.jsonl").exists() and rows.stat().st_size]
+        runs = [
+            _Run(plan.run_path(generator, name), label if several.get(kind) else "")
+            for kind, label, name in named
+        ]
+        runs = [
+            run
+            for run in runs
+            if (rows := run.path / "rows.jsonl").exists() and rows.stat().st_size
+        ]
         if runs:
             page = plan.out / answers_page(generator.label)
             beside = partial(people.beside, labels, generator.label) if labels is not None else None
@@ -245,9 +286,15 @@ def _joined(runs: Sequence[_Run], folder: Path, beside: Callable[[Row], Row] | N
     make_folder(folder)
     copyfile(runs[0].path / "examples.jsonl", folder / "examples.jsonl")
     rows = ((run, beside(row) if beside else row) for run in runs for row in rows_of(run.path))
-    write_rows((replace(row, metric=run.name(row.metric)) for run, row in rows), folder / "rows.jsonl")
+    write_rows(
+        (replace(row, metric=run.name(row.metric)) for run, row in rows), folder / "rows.jsonl"
+    )
     manifests = [read_manifest(run.path).data for run in runs]
-    facts = [(name, run, of) for run, one in zip(runs, manifests, strict=True) for name, of in one["metrics"].items()]
+    facts = [
+        (name, run, of)
+        for run, one in zip(runs, manifests, strict=True)
+        for name, of in one["metrics"].items()
+    ]
     places = {name: place for place, name in enumerate(dict.fromkeys(name for name, *_ in facts))}
     facts.sort(key=lambda fact: places[fact[0]])  # the same score by several judges side by side
     ends, fixed = [one["finished"] for one in manifests], [one["fixed"] for one in manifests]
@@ -260,10 +307,18 @@ def _joined(runs: Sequence[_Run], folder: Path, beside: Callable[[Row], Row] | N
         "finished": None if None in ends else max(ends),
         "fixed": {
             **fixed[0],
-            "metrics": [run.name(name) for run, one in zip(runs, fixed, strict=True) for name in one["metrics"]],
-            **{key: {name: of for one in fixed for name, of in one[key].items()} for key in ("params", "prompts")},
+            "metrics": [
+                run.name(name)
+                for run, one in zip(runs, fixed, strict=True)
+                for name in one["metrics"]
+            ],
+            **{
+                key: {name: of for one in fixed for name, of in one[key].items()}
+                for key in ("params", "prompts")
+            },
             "models": {
-                role: list(dict.fromkeys(n for one in fixed for n in one["models"].get(role, ()))) for role in roles
+                role: list(dict.fromkeys(n for one in fixed for n in one["models"].get(role, ())))
+                for role in roles
             },
         },
     }

@@ -81,33 +81,49 @@ def among(labels: Labels, dimensions: Iterable[str], intervals: Intervals) -> di
     made = {}
     for dimension in dimensions:
         by_item = labels.by_dimension.get(dimension, {})
-        several = {item: list(by_rater.values()) for item, by_rater in by_item.items() if len(by_rater) > 1}
+        several = {
+            item: list(by_rater.values()) for item, by_rater in by_item.items() if len(by_rater) > 1
+        }
         if several:
             given, questions = list(several.values()), [item.question for item in several]
             agree = sum(len(set(one)) == 1 for one in given)
             mean = mean_of([agreeing(one) for one in given], questions, intervals, SHARE)
-            made[dimension] = Among(agree, len(given) - agree, mean, _kappa(given, questions, intervals))
+            made[dimension] = Among(
+                agree, len(given) - agree, mean, _kappa(given, questions, intervals)
+            )
     return made
 
 
-def _kappa(items: Sequence[Sequence[str]], questions: Sequence[str], intervals: Intervals) -> Estimate:
+def _kappa(
+    items: Sequence[Sequence[str]], questions: Sequence[str], intervals: Intervals
+) -> Estimate:
     """Fleiss's kappa of the items with as many labels as any has; its reason says what is missing."""
     how: dict[str, Any] = asdict(intervals)
     kappa = fleiss_kappa(padded(items), clusters=questions, **how)
     most, count = max(map(len, items)), kappa.clusters or 0
-    fewer = f"kappa excludes {counted(kappa.missing, 'answer')} with fewer than {most} labels" if kappa.missing else ""
+    fewer = (
+        f"kappa excludes {counted(kappa.missing, 'answer')} with fewer than {most} labels"
+        if kappa.missing
+        else ""
+    )
     if kappa.value is None:
         return replace(kappa, reason=in_words(fewer, f"no kappa: {kappa.reason}"))
     reason = by_question(kappa.reason or "")
     if count < FEWEST_BCA:
         kappa = replace(kappa, low=None, high=None)
-        reason = f"it needs {FEWEST_BCA} questions, and there {'is' if count == 1 else 'are'} {count}"
+        reason = (
+            f"it needs {FEWEST_BCA} questions, and there {'is' if count == 1 else 'are'} {count}"
+        )
     return replace(kappa, reason=in_words(fewer, reason and f"no interval of kappa: {reason}"))
 
 
 def by_question(reason: str) -> str:
     """A reason of `stats` for a study, whose clusters are questions."""
-    return reason.replace("clusters", "questions").replace("row or cluster", "question").replace("cluster", "question")
+    return (
+        reason.replace("clusters", "questions")
+        .replace("row or cluster", "question")
+        .replace("cluster", "question")
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +152,25 @@ def by_label(labels: Labels, results: Results) -> dict[tuple[str, str], AgainstJ
         own = {
             item: answer_label(one.votes)
             for item, one in judged.items()
-            if one.votes is not None and one.row.status in ("ok", "undefined")  # else its judge gave no reply
+            if one.votes is not None
+            and one.row.status in ("ok", "undefined")  # else its judge gave no reply
         }
         if not given or not own:
             continue
         known = [(item, label == own[item]) for item, label in given if item in own]
         every = labels.by_dimension[dimension].items()
-        differ = {item: len(set(by_rater.values())) > 1 for item, by_rater in every if len(by_rater) > 1}
+        differ = {
+            item: len(set(by_rater.values())) > 1 for item, by_rater in every if len(by_rater) > 1
+        }
         shared = [differ[item] for item, same in known if not same and item in differ]
         questions = [item.question for item, _ in known]
         mean = mean_of([float(same) for _, same in known], questions, results.intervals, SHARE)
         unjudged = len(given) - len(known)
-        why = f"{counted(unjudged, 'label')} of answers that the evaluator did not judge" if unjudged else ""
+        why = (
+            f"{counted(unjudged, 'label')} of answers that the evaluator did not judge"
+            if unjudged
+            else ""
+        )
         made[dimension, evaluator] = AgainstJudge(
             replace(mean, missing=unjudged, reason=in_words(why, mean.reason if known else "")),
             mismatches=sum(not same for _, same in known),
@@ -179,18 +202,32 @@ def on_scales(labels: Labels, results: Results) -> dict[tuple[str, str], Estimat
     for scale, metric, names, runs in of_scale:
         if given := labels.given(scale):
             items = labels.by_dimension[scale].items()
-            pairs = [(item, *pair) for item, by_rater in items for pair in permutations(by_rater.values(), 2)]
+            pairs = [
+                (item, *pair)
+                for item, by_rater in items
+                for pair in permutations(by_rater.values(), 2)
+            ]
             made[scale, PEOPLE] = _rho(pairs, 0, results.intervals)
             for name in names:
                 if scored := _by_item(results, runs, name, metric):
-                    both = [(item, label, scored[item].score) for item, label in given if item in scored]
-                    rows = [(item, label, score) for item, label, score in both if score is not None]
+                    both = [
+                        (item, label, scored[item].score) for item, label in given if item in scored
+                    ]
+                    rows = [
+                        (item, label, score) for item, label, score in both if score is not None
+                    ]
                     made[scale, name] = _rho(rows, len(given) - len(rows), results.intervals)
     return made
 
 
-def _rho(rows: Sequence[tuple[Item, float, float]], unscored: int, intervals: Intervals) -> Estimate:
-    x, y, questions = [x for _, x, _ in rows], [y for *_, y in rows], [item.question for item, *_ in rows]
+def _rho(
+    rows: Sequence[tuple[Item, float, float]], unscored: int, intervals: Intervals
+) -> Estimate:
+    x, y, questions = (
+        [x for _, x, _ in rows],
+        [y for *_, y in rows],
+        [item.question for item, *_ in rows],
+    )
     rho = correlation(x, y, "spearman", clusters=questions, level=intervals.level)
     why = f"{counted(unscored, 'label')} of answers without a score" if unscored else ""
     return replace(rho, missing=unscored, reason=in_words(why, by_question(why_not(rho))))
@@ -198,7 +235,9 @@ def _rho(rows: Sequence[tuple[Item, float, float]], unscored: int, intervals: In
 
 def beside(labels: Labels, generator: str, row: Row) -> Row:
     """The row with people's labels of its answer and dimension in its evidence, beside the evaluator's label of it."""
-    dimension = _ON_SCALE.get(base_of(row.metric), base_of(row.metric).removeprefix(f"{SPECIFICITY}."))
+    dimension = _ON_SCALE.get(
+        base_of(row.metric), base_of(row.metric).removeprefix(f"{SPECIFICITY}.")
+    )
     item = Item(generator, row.example_id, row.question_id)
     given = labels.by_dimension.get(dimension, {}).get(item)
     if given is None:
@@ -220,15 +259,21 @@ def tables(results: Results) -> list[Grid[Any] | Table]:
     return [table_5(own, judged, results.evaluators), table_11(own), table_12(judged)]
 
 
-def table_5(own: Mapping[str, Among], judged: Mapping[tuple[str, str], AgainstJudge], every: Sequence[str]) -> Table:
+def table_5(
+    own: Mapping[str, Among], judged: Mapping[tuple[str, str], AgainstJudge], every: Sequence[str]
+) -> Table:
     """Agreement in percent: of annotators, and of annotators with each evaluator that judged a labelled answer."""
     evaluators = [name for name in every if any(one == name for _, one in judged)]
-    shares = {(name, PEOPLE): one.share for name, one in own.items()} | {key: one.share for key, one in judged.items()}
+    shares = {(name, PEOPLE): one.share for name, one in own.items()} | {
+        key: one.share for key, one in judged.items()
+    }
     percent = {key: None if one.value is None else 100 * one.value for key, one in shares.items()}
 
     def missing(dimension: str) -> str | None:
         unjudged = [name for name in evaluators if percent.get((dimension, name)) is None]
-        alone = "no answer has labels of two raters" if percent.get((dimension, PEOPLE)) is None else ""
+        alone = (
+            "no answer has labels of two raters" if percent.get((dimension, PEOPLE)) is None else ""
+        )
         return in_words(alone, *(f"{name} judged no labelled answer" for name in unjudged))
 
     columns = (
@@ -237,7 +282,10 @@ def table_5(own: Mapping[str, Among], judged: Mapping[tuple[str, str], AgainstJu
         Column("reason"),
     )
     names = dict.fromkeys([*own, *(dimension for dimension, _ in judged)])
-    lines = [(name, *(percent.get((name, who)) for who in (PEOPLE, *evaluators)), missing(name)) for name in names]
+    lines = [
+        (name, *(percent.get((name, who)) for who in (PEOPLE, *evaluators)), missing(name))
+        for name in names
+    ]
     return Table("table5", "Agreement in percent (SCORE's table 5)", columns, lines)
 
 
@@ -248,10 +296,18 @@ def table_11(own: Mapping[str, Among]) -> Grid[str]:
         "Agreement of raters (SCORE's table 11)",
         ("dimension",),
         list(own),
-        (Column("agree, %", places=1, key="percent"), Column("Fleiss's kappa", places=3, key="kappa")),
-        lambda name, column: own[name].share.scaled(100) if column == "agree, %" else own[name].kappa,
+        (
+            Column("agree, %", places=1, key="percent"),
+            Column("Fleiss's kappa", places=3, key="kappa"),
+        ),
+        lambda name, column: (
+            own[name].share.scaled(100) if column == "agree, %" else own[name].kappa
+        ),
         unit="items",
-        beside=[Column(name, lambda row, name=name: getattr(own[row], name)) for name in ("agree", "disagree")],  # type: ignore[misc]
+        beside=[
+            Column(name, lambda row, name=name: getattr(own[row], name))
+            for name in ("agree", "disagree")
+        ],  # type: ignore[misc]
     )
 
 
@@ -274,16 +330,32 @@ def mismatch_table(judged: Mapping[tuple[str, str], AgainstJudge]) -> Table:
     """Whether evaluators differ from people where people differ from each other."""
 
     def line(key: tuple[str, str], one: AgainstJudge) -> tuple[Any, ...]:
-        why = "no share: no mismatch on an item with several labels" if one.share.n else "no labelled answer was judged"
+        why = (
+            "no share: no mismatch on an item with several labels"
+            if one.share.n
+            else "no labelled answer was judged"
+        )
         share = one.contested / one.shared if one.shared else None
         base = one.base / one.share.n if one.share.n else None
-        return (*key, one.mismatches, one.shared, one.contested, share, base, None if one.shared else why)
+        return (
+            *key,
+            one.mismatches,
+            one.shared,
+            one.contested,
+            share,
+            base,
+            None if one.shared else why,
+        )
 
     columns = (
         *map(Column, ("dimension", "evaluator", "mismatches")),
         Column("on items with several labels", key="on_shared_items"),
         Column("on items where raters differ", key="contested"),
-        *(Column("share", places=3), Column("share of all labels", places=3, key="base"), Column("reason")),
+        *(
+            Column("share", places=3),
+            Column("share of all labels", places=3, key="base"),
+            Column("reason"),
+        ),
     )
     lines = [line(*each) for each in judged.items()]
     return Table("mismatches", "Mismatches on items where raters differ", columns, lines)
@@ -293,7 +365,15 @@ def scale_grid(labels: Labels, results: Results) -> Grid[Any]:
     """Spearman's correlations of section 5.2."""
     made = on_scales(labels, results)
     return Grid(
-        *("scales", "Rank correlation with ratings on scales", ("scale", Column("raters and", key="other"))),
-        *(list(made), (Column("Spearman rho", places=3, key="spearman"),), lambda row, _column: made[row]),
+        *(
+            "scales",
+            "Rank correlation with ratings on scales",
+            ("scale", Column("raters and", key="other")),
+        ),
+        *(
+            list(made),
+            (Column("Spearman rho", places=3, key="spearman"),),
+            lambda row, _column: made[row],
+        ),
         unit="pairs",
     )

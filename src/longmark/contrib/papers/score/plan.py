@@ -114,12 +114,20 @@ class ScorePlan:
         if self.index is None and self.writing():
             raise UserError("a generator that writes answers needs documents: add --index IDX")
         if self.questions is None and len(self.writing()) < len(self.generators):
-            raise UserError(f"LABEL={GIVEN} takes the answers of a file: give QUESTIONS with answers")
-        for option, members in (("generator", self.generators), ("evaluator", self.evaluators), ("lm", self.proxies)):
+            raise UserError(
+                f"LABEL={GIVEN} takes the answers of a file: give QUESTIONS with answers"
+            )
+        for option, members in (
+            ("generator", self.generators),
+            ("evaluator", self.evaluators),
+            ("lm", self.proxies),
+        ):
             stems = [one.stem for one in members]
             for one in members:
                 if stems.count(one.stem) > 1:
-                    raise UserError(f"--{option} {one.label}: the name is used twice; give labels: LABEL=MODEL")
+                    raise UserError(
+                        f"--{option} {one.label}: the name is used twice; give labels: LABEL=MODEL"
+                    )
 
     @property
     def questions_path(self) -> Path:
@@ -155,7 +163,9 @@ class ScorePlan:
             return {one.label: one.models[0] for one in self.evaluators}
         return {"": self.paraphraser if self.paraphraser is not None else writing[0].models[0]}
 
-    def fixed(self, domain: Domain, index: str, variants: Sequence[str], source: str) -> dict[str, Any]:
+    def fixed(
+        self, domain: Domain, index: str, variants: Sequence[str], source: str
+    ) -> dict[str, Any]:
         """What every session in the folder must give alike. source: the SHA-256 of a given file of questions."""
         return {
             "input": {"questions": source or None, "index": index},
@@ -183,10 +193,17 @@ class ScorePlan:
             if base not in known:
                 raise UnknownName("metric of the study", base, known)
             own[base] = {**own.get(base, {}), **given}
-        return {kind: [joined(name, own.get(name, {})) for name in names] for kind, names in METRICS.items()}
+        return {
+            kind: [joined(name, own.get(name, {})) for name in names]
+            for kind, names in METRICS.items()
+        }
 
     def _paraphraser(self) -> str | None:
-        return EVALUATORS if self.paraphraser == EVALUATORS else next(map(name_of, self.writers().values()), None)
+        return (
+            EVALUATORS
+            if self.paraphraser == EVALUATORS
+            else next(map(name_of, self.writers().values()), None)
+        )
 
     def members(self) -> dict[str, dict[str, list[str]]]:
         """option -> label -> models, for `study.json`."""
@@ -229,8 +246,13 @@ def scorings(plan: ScorePlan, registry: Registry) -> list[Scoring]:
     models = {(ONCE, ""): ModelNames(embedder=plan.embedder)}
     if plan.reranker is not None:
         models[POINTS, ""] = ModelNames(reranker=plan.reranker)
-    models |= {(EVALUATOR, one.label): ModelNames(one.models, embedder=plan.embedder) for one in plan.evaluators}
-    models |= {(PROXY, one.label): ModelNames([extractor], lm=one.models[0]) for one in plan.proxies}
+    models |= {
+        (EVALUATOR, one.label): ModelNames(one.models, embedder=plan.embedder)
+        for one in plan.evaluators
+    }
+    models |= {
+        (PROXY, one.label): ModelNames([extractor], lm=one.models[0]) for one in plan.proxies
+    }
     found = []
     for kind, label, name in plan.runs():
         if (given := models.get((kind, label))) is None:

@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from longmark.contrib.papers.score.labels import Labels
-from longmark.contrib.papers.score.plan import EVALUATOR, ONCE, PARAPHRASER, POINTS, PROXY, ScorePlan
+from longmark.contrib.papers.score.plan import (
+    EVALUATOR,
+    ONCE,
+    PARAPHRASER,
+    POINTS,
+    PROXY,
+    ScorePlan,
+)
 from longmark.domain import Domain
 from longmark.records import Row
 from longmark.records.evidence import Claims, Dimension, Facts, VoteLabel
@@ -29,7 +36,10 @@ from longmark.stats.results import Estimate
 SPECIFICITY = "score.specificity"
 MASKED, PLAIN = "score.answer_relevance.masked", "score.answer_relevance.plain"
 PARAPHRASE, PERTURBATION = "score.robustness.paraphrase", "score.robustness.perturbation"
-RELEVANCE, CHANGED = "score.segment_attribution.relevance", "score.segment_attribution.order_changed"
+RELEVANCE, CHANGED = (
+    "score.segment_attribution.relevance",
+    "score.segment_attribution.order_changed",
+)
 ABSOLUTE, RELATIVE = "score.context_utilization.absolute", "score.context_utilization.relative"
 EASE, GRADE = "score.readability.reading_ease", "score.readability.grade_level"
 
@@ -108,7 +118,9 @@ class Mean(Estimate):
     def scaled(self, by: float) -> Mean:
         """The mean in another unit: by = 100 for percent."""
         names = ("value", "low", "high", "sd", "least", "greatest")
-        numbers: dict[str, Any] = {name: by * one for name in names if (one := getattr(self, name)) is not None}
+        numbers: dict[str, Any] = {
+            name: by * one for name in names if (one := getattr(self, name)) is not None
+        }
         return replace(self, **numbers)
 
 
@@ -133,20 +145,40 @@ class Results:
 
     def unscored(self) -> list[str]:
         """The metrics of which every row failed; a row that is undefined did not."""
-        runs = [*self.once.values(), *self.points.values(), *self.judged.values(), *self.proxied.values()]
+        runs = [
+            *self.once.values(),
+            *self.points.values(),
+            *self.judged.values(),
+            *self.proxied.values(),
+        ]
         names = dict.fromkeys(metric for scores in runs for metric in scores)
-        rows = {name: {one.row.status for scores in runs for one in scores.get(name, ())} for name in names}
-        return [name for name, statuses in rows.items() if not statuses & {"ok", "undefined", "missing_input"}]
+        rows = {
+            name: {one.row.status for scores in runs for one in scores.get(name, ())}
+            for name in names
+        }
+        return [
+            name
+            for name, statuses in rows.items()
+            if not statuses & {"ok", "undefined", "missing_input"}
+        ]
 
     def mean(self, metric: str, scores: Sequence[AnswerScore]) -> Mean:
         values, questions = [one.score for one in scores], [one.question for one in scores]
-        return mean_of(values, questions, self.intervals, self.bounds.get(metric, UNBOUNDED), why_unscored(scores))
+        return mean_of(
+            values,
+            questions,
+            self.intervals,
+            self.bounds.get(metric, UNBOUNDED),
+            why_unscored(scores),
+        )
 
 
 def results_of(plan: ScorePlan, domain: Domain, labels: Labels | None = None) -> Results:
     """The scores that the runs of a study have so far."""
     bounds: dict[str, Bounds] = {}
-    found: dict[str, dict[tuple[str, str], Scores]] = {kind: {} for kind in (ONCE, POINTS, EVALUATOR, PROXY)}
+    found: dict[str, dict[tuple[str, str], Scores]] = {
+        kind: {} for kind in (ONCE, POINTS, EVALUATOR, PROXY)
+    }
     for one in plan.generators:
         for kind, label, name in plan.runs():
             run = plan.run_path(one, name)
@@ -172,7 +204,9 @@ def _pooled(domain: Domain) -> tuple[str, ...] | None:
     """Of a domain with hazards and locations the kinds that change nothing else, as the paper's; of others all."""
     if not {slot.name for slot in domain.slots} >= PAPER_CHANGES:
         return None
-    return tuple(variant.name for variant in domain.variants if set(variant.change) <= PAPER_CHANGES)
+    return tuple(
+        variant.name for variant in domain.variants if set(variant.change) <= PAPER_CHANGES
+    )
 
 
 def read(run: Path) -> Scores:
@@ -180,7 +214,11 @@ def read(run: Path) -> Scores:
     found: Scores = {}
     if (run / "rows.jsonl").exists():
         examples = {
-            one.id: (one.variant_of or one.question_id, one.variant or "", str(one.meta.get(PARAPHRASER, "")))
+            one.id: (
+                one.variant_of or one.question_id,
+                one.variant or "",
+                str(one.meta.get(PARAPHRASER, "")),
+            )
             for one in examples_of(run)
         }
         for row in rows_of(run):
@@ -193,7 +231,9 @@ def bounds_in(run: Path) -> dict[str, Bounds]:
     """The bounds of a run's metrics, from its manifest; {} if there are no scores yet."""
     if not (run / "rows.jsonl").exists():
         return {}
-    return {base_of(name): (facts.lo, facts.hi) for name, facts in read_manifest(run).metrics().items()}
+    return {
+        base_of(name): (facts.lo, facts.hi) for name, facts in read_manifest(run).metrics().items()
+    }
 
 
 # Means --------------------------------------------------------------------------------------------------------------
@@ -206,7 +246,9 @@ def why_unscored(scores: Iterable[AnswerScore]) -> str:
         if one.score is None:
             reasons.setdefault(one.row.status, Counter())[one.row.reason] += 1
     most_frequent = sorted(reasons.items(), key=lambda item: -item[1].total())
-    return "; ".join(f"{of.total():,} {status} ({of.most_common(1)[0][0]})" for status, of in most_frequent)
+    return "; ".join(
+        f"{of.total():,} {status} ({of.most_common(1)[0][0]})" for status, of in most_frequent
+    )
 
 
 def in_words(*parts: str | None) -> str | None:
@@ -223,7 +265,11 @@ def mean_of(
 ) -> Mean:
     """The mean of the values that are not None. questions: of each value; bounds: of the values; unscored: why others
     are missing."""
-    there = [(value, question) for value, question in zip(values, questions, strict=True) if value is not None]
+    there = [
+        (value, question)
+        for value, question in zip(values, questions, strict=True)
+        if value is not None
+    ]
     missing = len(values) - len(there)
     if not there:
         return Mean(None, None, None, 0, reason=unscored or "there is no value", missing=missing)
@@ -231,7 +277,11 @@ def mean_of(
     made = mean_estimate(numbers, of, bounds, intervals.level)
     why = "all values belong to one question" if made.clusters == 1 else made.reason
     return Mean(
-        **{one.name: getattr(made, one.name) for one in fields(Estimate) if one.name not in ("missing", "reason")},
+        **{
+            one.name: getattr(made, one.name)
+            for one in fields(Estimate)
+            if one.name not in ("missing", "reason")
+        },
         missing=missing,
         reason=in_words(unscored, why and f"no interval: {why}"),
         sd=float(np.std(sorted(numbers), ddof=1)) if len(numbers) > 1 else None,

@@ -22,9 +22,26 @@ from longmark.contrib.make.rag import index as rag_index
 from longmark.contrib.make.rag.retrieve import Retriever
 from longmark.contrib.papers.score.labels import Labels, answers_of, read_labels
 from longmark.contrib.papers.score.page import document, write_pages
-from longmark.contrib.papers.score.plan import GIVEN, PARAPHRASER, Member, ScorePlan, Scoring, scorings, stem
+from longmark.contrib.papers.score.plan import (
+    GIVEN,
+    PARAPHRASER,
+    Member,
+    ScorePlan,
+    Scoring,
+    scorings,
+    stem,
+)
 from longmark.contrib.papers.score.results import Results, results_of
-from longmark.contrib.papers.study import Expected, Made, Session, Stage, Study, digest, made_with, scoring_stage
+from longmark.contrib.papers.study import (
+    Expected,
+    Made,
+    Session,
+    Stage,
+    Study,
+    digest,
+    made_with,
+    scoring_stage,
+)
 from longmark.domain import PARAPHRASE, load
 from longmark.engine.session import ProfileCheck, check_budget
 from longmark.engine.settings import every_prompt
@@ -55,12 +72,21 @@ def score_study(
     if labels is not None:
         sources.kind_of(labels)
     source = digest(plan.questions) if plan.questions else ""
-    fixed = plan.fixed(stages.domain, stages.index.hash if stages.index is not None else "", stages.variants, source)
+    fixed = plan.fixed(
+        stages.domain,
+        stages.index.hash if stages.index is not None else "",
+        stages.variants,
+        source,
+    )
     fixed["prompts"] = stages.book.hashes(every_prompt()) if plan.prompts else None
 
     def given() -> Labels | None:
         known = answers_of(plan)
-        return read_labels(labels, tuple(stages.domain.weights), known) if labels and any(known.values()) else None
+        return (
+            read_labels(labels, tuple(stages.domain.weights), known)
+            if labels and any(known.values())
+            else None
+        )
 
     def check() -> None:
         stages.check_profiles()
@@ -88,7 +114,10 @@ class _Stages:
     """The stages, and what they need: the domain, the index, the models."""
 
     def __init__(
-        self, plan: ScorePlan, session: Session, runs: Callable[[ScorePlan, Registry], Sequence[Scoring]]
+        self,
+        plan: ScorePlan,
+        session: Session,
+        runs: Callable[[ScorePlan, Registry], Sequence[Scoring]],
     ) -> None:
         self._plan, self._session = plan, session
         self.domain = load(plan.domain)
@@ -100,17 +129,24 @@ class _Stages:
         self._generators = {one.label: self._models_of_generator(one) for one in plan.writing()}
         writers = plan.writers() if PARAPHRASE in self.variants else {}
         shared = self._client()
-        self._writers = {label: self._models(ModelNames(generator=one), shared) for label, one in writers.items()}
+        self._writers = {
+            label: self._models(ModelNames(generator=one), shared) for label, one in writers.items()
+        }
         self._varied = len(self.variants) + max(len(writers) - 1, 0)  # variants of a question
         models = [*self._generators.values(), *self._writers.values()]
-        for backends in (*(one.backends for one in models), *(one.settings.backends for one in self._scorings)):
+        for backends in (
+            *(one.backends for one in models),
+            *(one.settings.backends for one in self._scorings),
+        ):
             check_budget(backends, session.budget)
         for models_of in self._generators.values():
             assert self.index is not None  # the plan checks it
             Retriever(self.index, models_of, plan.retriever)  # whether they fit each other
         self._profile_check = ProfileCheck(self.domain)
         self._n = plan.n or 0
-        self.given: dict[tuple[str, str], Example] = {}  # generator and question_id -> the given answer
+        self.given: dict[
+            tuple[str, str], Example
+        ] = {}  # generator and question_id -> the given answer
         if plan.questions is not None:
             if not plan.questions.is_file():
                 raise UserError(f"{plan.questions} does not exist")
@@ -123,19 +159,32 @@ class _Stages:
         paraphrases = Expected(varied, 2 * n * len(self._writers), "1 or 2 calls per paraphrase")
         writers = {label: of.generator.name for label, of in self._writers.items() if label}
         yield Stage(QUESTIONS, plan.questions_path, self._make_questions, Expected(n, 0))
-        yield Stage(VARIANTS, plan.variants_path, self._make_variants, paraphrases, questions, writers)
+        yield Stage(
+            VARIANTS, plan.variants_path, self._make_variants, paraphrases, questions, writers
+        )
         answers = Expected(n + varied, n + varied, "plus 1 embedding call per new question")
         for one in plan.generators:
             models = self._generators.get(one.label)
             model = {"model": models.generator.name if models is not None else GIVEN}
-            make = partial(self._make_answers, one, models) if models is not None else partial(self._take_answers, one)
+            make = (
+                partial(self._make_answers, one, models)
+                if models is not None
+                else partial(self._take_answers, one)
+            )
             expect = answers if models is not None else Expected(n, 0)
             path = plan.answers_path(one)
-            yield Stage(f"{ANSWERS}: {one.label}", path, make, expect, {**questions, **variants}, model)
+            yield Stage(
+                f"{ANSWERS}: {one.label}", path, make, expect, {**questions, **variants}, model
+            )
         for one in plan.generators:
             for scoring in self._scorings:
-                name, out = f"{SCORES}: {one.label}, {scoring.name}", plan.run_path(one, scoring.name)
-                yield scoring_stage(name, out, plan.answers_path(one), scoring.settings, self._session)
+                name, out = (
+                    f"{SCORES}: {one.label}, {scoring.name}",
+                    plan.run_path(one, scoring.name),
+                )
+                yield scoring_stage(
+                    name, out, plan.answers_path(one), scoring.settings, self._session
+                )
 
     def check_profiles(self) -> None:
         """Tells the user if the profiles of given questions do not fit the domain."""
@@ -145,14 +194,20 @@ class _Stages:
 
     async def _make_questions(self) -> Made:
         plan = self._plan
-        return Made(self._source() if plan.questions else datasets.hazards(plan.n or 0, plan.seed, self.domain))
+        return Made(
+            self._source()
+            if plan.questions
+            else datasets.hazards(plan.n or 0, plan.seed, self.domain)
+        )
 
     def _source(self) -> Iterator[Example]:
         """The originals of the given file, one for all answers to a question; the first n if n is given."""
         plan, answered = self._plan, set[str]()
         for example in self._lines():
             if example.variant_of is not None:
-                raise UserError(f"{plan.questions}: {example.id} is a variant; give the original questions only")
+                raise UserError(
+                    f"{plan.questions}: {example.id} is a variant; give the original questions only"
+                )
             if not (example.question or "").strip():
                 raise UserError(f"{plan.questions}: {example.id} has no question")
             if example.answer is not None:
@@ -164,7 +219,9 @@ class _Stages:
     def _lines(self) -> Iterator[Example]:
         plan = self._plan
         assert plan.questions is not None
-        return Reading(plan.questions, mapping=plan.mapping, limit=plan.n, skip_bad=plan.skip_bad).singles()
+        return Reading(
+            plan.questions, mapping=plan.mapping, limit=plan.n, skip_bad=plan.skip_bad
+        ).singles()
 
     def _read_given(self) -> None:
         """Takes the answers of the file by their `system`; without one, as those of the only generator."""
@@ -177,14 +234,22 @@ class _Stages:
             if system not in labels:
                 unused[system] += 1
             elif (system, one.question_id) in self.given:
-                raise UserError(f"{self._plan.questions}: {one.id}: {system} has two answers to {one.question_id}")
+                raise UserError(
+                    f"{self._plan.questions}: {one.id}: {system} has two answers to {one.question_id}"
+                )
             else:
                 self.given[system, one.question_id] = one.model_copy(update={"system": system})
         for system, count in unused.items():
-            self._session.tell(f"{count:,} given answers of {system} are not used: no --generator has this label.")
+            self._session.tell(
+                f"{count:,} given answers of {system} are not used: no --generator has this label."
+            )
         for label in labels:
-            if label not in self._generators and not any(system == label for system, _ in self.given):
-                raise UserError(f"--generator {label}={GIVEN}: {self._plan.questions} has no answer of {label}")
+            if label not in self._generators and not any(
+                system == label for system, _ in self.given
+            ):
+                raise UserError(
+                    f"--generator {label}={GIVEN}: {self._plan.questions} has no answer of {label}"
+                )
 
     async def _make_variants(self) -> Made:
         if not self.variants:
@@ -204,7 +269,10 @@ class _Stages:
                 on_variant=count,
             )
             made, _ = await made_with(varied, writer)
-            examples = [*(whole.examples or ()), *(_written_by(label, one) for one in made.examples or ())]
+            examples = [
+                *(whole.examples or ()),
+                *(_written_by(label, one) for one in made.examples or ()),
+            ]
             whole = replace(
                 whole,
                 examples=examples,
@@ -224,7 +292,9 @@ class _Stages:
             if example is not None:
                 taken.append(example)
             else:
-                left_out.append(f"{one.id}: {self._plan.questions} has no answer of {generator.label}")
+                left_out.append(
+                    f"{one.id}: {self._plan.questions} has no answer of {generator.label}"
+                )
         note = f"{generator.label} has given answers only: no variants, so no robustness"
         return Made(taken, len(taken), left_out, notes=[note])
 
@@ -236,13 +306,19 @@ class _Stages:
             for path in (plan.questions_path, plan.variants_path)
             for one in (Reading(path).singles() if path.stat().st_size else ())
         ]
-        given = {one.question_id: self.given.get((generator.label, one.question_id)) for one in every}
+        given = {
+            one.question_id: self.given.get((generator.label, one.question_id)) for one in every
+        }
         taken = [example for one in every if (example := given[one.question_id]) is not None]
         lines = [one for one in every if given[one.question_id] is None]
         retriever = Retriever(self.index, models, plan.retriever)
-        how = rag_answer.Answering(plan.k, plan.how, plan.variant_context, 2 * self._session.concurrency)
+        how = rag_answer.Answering(
+            plan.k, plan.how, plan.variant_context, 2 * self._session.concurrency
+        )
         counter = self._session.counter(f"answers of {generator.label}", len(lines))
-        answers = rag_answer.answer(lines, models, retriever, how, originals=taken, on_answer=counter)
+        answers = rag_answer.answer(
+            lines, models, retriever, how, originals=taken, on_answer=counter
+        )
         made, answered = await made_with(answers, models)
         notes, failed = [answered.cut_note(plan.how.max_tokens)], ""
         if lines and not made.lines:
@@ -250,13 +326,25 @@ class _Stages:
         if taken:
             notes.append(f"given: {counted(len(taken), 'answer')} of {generator.label}")
         both = (*taken, *answered.examples)
-        return replace(made, examples=both, lines=len(both), notes=[note for note in notes if note], failed=failed)
+        return replace(
+            made,
+            examples=both,
+            lines=len(both),
+            notes=[note for note in notes if note],
+            failed=failed,
+        )
 
     def _models_of_generator(self, generator: Member) -> Models:
         embedder = None
-        if self.index is not None and self.index.embedder is not None and self._plan.retriever != "bm25":
+        if (
+            self.index is not None
+            and self.index.embedder is not None
+            and self._plan.retriever != "bm25"
+        ):
             embedder = self._plan.embedder  # a backend that was handed over has no other name
-            if isinstance(embedder, str) and embedder != (named := str(self.index.embedder["name"])):
+            if isinstance(embedder, str) and embedder != (
+                named := str(self.index.embedder["name"])
+            ):
                 embedder = self._registry.trust.model_of(self.index.manifest, named)
         return self._models(ModelNames(generator=generator.models[0], embedder=embedder))
 
@@ -264,7 +352,9 @@ class _Stages:
         session = self._session
         shared = {name: getattr(session, name) for name in ("concurrency", "budget", "batching")}
         resend = session.resend_unknown is not False
-        return Client(session.cache, price_of=price_of, run=self._plan.out, resend_unknown=resend, **shared)
+        return Client(
+            session.cache, price_of=price_of, run=self._plan.out, resend_unknown=resend, **shared
+        )
 
     def _models(self, given: ModelNames, client: Client | None = None) -> Models:
         backends = self._registry.backends(given, ("generator", "embedder"))

@@ -72,10 +72,22 @@ def means(
     """Means of answers by row with their standard deviations. made: row -> its mean."""
     sd = Column("sd", lambda row: made[row].sd, places)
     columns = (Column("mean", places=places),)
-    return Grid(name, title, heads, list(made), columns, lambda row, _: made[row], note, "answers", beside=(sd,))
+    return Grid(
+        name,
+        title,
+        heads,
+        list(made),
+        columns,
+        lambda row, _: made[row],
+        note,
+        "answers",
+        beside=(sd,),
+    )
 
 
-def scores_of(results: Results, generator: str, evaluator: str, metric: str) -> Sequence[AnswerScore]:
+def scores_of(
+    results: Results, generator: str, evaluator: str, metric: str
+) -> Sequence[AnswerScore]:
     """The rows of one metric for a pair, whichever run they are in; of perturbations those that are pooled, of
     paraphrases the evaluator's own, or those that all share."""
     for scores in (results.judged.get((generator, evaluator), {}), results.once.get(generator, {})):
@@ -90,8 +102,12 @@ def scores_of(results: Results, generator: str, evaluator: str, metric: str) -> 
 
 def pooling(results: Results) -> str:
     """Which perturbations table 1 pools, and which it leaves to their own table; "" if it pools all."""
-    every = dict.fromkeys(one.variant for scores in results.once.values() for one in scores.get(PERTURBATION, []))
-    if results.pooled is None or not (others := [kind for kind in every if kind not in results.pooled]):
+    every = dict.fromkeys(
+        one.variant for scores in results.once.values() for one in scores.get(PERTURBATION, [])
+    )
+    if results.pooled is None or not (
+        others := [kind for kind in every if kind not in results.pooled]
+    ):
         return ""
     return (
         f"Perturbation pools the kinds of the paper ({', '.join(results.pooled)}). {', '.join(others)}, which may "
@@ -112,13 +128,26 @@ def table_1(results: Results) -> tuple[Table, Grid[Any]]:
     columns = [Column("generator"), Column("evaluator")]
     for key, name, _, direction in METRICS:
         arrow = "↑" if direction == HIGHER else "↓"
-        columns += [Column(f"{name} {arrow}", places=2, key=key), Column("sd", places=2, key=f"{key}_sd")]
+        columns += [
+            Column(f"{name} {arrow}", places=2, key=key),
+            Column("sd", places=2, key=f"{key}_sd"),
+        ]
     none = Mean(None, None, None, 0)
     cells = {pair: [made.get((*pair, name), none) for _, name, *_ in METRICS] for pair in pairs}
-    wide = [(*pair, *(figure for one in its for figure in (one.value, one.sd))) for pair, its in cells.items()]
+    wide = [
+        (*pair, *(figure for one in its for figure in (one.value, one.sd)))
+        for pair, its in cells.items()
+    ]
     title, note = "Every pair of generator and evaluator (SCORE's table 1)", pooling(results)
-    heads = ("generator", "evaluator", "metric", Column("direction", lambda row: _DIRECTIONS[row[2]]))
-    long = means("table1_intervals", "Metrics with their intervals (SCORE's table 1)", heads, made, 3, note)
+    heads = (
+        "generator",
+        "evaluator",
+        "metric",
+        Column("direction", lambda row: _DIRECTIONS[row[2]]),
+    )
+    long = means(
+        "table1_intervals", "Metrics with their intervals (SCORE's table 1)", heads, made, 3, note
+    )
     return Table("table1", title, tuple(columns), wide, note), long
 
 
@@ -129,11 +158,21 @@ def dimensions(results: Results) -> tuple[Grid[Any], Table]:
         its = scores.get(metric := f"{SPECIFICITY}.{name}", [])
         made[generator, evaluator, name] = results.mean(metric, its)
         votes: Counter[str] = sum((Counter(one.votes or {}) for one in its), Counter())
-        given = [verdict for one in scores.get(SPECIFICITY, []) for of in one.verdicts(name) for verdict in of]
+        given = [
+            verdict
+            for one in scores.get(SPECIFICITY, [])
+            for of in one.verdicts(name)
+            for verdict in of
+        ]
         line = (votes["yes"], votes["no"], votes["n/a"], len(given), given.count(None))
         voted.append((generator, evaluator, name, *line))
     heads = ("generator", "evaluator", "dimension")
-    counts = (("claims: yes", "yes"), ("no", "no"), ("n/a", "na"), ("verdicts requested", "verdicts"))
+    counts = (
+        ("claims: yes", "yes"),
+        ("no", "no"),
+        ("n/a", "na"),
+        ("verdicts requested", "verdicts"),
+    )
     columns = (*map(Column, heads), *(Column(name, key=key) for name, key in counts))
     weight = Column("weight", lambda row: results.weights[row[2]], 2)
     return (
@@ -161,14 +200,21 @@ def variants(results: Results) -> Grid[Any]:
 
 def table_2(results: Results) -> Grid[str]:
     """The reranker's relevance, and the answers whose points change places."""
-    made = {name: results.mean(RELEVANCE, scores.get(RELEVANCE, [])) for name, scores in results.points.items()}
+    made = {
+        name: results.mean(RELEVANCE, scores.get(RELEVANCE, []))
+        for name, scores in results.points.items()
+    }
 
     def changed(generator: str) -> Estimate:
         its = results.points[generator].get(CHANGED, [])
         order = [one.score for one in its if one.score is not None]
         why = why_unscored(its)
         one = share(order.count(1), len(order), results.intervals.level)
-        return replace(one, missing=len(its) - len(order), reason=in_words(why and f"no order: {why}", one.reason))
+        return replace(
+            one,
+            missing=len(its) - len(order),
+            reason=in_words(why and f"no order: {why}", one.reason),
+        )
 
     return Grid(
         "table2",
@@ -186,14 +232,21 @@ def table_10(results: Results) -> tuple[Grid[Any], Table]:
     """Readability: means, and answers in each band."""
     bands = []
     for name, (metric, names) in _READABILITY.items():
-        of = {g: Counter(band_of(one.row.evidence) for one in its.get(metric, [])) for g, its in results.once.items()}
+        of = {
+            g: Counter(band_of(one.row.evidence) for one in its.get(metric, []))
+            for g, its in results.once.items()
+        }
         bands += [(name, band, *(of[g][band] for g in of)) for band in names]
     made = {
         (name, g): results.mean(metric, its.get(metric, []))
         for g, its in results.once.items()
         for name, (metric, _) in _READABILITY.items()
     }
-    columns = (Column("metric"), Column("band"), *(Column(g, key=f"answers: {g}") for g in results.once))
+    columns = (
+        Column("metric"),
+        Column("band"),
+        *(Column(g, key=f"answers: {g}") for g in results.once),
+    )
     return (
         means("table10", "Readability (SCORE's table 10)", ("metric", "generator"), made, 2),
         Table("table10_bands", "Answers in each band of readability", columns, bands),
@@ -217,7 +270,9 @@ def jury(results: Results) -> Grid[Any]:
         if not claims:
             continue
         given = [[verdict for verdict in verdicts if verdict is not None] for _, verdicts in claims]
-        mean = mean_of([agreeing(one) for one in given], [q for q, _ in claims], results.intervals, SHARE)
+        mean = mean_of(
+            [agreeing(one) for one in given], [q for q, _ in claims], results.intervals, SHARE
+        )
         kappa = _fleiss(mean.value, [one for one in given if len(one) > 1])
         jurors = len(claims[0][1])
         asked = jurors * len(claims)
@@ -226,7 +281,10 @@ def jury(results: Results) -> Grid[Any]:
         if not mean.n:
             why.append("no claim has two verdicts to compare")
         else:
-            why += [mean.reason or "", "" if kappa is not None else "no kappa: all verdicts are the same"]
+            why += [
+                mean.reason or "",
+                "" if kappa is not None else "no kappa: all verdicts are the same",
+            ]
         made[generator, evaluator, name] = replace(mean, reason=in_words(*why))
         beside[generator, evaluator, name] = jurors, kappa
     return Grid(

@@ -66,7 +66,9 @@ def table_4(results: Results) -> tuple[Grid[Any], Grid[Any]]:
     )
     ends = [Column(name, lambda row, at=at: getattr(of_answers[row], at), 4) for name, at in _ENDS]  # type: ignore[misc]
     title = "Context utilization of answers (SCORE's table 4)"
-    facts = {key: _of_facts(results, scores.get(ABSOLUTE, [])) for key, scores in results.proxied.items()}
+    facts = {
+        key: _of_facts(results, scores.get(ABSOLUTE, [])) for key, scores in results.proxied.items()
+    }
     figures = [
         Column(f"{name}, %", lambda row, at=at: facts[row][1][at], 2, key=name)  # type: ignore[misc]
         for at, name in enumerate(("min", "max", "mean"))
@@ -75,7 +77,12 @@ def table_4(results: Results) -> tuple[Grid[Any], Grid[Any]]:
     return (
         replace(of_table, beside=(*of_table.beside, *ends)),
         Grid(
-            *("table4_facts", "Context utilization of single facts", ("generator", "proxy"), list(facts)),
+            *(
+                "table4_facts",
+                "Context utilization of single facts",
+                ("generator", "proxy"),
+                list(facts),
+            ),
             *([Column("distracting", places=3)], lambda row, _column: facts[row][0]),
             unit="facts",
             beside=figures,
@@ -86,33 +93,49 @@ def table_4(results: Results) -> tuple[Grid[Any], Grid[Any]]:
 _ENDS = (("min", "least"), ("max", "greatest"))
 
 
-def _of_facts(results: Results, scores: Sequence[AnswerScore]) -> tuple[Mean, tuple[float | None, ...]]:
+def _of_facts(
+    results: Results, scores: Sequence[AnswerScore]
+) -> tuple[Mean, tuple[float | None, ...]]:
     """The share of facts that lower the confidence; least, greatest and mean relative delta of facts in percent."""
     facts = [(fact, one.question) for one in scores if one.facts for fact in one.facts.claims]
     relative = [100 * fact.relative for fact, _ in facts if fact.relative is not None]
     others = [one for one in scores if not (one.facts and one.facts.claims)]
     lower = [float(fact.delta < 0) for fact, _ in facts]
-    mean = mean_of(lower, [question for _, question in facts], results.intervals, SHARE, why_unscored(others))
+    mean = mean_of(
+        lower, [question for _, question in facts], results.intervals, SHARE, why_unscored(others)
+    )
     without, unread = len(facts) - len(relative), sum(one.score is not None for one in others)
     why = in_words(
         f"the facts of {counted(unread, 'scored answer')} cannot be read" if unread else "",
         f"{without:,} of {len(facts):,} facts have no relative change" if without else "",
     )
-    figures = (min(relative), max(relative), sum(relative) / len(relative)) if relative else (None, None, None)
+    figures = (
+        (min(relative), max(relative), sum(relative) / len(relative))
+        if relative
+        else (None, None, None)
+    )
     return replace(mean, reason=in_words(mean.reason, why)), figures
 
 
-def consistency(results: Results) -> dict[tuple[str, str, str], tuple[Difference, list[tuple[float, float]]]]:
+def consistency(
+    results: Results,
+) -> dict[tuple[str, str, str], tuple[Difference, list[tuple[float, float]]]]:
     """Proxy, generator, measure that the proxy gives -> correlation with its p, and (f(q, C), f(q, D)) of each answer
     that has both."""
     made = {}
-    for ((generator, proxy), scores), measure in product(results.proxied.items(), (GEOMETRIC, ENTROPY)):
+    for ((generator, proxy), scores), measure in product(
+        results.proxied.items(), (GEOMETRIC, ENTROPY)
+    ):
         rows = [(one, _pair(one, measure)) for one in scores.get(ABSOLUTE, [])]
         pairs = [pair for _, pair in rows if pair is not None]
         if pairs or measure == GEOMETRIC:
             without = [one for one, pair in rows if pair is None]
             scored = sum(one.score is not None for one in without)
-            no_pair = f"{scored:,} with a score but without both confidences ({measure})" if scored else ""
+            no_pair = (
+                f"{scored:,} with a score but without both confidences ({measure})"
+                if scored
+                else ""
+            )
             r = _pearson([a for a, _ in pairs], [b for _, b in pairs], results)
             why = in_words(why_unscored(without), no_pair, why_not(r))
             made[proxy, generator, measure] = replace(r, missing=len(without), reason=why), pairs
@@ -140,7 +163,10 @@ def consistency_grid(name: str, title: str, results: Results, measures: Sequence
 def _pair(score: AnswerScore, measure: str) -> tuple[float, float] | None:
     if (facts := score.facts) is None:
         return None
-    a, b = (of.entropy if measure == ENTROPY else of.confidence for of in (facts, facts.given_the_passages))
+    a, b = (
+        of.entropy if measure == ENTROPY else of.confidence
+        for of in (facts, facts.given_the_passages)
+    )
     return None if a is None or b is None else (a, b)
 
 
@@ -165,7 +191,9 @@ def agreements(results: Results) -> dict[tuple[str, str, str], ProxyAgreement]:
     }
 
 
-def _agreement(results: Results, generator: str, proxies: tuple[str, str], score: str) -> ProxyAgreement:
+def _agreement(
+    results: Results, generator: str, proxies: tuple[str, str], score: str
+) -> ProxyAgreement:
     metric, by = _UNITS[score]
     first, second = (results.proxied[generator, proxy].get(metric, []) for proxy in proxies)
     others = {one.example: one.score for one in second}
@@ -174,10 +202,16 @@ def _agreement(results: Results, generator: str, proxies: tuple[str, str], score
         for one in first
         if one.score is not None and (other := others.get(one.example)) is not None
     ]
-    x, y, questions = [a for a, *_ in both], [b for _, b, _ in both], [question for *_, question in both]
+    x, y, questions = (
+        [a for a, *_ in both],
+        [b for _, b, _ in both],
+        [question for *_, question in both],
+    )
     lo, hi = results.bounds.get(metric, UNBOUNDED)
     bounds: Bounds = UNBOUNDED if lo is None or hi is None else (lo - hi, hi - lo)
-    mean = mean_of([a - b for a, b in zip(x, y, strict=True)], questions, results.intervals, bounds).scaled(by)
+    mean = mean_of(
+        [a - b for a, b in zip(x, y, strict=True)], questions, results.intervals, bounds
+    ).scaled(by)
     r, rho = _pearson(x, y, results), correlation(x, y, "spearman", level=results.intervals.level)
     whose = zip(proxies, (first, second), strict=True)
     unscored = "; ".join(f"{name}: {why}" for name, of in whose if (why := why_unscored(of)))
@@ -192,8 +226,14 @@ def _agreement(results: Results, generator: str, proxies: tuple[str, str], score
 def agreement_grids(results: Results) -> list[Grid[Any]]:
     """Table 9: correlations, and mean differences in a table of their own, so that each fits a page."""
     made = agreements(results)
-    heads, title = ("proxies", "generator", "score"), "proxies on context utilization (SCORE's table 9)"
-    correlations = (Column("Pearson r", places=3, key="pearson"), Column("Spearman rho", places=3, key="spearman"))
+    heads, title = (
+        ("proxies", "generator", "score"),
+        "proxies on context utilization (SCORE's table 9)",
+    )
+    correlations = (
+        Column("Pearson r", places=3, key="pearson"),
+        Column("Spearman rho", places=3, key="spearman"),
+    )
     return [
         Grid(
             *("table9", f"Agreement of {title}", heads, list(made), correlations),
@@ -203,7 +243,10 @@ def agreement_grids(results: Results) -> list[Grid[Any]]:
         ),
         Grid(
             *("table9_differences", f"Differences between {title}", heads, list(made)),
-            *([Column("mean difference", places=4, key="difference")], lambda row, _column: made[row].difference),
+            *(
+                [Column("mean difference", places=4, key="difference")],
+                lambda row, _column: made[row].difference,
+            ),
             unit="answers",
         ),
     ]
