@@ -1,4 +1,4 @@
-"""Does a certificate mean what it says? The tables of docs/coverage.md, "Certificates".
+"""Does a certificate mean what it says? The tables of design/coverage.md, "Certificates".
 
 `python -m bench.certify [GROUP ...] [--runs 250] [--out FILE] [--quick]`
 

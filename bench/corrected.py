@@ -1,4 +1,4 @@
-"""Do intervals of means and differences that labels correct hold (`stats.corrected`)? The tables in docs/coverage.md.
+"""Do intervals of means and differences that labels correct hold (`stats.corrected`)? The tables in design/coverage.md.
 
 `python -m bench.corrected [simulated] [replay] [--runs 1000]`
 

@@ -1,4 +1,4 @@
-"""Corrected means and differences beside those of ppi-python, truescore and cje-eval. The table in docs/coverage.md.
+"""Corrected means and differences beside those of ppi-python, truescore and cje-eval. The table in design/coverage.md.
 
     python -m bench.corrected_beside draw replays.json [--runs 300]      with longmark
     ENV/bin/python bench/corrected_beside.py ppi replays.json            in an environment with ppi-python 0.2.3

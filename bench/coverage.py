@@ -1,4 +1,4 @@
-"""What intervals and tests do that a user is given: the tables in docs/coverage.md, by the functions of the verbs.
+"""What intervals and tests do that a user is given: the tables in design/coverage.md, by the functions of the verbs.
 
 `python -m bench.coverage [means] [pairs] [families] [binary] [--runs 2000] [--only TEXT]`
 
