@@ -69,8 +69,8 @@ class Estimate:
     @property
     def total(self) -> MetricEstimate:
         total = MetricEstimate()
-        for one in self.metrics.values():
-            total.add(one)
+        for metric in self.metrics.values():
+            total.add(metric)
         return total
 
 
@@ -101,18 +101,21 @@ async def dry_run(
             client = Client(cache, price_of=price_of, dry=True, batching=options.batching)
             workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)
             done = folder.rows_done(options.retried)
-            found = await _estimate(workers, settings, workers.tasks(), done, options.budget)
+            estimate = await _estimate(workers, settings, workers.tasks(), done, options.budget)
             if open_ := client.at_once(settings.backends.all(), 0):
                 asked = [
                     chosen.metric.rounds
                     for chosen in settings.selected
-                    if found.metrics[chosen.name].calls
+                    if estimate.metrics[chosen.name].calls
                 ]
-                waves = -(-sum(one.asking for one in found.metrics.values()) // open_)
-                found.rounds, found.window = waves * max(asked, default=0), client.batches.window
-                found.affordable = _affordable(found.total, options.budget.max_usd)
+                waves = -(-sum(metric.asking for metric in estimate.metrics.values()) // open_)
+                estimate.rounds, estimate.window = (
+                    waves * max(asked, default=0),
+                    client.batches.window,
+                )
+                estimate.affordable = _affordable(estimate.total, options.budget.max_usd)
             client.end_batches()
-            return found
+            return estimate
 
 
 def _affordable(total: MetricEstimate, max_usd: float | None) -> tuple[int, int] | None:
@@ -133,14 +136,14 @@ def _affordable(total: MetricEstimate, max_usd: float | None) -> tuple[int, int]
 async def _estimate(
     workers: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int, budget: Budget
 ) -> Estimate:
-    found = Estimate(rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected})
+    estimate = Estimate(rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected})
     counted: set[int] = set()  # hashes of texts whose shared calls are counted
     for task in tasks:
         judging = settings.judging_of(task.chosen)
         judges = len(settings.backends.judges) * (
             judging.samples if task.chosen.metric.judged else 1
         )
-        one = MetricEstimate(rows=len(task.wanted))
+        added = MetricEstimate(rows=len(task.wanted))
         try:
             rows = await workers.score(task)
         except WouldCall as call:
@@ -162,23 +165,23 @@ async def _estimate(
             ):  # it decides by itself, as word overlap does
                 calls -= sum(task.chosen.checks(side) for side in answers)
             calls = max(1 if before == call.answered else 0, calls - before)
-            one.asking = 1
+            added.asking = 1
             reasons = (calls + 1) // 2 if after else 0
             reason = replace(call.most, completion=max(call.most.completion, REASON_TOKENS))
             kinds = ((calls - reasons, call.most), (reasons, reason))
-            one.cached, one.calls = call.answered, calls
-            one.prompt_tokens = calls * call.most.prompt
-            one.completion_tokens = sum(count * most.completion for count, most in kinds)
-            one.reserved = sum(
+            added.cached, added.calls = call.answered, calls
+            added.prompt_tokens = calls * call.most.prompt
+            added.completion_tokens = sum(count * most.completion for count, most in kinds)
+            added.reserved = sum(
                 count * budget.asked(most, call.price).usd for count, most in kinds if count
             )
             prices = [(count, call.price(most)) for count, most in kinds if count]
-            one.usd = (
+            added.usd = (
                 None
                 if any(usd is None for _, usd in prices)
                 else sum(count * (usd or 0) for count, usd in prices)
             )
         else:
-            one.cached = rows[0].usage.calls
-        found.metrics[task.chosen.name].add(one)
-    return found
+            added.cached = rows[0].usage.calls
+        estimate.metrics[task.chosen.name].add(added)
+    return estimate

@@ -144,7 +144,7 @@ class RunFolder:
                 with written(self.path):
                     file.write(example.to_json() + b"\n")
                 kind = (example.variant_of is not None, example.variant)
-                its = (
+                values = (
                     n - 1,
                     example.id,
                     example.content_hash(),
@@ -152,7 +152,7 @@ class RunFolder:
                     example.question_id,
                     example.system or "",
                 )
-                self._execute("INSERT INTO examples VALUES (?, ?, ?, ?, ?, ?, ?)", its)
+                self._execute("INSERT INTO examples VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         finally:
             with written(self.path):
                 file.flush()
@@ -220,13 +220,13 @@ class RunFolder:
                         example = example_of(line)
                     except ValueError:  # damaged: its rows are made again
                         continue
-                    its = (
+                    values = (
                         example.id,
                         example.content_hash(),
                         example.question_id,
                         example.system or "",
                     )
-                    self._execute("INSERT OR REPLACE INTO earlier VALUES (?, ?, ?, ?)", its)
+                    self._execute("INSERT OR REPLACE INTO earlier VALUES (?, ?, ?, ?)", values)
         removed = self._count("earlier LEFT JOIN examples USING (id) WHERE examples.id IS NULL")
         changed = self._count(
             "earlier JOIN examples USING (id) WHERE earlier.content != examples.content"
@@ -263,9 +263,9 @@ class RunFolder:
         self._execute(f"WITH its AS (SELECT id, question, system FROM earlier) {insert}", (why,))
         if self.absent_path.exists():
             with suppress(ValueError, KeyError, TypeError):
-                for one in (own_json(line) for _, line in lines(self.absent_path)):
-                    if one["status"] == "removed":
-                        values = (one["id"], one["question_id"], one["system"], why)
+                for entry in (own_json(line) for _, line in lines(self.absent_path)):
+                    if entry["status"] == "removed":
+                        values = (entry["id"], entry["question_id"], entry["system"], why)
                         self._execute(
                             f"WITH its AS (SELECT ? AS id, ? AS question, ? AS system) {insert}",
                             values,
@@ -313,14 +313,14 @@ class RunFolder:
             return None
         if not line.endswith(b"\n") or row.metric not in self._number:
             return None
-        found = self._db.execute(
+        indexed = self._db.execute(
             "SELECT n, examples.question FROM examples JOIN earlier USING (id) "
             "WHERE id = ? AND earlier.content = examples.content",
             (row.example_id,),
         ).fetchone()
-        self._regrouped = self._regrouped or (found is not None and found[1] != row.question_id)
+        self._regrouped = self._regrouped or (indexed is not None and indexed[1] != row.question_id)
         status = _AUTOMATIC if row.automatic else row.status
-        return None if found is None else (found[0], self._number[row.metric], status)
+        return None if indexed is None else (indexed[0], self._number[row.metric], status)
 
     def examples(self) -> Iterator[tuple[int, Answered]]:
         """(number from 0, example), in the order they were read."""
@@ -338,9 +338,11 @@ class RunFolder:
         if not self._kept:
             return dict.fromkeys(scores)
         rows = self._do("SELECT m, status FROM rows WHERE n = ?", (n,)).fetchall()
-        found = {self._scores[m]: status for m, status in rows}
+        statuses = {self._scores[m]: status for m, status in rows}
         return {
-            name: found.get(name) for name in scores if name not in found or found[name] in retry
+            name: statuses.get(name)
+            for name in scores
+            if name not in statuses or statuses[name] in retry
         }
 
     def rows_to_be(self, selected: Sequence[Selected]) -> int:
@@ -407,12 +409,18 @@ class RunFolder:
         """The metrics for which every example is unscored, those whose only scores are automatic, and those without a
         row, since they apply to no example."""
         best = "max(CASE status WHEN 'ok' THEN 2 WHEN ? THEN 1 ELSE 0 END)"
-        found = dict(self._db.execute(f"SELECT m, {best} FROM rows GROUP BY m", (_AUTOMATIC,)))
+        best_status = dict(
+            self._db.execute(f"SELECT m, {best} FROM rows GROUP BY m", (_AUTOMATIC,))
+        )
         none, automatic = (
-            [name for m, name in enumerate(self._scores) if found.get(m) == state]
+            [name for m, name in enumerate(self._scores) if best_status.get(m) == state]
             for state in (0, 1)
         )
-        return none, automatic, [name for m, name in enumerate(self._scores) if m not in found]
+        return (
+            none,
+            automatic,
+            [name for m, name in enumerate(self._scores) if m not in best_status],
+        )
 
     def _rewrite_rows(self) -> None:
         """Writes the rows that the index knows, in order, to a fresh file and puts it in place of the old one, each
@@ -448,7 +456,7 @@ class RunFolder:
                 f"{self.path} cannot be written ({error}); repeat the same command to resume"
             ) from None
 
-    def _count(self, of: str) -> int:
+    def _count(self, table: str) -> int:
         return int(
-            self._db.execute(f"SELECT count(*) FROM {of}").fetchone()[0]
+            self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
         )  # fixed texts of this file only

@@ -82,12 +82,12 @@ class Look:
     metrics: tuple[Allowed, ...] = field(default=())
 
 
-def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
+def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
     """Reads the first examples of a file, or of records in Python. reading: mapping, encoding, turns, as of `Reading`.
 
     Bad records are counted. UserError if the file cannot be read; BadInput if no record is good.
     """
-    source = Reading(given, limit=limit, skip_bad=True, **reading)
+    source = Reading(examples, limit=limit, skip_bad=True, **reading)
     names = metrics.names()
     loaded = {chosen.base: chosen for chosen in metrics.select(names)}
     counts: Counter[str] = Counter()
@@ -126,7 +126,9 @@ def look(given: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
         systems=dict(systems),
         ignored=dict(+source.ignored),
         kept=kept,
-        proposed=_proposed(counts, [one.meta for _, one in first], pairs=bool(source.pairs)),
+        proposed=_proposed(
+            counts, [example.meta for _, example in first], pairs=bool(source.pairs)
+        ),
         bad=source.bad,
         bad_lines=tuple(source.bad_lines),
         examples=tuple(first),
@@ -167,10 +169,10 @@ def _missing(chosen: Selected, example: Answered) -> set[str]:
         return {"pairs of answers"}
     if metric.variants != (example.variant_of is not None):
         return {"variants of questions"} if metric.variants else {"original questions"}
-    both = sides(chosen, example)
+    answers = sides(chosen, example)
     return min(
         (
-            {field for side in both for field in chosen.missing(side, name)}
+            {field for side in answers for field in chosen.missing(side, name)}
             for name in chosen.scores
         ),
         key=len,
@@ -181,4 +183,4 @@ def _calls(chosen: Selected, examples: list[Answered]) -> int:
     if not chosen.metric.models:
         return 0
     able = [sides(chosen, example) for example in examples if not _missing(chosen, example)]
-    return max((sum(chosen.calls(side, 1) for side in both) for both in able), default=0)
+    return max((sum(chosen.calls(side, 1) for side in answers) for answers in able), default=0)

@@ -135,9 +135,9 @@ def _versions() -> dict[str, str]:
     for folder in reversed(sys.path):
         with suppress(OSError):
             for name in os.listdir(folder or "."):
-                package, _, rest = name.partition("-")
-                if rest.endswith(".dist-info"):
-                    versions[package.replace("_", "-").lower()] = rest.removesuffix(".dist-info")
+                package, _, suffix = name.partition("-")
+                if suffix.endswith(".dist-info"):
+                    versions[package.replace("_", "-").lower()] = suffix.removesuffix(".dist-info")
     return {package: versions[package] for package in _PACKAGES if package in versions}
 
 
@@ -149,7 +149,7 @@ _MOST = 64 << 20  # bytes of packed-refs
 def git_state(folder: Path) -> dict[str, str] | None:
     """The commit that is checked out, or None outside a checkout. git itself is not asked: a repository's configuration
     names programs, which git would run."""
-    top = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+    top = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
     if top is None:
         return None
     git = top / ".git"
@@ -182,6 +182,7 @@ def _text(file: Path, most: int = 4096) -> str:
 def same_kind(space: Workspace, pairs: bool) -> None:
     """SettingsChanged where a folder of single answers is given pairs, or the other way round."""
     before, after = (
-        "pairs" if one else "single answers" for one in (space.manifest.get("kind") == PAIRS, pairs)
+        "pairs" if is_pairs else "single answers"
+        for is_pairs in (space.manifest.get("kind") == PAIRS, pairs)
     )
     space.refuse([f"  EXAMPLES: was {before}, now {after}"] if before != after else [])

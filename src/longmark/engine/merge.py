@@ -98,7 +98,7 @@ def merge(
             remedy = "Complete the runs, or add --incomplete to merge what there is and complete the merged run."
             raise UserError(
                 "\n".join(
-                    ("these parts are not complete:", *(f"  {one}" for one in unfinished), remedy)
+                    ("these parts are not complete:", *(f"  {line}" for line in unfinished), remedy)
                 )
             )
         taken = [cache.take_from(place) for place in caches] if cache else []
@@ -110,8 +110,8 @@ def merge(
         examples,
         rows,
         unfinished,
-        sum(one.replies for one in taken),
-        sum(one.others for one in taken),
+        sum(rows.replies for rows in taken),
+        sum(rows.others for rows in taken),
     )
 
 
@@ -151,23 +151,23 @@ def _check(runs: Sequence[_Run]) -> None:
     first = runs[0]
     for run in runs[1:]:
         if (run.part.split, run.part.of) != (first.part.split, first.part.of):
-            its = (
-                f"{one.path} is {one.part} of {one.part.source} (split {one.part.split})"
-                for one in (first, run)
+            splits = (
+                f"{side.path} is {side.part} of {side.part.source} (split {side.part.split})"
+                for side in (first, run)
             )
             raise UserError(
-                f"the runs are not of one split: {', '.join(its)}; run the parts of one `longmark split`"
+                f"the runs are not of one split: {', '.join(splits)}; run the parts of one `longmark split`"
             )
         before, after = (
-            {**one.told("fixed"), "cluster": one.manifest.get("cluster")} for one in (first, run)
+            {**side.told("fixed"), "cluster": side.manifest.get("cluster")} for side in (first, run)
         )
         changed = list(differences("", before, after))
         for model, words in run.told("settled").items():
             if (
-                known := first.manifest.setdefault("settled", {}).setdefault(model, words)
+                earlier := first.manifest.setdefault("settled", {}).setdefault(model, words)
             ) != words:
                 changed.append(
-                    f"  {model}: sent with {known or 'all parameters'}, now with {words or 'all parameters'}"
+                    f"  {model}: sent with {earlier or 'all parameters'}, now with {words or 'all parameters'}"
                 )
         if changed:
             mend = f"run its part with those of {first.path} into a new folder (was: {first.path}, now: {run.path})"
@@ -182,9 +182,9 @@ def _check(runs: Sequence[_Run]) -> None:
 
 def _unfinished(runs: Sequence[_Run]) -> Iterator[str]:
     """Why the runs do not make a complete one."""
-    of = runs[0].part.of
-    for number in sorted({*range(1, of + 1)} - {run.part.part for run in runs}):
-        yield f"part {number} of {of}: no run of it was given"
+    total = runs[0].part.of
+    for number in sorted({*range(1, total + 1)} - {run.part.part for run in runs}):
+        yield f"part {number} of {total}: no run of it was given"
     for run in runs:
         read = run.told("examples").get("read")
         if read != run.part.examples:
@@ -253,16 +253,16 @@ def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, A
     first, part = runs[0].manifest, runs[0].part
     versions: dict[str, list[str]] = {}
     for run in runs:
-        for model, known in run.told("versions").items():
-            versions[model] = list(dict.fromkeys((*versions.get(model, ()), *known)))
+        for model, names in run.told("versions").items():
+            versions[model] = list(dict.fromkeys((*versions.get(model, ()), *names)))
     sessions = [
         {**session, "part": run.part.part} for run in runs for session in run.manifest["sessions"]
     ]
     rows = sum(run.told("examples").get("rows") or 0 for run in runs)
     parts = [{"part": run.part.part, "run": real(run.path).name} for run in runs]
     for entry, run in zip(parts, runs, strict=True):
-        if (its := run.manifest.get("environment")) != first.get("environment"):
-            entry["environment"] = its
+        if (environment := run.manifest.get("environment")) != first.get("environment"):
+            entry["environment"] = environment
     return {
         **{key: value for key, value in first.items() if key != "part"},
         "created": min(str(run.manifest.get("created")) for run in runs),
@@ -281,7 +281,7 @@ def _examples(
     db: sqlite3.Connection, runs: Sequence[_Run], folder: RunFolder
 ) -> Iterator[Answered]:
     """The examples of all runs in the order of the input; absent answers are noted in their turn."""
-    absent = heapq.merge(*(_absent(db, run) for run in runs), key=lambda one: one[0])
+    absent = heapq.merge(*(_absent(db, run) for run in runs), key=lambda entry: entry[0])
     following = next(absent, None)
     files = [lines(run.path / "examples.jsonl") for run in runs]
     for line, number, name in db.execute("SELECT line, run, id FROM places ORDER BY line, rowid"):
@@ -343,14 +343,14 @@ def _take_rows(
         unnamed = "SELECT 1 FROM unnamed WHERE id = ?"
         if row.system == own != system and db.execute(unnamed, (row.example_id,)).fetchone():
             row = replace(row, system=system)
-        its = {
+        settled = {
             model: learnt[model]
             for models in row.signature.models.values()
             for model in models
             if model in learnt
         }
-        if its != row.signature.settled:
-            row = replace(row, signature=replace(row.signature, settled=its))
+        if settled != row.signature.settled:
+            row = replace(row, signature=replace(row.signature, settled=settled))
         if not folder.take(row):
             raise UserError(at(path, number, f"the run has no such example or metric; {_AGAIN}"))
 

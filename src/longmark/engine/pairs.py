@@ -56,11 +56,11 @@ async def score(
     chosen: Selected, example: Answered, models: Models, wanted: Sequence[str], by: ChoiceRule
 ) -> dict[str, Score | NoScore]:
     """The scores of an example, or the choices for a pair."""
-    both = sides(chosen, example)
-    if len(both) == 1:
+    answers = sides(chosen, example)
+    if len(answers) == 1:
         return await chosen.score(example, models, wanted)
-    a = await chosen.score(both[0], models, wanted)
-    b = await chosen.score(both[1], models, wanted)
+    a = await chosen.score(answers[0], models, wanted)
+    b = await chosen.score(answers[1], models, wanted)
     return {name: _choice(a[name], b[name], chosen.scores[name], by) for name in wanted}
 
 
@@ -111,13 +111,13 @@ def check_kind(source: Reading, selected: Sequence[Selected], by: ChoiceRule) ->
     given for what is none. source: read to its end."""
     pairs, name = bool(source.pairs), source.name
     if source.turns != "last" and source.good and (pairs or not source.conversations):
-        what = (
+        reason = (
             "hold pairs, of which each has one question"
             if pairs
             else "have no turns of conversations"
         )
         raise UserError(
-            f"{named('turns', source.turns)}: the records of {name} {what}; omit the option"
+            f"{named('turns', source.turns)}: the records of {name} {reason}; omit the option"
         )
     if not pairs and by != ChoiceRule():
         raise UserError(

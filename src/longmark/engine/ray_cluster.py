@@ -106,16 +106,16 @@ def opened(
 
 def _local(backends: Backends) -> list[tuple[Backend, tuple[str, str]]]:
     """The models that run on a machine of ours, each once, with the role and the name to open it by."""
-    found = {}
-    for model in {id(one): one for one in backends.all()}.values():
+    loaded = {}
+    for model in {id(model): model for model in backends.all()}.values():
         if model.width is None:
             continue
         if (name := getattr(model, "opened_as", None)) is None:
             raise UserError(
                 f"--executor ray: {model.name} was given as an object; workers open a model by its name"
             )
-        found[id(model)] = (model, name)
-    return list(found.values())
+        loaded[id(model)] = (model, name)
+    return list(loaded.values())
 
 
 def _cores() -> int:
@@ -187,12 +187,12 @@ async def prepare(cluster: RayCluster) -> None:
         if not (colon and port.isdecimal()) or "/" in host:
             raise UserError(f"--executor ray={cluster.address}: expected ray=HOST:PORT or ray=auto")
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(host.strip("[]"), int(port))
+            resolved = await asyncio.get_running_loop().getaddrinfo(host.strip("[]"), int(port))
         except OSError as error:
             raise UserError(
                 f"--executor ray={cluster.address}: {host} is not found ({error})"
             ) from None
-        _refuse_public({str(one[4][0]) for one in found}, cluster)
+        _refuse_public({str(entry[4][0]) for entry in resolved}, cluster)
         try:  # Ray itself would wait for minutes
             _, writer = await asyncio.wait_for(
                 asyncio.open_connection(host.strip("[]"), int(port)), _ANSWER
@@ -208,7 +208,7 @@ async def prepare(cluster: RayCluster) -> None:
 def _check_nodes(ray: Any, cluster: RayCluster) -> None:
     addresses = {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
     if cluster.address is None and not all(
-        ipaddress.ip_address(one).is_loopback for one in addresses
+        ipaddress.ip_address(address).is_loopback for address in addresses
     ):
         raise UserError(
             "--executor ray: Ray was imported before longmark could keep it on loopback; use a new process"
@@ -218,7 +218,9 @@ def _check_nodes(ray: Any, cluster: RayCluster) -> None:
 
 def _refuse_public(addresses: set[str], cluster: RayCluster) -> None:
     public = sorted(
-        one for one in addresses if ipaddress.ip_address(one.partition("%")[0]).is_global
+        address
+        for address in addresses
+        if ipaddress.ip_address(address.partition("%")[0]).is_global
     )
     if public and not cluster.insecure:
         raise UserError(
@@ -230,24 +232,24 @@ def _refuse_public(addresses: set[str], cluster: RayCluster) -> None:
 async def watch(ray: Any, tell: Callable[[str], None], teams: Sequence[Team]) -> None:
     """Tells of nodes that leave the cluster, for as long as there is one. Where it is the node through which this
     process reaches the others, the work of all teams ends: no reply comes any more, and no error either."""
-    known: dict[str, str] = {}
+    nodes_seen: dict[str, str] = {}
     with suppress(Exception):  # the cluster has ended
         own = ray.get_runtime_context().get_node_id()
         while True:
             alive = {
-                one["NodeID"]: one["NodeManagerAddress"]
-                for one in await asyncio.to_thread(ray.nodes)
-                if one["Alive"]
+                listed["NodeID"]: listed["NodeManagerAddress"]
+                for listed in await asyncio.to_thread(ray.nodes)
+                if listed["Alive"]
             }
-            for node in known.keys() - alive.keys():
-                its = f"{known[node]} ({node[:8]})"
+            for node in nodes_seen.keys() - alive.keys():
+                place = f"{nodes_seen[node]} ({node[:8]})"
                 if node == own:
-                    its += ", through which this process was in it, is dead; repeat the command to resume"
+                    place += ", through which this process was in it, is dead; repeat the command to resume"
                     for team in teams:
-                        team.end(UserError(f"--executor ray: the node of the Ray cluster {its}"))
+                        team.end(UserError(f"--executor ray: the node of the Ray cluster {place}"))
                 else:
-                    tell(f"A node of the Ray cluster is dead: {its}. Its work is asked again.")
-            known = alive
+                    tell(f"A node of the Ray cluster is dead: {place}. Its work is asked again.")
+            nodes_seen = alive
             await asyncio.sleep(_LOOK)
 
 
@@ -318,27 +320,27 @@ class Team:
         if late:
             self.tell(f"Ray started {len(ready)} of {counted(size, 'worker')} for {self.name}.")
 
-    def _compare(self, found: Mapping[str, str], error: str) -> None:
+    def _compare(self, versions: Mapping[str, str], error: str) -> None:
         if error:
             raise UserError(f"--executor ray: a worker cannot be used: {error}")
-        names = sorted(found.keys() | self.expected.keys())
+        names = sorted(versions.keys() | self.expected.keys())
         lines = [
-            f"  {name}: {found.get(name, 'none')}; here {self.expected.get(name, 'none')}"
+            f"  {name}: {versions.get(name, 'none')}; here {self.expected.get(name, 'none')}"
             for name in names
-            if found.get(name) != self.expected.get(name)
+            if versions.get(name) != self.expected.get(name)
         ]
         if lines:
-            what = (
+            headline = (
                 "--executor ray: a worker would compute other scores; install there what is here:"
             )
-            raise UserError("\n".join([what, *lines]))
+            raise UserError("\n".join([headline, *lines]))
 
-    def ask(self, what: Any) -> asyncio.Future[bytes | None]:
+    def ask(self, task: Any) -> asyncio.Future[bytes | None]:
         """A worker's reply. ServerFault where the worker died; RequestRefused where workers always do."""
         if self._broken is not None:
             raise self._broken
         done: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((what, done))
+        self._waiting.append((task, done))
         self._send()
         return done
 
@@ -361,13 +363,13 @@ class Team:
         size = max(1, min(_MOST, share, int(_TRIP / max(self._pace, 1e-6))))
         batch: list[Item] = []
         while self._waiting and len(batch) < size:
-            what, done = self._waiting[0]
-            alone = not done.done() and bool(self._suspects) and _key(what) in self._suspects
+            task, done = self._waiting[0]
+            alone = not done.done() and bool(self._suspects) and _key(task) in self._suspects
             if alone and batch:
                 break
             self._waiting.popleft()
             if not done.done():  # else it was left
-                batch.append((what, done))
+                batch.append((task, done))
             if alone:
                 break
         return batch
@@ -375,7 +377,7 @@ class Team:
     async def _carry(self, member: Member, actor: Any, batch: list[Item]) -> None:
         try:
             if batch:
-                seconds, replies = await actor.do.remote(pickle.dumps([what for what, _ in batch]))
+                seconds, replies = await actor.do.remote(pickle.dumps([task for task, _ in batch]))
                 self._pace = (self._pace + seconds / len(batch)) / 2
                 for (what, done), reply in zip(batch, replies, strict=True):
                     if self._suspects:

@@ -54,23 +54,23 @@ class Wanted:
                 f"--executor ray: {chosen.base} was given as a declaration, which workers cannot import; name its file "
                 "(my_metric.py) or an installed module"
             )
-        params = {one.name: getattr(chosen.params, one.name) for one in fields(chosen.params)}
+        params = {field.name: getattr(chosen.params, field.name) for field in fields(chosen.params)}
         return cls(chosen.base, params, chosen.scores, dict(chosen.metric.origin))
 
     def selected(self) -> Selected:
         """UserError where its code is not here."""
-        found = None
+        entry_point = None
         if not self.origin:
             metric = metrics.load(self.base)
         else:
-            found = (
+            entry_point = (
                 of_file(self.origin["file"])
                 if "file" in self.origin
                 else of_module(self.origin["module"])
             )
-            if found is None:
+            if entry_point is None:
                 raise UserError(f"the metric {self.base} is not installed")
-            metric = found[1]
+            metric = entry_point[1]
         params = metric.params(**self.params)
         getattr(params, "ready", lambda: None)()
         return Selected(self.base, metric, self.scores, params)
@@ -104,10 +104,10 @@ class Work:
 @cache
 def _source() -> str:
     """A hash of longmark's own code: two checkouts can have one version."""
-    found, package = hashlib.sha256(), Path(metrics.__file__).parent.parent
+    digest, package = hashlib.sha256(), Path(metrics.__file__).parent.parent
     for path in sorted(package.rglob("*.py")):
-        found.update(f"{path.relative_to(package).as_posix()}\0".encode() + path.read_bytes())
-    return found.hexdigest()[:8]
+        digest.update(f"{path.relative_to(package).as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:8]
 
 
 def facts(chosen: Sequence[Selected], model: Any) -> dict[str, str]:
@@ -117,11 +117,15 @@ def facts(chosen: Sequence[Selected], model: Any) -> dict[str, str]:
         "longmark": f"{__version__} (source {_source()})",
         "Python": platform.python_version(),
         **{name: version for name, version in versions if name not in _NOT_IN_SCORES},
-        **{f"metric {one.base}": one.metric.source for one in chosen if one.metric.source},
         **{
-            f"the encoder of {one.name}": one.params.identity()
-            for one in chosen
-            if hasattr(one.params, "identity")
+            f"metric {metric.base}": metric.metric.source
+            for metric in chosen
+            if metric.metric.source
+        },
+        **{
+            f"the encoder of {metric.name}": metric.params.identity()
+            for metric in chosen
+            if hasattr(metric.params, "identity")
         },
         **({f"the model {model.name}": model.identity} if model is not None else {}),
     }
@@ -150,7 +154,7 @@ class Worker:
         """`facts` of this process, or why it cannot work."""
         work = self._work
         try:
-            self._selected = [one.selected() for one in work.metrics]
+            self._selected = [wanted.selected() for wanted in work.metrics]
             self._model = Registry(sends=False).open(*work.model) if work.model else None
             return facts(self._selected, self._model), ""
         except LongmarkError as error:

@@ -152,7 +152,7 @@ def _calibration(
             "that takes one"
         )
     if hasattr(backends.checker, "chat"):
-        for chosen in (one for one in selected if "checker" in one.metric.models):
+        for chosen in (chosen for chosen in selected if "checker" in chosen.metric.models):
             if (
                 getattr(chosen.params, "batch", 0) != 1
                 and getattr(chosen.params, "relations", "") != "strongest"

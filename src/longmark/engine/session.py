@@ -318,9 +318,9 @@ async def _settle(
     for name, words in (await workers.settle(before)).items():
         before[name] = words
         if words:
-            what = " and ".join(words).removeprefix("no ")
+            refused = " and ".join(words).removeprefix("no ")
             how = "its samples use" if settings.judging.samples > 1 else "using"
-            options.tell(f"{name} does not accept a {what}; {how} the model's default.")
+            options.tell(f"{name} does not accept a {refused}; {how} the model's default.")
 
 
 def _due(
@@ -332,17 +332,17 @@ def _due(
             chosen.due(is_variant=True, kind=example.variant) for chosen in selected
         ):
             why = "A variant of a question, and no metric of the run scores variants of its kind."
-            its = (example.id, example.question_id, example.system or "", "inapplicable", why)
-            folder.leave_out(*its, example.variant_of)
+            identity = (example.id, example.question_id, example.system or "", "inapplicable", why)
+            folder.leave_out(*identity, example.variant_of)
         yield example
 
 
 def _versions(before: Any, now: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
     """model -> the versions that its endpoint reported, in the order in which they came, of all sessions."""
-    found: dict[str, list[str]] = dict(before or {})
+    all_versions: dict[str, list[str]] = dict(before or {})
     for name, versions in now.items():
-        found[name] = list(dict.fromkeys((*found.get(name, ()), *versions)))
-    return found
+        all_versions[name] = list(dict.fromkeys((*all_versions.get(name, ()), *versions)))
+    return all_versions
 
 
 def check_budget(backends: Backends, budget: Budget) -> None:
@@ -359,13 +359,15 @@ def check_budget(backends: Backends, budget: Budget) -> None:
 
 def tell_unsupported(settings: Settings, options: SessionOptions) -> None:
     wanted = [
-        one for one in settings.backends.all() if one.width is None and options.batching.wants(one)
+        model
+        for model in settings.backends.all()
+        if model.width is None and options.batching.wants(model)
     ]
     if wanted:
         from longmark.models.batches.vendors import vendor_of
 
         for name in sorted(
-            {one.name for one in wanted if hasattr(one, "chat") and vendor_of(one) is None}
+            {model.name for model in wanted if hasattr(model, "chat") and vendor_of(model) is None}
         ):
             options.tell(
                 f"{name}: no batch API is known here. Its calls are sent one by one, at the full price."
@@ -515,17 +517,17 @@ class ProfileCheck:
         minding = dict.fromkeys(chosen.name for chosen in selected if chosen.metric.by_domain)
         if not self._misfits or not minding:
             return None
-        what = []
+        differences = []
         if self._slots:
-            what.append(
+            differences.append(
                 "it has no slot "
                 + ", ".join(f"{name} ({n:,})" for name, n in self._slots.most_common())
             )
         for name, seen in self._values.items():
-            what.append(f"it has no such {name} ({seen.total():,}: {'; '.join(seen)})")
+            differences.append(f"it has no such {name} ({seen.total():,}: {'; '.join(seen)})")
         return (
             f"{self._misfits:,} of {self._profiles:,} profiles do not fit the domain {self._domain.name}: "
-            f"{'; '.join(what)}. {' and '.join(minding)} use the domain. If it is the wrong one, name another with "
+            f"{'; '.join(differences)}. {' and '.join(minding)} use the domain. If it is the wrong one, name another with "
             f"{named('domain', 'FILE.yaml')}."
         )
 

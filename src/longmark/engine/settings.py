@@ -71,10 +71,10 @@ class RayCluster:
         resources = options.ray_resources
         try:
             resources = orjson.loads(resources) if isinstance(resources, str) else resources
-            made = {str(name): float(number) for name, number in (resources or {}).items()}
+            amounts = {str(name): float(number) for name, number in (resources or {}).items()}
         except (ValueError, TypeError, AttributeError):
-            made = {"": 0.0}
-        if not all(name and 0 < number < 1e6 for name, number in made.items()):
+            amounts = {"": 0.0}
+        if not all(name and 0 < number < 1e6 for name, number in amounts.items()):
             raise UserError(
                 f"{named('ray_resources', options.ray_resources)}: expected JSON such as '{{\"GPU\": 1}}'"
             )
@@ -82,7 +82,7 @@ class RayCluster:
             raise UserError(
                 f"{named('ray_actors', options.ray_actors)}: expected a whole number from 1"
             )
-        return cls(address or None, options.ray_actors, made, options.ray_insecure)
+        return cls(address or None, options.ray_actors, amounts, options.ray_insecure)
 
 
 @dataclass(frozen=True)
@@ -147,13 +147,13 @@ class SessionOptions(InputOptions, ClusterOption, SessionSpending):
     def retried(self) -> frozenset[str]:
         """Statuses of rows to request again. UnknownName for one that does not exist."""
         for status in self.retry:
-            known = [s for s in STATUSES if s != "ok" and s not in ABSENT]
-            if status not in known:
+            retriable = [s for s in STATUSES if s != "ok" and s not in ABSENT]
+            if status not in retriable:
                 raise UnknownName(
                     f"status in {named('retry')}",
                     status,
-                    known,
-                    f"It is one of {', '.join(known)}.",
+                    retriable,
+                    f"It is one of {', '.join(retriable)}.",
                 )
         return RETRIED | frozenset(self.retry)
 
@@ -242,7 +242,7 @@ class Settings:
         """As the manifest holds them and a resumed run compares them."""
         return {
             "metrics": sorted(self.scores),
-            "params": {c.name: given for c in self.selected if (given := self.params_of(c))},
+            "params": {c.name: params for c in self.selected if (params := self.params_of(c))},
             "models": self.models_used(),
             **(
                 {"configured": said}
@@ -262,11 +262,11 @@ class Settings:
 
     def params_of(self, chosen: Selected) -> dict[str, Any]:
         """A metric's parameters, its version from 2 on, and the hash of its source if it is from outside."""
-        made: dict[str, Any] = (
+        identity: dict[str, Any] = (
             {"version": chosen.metric.version} if chosen.metric.version > 1 else {}
         )
-        made |= {"source": chosen.metric.source} if chosen.metric.source else {}
-        return dataclasses.asdict(chosen.params) | made
+        identity |= {"source": chosen.metric.source} if chosen.metric.source else {}
+        return dataclasses.asdict(chosen.params) | identity
 
     def signature(self, chosen: Selected) -> Signature:
         """How the scores of a metric come about, but for what its models turn out not to take."""
@@ -290,28 +290,29 @@ class Settings:
 
     def named_shortly(self) -> Settings:
         """The settings without what a metric's name repeats of the run's judging; equal metrics become one."""
-        found: dict[str, Selected] = {}
+        merged: dict[str, Selected] = {}
         for chosen in self.selected:
             usual = self.judging_of(replace(chosen, judging={}))
             own = {
                 key: value for key, value in chosen.judging.items() if getattr(usual, key) != value
             }
-            one = chosen.with_(judging=own)
-            found.setdefault(one.name, one).scores.update(one.scores)
-        return replace(self, selected=list(found.values()))
+            short = chosen.with_(judging=own)
+            merged.setdefault(short.name, short).scores.update(short.scores)
+        return replace(self, selected=list(merged.values()))
 
     def departures(self, names: Sequence[str | Metric]) -> list[str]:
         """A sentence for each signature among the names of metrics that was made otherwise than its scores are here: by
         another longmark, another model, other prompts."""
         sentences = list[str]()
-        for line in (one for one in _each(names) if isinstance(one, str) and "|" in one):
+        for line in (line for line in _each(names) if isinstance(line, str) and "|" in line):
             said = settings_in(line)
             for chosen in metrics.select([line], self.domain):
-                here = settings_in(self.signature(chosen).line(""))
-                other = [key for key in said if here.get(key, said[key]) != said[key]]
+                current = settings_in(self.signature(chosen).line(""))
+                other = [key for key in said if current.get(key, said[key]) != said[key]]
                 if other:
                     was, now = (
-                        ", ".join(f"{key}:{of[key]}" for key in other) for of in (said, here)
+                        ", ".join(f"{key}:{settings[key]}" for key in other)
+                        for settings in (said, current)
                     )
                     sentences.append(
                         f"{chosen.base}: its signature says {was}; here it is {now}. Scores can differ."
@@ -356,11 +357,11 @@ def choose(
 def _each(names: Sequence[str | Metric]) -> list[str | Metric]:
     """The names (a line each, or separated by commas) and declarations, each by itself."""
     parts: list[str | Metric] = []
-    for one in names:
+    for entry in names:
         parts += (
-            [part.strip() for part in re.split(r"[,\r\n]", one) if part.strip()]
-            if isinstance(one, str)
-            else [one]
+            [part.strip() for part in re.split(r"[,\r\n]", entry) if part.strip()]
+            if isinstance(entry, str)
+            else [entry]
         )
     return parts
 

@@ -50,7 +50,7 @@ def part_number(question: str, parts: int) -> int:
 
 
 def split(
-    given: ExampleSource,
+    examples: ExampleSource,
     parts: int,
     out: Path,
     limits: Mapping[str, float | None] | None = None,
@@ -85,14 +85,14 @@ def split(
             return number
 
         def skipped(line: int, fields: Mapping[str, Any], why: str) -> None:
-            its = fields.get("question_id") or (
+            label = fields.get("question_id") or (
                 fields.get("question") and question_hash(fields["question"])
             )
             kept = {name: fields.get(name) for name in _OF_BAD} if fields else {}
             note = orjson.dumps({"line": line, "bad": why, "fields": kept}, default=str)
-            write(str(its or f"line {line}"), note + b"\n")
+            write(str(label or f"line {line}"), note + b"\n")
 
-        read = Reading(given, **reading, on_bad=skipped)
+        read = Reading(examples, **reading, on_bad=skipped)
         if read.part:
             raise UserError(
                 f"{read.name} is {read.part} already; split the whole input into more parts"
@@ -105,10 +105,10 @@ def split(
             for name, whole in (limits or {}).items()
             if whole is not None
         }
-        made = []
+        new_parts = []
         for n, (file, count) in enumerate(zip(files, counts, strict=True)):
-            its = {name: share[n] for name, share in shares.items()}
-            of = (
+            of_part = {name: share[n] for name, share in shares.items()}
+            place = (
                 parts,
                 every.hexdigest()[:16],
                 read.name,
@@ -117,11 +117,11 @@ def split(
                 read.good,
                 read.bad,
             )
-            made.append(Part(n + 1, *of, count, **its, turns=read.turns))
+            new_parts.append(Part(n + 1, *place, count, **of_part, turns=read.turns))
             file.seek(0)
-            file.write(made[-1].header())
-        write_object(new / SPLIT_FILE, {"parts": [asdict(part) for part in made]})
-    return made
+            file.write(new_parts[-1].header())
+        write_object(new / SPLIT_FILE, {"parts": [asdict(part) for part in new_parts]})
+    return new_parts
 
 
 def _shares(name: str, whole: float, counts: Sequence[int]) -> list[Any]:
@@ -140,10 +140,10 @@ def _shares(name: str, whole: float, counts: Sequence[int]) -> list[Any]:
 def divided(total: int, weights: Sequence[int]) -> list[int]:
     """A total in shares proportional to weights, rounded down but at least 1 for a weight above 0: they come to the
     total at most. ValueError where it is smaller than the number of such weights."""
-    rest = total - sum(weight > 0 for weight in weights)
-    if rest < 0:
-        raise ValueError(f"{total} cannot be divided into {total - rest} shares")
-    return [rest * weight // max(sum(weights), 1) + (weight > 0) for weight in weights]
+    spare = total - sum(weight > 0 for weight in weights)
+    if spare < 0:
+        raise ValueError(f"{total} cannot be divided into {total - spare} shares")
+    return [spare * weight // max(sum(weights), 1) + (weight > 0) for weight in weights]
 
 
 # The run of a part ---------------------------------------------------------------------------------------------------

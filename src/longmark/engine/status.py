@@ -52,7 +52,7 @@ def status(run: Path) -> RunStatus:
         if (
             run.exists()
             and not working
-            and (not run.is_dir() or any(one.name[0] != "." for one in run.iterdir()))
+            and (not run.is_dir() or any(path.name[0] != "." for path in run.iterdir()))
         ):
             raise UserError(
                 f"{run} is not a run folder: it has no manifest.json; give the --out folder of a run"
@@ -64,7 +64,11 @@ def status(run: Path) -> RunStatus:
         manifest.get("sessions"),
         manifest.get("examples"),
     )
-    sessions = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    sessions = (
+        [session for session in listed if isinstance(session, dict)]
+        if isinstance(listed, list)
+        else []
+    )
     total = examples.get("rows") if isinstance(examples, dict) else None
     rows, unscored, usd = _counts(run / "rows.jsonl")
     return RunStatus(
@@ -137,9 +141,9 @@ def speed_of(sessions: Sequence[Mapping[str, Any]], rows: int, working: bool) ->
         )
     else:
         ended = [
-            one
-            for one in sessions
-            if _counts_up(one.get("rows")) and _counts_up(one.get("seconds"))
+            session
+            for session in sessions
+            if _counts_up(session.get("rows")) and _counts_up(session.get("seconds"))
         ]
         seconds, done = (ended[-1]["seconds"], ended[-1]["rows"]) if ended else (0.0, 0)
     return done / seconds if seconds > 0 and done >= 0 else None

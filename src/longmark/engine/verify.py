@@ -96,18 +96,18 @@ class Verification:
         return not (self.findings or self.missing or self.changed)
 
 
-async def verify(run: Path, cache: CallCache, given: Given | None = None) -> Verification:
+async def verify(run: Path, cache: CallCache, replaced: Given | None = None) -> Verification:
     """Verifies a run folder. UserError where it is no run folder, is damaged or has no rows."""
     manifest = read_object(
         run / "manifest.json", "verify needs the folder of a run as `longmark run` wrote it"
     )
-    settings, gone = _settings(manifest, cache, run, given or Given())
+    settings, gone = _settings(manifest, cache, run, replaced or Given())
     changed = [f"{name}: {why}" for name, why in gone.items()] or differences(
         "", manifest["fixed"], settings.fixed()
     )
-    found = Verification(changed=list(changed))
+    verification = Verification(changed=list(changed))
     if absent_hash(run) != (manifest.get("examples") or {}).get("absent"):
-        found.changed.append(
+        verification.changed.append(
             f"{ABSENT_FILE}: the answers without a row, which count as unscored, are not those of the run"
         )
     rows: dict[
@@ -133,37 +133,37 @@ async def verify(run: Path, cache: CallCache, given: Given | None = None) -> Ver
             for chosen in settings.selected:
                 due = chosen.due(is_variant=example.variant_of is not None, kind=example.variant)
                 if manifest.get("finished"):
-                    found.missing += sum(name not in of_example for name in due)
+                    verification.missing += sum(name not in of_example for name in due)
                 wanted = [name for name in chosen.scores if name in of_example]
                 if wanted:
                     stored = {name: of_example.pop(name) for name in wanted}
-                    await _one(workers, Task(n, example, chosen, wanted), stored, found)
-            found.findings += [
+                    await _one(workers, Task(n, example, chosen, wanted), stored, verification)
+            verification.findings += [
                 Finding(row, False, gone.get(row.metric, "the manifest does not name its metric"))
                 for row in of_example.values()
             ]
     finally:
         for model in {id(model): model for model in settings.backends.all()}.values():
             await model.close()
-    found.findings += [
+    verification.findings += [
         Finding(Row.from_json(line), False, "its example is not in examples.jsonl")
         for left in rows.values()
         for line in left.values()
     ]
-    return found
+    return verification
 
 
 async def _one(
-    workers: WorkerPool, task: Task, stored: dict[str, Row], found: Verification
+    workers: WorkerPool, task: Task, stored: dict[str, Row], verification: Verification
 ) -> None:
     try:
         computed = {row.metric: row for row in await workers.score(task)}
     except WouldCall:
         for row in stored.values():
             if row.status in RETRIED:
-                found.without_reply += 1
+                verification.without_reply += 1
             else:
-                found.findings.append(
+                verification.findings.append(
                     Finding(row, False, "a reply that it needs is not in the call cache")
                 )
         return
@@ -173,13 +173,13 @@ async def _one(
             f"  rows of {name}: {line.strip()}"
             for line in differences("", _signed(row), _signed(now))
         )
-        found.changed += [line for line in lines if line not in found.changed]
+        verification.changed += [line for line in lines if line not in verification.changed]
         if row.status in RETRIED:
-            found.without_reply += 1
+            verification.without_reply += 1
         elif _same(row, now):
-            found.verified += 1
+            verification.verified += 1
         else:
-            found.findings.append(
+            verification.findings.append(
                 Finding(row, True, f"stored {_shown(row)}, computed {_shown(now)}")
             )
 
@@ -188,7 +188,7 @@ def _signed(row: Row) -> dict[str, Any]:
     """What a row's signature says, but for the version of longmark, what an endpoint did not take, and the reasons of
     expected scores, which are not asked for again."""
     params, expected = row.signature.params, row.signature.params.get("scoring") == "expected"
-    made = {
+    recomputed = {
         "params": {
             name: value for name, value in params.items() if not (expected and name == "reasons")
         }
@@ -198,7 +198,7 @@ def _signed(row: Row) -> dict[str, Any]:
         if expected
         else ("models", "prompts", "seed", "configured")
     )
-    return made | {name: getattr(row.signature, name) for name in names}
+    return recomputed | {name: getattr(row.signature, name) for name in names}
 
 
 def _same(row: Row, now: Row) -> bool:
@@ -230,13 +230,13 @@ def _lines(path: Path, read: Callable[[bytes], Any]) -> Iterator[tuple[bytes, An
 
 
 def _settings(
-    manifest: dict[str, Any], cache: CallCache, run: Path, given: Given
+    manifest: dict[str, Any], cache: CallCache, run: Path, replaced: Given
 ) -> tuple[Settings, dict[str, str]]:
     """The settings of a run, made again from its manifest; and metric -> why it cannot be loaded."""
     try:
         fixed, own = manifest["fixed"], manifest.get("own") or {}
         domain = Domain.model_validate(own["domain"]) if own.get("domain") else DEFAULT_DOMAIN
-        selected, gone = _selected(fixed, own.get("metrics") or {}, domain, given)
+        selected, gone = _selected(fixed, own.get("metrics") or {}, domain, replaced)
         prompts = {prompt.id: prompt for prompt in (SYSTEM, *every_prompt(selected))}
         book = PromptBook(
             {
@@ -281,22 +281,22 @@ def _settings(
 
 
 def _selected(
-    fixed: dict[str, Any], outside: dict[str, Any], domain: Domain, given: Given
+    fixed: dict[str, Any], outside: dict[str, Any], domain: Domain, replaced: Given
 ) -> tuple[list[Selected], dict[str, str]]:
     """The metrics that the manifest names; and score -> why its metric is not among them."""
     own = {
         score: chosen
-        for one in given.metrics
-        for chosen in choose([one], domain)
+        for name in replaced.metrics
+        for chosen in choose([name], domain)
         for score in chosen.scores
     }
-    found: dict[str, Selected] = {}
+    selected: dict[str, Selected] = {}
     gone: dict[str, str] = {}
     for score in fixed["metrics"]:
         base = base_of(score)
         name = next((name for name in outside if under(name, [score])), None)
         inside = name is None and any(
-            base in metrics.load(one).published(one, domain) for one in metrics.names()
+            base in metrics.load(name).published(name, domain) for name in metrics.names()
         )
         if name is None and not inside:
             gone[score] = "this version of longmark has no such metric"
@@ -320,7 +320,7 @@ def _selected(
             fixed["models"].get("embedder", ()) if "embedder" in chosen.metric.models else ()
         )
         embedder = next(
-            (name for name in embedders if of_name(name).code and name != given.embedder), None
+            (name for name in embedders if of_name(name).code and name != replaced.embedder), None
         )
         if embedder is not None:
             gone[score] = (
@@ -338,9 +338,9 @@ def _selected(
                 f"its metric's source has changed since (was {then}, now {chosen.metric.source})"
             )
         else:
-            scores = found.setdefault(chosen.name, replace(chosen, scores={})).scores
+            scores = selected.setdefault(chosen.name, replace(chosen, scores={})).scores
             scores[score] = chosen.scores[score]
-    return list(found.values()), gone
+    return list(selected.values()), gone
 
 
 def _rubric(origin: dict[str, Any]) -> Metric:
@@ -371,20 +371,20 @@ class _Noting(CallCache):
 
 
 async def needed(
-    run: Path, cache: Path | str, given: Given | None = None
+    run: Path, cache: Path | str, replaced: Given | None = None
 ) -> tuple[set[bytes], Verification]:
     """The keys of the stored replies that a run's rows need, and what `verify` found: where a row is not verifiable,
     replies that it needs can be missing here. UserError as for `verify`."""
     noting = _Noting(cache)
     try:
-        found = await verify(run, noting, given)
+        verification = await verify(run, noting, replaced)
     finally:
         noting.close()
-    return noting.used, found
+    return noting.used, verification
 
 
 async def export(
-    run: Path, cache: Path | str, bundle: Path, given: Given | None = None
+    run: Path, cache: Path | str, bundle: Path, replaced: Given | None = None
 ) -> Verification:
     """Writes a ZIP file with a run's files and the stored replies that its scores need; what `verify` found before.
 
@@ -392,7 +392,7 @@ async def export(
     """
     noting = _Noting(cache)
     try:
-        found = await verify(run, noting, given)
+        verification = await verify(run, noting, replaced)
         with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
             calls = Path(folder) / _CALLS
             copy_replies(noting.store, copy := SqliteStore(calls), noting.used)
@@ -411,7 +411,7 @@ async def export(
         raise UserError(f"{error.filename or bundle}: {error.strerror}") from None
     finally:
         noting.close()
-    return found
+    return verification
 
 
 @contextmanager

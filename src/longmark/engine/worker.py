@@ -67,7 +67,8 @@ class Outcome:
     def failed(self) -> bool:
         """A model gave no reply."""
         return any(
-            isinstance(one, NoScore) and one.status in _UNANSWERED for one in self.results.values()
+            isinstance(result, NoScore) and result.status in _UNANSWERED
+            for result in self.results.values()
         )
 
 
@@ -258,12 +259,14 @@ class WorkerPool:
     def _rows(self, outcome: Outcome) -> list[Row]:
         task, usage_log = outcome.task, outcome.usage_log
         usages = [usage_log.usage, *(Usage() for _ in task.wanted[1:])]
-        versions = {name: sorted(known) for name, known in usage_log.versions.items() if known}
+        versions = {
+            name: sorted(answering) for name, answering in usage_log.versions.items() if answering
+        }
         signature = self._signatures.get(task.chosen.name) or self._signature(task)
 
         def row(name: str, usage: Usage, result: Score | NoScore) -> Row:
             scored = isinstance(result, Score)
-            made = Row(
+            row = Row(
                 example_id=task.example.id,
                 question_id=task.example.question_id,
                 system=task.example.system or self._system,
@@ -278,8 +281,8 @@ class WorkerPool:
                 versions=versions,
             )
             if task.chosen.metric.source and scored:
-                made.to_json()  # evidence of a metric from outside the package can be anything
-            return made
+                row.to_json()  # evidence of a metric from outside the package can be anything
+            return row
 
         rows = []
         for name, usage in zip(task.wanted, usages, strict=True):
@@ -291,14 +294,14 @@ class WorkerPool:
 
     def _signature(self, task: Task) -> Signature:
         settings, chosen = self._settings, task.chosen
-        made = settings.signature(chosen)
+        unsettled = settings.signature(chosen)
         settled = {
             model.name: model.settled
             for model in settings.backends.having(chosen.metric.models)
             if isinstance(model, Settling) and model.settled
         }
         compared = pairs.params_of(chosen, task.example, settings.comparison)
-        signature = replace(made, params=made.params | compared, settled=settled)
+        signature = replace(unsettled, params=unsettled.params | compared, settled=settled)
         return self._signatures.setdefault(chosen.name, signature)
 
 
