@@ -134,8 +134,11 @@ class RunScores(_Shown):
         """Column name -> its values. Long: `LONG`. wide: example_id, question_id, system; and for each metric its score
         under its name, and `METRIC status` and `METRIC reason`. Where the run has no row, the status is `no row`."""
         if not wide:
-            return {name: [getattr(one, name) for one in self.observations] for name in LONG}
-        metrics = list(dict.fromkeys(one.metric for one in self.observations))
+            return {
+                name: [getattr(observation, name) for observation in self.observations]
+                for name in LONG
+            }
+        metrics = list(dict.fromkeys(observation.metric for observation in self.observations))
         answers: dict[tuple[str, str, str], dict[str, Observation]] = {}
         for row in self.observations:
             answers.setdefault((row.example_id, row.question_id, row.system), {})[row.metric] = row
@@ -179,7 +182,7 @@ class RunScores(_Shown):
 
     def _scores(self, wide: bool) -> set[str]:
         """The names of the columns with scores."""
-        return {one.metric for one in self.observations} if wide else {"score"}
+        return {observation.metric for observation in self.observations} if wide else {"score"}
 
 
 def _installed(name: str) -> Any:

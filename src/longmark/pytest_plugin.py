@@ -88,7 +88,7 @@ def assert_scores(
     by = [by] if isinstance(by, str) else by
     try:
         summary = summarise([result.folder], by=by, limits=them.limits_of(gates, where))
-        bounds = {name: (one.lo, one.hi) for name, one in summary.facts.items()}
+        bounds = {name: (fact.lo, fact.hi) for name, fact in summary.facts.items()}
         chosen = them.gates_of(gates, summary.metrics, bounds, where, canonical=canonical)
     except UserError as error:
         why = f"longmark: {error}"

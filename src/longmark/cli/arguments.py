@@ -338,7 +338,7 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
     sample = ("draw", "looks") if hasattr(arguments, "draw") else ()
     names = ("label", "map", "order", "no_calibration", "these_raters", "transport", *sample)
     if arguments.labels is None:
-        if given := [one for one in names if getattr(arguments, one, None)]:
+        if given := [name for name in names if getattr(arguments, name, None)]:
             raise UserError(f"--{given[0].replace('_', '-')} needs labels: add --labels FILE")
         return None
     return {

@@ -111,7 +111,9 @@ def _change(
     first = document(found).sections[0]
     says = first.says.partition(" Significant differences:")[0]
     if any(
-        pair.p is not None and not pair.significant for one in found.metrics for pair in one.pairs
+        pair.p is not None and not pair.significant
+        for metric in found.metrics
+        for pair in metric.pairs
     ):
         says += " A change without a significant difference could be chance."
     table = next(table for table in first.tables if table.name == "results")

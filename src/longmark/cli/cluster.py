@@ -42,11 +42,11 @@ def split(arguments: argparse.Namespace) -> int:
         heads,
         [
             (
-                str(folder / f"{one.part}{SUFFIX}"),
-                one.examples,
-                *(getattr(one, name) for name in limits),
+                str(folder / f"{part.part}{SUFFIX}"),
+                part.examples,
+                *(getattr(part, name) for name in limits),
             )
-            for one in parts
+            for part in parts
         ],
     )
     return 0

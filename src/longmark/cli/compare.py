@@ -129,11 +129,11 @@ def compare(arguments: argparse.Namespace) -> int:
         name: getattr(arguments, name) for name in ("draws", "complete", "judges")
     }
     fields = split(arguments.by)
-    what = [one for one in fields if one in ("run", "system")]
+    what = [field for field in fields if field in ("run", "system")]
     if len(what) > 1:
         raise UserError("--by: compare runs or systems, not both")
     arguments.by = what[0] if what else None
-    options.update(slices=[one for one in fields if one not in what])
+    options.update(slices=[field for field in fields if field not in what])
     options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
     options.update(against_first=arguments.fail_if_worse or arguments.require_decision)
     corrections = corrections_of(arguments)
@@ -191,7 +191,7 @@ def _worse(
             found.cluster,
             bounds_of(arguments.bounds),
             slices,
-            {one.metric: one.facts for one in found.metrics},
+            {metric.metric: metric.facts for metric in found.metrics},
         )
         named = {table.name: table for section in page.sections for table in section.tables}
         about = (

@@ -109,7 +109,7 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
     if found.bad:
         yield f"skip_bad: true # {counted(found.bad, 'bad record')}"
     yield "metrics:"
-    allowed = [one for one in found.metrics if one.count and one.name in costs]
+    allowed = [metric for metric in found.metrics if metric.count and metric.name in costs]
     loads = [
         one
         for one in allowed
@@ -141,9 +141,9 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
     for name, why in why_not.items():
         yield f"  # {name}: {why}"
     missing: dict[str, list[str]] = {}
-    for one in found.metrics:
-        if not one.count:
-            missing.setdefault(" and ".join(one.missing), []).append(one.name)
+    for metric in found.metrics:
+        if not metric.count:
+            missing.setdefault(" and ".join(metric.missing), []).append(metric.name)
     for what, names in missing.items():
         yield f"  # Without {what or 'all that they need together'}: {', '.join(names)}"
 
@@ -165,16 +165,16 @@ def _costs(
     more = {**reading(arguments), "limit": _PRICED, "skip_bad": True}
     options = RunOptions(judges=[_PLACE], quiet=True, check_profiles=False, **_ROLES, **more)
     with closing(open_cache(None)) as cache:
-        for one in found.metrics:
-            if not one.count:
+        for metric in found.metrics:
+            if not metric.count:
                 continue
             try:
-                settings = make_settings([one.name], Registry(cache, sends=False), options)
-                if not one.metric.models:
-                    costs[one.name] = MetricEstimate()
+                settings = make_settings([metric.name], Registry(cache, sends=False), options)
+                if not metric.metric.models:
+                    costs[metric.name] = MetricEstimate()
                     continue
                 its = partial(dry_run, arguments.examples, settings, None, cache, options)
-                costs[one.name] = finish(its).total
+                costs[metric.name] = finish(its).total
             except UserError as error:
-                why_not[one.name] = shorten(str(error), _REASON, placeholder=" …")
+                why_not[metric.name] = shorten(str(error), _REASON, placeholder=" …")
     return costs, why_not

@@ -120,16 +120,20 @@ def _kept(found: Look) -> Iterator[str]:
 def _allowed(found: Look) -> Iterator[str]:
     yield ""
     yield "Metrics that have all they need, with the most calls for one of these examples:"
-    for one in found.metrics:
-        if one.count:
-            some = "" if one.count == found.read else f", {one.count:,} of {found.read:,} examples"
-            yield f"  {one.name:<34} {counted(one.calls, 'call')}{some}"
+    for metric in found.metrics:
+        if metric.count:
+            some = (
+                ""
+                if metric.count == found.read
+                else f", {metric.count:,} of {found.read:,} examples"
+            )
+            yield f"  {metric.name:<34} {counted(metric.calls, 'call')}{some}"
 
 
 def _absent(found: Look) -> Iterator[str]:
     absent: dict[tuple[str, ...], list[Allowed]] = defaultdict(list)
-    for one in found.metrics:
-        if not one.count:
-            absent[one.missing].append(one)
+    for metric in found.metrics:
+        if not metric.count:
+            absent[metric.missing].append(metric)
     for missing, its in absent.items():
         yield f"Without {' and '.join(missing) or 'all that they need together'}: {', '.join(one.name for one in its)}"

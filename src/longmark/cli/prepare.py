@@ -48,7 +48,9 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
         raise UserError(
             f"name a run of {path} or a file: longmark run NAME ({', '.join(project.runs) or 'it has none'})"
         )
-    used = {key: one for key, one in options.items() if key not in given and key not in stands_for}
+    used = {
+        key: option for key, option in options.items() if key not in given and key not in stands_for
+    }
     left = len(arguments) - len(read)
     for action in reversed(arguments):
         if left > 0 and action.dest in options:

@@ -159,9 +159,9 @@ def load(path: Path) -> Project:
         options = given.get(first, {})
         if rest:
             actions = {action.dest for action in options_of(leaf)}
-            options = {key: one for key, one in options.items() if key in actions} | options.get(
-                rest[0], {}
-            )
+            options = {
+                key: option for key, option in options.items() if key in actions
+            } | options.get(rest[0], {})
         if options:
             sections[verb] = _settled(leaf, options, path.parent)
     for name, options in runs.items():
@@ -350,7 +350,7 @@ def _settled(
             return value if word else folder / expanded(value)
         if action.dest == "metrics":
             parts = [one.strip() for one in value.split(",")]
-            files = [Path(one.partition("@")[0]).suffix in (_CODE, *_SETTINGS) for one in parts]
+            files = [Path(part.partition("@")[0]).suffix in (_CODE, *_SETTINGS) for part in parts]
             both = zip(parts, files, strict=True)
             return ",".join(str(folder / expanded(one)) if file else one for one, file in both)
         if action.metavar == "MODEL":

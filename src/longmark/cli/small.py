@@ -155,7 +155,7 @@ def _ledger(store: CallCache, arguments: argparse.Namespace) -> int:
         )
         sessions, keys = manifest.get("sessions"), None
         tokens = (
-            [str(one.get("ledger")) for one in sessions if isinstance(one, dict)]
+            [str(session.get("ledger")) for session in sessions if isinstance(session, dict)]
             if sessions
             else []
         )
@@ -207,7 +207,7 @@ def report(arguments: argparse.Namespace) -> int:
         found = summarise(
             sources_of(arguments.runs), cluster, bounds, by, limits_of(arguments.fail_under)
         )
-        ends = {name: (one.lo, one.hi) for name, one in found.facts.items()}
+        ends = {name: (fact.lo, fact.hi) for name, fact in found.facts.items()}
         gates = gates_of(arguments.fail_under, found.metrics, ends, canonical=canonical)
         refuse_unknown_systems(gates, (cell.system for cell in found.cells))
         tell_cautions(gates, built_in(found.metrics))
@@ -311,13 +311,12 @@ def _verification(found: Verification) -> int:
     for line in found.changed:
         print(f"changed since the run: {line.strip()}")
     findings = sorted(found.findings, key=lambda one: not one.differs)
-    for one in findings[:_SHOWN]:
-        print(
-            f"{'differs' if one.differs else 'not verifiable'}: {one.row.metric} of {one.row.example_id}: {one.why}"
-        )
+    for finding in findings[:_SHOWN]:
+        outcome = "differs" if finding.differs else "not verifiable"
+        print(f"{outcome}: {finding.row.metric} of {finding.row.example_id}: {finding.why}")
     if len(findings) > _SHOWN:
         print(f"… and {len(findings) - _SHOWN:,} more")
-    differ = sum(one.differs for one in findings)
+    differ = sum(finding.differs for finding in findings)
     parts = [f"{found.verified:,} of {counted(found.rows, 'row')} verified", f"{differ:,} differ"]
     parts.append(f"{len(findings) - differ:,} not verifiable")
     parts += [f"{found.without_reply:,} had no reply to verify"] if found.without_reply else []

@@ -63,17 +63,19 @@ def trust(arguments: argparse.Namespace) -> int:
             home.trust(file, None)
             print(f"{file}: no longer trusted")
         return 0
-    wanted = {file: [one for one in reaches if one.needs_trust] for file, reaches in files.items()}
+    wanted = {
+        file: [reach for reach in reaches if reach.needs_trust] for file, reaches in files.items()
+    }
     for file, reaches in wanted.items():
         print(f"{file}" if reaches else f"{file}: nothing in it needs trust")
-        for one in reaches:
-            print(f"  {one.name}")
-            for line in one.lines():
+        for reach in reaches:
+            print(f"  {reach.name}")
+            for line in reach.lines():
                 print(f"    {line}")
-            for variable in one.foreign():
+            for variable in reach.foreign():
                 if variable not in variables:
                     raise UserError(
-                        f"{variable} is a vendor's variable, and {one.endpoint} is not the vendor's: add --variable "
+                        f"{variable} is a vendor's variable, and {reach.endpoint} is not the vendor's: add --variable "
                         f"{variable} if this is intended, or name another variable in {file}"
                     )
     if not any(wanted.values()):

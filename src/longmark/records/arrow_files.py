@@ -35,7 +35,7 @@ def limits(longest: int) -> arrow_reader.Limits:
 
 
 def batches_of(
-    paths: Sequence[Path], kind: str, longest: int, what: str
+    paths: Sequence[Path], kind: str, longest: int, problem: str
 ) -> Iterator[tuple[Any, Any]]:
     """(schema, batch) of files, one after the other, and (schema, None) at the beginning of each. kind: parquet or
     arrow; longest: bytes of a value; what: begins the message of the UserError for files that cannot be read."""
@@ -45,7 +45,7 @@ def batches_of(
         "files": [str(path.absolute()) for path in paths],
         "limits": asdict(limits(longest)),
     }
-    with reader_process.reading(arrow_reader.__file__, [json.dumps(about)], what) as output:
+    with reader_process.reading(arrow_reader.__file__, [json.dumps(about)], problem) as output:
         for _ in paths:
             stream = ipc.open_stream(output)
             yield stream.schema, None

@@ -42,15 +42,15 @@ class Refused(ValueError):
 
 
 def main(words: str) -> int:
-    given = json.loads(words)
-    limits = Limits(**given["limits"])
+    request = json.loads(words)
+    limits = Limits(**request["limits"])
     import pyarrow
 
     limited = _limit_memory(limits.memory)
     _more_time(limits.seconds)
     try:
-        for path in given["files"]:
-            schema, batches = table_of(path, given["kind"], limits, limited=limited)
+        for path in request["files"]:
+            schema, batches = table_of(path, request["kind"], limits, limited=limited)
             with pyarrow.ipc.new_stream(sys.stdout.buffer, schema) as stream:
                 for batch in batches:
                     stream.write_batch(batch)
@@ -276,7 +276,7 @@ def _repeated(values: Any, count: int, most: int) -> tuple[int, int]:
 
 
 def _sum(*weights: tuple[int, int]) -> tuple[int, int]:
-    return sum(one[0] for one in weights), sum(one[1] for one in weights)
+    return sum(entry[0] for entry in weights), sum(entry[1] for entry in weights)
 
 
 if __name__ == "__main__":

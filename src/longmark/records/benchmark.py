@@ -144,10 +144,12 @@ class Item(BaseModel):
             answer=answer,
             contexts=tuple(
                 Context(
-                    text=one.text, id=one.chunk, page=None if one.page is None else str(one.page)
+                    text=passage.text,
+                    id=passage.chunk,
+                    page=None if passage.page is None else str(passage.page),
                 )
-                for one in self.passages
-                if one.text.strip()
+                for passage in self.passages
+                if passage.text.strip()
             ),
             references=(self.answer,),
             options=dict(self.options) if self.options else None,
@@ -174,7 +176,7 @@ def write_items(items: Iterable[Item], path: str | Path) -> int:
 def read_items(path: str | Path) -> list[Item]:
     """The items of a file, in its order. UserError if it cannot be read; BadInput, with the line of each record that is
     no item, and of each second item with an id."""
-    path, made, bad = Path(path), list[Item](), BadLines()
+    path, items, bad = Path(path), list[Item](), BadLines()
     with seen_ids() as first_use:
         for line, record in sources.records(path, sources.kind_of(path)):
             try:
@@ -191,9 +193,9 @@ def read_items(path: str | Path) -> list[Item]:
                         f'the id "{item.id}" is already in line {first}; give each item its own',
                     )
                 )
-            made.append(item)
+            items.append(item)
     bad.check()
-    return made
+    return items
 
 
 def _item(record: Any) -> Item:

@@ -41,12 +41,14 @@ def _label(where: str, raw: Any) -> str:
     return label
 
 
-def _each(one: Callable[[str, Any], Any], expected: str) -> Callable[[str, Any], tuple[Any, ...]]:
+def _each(
+    read_item: Callable[[str, Any], Any], expected: str
+) -> Callable[[str, Any], tuple[Any, ...]]:
     """A reader of a list from a reader of its items."""
 
     def read(where: str, raw: Any) -> tuple[Any, ...]:
         return tuple(
-            one(f"{where}[{i}]", item) for i, item in enumerate(_items(where, raw, expected))
+            read_item(f"{where}[{i}]", item) for i, item in enumerate(_items(where, raw, expected))
         )
 
     return read

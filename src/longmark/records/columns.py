@@ -86,13 +86,15 @@ class Columns:
         self._left_out: set[str] = set()
         self.unknown = 0
         self.sample: list[dict[str, Any]] = []
-        for given, column in (mapping or {}).items():
-            field = _SINGULAR.get(given, given)
-            if field != given:
-                used(f"the field `{given}` of --map")
-            known = (*NAMES, *pair_columns.FIELDS)
-            if field not in known:
-                raise UnknownName("field", given, known, f"The fields are {', '.join(known)}.")
+        for mapped_name, column in (mapping or {}).items():
+            field = _SINGULAR.get(mapped_name, mapped_name)
+            if field != mapped_name:
+                used(f"the field `{mapped_name}` of --map")
+            names = (*NAMES, *pair_columns.FIELDS)
+            if field not in names:
+                raise UnknownName(
+                    "field", mapped_name, names, f"The fields are {', '.join(names)}."
+                )
             if field in self._column_of or field in self._left_out:
                 raise UserError(f"{named('mapping')} names {field} twice; give it one column")
             if column.strip():
@@ -109,16 +111,16 @@ class Columns:
         }
         self._mapped = frozenset(self._column_of.values())
         fields = {**self._column_of, **self._of_pairs}
-        one = {
+        column_of = {
             field: column
             for field, column in fields.items()
             if field not in pair_columns.FIELDS[2:]
         }
-        self._sources = [paths.Source(column, field) for field, column in one.items()]
+        self._sources = [paths.Source(column, field) for field, column in column_of.items()]
         several = [
             path
             for field, column in fields.items()
-            if field not in one
+            if field not in column_of
             for path in column.split(",")
         ]
         self._sources += [paths.Source(path, "label") for path in several]
@@ -127,29 +129,29 @@ class Columns:
 
     @property
     def never_seen(self) -> set[str]:
-        return {one for source in self._sources for one in source.never_seen}
+        return {path for source in self._sources for path in source.never_seen}
 
     def unseen(self) -> str:
         """The mapped columns that no record had, with the nearest that there are, for a message."""
-        known, names = list(paths.known(self.first)), []
-        for one in sorted(self.never_seen):
-            near = paths.nearest(one, known)
-            names.append(f"{one} (near: {', '.join(near)})" if near else one)
+        paths_seen, names = list(paths.known(self.first)), []
+        for path in sorted(self.never_seen):
+            near = paths.nearest(path, paths_seen)
+            names.append(f"{path} (near: {', '.join(near)})" if near else path)
         return f"the column {', '.join(names)}; the columns are {columns_shown(self.seen)}"
 
-    def example(self, record: Any, given: Any = None) -> Answered:
+    def example(self, record: Any, whole: Any = None) -> Answered:
         """The Example of a record, a Pair where it has two answers. given: the record of another tool of which `record`
         is what its shape read, in which mapped columns are. Raises BadRecord."""
         if not isinstance(record, dict):
             raise BadRecord(f"expected an object with named fields, found {found(record)}")
         if len(self.sample) < _SAMPLE:
-            self.sample.append(record if given is None else given)
+            self.sample.append(record if whole is None else whole)
         mapped = (
-            self._with_paths(record if given is None else given, given is not None)
+            self._with_paths(record if whole is None else whole, whole is not None)
             if self._sources
             else {}
         )
-        if given is not None:
+        if whole is not None:
             left_out = {*self._column_of, *self._left_out}
             record = {field: value for field, value in record.items() if field not in left_out}
         record = record | mapped if mapped else record
@@ -158,27 +160,29 @@ class Columns:
         try:
             found_pair = pair_columns.find(record, self._of_pairs, self._empty)
             if found_pair is not None:
-                one = pair_columns.PairFields(record, found_pair, self._of_pairs, self._cells)
-                pair, record = one.read(), one.rest
+                pair_fields = pair_columns.PairFields(
+                    record, found_pair, self._of_pairs, self._cells
+                )
+                pair, record = pair_fields.read(), pair_fields.rest
         except Problem as problem:
             raise BadRecord(str(problem)) from None
         fields: dict[str, Any] = {}
         source: dict[str, str] = {}
-        rest: dict[str, Any] = {}
-        for field, column, raw in self._assigned(record, rest):
+        unknown: dict[str, Any] = {}
+        for field, column, raw in self._assigned(record, unknown):
             source.setdefault(field, column)
             try:
                 value = self._value(field, raw)
             except Problem as problem:
-                wrong.append(f"{problem}{_remedy(field, column, raw, record, given)}")
+                wrong.append(f"{problem}{_remedy(field, column, raw, record, whole)}")
                 continue
             if (
                 field == "references"
                 and field not in self._column_of
-                and _are_ids(value, record, given)
+                and _are_ids(value, record, whole)
             ):
                 self.ignored["references that are ids of passages"] += len(value)
-                rest[column] = raw
+                unknown[column] = raw
                 continue
             if value is None or (value == () and field not in CARRIED):
                 continue
@@ -187,7 +191,7 @@ class Columns:
                     wrong.append(
                         "answer: a pair has the answers a and b; remove the column answer or rename it"
                     )
-                rest[column] = raw
+                unknown[column] = raw
             elif field in fields and fields[field] != value:
                 columns = f"the columns {source[field]} and {column} differ"
                 wrong.append(
@@ -200,8 +204,8 @@ class Columns:
             self.unknown += bool(record)
             wrong.append(_nothing_known(record))
         try:
-            if rest:
-                fields["meta"] = _with_rest(fields.get("meta", {}), rest)
+            if unknown:
+                fields["meta"] = _with_rest(fields.get("meta", {}), unknown)
             _check_json(fields)
             if not wrong:
                 fields = completed(fields, bool(pair)) if "turns" in fields else fields
@@ -217,7 +221,7 @@ class Columns:
         if len(self.seen) < _COLUMNS_SHOWN:
             self.seen.update(dict.fromkeys(record))
             self.first = self.first or record
-        made: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for source in self._sources:
             if source.never_seen:
                 source.see(record)
@@ -226,11 +230,11 @@ class Columns:
                     value = source.column(record)
                 except Problem as problem:
                     raise BadRecord(str(problem)) from None
-                made |= {} if value is None else {source.text: value}
-        return made
+                fields |= {} if value is None else {source.text: value}
+        return fields
 
     def _assigned(
-        self, record: dict[str, Any], rest: dict[str, Any]
+        self, record: dict[str, Any], unknown: dict[str, Any]
     ) -> Iterator[tuple[str, str, Any]]:
         """(field, column, value) of every column that is a field; the others go into `rest` if they have a value."""
         for field, column in self._column_of.items():
@@ -240,21 +244,21 @@ class Columns:
         for column, raw in record.items():
             if column in self._mapped:
                 continue
-            known = field_of(column)
+            field_named = field_of(column)
             ideal = (
                 retrieval and _known_name(column) == "context"
             )  # DeepEval's, beside the retrieved passages
-            if known == "turns" and known not in self._column_of:
+            if field_named == "turns" and field_named not in self._column_of:
                 ideal = not _is_conversation(column, raw, record)
             if (
-                known is not None
-                and known not in self._column_of
-                and known not in self._left_out
+                field_named is not None
+                and field_named not in self._column_of
+                and field_named not in self._left_out
                 and not ideal
             ):
-                yield known, column, raw
+                yield field_named, column, raw
             elif not self._empty(raw):
-                rest[column] = raw
+                unknown[column] = raw
 
     def _empty(self, raw: Any) -> bool:
         return missing(raw) or (self._cells and raw == "")
@@ -280,8 +284,8 @@ class Columns:
 
 def field_of(column: str) -> str | None:
     """The field that a column is read as, by its name alone."""
-    known = _known_name(column)
-    return None if known is None else _FIELD_OF[known]
+    known_name = _known_name(column)
+    return None if known_name is None else _FIELD_OF[known_name]
 
 
 @lru_cache(maxsize=4096)
@@ -296,7 +300,9 @@ def _is_conversation(column: str, raw: Any, record: Mapping[str, Any]) -> bool:
     """Whether a column holds turns: `turns` where it has objects, `messages` only where nothing else is asked or
     answered, since a prompt is often stored beside its question and answer."""
     value = messages.parsed(raw)
-    listed = isinstance(value, list) and (not value or any(isinstance(one, dict) for one in value))
+    listed = isinstance(value, list) and (
+        not value or any(isinstance(item, dict) for item in value)
+    )
     if column == "turns" or not listed:
         return listed
     return not any(field_of(other) in ("question", "answer") for other in record)
@@ -319,10 +325,12 @@ def _json_object(field: str, raw: Any) -> Any:
     )
 
 
-def _with_rest(meta: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
-    if twice := [column for column in rest if column in meta and meta[column] != rest[column]]:
+def _with_rest(meta: dict[str, Any], unknown: dict[str, Any]) -> dict[str, Any]:
+    if twice := [
+        column for column in unknown if column in meta and meta[column] != unknown[column]
+    ]:
         raise Problem(f"meta: {', '.join(twice)} is also a column, with another value")
-    return {**meta, **rest}
+    return {**meta, **unknown}
 
 
 def _check_json(fields: dict[str, Any]) -> None:
@@ -344,7 +352,7 @@ def columns_shown(columns: Iterable[str]) -> str:
     return ", ".join(names[:_COLUMNS_SHOWN]) + (", …" if len(names) > _COLUMNS_SHOWN else "")
 
 
-def _remedy(field: str, column: str, raw: Any, record: Mapping[str, Any], given: Any) -> str:
+def _remedy(field: str, column: str, raw: Any, record: Mapping[str, Any], whole: Any) -> str:
     """What to do about a value of another type, for a message."""
     if (
         field in _TEXTS
@@ -352,7 +360,7 @@ def _remedy(field: str, column: str, raw: Any, record: Mapping[str, Any], given:
         and (option := proposals.joined(field, column, raw))
     ):
         return f"; join its texts: {option}"
-    return "" if given is None else _choice(field, raw, given)
+    return "" if whole is None else _choice(field, raw, whole)
 
 
 def is_like_an_id(text: str) -> bool:
@@ -360,11 +368,11 @@ def is_like_an_id(text: str) -> bool:
     return bool(_ID.fullmatch(text))
 
 
-def _are_ids(references: Any, record: Mapping[str, Any], given: Any) -> bool:
+def _are_ids(references: Any, record: Mapping[str, Any], whole: Any) -> bool:
     """Whether references are ids of passages that sentences of the answer cite, as in runs of TREC."""
     if not references or not all(map(is_like_an_id, references)):
         return False
-    every = record if given is None else given
+    every = record if whole is None else whole
     lists = (value for value in map(messages.parsed, every.values()) if isinstance(value, list))
     cites = any(
         isinstance(item, dict) and _CITED in item
@@ -391,8 +399,11 @@ def _choice(field: str, raw: Any, record: dict[str, Any]) -> str:
             if isinstance(value, list)
             else ()
         )
-        inside = ((f".{key}" if isinstance(value, dict) else f"[{key}]", one) for key, one in inner)
-        parts |= {part + key: one for key, one in inside if isinstance(one, str)}
+        inside = (
+            (f".{key}" if isinstance(value, dict) else f"[{key}]", value_of_key)
+            for key, value_of_key in inner
+        )
+        parts |= {part + key: item for key, item in inside if isinstance(item, str)}
     texts = [named("mapping", {field: f"{place}.{part}"}) for part in parts]
     return f"; name its text: {' or '.join(texts[:3])}" if texts else ""
 
@@ -400,5 +411,5 @@ def _choice(field: str, raw: Any, record: dict[str, Any]) -> str:
 def _nothing_known(record: dict[str, Any]) -> str:
     if not record:
         return "the record is empty"
-    shown = columns_shown(record)
-    return f"no known column (found {shown}); name columns with {named('mapping', {'question': 'COLUMN'})}"
+    columns = columns_shown(record)
+    return f"no known column (found {columns}); name columns with {named('mapping', {'question': 'COLUMN'})}"

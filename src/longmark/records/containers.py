@@ -46,7 +46,7 @@ _ZSTANDARD = (
 def shape_of(record: Any) -> shapes.Shape | None:
     """The first shape that fits a record; None for any other."""
     return (
-        next((one for one in SHAPES if one.fits(record)), None)
+        next((shape for shape in SHAPES if shape.fits(record)), None)
         if isinstance(record, dict)
         else None
     )
@@ -90,8 +90,8 @@ def _elements(buffer: str, text: io.TextIOBase) -> Iterator[Any]:
         if mark and not first and mark != ",":
             raise NotJson("is not JSON: a comma is missing between two records")
         start = at if first else _after_spaces(buffer, at + 1)
-        if start < len(buffer) and (found := element(buffer, start, ended)) is not None:
-            value, at = found
+        if start < len(buffer) and (decoded := element(buffer, start, ended)) is not None:
+            value, at = decoded
             yield value
             size, first = _READ, False
         elif ended:
@@ -108,21 +108,21 @@ def _elements(buffer: str, text: io.TextIOBase) -> Iterator[Any]:
 
 
 def _after_spaces(text: str, at: int) -> int:
-    found = _SPACES.match(text, at)
-    return found.end() if found else at
+    spaces = _SPACES.match(text, at)
+    return spaces.end() if spaces else at
 
 
 def _of_document(path: Path, document: dict[str, Any]) -> list[Any]:
     if isinstance(document.get("results"), list):
         return list(document["results"])
-    for one in tools.CONTAINERS:
-        if (found := one.open(document)) is not None:
-            return found
+    for container in tools.CONTAINERS:
+        if (records := container.open(document)) is not None:
+            return records
     if shape_of(document) is not None:
         return [document]
     lists = {name: value for name, value in document.items() if isinstance(value, list) and value}
     of_records = [
-        name for name, value in lists.items() if all(isinstance(one, dict) for one in value)
+        name for name, value in lists.items() if all(isinstance(item, dict) for item in value)
     ]
     if len(of_records) == 1:
         return list(lists[of_records[0]])
@@ -156,15 +156,18 @@ def of_inspect(path: Path) -> Iterator[Any]:
     """The samples of an Inspect log (.eval), each with the log's own data under `log`."""
     try:
         with opened(path) as file, zipfile.ZipFile(file) as log:
-            names = [one for one in log.infolist() if one.filename.startswith("samples/")]
-            header = next((one for one in log.infolist() if one.filename == "header.json"), None)
+            names = [entry for entry in log.infolist() if entry.filename.startswith("samples/")]
+            header = next(
+                (entry for entry in log.infolist() if entry.filename == "header.json"), None
+            )
             start = next(
-                (one for one in log.infolist() if one.filename == "_journal/start.json"), header
+                (entry for entry in log.infolist() if entry.filename == "_journal/start.json"),
+                header,
             )
             described = header or start
             head = _member(log, file, described) if described else {}
-            for one in names:
-                sample = _member(log, file, one)
+            for name in names:
+                sample = _member(log, file, name)
                 yield (
                     {**sample, "log": {"eval": head.get("eval")}}
                     if isinstance(sample, dict)
@@ -228,11 +231,11 @@ def _check_size(path: Path) -> None:
 def data_files(folder: Path) -> list[Path]:
     """The Parquet or Arrow files of a folder of Hugging Face, in their order. UserError for any other folder."""
     if (folder / "dataset_dict.json").exists():
-        splits = sorted(one.name for one in folder.iterdir() if one.is_dir())
+        splits = sorted(path.name for path in folder.iterdir() if path.is_dir())
         raise UserError(
-            f"{folder} has several splits; name one: {', '.join(str(folder / one) for one in splits[:8])}"
+            f"{folder} has several splits; name one: {', '.join(str(folder / split) for split in splits[:8])}"
         )
     for suffix in (".arrow", ".parquet"):
-        if files := sorted(one for one in folder.rglob(f"*{suffix}") if one.is_file()):
+        if files := sorted(path for path in folder.rglob(f"*{suffix}") if path.is_file()):
             return files
     raise UserError(f"{folder} is a folder without .arrow or .parquet files; name a file")

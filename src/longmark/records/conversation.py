@@ -56,13 +56,15 @@ def check_mode(turns: str) -> None:
 def turns_of(raw: Any, ignored: Counter[str]) -> tuple[Turn, ...]:
     """The turns in a list of messages, or in an object that has one; what of them is not read is counted. Raises
     Problem, with the place, for a message without a role, of another role, or with a content that is no text."""
-    if not (its := messages.conversation(raw)) and messages.parsed(raw) not in ([], {}):
+    if not (messages_read := messages.conversation(raw)) and messages.parsed(raw) not in ([], {}):
         expected = (
             "expected messages, each with a role (user, assistant, system or tool) and a text"
         )
         raise Problem(f"turns: {expected}, found {found(raw)}")
-    made = (_turn(f"turns[{place}]", one, ignored) for place, one in enumerate(its))
-    return tuple(one for one in made if one is not None)
+    turns = (
+        _turn(f"turns[{place}]", message, ignored) for place, message in enumerate(messages_read)
+    )
+    return tuple(turn for turn in turns if turn is not None)
 
 
 def _turn(where: str, message: Any, ignored: Counter[str]) -> Turn | None:
@@ -82,27 +84,27 @@ def _turn(where: str, message: Any, ignored: Counter[str]) -> Turn | None:
         if said is None and isinstance(kind, str):
             ignored["items that are no messages"] += 1
             return None
-        what = "has no role" if said is None else f"the role {found(said)} is not known"
-        raise Problem(f"{where}: {what}; expected user, assistant, system or tool")
+        reason = "has no role" if said is None else f"the role {found(said)} is not known"
+        raise Problem(f"{where}: {reason}; expected user, assistant, system or tool")
     content = next((message[key] for key in _CONTENT if message.get(key)), "")
     texts, calls, results = _pieces(where, content, ignored)
-    given = [message] if isinstance(kind, str) and kind in _CALLS else []
+    raw_calls = [message] if isinstance(kind, str) and kind in _CALLS else []
     for key in ("tool_calls", "calls", "toolsCalled"):
-        given += one if isinstance(one := message.get(key), list) else []
-    calls += [_call(one) for one in given]
+        raw_calls += listed if isinstance(listed := message.get(key), list) else []
+    calls += [_call(raw_call) for raw_call in raw_calls]
     if role == "user" and results and not texts:  # Anthropic's form of what a tool returned
         role = "tool"
-    made: dict[str, Any] = {"role": role, "text": text(where, "\n".join(texts + results))}
-    made |= {"calls": tuple(text(f"{where}.calls", one) for one in calls)} if calls else {}
+    fields: dict[str, Any] = {"role": role, "text": text(where, "\n".join(texts + results))}
+    fields |= {"calls": tuple(text(f"{where}.calls", call) for call in calls)} if calls else {}
     if isinstance(message.get("name"), str) and kind not in _CALLS:
-        made["name"] = name(where, message["name"])
+        fields["name"] = name(where, message["name"])
     if (
         passages := next((message[key] for key in _PASSAGES if message.get(key)), None)
     ) is not None:
-        made["contexts"] = contexts_of(messages.passages(passages), f"{where}.contexts")
+        fields["contexts"] = contexts_of(messages.passages(passages), f"{where}.contexts")
     if (right := next((message[key] for key in _REFERENCES if message.get(key)), None)) is not None:
-        made["references"] = references_of(right, f"{where}.references")
-    return Turn(**made)
+        fields["references"] = references_of(right, f"{where}.references")
+    return Turn(**fields)
 
 
 def _pieces(
@@ -141,23 +143,23 @@ def _pieces(
             results.append(_plain(content))
         else:
             ignored["parts of messages that are no text"] += 1
-    return [one for one in texts if one], calls, [one for one in results if one]
+    return [piece for piece in texts if piece], calls, [result for result in results if result]
 
 
-def _call(given: Any) -> str:
+def _call(call: Any) -> str:
     """A call of a tool as `name(arguments)`, with what the tool returned where the call says it."""
-    if not isinstance(given, dict):
-        return _plain(given)
-    inner = given["function"] if isinstance(given.get("function"), dict) else given
+    if not isinstance(call, dict):
+        return _plain(call)
+    inner = call["function"] if isinstance(call.get("function"), dict) else call
     label = next(
-        (one for key in ("name", "function", "tool") if isinstance(one := inner.get(key), str)),
+        (value for key in ("name", "function", "tool") if isinstance(value := inner.get(key), str)),
         "tool",
     )
     values = next(
         (inner[key] for key in ("arguments", "args", "input", "inputParameters") if inner.get(key)),
         "",
     )
-    returned = f" -> {_plain(given['output'])}" if given.get("output") else ""
+    returned = f" -> {_plain(call['output'])}" if call.get("output") else ""
     return f"{label}({_plain(values)}){returned}"
 
 
@@ -165,9 +167,9 @@ def _plain(value: Any) -> str:
     if (
         isinstance(value, list)
         and value
-        and all(isinstance(one, dict) and "text" in one for one in value)
+        and all(isinstance(part, dict) and "text" in part for part in value)
     ):
-        return "\n".join(str(one["text"]) for one in value)
+        return "\n".join(str(part["text"]) for part in value)
     return (
         value
         if isinstance(value, str)
@@ -196,7 +198,7 @@ def completed(fields: dict[str, Any], pair: bool) -> dict[str, Any]:
     turns = list(fields["turns"])
     if fields.get("turn_of"):
         return fields
-    users = [one.text for one in turns if one.role == "user"]
+    users = [turn.text for turn in turns if turn.role == "user"]
     question, answer = fields.get("question"), fields.get("answer")
     places = answers(turns)
     ends = bool(places) and answer is not None and turns[places[-1]].text.strip() == answer.strip()
@@ -209,16 +211,16 @@ def completed(fields: dict[str, Any], pair: bool) -> dict[str, Any]:
         turns.append(Turn(role="user", text=question))
     if answer is not None and not ends:
         turns.append(Turn(role="assistant", text=answer))
-    made = {**fields, "turns": tuple(turns)}
-    users = [one.text for one in turns if one.role == "user"]
+    with_turns = {**fields, "turns": tuple(turns)}
+    users = [turn.text for turn in turns if turn.role == "user"]
     if pair:
-        return made | ({"question": users[-1]} if question is None and users else {})
+        return with_turns | ({"question": users[-1]} if question is None and users else {})
     if len(users) > 1:
-        made.setdefault("question_id", question_hash("\n\n".join(users)))
+        with_turns.setdefault("question_id", question_hash("\n\n".join(users)))
     if question is not None and answer is None and turns[-1].role == "user":
-        return made
+        return with_turns
     read = reading_at(turns, answers(turns)[-1:], fields.get("meta", {}))
-    return {**read, **made, **({"meta": read["meta"]} if "meta" in read else {})}
+    return {**read, **with_turns, **({"meta": read["meta"]} if "meta" in read else {})}
 
 
 def reading_at(
@@ -227,16 +229,18 @@ def reading_at(
     """What is read at an answer's place: question, answer, passages and references of its exchange; where there is no
     answer, `meta` with the reason. places: the place, or none."""
     place = places[0] if places else len(turns)
-    asked = max((i for i, one in enumerate(turns[:place]) if one.role == "user"), default=None)
-    made: dict[str, Any] = {} if asked is None else {"question": turns[asked].text}
+    asked = max((i for i, turn in enumerate(turns[:place]) if turn.role == "user"), default=None)
+    fields: dict[str, Any] = {} if asked is None else {"question": turns[asked].text}
     exchange = turns[asked or 0 : place + 1]
-    if passages := tuple(dict.fromkeys(one for turn in exchange for one in turn.contexts)):
-        made["contexts"] = passages
-    if right := tuple(dict.fromkeys(one for turn in exchange for one in turn.references)):
-        made["references"] = right
+    if passages := tuple(dict.fromkeys(context for turn in exchange for context in turn.contexts)):
+        fields["contexts"] = passages
+    if right := tuple(
+        dict.fromkeys(reference for turn in exchange for reference in turn.references)
+    ):
+        fields["references"] = right
     if places and (turns[place].text or not turns[place].calls):
-        return made | {"answer": turns[place].text}
-    return made | {
+        return fields | {"answer": turns[place].text}
+    return fields | {
         "meta": {**meta, "no_answer": _CALL_ONLY if places else "No turn is the assistant's."}
     }
 
@@ -261,7 +265,9 @@ def scored(example: Answered, mode: str, ignored: Counter[str]) -> Iterator[Answ
     if mode == "last":
         yield example.model_copy(update={"turns": turns[: ends[-1] + 1]})
         return
-    sizes = list(accumulate(len(one.text) + sum(map(len, one.calls)) + _OF_A_TURN for one in turns))
+    sizes = list(
+        accumulate(len(turn.text) + sum(map(len, turn.calls)) + _OF_A_TURN for turn in turns)
+    )
     if (total := sum(sizes[end] for end in ends)) > LARGEST:
         raise Problem(
             f"turns: an example for each of {len(ends):,} answers, with the turns before it, would come to "
@@ -289,10 +295,12 @@ def scored(example: Answered, mode: str, ignored: Counter[str]) -> Iterator[Answ
 def _whole(example: Example) -> Example:
     """A conversation as one answer: all texts of the assistant, with all passages."""
     said = {
-        role: [one.text for one in example.turns if one.role == role]
+        role: [turn.text for turn in example.turns if turn.role == role]
         for role in ("user", "assistant")
     }
-    passages: tuple[Context, ...] = tuple(one for turn in example.turns for one in turn.contexts)
+    passages: tuple[Context, ...] = tuple(
+        context for turn in example.turns for context in turn.contexts
+    )
     update = {
         "turn_of": example.id,
         "question": "\n\n".join(filter(None, said["user"])) or None,

@@ -67,15 +67,19 @@ class Documents:
             by_system: dict[str, list[frozenset[str]]] = {}
             for _, system, tokens in answers:
                 by_system.setdefault(system, []).append(tokens)
-            if any(_several(filter(None, its)) for its in by_system.values()):
+            if any(_several(filter(None, answers)) for answers in by_system.values()):
                 texts += 1
-                of = _documents(tokens for _, _, tokens in answers)
+                documents = _documents(tokens for _, _, tokens in answers)
                 keys = {
-                    token: f"{question}.{_key(document)}" for document in of for token in document
+                    token: f"{question}.{_key(document)}"
+                    for document in documents
+                    for token in document
                 }
                 ids |= {place: keys[next(iter(tokens))] for place, _, tokens in answers if tokens}
             elif unknown := sum(
-                len(its) for its in by_system.values() if len(its) > 1 and not any(its)
+                len(answers)
+                for answers in by_system.values()
+                if len(answers) > 1 and not any(answers)
             ):
                 repeated += unknown
                 repeated_texts += 1
@@ -101,7 +105,7 @@ def document_of(example: Question) -> str:
 def _tokens(example: Example) -> frozenset[str]:
     """A hash for each passage and each reference; references come first where hashes are sorted, because systems share
     them."""
-    passages = (f"p{_hash(one.text)}" for one in example.contexts)
+    passages = (f"p{_hash(context.text)}" for context in example.contexts)
     return frozenset((*(f"a{_hash(text)}" for text in example.references), *passages))
 
 

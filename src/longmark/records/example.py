@@ -106,9 +106,9 @@ class Question(BaseModel):
         """The question as a judge is shown it: with the conversation before it, turn by turn, if there is one. System
         prompts are left out, so that a single exchange is asked as a question and an answer are."""
         question = self.question or ""
-        place = max((i for i, one in enumerate(self.turns) if one.role == "user"), default=0)
+        place = max((i for i, turn in enumerate(self.turns) if turn.role == "user"), default=0)
         before = [
-            (i, one) for i, one in enumerate(self.turns[: place + 1], 1) if one.role != "system"
+            (i, turn) for i, turn in enumerate(self.turns[: place + 1], 1) if turn.role != "system"
         ]
         if len(before) < 2 or before[-1][1].text != question:
             return question
@@ -160,13 +160,15 @@ class Example(Question):
 
     @model_validator(mode="after")
     def _labels_fit(self) -> Example:
-        for field, of in _CLAIMS_OF.items():
-            labels, claims = getattr(self, field), getattr(self, of)
+        for field, claims_field in _CLAIMS_OF.items():
+            labels, claims = getattr(self, field), getattr(self, claims_field)
             if labels is None:
                 continue
             if claims is None:
-                raise ValueError(f"{field}: needs {of}, the claims that the labels belong to")
-            _check_count(field, labels, claims, f"one for each of the {of}")
+                raise ValueError(
+                    f"{field}: needs {claims_field}, the claims that the labels belong to"
+                )
+            _check_count(field, labels, claims, f"one for each of the {claims_field}")
             for i, row in enumerate(labels if field.endswith("contexts") else ()):
                 _check_count(
                     f"{field}[{i}]", row, self.contexts, "one for each passage that is not empty"
@@ -174,9 +176,9 @@ class Example(Question):
         return self
 
 
-def _check_count(field: str, found: Sized, expected: Sized, what: str) -> None:
-    if len(found) != len(expected):
-        raise ValueError(f"{field}: expected {len(expected)} ({what}), found {len(found)}")
+def _check_count(field: str, labels: Sized, expected: Sized, reason: str) -> None:
+    if len(labels) != len(expected):
+        raise ValueError(f"{field}: expected {len(expected)} ({reason}), found {len(labels)}")
 
 
 def question_hash(question: str) -> str:

@@ -47,7 +47,7 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff
 
 def one_line(text: str) -> str:
     """A message on one line: a line feed or control character (of an id, say) is shown as its escape."""
-    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def at(name: object, line: object, message: str) -> str:
@@ -129,14 +129,14 @@ def lines(path: Path, encoding: str = "", start: int = 0) -> Iterator[tuple[int,
     at which the first line begins. UserError as `opened`, and for a line without an end."""
     with opened(path) as raw:
         raw.seek(start)
-        found: Iterator[bytes] = iter(partial(raw.readline, LONGEST_LINE + 1), b"")
+        raw_lines: Iterator[bytes] = iter(partial(raw.readline, LONGEST_LINE + 1), b"")
         if encoding:
             text = io.TextIOWrapper(raw, encoding, "surrogateescape", newline="\n")
-            found = (
+            raw_lines = (
                 line.encode(errors="surrogateescape")
                 for line in iter(partial(text.readline, LONGEST_LINE + 1), "")
             )
-        for number, line in enumerate(found, 1):
+        for number, line in enumerate(raw_lines, 1):
             if len(line) > LONGEST_LINE:
                 raise UserError(
                     at(
@@ -220,7 +220,7 @@ def check_texts(record: Any, most: int = 0) -> None:
             elif kind is dict or kind is list:
                 waiting.append(part)
     most = most or MOST_VALUES
-    if length > 2 * most and (count := sum(values_in(one, most) for one in texts)) > most:
+    if length > 2 * most and (count := sum(values_in(item, most) for item in texts)) > most:
         raise ValueError(
             f"has {count:,} values in its JSON texts together, more than the limit of {most:,}; leave out what is not "
             "scored, or split it"
@@ -305,12 +305,12 @@ def read_object(path: Path, remedy: str, most: int = LARGEST) -> dict[str, Any]:
     UserError if the file cannot be read or holds no JSON object.
     """
     try:
-        found = parse_json(content(path, most), strict=True)
+        parsed = parse_json(content(path, most), strict=True)
     except ValueError as error:
         raise UserError(f"{path} is damaged ({error}); {remedy}") from None
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise UserError(f"{path} is damaged (no JSON object); {remedy}")
-    return found
+    return parsed
 
 
 _TOO_DEEP = f"is nested more than {DEPTH} levels deep"
@@ -335,9 +335,9 @@ def _as_orjson_writes(raw: bytes) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Flaw:
-    made = dict(pairs)
-    if len(made) == len(pairs):
-        return made
+    fields = dict(pairs)
+    if len(fields) == len(pairs):
+        return fields
     twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
     return Flaw(f"has the key {_shown(twice)} twice in one object; remove or rename one")
 

@@ -89,8 +89,8 @@ def question(value: Any) -> Any:
 def answer(value: Any) -> Any:
     """The text that was answered: a text, the last assistant message with a text, or as for `question`; a text that is
     JSON without such a part is the answer itself."""
-    found = _said(parsed(value), ANSWERS, _ANSWER, 0)
-    return value if isinstance(value, str) and isinstance(found, list | dict) else found
+    said = _said(parsed(value), ANSWERS, _ANSWER, 0)
+    return value if isinstance(value, str) and isinstance(said, list | dict) else said
 
 
 def passages(value: Any) -> list[Any]:
@@ -101,25 +101,31 @@ def passages(value: Any) -> list[Any]:
             (value[key] for key in _PASSAGES if isinstance(parsed(value.get(key)), list | dict)),
             None,
         )
-        return passages(inner) if inner is not None else [one for one in [_passage(value)] if one]
+        return (
+            passages(inner)
+            if inner is not None
+            else [passage for passage in [_passage(value)] if passage]
+        )
     if isinstance(value, list):
         lists = (
-            passages(one) if isinstance(one, list) else [_passage(one)]
-            for one in map(parsed, value)
+            passages(item) if isinstance(item, list) else [_passage(item)]
+            for item in map(parsed, value)
         )
-        return [one for found in lists for one in found if one]
+        return [passage for items in lists for passage in items if passage]
     return [value] if isinstance(value, str) and value else []
 
 
 def conversation(*values: Any) -> list[Any]:
     """The messages in values, one value after the other, and what stands among them; [] if they have none. Of an input
     and an output that repeats it, the output."""
-    made: list[Any] = []
+    turns: list[Any] = []
     for value in values:
-        its = _messages(value, 0)
-        repeats = bool(made) and list(map(_said_by, its[: len(made)])) == list(map(_said_by, made))
-        made = its if repeats else made + its
-    return made
+        messages = _messages(value, 0)
+        repeats = bool(turns) and list(map(_said_by, messages[: len(turns)])) == list(
+            map(_said_by, turns)
+        )
+        turns = messages if repeats else turns + messages
+    return turns
 
 
 def _said_by(message: Any) -> tuple[str, str]:
@@ -132,11 +138,12 @@ def _messages(value: Any, depth: int) -> list[Any]:
         return []
     if isinstance(value, list):
         if any(
-            isinstance(one, dict) and (role_of(one) or "role" in one or "from" in one)
-            for one in value
+            isinstance(message, dict)
+            and (role_of(message) or "role" in message or "from" in message)
+            for message in value
         ):
-            return [one for one in value if one is not None]
-        return [message for one in value for message in _messages(one, depth + 1)]
+            return [item for item in value if item is not None]
+        return [message for item in value for message in _messages(item, depth + 1)]
     if role_of(value):
         return [value]
     key = next(
@@ -153,12 +160,16 @@ def _said(value: Any, roles: frozenset[str], keys: tuple[str, ...], depth: int) 
         return value
     if isinstance(value, list):
         if value and all(
-            isinstance(one, list) for one in value
+            isinstance(item, list) for item in value
         ):  # LangChain: lists of messages in a list
             return _said(value[-1], roles, keys, depth + 1)
-        if any(role_of(one) for one in value):
+        if any(role_of(item) for item in value):
             return next(
-                (text for one in reversed(value) if role_of(one) in roles and (text := _text(one))),
+                (
+                    text
+                    for message in reversed(value)
+                    if role_of(message) in roles and (text := _text(message))
+                ),
                 None,
             )
         return _parts(value) or (

@@ -44,13 +44,15 @@ def base_of(name: str) -> str:
 def names() -> tuple[str, ...]:
     """The names of longmark's metrics, sorted. Imports no metric."""
     modules = (path.relative_to(_METRICS).with_suffix("") for path in _METRICS.rglob("*.py"))
-    found = [".".join(m.parts) for m in modules if len(m.parts) > 1 and not m.name.startswith("_")]
+    modules_named = [
+        ".".join(m.parts) for m in modules if len(m.parts) > 1 and not m.name.startswith("_")
+    ]
     families = (
         path
         for path in _METRICS.glob("*/__init__.py")
         if "\nMETRIC = " in path.read_text(encoding="utf-8")
     )
-    return tuple(sorted([*found, *(path.parent.name for path in families)]))
+    return tuple(sorted([*modules_named, *(path.parent.name for path in families)]))
 
 
 @cache
@@ -64,7 +66,7 @@ def docstring(name: str) -> str:
 def title_of(score: str) -> str:
     """The published name of a score without parameters, such as ROUGE-L: what the docstring of its metric begins with;
     of one of several scores with its part: `Specificity: location`. A metric that is not longmark's has its name."""
-    metric = next((one for one in names() if f"{score}.".startswith(f"{one}.")), None)
+    metric = next((name for name in names() if f"{score}.".startswith(f"{name}.")), None)
     if metric is None:
         return score
     part = score[len(metric) + 1 :].replace("_", " ").split(".")
@@ -79,9 +81,9 @@ def joined(base: str, params: Mapping[str, Any]) -> str:
 def parsed(name: str) -> tuple[str, dict[str, str]]:
     """The name without parameters, and the parameters as texts; of a signature (`Signature.line`, also with the words
     `Signature:` that tables put before it) those of its name. UserError for a parameter in another form."""
-    base, *given = name.partition("|")[0].removeprefix(CITED).strip().split("@")
+    base, *settings = name.partition("|")[0].removeprefix(CITED).strip().split("@")
     params: dict[str, str] = {}
-    for part in given:
+    for part in settings:
         key, equals, value = part.partition("=")
         if not (key.isidentifier() and equals) or "=" in value or key in params:
             raise UserError(
@@ -130,8 +132,8 @@ def written(value: Any) -> str:
 def without_slice(name: str) -> tuple[str, str]:
     """The name of a score, and the slice of the answers that it is over, "" for all: `ccrs[lang=de]` -> `ccrs`,
     `lang=de`."""
-    whole, _, rest = name.partition("[")
-    return whole, rest.removesuffix("]")
+    whole, _, suffix = name.partition("[")
+    return whole, suffix.removesuffix("]")
 
 
 def in_slice(name: str, part: str) -> str:
@@ -147,16 +149,27 @@ def slice_name(field: str, value: str | None) -> str:
 def under(wanted: str, names: Iterable[str]) -> list[str]:
     """What a name selects among names of scores: the score itself; else everything under it, of a family or of a
     metric, and without parameters those with any. A name selects scores over all answers, or those of its slice."""
-    known = list(names)
-    if wanted in known:
+    all_names = list(names)
+    if wanted in all_names:
         return [wanted]
     whole, part = without_slice(wanted)
     base, params = parsed(whole)
-    if (name := in_slice(joined(base, params), part)) in known:
+    if (name := in_slice(joined(base, params), part)) in all_names:
         return [name]
     suffix = joined("", params)
     inside = (
-        one for one in (without_slice(one)[0] for one in known if without_slice(one)[1] == part)
+        name_without
+        for name_without in (
+            without_slice(whole)[0] for whole in all_names if without_slice(whole)[1] == part
+        )
     )
-    inside = (one for one in inside if base_of(one) == base or base_of(one).startswith(f"{base}."))
-    return [in_slice(one, part) for one in inside if not suffix or one == base_of(one) + suffix]
+    inside = (
+        candidate
+        for candidate in inside
+        if base_of(candidate) == base or base_of(candidate).startswith(f"{base}.")
+    )
+    return [
+        in_slice(candidate, part)
+        for candidate in inside
+        if not suffix or candidate == base_of(candidate) + suffix
+    ]

@@ -74,23 +74,23 @@ def find(
 ) -> tuple[str, ...] | None:
     """The columns of a and b in the record of a pair; None if it is none. mapped: field -> column, of --map; blank:
     whether a cell is empty. Problem if --map names one answer and the record has no other."""
-    known = {folded(str(column)): column for column in reversed(list(record))}
+    column_of = {folded(str(column)): column for column in reversed(list(record))}
     if "a" in mapped or "b" in mapped:
-        both = tuple(mapped.get(side) or known.get(side, side) for side in "ab")
+        columns = tuple(mapped.get(side) or column_of.get(side, side) for side in "ab")
         if absent := [
-            side for side, column in zip("ab", both, strict=True) if column not in record
+            side for side, column in zip("ab", columns, strict=True) if column not in record
         ]:
             raise Problem(
                 f"{absent[0]}: the record has no such answer; "
                 f"name its column with {named('mapping', {absent[0]: 'COLUMN'})}"
             )
-        return both
-    if not blank(record.get(known.get("answer", ""))):
+        return columns
+    if not blank(record.get(column_of.get("answer", ""))):
         return None
     for names in _ANSWERS:
-        both = tuple(known[one] for one in names if one in known)
-        if len(both) == 2 and not any(missing(record[column]) for column in both):
-            return both
+        columns = tuple(column_of[folded_name] for folded_name in names if folded_name in column_of)
+        if len(columns) == 2 and not any(missing(record[column]) for column in columns):
+            return columns
     return None
 
 
@@ -109,7 +109,7 @@ class PairFields:
 
     def read(self) -> dict[str, Any]:
         """Field -> value. Raises Problem."""
-        made: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "a": self._text("a", self._answers[0]),
             "b": self._text("b", self._answers[1]),
         }
@@ -121,21 +121,21 @@ class PairFields:
             if field == "labels":
                 raters |= self._labels(column, raw)
             elif field == "label":
-                made["label"] = self._choice(column, raw)
+                fields["label"] = self._choice(column, raw)
             elif field == "expansion_checks":
-                made[field] = _parsed(raw)
+                fields[field] = _parsed(raw)
             elif field == "mode":
-                made["mode"] = _mode(column, raw)
+                fields["mode"] = _mode(column, raw)
             elif field == "expanded_reference":
-                made[field] = text(field, raw)
+                fields[field] = text(field, raw)
             else:
-                made[field] = name(field, raw)
+                fields[field] = name(field, raw)
         if raters:
-            made["labels"] = raters
+            fields["labels"] = raters
         return (
-            self._from_chosen(made)
-            if tuple(folded(one) for one in self._answers) == CHOSEN
-            else made
+            self._from_chosen(fields)
+            if tuple(folded(answer) for answer in self._answers) == CHOSEN
+            else fields
         )
 
     def _assigned(self) -> Iterator[tuple[str, str, Any]]:
@@ -143,13 +143,19 @@ class PairFields:
         to the example."""
         taken = set()
         for field in _OTHERS:
-            given = self._mapped.get(field)
-            columns = [] if given is None else [given] if given in self.rest else given.split(",")
+            column_named = self._mapped.get(field)
+            columns = (
+                []
+                if column_named is None
+                else [column_named]
+                if column_named in self.rest
+                else column_named.split(",")
+            )
             for column in columns:
                 if column not in self.rest:
                     if len(columns) > 1:
                         raise Problem(
-                            f"{field}: the record has no column {column}; check {named('mapping', {field: given})}"
+                            f"{field}: the record has no column {column}; check {named('mapping', {field: column_named})}"
                         )
                     continue
                 taken.add(column)
@@ -183,30 +189,30 @@ class PairFields:
                 f"labels: expected an object of raters and their choices, found {found(raw)}"
             )
         return {
-            str(rater): self._choice(f"labels.{rater}", one)
-            for rater, one in raw.items()
-            if not missing(one)
+            str(rater): self._choice(f"labels.{rater}", choice)
+            for rater, choice in raw.items()
+            if not missing(choice)
         }
 
     def _choice(self, field: str, raw: Any) -> str:
         """a, b or tie: also as the name of the answer's column, and 1 or 2 where the columns are numbered so."""
-        given = (
+        choice = (
             ""
             if isinstance(raw, bool | list | dict)
             else " ".join((name(field, raw) or "").split()).casefold()
         )
-        plain = given.replace(" ", "_").replace("-", "_")
+        plain = choice.replace(" ", "_").replace("-", "_")
         for side, column in zip("ab", self._answers, strict=True):
-            if given and given == folded(column):
+            if choice and choice == folded(column):
                 return side
-        if given in _TIES:
+        if choice in _TIES:
             return "tie"
         kind = next((kind for kind in _KINDS if plain.startswith(kind)), "")
         side = _SIDES.get(plain.removeprefix(kind).lstrip("_"), "")
         numbered = kind or all(
             column.endswith(end) for column, end in zip(self._answers, "12", strict=True)
         )
-        if not side or (given in ("1", "2") and not numbered):
+        if not side or (choice in ("1", "2") and not numbered):
             names = (
                 ""
                 if self._answers == ("a", "b")
@@ -215,8 +221,8 @@ class PairFields:
             raise Problem(f"{field}: expected a, b or tie{names}, found {found(raw)}")
         return side
 
-    def _from_chosen(self, made: dict[str, Any]) -> dict[str, Any]:
-        better, other = made["a"], made["b"]
+    def _from_chosen(self, fields: dict[str, Any]) -> dict[str, Any]:
+        better, other = fields["a"], fields["b"]
         drawn = (
             hashlib.sha256(
                 "\0".join(sorted((better, other))).encode("utf-8", "surrogatepass")
@@ -224,8 +230,8 @@ class PairFields:
             % 2
         )
         first = drawn == (better <= other)
-        return {**made, "a": better if first else other, "b": other if first else better,
-                "label": made.get("label", "a" if first else "b")}  # fmt: skip
+        return {**fields, "a": better if first else other, "b": other if first else better,
+                "label": fields.get("label", "a" if first else "b")}  # fmt: skip
 
 
 def _parsed(raw: Any) -> Any:

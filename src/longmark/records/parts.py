@@ -63,17 +63,17 @@ class Part:
         return TypeAdapter(Part).validate_json(text, strict=True)
 
 
-def part_of(given: Any) -> Part | None:
+def part_of(source: Any) -> Part | None:
     """The part that a file is, by its suffix; None for any other input. UserError for a damaged part."""
-    given = given.path if isinstance(given, KeptFile) else given
-    if not isinstance(given, str | Path) or Path(given).suffix.lower() != SUFFIX:
+    source = source.path if isinstance(source, KeptFile) else source
+    if not isinstance(source, str | Path) or Path(source).suffix.lower() != SUFFIX:
         return None
-    with opened(Path(given)) as file:
+    with opened(Path(source)) as file:
         try:
             return Part.of_json(file.read(HEAD))
         except ValueError:
             raise UserError(
-                f"{given} is not a part as `longmark split` writes it; split the input again"
+                f"{source} is not a part as `longmark split` writes it; split the input again"
             ) from None
 
 
@@ -94,10 +94,10 @@ def records(path: Path) -> Iterator[tuple[int, Answered | dict[str, Any]]]:
     for number, raw in lines(path):
         try:
             if number > 1:
-                found = own_json(raw)
+                entry = own_json(raw)
                 yield (
-                    found["line"],
-                    found if "bad" in found else own_example_of(orjson.dumps(found["example"])),
+                    entry["line"],
+                    entry if "bad" in entry else own_example_of(orjson.dumps(entry["example"])),
                 )
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(

@@ -39,7 +39,9 @@ class Source:
         if self.text in record:
             self.never_seen.clear()
         at = reader(record)
-        self.never_seen -= {one for one in self.never_seen if one in record or at(one) is not None}
+        self.never_seen -= {
+            path for path in self.never_seen if path in record or at(path) is not None
+        }
 
     def column(self, record: Mapping[str, Any]) -> Any:
         """The value, with several texts joined by a blank line, several names by `/`, and lists into one list. None if
@@ -47,16 +49,16 @@ class Source:
         if self.text in record:
             return record[self.text]
         values = list(map(reader(record), self._parts))
-        values = [one for one in values if not missing(one) and one != ""]
+        values = [value for value in values if not missing(value) and value != ""]
         if len(self._parts) == 1 or not values:
             return values[0] if values else None
         if self._field in _LISTS:
             return [
                 item
-                for one in map(messages.parsed, values)
-                for item in (one if isinstance(one, list) else [one])
+                for parsed in map(messages.parsed, values)
+                for item in (parsed if isinstance(parsed, list) else [parsed])
             ]
-        if not all(isinstance(one, str | int | float) for one in values):
+        if not all(isinstance(value, str | int | float) for value in values):
             raise Problem(
                 f"{self._field}: {self.text} joins what is no text; name texts or numbers"
             )
@@ -92,11 +94,13 @@ def reader(record: Mapping[str, Any]) -> Callable[[str], Any]:
             return record.get(path)
         if (find := compiled(path)) is None:
             return None
-        if (found := find(record)) is None and any(isinstance(one, str) for one in record.values()):
+        if (value_found := find(record)) is None and any(
+            isinstance(value, str) for value in record.values()
+        ):
             if not opened:
-                opened.update({key: messages.parsed(one) for key, one in record.items()})
-            found = find(opened)
-        return found
+                opened.update({key: messages.parsed(value) for key, value in record.items()})
+            value_found = find(opened)
+        return value_found
 
     return value
 
@@ -138,7 +142,10 @@ def _options() -> Any:
     ours = (messages.question, messages.answer, messages.passages, messages.parsed)
     of_any = functions.signature({"types": []})
     methods = {
-        f"_func_{one.__name__}": of_any(lambda _self, found, one=one: one(found)) for one in ours
+        f"_func_{function.__name__}": of_any(
+            lambda _self, argument, function=function: function(argument)
+        )
+        for function in ours
     }
     return jmespath.Options(custom_functions=type("Functions", (functions.Functions,), methods)())
 

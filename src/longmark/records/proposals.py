@@ -94,7 +94,7 @@ def proposed(
     records: Sequence[Mapping[str, Any]], fields: Iterable[str] = _ORDER
 ) -> dict[str, str]:
     """Field -> the column or path that it could be read from, in the order of a record's fields."""
-    wanted, found = set(fields), dict[str, str]()
+    wanted, path_of = set(fields), dict[str, str]()
     columns = dict.fromkeys(
         column for record in records for column in record if isinstance(column, str)
     )
@@ -104,20 +104,20 @@ def proposed(
         ranked = sorted(
             (words.index(word), place, column)
             for place, column in enumerate(columns)
-            if (word := _word_of(column, words)) and column not in found.values()
+            if (word := _word_of(column, words)) and column not in path_of.values()
         )
         for _, _, column in ranked:
             values = [record[column] for record in records if record.get(column) not in (None, "")]
             if path := _path(field, column, values):
-                found[field] = path
+                path_of[field] = path
                 del columns[column]
                 break
-    return {field: found[field] for field in _ORDER if field in found}
+    return {field: path_of[field] for field in _ORDER if field in path_of}
 
 
-def options(found: Mapping[str, str]) -> str:
+def options(path_of: Mapping[str, str]) -> str:
     """The proposals as options."""
-    return named("mapping", found) if found else ""
+    return named("mapping", path_of) if path_of else ""
 
 
 def is_text(values: Iterable[Any]) -> bool:

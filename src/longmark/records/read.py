@@ -50,7 +50,7 @@ class Reading:
 
     def __init__(
         self,
-        given: ExampleSource,
+        examples: ExampleSource,
         *,
         mapping: Mapping[str, str] | None = None,
         encoding: str = "",
@@ -61,13 +61,13 @@ class Reading:
             None
         ),
     ) -> None:
-        self._kept = given if isinstance(given, KeptFile) else None
-        given = given.path if isinstance(given, KeptFile) else given
-        self._given = Path(given) if isinstance(given, str | Path) else given
-        self.part = parts.part_of(given)
+        self._kept = examples if isinstance(examples, KeptFile) else None
+        examples = examples.path if isinstance(examples, KeptFile) else examples
+        self._given = Path(examples) if isinstance(examples, str | Path) else examples
+        self.part = parts.part_of(examples)
         if self.part and mapping:
             raise UserError(
-                f"{named('mapping')}: {given} is {self.part}, whose columns were read when it was split; omit "
+                f"{named('mapping')}: {examples} is {self.part}, whose columns were read when it was split; omit "
                 "the option"
             )
         self._kind = (
@@ -79,21 +79,21 @@ class Reading:
         )
         if not (isinstance(self._given, Path | Iterable) or sources.is_frame(self._given)):
             raise UserError(
-                f"examples: expected a file, records or a DataFrame, found {type(given).__name__}"
+                f"examples: expected a file, records or a DataFrame, found {type(examples).__name__}"
             )
-        if isinstance(given, Mapping):  # a DatasetDict, too
-            if _are_columns(given):
+        if isinstance(examples, Mapping):  # a DatasetDict, too
+            if _are_columns(examples):
                 raise UserError(
-                    f"examples: {type(given).__name__} of columns is no list of records; give a table, such as "
+                    f"examples: {type(examples).__name__} of columns is no list of records; give a table, such as "
                     "pandas.DataFrame(columns), or [dict(zip(columns, row)) for row in zip(*columns.values())]"
                 )
             raise UserError(
-                f"examples: {type(given).__name__} is no list; choose one of {', '.join(map(str, given))}"
+                f"examples: {type(examples).__name__} is no list; choose one of {', '.join(map(str, examples))}"
             )
         check_mode(turns)
         if self.part and turns not in ("last", self.part.turns):
             raise UserError(
-                f"{named('turns')}: {given} was split with {named('turns', self.part.turns)}; omit the option"
+                f"{named('turns')}: {examples} was split with {named('turns', self.part.turns)}; omit the option"
             )
         if encoding:
             sources.check_encoding(encoding)
@@ -109,7 +109,7 @@ class Reading:
         self.conversations = 0
         self._answers: set[str] = set()
         self._wrong = BadLines()
-        self.name = str(given) if self._kind else "records"
+        self.name = str(examples) if self._kind else "records"
         self.good = self.line = 0
         self.answered = False
         self.pairs: bool | None = None
@@ -133,12 +133,12 @@ class Reading:
         self.ignored, self.conversations = self._columns.ignored, 0
         some = False
         for line, record in self._shaped(self._raw()):
-            found = record if isinstance(record, Example | Pair) else self._example(record)
-            some = some or found is not None
-            if isinstance(found, Question) and found.turns:
-                yield from self._scored(line, found)
-            elif found is not None:
-                yield line, found
+            example = record if isinstance(record, Example | Pair) else self._example(record)
+            some = some or example is not None
+            if isinstance(example, Question) and example.turns:
+                yield from self._scored(line, example)
+            elif example is not None:
+                yield line, example
         if not some and not self.part:
             if self.ignored:
                 raise UserError(
@@ -157,8 +157,8 @@ class Reading:
             yield line, example
             return
         try:
-            for one in scored(example, self.turns, self.ignored):
-                yield line, one
+            for turn_example in scored(example, self.turns, self.ignored):
+                yield line, turn_example
         except Problem as problem:
             yield line, _Bad(str(problem), {"id": example.id, "system": example.system})
 
@@ -172,7 +172,7 @@ class Reading:
     @property
     def notice(self) -> str:
         """Which tool's records were read, and what of them was not; "" where columns are read by their names."""
-        left = ", ".join(f"{count:,} {what}" for what, count in sorted((+self.ignored).items()))
+        left = ", ".join(f"{count:,} {kind}" for kind, count in sorted((+self.ignored).items()))
         if self.shape is None:
             return f"Not read: {left}." if left else ""
         return f"Read as {self.shape.name}. Not read: {left or 'nothing'}."
@@ -183,44 +183,48 @@ class Reading:
         if self.answered or not self.good or self.part or self.shape:
             return ""
         columns = [
-            {key: value for key, value in one.items() if field_of(key) is None}
-            for one in self._columns.sample
+            {key: value for key, value in sampled.items() if field_of(key) is None}
+            for sampled in self._columns.sample
         ]
-        found = proposals.options(proposals.proposed(columns, ("answer",))) or named(
+        remedy = proposals.options(proposals.proposed(columns, ("answer",))) or named(
             "mapping", {"answer": "COLUMN"}
         )
         names = columns_shown(
             dict.fromkeys(column for record in self._columns.sample for column in record)
         )
         return (
-            f"No record of {self.name} has an answer. The columns are {names}. To name it: {found}"
+            f"No record of {self.name} has an answer. The columns are {names}. To name it: {remedy}"
         )
 
     @property
     def ids_for_texts(self) -> tuple[str, ...]:
         """That all references or passages that were read could be ids, with the option that leaves them out."""
-        found = []
+        notices = []
         for field, texts in self._texts.items():
             if texts >= _FEWEST_IDS and self._like_ids[field] == texts and not self.part:
-                found.append(
+                notices.append(
                     f"All {texts:,} {field} of {self.name} look like ids, without a space. If they are ids and not "
                     f"texts, leave them out: {named('mapping', {field: ''})}"
                 )
-        return tuple(found)
+        return tuple(notices)
 
     def _look_for_ids(self, example: Answered) -> None:
         texts = {
             "contexts": [context.text for context in example.contexts],
             "references": example.references,
         }
-        for field, its in texts.items():
-            self._texts[field] += len(its)
-            self._like_ids[field] += sum(map(is_like_an_id, its))
+        for field, values in texts.items():
+            self._texts[field] += len(values)
+            self._like_ids[field] += sum(map(is_like_an_id, values))
 
     def holds_pairs(self) -> bool:
         """Whether the first record that can be read is a pair."""
         return next(
-            (isinstance(found, Pair) for _, found in self.records() if isinstance(found, Question)),
+            (
+                isinstance(record, Pair)
+                for _, record in self.records()
+                if isinstance(record, Question)
+            ),
             False,
         )
 
@@ -235,33 +239,35 @@ class Reading:
         records = self.records()
         with seen_ids() as first_use:
             while self._limit is None or self.good < self._limit:
-                line, found = next(records, (0, None))
-                fields: Mapping[str, Any] | None = found.fields if isinstance(found, _Bad) else {}
-                if isinstance(found, Question):
-                    fields = {"system": found.system, "question_id": found.question_id}
+                line, example = next(records, (0, None))
+                fields: Mapping[str, Any] | None = (
+                    example.fields if isinstance(example, _Bad) else {}
+                )
+                if isinstance(example, Question):
+                    fields = {"system": example.system, "question_id": example.question_id}
                     if self.pairs is None:
-                        self.pairs = isinstance(found, Pair)
-                    if self.pairs is not isinstance(found, Pair):
-                        found = _other_kind(found)
-                    elif (first := first_use(found.id, line)) is None:
+                        self.pairs = isinstance(example, Pair)
+                    if self.pairs is not isinstance(example, Pair):
+                        example = _other_kind(example)
+                    elif (first := first_use(example.id, line)) is None:
                         self.good += 1
                         self.answered = (
                             self.answered
-                            or not isinstance(found, Example)
-                            or found.answer is not None
+                            or not isinstance(example, Example)
+                            or example.answer is not None
                         )
                         self.line = line
-                        self._look_for_ids(found)
-                        yield found
+                        self._look_for_ids(example)
+                        yield example
                         continue
                     else:
-                        fields = fields if "id" in found.model_fields_set else None
-                        found = _repeated(found, first)
-                if found is None:
+                        fields = fields if "id" in example.model_fields_set else None
+                        example = _repeated(example, first)
+                if example is None:
                     break
-                self._wrong.add(f"{self.name}:{line}: {found}")
+                self._wrong.add(f"{self.name}:{line}: {example}")
                 if fields is not None:
-                    self._on_bad(line, fields, found)
+                    self._on_bad(line, fields, example)
         if self.part:
             return
         if self._columns.never_seen and self._columns.seen:
@@ -284,11 +290,11 @@ class Reading:
         columns = columns_shown(
             dict.fromkeys(column for record in self._columns.sample for column in record)
         )
-        found = proposals.proposed(self._columns.sample)
-        option = proposals.options(found) or named("mapping", {"question": "COLUMN"})
+        proposed = proposals.proposed(self._columns.sample)
+        option = proposals.options(proposed) or named("mapping", {"question": "COLUMN"})
         return [
             f"{self.name}: no known column in any of {self.bad:,} records (found {columns}); name the columns"
-            + (", for example:" if found else " with:"),
+            + (", for example:" if proposed else " with:"),
             f"  {option}",
         ]
 
@@ -316,7 +322,9 @@ class Reading:
             return sources.of_frame(self._given)
         if hasattr(self._given, "with_format") and hasattr(self._given, "iter"):  # datasets.Dataset
             return sources.of_dataset(self._given)
-        return enumerate((dict(one) if isinstance(one, Mapping) else one for one in self._given), 1)
+        return enumerate(
+            (dict(record) if isinstance(record, Mapping) else record for record in self._given), 1
+        )
 
     def _example(self, record: Any) -> Answered | str | None:
         if isinstance(record, sources.Unreadable):
@@ -329,16 +337,16 @@ class Reading:
             if self._kind in sources.CELLS:
                 record = {column: None if cell == "" else cell for column, cell in record.items()}
             read = self.shape.read(record, self.ignored, self._answers)
-            made = None if read is None else self._columns.example(read, record)
+            example = None if read is None else self._columns.example(read, record)
             if (
-                isinstance(made, Example)
-                and made.question is None
-                and made.answer is None
-                and not made.turns
+                isinstance(example, Example)
+                and example.question is None
+                and example.answer is None
+                and not example.turns
             ):
                 self.ignored["records without a question and an answer"] += 1
                 return None
-            return made
+            return example
         except BadRecord as bad:
             return _Bad(str(bad), bad.fields)
 
@@ -349,17 +357,17 @@ class _Bad(str):
     fields: dict[str, Any]
 
     def __new__(cls, message: str, fields: dict[str, Any]) -> _Bad:
-        made = super().__new__(cls, message)
-        made.fields = fields
-        return made
+        problem = super().__new__(cls, message)
+        problem.fields = fields
+        return problem
 
 
-def _are_columns(given: Mapping[str, Any]) -> bool:
+def _are_columns(table: Mapping[str, Any]) -> bool:
     """Whether a mapping is a table by columns, not a set of lists of records."""
     return all(
         isinstance(column, list | tuple)
         and not any(isinstance(cell, Mapping | Question) for cell in column)
-        for column in given.values()
+        for column in table.values()
     )
 
 

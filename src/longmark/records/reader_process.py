@@ -24,7 +24,7 @@ MOST_SECONDS = 600
 
 
 @contextmanager
-def reading(program: str, words: Sequence[object], what: str) -> Iterator[IO[bytes]]:
+def reading(program: str, words: Sequence[object], problem: str) -> Iterator[IO[bytes]]:
     """The output of a program (the path of a Python file). what: begins the message, `a.xlsx cannot be read as .xlsx`.
     If the block is left before the output ends, so is the process. UserError if the program fails."""
     command = [sys.executable, "-P", program, *map(str, words)]
@@ -49,7 +49,7 @@ def reading(program: str, words: Sequence[object], what: str) -> Iterator[IO[byt
         child.stderr.close()
         code = child.wait()
     if code or failure is not None:
-        raise UserError(f"{what}: {_why(code, said) if code else failure}")
+        raise UserError(f"{problem}: {_why(code, said) if code else failure}")
 
 
 def _why(code: int, said: str) -> str:

@@ -69,8 +69,8 @@ def place_of(quote: str, text: str) -> tuple[int, int] | None:
         letter = visible(canonical(text[start:end]))
         plain.append(letter)
         owners += [(start, end)] * len(letter)
-    found = "".join(plain).find(wanted)
-    return (owners[found][0], owners[found + len(wanted) - 1][1]) if found >= 0 else None
+    place = "".join(plain).find(wanted)
+    return (owners[place][0], owners[place + len(wanted) - 1][1]) if place >= 0 else None
 
 
 def _letters(text: str) -> Iterator[tuple[int, int]]:

@@ -90,34 +90,40 @@ class Shape:
                 ignored["repeats of an answer"] += 1
                 return None
             seen.add(key)
-        for what, path in self.ignored.items():
+        for kind, path in self.ignored.items():
             count = at(path)
-            ignored[what] += (
+            ignored[kind] += (
                 len(count) if isinstance(count, list | dict) else count if type(count) is int else 0
             )
-        made = {name: _typed(name, at(path)) for name, path in self.fields.items()}
+        fields = {name: _typed(name, at(path)) for name, path in self.fields.items()}
         if self.conversation and (turns := messages.conversation(*map(at, self.conversation))):
             if (
-                "answer" in made and made["answer"] is None
+                "answer" in fields and fields["answer"] is None
             ):  # it was not recorded: what stands there is none
                 asked = max(
-                    (i for i, one in enumerate(turns) if messages.role_of(one) in messages.ASKS),
+                    (i for i, turn in enumerate(turns) if messages.role_of(turn) in messages.ASKS),
                     default=-1,
                 )
                 ignored["turns without a recorded answer"] += len(turns) - asked - 1
                 turns = turns[: asked + 1]
-            made["turns"] = turns
+            fields["turns"] = turns
         used = _WORD.findall(" ".join(self.fields.values()))
-        short = {key: one for key, one in record.items() if key not in used and _is_short(one)}
+        short = {
+            key: value for key, value in record.items() if key not in used and _is_short(value)
+        }
         if isinstance(beside := messages.parsed(at(self.beside)) if self.beside else None, dict):
             read = {path.strip() for text in self.fields.values() for path in text.split("||")}
-            for key, one in beside.items():
-                if _is_short(one) and f"{self.beside}.{key}" not in read:
-                    short[f"{self.beside}.{key}" if key in short or key in self.meta else key] = one
+            for key, value in beside.items():
+                if _is_short(value) and f"{self.beside}.{key}" not in read:
+                    short[f"{self.beside}.{key}" if key in short or key in self.meta else key] = (
+                        value
+                    )
         kept = {
-            name: one for name, path in self.meta.items() if (one := at(path)) not in (None, [], {})
+            name: value
+            for name, path in self.meta.items()
+            if (value := at(path)) not in (None, [], {})
         }
-        return {**made, "meta": short | kept}
+        return {**fields, "meta": short | kept}
 
 
 def _is_short(value: Any) -> bool:
@@ -133,8 +139,8 @@ def _typed(field: str, value: Any) -> Any:
     if field == "references" and value is not None:
         value = value if isinstance(value, list) else [value]
         return [
-            str(one) if isinstance(one, int | float) and not isinstance(one, bool) else one
-            for one in value
+            str(item) if isinstance(item, int | float) and not isinstance(item, bool) else item
+            for item in value
         ]
     return value
 
@@ -152,7 +158,10 @@ class Container:
         """The records of a document; None if it has no list of them."""
         if not all(key in document for key in self.keys):
             return None
-        if not isinstance(found := paths.reader(document)(self.records), list):
+        if not isinstance(records := paths.reader(document)(self.records), list):
             return None
         head = {key: document.get(key) for key in self.head}
-        return [{**one, "log": head} if head and isinstance(one, dict) else one for one in found]
+        return [
+            {**record, "log": head} if head and isinstance(record, dict) else record
+            for record in records
+        ]

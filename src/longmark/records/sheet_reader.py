@@ -91,11 +91,11 @@ def _cell(value: Any) -> str:
 
 def _unreadable(path: str, number: int) -> Unreadable:
     """(row, column), from 0 -> why the cell has no value, though it is not empty. calamine gives "" for these."""
-    found: Unreadable = {}
+    unreadable: Unreadable = {}
     with zipfile.ZipFile(path) as book:
         member = _member(book, number)
         if member is None or not _may_have_some(book, member):
-            return found
+            return unreadable
         row = column = -1
         with book.open(member) as file:
             for event, element in ElementTree.iterparse(file, ("start", "end")):
@@ -109,15 +109,15 @@ def _unreadable(path: str, number: int) -> Unreadable:
                     formula = any(child.tag.endswith("}f") for child in element)
                     text = "" if value is None else value.text or ""
                     if element.get("t") == "e":
-                        found[row, column] = f"holds the error {text}"
+                        unreadable[row, column] = f"holds the error {text}"
                     elif formula and value is None:
-                        found[row, column] = (
+                        unreadable[row, column] = (
                             "holds a formula without a stored value; open and save the file"
                         )
                     element.clear()
                 elif tag == "row":
                     element.clear()
-    return found
+    return unreadable
 
 
 def _may_have_some(book: zipfile.ZipFile, member: str) -> bool:

@@ -98,8 +98,8 @@ def kind_of(path: Path) -> str:
     if path.is_dir():
         return "folder" if containers.data_files(path) else ""
     check_regular(path)
-    known = KINDS | _MORE
-    kind = known.get(path.suffix.lower())
+    kinds = KINDS | _MORE
+    kind = kinds.get(path.suffix.lower())
     if kind is None:
         unpack = (
             "unpack it first"
@@ -107,7 +107,7 @@ def kind_of(path: Path) -> str:
             else "convert it"
         )
         raise UserError(
-            f"{path}: the suffix must be one of {', '.join(known)}; {unpack}, or rename it"
+            f"{path}: the suffix must be one of {', '.join(kinds)}; {unpack}, or rename it"
         )
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty")
@@ -119,9 +119,9 @@ def records(path: Path, kind: str, encoding: str = "") -> Records:
     return _bounded(_records(path, kind, encoding))
 
 
-def _bounded(found: Records) -> Records:
+def _bounded(unbounded: Records) -> Records:
     """The records, with an Unreadable in place of one whose texts hold too many values (`files.check_texts`)."""
-    for place, record in found:
+    for place, record in unbounded:
         if type(record) is dict:
             try:
                 check_texts(record)
@@ -185,8 +185,8 @@ def encoding_note(path: Path) -> str:
             around = sample[max(0, error.start - (1 << 15)) : error.start + (1 << 15)]
             fits = [
                 name
-                for one in from_bytes(around, cp_isolation=list(_USUAL))
-                for name in one.could_be_from_charset
+                for guess in from_bytes(around, cp_isolation=list(_USUAL))
+                for name in guess.could_be_from_charset
             ]
             guess, *others = (
                 sorted(dict.fromkeys(fits), key=lambda name: name != _USUAL[0]) or _USUAL[:1]
@@ -389,10 +389,10 @@ def _folder(path: Path) -> Records:
 def _of_files(files: Sequence[Path], kind: str, path: Path) -> Records:
     """The records of files of one kind. path: of the file or their folder, for messages."""
     pyarrow = library("pyarrow", f"reading {kind.capitalize()}", "parquet")
-    what = f"{path} cannot be read as {kind.capitalize()}"
+    problem = f"{path} cannot be read as {kind.capitalize()}"
     number = 0
     try:
-        for schema, batch in arrow_files.batches_of(files, kind, LONGEST_CELL, what):
+        for schema, batch in arrow_files.batches_of(files, kind, LONGEST_CELL, problem):
             if batch is None:
                 names = schema.names
                 _check_names(path, names)
@@ -406,7 +406,7 @@ def _of_files(files: Sequence[Path], kind: str, path: Path) -> Records:
         ValueError,
         RecursionError,
     ) as error:  # names that are not UTF-8, deep nesting
-        raise UserError(f"{what}: {' '.join(str(error).split())}") from None
+        raise UserError(f"{problem}: {' '.join(str(error).split())}") from None
 
 
 _OTHERS: dict[str, Callable[[Path], Records]] = {
@@ -418,9 +418,9 @@ _OTHERS: dict[str, Callable[[Path], Records]] = {
 }
 
 
-def is_frame(given: Any) -> bool:
+def is_frame(examples: Any) -> bool:
     """Whether something is a table of Arrow, pandas or polars (it has Arrow's interface for tables)."""
-    return hasattr(given, "__arrow_c_stream__")
+    return hasattr(examples, "__arrow_c_stream__")
 
 
 def of_frame(frame: Any) -> Records:
@@ -465,21 +465,21 @@ def _column(name: str, column: Any) -> list[Any]:
             return [_plain(value) for value in column.to_pylist()]
         except (ValueError, OverflowError):  # some value is beyond Python's types
             pass
-    found: list[Any] = []
+    values: list[Any] = []
     for place, scalar in enumerate(column):
         try:
             if column.slice(place, 1).nbytes > LONGEST_CELL:
                 raise ValueError(
                     f"is larger than the limit of {LONGEST_CELL >> 20} MiB for a value"
                 )
-            found.append(_plain(_value(scalar)))
+            values.append(_plain(_value(scalar)))
         except (ValueError, OverflowError) as error:
-            found.append(
+            values.append(
                 Unreadable(
                     f"{name}: cannot be read as {scalar.type} ({' '.join(str(error).split())})"
                 )
             )
-    return found
+    return values
 
 
 def _has_nanoseconds(kind: Any) -> bool:
@@ -515,10 +515,10 @@ def _moment(scalar: Any) -> str:
     import pyarrow
     from pyarrow import types
 
-    kind, rest = scalar.type, 0
+    kind, nanoseconds = scalar.type, 0
     moment = scalar
     if getattr(kind, "unit", "") == "ns":
-        rest = scalar.value % 1000
+        nanoseconds = scalar.value % 1000
         make = (
             pyarrow.time64
             if types.is_time(kind)
@@ -529,16 +529,16 @@ def _moment(scalar: Any) -> str:
         coarse = make("us") if make else pyarrow.timestamp("us", kind.tz)
         moment = pyarrow.scalar(scalar.value // 1000, pyarrow.int64()).cast(coarse)
     try:
-        shown = moment.as_py()
+        moment_shown = moment.as_py()
     except (ValueError, OverflowError):
         return f"{scalar.value} ({kind})"
-    if not rest:
-        return str(_plain(shown))
+    if not nanoseconds:
+        return str(_plain(moment_shown))
     if types.is_duration(kind):
-        return f"{shown}{'' if shown.microseconds else '.000000'}{rest:03d}"
-    text: str = shown.isoformat(timespec="microseconds")
+        return f"{moment_shown}{'' if moment_shown.microseconds else '.000000'}{nanoseconds:03d}"
+    text: str = moment_shown.isoformat(timespec="microseconds")
     end = text.index(".") + 7
-    return f"{text[:end]}{rest:03d}{text[end:]}"
+    return f"{text[:end]}{nanoseconds:03d}{text[end:]}"
 
 
 def _plain(value: Any) -> Any:

@@ -62,14 +62,14 @@ def assembled(
         )
         for (place, _), group in groupby(rows, key=itemgetter(0, 1)):
             try:
-                made = trace_of([orjson.loads(span) for _, _, span in group], ignored)
+                assembled_trace = trace_of([orjson.loads(span) for _, _, span in group], ignored)
             except _DAMAGED as error:
                 yield place, Unreadable(f"cannot be read as {shape.name} ({_in_words(error)})")
                 continue
-            if made is None:
+            if assembled_trace is None:
                 ignored["traces without a question and an answer"] += 1
             else:
-                yield place, made
+                yield place, assembled_trace
 
 
 def _line(span: dict[str, Any]) -> bytes:
@@ -89,8 +89,8 @@ def _in_words(error: BaseException) -> str:
 def spans_of(record: dict[str, Any], form: Spans) -> Iterator[dict[str, Any]]:
     """The spans of a record, each with what `Spans` names."""
     record = nested(record, inside=False)
-    found = paths.reader(record)(form.spans) if form.spans else [record]
-    for span in found if isinstance(found, list) else ():
+    spans = paths.reader(record)(form.spans) if form.spans else [record]
+    for span in spans if isinstance(spans, list) else ():
         if not isinstance(span, dict):
             continue
         at = paths.reader(
@@ -125,19 +125,22 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
     chosen = [span for span, depth in zip(answers, depths, strict=True) if depth == min(depths)][-1]
     last = answers[-1]
     retrieved = [
-        one for span in ordered if span["kind"] in _RETRIEVERS for one in span["documents"]
+        document
+        for span in ordered
+        if span["kind"] in _RETRIEVERS
+        for document in span["documents"]
     ]
     tools, retrievers = (
         sum(span["kind"] in kinds for span in spans) for kinds in (_TOOLS, _RETRIEVERS)
     )
-    conversation, inner = ([one["input"], one["output"]] for one in (chosen, last))
+    conversation, inner = ([end["input"], end["output"]] for end in (chosen, last))
     turns = messages.conversation(*conversation)
-    if len(turns) < len(its := messages.conversation(*inner)) and _same(conversation, inner):
+    if len(turns) < len(own_turns := messages.conversation(*inner)) and _same(conversation, inner):
         conversation, turns = (
             inner,
-            its,
+            own_turns,
         )  # a model's span has the tools and the system prompt that its caller's has not
-    called = not any(messages.role_of(one) in messages.TOOLS for one in turns) and tools
+    called = not any(messages.role_of(turn) in messages.TOOLS for turn in turns) and tools
     ignored.update({"other spans": len(spans) - 1 - tools - retrievers, "tool calls": called})
     ignored["system prompts"] += last["instructions"]
     model = chosen["model"] or last["model"]
@@ -148,7 +151,11 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
         "input": chosen["input"],
         "output": chosen["output"],
         "conversation": conversation,
-        "documents": [one for place, one in enumerate(retrieved) if one not in retrieved[:place]],
+        "documents": [
+            document
+            for place, document in enumerate(retrieved)
+            if document not in retrieved[:place]
+        ],
         "model": model if isinstance(model, str) else None,
         "response_id": chosen["response"] or last["response"],
         "session_id": next((span["session"] for span in ordered if span["session"]), None),
@@ -158,7 +165,7 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
 def _same(outer: list[Any], inner: list[Any]) -> bool:
     """Whether two spans' inputs and outputs have the same question and the same answer."""
     asked, answered = (
-        {str(read(one[i])).strip() for one in (outer, inner)} for i, read in enumerate(_READERS)
+        {str(read(span[i])).strip() for span in (outer, inner)} for i, read in enumerate(_READERS)
     )
     return len(asked) == len(answered) == 1
 
@@ -179,23 +186,25 @@ def _hex(value: Any) -> str:
     return str(value or "").removeprefix("0x")
 
 
-def _attributes(given: Any) -> dict[str, Any]:
+def _attributes(raw: Any) -> dict[str, Any]:
     """Attributes as an object, also those of OTLP: a list of keys and values."""
-    given = messages.parsed(given)
-    if isinstance(given, list):
-        pairs = [one for one in given if isinstance(one, dict) and isinstance(one.get("key"), str)]
-        return {one["key"]: _value(one.get("value")) for one in pairs}
-    return given if isinstance(given, dict) else {}
+    raw = messages.parsed(raw)
+    if isinstance(raw, list):
+        pairs = [
+            item for item in raw if isinstance(item, dict) and isinstance(item.get("key"), str)
+        ]
+        return {pair["key"]: _value(pair.get("value")) for pair in pairs}
+    return raw if isinstance(raw, dict) else {}
 
 
-def _value(given: Any) -> Any:
+def _value(raw: Any) -> Any:
     """The value of an attribute in OTLP's JSON."""
-    if not isinstance(given, dict) or len(given) != 1:
+    if not isinstance(raw, dict) or len(raw) != 1:
         return None
-    ((kind, value),) = given.items()
+    ((kind, value),) = raw.items()
     if kind == "arrayValue":
         values = value.get("values") if isinstance(value, dict) else None
-        return [_value(one) for one in values] if isinstance(values, list) else None
+        return [_value(value) for value in values] if isinstance(values, list) else None
     if kind == "kvlistValue":
         return _attributes(value.get("values")) if isinstance(value, dict) else None
     return value
@@ -204,30 +213,30 @@ def _value(given: Any) -> Any:
 def nested(flat: Mapping[str, Any], inside: bool = True) -> dict[str, Any]:
     """An object whose keys with dots are objects in each other, and lists where all keys are numbers: the role is
     `llm.input_messages[0].message.role`. A key that does not fit among the others stays. inside: in its parts too."""
-    made: dict[str, Any] = {}
+    tree: dict[str, Any] = {}
     for key, value in flat.items():
         *around, last = key.split(".", 12)
-        place: Any = made
+        place: Any = tree
         for part in around:
             place = place.setdefault(part, {}) if isinstance(place, dict) else None
         value = _nested(value) if inside else value
         if isinstance(place, dict) and last not in place:
             place[last] = value
         else:
-            made.setdefault(key, value)
-    return {key: _listed(value) for key, value in made.items()}
+            tree.setdefault(key, value)
+    return {key: _listed(value) for key, value in tree.items()}
 
 
 def _nested(value: Any) -> Any:
     if isinstance(value, list):
-        return [_nested(one) for one in value]
+        return [_nested(item) for item in value]
     return nested(value) if isinstance(value, dict) else value
 
 
 def _listed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    value = {key: _listed(one) for key, one in value.items()}
+    value = {key: _listed(item) for key, item in value.items()}
     numbers = all(
         isinstance(key, str) and key.isdecimal() and len(key) <= _LONGEST_PLACE for key in value
     )

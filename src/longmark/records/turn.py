@@ -51,10 +51,10 @@ def shown(turns: Iterable[tuple[int, Turn]]) -> str:
     """Turns, with their numbers, as one text: each between tags whose digits occur in none of the turns, so that no
     turn can end itself or begin another one. Calls of tools have tags of their own."""
     every = [(number, turn, (turn.text, *turn.calls)) for number, turn in turns]
-    texts = [one for _, _, its in every for one in its]
+    texts = [shown_text for _, _, turn_texts in every for shown_text in turn_texts]
     digits = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
     keys = (digits[i : i + 8] for i in range(57))
-    key = next(one for one in keys if not any(one in text for text in texts))
+    key = next(key for key in keys if not any(key in text for text in texts))
     parts = []
     for number, turn, _ in every:
         tag = f"turn {number} {turn.role} {key}"

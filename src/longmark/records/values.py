@@ -54,28 +54,30 @@ def found(value: Any) -> str:
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, str):
-        shown = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
-        return ascii(shown) if "\n" in shown or not shown.isprintable() else f'"{shown}"'
+        excerpt = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
+        return ascii(excerpt) if "\n" in excerpt or not excerpt.isprintable() else f'"{excerpt}"'
     return " ".join(str(value).split())[:_SHOWN]
 
 
 def problems(
     error: ValidationError,
-    known: Sequence[str] | Callable[[tuple[int | str, ...]], Sequence[str]] = (),
+    names: Sequence[str] | Callable[[tuple[int | str, ...]], Sequence[str]] = (),
 ) -> list[tuple[tuple[int | str, ...], str]]:
     """What pydantic found wrong: the place, and what was expected and found there; the message of a check of ours.
     known: the keys that an unknown one is compared with, or what gives those of the part at a place."""
     all_found = error.errors(include_url=False)
     return [
         (
-            one["loc"],
-            str(one["ctx"]["error"])
-            if one["type"] == "value_error"
-            else _problem(one, known(one["loc"][:-1]) if callable(known) else known),
+            error_entry["loc"],
+            str(error_entry["ctx"]["error"])
+            if error_entry["type"] == "value_error"
+            else _problem(
+                error_entry, names(error_entry["loc"][:-1]) if callable(names) else names
+            ),
         )
-        for one in all_found
-        if one["type"] != "too_short"
-        or not any(_within(other["loc"], one["loc"]) for other in all_found)
+        for error_entry in all_found
+        if error_entry["type"] != "too_short"
+        or not any(_within(other["loc"], error_entry["loc"]) for other in all_found)
     ]
 
 
@@ -87,26 +89,27 @@ def _within(inner: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
 def in_one_line(error: ValidationError) -> str:
     """All `problems` of a record."""
     return "; ".join(
-        f"{'.'.join(map(str, where))}: {what}" if where else what for where, what in problems(error)
+        f"{'.'.join(map(str, where))}: {problem}" if where else problem
+        for where, problem in problems(error)
     )
 
 
-def _problem(one: Any, known: Sequence[str]) -> str:
-    if one["type"] == "missing":
+def _problem(entry: Any, names: Sequence[str]) -> str:
+    if entry["type"] == "missing":
         return "is missing"
-    if one["type"] in ("too_short", "string_too_short"):
+    if entry["type"] in ("too_short", "string_too_short"):
         return "is empty"
-    if one["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        name = str(one["loc"][-1])
+    if entry["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        name = str(entry["loc"][-1])
         return (
-            str(UnknownName("key", name, known, f"The keys are {', '.join(known)}."))
-            if known
+            str(UnknownName("key", name, names, f"The keys are {', '.join(names)}."))
+            if names
             else "is not known here"
         )
-    expected = _EXPECTED.get(one["type"]) or one["msg"].removeprefix("Input should be ")
-    number = "a number " if one["type"].startswith(("greater", "less")) else ""
-    quotes = one["type"] == "string_type" and isinstance(one["input"], (bool, int, float))
-    return f"expected {number}{expected}, found {found(one['input'])}{'; put it in quotes' if quotes else ''}"
+    expected = _EXPECTED.get(entry["type"]) or entry["msg"].removeprefix("Input should be ")
+    number = "a number " if entry["type"].startswith(("greater", "less")) else ""
+    quotes = entry["type"] == "string_type" and isinstance(entry["input"], (bool, int, float))
+    return f"expected {number}{expected}, found {found(entry['input'])}{'; put it in quotes' if quotes else ''}"
 
 
 @lru_cache(maxsize=1024)  # every record of a file has the same columns

@@ -67,16 +67,16 @@ class Verdicts:
     def __init__(self, before: Any = None) -> None:
         self.kept = {
             judge: {
-                name: {p: leaf for p, leaf in _items(its) if _is_leaf(leaf)}
-                for name, its in _items(metrics)
+                name: {p: leaf for p, leaf in _items(prompts) if _is_leaf(leaf)}
+                for name, prompts in _items(metrics)
             }
             for judge, metrics in _items(before)
         }
         self.read_before = frozenset(
             Asked(judge, metric, prompt)
             for judge, metrics in self.kept.items()
-            for metric, its in metrics.items()
-            for read in its.items()
+            for metric, prompts in metrics.items()
+            for read in prompts.items()
             if not _of(read[1])[0]
             for prompt in (read[0], "")
         )
@@ -85,11 +85,11 @@ class Verdicts:
         """Counts a reply; whether that changed anything. read: it has a verdict; sent: it was sent for now."""
         prompts = self.kept.setdefault(asked.judge, {}).setdefault(asked.metric, {})
         before = prompts.get(asked.prompt)
-        count, shown = _of(before)
+        count, quoted = _of(before)
         if (before is not None and count == 0) or not (read or sent):
             return False
         text = " ".join(text.split())
-        replies = [*shown, text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"][:_SHOWN]
+        replies = [*quoted, text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"][:_SHOWN]
         prompts[asked.prompt] = (
             {"unreadable": 0} if read else {"unreadable": count + 1, "replies": replies}
         )
@@ -103,7 +103,7 @@ class Verdicts:
         if asked.prompt in prompts and not _of(prompts[asked.prompt])[0]:
             return
         for key, leaves in (
-            (asked[:1], [leaf for its in metrics.values() for leaf in its.values()]),
+            (asked[:1], [leaf for prompts in metrics.values() for leaf in prompts.values()]),
             (asked[:2], list(prompts.values())),
             (asked[:3], [prompts[asked.prompt]] if asked.prompt in prompts else []),
         ):
@@ -115,7 +115,7 @@ class Verdicts:
         """Counts from 0 where no reply had a verdict: the judge may have been mended."""
         for metrics in self.kept.values():
             for prompts in metrics.values():
-                for prompt in [one for one, leaf in prompts.items() if _of(leaf)[0]]:
+                for prompt in [key for key, leaf in prompts.items() if _of(leaf)[0]]:
                     del prompts[prompt]
 
     def unreadable(self) -> list[UnreadableJudge]:
@@ -137,38 +137,41 @@ def unreadable(kept: Any) -> Iterator[UnreadableJudge]:
     for judge, metrics in _items(kept):
         prompts = [
             UnreadableJudge(judge, (metric,), prompt, *_of(leaf))
-            for metric, its in _items(metrics)
-            for prompt, leaf in _items(its)
+            for metric, leaves in _items(metrics)
+            for prompt, leaf in _items(leaves)
         ]
-        each = [[one for one in prompts if one.metrics == (name,)] for name, _ in _items(metrics)]
+        each = [
+            [prompt for prompt in prompts if prompt.metrics == (name,)]
+            for name, _ in _items(metrics)
+        ]
         said: list[UnreadableJudge] = []
-        for some in (prompts, *each, *([one] for one in prompts)):
-            count = sum(one.count for one in some)
+        for some in (prompts, *each, *([prompt] for prompt in prompts)):
+            count = sum(prompt.count for prompt in some)
             if (
                 count >= FIRST
-                and all(one.count for one in some)
-                and not any(one in said for one in some)
+                and all(prompt.count for prompt in some)
+                and not any(prompt in said for prompt in some)
             ):
                 said += some
-                names = tuple(dict.fromkeys(name for one in some for name in one.metrics))
-                ids = {one.prompt for one in some}
-                shown = tuple(text for one in some for text in one.replies)[:_SHOWN]
+                names = tuple(dict.fromkeys(name for prompt in some for name in prompt.metrics))
+                ids = {prompt.prompt for prompt in some}
+                replies = tuple(text for prompt in some for text in prompt.replies)[:_SHOWN]
                 yield UnreadableJudge(
-                    judge, names, ids.pop() if len(ids) == 1 else "", count, shown
+                    judge, names, ids.pop() if len(ids) == 1 else "", count, replies
                 )
 
 
 def together(kept: Iterable[Any]) -> dict[str, Any]:
     """What the manifest of one run keeps that was several: counts are added, and a verdict in one ends them."""
     whole: dict[str, Any] = {}
-    for one in kept:
-        for judge, metrics in Verdicts(one).kept.items():
-            for metric, its in metrics.items():
+    for kept_verdicts in kept:
+        for judge, metrics in Verdicts(kept_verdicts).kept.items():
+            for metric, leaves in metrics.items():
                 prompts = whole.setdefault(judge, {}).setdefault(metric, {})
-                for prompt, leaf in its.items():
-                    (before, shown), (count, more) = _of(prompts.get(prompt)), _of(leaf)
+                for prompt, leaf in leaves.items():
+                    (before, quoted), (count, more) = _of(prompts.get(prompt)), _of(leaf)
                     ended = not count or (prompt in prompts and not before)
-                    summed = {"unreadable": before + count, "replies": [*shown, *more][:_SHOWN]}
+                    summed = {"unreadable": before + count, "replies": [*quoted, *more][:_SHOWN]}
                     prompts[prompt] = {"unreadable": 0} if ended else summed
     return whole
 
@@ -185,5 +188,5 @@ def _of(leaf: Any) -> tuple[int, tuple[str, ...]]:
     """How many replies had no verdict, and the first of them."""
     if not _is_leaf(leaf):
         return 0, ()
-    shown = leaf.get("replies")
-    return leaf["unreadable"], tuple(map(str, shown)) if isinstance(shown, list) else ()
+    replies = leaf.get("replies")
+    return leaf["unreadable"], tuple(map(str, replies)) if isinstance(replies, list) else ()

@@ -124,19 +124,21 @@ def _last(
         for place, record in lines(path) if kind == "jsonl" else sources.records(path, kind):
             if (outline := _outline(record)) is None:
                 continue  # `_rows` says what is wrong with it
-            example, its, metric, foreign_score = outline
-            new = (repr((example, its or system, metric)), place, foreign_score)
+            example, own_system, metric, foreign_score = outline
+            new = (repr((example, own_system or system, metric)), place, foreign_score)
             if not db.execute("INSERT OR IGNORE INTO last VALUES (?, ?, ?)", new).rowcount:
                 first, before = db.execute(
                     "SELECT place, foreign_score FROM last WHERE key = ?", new[:1]
                 ).fetchone()
                 if unfinished is None and before and foreign_score:
-                    of = f'{metric} of "{example}"{f" of {its}" if its else ""} already has a row in line {first}'
+                    which = f'{metric} of "{example}"'
+                    which += f" of {own_system}" if own_system else ""
+                    which += f" already has a row in line {first}"
                     raise UserError(
                         at(
                             path,
                             place,
-                            f"{of}; keep one of them, or give each answer an example_id of its own",
+                            f"{which}; keep one of them, or give each answer an example_id of its own",
                         )
                     )
                 db.execute("INSERT INTO replaced VALUES (?)", (first,))
@@ -204,7 +206,7 @@ def _known(record: Any) -> Any:
         if field in ROW_COLUMNS:
             data[field] = None if missing(value) else value
     for field in _NAMES:
-        if (given := data.pop(field, None)) is not None and (text_of := name(field, given)):
+        if (cell := data.pop(field, None)) is not None and (text_of := name(field, cell)):
             data[field] = text_of
     return data
 
@@ -249,7 +251,7 @@ def _flat_example(columns: Sequence[str], example: Answered) -> dict[str, Any]:
     record = {name: getattr(example, name) for name in columns}
     record["contexts"] = [{"id": context.id, "text": context.text} for context in example.contexts]
     record["references"] = list(example.references)
-    record["turns"] = [one.model_dump(exclude_defaults=True) for one in example.turns] or None
+    record["turns"] = [turn.model_dump(exclude_defaults=True) for turn in example.turns] or None
     return record | {
         name: _json(record[name]) for name in _EXAMPLE_JSON if record.get(name) is not None
     }

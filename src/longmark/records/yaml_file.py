@@ -46,7 +46,7 @@ class YamlFile:
 
     def check(self, wrong: Iterable[tuple[Where, str]]) -> None:
         """BadInput, a line `file:line: place: what` each, if something is wrong or a key is repeated."""
-        messages = {(self._line(where), f"{_shown(where)}: {what}") for where, what in wrong}
+        messages = {(self._line(where), f"{_shown(where)}: {problem}") for where, problem in wrong}
         messages |= {(line, f"{_shown(where)}: appears twice") for where, line in self.repeated}
         lines = BadLines()
         for line, message in sorted(messages):
@@ -66,12 +66,12 @@ class YamlFile:
     def checked(self, kind: type[Model], content: Mapping[str, Any]) -> Model:
         """The content as a pydantic type. BadInput with a line for each mistake, and each repeated key."""
         try:
-            made = kind.model_validate(content)
+            validated = kind.model_validate(content)
         except ValidationError as error:
             self.check(problems(error, partial(keys_at, kind)))
             raise  # never: an error has problems
         self.check(())
-        return made
+        return validated
 
     def _line(self, where: Where) -> int:
         """The line, from 1, of a place in the file, or of the nearest one around it."""
@@ -143,8 +143,8 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
     """The pydantic types that an annotation is made of."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
-    for one in get_args(annotation):
-        yield from _models_in(one)
+    for part in get_args(annotation):
+        yield from _models_in(part)
 
 
 def repeats(values: Sequence[Hashable]) -> Iterator[int]:
@@ -237,11 +237,11 @@ class _Loader(yaml.SafeLoader):
         return {**merged, **own}
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
-        kind, given = node.tag.removeprefix(_TAG), node.value
-        odd_number = kind in ("int", "float") and (":" in given or len(given) > _LONGEST_NUMBER)
-        word = self.words and kind == "bool" and given.lower() not in ("true", "false")
+        kind, written = node.tag.removeprefix(_TAG), node.value
+        odd_number = kind in ("int", "float") and (":" in written or len(written) > _LONGEST_NUMBER)
+        word = self.words and kind == "bool" and written.lower() not in ("true", "false")
         if kind in ("str", "value", "merge") or odd_number or word:
-            return given
+            return written
         make = self.yaml_constructors.get(node.tag)
         if kind not in ("null", "bool", "int", "float", "timestamp") or make is None:
             raise _unknown_tag(node)
@@ -255,7 +255,7 @@ class _Loader(yaml.SafeLoader):
         ):  # `!!bool maybe`, 2024-13-45
             raise _Refused(
                 node.start_mark,
-                f"{given[:_LONGEST_NUMBER]} is not a valid {kind}; put it in quotes",
+                f"{written[:_LONGEST_NUMBER]} is not a valid {kind}; put it in quotes",
             ) from None
 
 

@@ -126,7 +126,7 @@ def _reason(row: Row) -> str:
     """Why the judge gave the score, if it said so."""
     judges = row.evidence.get("judges")
     said = (
-        [one.get("reason") for one in judges if isinstance(one, dict)]
+        [judge.get("reason") for judge in judges if isinstance(judge, dict)]
         if isinstance(judges, list)
         else []
     )

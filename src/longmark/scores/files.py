@@ -62,7 +62,9 @@ def sources_of(paths: Sequence[Path]) -> list[Path]:
     if not sources:
         raise UserError("give at least one run folder or file of rows")
     resolved = [real(source) for source in sources]
-    if twice := next((one for i, one in enumerate(sources) if resolved[i] in resolved[:i]), None):
+    if twice := next(
+        (source for i, source in enumerate(sources) if resolved[i] in resolved[:i]), None
+    ):
         raise UserError(f"{twice} is given twice; give it once")
     return sources
 

@@ -70,7 +70,9 @@ def networkx_graph(evidence: Mapping[str, Any]) -> Any:
     networkx = library("networkx", "a graph of statements", "graphs")
     graph = from_evidence({key: evidence.get(key, []) for key in EVIDENCE_KEYS})
     made = networkx.DiGraph()
-    of = {node.id: one for one in coverage(graph).components for node in one.members}
+    of = {
+        node.id: component for component in coverage(graph).components for node in component.members
+    }
     for node in graph.nodes:
         one = of.get(node.id)
         state = "covered" if one and one.covered else "basis" if one and one.in_basis else "missing"

@@ -469,7 +469,7 @@ class Observations:
         self._db.executescript(
             "CREATE TABLE IF NOT EXISTS ids (id TEXT PRIMARY KEY) WITHOUT ROWID; DELETE FROM ids; BEGIN"
         )
-        self._db.executemany("INSERT OR IGNORE INTO ids VALUES (?)", ((one,) for one in ids))
+        self._db.executemany("INSERT OR IGNORE INTO ids VALUES (?)", ((id_,) for id_ in ids))
         self._db.execute("COMMIT")
         wholes = len(self._metrics) - len(self._wholes)
         of = "FROM ids JOIN examples USING (id) JOIN scores ON number = example WHERE run = ? AND metric < ?"

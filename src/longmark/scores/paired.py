@@ -156,7 +156,7 @@ class Scores:
                     "metric", name, self.metrics, f"The runs have {', '.join(self.metrics)}."
                 )
         of = {
-            one: without_slice(one)[0] for one in self.metrics
+            metric: without_slice(metric)[0] for metric in self.metrics
         }  # a slice is there where its metric is
         return [
             one
@@ -390,7 +390,8 @@ def _over_judges(columns: dict[tuple[str, str], _Column], given: _ByRun) -> None
         column = columns[metric, label] = _Column()
         for number, by_run in questions.items():
             known = {
-                run: [one for one in scores if one is not None] for run, scores in by_run.items()
+                run: [score for score in scores if score is not None]
+                for run, scores in by_run.items()
             }
             scored = min((len(known.get(run, ())) for run in judged[metric]), default=0)
             silent = max(map(len, by_run.values())) - scored

@@ -111,12 +111,12 @@ class Folder:
             )
             return
         found: list[Run] = []
-        folders = [one for name, one in entries.items() if name[0] != "." and one.is_dir()]
-        for one in folders if level < DEEPEST else ():
-            if one.is_symlink():
-                found.append(self._problem(Path(one.path), NO_RUN, _LINK.format("it")))
+        folders = [entry for name, entry in entries.items() if name[0] != "." and entry.is_dir()]
+        for folder in folders if level < DEEPEST else ():
+            if folder.is_symlink():
+                found.append(self._problem(Path(folder.path), NO_RUN, _LINK.format("it")))
             elif self._seen <= MOST:
-                found += self._beneath(Path(one.path), level + 1)
+                found += self._beneath(Path(folder.path), level + 1)
         if level == 0 or any(one.state != NO_RUN for one in found):
             yield from found
         elif folders and level >= DEEPEST:
