@@ -124,16 +124,16 @@ def with_keywords(kind: type) -> Callable[[T], T]:
     def decorate(function: T) -> T:
         import inspect
 
-        given = inspect.signature(function)  # type: ignore[arg-type]
+        signature = inspect.signature(function)  # type: ignore[arg-type]
         own = [
             each
-            for each in given.parameters.values()
+            for each in signature.parameters.values()
             if each.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         fields = inspect.signature(kind).parameters
         keywords = [each for each in dataclasses.fields(kind) if each.metadata.get("keyword", True)]
         more = [fields[each.name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in keywords]
-        vars(function)["__signature__"] = given.replace(parameters=[*own, *more])
+        vars(function)["__signature__"] = signature.replace(parameters=[*own, *more])
         return function
 
     return decorate
@@ -193,7 +193,7 @@ def named(name: str, value: Any = _NOTHING) -> str:
     return f"{name}={value if stands else repr(value)}"
 
 
-def listed(names: Sequence[str], word: str = "and", of: Callable[[str], str] = named) -> str:
+def listed(names: Sequence[str], word: str = "and", name_of: Callable[[str], str] = named) -> str:
     """Several options in a sentence."""
-    *first, last = map(of, names)
+    *first, last = map(name_of, names)
     return f"{', '.join(first)} {word} {last}" if first else last

@@ -77,19 +77,19 @@ class AnswerScores:
 
     @cached_property
     def by_id(self) -> dict[str, tuple[int, ...]]:
-        found: dict[str, tuple[int, ...]] = {}
+        places: dict[str, tuple[int, ...]] = {}
         for place, answer in self.answers.items():
-            found[answer.example_id] = (*found.get(answer.example_id, ()), place)
-        return found
+            places[answer.example_id] = (*places.get(answer.example_id, ()), place)
+        return places
 
     @cached_property
     def by_system(self) -> dict[tuple[str, str], tuple[int, ...]]:
         """By question and system."""
-        found: dict[tuple[str, str], tuple[int, ...]] = {}
+        places: dict[tuple[str, str], tuple[int, ...]] = {}
         for place, answer in self.answers.items():
             key = (answer.question_id, answer.system)
-            found[key] = (*found.get(key, ()), place)
-        return found
+            places[key] = (*places.get(key, ()), place)
+        return places
 
 
 Source = str | Path | Iterable[Row]
@@ -98,7 +98,7 @@ Named = Callable[[str, str, str | None], bool]
 
 
 def read_answers(
-    given: Source | Sequence[Source],
+    scored: Source | Sequence[Source],
     wanted: Sequence[str] = (),
     lower: Sequence[str] = (),
     named: Named | None = None,
@@ -109,7 +109,7 @@ def read_answers(
     Errors: UserError if a source has no rows, UnknownName if a metric has none.
     """
     notices: list[str] = []
-    listed = _listed(given)
+    listed = _listed(scored)
     sources = [_read(source, notices, named if len(listed) == 1 else None) for source in listed]
     names = _names([source.path for source in sources])
     if empty := next((source for source in sources if not source.questions), None):
@@ -145,46 +145,50 @@ class _Source:
     def asks_for(self, example_id: str, question_id: str, system: str | None) -> bool:
         return self.named is None or self.named(example_id, question_id, system)
 
-    def add(self, one: Observation) -> None:
+    def add(self, observation: Observation) -> None:
         """Observations of an answer follow each other."""
-        system = one.system if one.named else ""
-        if self.at != (one.example_id, system):
-            self.at = one.example_id, system
+        system = observation.system if observation.named else ""
+        if self.at != (observation.example_id, system):
+            self.at = observation.example_id, system
             place = len(self.questions)
-            if place < _FIRST or self.asks_for(one.example_id, one.question_id, system):
-                text = self.texts.get(one.example_id)
-                self.answers[place] = Answer(one.example_id, one.question_id, system, text)
-            self.questions.append(hash(one.question_id))
+            if place < _FIRST or self.asks_for(
+                observation.example_id, observation.question_id, system
+            ):
+                text = self.texts.get(observation.example_id)
+                self.answers[place] = Answer(
+                    observation.example_id, observation.question_id, system, text
+                )
+            self.questions.append(hash(observation.question_id))
             self.system_of.append(self.systems.setdefault(system, len(self.systems)))
-        place, column = len(self.questions) - 1, self.scores[one.metric]
+        place, column = len(self.questions) - 1, self.scores[observation.metric]
         column.extend([_NONE] * (place - len(column)))
-        column.append(_NONE if one.score is None else one.score)
-        if one.score is None and place in self.answers:
-            self.unscored[one.metric][place] = one.status
+        column.append(_NONE if observation.score is None else observation.score)
+        if observation.score is None and place in self.answers:
+            self.unscored[observation.metric][place] = observation.status
 
     def systems_of(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
+        systems: dict[str, set[str]] = {}
         for answer in self.answers.values():
-            found.setdefault(answer.example_id, set()).add(answer.system)
-        return found
+            systems.setdefault(answer.example_id, set()).add(answer.system)
+        return systems
 
 
-def _listed(given: Source | Sequence[Source]) -> list[Source]:
-    if isinstance(given, str | Path):
-        return [given]
-    listed = list(given)
+def _listed(sources: Source | Sequence[Source]) -> list[Source]:
+    if isinstance(sources, str | Path):
+        return [sources]
+    listed = list(sources)
     if all(isinstance(item, Row) for item in listed):
         return [listed]  # type: ignore[list-item]
     return listed  # type: ignore[return-value]
 
 
-def _read(given: Source, notices: list[str], named: Named | None) -> _Source:
+def _read(scored: Source, notices: list[str], named: Named | None) -> _Source:
     with Observations() as observations:
-        if not isinstance(given, str | Path):
+        if not isinstance(scored, str | Path):
             source = _Source(None, named)
-            observations.add_rows(given)
+            observations.add_rows(scored)
         else:
-            path = source_of(Path(given))
+            path = source_of(Path(scored))
             manifest = read_manifest(path)
             refuse_pairs((manifest,))
             source = _Source(path, named, facts=manifest.metrics())
@@ -200,8 +204,8 @@ def _read(given: Source, notices: list[str], named: Named | None) -> _Source:
         for metric in observations.metrics:
             source.signatures[metric] = observations.signatures(metric, 0)
             source.scores[metric], source.unscored[metric] = array("d"), {}
-        for one in observations.select():
-            source.add(one)
+        for observation in observations.select():
+            source.add(observation)
         for column in source.scores.values():
             column.extend([_NONE] * (len(source.questions) - len(column)))
         notices += observations.notices
@@ -239,13 +243,13 @@ def _groups(sources: Sequence[_Source]) -> list[int]:
     return groups
 
 
-def _same_answers(one: _Source, other: _Source) -> bool:
-    shared = one.texts.keys() & other.texts.keys()
+def _same_answers(first: _Source, other: _Source) -> bool:
+    shared = first.texts.keys() & other.texts.keys()
     if shared:
-        return all(one.texts[name] == other.texts[name] for name in shared)
-    mine, theirs = one.systems_of(), other.systems_of()
-    both = mine.keys() & theirs.keys()
-    return bool(both) and all(mine[name] & theirs[name] for name in both)
+        return all(first.texts[name] == other.texts[name] for name in shared)
+    mine, theirs = first.systems_of(), other.systems_of()
+    shared_names = mine.keys() & theirs.keys()
+    return bool(shared_names) and all(mine[name] & theirs[name] for name in shared_names)
 
 
 def _joined(
@@ -265,12 +269,12 @@ def _joined(
     for source, name, group in zip(sources, names, groups, strict=True):
         others = [
             other
-            for other, its in zip(sources, groups, strict=True)
-            if its == group and other is not source
+            for other, other_group in zip(sources, groups, strict=True)
+            if other_group == group and other is not source
         ]
-        here: Sequence[int] = range(len(questions), len(questions) + len(source.questions))
+        number_at: Sequence[int] = range(len(questions), len(questions) + len(source.questions))
         if others:
-            here = []
+            number_at = []
             for at, answer in source.answers.items():
                 system = held.setdefault((group, answer.example_id), answer.system)
                 place = places.setdefault((group, answer.example_id, system), len(questions))
@@ -279,10 +283,10 @@ def _joined(
                     questions.append(source.questions[at])
                     system_of.append(systems.setdefault(system, len(systems)))
                 places[group, answer.example_id, answer.system] = place
-                here.append(place)
+                number_at.append(place)
         else:
             for at, answer in source.answers.items():
-                answers[here[at]] = answer
+                answers[number_at[at]] = answer
             questions += source.questions
             own = [systems.setdefault(system, len(systems)) for system in source.systems]
             system_of.extend(own[at] for at in source.system_of)
@@ -290,12 +294,14 @@ def _joined(
             twice = any(_scored_otherwise(source, other, metric) for other in others)
             label = f"{metric} ({name})" if twice else metric
             facts.setdefault(label, source.facts.get(metric, MetricFacts()))
-            made = source.signatures[metric]
-            ways.setdefault(label, set()).update(map(_made_by, made))
-            lines.setdefault(label, []).extend(one.line(metric) for one in made if one.version)
-            parts.setdefault(label, []).append((here, np.asarray(source.scores[metric])))
+            signatures = source.signatures[metric]
+            ways.setdefault(label, set()).update(map(_made_by, signatures))
+            lines.setdefault(label, []).extend(
+                signature.line(metric) for signature in signatures if signature.version
+            )
+            parts.setdefault(label, []).append((number_at, np.asarray(source.scores[metric])))
             unscored.setdefault(label, {}).update(
-                {here[at]: why for at, why in source.unscored[metric].items()}
+                {number_at[at]: why for at, why in source.unscored[metric].items()}
             )
         if not others:  # of a million answers 20 MB
             source.questions, source.system_of, source.scores = array("q"), array("i"), {}
@@ -309,23 +315,23 @@ def _joined(
         facts,
         scores,
         unscored,
-        {label: tuple(dict.fromkeys(its)) for label, its in lines.items()},
-        tuple(label for label, made in ways.items() if len(made) > 1),
+        {label: tuple(dict.fromkeys(listed)) for label, listed in lines.items()},
+        tuple(label for label, kinds in ways.items() if len(kinds) > 1),
     )
 
 
 def _filled(answers: int, parts: Iterable[tuple[Sequence[int], Floats]]) -> Floats:
     """The scores of all answers, of parts with the places of theirs."""
-    found = np.full(answers, np.nan)
-    for here, column in parts:
-        there = ~np.isnan(column)
+    column_filled = np.full(answers, np.nan)
+    for places, column in parts:
+        scored = ~np.isnan(column)
         if isinstance(
-            here, range
+            places, range
         ):  # as an array, a million places are 8 MB, and 40 while it is made
-            found[here.start : here.stop][there] = column[there]
+            column_filled[places.start : places.stop][scored] = column[scored]
         else:
-            found[np.array(here, dtype=np.int64)[there]] = column[there]
-    return found
+            column_filled[np.array(places, dtype=np.int64)[scored]] = column[scored]
+    return column_filled
 
 
 def _numbered(hashes: Ints) -> Ints:
@@ -341,17 +347,17 @@ def _numbered(hashes: Ints) -> Ints:
     return numbers
 
 
-def _scored_otherwise(one: _Source, other: _Source, metric: str) -> bool:
+def _scored_otherwise(first: _Source, other: _Source, metric: str) -> bool:
     """Whether two sources of the same answers have different scores of a metric."""
     if metric not in other.scores:
         return False
     mine, theirs = (
         {
-            its.example_id: score
-            for its, score in zip(source.answers.values(), source.scores[metric], strict=True)
+            answer.example_id: score
+            for answer, score in zip(source.answers.values(), source.scores[metric], strict=True)
             if score == score
         }
-        for source in (one, other)
+        for source in (first, other)
     )
     return mine != theirs
 

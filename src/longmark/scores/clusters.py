@@ -41,33 +41,35 @@ def columns_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 def refuse_unknown(field: str, examples: Iterable[Question]) -> None:
     """UserError, naming the fields there are, if no example has the field."""
-    known: set[str] = set()
+    names: set[str] = set()
     for example in examples:
-        known.update(fields_of(example))
-        if field in known:
+        names.update(fields_of(example))
+        if field in names:
             return
     if field != QUESTION:
-        raise no_such_field(field, known)
+        raise no_such_field(field, names)
 
 
 def slices_of(fields: Iterable[str], examples: Iterable[Question]) -> list[str]:
     """The names of the slices that fields cut examples into. UserError for a field that no example has."""
     values: dict[str, dict[str | None, None]] = {field: {} for field in fields}
-    known: set[str] = set()
+    names: set[str] = set()
     for example in examples if values else ():
-        its = fields_of(example)
-        known.update(its)
-        for field, found in values.items():
-            found[its.get(field)] = None
-    for field, found in values.items():
-        check_slices(field, found, known)
-    return [slice_name(field, value) for field, found in values.items() for value in found]
+        example_fields = fields_of(example)
+        names.update(example_fields)
+        for field, found_values in values.items():
+            found_values[example_fields.get(field)] = None
+    for field, found_values in values.items():
+        check_slices(field, found_values, names)
+    return [
+        slice_name(field, value) for field, found_values in values.items() for value in found_values
+    ]
 
 
-def check_slices(field: str, values: Collection[str | None], known: Collection[str]) -> None:
+def check_slices(field: str, values: Collection[str | None], names: Collection[str]) -> None:
     """UserError for a field that no example has, or that has too many values to be looked at one by one."""
     if not {*values} - {None}:
-        raise no_such_field(field, known, "--by", ())
+        raise no_such_field(field, names, "--by", ())
     if len(values) > MOST_SLICES:
         raise UserError(
             f"--by {field}: the field has {len(values):,} values; slices are for {MOST_SLICES} at most"
@@ -76,13 +78,13 @@ def check_slices(field: str, values: Collection[str | None], known: Collection[s
 
 def no_such_field(
     field: str,
-    known: Collection[str],
+    names: Collection[str],
     option: str = "--cluster",
     own: Collection[str] = (QUESTION,),
 ) -> UserError:
     others = (
-        f"the fields are {', '.join([*own, *sorted(known)])}"
-        if own or known
+        f"the fields are {', '.join([*own, *sorted(names)])}"
+        if own or names
         else "the examples have no fields"
     )
     return UserError(f"{option} {field}: no example has this field; {others}")

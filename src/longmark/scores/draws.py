@@ -159,8 +159,8 @@ class Departures:
             ),
         )
         return "; ".join(
-            f"{counted(len(ids), one, several)} ({first_few(ids, 3)})"
-            for ids, one, several in kinds
+            f"{counted(len(ids), singular, several)} ({first_few(ids, 3)})"
+            for ids, singular, several in kinds
             if ids
         )
 
@@ -168,8 +168,8 @@ class Departures:
 def draw_number(answers: Sequence[DrawnAnswer]) -> int | None:
     """The number of the last draw; None where the file does not know by which draw each answer was chosen."""
     numbers = [answer.draw for answer in answers if answer.drawn]
-    known = [number for number in numbers if number is not None]
-    return max(known) if known and len(known) == len(numbers) else None
+    stated = [number for number in numbers if number is not None]
+    return max(stated) if stated and len(stated) == len(numbers) else None
 
 
 def _drawn_answer(record: Any) -> DrawnAnswer:

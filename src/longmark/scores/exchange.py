@@ -41,19 +41,19 @@ def write_scores(run: Path, target: str, file: Path) -> tuple[int, int]:
     count = left_out = 0
     with replacing(file) as out:
         for row in some_rows_of(source):
-            made = TARGETS[target](row, source, kept.get(row.example_id, {}))
-            count, left_out = count + (made is not None), left_out + (made is None)
-            if made is not None:
-                out.write(orjson.dumps(made) + b"\n")
+            entry = TARGETS[target](row, source, kept.get(row.example_id, {}))
+            count, left_out = count + (entry is not None), left_out + (entry is None)
+            if entry is not None:
+                out.write(orjson.dumps(entry) + b"\n")
     return count, left_out
 
 
 def _kept(example: Answered) -> tuple[str, Mapping[str, Any]] | None:
     """What an export needs of an example beside its rows: the id of its trace, its span, its conversation."""
     names = ("span_id", "response_id", *_SESSIONS)
-    its = {name: example.meta[name] for name in names if isinstance(example.meta.get(name), str)}
-    its |= {"trace": example.turn_of} if example.turn_of else {}
-    return (example.id, its) if its else None
+    fields = {name: example.meta[name] for name in names if isinstance(example.meta.get(name), str)}
+    fields |= {"trace": example.turn_of} if example.turn_of else {}
+    return (example.id, fields) if fields else None
 
 
 def _session(meta: Mapping[str, Any]) -> str | None:
@@ -64,7 +64,7 @@ def _langfuse(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]
     if row.score is None:
         return None
     name = "\0".join((name_of(source), row.system, row.example_id, row.metric))
-    made = {
+    entry = {
         "id": hashlib.sha256(name.encode()).hexdigest()[
             :32
         ],  # so that a score that is sent again replaces itself
@@ -74,12 +74,12 @@ def _langfuse(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]
         "dataType": "NUMERIC",
         "metadata": {"system": system_of(row, source), "signature": row.signature.line(row.metric)},
     }
-    made["metadata"] |= (
+    entry["metadata"] |= (
         {"turn": row.example_id.rpartition("#")[2]}
         if meta.get("trace") not in (None, row.example_id)
         else {}
     )
-    return made | ({"comment": reason} if (reason := _reason(row)) else {})
+    return entry | ({"comment": reason} if (reason := _reason(row)) else {})
 
 
 def _otel(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,4 +130,4 @@ def _reason(row: Row) -> str:
         if isinstance(judges, list)
         else []
     )
-    return "\n".join(one for one in said if isinstance(one, str))
+    return "\n".join(part for part in said if isinstance(part, str))

@@ -119,20 +119,23 @@ def absent_of(source: Path, metrics: Sequence[str], systems: Sequence[str]) -> I
         return
     for number, line in lines(path):
         try:
-            its = parse_json(line)
-            name, question = str(its["id"]), its["question_id"] or f"{UNKNOWN_QUESTION}{its['id']}"
+            entry = parse_json(line)
+            name, question = (
+                str(entry["id"]),
+                entry["question_id"] or f"{UNKNOWN_QUESTION}{entry['id']}",
+            )
             for system in (
-                [its["system"] or name_of(source)] if its["system"] is not None else systems
+                [entry["system"] or name_of(source)] if entry["system"] is not None else systems
             ):
                 for metric in metrics:
-                    why, evidence = str(its["reason"]), dict[str, Any]()
+                    why, evidence = str(entry["reason"]), dict[str, Any]()
                     yield Row(
                         name,
                         question,
                         system,
                         metric,
                         None,
-                        its["status"],
+                        entry["status"],
                         why,
                         evidence,
                         Signature(),

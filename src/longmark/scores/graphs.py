@@ -41,23 +41,23 @@ def write_graphs(path: Path, folder: Path) -> tuple[int, list[str]]:
         if not {"nodes", "edges"} <= row.evidence.keys():
             continue
         try:
-            made = networkx_graph(row.evidence)
+            graph = networkx_graph(row.evidence)
         except ValueError as error:
             damaged.append(f"{row.example_id}: {row.metric}: no graph ({error})")
             continue
         count += 1
         make_folder(folder)
-        made.graph |= _about(row, system_of(row, source))
+        graph.graph |= _about(row, system_of(row, source))
         example = _NOT_IN_NAMES.sub("_", row.example_id)[:_LONGEST]
         name = f"{count:04d}-{example}-{_NOT_IN_NAMES.sub('_', row.metric)}"
         with replacing(folder / f"{name}.json") as file:
             file.write(
                 orjson.dumps(
-                    networkx.node_link_data(made, edges="edges"), option=orjson.OPT_INDENT_2
+                    networkx.node_link_data(graph, edges="edges"), option=orjson.OPT_INDENT_2
                 )
             )
         with replacing(folder / f"{name}.graphml") as file:
-            networkx.write_graphml_xml(_for_xml(made), file)
+            networkx.write_graphml_xml(_for_xml(graph), file)
     if not count and not damaged:
         raise UserError(
             f"{path} has no graph; score it with comprehensiveness.nli, .qa or .end_to_end"
@@ -69,32 +69,38 @@ def networkx_graph(evidence: Mapping[str, Any]) -> Any:
     """The networkx.DiGraph of a row's evidence. ValueError if it has no graph; MissingExtra without networkx."""
     networkx = library("networkx", "a graph of statements", "graphs")
     graph = from_evidence({key: evidence.get(key, []) for key in EVIDENCE_KEYS})
-    made = networkx.DiGraph()
-    of = {
+    network = networkx.DiGraph()
+    node_of = {
         node.id: component for component in coverage(graph).components for node in component.members
     }
     for node in graph.nodes:
-        one = of.get(node.id)
-        state = "covered" if one and one.covered else "basis" if one and one.in_basis else "missing"
-        made.add_node(
+        judged = node_of.get(node.id)
+        state = (
+            "covered"
+            if judged and judged.covered
+            else "basis"
+            if judged and judged.in_basis
+            else "missing"
+        )
+        network.add_node(
             node.id,
             side=node.side,
             text=node.text,
             sources=list(node.sources),
-            state=ANSWER if one is None else state,
-            representative=node.id if one is None else one.representative.id,
+            state=ANSWER if judged is None else state,
+            representative=node.id if judged is None else judged.representative.id,
             **({} if node.question is None else {"question": node.question}),
         )
     for premise, hypothesis in sorted(graph.entails):
-        made.add_edge(premise, hypothesis, entails=True, contradicts=False)
+        network.add_edge(premise, hypothesis, entails=True, contradicts=False)
     for premise, hypothesis in contradictory(graph):
-        if made.has_edge(premise, hypothesis):
-            made.edges[premise, hypothesis]["contradicts"] = True
-        elif made.has_edge(hypothesis, premise):
-            made.edges[hypothesis, premise]["contradicts"] = True
+        if network.has_edge(premise, hypothesis):
+            network.edges[premise, hypothesis]["contradicts"] = True
+        elif network.has_edge(hypothesis, premise):
+            network.edges[hypothesis, premise]["contradicts"] = True
         else:
-            made.add_edge(premise, hypothesis, entails=False, contradicts=True)
-    return made
+            network.add_edge(premise, hypothesis, entails=False, contradicts=True)
+    return network
 
 
 def _about(row: Row, system: str) -> dict[str, Any]:
@@ -114,9 +120,9 @@ def _for_xml(graph: Any) -> Any:
         text = ", ".join(value) if isinstance(value, list) else value
         return _NOT_XML.sub("�", text) if isinstance(text, str) else text
 
-    made = type(graph)(**{name: clean(value) for name, value in graph.graph.items()})
+    cleaned = type(graph)(**{name: clean(value) for name, value in graph.graph.items()})
     for name, values in graph.nodes(data=True):
-        made.add_node(clean(name), **{key: clean(value) for key, value in values.items()})
-    for one, other, values in graph.edges(data=True):
-        made.add_edge(clean(one), clean(other), **values)
-    return made
+        cleaned.add_node(clean(name), **{key: clean(value) for key, value in values.items()})
+    for premise, other, values in graph.edges(data=True):
+        cleaned.add_edge(clean(premise), clean(other), **values)
+    return cleaned

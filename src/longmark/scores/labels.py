@@ -168,7 +168,7 @@ class Labels(Observations):
     _ORDER = "line, number, metric, rater"
 
     def __init__(
-        self, given: Given, form: Form | None = None, options: ColumnOptions = ColumnOptions()
+        self, labels: Given, form: Form | None = None, options: ColumnOptions = ColumnOptions()
     ) -> None:
         """form: ratings or choices, as the columns say, if it is None.
 
@@ -182,20 +182,20 @@ class Labels(Observations):
         self.words: dict[str, Counter[str]] = {}
         self.scales: dict[str, DeclaredScale] = {}
         try:
-            self._read(given, form, options)
+            self._read(labels, form, options)
         except BaseException:
             self._db.close()
             raise
 
-    def _read(self, given: Given, form: Form | None, options: ColumnOptions) -> None:
+    def _read(self, labels: Given, form: Form | None, options: ColumnOptions) -> None:
         records: Callable[[], Iterable[tuple[int, Any]]]
-        if isinstance(given, str | Path):
-            self.name = str(given)
-            kind = sources.kind_of(Path(given))
-            records = partial(sources.records, Path(given), kind)
+        if isinstance(labels, str | Path):
+            self.name = str(labels)
+            kind = sources.kind_of(Path(labels))
+            records = partial(sources.records, Path(labels), kind)
         else:
             self.name, kind = "human", "records"
-            records = partial(enumerate, list(given), 1)
+            records = partial(enumerate, list(labels), 1)
         names, any_record = dict[Any, None](), False
         for _, record in records():
             any_record = True
@@ -212,10 +212,10 @@ class Labels(Observations):
         for line, record in records():
             for rater in options.raters or (None,):
                 try:
-                    one = columns.label(line, record, rater)
-                    self.empty += one is None
-                    self.replaced += one is not None and self._add_label(
-                        one, named=columns.raters_named
+                    observation = columns.label(line, record, rater)
+                    self.empty += observation is None
+                    self.replaced += observation is not None and self._add_label(
+                        observation, named=columns.raters_named
                     )
                 except _UnnamedRater as problem:
                     unnamed.append(at(self.name, line, str(problem)))
@@ -238,14 +238,14 @@ class Labels(Observations):
             )
         self._check_order(options.order or ())
         if without := self.empty - sum(
-            count for of in self.words.values() for count in of.values()
+            count for counts in self.words.values() for count in counts.values()
         ):
             self.notices.append(f"{counted(without, 'empty value')} in {self.name}: ignored.")
         self.notices += words
         if self.replaced:
-            its = "label was" if self.replaced == 1 else "labels were"
+            replaced = "label was" if self.replaced == 1 else "labels were"
             self.notices.append(
-                f"{self.replaced:,} {its} replaced by later labels of the same rater in {self.name}."
+                f"{self.replaced:,} {replaced} replaced by later labels of the same rater in {self.name}."
             )
         self.alike = list(self._alike())
         self.notices += self.alike
@@ -257,9 +257,9 @@ class Labels(Observations):
 
     def _check_order(self, order: Iterable[str]) -> None:
         """UnknownName for an order of a label that is not there: its values would be read in another way."""
-        known = [*self.labels, *(name.removesuffix(f".{FINAL}") for name in self.labels)]
+        names = [*self.labels, *(name.removesuffix(f".{FINAL}") for name in self.labels)]
         for name in order:
-            if name not in known:
+            if name not in names:
                 hint = f"The labels are {', '.join(self.labels[:20])}."
                 raise UnknownName("label in --order", name, self.labels, hint)
 
@@ -272,33 +272,43 @@ class Labels(Observations):
                 values = "value" if count == 1 else "values"
                 yield f'{count:,} {values} "{word}" of {label} in {self.name} read as missing{remedy}.'
 
-    def _add_label(self, one: Observation, *, named: bool) -> bool:
+    def _add_label(self, label: Observation, *, named: bool) -> bool:
         """Adds a label; whether it takes the place of another. Problem if the two may be of different people."""
-        system = self._systems.setdefault((0, one.system), len(self._systems))
+        system = self._systems.setdefault((0, label.system), len(self._systems))
         example, metric = (
-            self._example(0, system, one, {}),
-            self._metrics.setdefault(one.metric, len(self._metrics)),
+            self._example(0, system, label, {}),
+            self._metrics.setdefault(label.metric, len(self._metrics)),
         )
         query = "SELECT line FROM scores WHERE example = ? AND metric = ? AND rater = ?"
-        earlier = self._db.execute(query, (example, metric, one.rater)).fetchone()
+        earlier = self._db.execute(query, (example, metric, label.rater)).fetchone()
         if earlier and not named:
             about = (
-                f'"{one.given["a"]}" or "{one.given["b"]}"'
+                f'"{label.given["a"]}" or "{label.given["b"]}"'
                 if self.choices
-                else f'"{one.example_id}"'
+                else f'"{label.example_id}"'
             )
             raise _UnnamedRater(
-                f"{about} already has a label ({one.metric}) in line {earlier[0]}, and the file names no raters; "
+                f"{about} already has a label ({label.metric}) in line {earlier[0]}, and the file names no raters; "
                 "keep one of them, or add a column rater"
             )
         try:
-            given = orjson.dumps(one.given)
+            fields = orjson.dumps(label.given)
         except orjson.JSONEncodeError:
             raise Problem("contains half a character (a lone surrogate); remove it") from None
         self._db.execute(
             "INSERT OR REPLACE INTO scores (example, metric, system, score, status, rater, label, line, given) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (example, metric, system, one.score, one.status, one.rater, one.label, one.line, given),
+            (
+                example,
+                metric,
+                system,
+                label.score,
+                label.status,
+                label.rater,
+                label.label,
+                label.line,
+                fields,
+            ),
         )
         return bool(earlier)
 
@@ -308,14 +318,14 @@ class Labels(Observations):
 
     def each(self, read: Callable[[Observation], Made]) -> list[Made]:
         """What `read` makes of each label. BadInput with the lines for which it raises Problem or ValueError."""
-        made, wrong = list[Made](), BadLines()
-        for one in self.select():
+        results, wrong = list[Made](), BadLines()
+        for observation in self.select():
             try:
-                made.append(read(one))
+                results.append(read(observation))
             except (Problem, ValueError) as error:
-                wrong.add(at(self.name, one.line, str(error)))
+                wrong.add(at(self.name, observation.line, str(error)))
         wrong.check()
-        return made
+        return results
 
     def _alike(self) -> Iterator[str]:
         """Names of raters that look the same (case, width, letters of another script): probably one person."""
@@ -371,11 +381,13 @@ class _Columns:
         for name in self._mapped:
             if name not in FIELDS:
                 raise UnknownName("field", name, FIELDS, f"The fields are {', '.join(FIELDS)}.")
-        known: dict[str, Any] = {
+        column_of: dict[str, Any] = {
             folded(str(column)): column for column in reversed(names)
         } | self._mapped
-        chosen = "choice" in known or (raters and {"a", "b"} <= known.keys())
-        self.form = form or (_CHOICES if chosen else _SCORE if "dimension" in known else _RATINGS)
+        chosen = "choice" in column_of or (raters and {"a", "b"} <= column_of.keys())
+        self.form = form or (
+            _CHOICES if chosen else _SCORE if "dimension" in column_of else _RATINGS
+        )
         self._filled = {*self.form.filled, *options.filled}
         self._words_for_none = _EMPTY_CELLS if of_cells else _NOT_STATED
         if "value" in self._filled:  # a word for none is an error there, in any format
@@ -390,15 +402,15 @@ class _Columns:
             for column in columns:
                 if column not in names:
                     raise UnknownName(f"column in --{option}", column, map(str, names), listed)
-        if raters and (twice := sorted({"rater", value} & known.keys())):
+        if raters and (twice := sorted({"rater", value} & column_of.keys())):
             raise UserError(
                 f"{file} has a column {twice[0]} and a column for each rater; omit --raters"
             )
         self._column = dict(self._mapped)
         taken = set(self._column.values())
         for name, own in self.form.columns.items():
-            if own in known and known[own] not in taken:
-                self._column.setdefault(name, known[own])
+            if own in column_of and column_of[own] not in taken:
+                self._column.setdefault(name, column_of[own])
         for name in dict.fromkeys((*self.form.needed, *self._filled)):
             if name not in self._column and not (raters and name in ("rater", value)):
                 remedy = "" if mapping is None else f"; name it with --map {name}=COLUMN"
@@ -408,13 +420,13 @@ class _Columns:
                     f"{file}: labels need a column {self.column(name)}; found {first_few(names, 12)}{remedy}"
                 )
         for column in by:
-            if column not in names and folded(column) not in known:
+            if column not in names and folded(column) not in column_of:
                 raise UnknownName("column in --by", column, map(str, names), listed)
-        asked = [column if column in names else known[folded(column)] for column in by]
+        asked = [column if column in names else column_of[folded(column)] for column in by]
         free = (
-            known[group]
+            column_of[group]
             for group in GROUPS
-            if group in known and known[group] not in self._column.values()
+            if group in column_of and column_of[group] not in self._column.values()
         )
         self.by = tuple(map(str, asked or (free if form is None else ())))
         self._cells = {*self._column.values(), *raters}
@@ -441,25 +453,27 @@ class _Columns:
         for column, cell in cells.items():
             if isinstance(cell, str):
                 characters(str(column), cell)
-        given: dict[str, Any] = (
-            dict(record) if self.form.whole else {one: _group(record.get(one)) for one in self.by}
+        fields: dict[str, Any] = (
+            dict(record)
+            if self.form.whole
+            else {name: _group(record.get(name)) for name in self.by}
         )
         question = self._name(record, "question_id", None)
         if "choice" in self.form.columns:
             a, b = self._name(record, "a"), self._name(record, "b")
             if a == b:
                 raise Problem(f'a and b are both "{a}"; a choice is between two answers')
-            given |= {"a": a, "b": b}
+            fields |= {"a": a, "b": b}
             # One example in both orders: what was shown first takes the place of a system.
             example, system = orjson.dumps([question, *sorted((a, b))]).decode(), a
         else:
             example, system = self._name(record, "example_id"), self._name(record, "system", None)
             if PROBABILITY in self._column:
-                given[PROBABILITY] = self._probability(record)
+                fields[PROBABILITY] = self._probability(record)
         for column in (ANSWER_SHA256, A_SHA256, B_SHA256):
             if column in self._column:
                 digest = self._name(record, column, None) or None
-                given[column] = read_digest(self.column(column), digest)
+                fields[column] = read_digest(self.column(column), digest)
         raw = self._cell(record, "choice" if "choice" in self.form.columns else "value", rater)
         if (word := self._word_for_none(record, raw)) is not None:
             label = self._name(record, "label", None) or self.form.name
@@ -473,7 +487,7 @@ class _Columns:
             self._declare(label, self._name(record, LABEL_SCALE, None))
         who = self._name(record, "rater", _ONLY_RATER) if rater is None else rater
         key = (0, example, question, "", system, bool(system), "", label)
-        return Observation(*key, number, rater=who, label=text, line=line, given=given)
+        return Observation(*key, number, rater=who, label=text, line=line, given=fields)
 
     def _declare(self, label: str, text: str) -> None:
         """Keeps the scale of a label. Problem where another line declares another one."""
@@ -542,11 +556,11 @@ class _Columns:
         return value
 
     def _known(self, name: str, text: str) -> str:
-        if (known := self.form.known.get(name)) is None:
+        if (expected := self.form.known.get(name)) is None:
             return text
-        if (folded_text := comparable(text)) not in known:
+        if (folded_text := comparable(text)) not in expected:
             raise Problem(
-                f"{self.column(name)}: expected {' or '.join(known)}, found {found(text)}"
+                f"{self.column(name)}: expected {' or '.join(expected)}, found {found(text)}"
             )
         return folded_text
 
@@ -612,15 +626,15 @@ def order_for(order: Mapping[str, Sequence[str]], label: str) -> Sequence[str]:
     return order.get(label) or order.get(label.removesuffix(f".{FINAL}"), ())
 
 
-def decisive(given: Iterable[Rated], thing: Callable[[Rated], Hashable]) -> list[Rated]:
+def decisive(ratings: Iterable[Rated], thing: Callable[[Rated], Hashable]) -> list[Rated]:
     """The labels that count: of each thing its final label, and every rater's where it has none."""
-    given = list(given)
-    decided = {thing(one) for one in given if one.rater == FINAL}
-    return [one for one in given if one.rater == FINAL or thing(one) not in decided]
+    ratings = list(ratings)
+    decided = {thing(rating) for rating in ratings if rating.rater == FINAL}
+    return [rating for rating in ratings if rating.rater == FINAL or thing(rating) not in decided]
 
 
 def first_few(names: Iterable[object], most: int = 5) -> str:
     """Some names for a message, and how many more there are."""
     listed = list(map(str, names))
-    rest = len(listed) - most
-    return ", ".join(listed[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+    unlisted = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {unlisted:,} more" if unlisted > 0 else "")

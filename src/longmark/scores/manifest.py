@@ -64,10 +64,10 @@ class Manifest:
     @property
     def models(self) -> dict[str, list[str]]:
         """Role -> names of models."""
-        given = _object(self.fixed.get("models")).items()
+        by_role = _object(self.fixed.get("models")).items()
         return {
             role: [str(name) for name in (names if isinstance(names, list) else [names])]
-            for role, names in given
+            for role, names in by_role
         }
 
     @property
@@ -121,10 +121,10 @@ def read_manifest(run: Path) -> Manifest:
     return Manifest(run, manifest)
 
 
-def cluster_of(given: str | None, runs: Iterable[Path]) -> str:
+def cluster_of(named: str | None, runs: Iterable[Path]) -> str:
     """The field whose values are clusters: the given one, else that of the runs. UserError where they differ."""
-    if given is not None:
-        return given
+    if named is not None:
+        return named
     fields = {read_manifest(run).cluster: run for run in sources_of(list(runs))}
     if len(fields) > 1:
         each = ", ".join(f"{field} ({run})" for field, run in fields.items())
@@ -170,15 +170,15 @@ def _texts(value: Any, count: int) -> tuple[str, ...]:
     fits = (
         isinstance(value, list)
         and len(value) == count
-        and all(isinstance(one, str) for one in value)
+        and all(isinstance(item, str) for item in value)
     )
     return tuple(value) if fits else ("",) * count
 
 
 def _sources(value: Any) -> tuple[str, ...] | None:
     """What a score judges an answer by; None for another value."""
-    known = isinstance(value, list) and all(isinstance(source, str) for source in value)
-    return tuple(value) if known else None
+    readable = isinstance(value, list) and all(isinstance(source, str) for source in value)
+    return tuple(value) if readable else None
 
 
 def _bound(value: Any) -> float | None:

@@ -230,7 +230,7 @@ class Observations:
         wanted = self.cluster != QUESTION or bool(self._by)
         elsewhere = columns_of(run) if wanted and not run.is_dir() else iter(())
         rows = (
-            (row, next((columns for its, columns in elsewhere if its == place), {}))
+            (row, next((columns for row_place, columns in elsewhere if row_place == place), {}))
             for place, row in placed_rows_of(run, self.notices)
         )
         self._add_all(rows, run, examples_of(run) if wanted else ())
@@ -283,14 +283,14 @@ class Observations:
                     self._example(number, system, row, columns),
                 )
             self._add(number, example, row, system)
-        for one in examples:
-            fields = fields_of(one)
+        for labelled in examples:
+            fields = fields_of(labelled)
             self._fields.update(fields)
             update = "UPDATE examples SET cluster = ? WHERE run = ? AND id = ?"
-            self._db.execute(update, (fields.get(self.cluster), number, one.id))
+            self._db.execute(update, (fields.get(self.cluster), number, labelled.id))
             for name in self._by:
                 add = "INSERT OR REPLACE INTO slices SELECT ?, number, ? FROM examples WHERE run = ? AND id = ?"
-                self._db.execute(add, (name, fields.get(name), number, one.id))
+                self._db.execute(add, (name, fields.get(name), number, labelled.id))
         self._leave_out_unjudged(number)
         self._db.execute("COMMIT")
         self.notices += self._shares(number)
@@ -332,25 +332,27 @@ class Observations:
                 "seems to have replied with shares of 1, where a whole number from 0 to 100 was asked for."
             )
 
-    def refuse_empty(self, given: Sequence[Path]) -> None:
+    def refuse_empty(self, paths: Sequence[Path]) -> None:
         """UserError if the sources have no row. given: their paths, as the user wrote them."""
         if not self._metrics:
-            raise no_rows(given)
+            raise no_rows(paths)
 
     def _example(
         self, run: int, system: int, row: Row | Observation, columns: Mapping[str, str]
     ) -> int:
         key = (run, row.example_id, system)
         query = "SELECT number FROM examples WHERE run = ? AND id = ? AND system = ?"
-        if found := self._db.execute(query, key).fetchone():
-            return int(found[0])
+        if stored := self._db.execute(query, key).fetchone():
+            return int(stored[0])
         self._fields.update(columns)
         insert = "INSERT INTO examples (run, id, system, question_id, named, cluster) VALUES (?, ?, ?, ?, ?, ?)"
-        its = (*key, row.question_id, bool(row.system), columns.get(self.cluster))
-        made = int(self._db.execute(insert, its).lastrowid or 0)
+        values = (*key, row.question_id, bool(row.system), columns.get(self.cluster))
+        number_made = int(self._db.execute(insert, values).lastrowid or 0)
         for name in self._by:
-            self._db.execute("INSERT INTO slices VALUES (?, ?, ?)", (name, made, columns.get(name)))
-        return made
+            self._db.execute(
+                "INSERT INTO slices VALUES (?, ?, ?)", (name, number_made, columns.get(name))
+            )
+        return number_made
 
     def _add(self, run: int, example: int, row: Row, system: int) -> None:
         metric = self._metrics.setdefault(row.metric, len(self._metrics))
@@ -403,7 +405,9 @@ class Observations:
         outdated; of all runs where none is given."""
         runs = range(len(self._runs)) if run is None else (run,)
         return [
-            one for number in runs for one in self._signatures.get((number, metric), {}).values()
+            signature
+            for number in runs
+            for signature in self._signatures.get((number, metric), {}).values()
         ]
 
     def number_questions(self, unknown: str) -> Iterator[tuple[str, int, str, str]]:
@@ -445,20 +449,36 @@ class Observations:
             f"rater, label, line, given FROM scores JOIN examples ON number = example WHERE 1{where} "
             f"ORDER BY {self._ORDER}"
         )
-        for run, one, question, cluster, system, named, judge, metric, *of in self._db.execute(
-            query, (*keys.values(),)
-        ):
-            if wanted in (None, its := systems[system][1]):
-                of[-1] = orjson.loads(of[-1]) if of[-1] not in (None, b"{}") else {}
+        for (
+            run,
+            example,
+            question,
+            cluster,
+            system,
+            named,
+            judge,
+            metric,
+            *details,
+        ) in self._db.execute(query, (*keys.values(),)):
+            if wanted in (None, own_system := systems[system][1]):
+                details[-1] = orjson.loads(details[-1]) if details[-1] not in (None, b"{}") else {}
                 yield Observation(
-                    run, one, question, cluster, its, bool(named), judge, names[metric], *of
+                    run,
+                    example,
+                    question,
+                    cluster,
+                    own_system,
+                    bool(named),
+                    judge,
+                    names[metric],
+                    *details,
                 )
 
     def questions(self) -> list[str]:
         """The question ids, sorted."""
         return [
-            one
-            for (one,) in self._db.execute(
+            question
+            for (question,) in self._db.execute(
                 "SELECT DISTINCT question_id FROM examples ORDER BY question_id"
             )
         ]
@@ -472,16 +492,18 @@ class Observations:
         self._db.executemany("INSERT OR IGNORE INTO ids VALUES (?)", ((id_,) for id_ in ids))
         self._db.execute("COMMIT")
         wholes = len(self._metrics) - len(self._wholes)
-        of = "FROM ids JOIN examples USING (id) JOIN scores ON number = example WHERE run = ? AND metric < ?"
+        joined = "FROM ids JOIN examples USING (id) JOIN scores ON number = example WHERE run = ? AND metric < ?"
         (count,) = self._db.execute("SELECT count(*) FROM ids").fetchone()
-        (having,) = self._db.execute(f"SELECT count(DISTINCT id) {of}", (run, wholes)).fetchone()
+        (having,) = self._db.execute(
+            f"SELECT count(DISTINCT id) {joined}", (run, wholes)
+        ).fetchone()
         return (
             count,
             having,
             [
                 n
                 for (n,) in self._db.execute(
-                    f"SELECT count(DISTINCT id) {of} GROUP BY metric", (run, wholes)
+                    f"SELECT count(DISTINCT id) {joined} GROUP BY metric", (run, wholes)
                 )
             ],
         )
@@ -524,16 +546,18 @@ class Observations:
             "SELECT metric, scores.system, id, score FROM scores JOIN examples ON number = example "
             f"WHERE score {sign} ? ORDER BY metric, scores.system, score {'DESC' if sign[0] == '>' else 'ASC'}, example"
         )
-        found = {}
+        extremes = {}
         for key, rows in groupby(self._db.execute(query, (exact,)), itemgetter(0, 1)):
             first = tuple((name, score) for _, _, name, score in islice(rows, _EXTREME))
-            found[key] = Extremes(len(first) + sum(1 for _ in rows), first)
-        return found
+            extremes[key] = Extremes(len(first) + sum(1 for _ in rows), first)
+        return extremes
 
     def counts(self) -> dict[tuple[int, int], tuple[int, int, float | None, float | None]]:
         """Of each (metric, system): rows, scored rows, least and greatest score."""
         query = "SELECT metric, system, COUNT(*), COUNT(score), MIN(score), MAX(score) FROM scores GROUP BY metric, system"
-        return {(metric, system): tuple(of) for metric, system, *of in self._db.execute(query)}
+        return {
+            (metric, system): tuple(numbers) for metric, system, *numbers in self._db.execute(query)
+        }
 
     def unscored(self) -> dict[tuple[int, int], tuple[Unscored, ...]]:
         """Why rows of each (metric, system) have no score, the most frequent status first."""
@@ -541,36 +565,39 @@ class Observations:
             "SELECT metric, system, status, reason, COUNT(*) AS n FROM scores WHERE score IS NULL "
             "GROUP BY metric, system, status, reason ORDER BY n DESC, status, reason"
         )
-        found: dict[tuple[int, int], list[Unscored]] = {}
+        by_cell: dict[tuple[int, int], list[Unscored]] = {}
         for metric, system, status, reason, count in self._db.execute(query):
-            found.setdefault((metric, system), []).append(Unscored(status, count, reason, count))
-        return {key: merged(each) for key, each in found.items()}
+            by_cell.setdefault((metric, system), []).append(Unscored(status, count, reason, count))
+        return {key: merged(each) for key, each in by_cell.items()}
 
     def facts(self, manifests: Iterable[Manifest]) -> dict[str, MetricFacts]:
         """What is known of each metric that has rows, in the order of the manifests. UserError for given bounds of a
         metric that has no row, declares others, or has a score outside."""
-        known: dict[str, MetricFacts] = {}
+        declared: dict[str, MetricFacts] = {}
         for manifest in manifests:
             for name, facts in manifest.metrics().items():
-                known.setdefault(name, facts)
-        ordered = [name for name in known if name in self._metrics]
+                declared.setdefault(name, facts)
+        ordered = [name for name in declared if name in self._metrics]
         ordered += [
-            name for name in self._metrics if name not in known and name not in self._wholes
+            name for name in self._metrics if name not in declared and name not in self._wholes
         ]
         slices = {
-            whole: [part for part, of in self._wholes.items() if of == whole] for whole in ordered
+            whole: [part for part, whole_of in self._wholes.items() if whole_of == whole]
+            for whole in ordered
         }
         ordered = [name for whole in ordered for name in (whole, *slices[whole])]
-        found = {name: known.get(self._wholes.get(name, name), MetricFacts()) for name in ordered}
-        given = {
+        facts_of = {
+            name: declared.get(self._wholes.get(name, name), MetricFacts()) for name in ordered
+        }
+        declared_bounds = {
             name: self._bounds[whole]
             for name, whole in self._wholes.items()
             if whole in self._bounds
         }
-        for name, (lo, hi) in {**self._bounds, **given}.items():
-            if name not in found:
+        for name, (lo, hi) in {**self._bounds, **declared_bounds}.items():
+            if name not in facts_of:
                 raise UnknownName("metric in --bounds", name, ordered)
-            if (found[name].lo, found[name].hi) not in ((None, None), (lo, hi)):
+            if (facts_of[name].lo, facts_of[name].hi) not in ((None, None), (lo, hi)):
                 raise UserError(
                     f"--bounds {name}={lo:g}:{hi:g}: the metric declares other bounds; omit the option"
                 )
@@ -583,8 +610,8 @@ class Observations:
                     f"--bounds {name}={lo:g}:{hi:g}: {int(outside):,} of the scores lie outside; the scores are from "
                     f"{least:g} to {greatest:g}, so give wider bounds"
                 )
-            found[name] = replace(found[name], lo=lo, hi=hi)
-        return found
+            facts_of[name] = replace(facts_of[name], lo=lo, hi=hi)
+        return facts_of
 
     def usages(self) -> Iterator[tuple[int, int, Usage]]:
         """What was paid for each (metric, system), in order of appearance."""
@@ -640,7 +667,7 @@ class Observations:
             "SELECT number FROM examples WHERE question_id = (SELECT question_id FROM examples WHERE number = ?) "
             "ORDER BY number != ?, number LIMIT ?"
         )
-        return [found for (found,) in self._db.execute(query, (number, number, most))]
+        return [example_id for (example_id,) in self._db.execute(query, (number, number, most))]
 
     def example(self, number: int) -> tuple[int, str, str, int]:
         """(run, id, question_id, system) of an example; numbers start at 1 and have no holes."""
@@ -660,20 +687,22 @@ def judge_of(signature: Signature) -> str:
 
 def _changed(run: Path, model: str, versions: Counter[str]) -> str:
     """That the versions of a model changed in the course of a run."""
-    shown = [
+    listed = [
         f"{version} ({n:,} {'row' if n == 1 else 'rows'})"
         for version, n in versions.most_common(_SHOWN)
     ]
     more = f" and {len(versions) - _SHOWN} more" if len(versions) > _SHOWN else ""
     models = {version.partition(" (")[0] for version in versions}
-    what = "versions of the model" if len(models) > 1 else "fingerprints of the system that runs it"
-    return f"{run.name}: {model} reported several {what}: {', '.join(shown)}{more}. Its scores may not be comparable."
+    kind = "versions of the model" if len(models) > 1 else "fingerprints of the system that runs it"
+    return f"{run.name}: {model} reported several {kind}: {', '.join(listed)}{more}. Its scores may not be comparable."
 
 
 def merged(unscored: Sequence[Unscored]) -> tuple[Unscored, ...]:
     """Each status once, the most frequent first, with its most frequent reason."""
-    found: dict[str, Unscored] = {}
-    for one in sorted(unscored, key=lambda one: -one.giving):
-        before = found.get(one.status)
-        found[one.status] = replace(before, count=before.count + one.count) if before else one
-    return tuple(sorted(found.values(), key=lambda one: -one.count))
+    by_status: dict[str, Unscored] = {}
+    for reason in sorted(unscored, key=lambda entry: -entry.giving):
+        before = by_status.get(reason.status)
+        by_status[reason.status] = (
+            replace(before, count=before.count + reason.count) if before else reason
+        )
+    return tuple(sorted(by_status.values(), key=lambda entry: -entry.count))

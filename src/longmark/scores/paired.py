@@ -98,17 +98,17 @@ class Scores:
     def matrix(self, metric: str, unscored: float | None = None) -> NDArray[np.float64]:
         """Scores of shape (questions, systems), in the metric's units; NaN for no score. unscored: what rows without a
         score count as; then NaN is for no row."""
-        found = np.full((len(self.questions), len(self.systems)), np.nan)
+        table = np.full((len(self.questions), len(self.systems)), np.nan)
         for place, system in enumerate(self.systems):
             column = self._columns.get((metric, system))
             if column is not None:
-                found[:, place] = column.means(len(self.questions), unscored)
-        return found
+                table[:, place] = column.means(len(self.questions), unscored)
+        return table
 
     def shares_unscored(self, metric: str) -> NDArray[np.float64]:
         """Of each question the share of a system's rows without a score, of shape (questions, systems); 1 for no row,
         NaN where no system has a row."""
-        found = np.ones((len(self.questions), len(self.systems)))
+        shares = np.ones((len(self.questions), len(self.systems)))
         asked = np.zeros(len(self.questions), dtype=bool)
         for place, system in enumerate(self.systems):
             column = self._columns.get((metric, system), _Column())
@@ -117,9 +117,9 @@ class Scores:
             )
             rows = scored + silent
             asked |= rows > 0
-            found[:, place] = np.where(rows > 0, silent / np.maximum(rows, 1), 1.0)
-        found[~asked] = np.nan
-        return found
+            shares[:, place] = np.where(rows > 0, silent / np.maximum(rows, 1), 1.0)
+        shares[~asked] = np.nan
+        return shares
 
     def unanswered(self, metric: str, system: str) -> tuple[int, int]:
         """How many answers of a system have no score, and how many there should be: its rows, and a row for each
@@ -149,19 +149,20 @@ class Scores:
     def named(self, wanted: str | Sequence[str]) -> list[str]:
         """The metrics of these names and families; all if none is given. UnknownName if there is none."""
         wanted = names_given(wanted)
-        found = {name: under(name, self.metrics) for name in wanted}
-        for name, metrics in found.items():
+        chosen = {name: under(name, self.metrics) for name in wanted}
+        for name, metrics in chosen.items():
             if not metrics:
                 raise UnknownName(
                     "metric", name, self.metrics, f"The runs have {', '.join(self.metrics)}."
                 )
-        of = {
+        whole_of = {
             metric: without_slice(metric)[0] for metric in self.metrics
         }  # a slice is there where its metric is
         return [
-            one
-            for one in of
-            if not wanted or any({one, of[one]} & {*metrics} for metrics in found.values())
+            metric
+            for metric in whole_of
+            if not wanted
+            or any({metric, whole_of[metric]} & {*metrics} for metrics in chosen.values())
         ]
 
     def directed(self, higher: Sequence[str], lower: Sequence[str]) -> Scores:
@@ -170,12 +171,12 @@ class Scores:
         facts = dict(self.facts)
         for option, better, names in (("--higher", True, higher), ("--lower", False, lower)):
             for name in self.named(names) if names else ():
-                known = facts[name]
-                if known.declared and known.higher_is_better is not better:
+                declared = facts[name]
+                if declared.declared and declared.higher_is_better is not better:
                     raise UserError(
                         f"{option} {name}: the metric has another direction; omit the option"
                     )
-                facts[name] = replace(known, higher_is_better=better, declared=True)
+                facts[name] = replace(declared, higher_is_better=better, declared=True)
         return replace(self, facts=facts)
 
     def refuse_huge(self, metrics: Sequence[str]) -> None:
@@ -201,21 +202,26 @@ class Scores:
 
     def lines(self, metrics: Sequence[str]) -> tuple[str, ...]:
         """What to cite of the metrics, a line for each way that scores were made; none for rows made elsewhere."""
-        made = (
-            (name, one) for name in metrics for of_run in self.signatures[name] for one in of_run
+        signed = (
+            (name, signature)
+            for name in metrics
+            for of_run in self.signatures[name]
+            for signature in of_run
         )
-        return tuple(dict.fromkeys(one.line(name) for name, one in made if one.version))
+        return tuple(
+            dict.fromkeys(signature.line(name) for name, signature in signed if signature.version)
+        )
 
     def question_texts(self, ids: Collection[str]) -> dict[str, str]:
         """The questions' texts, as far as the runs' examples hold them."""
-        wanted, found = set(ids), dict[str, str]()
+        wanted, texts = set(ids), dict[str, str]()
         for manifest in self.manifests:
             for example in examples_of(manifest.folder):
                 if example.question_id in wanted and example.question:
-                    found.setdefault(example.question_id, example.question)
-            if len(found) == len(wanted):
+                    texts.setdefault(example.question_id, example.question)
+            if len(texts) == len(wanted):
                 break
-        return found
+        return texts
 
 
 class Ids(Sequence[str]):
@@ -224,8 +230,8 @@ class Ids(Sequence[str]):
     def __init__(self) -> None:
         self._bytes, self._ends = bytearray(), array("q", [0])
 
-    def append(self, one: str) -> None:
-        self._bytes += one.encode("utf-8", "surrogatepass")
+    def append(self, identifier: str) -> None:
+        self._bytes += identifier.encode("utf-8", "surrogatepass")
         self._ends.append(len(self._bytes))
 
     def __len__(self) -> int:
@@ -260,12 +266,12 @@ class _Column:
                 np.append(values, np.full(len(silent), unscored)),
             )
         times = np.bincount(places, minlength=count)
-        found = np.full(count, np.nan)
-        found[places] = values  # a single score as it is, without the rounding of a sum
+        means = np.full(count, np.nan)
+        means[places] = values  # a single score as it is, without the rounding of a sum
         several = times > 1
         if several.any():
-            found[several] = (np.bincount(places, values, count) / np.maximum(times, 1))[several]
-        return found
+            means[several] = (np.bincount(places, values, count) / np.maximum(times, 1))[several]
+        return means
 
     def repeated(self) -> int:
         return len(self.questions) - int(np.count_nonzero(np.bincount(self.places()[0])))
@@ -319,13 +325,13 @@ def _scores(
         clusters.append(cluster)
     columns: dict[tuple[str, str], _Column] = {}
     owner: dict[tuple[int, str, int], int] = {}
-    given: _ByRun = {}
+    cells: _ByRun = {}
     for metric, system, number, question, score in index.scores():
         label = labels[system]
         column = columns.setdefault((names[metric], label), _Column())
         column.rows += 1
         if judges:
-            by_run = given.setdefault((names[metric], label), {}).setdefault(number, {})
+            by_run = cells.setdefault((names[metric], label), {}).setdefault(number, {})
             by_run.setdefault(members[system][0], []).append(score)
         if number is None:
             column.lost += 1
@@ -335,8 +341,10 @@ def _scores(
             and not judges
             and (first := owner.setdefault((metric, label, number), system)) != system
         ):
-            folders = [str(manifests[members[one][0]].folder) for one in (first, system)]
-            systems = [members[one][1] for one in (first, system)]
+            folders = [
+                str(manifests[members[label_of_run][0]].folder) for label_of_run in (first, system)
+            ]
+            systems = [members[label_of_run][1] for label_of_run in (first, system)]
             raise UserError(_collision(label, question, folders, systems, by))
         if score is not None:
             column.questions.append(number)
@@ -344,7 +352,7 @@ def _scores(
         else:
             column.silent.append(number)
     if judges:
-        _over_judges(columns, given)
+        _over_judges(columns, cells)
     unscored: dict[tuple[str, str], tuple[Unscored, ...]] = {}
     for (metric, system), each in index.unscored().items():
         key = (names[metric], labels[system])
@@ -374,11 +382,11 @@ def _scores(
     )
 
 
-def _over_judges(columns: dict[tuple[str, str], _Column], given: _ByRun) -> None:
+def _over_judges(columns: dict[tuple[str, str], _Column], cells: _ByRun) -> None:
     """Makes the columns those of answers, whose score is the mean over the runs that have the metric if all of these
     scored it. given: the scores by run."""
     judged: dict[str, set[int]] = {}
-    for (metric, _), questions in given.items():
+    for (metric, _), questions in cells.items():
         runs = (
             run
             for by_run in questions.values()
@@ -386,21 +394,21 @@ def _over_judges(columns: dict[tuple[str, str], _Column], given: _ByRun) -> None
             if set(scores) != {None}
         )
         judged.setdefault(metric, set()).update(runs)
-    for (metric, label), questions in given.items():
+    for (metric, label), questions in cells.items():
         column = columns[metric, label] = _Column()
         for number, by_run in questions.items():
-            known = {
+            answers = {
                 run: [score for score in scores if score is not None]
                 for run, scores in by_run.items()
             }
-            scored = min((len(known.get(run, ())) for run in judged[metric]), default=0)
+            scored = min((len(answers.get(run, ())) for run in judged[metric]), default=0)
             silent = max(map(len, by_run.values())) - scored
             column.rows += scored + silent
             if number is None:
                 column.lost += silent
                 continue
             column.questions.extend([number] * scored)
-            column.values.extend([fmean(chain(*known.values()))] * scored if scored else ())
+            column.values.extend([fmean(chain(*answers.values()))] * scored if scored else ())
             column.silent.extend([number] * silent)
 
 
@@ -408,9 +416,9 @@ def _collision(
     label: str, question: str, folders: Sequence[str], systems: Sequence[str], by: str
 ) -> str:
     if by == BY_RUN:
-        both = f"({systems[0]} and {systems[1]} on {question})"
+        where = f"({systems[0]} and {systems[1]} on {question})"
         return (
-            f"the run {label} holds scores of several systems on the same question {both}: use --by system; if the "
+            f"the run {label} holds scores of several systems on the same question {where}: use --by system; if the "
             "runs are by different judges, use `longmark compare --judges`"
         )
     return (
@@ -422,15 +430,15 @@ def _collision(
 
 def _missing_rows(index: Observations, manifests: Sequence[Manifest]) -> tuple[Missing, ...]:
     having = {run for run, _ in index.runs_and_names()}
-    found = []
+    missing = []
     for run, manifest in enumerate(manifests):
         ids = (example.id for example in examples_of(manifest.folder) if example.variant_of is None)
         originals, seen, metrics = index.having_rows(run, ids)
         if run not in having:
-            found.append(Missing(run, originals, originals, 0, empty=True))
+            missing.append(Missing(run, originals, originals, 0, empty=True))
         elif rows := sum(originals - count for count in metrics):
-            found.append(Missing(run, originals, originals - seen, rows, empty=False))
-    return tuple(found)
+            missing.append(Missing(run, originals, originals - seen, rows, empty=False))
+    return tuple(missing)
 
 
 def huge(matrix: NDArray[np.float64]) -> bool:

@@ -33,16 +33,22 @@ def readings(
     worst: the least score that can occur."""
     items = [set().union(*part.values()) for part in parts]
     common = [
-        [item for item in of if all(column.get(item) is not None for column in part.values())]
-        for part, of in zip(parts, items, strict=True)
+        [
+            item
+            for item in part_items
+            if all(column.get(item) is not None for column in part.values())
+        ]
+        for part, part_items in zip(parts, items, strict=True)
     ]
     n = sum(map(len, common))
 
     def mean(name: Name, places: Sequence[Sequence[str] | set[str]]) -> float:
         columns = (part.get(name, {}) for part in parts)
         return fmean(
-            fmean(worst if (score := column.get(item)) is None else score for item in sorted(its))
-            for column, its in zip(columns, places, strict=True)
+            fmean(
+                worst if (score := column.get(item)) is None else score for item in sorted(common)
+            )
+            for column, common in zip(columns, places, strict=True)
         )
 
     names = dict.fromkeys(name for part in parts for name in part)
@@ -52,14 +58,14 @@ def readings(
     }
 
 
-def best(found: Mapping[Name, Reading]) -> Name | None:
+def best(readings_of: Mapping[Name, Reading]) -> Name | None:
     """The one with the greatest mean in both readings. None where they disagree, or two are equally good."""
-    if not found or any(one.common is None for one in found.values()):
+    if not readings_of or any(reading.common is None for reading in readings_of.values()):
         return None
     tops = []
     for values in (
-        {name: one.common for name, one in found.items()},
-        {name: one.worst for name, one in found.items()},
+        {name: reading.common for name, reading in readings_of.items()},
+        {name: reading.worst for name, reading in readings_of.items()},
     ):
         greatest = max(value for value in values.values() if value is not None)
         tops.append([name for name, value in values.items() if value == greatest])

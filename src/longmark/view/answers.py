@@ -79,10 +79,10 @@ class _Lines:
 
     def identity(self) -> tuple[int, int] | None:
         try:
-            found = os.stat(self.path)
+            status = os.stat(self.path)
         except OSError:
             return None
-        return None if found.st_size < self.start else (found.st_dev, found.st_ino)
+        return None if status.st_size < self.start else (status.st_dev, status.st_ino)
 
 
 class Answers:
@@ -121,7 +121,7 @@ class Answers:
 
     def advance(self, manifest: Manifest, seconds: float) -> None:
         """Reads on, about so long; from the beginning where a file was replaced. UserError if one cannot be read."""
-        if any(one.its not in (None, one.identity()) for one in (self._examples, self._rows)):
+        if any(part.its not in (None, part.identity()) for part in (self._examples, self._rows)):
             self.close()
             self._begin()
         self._own = str(manifest.data.get("system") or name_of(self.folder))
@@ -136,36 +136,36 @@ class Answers:
             self._db.execute("COMMIT")
         self.complete = not more
 
-    def _take(self, its: _Lines, add: Callable[[int, bytes], bool], what: str) -> bool:
+    def _take(self, source: _Lines, add: Callable[[int, bytes], bool], kind: str) -> bool:
         """Adds the next lines of a file; whether there may be more. add: False for a line whose turn has not come."""
-        if (identity := its.identity()) is None:
+        if (identity := source.identity()) is None:
             return False
-        its.its = identity
-        for number, (_, line) in enumerate(lines(its.path, start=its.start)):
+        source.its = identity
+        for number, (_, line) in enumerate(lines(source.path, start=source.start)):
             if number == _STEP:
                 return True
             if not line.endswith(b"\n"):
                 break  # it is being written, or its run was killed
             try:
-                if not add(its.start, line):
+                if not add(source.start, line):
                     break
             except (ValueError, KeyError, TypeError, OverflowError, sqlite3.Error) as error:
                 self.damaged += 1
                 self.damage = self.damage or at(
-                    its.path.name, its.count + 1, f"not {what} ({error})"
+                    source.path.name, source.count + 1, f"not {kind} ({error})"
                 )
-            its.start += len(line)
-            its.count += 1
+            source.start += len(line)
+            source.count += 1
         return False
 
     def _add_example(self, start: int, line: bytes) -> bool:
-        its = own_json(line)
-        name, system = _text(its["id"]), _text(its.get("system") or self._own)
+        example = own_json(line)
+        name, system = _text(example["id"]), _text(example.get("system") or self._own)
         self._insert(
             name,
-            _text(its.get("question_id") or name),
+            _text(example.get("question_id") or name),
             system,
-            its.get("turn_of"),
+            example.get("turn_of"),
             start,
             len(line),
         )
@@ -187,12 +187,12 @@ class Answers:
         )
 
     def _add_row(self, start: int, line: bytes) -> bool:
-        its = own_json(line)
+        row = own_json(line)
         name, metric, score, status = (
-            _text(its["example_id"]),
-            _text(its["metric"]),
-            its["score"],
-            its["status"],
+            _text(row["example_id"]),
+            _text(row["metric"]),
+            row["score"],
+            row["status"],
         )
         if (
             status not in STATUSES
@@ -202,16 +202,18 @@ class Answers:
             raise ValueError("its score or status is not one")
         score = None if score is None else float(score)  # SQLite's integers end at 64 bits
         if self._last[0] != name:
-            found = self._db.execute("SELECT number FROM examples WHERE id = ?", (name,)).fetchone()
-            if found is None and not self._all_examples:
+            listed = self._db.execute(
+                "SELECT number FROM examples WHERE id = ?", (name,)
+            ).fetchone()
+            if listed is None and not self._all_examples:
                 return False
             question, system = (
-                _text(its.get("question_id") or name),
-                _text(its.get("system") or self._own),
+                _text(row.get("question_id") or name),
+                _text(row.get("system") or self._own),
             )
             self._last = (
                 name,
-                found[0] if found else self._insert(name, question, system, None, None, 0),
+                listed[0] if listed else self._insert(name, question, system, None, None, 0),
             )
         values = (
             self._last[1],
@@ -288,16 +290,16 @@ class Answers:
             values.append(self._systems.get(asked.system, -1))
         columns = "number, examples.start, examples.size"
         query = f"SELECT {columns} FROM examples {joined} WHERE {' AND '.join(where)} ORDER BY {_ORDERS[order]}"
-        found = self._db.execute(query, values)
+        candidates = self._db.execute(query, values)
         words = comparable(asked.q).split()
-        return [number for number, *_ in (self._with(words, found) if words else found)]
+        return [number for number, *_ in (self._with(words, candidates) if words else candidates)]
 
     def _with(
-        self, words: Sequence[str], found: Iterator[tuple[int, int | None, int]]
+        self, words: Sequence[str], candidates: Iterator[tuple[int, int | None, int]]
     ) -> Iterator[tuple[int, ...]]:
         """Those of the examples in whose texts all words stand."""
         with opened(self._examples.path) as file:
-            for number, start, size in found:
+            for number, start, size in candidates:
                 if start is not None:
                     file.seek(start)
                     texts = comparable("\n".join(_texts(own_json(file.read(size)))))
@@ -325,8 +327,8 @@ class Answers:
 
     def number_of(self, name: str) -> int | None:
         """The number of the answer of this id."""
-        found = self._db.execute("SELECT number FROM examples WHERE id = ?", (name,)).fetchone()
-        return int(found[0]) if found else None
+        listed = self._db.execute("SELECT number FROM examples WHERE id = ?", (name,)).fetchone()
+        return int(listed[0]) if listed else None
 
     def beside(self, number: int, most: int) -> tuple[list[int], list[int]]:
         """The answers of the same system that are turns of the same conversation, up to this one, and the answers to
@@ -346,41 +348,41 @@ class Answers:
     def shown(self, numbers: Sequence[int], largest: int = LARGEST) -> tuple[list[Shown], int]:
         """The answers with their texts and rows, out of the files; and how many examples and rows were left out, since
         they have more than `largest` bytes or are damaged. Changed where a file was replaced."""
-        found, left = [], 0
+        entries, left = [], 0
         with ExitStack() as files:
             held: dict[Path, BinaryIO] = {}
 
-            def read(its: _Lines, start: int, size: int) -> bytes:
+            def read(source: _Lines, start: int, size: int) -> bytes:
                 if size > largest:
                     raise ValueError
-                if its.path not in held:
-                    held[its.path] = files.enter_context(opened(its.path))
-                    now = os.fstat(held[its.path].fileno())
-                    if (now.st_dev, now.st_ino) != its.its:
+                if source.path not in held:
+                    held[source.path] = files.enter_context(opened(source.path))
+                    now = os.fstat(held[source.path].fileno())
+                    if (now.st_dev, now.st_ino) != source.its:
                         raise Changed
-                held[its.path].seek(start)
-                return held[its.path].read(size)
+                held[source.path].seek(start)
+                return held[source.path].read(size)
 
             for number in numbers:
                 query = "SELECT id, question_id, system, start, size FROM examples WHERE number = ?"
                 *keys, start, size = self._db.execute(query, (number,)).fetchone()
-                found.append(one := Shown(None, 0, *keys))
+                entries.append(entry := Shown(None, 0, *keys))
                 query = "SELECT start, size FROM scores WHERE example = ? ORDER BY metric"
                 places = [(self._rows, *place) for place in self._db.execute(query, (number,))]
-                for its, *place in [
+                for source, *place in [
                     *places,
                     *([(self._examples, start, size)] if start is not None else []),
                 ]:
                     try:
-                        line = read(its, *place)
-                        if its is self._examples:
-                            one.example = example_of(line)
+                        line = read(source, *place)
+                        if source is self._examples:
+                            entry.example = example_of(line)
                         else:
                             row = Row.from_json(line)
-                            one.results[row.metric] = row
+                            entry.results[row.metric] = row
                     except ValueError:
                         left += 1
-        return found, left
+        return entries, left
 
 
 def _text(value: Any) -> str:

@@ -33,10 +33,10 @@ Stamp = tuple[int, int, int]
 def stamp_of(path: Path) -> Stamp | None:
     """What changes when a file does: inode, time, size. None where there is no file."""
     try:
-        its = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return its.st_ino, its.st_mtime_ns, its.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +86,19 @@ class Folder:
     def runs(self) -> dict[str, Run]:
         """By name. A folder that holds no run is one of them, with its reason."""
         self._seen, self.notice = 0, ""
-        found = {one.name: one for one in self._beneath(self.root, 0)}
+        runs = {run.name: run for run in self._beneath(self.root, 0)}
         if self._seen > MOST:
             self.notice = f"Only the first {MOST:,} folders were looked into. Start longmark view on a smaller folder."
-        return found
+        return runs
 
     def _beneath(self, path: Path, level: int) -> Iterator[Run]:
         """The runs at and beneath a folder; where there is none, the folder itself with the reason."""
         self._seen += 1
         try:
             with os.scandir(path) as listed:
-                entries = {one.name: one for one in sorted(listed, key=lambda one: one.name)}
+                entries = {
+                    entry.name: entry for entry in sorted(listed, key=lambda entry: entry.name)
+                }
         except OSError as error:
             yield self._problem(path, NO_RUN, f"the folder cannot be read ({error.strerror})")
             return
@@ -110,15 +112,15 @@ class Folder:
                 else self._run(path, entries)
             )
             return
-        found: list[Run] = []
+        runs: list[Run] = []
         folders = [entry for name, entry in entries.items() if name[0] != "." and entry.is_dir()]
         for folder in folders if level < DEEPEST else ():
             if folder.is_symlink():
-                found.append(self._problem(Path(folder.path), NO_RUN, _LINK.format("it")))
+                runs.append(self._problem(Path(folder.path), NO_RUN, _LINK.format("it")))
             elif self._seen <= MOST:
-                found += self._beneath(Path(folder.path), level + 1)
-        if level == 0 or any(one.state != NO_RUN for one in found):
-            yield from found
+                runs += self._beneath(Path(folder.path), level + 1)
+        if level == 0 or any(run.state != NO_RUN for run in runs):
+            yield from runs
         elif folders and level >= DEEPEST:
             yield self._problem(
                 path,
@@ -127,7 +129,7 @@ class Folder:
             )
         else:
             holds = f"there is no {MANIFEST} in it" if entries else "the folder is empty"
-            yield self._problem(path, NO_RUN, holds) if len(found) != 1 else found[0]
+            yield self._problem(path, NO_RUN, holds) if len(runs) != 1 else runs[0]
 
     def _problem(self, path: Path, state: str, why: str) -> Run:
         return Run(self._name(path), path, state, Manifest(path, {}), why)

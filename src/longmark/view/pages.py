@@ -69,10 +69,10 @@ def _hashed(name: str, text: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    made = environment("longmark.view")
-    made.globals["static"] = {Path(name).suffix: f"/static/{name}" for name in static()}
-    made.globals["to"] = to
-    return made
+    templates = environment("longmark.view")
+    templates.globals["static"] = {Path(name).suffix: f"/static/{name}" for name in static()}
+    templates.globals["to"] = to
+    return templates
 
 
 def to(page: str, asked: Mapping[str, Any], /, **more: Any) -> str:
@@ -184,9 +184,9 @@ def runs(site: Site, asked: dict[str, str]) -> str:
     )
 
 
-def _names(asked: str, found: Iterable[Iterable[str]]) -> list[str]:
+def _names(asked: str, lists: Iterable[Iterable[str]]) -> list[str]:
     """The names to choose from, with the one that is asked for."""
-    return sorted({asked, *(name for names in found for name in names)} - {""})
+    return sorted({asked, *(name for names in lists for name in names)} - {""})
 
 
 def progress(site: Site, run: Run, glance: bool = False) -> dict[str, Any] | None:
@@ -211,8 +211,8 @@ def _speed(run: Run, done: int) -> float | None:
 def _pager(path: str, asked: Mapping[str, str], count: int, size: int) -> dict[str, Any]:
     """The pages of a list: which one is asked for, of how many, and the addresses of its neighbours."""
     pages = max(1, -(-count // size))
-    given = asked["page"]
-    page = min(max(1, int(given) if given.isdecimal() and len(given) < 10 else 1), pages)
+    number = asked["page"]
+    page = min(max(1, int(number) if number.isdecimal() and len(number) < 10 else 1), pages)
     first = (page - 1) * size
     return {
         "page": page,
@@ -229,25 +229,25 @@ def _pager(path: str, asked: Mapping[str, str], count: int, size: int) -> dict[s
 
 def _asked(asked: Mapping[str, str], run: Run) -> Asked:
     sort = asked["sort"]
-    made = Asked(sort, asked["status"], asked["system"], asked["q"])
+    asked_for = Asked(sort, asked["status"], asked["system"], asked["q"])
     return (
-        replace(made, sort="file") if run.running and not sort else made
+        replace(asked_for, sort="file") if run.running and not sort else asked_for
     )  # the order of ranks would change
 
 
 def run(site: Site, asked: dict[str, str]) -> str:
     """A run: its scores, its answers in pages, its settings. asked: path, sort, status, system, q, page."""
-    its = site.run(asked["path"])
-    answers = site.answers(its)
-    summary, read = answers.summary(its.manifest), site.summaries.of(its, first=True)
-    numbers = answers.numbers(_asked(asked, its), summary)
+    viewed = site.run(asked["path"])
+    answers = site.answers(viewed)
+    summary, read = answers.summary(viewed.manifest), site.summaries.of(viewed, first=True)
+    numbers = answers.numbers(_asked(asked, viewed), summary)
     pager = _pager("/run", asked, len(numbers), PAGE)
-    shown, left = answers.shown(numbers[pager["first"] : pager["first"] + PAGE])
+    page_answers, left = answers.shown(numbers[pager["first"] : pager["first"] + PAGE])
     titles = metric_titles(summary.metrics)
     scores = read.summary if read else None
-    title, heading, lede = sections.heading(scores or summary, [its.manifest], answers.counts[0])
+    title, heading, lede = sections.heading(scores or summary, [viewed.manifest], answers.counts[0])
     choices = {
-        "sort": _sorts(summary, titles, its.running),
+        "sort": _sorts(summary, titles, viewed.running),
         "status": [
             ("", "any"),
             ("all", "all scored"),
@@ -258,15 +258,15 @@ def run(site: Site, asked: dict[str, str]) -> str:
     }
     return render(
         "run",
-        title=f"{its.name}: {title}",
+        title=f"{viewed.name}: {title}",
         heading=heading,
         lede=lede if scores else "",
-        run=its,
+        run=viewed,
         asked=asked,
-        progress=progress(site, its),
+        progress=progress(site, viewed),
         notices=[]
-        if its.running
-        else sections.notices([its.manifest], read=scores.notices if scores else ()),
+        if viewed.running
+        else sections.notices([viewed.manifest], read=scores.notices if scores else ()),
         read=read,
         summary=scores or summary,
         metrics=list(sections.score_table(scores, metric_titles(scores.metrics), {}))
@@ -279,49 +279,63 @@ def run(site: Site, asked: dict[str, str]) -> str:
         choices=choices,
         answers=answers,
         left=left,
-        entries=[entry(one, summary, titles, its.manifest) for one in shown],
+        entries=[
+            entry(viewed_answer, summary, titles, viewed.manifest) for viewed_answer in page_answers
+        ],
         pager=pager,
-        provenance_of=sections.provenance(its.manifest),
-        live=its.running or not answers.complete or read is None,
+        provenance_of=sections.provenance(viewed.manifest),
+        live=viewed.running or not answers.complete or read is None,
     )
 
 
 def _sorts(summary: Summary, titles: Mapping[str, str], running: bool) -> list[tuple[str, str]]:
     worst = [("", "worst first")] if summary.directed and not summary.pairs and not running else []
-    found = [
+    orders = [
         *worst,
         ("file" if worst else "", "order in the file"),
         ("missing", "most missing scores first"),
     ]
     for name in summary.metrics:
-        found += [
+        orders += [
             (f"{name} up", f"{titles[name]}, lowest first"),
             (f"{name} down", f"{titles[name]}, highest first"),
         ]
-    return found
+    return orders
 
 
 def answer(site: Site, asked: dict[str, str]) -> str:
     """An answer with its evidence: of a conversation all turns; beside=1: with those of other systems."""
-    its = site.run(asked["path"])
-    answers = site.answers(its)
+    viewed = site.run(asked["path"])
+    answers = site.answers(viewed)
     if (number := answers.number_of(asked["id"])) is None:
         more = "" if answers.complete else " It is still being read. Reload the page in a moment."
         raise NotFound(f"This run has no such answer.{more}")
-    summary = answers.summary(its.manifest)
-    titles, numbers = metric_titles(summary.metrics), answers.numbers(_asked(asked, its), summary)
+    summary = answers.summary(viewed.manifest)
+    titles, numbers = (
+        metric_titles(summary.metrics),
+        answers.numbers(_asked(asked, viewed), summary),
+    )
     mine, others = answers.beside(number, _TURNS)
     others = others[:_BESIDE]
     beside = others if asked["beside"] else []
     columns, left = [], 0
-    for group in (mine, *(answers.beside(one, _TURNS)[0] for one in beside)):
-        shown, out = answers.shown(group, _LARGEST)
+    for group in (mine, *(answers.beside(beside_id, _TURNS)[0] for beside_id in beside)):
+        group_answers, out = answers.shown(group, _LARGEST)
         left += out
-        for one, start in zip(
-            shown, starts((one.system, one.example) for one in shown), strict=True
+        for viewed_answer, start in zip(
+            group_answers,
+            starts(
+                (viewed_answer.system, viewed_answer.example) for viewed_answer in group_answers
+            ),
+            strict=True,
         ):
-            one.start = start
-        columns.append([entry(one, summary, titles, its.manifest) for one in shown])
+            viewed_answer.start = start
+        columns.append(
+            [
+                entry(viewed_answer, summary, titles, viewed.manifest)
+                for viewed_answer in group_answers
+            ]
+        )
     at = numbers.index(number) if number in numbers else None
     around = {"before": at - 1, "after": at + 1} if at is not None else {}
     near = {
@@ -331,10 +345,10 @@ def answer(site: Site, asked: dict[str, str]) -> str:
     }
     return render(
         "answer_page",
-        run=its,
+        run=viewed,
         asked=asked,
         columns=columns,
-        others=[(one.id, summary.systems[one.system]) for one in answers.shown(others)[0]],
+        others=[(other.id, summary.systems[other.system]) for other in answers.shown(others)[0]],
         place=(at + 1, len(numbers)) if at is not None else None,
         near=near,
         left=left,

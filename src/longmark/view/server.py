@@ -101,10 +101,10 @@ def _handler(page: Page) -> Any:
 
 
 async def _static(request: web.Request) -> web.Response:
-    found = pages.static().get(request.match_info["name"])
-    if found is None:
+    static_file = pages.static().get(request.match_info["name"])
+    if static_file is None:
         raise web.HTTPNotFound
-    kind, content = found
+    kind, content = static_file
     return web.Response(
         body=content,
         headers={"Content-Type": kind, "Cache-Control": f"public, max-age={_YEAR}, immutable"},

@@ -33,19 +33,19 @@ class Site:
 
     def run(self, name: str) -> Run:
         """The run of this name. NotFound, with the reason, where there is none or it cannot be read."""
-        found = self.folder.runs().get(name)
-        if found is None:
+        run = self.folder.runs().get(name)
+        if run is None:
             raise NotFound("This folder has no such run.")
-        if found.problem:
-            raise NotFound(f"The run cannot be shown: {found.problem}.")
-        return found
+        if run.problem:
+            raise NotFound(f"The run cannot be shown: {run.problem}.")
+        return run
 
     def answers(self, run: Run, glance: bool = False) -> Answers:
         """The answers of a run, read on for a while."""
-        if (found := self._answers.get(run.path)) is None:
-            found = self._answers[run.path] = Answers(run.path)
+        if (answers := self._answers.get(run.path)) is None:
+            answers = self._answers[run.path] = Answers(run.path)
         self._answers.move_to_end(run.path)
-        found.advance(run.manifest, _GLANCE if glance else _LOOK)
+        answers.advance(run.manifest, _GLANCE if glance else _LOOK)
         while len(self._answers) > _MOST:
             self._answers.popitem(last=False)[1].close()
-        return found
+        return answers

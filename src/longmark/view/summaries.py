@@ -41,7 +41,7 @@ class Summaries:
 
     def of(self, run: Run, first: bool = False) -> Read | None:
         """What is known of a run; None where it is still to be read. first: before the others."""
-        known, files = self._known.get(run.path), (stamp_of(run.path / ROWS), run.stamp)
+        earlier, files = self._known.get(run.path), (stamp_of(run.path / ROWS), run.stamp)
         if files[0] is None:
             return Read(
                 None,
@@ -50,17 +50,17 @@ class Summaries:
                 0.0,
                 0.0,
             )
-        if known and (
-            known.of == files
-            or (run.running and time.monotonic() - known.at < max(_LEAST, _REST * known.took))
+        if earlier and (
+            earlier.of == files
+            or (run.running and time.monotonic() - earlier.at < max(_LEAST, _REST * earlier.took))
         ):
-            return known
+            return earlier
         with self._change:
             self._wanted = (
                 {run.path: run, **self._wanted} if first else {**self._wanted, run.path: run}
             )
             self._change.notify()
-        return known if run.running else None
+        return earlier if run.running else None
 
     def waiting(self) -> int:
         """How many runs are still to be read."""
