@@ -45,8 +45,8 @@ def run(
     **options: Any,
 ) -> Result:
     """Scores examples, as `engine.run.run`, and returns what the session did with the scores of the folder."""
-    found = engine.run(examples, metrics, out=out, **options)
-    return Result(**{one.name: getattr(found, one.name) for one in fields(found)})
+    run_result = engine.run(examples, metrics, out=out, **options)
+    return Result(**{field.name: getattr(run_result, field.name) for field in fields(run_result)})
 
 
 class _Shown:
@@ -142,15 +142,15 @@ class RunScores(_Shown):
         answers: dict[tuple[str, str, str], dict[str, Observation]] = {}
         for row in self.observations:
             answers.setdefault((row.example_id, row.question_id, row.system), {})[row.metric] = row
-        found: dict[str, list[str | float | None]] = {
+        columns: dict[str, list[str | float | None]] = {
             name: [key[place] for key in answers] for place, name in enumerate(LONG[:3])
         }
         for metric in metrics:
-            rows = [its.get(metric) for its in answers.values()]
-            found[metric] = [row.score if row else None for row in rows]
-            found[f"{metric} status"] = [row.status if row else NO_ROW for row in rows]
-            found[f"{metric} reason"] = [row.reason if row else _WHY_NO_ROW for row in rows]
-        return found
+            rows = [scored.get(metric) for scored in answers.values()]
+            columns[metric] = [row.score if row else None for row in rows]
+            columns[f"{metric} status"] = [row.status if row else NO_ROW for row in rows]
+            columns[f"{metric} reason"] = [row.reason if row else _WHY_NO_ROW for row in rows]
+        return columns
 
     def to_arrow(self, wide: bool = False) -> pyarrow.Table:
         """A table of pyarrow (extra `parquet`): scores are float64, everything else is text. MissingExtra."""

@@ -62,9 +62,9 @@ async def aside(size: float, computation: Callable[[], Result]) -> Result:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()
 
-    def tell(how: Callable[[Any], None], what: Any) -> None:
+    def tell(how: Callable[[Any], None], argument: Any) -> None:
         with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(lambda: None if done.done() else how(what))
+            loop.call_soon_threadsafe(lambda: None if done.done() else how(argument))
 
     def compute() -> None:
         with _CORES:

@@ -35,8 +35,8 @@ _printed: set[str] | None = None  # by the command line; None in Python
 
 def used(name: str) -> None:
     """Warns that an entry of `DEPRECATED` was used; in Python, at the line that called longmark."""
-    one = DEPRECATED[name]
-    text = f"{name} is deprecated since longmark {one.since} and will be removed in {one.removed}; use {one.instead}"
+    entry = DEPRECATED[name]
+    text = f"{name} is deprecated since longmark {entry.since} and will be removed in {entry.removed}; use {entry.instead}"
     if _printed is None:
         warnings.warn(text, DeprecationWarning, stacklevel=_caller())
     elif name not in _printed:

@@ -203,13 +203,16 @@ class Domain(_Part):
     def named_by_some(self) -> frozenset[str]:
         """The slots that at least one template names: questions may name them."""
         return frozenset(
-            name for pool in self.templates.values() for one in pool for name in places(one)
+            name
+            for pool in self.templates.values()
+            for template in pool
+            for name in places(template)
         )
 
     @cached_property
     def named_by_all(self) -> frozenset[str]:
         """The slots that every template names: questions name them."""
-        sets = [set(places(one)) for pool in self.templates.values() for one in pool]
+        sets = [set(places(template)) for pool in self.templates.values() for template in pool]
         return frozenset(set.intersection(*sets))
 
 
@@ -279,17 +282,19 @@ def _load(path: Path) -> Domain:
 
 def _contradictions(domain: Domain) -> Iterator[tuple[tuple[Any, ...], str]]:
     """Where a domain's parts do not fit each other: the place and what is wrong there."""
-    known: dict[str, Slot] = {}
+    slots: dict[str, Slot] = {}
     for i, slot in enumerate(domain.slots):
-        yield from ((("slots", i, *where), what) for where, what in _of_slot(slot, known))
-        known[slot.name] = slot
-    yield from _of_templates(domain, known)
+        yield from ((("slots", i, *where), problem) for where, problem in _of_slot(slot, slots))
+        slots[slot.name] = slot
+    yield from _of_templates(domain, slots)
     for part in ("dimensions", "masks", "variants"):
-        names = [one.slot if isinstance(one, Mask) else one.name for one in getattr(domain, part)]
+        names = [
+            entry.slot if isinstance(entry, Mask) else entry.name for entry in getattr(domain, part)
+        ]
         yield from (((part, i), f"{names[i]} appears twice") for i in repeats(names))
     for i, mask in enumerate(domain.masks):
-        if mask.slot not in known:
-            yield ("masks", i, "slot"), _unknown(mask.slot, known)
+        if mask.slot not in slots:
+            yield ("masks", i, "slot"), _unknown(mask.slot, slots)
     for i, variant in enumerate(domain.variants):
         if variant.name == PARAPHRASE:
             yield (
@@ -297,14 +302,14 @@ def _contradictions(domain: Domain) -> Iterator[tuple[tuple[Any, ...], str]]:
                 f"{PARAPHRASE} exists in every domain and changes no slot",
             )
         for j, name in enumerate(variant.change):
-            if name not in known:
-                yield ("variants", i, "change", j), _unknown(name, known)
+            if name not in slots:
+                yield ("variants", i, "change", j), _unknown(name, slots)
             elif name == domain.template_slot:
                 yield (
                     ("variants", i, "change", j),
                     f"{name} chooses the template, so that a question cannot change it",
                 )
-            elif all(len(values) < 2 for values in known[name].values.values()):
+            elif all(len(values) < 2 for values in slots[name].values.values()):
                 yield ("variants", i, "change", j), f"{name} has no second value to change to"
 
 
@@ -333,19 +338,19 @@ def _of_slot(slot: Slot, before: Mapping[str, Slot]) -> Iterator[tuple[tuple[Any
             yield ("values", key), "is empty"
         for i in repeats([_folded(value) for value in values]):
             yield ("values", key, i), f"{values[i]} appears twice"
-    known = set(slot.all_values)
+    slot_values = set(slot.all_values)
     for i, value in enumerate(slot.uncountable):
-        if value not in known:
+        if value not in slot_values:
             yield ("uncountable", i), f"{value} is not a value of {slot.name}"
 
 
 def _of_templates(
-    domain: Domain, known: Mapping[str, Slot]
+    domain: Domain, slots: Mapping[str, Slot]
 ) -> Iterator[tuple[tuple[Any, ...], str]]:
-    if domain.template_slot not in known:
-        yield ("template_slot",), _unknown(domain.template_slot, known)
+    if domain.template_slot not in slots:
+        yield ("template_slot",), _unknown(domain.template_slot, slots)
         return
-    pools = dict.fromkeys(known[domain.template_slot].all_values)
+    pools = dict.fromkeys(slots[domain.template_slot].all_values)
     for value in pools:
         if value not in domain.templates:
             yield ("templates",), f"has no templates for the {domain.template_slot} {value}"
@@ -358,8 +363,8 @@ def _of_templates(
             if "{" in (bare := _PLACE.sub("", template)) or "}" in bare:
                 yield where, "a single brace: a place is written {slot}"
             for name in places(template):
-                if name not in known:
-                    yield where, _unknown(name, known)
+                if name not in slots:
+                    yield where, _unknown(name, slots)
             if (folded := _folded(template)) in seen:
                 yield where, "appears twice"
             seen.add(folded)
@@ -369,5 +374,5 @@ def _folded(text: str) -> str:
     return comparable(text)
 
 
-def _unknown(name: str, known: Mapping[str, Slot]) -> str:
-    return str(UnknownName("slot", name, known, f"The slots are {', '.join(islice(known, 20))}."))
+def _unknown(name: str, slots: Mapping[str, Slot]) -> str:
+    return str(UnknownName("slot", name, slots, f"The slots are {', '.join(islice(slots, 20))}."))

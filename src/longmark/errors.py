@@ -54,16 +54,18 @@ class BadInput(UserError):
         self.skippable = skippable
         self.lines = tuple(lines)
         self.total = len(self.lines) if total is None else total
-        rest = self.total - len(self.lines)
-        super().__init__("\n".join(self.lines) + (f"\n… and {rest} more" if rest > 0 else ""))
+        unlisted = self.total - len(self.lines)
+        super().__init__(
+            "\n".join(self.lines) + (f"\n… and {unlisted} more" if unlisted > 0 else "")
+        )
 
 
 class UnknownName(UserError):
     """A name that does not exist, with the nearest ones that do (`near`)."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+    def __init__(self, kind: str, name: str, names: Iterable[str], hint: str = "") -> None:
         short = [
-            one for one in islice(known, _COMPARED) if len(one) <= _LONGEST
+            candidate for candidate in islice(names, _COMPARED) if len(candidate) <= _LONGEST
         ]  # its time grows with their product
         self.near = difflib.get_close_matches(name[:_LONGEST], short, n=3, cutoff=0.5)
         maybe = f" Did you mean {' or '.join(self.near)}?" if self.near else ""
@@ -72,26 +74,26 @@ class UnknownName(UserError):
 
 def options_of(kind: type[T], given: Mapping[str, Any], function: str) -> T:
     """The options of a function, a dataclass, by their names. UnknownName for one that does not exist."""
-    known = [each.name for each in dataclasses.fields(kind) if each.metadata.get("keyword", True)]  # type: ignore[arg-type]
+    options = [each.name for each in dataclasses.fields(kind) if each.metadata.get("keyword", True)]  # type: ignore[arg-type]
     for name in given:
-        if name not in known:
+        if name not in options:
             raise UnknownName(
-                f"option of {function}", name, known, f"The options are {', '.join(known)}."
+                f"option of {function}", name, options, f"The options are {', '.join(options)}."
             )
     return kind(**given)
 
 
 class MissingExtra(UserError):
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the extra `{extra}`: pip install 'longmark[{extra}]'")
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs the extra `{extra}`: pip install 'longmark[{extra}]'")
 
 
-def library(name: str, what: str, extra: str) -> Any:
+def library(name: str, feature: str, extra: str) -> Any:
     """The module of a package that an extra installs. MissingExtra, for what needs it, if it is not installed."""
     try:
         return import_module(name)
     except ImportError:
-        raise MissingExtra(what, extra) from None
+        raise MissingExtra(feature, extra) from None
 
 
 class ModelNotInstalled(UserError):

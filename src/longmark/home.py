@@ -42,8 +42,8 @@ def _trust_file() -> Path:
 def trusted(file: Path | None = None) -> dict[str, list[str]]:
     """Of a file, hash of what it is trusted for -> variables of vendors that it may send elsewhere; {} if it is not
     trusted. None: path -> hashes, of every trusted file."""
-    known = _stored(_trust_file())
-    files = {path: entry for path, entry in known.items() if isinstance(entry, dict)}
+    stored = _stored(_trust_file())
+    files = {path: entry for path, entry in stored.items() if isinstance(entry, dict)}
     if file is None:
         return {path: list(entry) for path, entry in files.items()}
     return {
@@ -69,20 +69,20 @@ def sha256(path: Path) -> str:
     """The SHA-256 of a file; it is read only if it changed since it was hashed. OSError if unreadable."""
     path = real(path)
     stamp = _stamp(path)
-    known = _hashes().get(str(path))
-    if known is not None and known[:-1] == stamp:
-        return str(known[-1])
-    found = digest(path)
+    remembered = _hashes().get(str(path))
+    if remembered is not None and remembered[:-1] == stamp:
+        return str(remembered[-1])
+    computed = digest(path)
     if _stamp(path) == stamp:
-        remember(path, found)
-    return found
+        remember(path, computed)
+    return computed
 
 
-def remember(path: Path, found: str) -> None:
+def remember(path: Path, file_hash: str) -> None:
     """Stores the hash of a file that has just been computed. Where it cannot be stored it is computed again."""
     path = real(path)
     with contextlib.suppress(OSError):
-        _store(home() / "hashes.json", str(path), [*_stamp(path), found])
+        _store(home() / "hashes.json", str(path), [*_stamp(path), file_hash])
 
 
 def _stamp(path: Path) -> list[int]:
@@ -103,10 +103,10 @@ def _stored(store: Path) -> dict[str, Any]:
     import json
 
     try:
-        known = json.loads(store.read_bytes())
+        stored = json.loads(store.read_bytes())
     except (OSError, ValueError):
         return {}
-    return known if isinstance(known, dict) else {}
+    return stored if isinstance(stored, dict) else {}
 
 
 def _store(store: Path, key: str, value: Any) -> None:
@@ -120,7 +120,9 @@ def _store(store: Path, key: str, value: Any) -> None:
     store.parent.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(store.with_suffix(".lock")):
         kept = {
-            name: one for name, one in {**_stored(store), key: value}.items() if one is not None
+            name: entry
+            for name, entry in {**_stored(store), key: value}.items()
+            if entry is not None
         }
         with (
             replacing_path(store, private=True) as fresh,

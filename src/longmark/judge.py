@@ -59,8 +59,12 @@ class Verdict(Generic[T]):
 
     def evidence(self) -> dict[str, Any]:
         """The verdict in a row's evidence."""
-        shown = {"model": self.model, "prompt": self.prompt, "text": self.replies[-1]}
-        return shown if len(self.replies) == 1 else {**shown, "unreadable_reply": self.replies[0]}
+        evidence = {"model": self.model, "prompt": self.prompt, "text": self.replies[-1]}
+        return (
+            evidence
+            if len(self.replies) == 1
+            else {**evidence, "unreadable_reply": self.replies[0]}
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +164,9 @@ async def _asked_twice(
             request = replace(request, logprobs=0)
             continue
         replies.append(reply.text)
-        shown = {"model": judge.name, "prompt": prompt_id, "replies": list(replies)}
+        evidence = {"model": judge.name, "prompt": prompt_id, "replies": list(replies)}
         try:
-            _check_usable(judge, reader, reply, shown)
+            _check_usable(judge, reader, reply, evidence)
             value = read(reply)
         except NoScore:
             judge.heard(reply, read=False)
@@ -171,7 +175,7 @@ async def _asked_twice(
             judge.heard(reply, read=False)
             if len(replies) == 2:
                 reason = f"Two replies of {judge.name} could not be read: {error}."
-                raise NoScore("unparsable", reason, shown) from None
+                raise NoScore("unparsable", reason, evidence) from None
             form = (
                 f"Reply now with {reader.wants}, and with nothing else."
                 if reader.wants
@@ -191,23 +195,23 @@ async def _asked_twice(
 
 
 def _check_usable(
-    judge: ChatHandle, reader: Reader[Any], reply: ChatReply, shown: dict[str, Any]
+    judge: ChatHandle, reader: Reader[Any], reply: ChatReply, evidence: dict[str, Any]
 ) -> None:
     """NoScore where a reply is none that another one could mend."""
     if reply.refusal is not None or reply.finish == "content_filter":
         why = reply.refusal or "its content filter stopped the reply"
-        raise NoScore("refused", f"The judge {judge.name} declined: {why}", shown)
+        raise NoScore("refused", f"The judge {judge.name} declined: {why}", evidence)
     if reader.logprobs and reader.needs_logprobs and (reply.thinking or split(reply.text).thinking):
         reason = f"{judge.name} thinks before its answer, so its first token is no verdict: use --scoring text."
-        raise NoScore("unsupported", reason, shown)
+        raise NoScore("unsupported", reason, evidence)
     if reader.logprobs and reader.needs_logprobs and not reply.logprobs and reply.text:
         raise NoScore(
             "unsupported",
             f"{judge.name} gave no log-probabilities, which this scoring needs.",
-            shown,
+            evidence,
         )
     if (cut := _cut_while_thinking(judge, reply)) is not None:
-        raise NoScore("unparsable", cut, {**shown, "thinking": reply.thinking[-_SHOWN:]})
+        raise NoScore("unparsable", cut, {**evidence, "thinking": reply.thinking[-_SHOWN:]})
 
 
 def _cut_while_thinking(judge: ChatHandle, reply: ChatReply) -> str | None:
@@ -265,10 +269,10 @@ def number(low: float, high: float) -> Reader[float]:
 
     def read(reply: ChatReply) -> float:
         text = _text(reply)
-        found = _ALONE.match(text) or _LABELLED.match(_last_line(text))
-        if found is None:
+        match = _ALONE.match(text) or _LABELLED.match(_last_line(text))
+        if match is None:
             raise Unreadable("it is not a single number")
-        digits, top = found[1], found[2]
+        digits, top = match[1], match[2]
         value = float(digits)
         if top is not None and float(top) != high:
             raise Unreadable(f"{digits}/{top} is not on the scale from {low:g} to {high:g}")
@@ -295,12 +299,12 @@ def choice(labels: Sequence[str], max_tokens: int = 64) -> Reader[str]:
         text = _text(reply)
         last = _last_line(text)
         named = _NAMED.match(last)
-        for found, around in (
+        for candidate, around in (
             (text, _MARKS + _QUOTES),
             (last, _MARKS),
             (named[1] if named else "", _MARKS + _QUOTES),
         ):
-            label = folded.get(comparable(found.strip(around)))
+            label = folded.get(comparable(candidate.strip(around)))
             if label is not None:
                 return label
         raise Unreadable(f"neither the whole of it nor its last line is one of {', '.join(labels)}")
@@ -326,7 +330,7 @@ def structure(
         fenced = re.fullmatch(r"```(?:json)?\s*\n(.*)\n```", text, re.DOTALL)
         source = fenced[1] if fenced else text
         try:
-            found = model.model_validate_json(_without_keys(source))
+            parsed = model.model_validate_json(_without_keys(source))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"]) or "the whole"
@@ -337,7 +341,7 @@ def structure(
             parse_json(source)
         except ValueError as error:  # a key that an object has twice: pydantic takes the last one
             raise Unreadable(f"it is not the JSON that was asked for ({error})") from None
-        return found
+        return parsed
 
     return Reader(read, max_tokens, schema=schema or model.model_json_schema())
 
@@ -404,18 +408,23 @@ def first_token(first: str, second: str) -> Reader[Graded]:
         if not reply.logprobs:
             raise Unreadable("it was empty")
         token = reply.logprobs[0]
-        found: dict[str, list[float]] = {first: [], second: []}
+        probabilities: dict[str, list[float]] = {first: [], second: []}
         for text, logprob in token.top or ((token.token, token.logprob),):
             word = text.strip().upper()
-            label = next((label for label in found if word and label.startswith(word)), None)
+            label = next(
+                (label for label in probabilities if word and label.startswith(word)), None
+            )
             if label is not None:
-                found[label].append(math.exp(logprob))
-        if not any(found.values()):
+                probabilities[label].append(math.exp(logprob))
+        if not any(probabilities.values()):
             raise Unreadable(f"it should be {first} or {second}")
-        one, other = (
-            max(math.log(math.fsum(some) or math.exp(_ABSENT)), _ABSENT) for some in found.values()
+        log_first, other = (
+            max(math.log(math.fsum(some) or math.exp(_ABSENT)), _ABSENT)
+            for some in probabilities.values()
         )
-        return 1 / (1 + math.exp(other - one)), {"log_probabilities": {first: one, second: other}}
+        return 1 / (1 + math.exp(other - log_first)), {
+            "log_probabilities": {first: log_first, second: other}
+        }
 
     return Reader(read, max_tokens=1, logprobs=TOP_LOGPROBS)
 

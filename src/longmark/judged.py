@@ -134,12 +134,12 @@ class ScorePrompts:
             if not plain.read(reply).startswith(("{", "```")):
                 value, more = self.number.read(reply)
                 return value, {**more, **_without("the reply is only a score")}
-            given = form.read(reply)
+            reply_read = form.read(reply)
             try:
-                value, more = self.number.read(ChatReply(self._written(given.score)))
+                value, more = self.number.read(ChatReply(self._written(reply_read.score)))
             except Unreadable as error:
                 raise Unreadable(f"the score in its JSON cannot be used: {error}") from None
-            return value, {**more, **given.evidence()}
+            return value, {**more, **reply_read.evidence()}
 
         return Reader(read, REASON_TOKENS, schema=schema)
 
@@ -187,7 +187,7 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
     else:
         prompt, reader = (reasons, prompts.reasoned) if reasons else (prompts.text, prompts.number)
     scores: list[float] = []
-    shown: list[Judgement] = []
+    judgements: list[Judgement] = []
     for judge, k in ((judge, k) for judge in models.judges for k in judging.numbers):
         try:
             verdict = await ask(
@@ -195,18 +195,20 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
             )
         except NoScore as unscored:
             unscored.evidence = Judgements(
-                judges=[*shown, Judgement(**unscored.evidence)]
+                judges=[*judgements, Judgement(**unscored.evidence)]
             ).evidence()
             raise
         except Unsupported as error:
-            raise NoScore("unsupported", str(error), Judgements(judges=shown).evidence()) from None
+            raise NoScore(
+                "unsupported", str(error), Judgements(judges=judgements).evidence()
+            ) from None
         score, more = verdict.value
         if reasons and not by_text:
             more = {**more, **await _reason(models, judge, (prompt, inputs), verdict.replies[-1])}
         scores.append(score)
         sample = {"sample": k} if judging.samples > 1 else {}
-        shown.append(Judgement(**{**verdict.evidence(), **more, **sample, "score": score}))
-    return Score(math.fsum(scores) / len(scores), Judgements(judges=shown).evidence())
+        judgements.append(Judgement(**{**verdict.evidence(), **more, **sample, "score": score}))
+    return Score(math.fsum(scores) / len(scores), Judgements(judges=judgements).evidence())
 
 
 async def _reason(

@@ -71,12 +71,12 @@ class Judging:  # UserError for values that do not fit
     @classmethod
     def of(cls, given: Any) -> Self:
         """The value of what has these names among others: a mapping, arguments, or options."""
-        known = given if isinstance(given, Mapping) else vars(given)
+        settings = given if isinstance(given, Mapping) else vars(given)
         return cls(
             **{
-                one.name: known[one.name]
-                for one in dataclasses.fields(Judging)
-                if one.name in known
+                field.name: settings[field.name]
+                for field in dataclasses.fields(Judging)
+                if field.name in settings
             }
         )
 

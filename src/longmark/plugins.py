@@ -40,12 +40,12 @@ def find(group: str, name: str) -> EntryPoint | None:
     return own[0] if own else installed(group).get(name)
 
 
-def required(group: str, name: str, what: str) -> Any:
+def required(group: str, name: str, feature: str) -> Any:
     """What a package adds under a name. what: what needs it, such as `--labels`. UserError if no package adds it."""
     point = find(group, name)
     if point is None:
         raise UserError(
-            f"{what} needs a package that adds {name} to longmark.{group}, and none is installed"
+            f"{feature} needs a package that adds {name} to longmark.{group}, and none is installed"
         )
     return loaded(point)
 
@@ -53,14 +53,16 @@ def required(group: str, name: str, what: str) -> Any:
 def loaded(point: EntryPoint, kind: type | None = None) -> Any:
     """What an entry point names. UserError if it cannot be imported, or is of another kind."""
     try:
-        found = point.load()
+        addition = point.load()
     except Exception as error:
         raise UserError(
             f"{named(point)}: {type(error).__name__} while it was imported: {error}"
         ) from error
-    if kind is not None and not isinstance(found, kind):
-        raise UserError(f"{named(point)}: expected a {kind.__name__}, found {type(found).__name__}")
-    return found
+    if kind is not None and not isinstance(addition, kind):
+        raise UserError(
+            f"{named(point)}: expected a {kind.__name__}, found {type(addition).__name__}"
+        )
+    return addition
 
 
 def origin(point: EntryPoint) -> str:

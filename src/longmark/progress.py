@@ -12,9 +12,9 @@ LINES_EVERY = 10.0  # seconds between lines where there is no terminal
 _DRAWN_EVERY = 0.2  # seconds between two pictures of the bar
 
 
-def counted(count: int, one: str, several: str = "") -> str:
+def counted(count: int, singular: str, several: str = "") -> str:
     """`1 pair`, `1,200 pairs`."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
+    return f"{count:,} {singular if count == 1 else several or singular + 's'}"
 
 
 def cost(usd: float | None) -> str:
@@ -26,11 +26,11 @@ def cost(usd: float | None) -> str:
 
 def duration(seconds: float) -> str:
     """`45 s`, `3 min 05 s`, `2 h 07 min`."""
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remainder = divmod(round(seconds), 60)
     if not minutes:
-        return f"{rest} s"
+        return f"{remainder} s"
     return (
-        f"{minutes} min {rest:02d} s"
+        f"{minutes} min {remainder:02d} s"
         if minutes < 60
         else f"{minutes // 60} h {minutes % 60:02d} min"
     )

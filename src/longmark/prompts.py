@@ -105,11 +105,11 @@ class PromptBook:
         order += [name for name in prompt.inputs if name not in INPUT_ORDER]
         order = [name for name in order if texts[name].strip() or name not in prompt.may_be_absent]
         task = Template(prompt.text).substitute(texts).strip()
-        shown = "\n\n".join((*(fence(name, texts[name]) for name in order), task))
-        return (Message("system", self.get(SYSTEM).text.strip()), Message("user", shown))
+        user_text = "\n\n".join((*(fence(name, texts[name]) for name in order), task))
+        return (Message("system", self.get(SYSTEM).text.strip()), Message("user", user_text))
 
 
-def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
+def from_folder(folder: Path, prompts: Iterable[Prompt]) -> PromptBook:
     """The prompts, with those of a folder in place of ours.
 
     UserError with one line for each problem: no such folder, a file name that is no prompt, a file that is unreadable,
@@ -117,7 +117,7 @@ def from_folder(folder: Path, known: Iterable[Prompt]) -> PromptBook:
     """
     if not folder.is_dir():
         raise UserError(f"{named('prompts', str(folder))}: the folder does not exist")
-    ours = {prompt.id: prompt for prompt in (SYSTEM, *known)}
+    ours = {prompt.id: prompt for prompt in (SYSTEM, *prompts)}
     replaced: dict[str, Prompt] = {}
     wrong: list[str] = []
     for path in sorted(folder.glob("*.txt")):
@@ -156,9 +156,9 @@ def to_folder(folder: Path, prompts: Iterable[Prompt]) -> None:
     """Writes each prompt as ID.txt, the form that `from_folder` reads. UserError where a file exists (nothing is
     replaced) or cannot be written."""
     paths = {folder / f"{prompt.id}.txt": prompt for prompt in prompts}
-    if there := [path.name for path in paths if os.path.lexists(path)]:
+    if existing := [path.name for path in paths if os.path.lexists(path)]:
         raise UserError(
-            f"--out {folder}: {', '.join(there)} exist; move them, or name another folder"
+            f"--out {folder}: {', '.join(existing)} exist; move them, or name another folder"
         )
     try:
         make_folder(folder)

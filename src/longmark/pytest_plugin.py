@@ -54,7 +54,7 @@ def score(
     for mark in reversed(list(request.node.iter_markers(_MARK))):
         marked |= mark.kwargs
     cache, trust = (request.config.getoption(f"--longmark-{name}") for name in ("cache", "trust"))
-    given = {"cache": cache} if cache else {}
+    cache_option = {"cache": cache} if cache else {}
 
     def scored(examples: Any, **options: Any) -> Result:
         __tracebackhide__ = True
@@ -62,7 +62,9 @@ def score(
 
         out = tmp_path_factory.mktemp("longmark") / "answers"
         try:
-            return _scored(examples, out, given | marked | options, request.config.rootpath, trust)
+            return _scored(
+                examples, out, cache_option | marked | options, request.config.rootpath, trust
+            )
         except LongmarkError as error:
             why = f"longmark: {error}"
         pytest.fail(
@@ -97,12 +99,12 @@ def assert_scores(
     most = them.MAX_UNSCORED if max_unscored is None else max_unscored
     lines = []
     for gate in chosen:
-        failed = [one for one in them.check_gates([gate], summary, most) if not one.met]
+        failed = [check for check in them.check_gates([gate], summary, most) if not check.met]
         lines += [
-            *(one.line for one in failed),
+            *(check.line for check in failed),
             *(_answers(result, gate, summary.facts) if failed else ()),
         ]
-        if any(one.short for one in failed):
+        if any(check.short for check in failed):
             lines.append(f"  To test the mean itself: mean({gate.metric}){gate.sign}{gate.limit:g}")
     if lines:
         pytest.fail("\n".join(lines), pytrace=False)
@@ -113,9 +115,11 @@ def _scored(examples: Any, out: Path, options: dict[str, Any], root: Path, trust
     from longmark.errors import UserError
     from longmark.records import Example
 
-    known, run = root / "longmark.yaml", options.pop("run", None)
-    if known.is_file() or run is not None:
-        options = {"config": known, "trust": trust} | _project(known, run, trust) | options
+    project_file, run = root / "longmark.yaml", options.pop("run", None)
+    if project_file.is_file() or run is not None:
+        options = (
+            {"config": project_file, "trust": trust} | _project(project_file, run, trust) | options
+        )
     if "judge" in options:
         options["judges"] = options.pop("judge")
     if "metrics" not in options:
@@ -123,9 +127,9 @@ def _scored(examples: Any, out: Path, options: dict[str, Any], root: Path, trust
             "metrics are missing: @pytest.mark.longmark(metrics=…), or run=NAME of longmark.yaml"
         )
     metrics = options.pop("metrics")
-    metrics = [one.strip() for one in metrics.split(",")] if isinstance(metrics, str) else metrics
-    one = isinstance(examples, Mapping | Example)
-    result = longmark.run([examples] if one else examples, metrics, out=out, **options)
+    metrics = [name.strip() for name in metrics.split(",")] if isinstance(metrics, str) else metrics
+    single = isinstance(examples, Mapping | Example)
+    result = longmark.run([examples] if single else examples, metrics, out=out, **options)
     if why := result.refused or result.stopped:
         raise UserError(f"not every answer was scored: {why}")
     return result
@@ -145,9 +149,9 @@ def _project(path: Path, run: str | None, trust: bool) -> dict[str, Any]:
     project = load(path)
     if run is not None and run not in project.runs:
         raise UnknownName(f"run of {path}", run, project.runs)
-    known = {"metrics", "judge", *(one.name for one in fields(RunOptions))} - {"limit"}
+    names = {"metrics", "judge", *(field.name for field in fields(RunOptions))} - {"limit"}
     options = dict(project.runs[run] if run else project.sections.get("run", {}))
-    options = {key: value for key, value in options.items() if key in known}
+    options = {key: value for key, value in options.items() if key in names}
     for reach in project.reaches_of(("runs", run) if run else ("run",), "run", options):
         Trust(trust).require(path, reach)
     return options
@@ -161,7 +165,7 @@ def _answers(result: Result, gate: Gate, facts: Mapping[str, Any]) -> Iterable[s
     from longmark.report.worst import why_of
 
     names = {without_slice(name)[0] for name in gate.scores}
-    found = []
+    ranked = []
     for row in result.scores:
         off = -1.0 if row.score is None else (gate.limit - row.score) * (1 if gate.above else -1)
         if (
@@ -170,12 +174,12 @@ def _answers(result: Result, gate: Gate, facts: Mapping[str, Any]) -> Iterable[s
             and (row.score is None or off > 1e-9)
         ):
             why = why_of(row, facts[row.metric])
-            shown = row.status if row.score is None else fixed(row.score, 3)
-            found.append(
+            score_text = row.status if row.score is None else fixed(row.score, 3)
+            ranked.append(
                 (
                     off,
-                    f"  {one_line(row.example_id)}: {row.metric} {shown}{f': {one_line(why[1])}' if why else ''}",
+                    f"  {one_line(row.example_id)}: {row.metric} {score_text}{f': {one_line(why[1])}' if why else ''}",
                 )
             )
-    lines = [line for _, line in sorted(found, key=lambda one: -one[0])]
+    lines = [line for _, line in sorted(ranked, key=lambda entry: -entry[0])]
     return [*lines[:_MOST], *([f"  … and {len(lines) - _MOST} more"] if len(lines) > _MOST else [])]

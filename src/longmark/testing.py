@@ -103,10 +103,10 @@ async def score(
             "metric", metric, metric.published("metric", domain), metric.params()
         )
     else:
-        found = metrics.select([metric], domain)
-        if len(found) > 1:
-            raise UserError(f"{metric} is a family: name one metric, for example {found[0].name}")
-        selected = found[0]
+        matches = metrics.select([metric], domain)
+        if len(matches) > 1:
+            raise UserError(f"{metric} is a family: name one metric, for example {matches[0].name}")
+        selected = matches[0]
     asked = wanted = selected.due(is_variant=example.variant_of is not None, kind=example.variant)
     if not wanted:
         runs_on = (
@@ -123,10 +123,10 @@ async def score(
     async with open_models(**options) as models:
         scores = await pairs.score(selected, example, models, wanted, pairs.ChoiceRule())
     return {
-        name: Scored(None, one.status, one.reason, one.evidence)
-        if isinstance(one, NoScore)
-        else Scored(float(one.value), evidence=one.evidence)
-        for name, one in zip(asked, scores.values(), strict=True)
+        name: Scored(None, result.status, result.reason, result.evidence)
+        if isinstance(result, NoScore)
+        else Scored(float(result.value), evidence=result.evidence)
+        for name, result in zip(asked, scores.values(), strict=True)
     }
 
 
@@ -176,8 +176,8 @@ async def open_models(**options: Unpack[ScoreOptions]) -> AsyncIterator[Models]:
                 options.get("judging", Judging()),
             )
         finally:
-            given = [("judge", judge) for judge in judges] + list(others.items())
-            for role, name in given:
+            named_models = [("judge", judge) for judge in judges] + list(others.items())
+            for role, name in named_models:
                 if isinstance(name, str):
                     await opener.open(role, name).close()
             cache.close()

@@ -111,10 +111,10 @@ class Workspace:
 
         members: option -> label -> what it names; a folder may get more of them later, but a label stays what it was.
         """
-        now, known = _plain(settings), self.manifest.get("members", {})
+        now, members_fixed = _plain(settings), self.manifest.get("members", {})
         lines = list(differences("", self.manifest["fixed"], now)) if self.manifest["fixed"] else []
         for option, named in _plain(members or {}).items():
-            before = known.setdefault(option, {})
+            before = members_fixed.setdefault(option, {})
             lines += differences(
                 f"members.{option}",
                 {label: before.get(label, named[label]) for label in named},
@@ -122,7 +122,7 @@ class Workspace:
             )
             before |= named
         self.refuse(lines)
-        self.manifest |= {"fixed": now, **({"members": known} if known else {})}
+        self.manifest |= {"fixed": now, **({"members": members_fixed} if members_fixed else {})}
 
     def refuse(self, lines: Sequence[str]) -> None:
         """SettingsChanged, if there are differences."""
@@ -185,10 +185,10 @@ def _replaceable(path: Path, file: str, parts: Collection[str]) -> Path:
         return place
     _check_own(path, path / file)
     if path.exists():
-        known = {file, _LOCK} if (path / file).exists() else {_LOCK}
+        own_files = {file, _LOCK} if (path / file).exists() else {_LOCK}
         patterns = parts if (path / file).exists() else ()
         for entry in sorted(path.iterdir()):
-            if entry.name not in known and not any(
+            if entry.name not in own_files and not any(
                 fnmatchcase(entry.name, pattern) for pattern in patterns
             ):
                 raise UserError(
@@ -217,9 +217,9 @@ def _check_own(path: Path, file: Path) -> None:
     if path.exists() and not file.exists():
         if not path.is_dir():
             raise UserError(f"{option_named('out', str(path))} is not a folder; name a new folder")
-        if there := [one.name for one in path.iterdir() if one.name[0] != "."]:
+        if entries := [entry.name for entry in path.iterdir() if entry.name[0] != "."]:
             raise UserError(
-                f"{option_named('out', str(path))}: the folder holds other files ({there[0]}); name a new folder"
+                f"{option_named('out', str(path))}: the folder holds other files ({entries[0]}); name a new folder"
             )
 
 
@@ -317,11 +317,11 @@ def _option(path: str) -> str:
     group, _, name = path.partition(".")
     if " " in path:  # no option has such a name
         return path
-    shown = _GROUPS[group] + name if group in _GROUPS and name else f"--{path}"
+    option = _GROUPS[group] + name if group in _GROUPS and name else f"--{path}"
     return (
-        spoken(shown.replace("_", "-").replace(".", " ", 1))
-        if shown.startswith("--") and " " not in shown
-        else shown
+        spoken(option.replace("_", "-").replace(".", " ", 1))
+        if option.startswith("--") and " " not in option
+        else option
     )
 
 

@@ -54,16 +54,16 @@ def check_ours(*paths: Path) -> None:
 def check_within(base: Path, path: Path) -> None:
     """UserError where something on the way from `base`, which the user named, to `path` is a link, a pipe or a device,
     or a file where a folder must be."""
-    there = base
+    step = base
     for name in path.relative_to(base).parts:
-        there = there / name
-        mode = _mode(there)
+        step = step / name
+        mode = _mode(step)
         if (
             mode is not None
             and not stat.S_ISDIR(mode)
-            and not (there == path and stat.S_ISREG(mode))
+            and not (step == path and stat.S_ISREG(mode))
         ):
-            raise _refused(there, _kind(mode))
+            raise _refused(step, _kind(mode))
 
 
 def _mode(path: Path) -> int | None:

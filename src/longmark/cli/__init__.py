@@ -143,7 +143,9 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB", parser_class=Parser)
     modules = (importlib.import_module(f"longmark.cli.{name}") for name in _MODULES)
     for add_some in (
-        one for module in modules for one in getattr(module, "GROUPS", None) or (module.add_to,)
+        add_group
+        for module in modules
+        for add_group in getattr(module, "GROUPS", None) or (module.add_to,)
     ):
         add_some(verbs)
         if verb in verbs.choices:

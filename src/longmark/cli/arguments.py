@@ -58,39 +58,39 @@ positive = _number("a number above 0", lambda value: 0 < value < float("inf"))
 share = _number("a share from 0 to 1", lambda value: 0 <= value <= 1)
 
 
-def pairs(given: Sequence[str], form: str) -> dict[str, str]:
+def pairs(texts: Sequence[str], form: str) -> dict[str, str]:
     """`NAME=VALUE` texts as a mapping. form: how one is written, for the message."""
     from longmark.errors import UserError
 
-    found: dict[str, str] = {}
-    for text in given:
+    values: dict[str, str] = {}
+    for text in texts:
         cut = (
             text.rpartition if "@" in text.partition("=")[0] else text.partition
         )  # of a metric with parameters
         name, equals, value = cut("=")
-        if not equals or not name.strip() or name.strip() in found:
+        if not equals or not name.strip() or name.strip() in values:
             raise UserError(f"{text}: expected {form}, each name once")
-        found[name.strip()] = value
-    return found
+        values[name.strip()] = value
+    return values
 
 
-def split(given: Sequence[str]) -> list[str]:
+def split(texts: Sequence[str]) -> list[str]:
     """The names in texts, separated by commas or by ends of lines."""
-    return [name.strip() for text in given for name in re.split(r"[,\r\n]", text) if name.strip()]
+    return [name.strip() for text in texts for name in re.split(r"[,\r\n]", text) if name.strip()]
 
 
-def orders(given: Sequence[str], form: str) -> dict[str, list[str]]:
+def orders(texts: Sequence[str], form: str) -> dict[str, list[str]]:
     """`LABEL=LOWEST,…,HIGHEST` texts as a mapping to the classes; a comma in a class is `%2C`."""
     from longmark.scores.label_scales import classes_of_order
 
-    return {name: classes_of_order(classes) for name, classes in pairs(given, form).items()}
+    return {name: classes_of_order(classes) for name, classes in pairs(texts, form).items()}
 
 
-def scores_in(given: Sequence[str]) -> list[str]:
+def scores_in(texts: Sequence[str]) -> list[str]:
     """The names of metrics and scores in such texts, as rows have them."""
     from longmark.metrics import canonical
 
-    return list(map(canonical, split(given)))
+    return list(map(canonical, split(texts)))
 
 
 def model_names() -> str:
@@ -144,7 +144,7 @@ KINDS: dict[str, Callable[[str], Any]] = {
 
 
 def add(
-    one: Any,
+    parser: Any,
     name: str,
     metavar: str,
     help: str,
@@ -162,13 +162,13 @@ def add(
         more = {"action": "append", "default": [], "metavar": metavar, **more}
     else:
         more = {"type": _TYPES.get(metavar), "metavar": metavar, **more}
-    action: argparse.Action = one.add_argument(name, help=help, **more)
+    action: argparse.Action = parser.add_argument(name, help=help, **more)
     vars(action).update(common=common, in_file=in_file)
     return action
 
 
 def add_options(
-    one: Any,
+    parser: Any,
     group: type,
     names: Collection[str] = (),
     *,
@@ -181,8 +181,8 @@ def add_options(
     group of `one` with the title of these options (default: where all are added to a parser). text: what is said of
     the group. help: of options that this verb describes otherwise. more: for `add_argument`. Returns the place."""
     forms = {name: (default, form) for name, default, form in declared(group)}
-    titled = isinstance(one, argparse.ArgumentParser) and not names if titled is None else titled
-    place = _group(one, group, text) if titled else one
+    titled = isinstance(parser, argparse.ArgumentParser) and not names if titled is None else titled
+    place = _group(parser, group, text) if titled else parser
     for name in names or forms:
         default, form = forms[name]
         how: dict[str, Any] = {"default": default, **more}
@@ -208,27 +208,29 @@ def add_options(
 
 
 def _group(
-    one: argparse.ArgumentParser, options: type, text: str | None
+    parser: argparse.ArgumentParser, options: type, text: str | None
 ) -> argparse._ArgumentGroup:
     """The group of a parser with the title of these options."""
     title, about = title_of(options)
-    same = [group for group in one._action_groups if group.title == title]
-    return same[0] if same else one.add_argument_group(title, text or about)
+    same = [group for group in parser._action_groups if group.title == title]
+    return same[0] if same else parser.add_argument_group(title, text or about)
 
 
-def show_common(one: argparse.ArgumentParser) -> None:
+def show_common(parser: argparse.ArgumentParser) -> None:
     """Has `--help` list the common options of a verb; `--help-all` lists all."""
-    show_only(one, [action.dest for action in one._actions if getattr(action, "common", False)])
+    show_only(
+        parser, [action.dest for action in parser._actions if getattr(action, "common", False)]
+    )
 
 
 def add_verb(verbs: Any, name: str, verb: Any, text: str) -> argparse.ArgumentParser:
     """Adds a verb. verb: a function, or MODULE:FUNCTION, which is imported where it is called (a module without a dot
     is one of `longmark.cli`); None: of a verb with actions. text: what it does, for --help."""
-    one: argparse.ArgumentParser = verbs.add_parser(
+    parser: argparse.ArgumentParser = verbs.add_parser(
         name, help=text, description=text, allow_abbrev=False
     )
-    one.set_defaults(verb=verb)
-    return one
+    parser.set_defaults(verb=verb)
+    return parser
 
 
 def yes_or_no(text: str) -> bool:
@@ -246,13 +248,13 @@ def _decimals(text: str) -> int | str:
 KINDS |= {"yes or no": yes_or_no, "decimals": _decimals}
 
 
-def add_input(one: argparse.ArgumentParser) -> None:
-    add_options(one, InputOptions, ("limit", "mapping", "encoding", "skip_bad"), titled=True)
+def add_input(parser: argparse.ArgumentParser) -> None:
+    add_options(parser, InputOptions, ("limit", "mapping", "encoding", "skip_bad"), titled=True)
 
 
-def add_turns(one: Any) -> None:
+def add_turns(parser: Any) -> None:
     """The option of conversations, of verbs that score or show examples."""
-    add_options(one, InputOptions, ("turns",), titled=True)
+    add_options(parser, InputOptions, ("turns",), titled=True)
 
 
 def reading(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -265,32 +267,32 @@ def reading(arguments: argparse.Namespace) -> dict[str, Any]:
     )
 
 
-def add_verbose(one: Any) -> None:
+def add_verbose(parser: Any) -> None:
     """The option of verbs whose results are many tables (`report.document.brief`)."""
-    add(one, "--verbose", "", "print every table (default: the first of each main section)")
+    add(parser, "--verbose", "", "print every table (default: the first of each main section)")
 
 
-def add_cluster(one: Any) -> None:
+def add_cluster(parser: Any) -> None:
     """The option that says which answers depend on each other."""
-    add_options(one, ClusterOption, ("cluster",))
+    add_options(parser, ClusterOption, ("cluster",))
 
 
-def add_by(one: Any) -> None:
+def add_by(parser: Any) -> None:
     """The option that cuts the answers into slices."""
-    add_options(one, TableOptions, ("by",))
+    add_options(parser, TableOptions, ("by",))
 
 
-def add_bounds(one: Any) -> None:
+def add_bounds(parser: Any) -> None:
     """The option that gives the bounds of metrics scored elsewhere."""
-    add_options(one, BoundsOption, ("bounds",))
+    add_options(parser, BoundsOption, ("bounds",))
 
 
-def bounds_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:
+def bounds_of(texts: Sequence[str]) -> dict[str, tuple[float, float]]:
     """The bounds in `METRIC=LOW:HIGH` texts. UserError for other texts."""
     from longmark.errors import UserError
 
-    found = {}
-    for name, text in pairs(given, "--bounds METRIC=LOW:HIGH").items():
+    bounds = {}
+    for name, text in pairs(texts, "--bounds METRIC=LOW:HIGH").items():
         try:
             lo, hi = map(float, text.split(":"))
         except ValueError:
@@ -299,17 +301,17 @@ def bounds_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:
             raise UserError(
                 f"--bounds {name}={text}: expected METRIC=LOW:HIGH with LOW below HIGH, such as {name}=0:1"
             )
-        found[name] = (lo, hi)
-    return found
+        bounds[name] = (lo, hi)
+    return bounds
 
 
-def add_gate(one: argparse.ArgumentParser) -> None:
+def add_gate(parser: argparse.ArgumentParser) -> None:
     """The options that test means and set the exit code."""
-    add_options(one, GateOptions)
+    add_options(parser, GateOptions)
 
 
 def add_labels(
-    one: argparse.ArgumentParser,
+    parser: argparse.ArgumentParser,
     *,
     required: bool = False,
     transport: bool = True,
@@ -317,7 +319,7 @@ def add_labels(
 ) -> None:
     """The options of labels that correct scores (`corrections_of`). transport: with the check of it; sample: with
     how the labelled answers were chosen."""
-    labels = add_options(one, LabelOptions, ("labels",), titled=True, required=required)
+    labels = add_options(parser, LabelOptions, ("labels",), titled=True, required=required)
     without = {
         "labels",
         *([] if transport else ["transport"]),
@@ -338,8 +340,8 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
     sample = ("draw", "looks") if hasattr(arguments, "draw") else ()
     names = ("label", "map", "order", "no_calibration", "these_raters", "transport", *sample)
     if arguments.labels is None:
-        if given := [name for name in names if getattr(arguments, name, None)]:
-            raise UserError(f"--{given[0].replace('_', '-')} needs labels: add --labels FILE")
+        if misplaced := [name for name in names if getattr(arguments, name, None)]:
+            raise UserError(f"--{misplaced[0].replace('_', '-')} needs labels: add --labels FILE")
         return None
     return {
         "label": arguments.label,
@@ -355,9 +357,9 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
     }
 
 
-def add_outputs(one: argparse.ArgumentParser) -> None:
+def add_outputs(parser: argparse.ArgumentParser) -> None:
     """The options for CI (`report.outputs`)."""
-    add_options(one, OutputOptions)
+    add_options(parser, OutputOptions)
 
 
 def outputs_of(
@@ -375,35 +377,35 @@ def outputs_of(
 def tell_cautions(gates: Sequence[Any], selected: Iterable[Any]) -> None:
     """Says on standard error which lower limits few answers can reach (`Metric.caution`). gates: of --fail-under;
     selected: the metrics, as `metrics.select` gives them."""
-    for chosen, one in product(selected, gates):
-        selects = one.above and not one.bad and any(map(one.selects, chosen.scores))
-        if selects and (caution := chosen.metric.caution(chosen.params, one.limit)):
-            print(f"Note: --fail-under {one}: on {chosen.name} {caution}", file=sys.stderr)
+    for chosen, gate in product(selected, gates):
+        selects = gate.above and not gate.bad and any(map(gate.selects, chosen.scores))
+        if selects and (caution := chosen.metric.caution(chosen.params, gate.limit)):
+            print(f"Note: --fail-under {gate}: on {chosen.name} {caution}", file=sys.stderr)
 
 
-def add_judging(one: Any) -> None:
-    add_options(one, Judging)
+def add_judging(parser: Any) -> None:
+    add_options(parser, Judging)
 
 
-def add_prompts(one: Any) -> None:
-    add_options(one, ScoringOptions, ("prompts", "domain"))
+def add_prompts(parser: Any) -> None:
+    add_options(parser, ScoringOptions, ("prompts", "domain"))
 
 
-def add_answers(one: Any, temperature: float, max_answer: int) -> None:
+def add_answers(parser: Any, temperature: float, max_answer: int) -> None:
     context = (
         "the passages and profile for variants: their own, or those of the original (default: own)"
     )
-    add(one, "--variant-context", "own|original", context, default="own")
+    add(parser, "--variant-context", "own|original", context, default="own")
     add(
-        one,
+        parser,
         "--temperature",
         "T",
         f"temperature of the answers (default: {temperature:g})",
         default=temperature,
     )
-    add(one, "--top-p", "P", "top-p of the answers (default: 0.9)", default=0.9)
+    add(parser, "--top-p", "P", "top-p of the answers (default: 0.9)", default=0.9)
     add(
-        one,
+        parser,
         "--max-answer",
         "N",
         f"maximum number of tokens of an answer (default: {max_answer})",
@@ -411,30 +413,30 @@ def add_answers(one: Any, temperature: float, max_answer: int) -> None:
     )
 
 
-def add_trust(one: Any) -> None:
+def add_trust(parser: Any) -> None:
     """The option that trusts files for one command."""
-    add_options(one, TrustOption, ("trust",))
+    add_options(parser, TrustOption, ("trust",))
 
 
-def add_project(one: argparse.ArgumentParser) -> None:
+def add_project(parser: argparse.ArgumentParser) -> None:
     """Lets longmark.yaml give the options of a verb (`cli.project`). Called when the others are declared: a switch that
     the file sets can be unset, with `--no-` before its name."""
-    one.set_defaults(project=True)
-    if "--config" not in one._option_string_actions:
-        names = one.add_argument_group("project")
+    parser.set_defaults(project=True)
+    if "--config" not in parser._option_string_actions:
+        names = parser.add_argument_group("project")
         text = "the project file (default: longmark.yaml in the working folder)"
         add_options(names, ConfigOptions, ("config", "trust"), help={"config": text})
     for switch in [
-        action for action in one._actions if isinstance(action, argparse._StoreTrueAction)
+        action for action in parser._actions if isinstance(action, argparse._StoreTrueAction)
     ]:
         name = f"--no-{switch.option_strings[0].removeprefix('--')}"
         more = {"dest": switch.dest, "action": "store_false", "default": argparse.SUPPRESS}
-        one.add_argument(name, help=argparse.SUPPRESS, **more)  # type: ignore[arg-type]
+        parser.add_argument(name, help=argparse.SUPPRESS, **more)  # type: ignore[arg-type]
 
 
-def add_keep_going(one: Any) -> None:
+def add_keep_going(parser: Any) -> None:
     """The option for a judge that cannot be read."""
-    add_options(one, SpendingOptions, ("keep_going",))
+    add_options(parser, SpendingOptions, ("keep_going",))
 
 
 def batching(arguments: argparse.Namespace) -> Any:
@@ -444,8 +446,8 @@ def batching(arguments: argparse.Namespace) -> Any:
     return Batching.of(arguments)
 
 
-def add_calls(one: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+def add_calls(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """The options of every verb that calls models. Returns the group of those on speed and cost."""
-    add_options(one, ConfigOptions, ("config", "trust"), titled=True)
-    group: argparse._ArgumentGroup = add_options(one, SpendingOptions, CALLS, titled=True)
+    add_options(parser, ConfigOptions, ("config", "trust"), titled=True)
+    group: argparse._ArgumentGroup = add_options(parser, SpendingOptions, CALLS, titled=True)
     return group

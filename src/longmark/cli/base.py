@@ -54,37 +54,41 @@ def changes(
     """The change of each system of the run, and the outcome of --fail-if-worse."""
     from longmark.report.outputs import Change
 
-    made, checked = [], list[Checked]()
+    changed, checked = [], list[Checked]()
     try:
         pairs = list(pairs_of(arguments.base, run))
         for name, labels in pairs:
-            change, its = _change(arguments, [arguments.base, run], labels, cluster, len(pairs))
-            made.append(Change(arguments.base.name, name if len(pairs) > 1 else "", *change))
-            checked += its
+            change, new_checks = _change(
+                arguments, [arguments.base, run], labels, cluster, len(pairs)
+            )
+            changed.append(Change(arguments.base.name, name if len(pairs) > 1 else "", *change))
+            checked += new_checks
     except UserError as error:
         why = f"not compared with {arguments.base.name}: {error}"
-        made.append(Change(arguments.base.name, "", why))
+        changed.append(Change(arguments.base.name, "", why))
         checked = [
             Checked(
                 "base", "", f"against {arguments.base.name}", NOT_TESTED, f"{NOT_TESTED}: {why}"
             )
         ]
-    return made, checked if arguments.fail_if_worse else []
+    return changed, checked if arguments.fail_if_worse else []
 
 
 def pairs_of(base: Path, run: Path) -> Iterator[tuple[str, list[str]]]:
     """Each system of the run with its label in the base and in the run."""
     with Observations() as index:
         index.read(sources_of([base, run]))
-        of: list[dict[str, str]] = [{}, {}]
+        sides: list[dict[str, str]] = [{}, {}]
         for (place, name), label in zip(index.runs_and_names(), index.systems(), strict=True):
-            of[place][name] = label
-    before, now = of
+            sides[place][name] = label
+    before, now = sides
     if len(before) == len(now) == 1:
         before = dict.fromkeys(now, *before.values())
     if missing := [one_line(name) for name in now if name not in before]:
-        known = ", ".join(map(one_line, before))
-        raise UserError(f"the base has no scores of {', '.join(missing)}; it has {known or 'none'}")
+        available = ", ".join(map(one_line, before))
+        raise UserError(
+            f"the base has no scores of {', '.join(missing)}; it has {available or 'none'}"
+        )
     yield from ((name, [before[name], label]) for name, label in now.items())
 
 
@@ -97,7 +101,7 @@ def _change(
     from longmark.analysis.compare.page import document
     from longmark.scores.paired import BY_EACH
 
-    found = compare(
+    comparison = compare(
         runs,
         by=BY_EACH,
         systems=labels,
@@ -108,13 +112,13 @@ def _change(
         against_first=True,
         alpha=0.05 / family,
     )
-    first = document(found).sections[0]
+    first = document(comparison).sections[0]
     says = first.says.partition(" Significant differences:")[0]
     if any(
         pair.p is not None and not pair.significant
-        for metric in found.metrics
+        for metric in comparison.metrics
         for pair in metric.pairs
     ):
         says += " A change without a significant difference could be chance."
     table = next(table for table in first.tables if table.name == "results")
-    return (says, table), against_first(found) if arguments.fail_if_worse else []
+    return (says, table), against_first(comparison) if arguments.fail_if_worse else []

@@ -101,13 +101,13 @@ def _each(arguments: argparse.Namespace, work: Any, *states: str) -> int:
     """Does something with each batch that was named, or with all in these states. The exit code."""
     failed = False
     with _opened(arguments) as (batcher, cache):
-        known = {batch.id: batch for batch in batcher.journal.batches()}
+        batch_of = {batch.id: batch for batch in batcher.journal.batches()}
         for id in arguments.ids:
-            if id not in known:
+            if id not in batch_of:
                 raise UnknownName(
-                    "batch", id, known, f"Looked in {cache.path}; see: longmark batches"
+                    "batch", id, batch_of, f"Looked in {cache.path}; see: longmark batches"
                 )
-        chosen = arguments.ids or [batch.id for batch in known.values() if batch.state in states]
+        chosen = arguments.ids or [batch.id for batch in batch_of.values() if batch.state in states]
         registry = Registry(cache, config=arguments.config, trust=trusting(arguments))
 
         async def one(batch: Batch) -> str:
@@ -121,7 +121,7 @@ def _each(arguments: argparse.Namespace, work: Any, *states: str) -> int:
                 await model.close()
 
         for id in chosen:
-            batch = known[id]
+            batch = batch_of[id]
             try:
                 print(f"{id}: {finish(lambda batch=batch: one(batch))}")  # type: ignore[misc]
             except LongmarkError as error:

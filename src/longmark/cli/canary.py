@@ -58,25 +58,29 @@ def metrics_of(kept: Path, settings: Settings) -> list[str]:
     rows = [
         (row.metric, row.system, row.question_id) for row in rows_of(kept) if row.score is not None
     ]
-    there = {metric for metric, _system, _question in rows}
-    found = [
+    judged_metrics = {metric for metric, _system, _question in rows}
+    chosen_names = [
         chosen.name
         for chosen in settings.selected
-        if chosen.metric.models and there.intersection(chosen.scores)
+        if chosen.metric.models and judged_metrics.intersection(chosen.scores)
     ]
-    if not found:
+    if not chosen_names:
         judged = ", ".join(chosen.name for chosen in settings.selected if chosen.metric.models)
         raise UserError(
             f"--canary {kept}: it has no score of a metric of this run that asks a model ({judged or 'there is none'})"
         )
-    of = {
-        name for chosen in settings.selected if chosen.name in found for name in chosen.scores
-    } & there
+    judged_scores = {
+        name
+        for chosen in settings.selected
+        if chosen.name in chosen_names
+        for name in chosen.scores
+    } & judged_metrics
     if why := _too_few(
-        [(system, question) for metric, system, question in rows if metric in of], len(of)
+        [(system, question) for metric, system, question in rows if metric in judged_scores],
+        len(judged_scores),
     ):
         raise UserError(f"--canary {kept}: {why}")
-    return found
+    return chosen_names
 
 
 def _too_few(answered: list[tuple[str | None, str | None]], metrics: int) -> str | None:
@@ -85,7 +89,7 @@ def _too_few(answered: list[tuple[str | None, str | None]], metrics: int) -> str
     from longmark.analysis.compare.comparison import DRAWS
     from longmark.analysis.compare.tests import undetectable
 
-    systems, questions = (len(set(its)) for its in zip(*answered, strict=True))
+    systems, questions = (len(set(names)) for names in zip(*answered, strict=True))
     if questions < FEWEST_TESTED:
         return f"{questions:,} questions are too few to be compared"
     return undetectable(2, questions, DRAWS, metrics, 0.05 / systems)
@@ -112,7 +116,7 @@ def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
         ):
             if (most := getattr(options, name)) is not None:
                 left[name] = most - used
-        if any(one <= 0 for one in left.values()):
+        if any(amount <= 0 for amount in left.values()):
             error = f"the canary {kept} used up the budget; raise it. Nothing else was sent"
             return Outcome(options, [], spent, error, NO_VALUE)
         if result.stopped == "interrupt":
@@ -127,9 +131,9 @@ def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
             checked = _not_tested(metrics, f"not every answer was judged again: {why}")
         else:
             try:
-                found = list(drifts(kept, result.folder))
+                drift = list(drifts(kept, result.folder))
                 checked = _checks(
-                    found, f"questions of {kept.name}; {versions(kept, result.folder)}"
+                    drift, f"questions of {kept.name}; {versions(kept, result.folder)}"
                 )
             except UserError as error:
                 checked = _not_tested(metrics, str(error))
@@ -194,7 +198,7 @@ def drifts(kept: Path, now: Path, *, allow_different_judges: bool = False) -> It
 
     pairs = list(pairs_of(kept, now))
     for system, labels in pairs:
-        found = compare(
+        comparison = compare(
             [kept, now],
             by=BY_EACH,
             systems=labels,
@@ -202,8 +206,8 @@ def drifts(kept: Path, now: Path, *, allow_different_judges: bool = False) -> It
             alpha=0.05 / len(pairs),
             allow_different_judges=allow_different_judges,
         )
-        for one in found.metrics:
-            (pair,) = one.pairs
+        for compared in comparison.metrics:
+            (pair,) = compared.pairs
             change = pair.difference
             result, why = MET, "no significant change"
             if pair.significant:
@@ -217,23 +221,25 @@ def drifts(kept: Path, now: Path, *, allow_different_judges: bool = False) -> It
                 None if end is None else -end for end in (change.value, change.high, change.low)
             )
             turned = replace(change, value=value, low=low, high=high)
-            yield Drift(one.metric, system, result, why, turned, one.places)
-        for metric, why in found.left_out:
+            yield Drift(compared.metric, system, result, why, turned, compared.places)
+        for metric, why in comparison.left_out:
             yield Drift(metric, system, NOT_TESTED, f"{NOT_TESTED}: {why}")
 
 
-def _checks(found: Sequence[Drift], of: str) -> list[Checked]:
+def _checks(drift: Sequence[Drift], unit: str) -> list[Checked]:
     """The gates of the canary. of: what was compared, and what the models reported."""
-    several = len({one.system for one in found}) > 1
+    several = len({entry.system for entry in drift}) > 1
     checks = []
-    for one in found:
-        rule = f"canary {one.metric}{f' for {one_line(one.system)}' if several else ''}"
-        line = f"{MET if one.result == MET else NOT_MET}: {rule}: {one.finding}"
-        if one.change:
-            ends = [fixed(end, one.places) for end in one.change.ends or ()]
-            shown = fixed(one.change.value, one.places) + (f" [{', '.join(ends)}]" if ends else "")
-            line += f": now - then = {shown} over {one.change.n} {of}"
-        checks.append(Checked(one.metric, one.system, rule, one.result, line))
+    for entry in drift:
+        rule = f"canary {entry.metric}{f' for {one_line(entry.system)}' if several else ''}"
+        line = f"{MET if entry.result == MET else NOT_MET}: {rule}: {entry.finding}"
+        if entry.change:
+            ends = [fixed(end, entry.places) for end in entry.change.ends or ()]
+            difference = fixed(entry.change.value, entry.places) + (
+                f" [{', '.join(ends)}]" if ends else ""
+            )
+            line += f": now - then = {difference} over {entry.change.n} {unit}"
+        checks.append(Checked(entry.metric, entry.system, rule, entry.result, line))
     return checks
 
 
@@ -251,11 +257,14 @@ def versions(kept: Path, now: Path) -> str:
 
 def _reported(run: Path) -> str:
     """The models of a run with the versions that their endpoints reported."""
-    found: dict[str, dict[str, Any]] = {}
+    reported: dict[str, dict[str, Any]] = {}
     for row in rows_of(run):
         for model, versions in row.versions.items():
-            found.setdefault(model, {}).update(dict.fromkeys(versions))
+            reported.setdefault(model, {}).update(dict.fromkeys(versions))
     return (
-        ", ".join(f"{one_line(m)} as {' and '.join(map(one_line, of))}" for m, of in found.items())
+        ", ".join(
+            f"{one_line(m)} as {' and '.join(map(one_line, names))}"
+            for m, names in reported.items()
+        )
         or "no version"
     )

@@ -63,7 +63,7 @@ def merge(arguments: argparse.Namespace) -> int:
             if arguments.from_cache
             else None
         )
-        found = merged(
+        merge_result = merged(
             arguments.runs,
             arguments.out,
             cache,
@@ -72,48 +72,60 @@ def merge(arguments: argparse.Namespace) -> int:
         )
     if arguments.from_cache:
         print(
-            f"{counted(found.replies, 'stored reply', 'stored replies')} copied into the call cache"
+            f"{counted(merge_result.replies, 'stored reply', 'stored replies')} copied into the call cache"
         )
-    if found.other_replies:
+    if merge_result.other_replies:
         print(
-            f"{counted(found.other_replies, 'call')} had another reply in two caches; the first was kept, so "
+            f"{counted(merge_result.other_replies, 'call')} had another reply in two caches; the first was kept, so "
             "`longmark verify` can name rows that were made from the other",
             file=sys.stderr,
         )
-    for line in found.unfinished:
+    for line in merge_result.unfinished:
         print(f"Not complete: {line}", file=sys.stderr)
-    if found.unfinished:
+    if merge_result.unfinished:
         print(
-            f"To complete it, run the whole input with the same settings and --out {found.folder}.",
+            f"To complete it, run the whole input with the same settings and --out {merge_result.folder}.",
             file=sys.stderr,
         )
     print(
-        f"Merged: {found.folder} ({counted(found.examples, 'example')}, {counted(found.rows, 'row')})"
+        f"Merged: {merge_result.folder} ({counted(merge_result.examples, 'example')}, {counted(merge_result.rows, 'row')})"
     )
     return 0
 
 
 def status(arguments: argparse.Namespace) -> int:
-    found, wrong = list[RunStatus](), list[str]()
+    statuses, wrong = list[RunStatus](), list[str]()
     for run in arguments.runs:
         try:
-            found.append(status_of(run))
+            statuses.append(status_of(run))
         except UserError as error:  # the others are shown all the same
             wrong.append(str(error))
     if arguments.json:
-        print(orjson.dumps([asdict(one) for one in found], option=orjson.OPT_INDENT_2).decode())
-    elif found:
+        print(
+            orjson.dumps(
+                [asdict(run_status) for run_status in statuses], option=orjson.OPT_INDENT_2
+            ).decode()
+        )
+    elif statuses:
         _print(
             ("run", "part", "state", "rows", "unscored", "cost", "rows/s"),
-            [_line(one) for one in found],
+            [_line(run_status) for run_status in statuses],
         )
     if wrong:
         raise UserError("\n".join(wrong))
     return 0
 
 
-def _line(one: RunStatus) -> tuple[str, ...]:
-    share = f" ({one.rows / one.total:.0%})" if one.total else ""
-    rows = f"{one.rows:,} of {'?' if one.total is None else f'{one.total:,}'}{share}"
-    speed = "" if one.rows_per_second is None else f"{one.rows_per_second:,.1f}"
-    return one.run, one.part, one.state, rows, f"{one.unscored:,}", cost(one.usd), speed
+def _line(run_status: RunStatus) -> tuple[str, ...]:
+    share = f" ({run_status.rows / run_status.total:.0%})" if run_status.total else ""
+    rows = f"{run_status.rows:,} of {'?' if run_status.total is None else f'{run_status.total:,}'}{share}"
+    speed = "" if run_status.rows_per_second is None else f"{run_status.rows_per_second:,.1f}"
+    return (
+        run_status.run,
+        run_status.part,
+        run_status.state,
+        rows,
+        f"{run_status.unscored:,}",
+        cost(run_status.usd),
+        speed,
+    )

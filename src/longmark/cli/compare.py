@@ -37,42 +37,42 @@ if TYPE_CHECKING:
 
 def add_to(verbs: Any) -> None:
     text = "Compare runs, or the systems of a run: paired tests, confidence intervals, rankings."
-    one, how = _add(verbs, "compare", text, compare)
+    parser, how = _add(verbs, "compare", text, compare)
     by = "compare runs or systems (default: run if several runs are given, else system), or also the slices of a field"
-    add(one, "--by", "run|system|FIELD", f"{by}; repeatable", action="append", default=[])
-    add(one, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
+    add(parser, "--by", "run|system|FIELD", f"{by}; repeatable", action="append", default=[])
+    add(parser, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
     judges = "the runs score the same systems by different judges: compare by the mean over judges"
-    add(one, "--judges", "", judges)
+    add(parser, "--judges", "", judges)
     complete = "compare only the questions with a score of every system (default: each pair on its own questions)"
-    add(one, "--complete", "", complete)
+    add(parser, "--complete", "", complete)
     margin = "the largest difference that does not matter; tests equivalence and non-inferiority"
     add(how, "--margin", "[METRIC=]NUMBER", margin)
     worse = (
         "exit code 3 if a system is worse than the first one (with --margin: and not equivalent)"
     )
-    add(one, "--fail-if-worse", "", worse)
+    add(parser, "--fail-if-worse", "", worse)
     more = "with --fail-if-worse: how much larger the share of unscored answers may be than the first one's (default: 0)"
-    add(one, "--max-unscored", "SHARE", more, type=share, default=0.0)
+    add(parser, "--max-unscored", "SHARE", more, type=share, default=0.0)
     add(
-        one,
+        parser,
         "--require-decision",
         "",
         "with --fail-if-worse and --margin: exit code 3 for undecided, too",
     )
     equal = "also show the differences at equal lengths of the answers"
     add(how, "--length-control", "", equal)
-    add_labels(one)
-    add_outputs(one)
+    add_labels(parser)
+    add_outputs(parser)
     add(how, "--draws", "N", "permutations per test (default: 10,000; fewer for huge tables)")
-    add_project(one)
+    add_project(parser)
 
     text = "Report properties of metrics: bounds, ties, distributions, correlations, discriminative power, cost."
-    one, how = _add(verbs, "metrics-study", text, metrics_study)
+    parser, how = _add(verbs, "metrics-study", text, metrics_study)
     by = "systems are the examples' systems, or the runs (default: system)"
-    add(one, "--by", "", by, action="store", choices=("system", "run"), default="system")
+    add(parser, "--by", "", by, action="store", choices=("system", "run"), default="system")
     add(how, "--draws", "N", "permutations of each test (default: 10,000)", default=10_000)
     file = "the file of `longmark defects` that was scored: show which metric notices which defect"
-    add(one, "--defects", "FILE", file)
+    add(parser, "--defects", "FILE", file)
     alarms = "with --defects: share of originals that may score below the threshold (default: 0.05)"
     add(how, "--false-alarms", "SHARE", alarms, type=share, default=0.05)
     published = "compute as the authors of CCRS did: p = count / permutations; keep questions with a missing system"
@@ -83,38 +83,38 @@ def _add(
     verbs: Any, name: str, text: str, verb: Any
 ) -> tuple[argparse.ArgumentParser, argparse._ArgumentGroup]:
     """A verb with the options that both have, and its group of statistical options."""
-    one = add_verb(verbs, name, verb, text)
-    add(one, "runs", "RUN", "run folders or files of rows", nargs="+")
-    add(one, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
+    parser = add_verb(verbs, name, verb, text)
+    add(parser, "runs", "RUN", "run folders or files of rows", nargs="+")
+    add(parser, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
     add(
-        one,
+        parser,
         "--out",
         "DIR",
         "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html",
     )
-    add_verbose(one)
+    add_verbose(parser)
     add(
-        one,
+        parser,
         "--allow-different-judges",
         "",
         "accept scores of different judges, prompts, parameters or versions",
     )
     add(
-        one,
+        parser,
         "--hypotheses",
         "FILE.yaml",
         "test the hypotheses of this file, each over several comparisons",
     )
-    how = one.add_argument_group("statistics")
+    how = parser.add_argument_group("statistics")
     add_cluster(how)
     add_bounds(how)
-    add(one, "--higher", "NAME,…", "metrics where higher is better, if no run declares it")
-    add(one, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
+    add(parser, "--higher", "NAME,…", "metrics where higher is better, if no run declares it")
+    add(parser, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
     over = "over all comparisons" if name == "compare" else "for each metric"
     add(how, "--alpha", "SHARE", f"significance level, {over} (default: 0.05)", default=0.05)
     add(how, "--level", "SHARE", "confidence level of each interval (default: 0.95)", default=0.95)
     add(how, "--seed", "N", "seed of all draws (default: 0)", type=whole, default=0)
-    return one, how
+    return parser, how
 
 
 def compare(arguments: argparse.Namespace) -> int:
@@ -129,36 +129,38 @@ def compare(arguments: argparse.Namespace) -> int:
         name: getattr(arguments, name) for name in ("draws", "complete", "judges")
     }
     fields = split(arguments.by)
-    what = [field for field in fields if field in ("run", "system")]
-    if len(what) > 1:
+    sides = [field for field in fields if field in ("run", "system")]
+    if len(sides) > 1:
         raise UserError("--by: compare runs or systems, not both")
-    arguments.by = what[0] if what else None
-    options.update(slices=[field for field in fields if field not in what])
+    arguments.by = sides[0] if sides else None
+    options.update(slices=[field for field in fields if field not in sides])
     options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
     options.update(against_first=arguments.fail_if_worse or arguments.require_decision)
     corrections = corrections_of(arguments)
 
-    def page(found: Comparison) -> Document:
-        made = document(found)
+    def page(comparison: Comparison) -> Document:
+        page = document(comparison)
         if arguments.length_control:
             from longmark.analysis.length import section
 
-            made = replace(made, sections=(made.sections[0], section(found), *made.sections[1:]))
+            page = replace(
+                page, sections=(page.sections[0], section(comparison), *page.sections[1:])
+            )
         return (
-            made
+            page
             if corrections is None
-            else _with_labels(found, made, arguments.labels, corrections)
+            else _with_labels(comparison, page, arguments.labels, corrections)
         )
 
     return _published(arguments, compared, options, page, partial(_worse, files, options["slices"]))
 
 
 def _with_labels(
-    found: Comparison, page: Document, labels: Path, options: Mapping[str, Any]
+    comparison: Comparison, page: Document, labels: Path, options: Mapping[str, Any]
 ) -> Document:
     """The page with the results that labels correct behind the first section."""
     corrections = plugins.required("corrections", "labels", "compare --labels")
-    corrected = corrections.correct(found, labels, **options)
+    corrected = corrections.correct(comparison, labels, **options)
     settings = {**page.settings, "Labels": f"{corrected.file} ({corrected.label})"}
     return replace(
         page,
@@ -168,7 +170,7 @@ def _with_labels(
 
 
 def _worse(
-    files: Any, slices: Sequence[str], found: Any, arguments: argparse.Namespace, page: Any
+    files: Any, slices: Sequence[str], comparison: Any, arguments: argparse.Namespace, page: Any
 ) -> int:
     """The exit code of --fail-if-worse; prints what it was decided on, and writes the files for CI."""
     from longmark.analysis.compare.gate import against_first
@@ -179,19 +181,19 @@ def _worse(
             "require_decision": arguments.require_decision,
             "max_unscored": arguments.max_unscored,
         }
-        checked = against_first(found, **decision)
-    for one in checked:
-        print(one.line)
-    code = UNDER if any(not one.met for one in checked) else 0
+        checked = against_first(comparison, **decision)
+    for check in checked:
+        print(check.line)
+    code = UNDER if any(not check.met for check in checked) else 0
     if any(files.values()):
         from longmark.report import outputs
         from longmark.scores.files import name_of
 
         read = (
-            found.cluster,
+            comparison.cluster,
             bounds_of(arguments.bounds),
             slices,
-            {metric.metric: metric.facts for metric in found.metrics},
+            {metric.metric: metric.facts for metric in comparison.metrics},
         )
         named = {table.name: table for section in page.sections for table in section.tables}
         about = (
@@ -204,7 +206,7 @@ def _worse(
         )
         name = " ".join(map(name_of, arguments.runs))
         outcome = outputs.Outcome(
-            "compare", name, *about, named["differences"], notices=found.notices
+            "compare", name, *about, named["differences"], notices=comparison.notices
         )
         outputs.write(outcome, files)
     return code
@@ -224,9 +226,9 @@ def metrics_study(arguments: argparse.Namespace) -> int:
             raise UserError(
                 "--defects: there is no published form of this study; omit --as-published"
             )
-        made = partial(defects_study, defects=arguments.defects)
+        study = partial(defects_study, defects=arguments.defects)
         return _published(
-            arguments, made, {"false_alarms": arguments.false_alarms}, defects_document
+            arguments, study, {"false_alarms": arguments.false_alarms}, defects_document
         )
     options = {"draws": arguments.draws, "as_published": arguments.as_published}
     return _published(arguments, studied, options, document)
@@ -234,7 +236,7 @@ def metrics_study(arguments: argparse.Namespace) -> int:
 
 def _published(
     arguments: argparse.Namespace,
-    made: Any,
+    study_of: Any,
     options: dict[str, Any],
     document: Any,
     code: Any = lambda *_: 0,
@@ -255,9 +257,9 @@ def _published(
     metrics, shared["bounds"] = scores_in(arguments.metrics), bounds_of(arguments.bounds)
     shared.update(higher=scores_in(arguments.higher), lower=scores_in(arguments.lower))
     with under_way() as tell:
-        found = made(
+        study = study_of(
             arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options
         )
-    page = document(found)
+    page = document(study)
     publish(page, arguments.out, Console(), verbose=arguments.verbose)
-    return int(code(found, arguments, page))
+    return int(code(study, arguments, page))

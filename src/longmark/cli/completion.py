@@ -44,8 +44,8 @@ def completion(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _actions(one: argparse.ArgumentParser) -> Iterator[Any]:
-    for action in one._actions:
+def _actions(command: argparse.ArgumentParser) -> Iterator[Any]:
+    for action in command._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):
             for below in action.choices.values():

@@ -133,14 +133,14 @@ def _extras() -> Iterator[Check]:
             if _older(installed[name], least)
         ]
         missing = [name for name, version in installed.items() if not version]
-        shown = ", ".join(f"{name} {version}" for name, version in installed.items() if version)
+        versions = ", ".join(f"{name} {version}" for name, version in installed.items() if version)
         remedy = f"pip install 'longmark[{extra}]'" if missing or old else ""
         if old:
             yield Check("Extras", extra, "problem", f"too old: {', '.join(old)}", remedy)
         elif missing:
             yield Check("Extras", extra, "absent", f"not installed: {', '.join(missing)}", remedy)
         else:
-            yield Check("Extras", extra, "ok", shown)
+            yield Check("Extras", extra, "ok", versions)
 
 
 def _version(package: str) -> str:
@@ -182,12 +182,12 @@ def _files(cache: Path | str) -> Iterator[Check]:
     try:
         if isinstance(cache, str) or cache.exists():
             with closing(open_cache(cache)) as store:
-                lines, shown = store.lines(), store.path
+                lines, place = store.lines(), store.path
             replies = sum(line.replies for line in lines)
             size = (
                 sum(line.size for line in lines) if isinstance(cache, str) else cache.stat().st_size
             )
-            detail = f"{counted(replies, 'reply', 'replies')}, {size / 1e6:,.1f} MB: {shown}"
+            detail = f"{counted(replies, 'reply', 'replies')}, {size / 1e6:,.1f} MB: {place}"
             yield Check("Files", "call cache", "ok", detail)
         else:
             yield Check("Files", "call cache", "absent", f"no call was made yet: {cache}")
@@ -199,13 +199,13 @@ def _files(cache: Path | str) -> Iterator[Check]:
 
 def _room(name: str, folder: Path) -> Check:
     """Whether a folder, or the nearest one above that exists, can be written and has room."""
-    there = next((one for one in (folder, *folder.parents) if one.exists()), folder)
+    existing = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
     try:
-        free = shutil.disk_usage(there).free
+        free = shutil.disk_usage(existing).free
     except OSError as error:
         return Check("Files", name, "problem", f"{folder}: {error.strerror}")
     detail = f"{folder}, {free / 1e9:,.1f} GB free"
-    if not there.is_dir() or not os.access(there, os.W_OK):
+    if not existing.is_dir() or not os.access(existing, os.W_OK):
         return Check(
             "Files",
             name,
@@ -229,9 +229,9 @@ def _config(path: Path | None) -> tuple[Config, Check]:
             "Endpoints", FILE, "absent", "not in this folder (--config names another file)"
         )
     where = config.path or Path(FILE)
-    known = trusted(where)
+    trusted_hashes = trusted(where)
     reaches = [entry.reach(name) for name, entry in config.models.items()]
-    asks = any(reach.needs_trust and reach.hash not in known for reach in reaches)
+    asks = any(reach.needs_trust and reach.hash not in trusted_hashes for reach in reaches)
     detail = f"{counted(len(config.models), 'model')}, {'not trusted' if asks else 'trusted'}"
     return config, Check(
         "Endpoints", str(where), "ok", detail, f"longmark trust {where}" if asks else ""
@@ -240,13 +240,15 @@ def _config(path: Path | None) -> tuple[Config, Check]:
 
 def _vendor(name: str) -> Check:
     vendor = VENDORS[name]
-    here = bool(os.environ.get(vendor.variable, "").strip())
+    is_set = bool(os.environ.get(vendor.variable, "").strip())
     try:
         at = vendor_url(name)
     except UserError as error:
         return Check("Endpoints", name, "problem", str(error), "change OPENAI_BASE_URL")
-    detail = f"{vendor.variable} is {'set' if here else 'not set'}" + (f", for {at}" if at else "")
-    return Check("Endpoints", name, "ok" if here else "absent", detail)
+    detail = f"{vendor.variable} is {'set' if is_set else 'not set'}" + (
+        f", for {at}" if at else ""
+    )
+    return Check("Endpoints", name, "ok" if is_set else "absent", detail)
 
 
 def _connection(name: str, url: str) -> Check:

@@ -92,13 +92,13 @@ def _of_none() -> Iterator[str]:
 
 
 def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
-    its = reading(arguments)
-    del its["skip_bad"]
-    found = look(arguments.examples, limit=its.pop("limit") or FIRST, **its)
-    costs, why_not = _costs(arguments, found)
-    has = ", ".join(f"{name} {count:,}" for name, count in found.fields.items())
-    more = "" if found.complete else " (the first)"
-    yield f"# {counted(found.read, 'pair' if found.pairs else 'example')} read{more}: {has}"
+    options = reading(arguments)
+    del options["skip_bad"]
+    seen = look(arguments.examples, limit=options.pop("limit") or FIRST, **options)
+    costs, why_not = _costs(arguments, seen)
+    has = ", ".join(f"{name} {count:,}" for name, count in seen.fields.items())
+    more = "" if seen.complete else " (the first)"
+    yield f"# {counted(seen.read, 'pair' if seen.pairs else 'example')} read{more}: {has}"
     yield f"examples: {json.dumps(os.path.relpath(arguments.examples, arguments.out.parent), ensure_ascii=False)}"
     if arguments.map:
         yield f"map: {json.dumps(pairs(arguments.map, '--map FIELD=COLUMN'), ensure_ascii=False)}"
@@ -106,58 +106,66 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
         yield f"turns: {arguments.turns}"
     if arguments.encoding:
         yield f"encoding: {json.dumps(arguments.encoding)}"
-    if found.bad:
-        yield f"skip_bad: true # {counted(found.bad, 'bad record')}"
+    if seen.bad:
+        yield f"skip_bad: true # {counted(seen.bad, 'bad record')}"
     yield "metrics:"
-    allowed = [metric for metric in found.metrics if metric.count and metric.name in costs]
+    allowed = [metric for metric in seen.metrics if metric.count and metric.name in costs]
     loads = [
-        one
-        for one in allowed
-        if {"encoder", "checkpoint"} & {field.name for field in fields(one.metric.params)}
+        metric
+        for metric in allowed
+        if {"encoder", "checkpoint"} & {field.name for field in fields(metric.metric.params)}
     ]
     long = min(
-        (len(" ".join(one.references).split()) for _, one in found.examples if one.references),
+        (
+            len(" ".join(example.references).split())
+            for _, example in seen.examples
+            if example.references
+        ),
         default=0,
     )
-    unfit = [one for one in allowed if one.name == _SHORT_ANSWERS and long > _SHORT]
-    free = [one for one in allowed if not one.metric.models and one not in (*loads, *unfit)]
-    asking = [one for one in allowed if one.metric.models and one not in loads]
+    unfit = [metric for metric in allowed if metric.name == _SHORT_ANSWERS and long > _SHORT]
+    free = [
+        metric for metric in allowed if not metric.metric.models and metric not in (*loads, *unfit)
+    ]
+    asking = [metric for metric in allowed if metric.metric.models and metric not in loads]
     used = free or asking[:1]
     if not used:
         raise UserError(
-            f"{found.name}: no metric has all that it needs; see: longmark look {found.name}"
+            f"{seen.name}: no metric has all that it needs; see: longmark look {seen.name}"
         )
-    for one in used:
-        yield f"  - {one.name}{_some(one, found)}"
-    said = f"the first {_PRICED}" if found.read > _PRICED else f"{counted(found.read, 'example')}"
+    for used_metric in used:
+        yield f"  - {used_metric.name}{_some(used_metric, seen)}"
+    said = f"the first {_PRICED}" if seen.read > _PRICED else f"{counted(seen.read, 'example')}"
     yield f"  # With a model; calls and tokens for {said}, at most:"
-    for one in asking:
-        if one not in used:
-            yield f"  # - {one.name}{_some(one, found)} # {_cost(costs[one.name])}"
+    for asking_metric in asking:
+        if asking_metric not in used:
+            yield f"  # - {asking_metric.name}{_some(asking_metric, seen)} # {_cost(costs[asking_metric.name])}"
     if loads:
-        yield f"  # With a model that they load themselves: {', '.join(one.name for one in loads)}"
-    for one in unfit:
-        yield f"  # {one.name}: is for references of a few words; these have {long} or more"
+        yield f"  # With a model that they load themselves: {', '.join(metric.name for metric in loads)}"
+    for unfit_metric in unfit:
+        yield f"  # {unfit_metric.name}: is for references of a few words; these have {long} or more"
     for name, why in why_not.items():
         yield f"  # {name}: {why}"
     missing: dict[str, list[str]] = {}
-    for metric in found.metrics:
+    for metric in seen.metrics:
         if not metric.count:
             missing.setdefault(" and ".join(metric.missing), []).append(metric.name)
-    for what, names in missing.items():
-        yield f"  # Without {what or 'all that they need together'}: {', '.join(names)}"
+    for needs, names in missing.items():
+        yield f"  # Without {needs or 'all that they need together'}: {', '.join(names)}"
 
 
-def _some(one: Allowed, found: Look) -> str:
-    return "" if one.count == found.read else f" # on {one.count:,} of {found.read:,}"
+def _some(metric: Allowed, seen: Look) -> str:
+    return "" if metric.count == seen.read else f" # on {metric.count:,} of {seen.read:,}"
 
 
-def _cost(one: MetricEstimate) -> str:
-    return f"{counted(one.calls, 'call')}, {one.prompt_tokens:,} prompt and {one.completion_tokens:,} completion tokens"
+def _cost(estimate: MetricEstimate) -> str:
+    calls = counted(estimate.calls, "call")
+    prompt = f"{estimate.prompt_tokens:,} prompt"
+    return f"{calls}, {prompt} and {estimate.completion_tokens:,} completion tokens"
 
 
 def _costs(
-    arguments: argparse.Namespace, found: Look
+    arguments: argparse.Namespace, seen: Look
 ) -> tuple[dict[str, MetricEstimate], dict[str, str]]:
     """Metric -> what it takes on the first examples; and metric -> why it cannot be used as it is."""
     costs: dict[str, MetricEstimate] = {}
@@ -165,7 +173,7 @@ def _costs(
     more = {**reading(arguments), "limit": _PRICED, "skip_bad": True}
     options = RunOptions(judges=[_PLACE], quiet=True, check_profiles=False, **_ROLES, **more)
     with closing(open_cache(None)) as cache:
-        for metric in found.metrics:
+        for metric in seen.metrics:
             if not metric.count:
                 continue
             try:
@@ -173,8 +181,8 @@ def _costs(
                 if not metric.metric.models:
                     costs[metric.name] = MetricEstimate()
                     continue
-                its = partial(dry_run, arguments.examples, settings, None, cache, options)
-                costs[metric.name] = finish(its).total
+                estimated = partial(dry_run, arguments.examples, settings, None, cache, options)
+                costs[metric.name] = finish(estimated).total
             except UserError as error:
                 why_not[metric.name] = shorten(str(error), _REASON, placeholder=" …")
     return costs, why_not

@@ -25,11 +25,11 @@ _PASSAGES = 2  # passages of an example that are shown
 
 
 def look(arguments: argparse.Namespace) -> int:
-    its = reading(arguments)
-    del its["skip_bad"]
+    options = reading(arguments)
+    del options["skip_bad"]
     arguments.skip_bad = True  # bad records are counted
-    limit = its.pop("limit") or FIRST
-    found = looked(arguments.examples, limit=limit, **its)
+    limit = options.pop("limit") or FIRST
+    seen = looked(arguments.examples, limit=limit, **options)
     width = shutil.get_terminal_size((100, 24)).columns
 
     def cut(lines: Iterator[str]) -> None:
@@ -40,35 +40,35 @@ def look(arguments: argparse.Namespace) -> int:
         for line in lines:
             print(textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False))
 
-    cut(_lines(found))
-    filled(_kept(found))
-    if found.proposed:
-        given = "".join(f"--map {shlex.quote(one)} " for one in arguments.map)
-        command = f"longmark look {shlex.quote(str(arguments.examples))} {given}{proposals.options(found.proposed)}"
-        print(f"To read {listed([*found.proposed])} from them, for example:\n  {one_line(command)}")
-    filled(found.notices)
-    cut(_allowed(found))
-    filled(_absent(found))
-    if found.bad:
-        for line in found.bad_lines[:_BAD]:
+    cut(_lines(seen))
+    filled(_kept(seen))
+    if seen.proposed:
+        mappings = "".join(f"--map {shlex.quote(mapped)} " for mapped in arguments.map)
+        command = f"longmark look {shlex.quote(str(arguments.examples))} {mappings}{proposals.options(seen.proposed)}"
+        print(f"To read {listed([*seen.proposed])} from them, for example:\n  {one_line(command)}")
+    filled(seen.notices)
+    cut(_allowed(seen))
+    filled(_absent(seen))
+    if seen.bad:
+        for line in seen.bad_lines[:_BAD]:
             print(line, file=sys.stderr)
         print(
-            f"longmark: {counted(found.bad, 'bad record')}; --skip-bad of longmark run skips them",
+            f"longmark: {counted(seen.bad, 'bad record')}; --skip-bad of longmark run skips them",
             file=sys.stderr,
         )
     return 0
 
 
-def _lines(found: Look) -> Iterator[str]:
-    yield f"{found.name}: {found.shape or 'columns read by their names'}"
-    kind = "pair" if found.pairs else "example"
-    more = "" if found.complete else " (the first; --limit N reads more)"
-    yield f"{counted(found.read, kind)} read{more}, {counted(len(found.systems), 'system')}"
-    width = max(11, *map(len, found.fields))
-    for name, count in found.fields.items():
-        path = found.mapped.get(name, "")
+def _lines(seen: Look) -> Iterator[str]:
+    yield f"{seen.name}: {seen.shape or 'columns read by their names'}"
+    kind = "pair" if seen.pairs else "example"
+    more = "" if seen.complete else " (the first; --limit N reads more)"
+    yield f"{counted(seen.read, kind)} read{more}, {counted(len(seen.systems), 'system')}"
+    width = max(11, *map(len, seen.fields))
+    for name, count in seen.fields.items():
+        path = seen.mapped.get(name, "")
         yield f"  {name:<{width}} {count:>9,}{f'  from {path}' if path else ''}"
-    for line, example in found.examples:
+    for line, example in seen.examples:
         yield ""
         yield f"Line or number {line}, id {one_line(example.id)}"
         texts = {"question": example.question}
@@ -86,12 +86,12 @@ def _lines(found: Look) -> Iterator[str]:
             yield f"  {'':<11} {counted(earlier, 'turn')} before these"
         for number, turn in enumerate(example.turns, 1):
             if number > earlier:
-                its = (
+                turn_parts = (
                     turn.text,
                     *turn.calls,
                     *(f"[{counted(len(turn.contexts), 'passage')}]" for _ in turn.contexts[:1]),
                 )
-                yield f"  {f'{number} {turn.role}':<11} {one_line(' '.join(filter(None, its))) or '(empty)'}"
+                yield f"  {f'{number} {turn.role}':<11} {one_line(' '.join(filter(None, turn_parts))) or '(empty)'}"
         for number, passage in enumerate(example.contexts[:_PASSAGES], 1):
             yield f"  {f'context {number}':<11} {one_line(passage.text)}"
         if len(example.contexts) > _PASSAGES:
@@ -99,41 +99,40 @@ def _lines(found: Look) -> Iterator[str]:
         for reference in example.references[:1]:
             yield f"  {'reference':<11} {one_line(reference)}"
     yield ""
-    left = ", ".join(f"{count:,} {what}" for what, count in sorted(found.ignored.items()))
-    if left or not found.kept:
+    left = ", ".join(f"{count:,} {kind}" for kind, count in sorted(seen.ignored.items()))
+    if left or not seen.kept:
         yield f"Not read: {left or 'nothing'}"
 
 
-def _kept(found: Look) -> Iterator[str]:
+def _kept(seen: Look) -> Iterator[str]:
     """The columns that no field reads."""
-    if found.kept:
+    if seen.kept:
         columns = [
             f"{one_line(column)} (text)" if text else one_line(column)
-            for column, text in found.kept.items()
+            for column, text in seen.kept.items()
         ]
-        shown = columns[:_KEPT] + (
+        names = columns[:_KEPT] + (
             [f"and {len(columns) - _KEPT:,} more"] if len(columns) > _KEPT else []
         )
-        yield f"Read by no field, kept in meta: {', '.join(shown)}"
+        yield f"Read by no field, kept in meta: {', '.join(names)}"
 
 
-def _allowed(found: Look) -> Iterator[str]:
+def _allowed(seen: Look) -> Iterator[str]:
     yield ""
     yield "Metrics that have all they need, with the most calls for one of these examples:"
-    for metric in found.metrics:
+    for metric in seen.metrics:
         if metric.count:
             some = (
-                ""
-                if metric.count == found.read
-                else f", {metric.count:,} of {found.read:,} examples"
+                "" if metric.count == seen.read else f", {metric.count:,} of {seen.read:,} examples"
             )
             yield f"  {metric.name:<34} {counted(metric.calls, 'call')}{some}"
 
 
-def _absent(found: Look) -> Iterator[str]:
+def _absent(seen: Look) -> Iterator[str]:
     absent: dict[tuple[str, ...], list[Allowed]] = defaultdict(list)
-    for metric in found.metrics:
+    for metric in seen.metrics:
         if not metric.count:
             absent[metric.missing].append(metric)
-    for missing, its in absent.items():
-        yield f"Without {' and '.join(missing) or 'all that they need together'}: {', '.join(one.name for one in its)}"
+    for missing, metrics in absent.items():
+        fields = " and ".join(missing) or "all that they need together"
+        yield f"Without {fields}: {', '.join(metric.name for metric in metrics)}"

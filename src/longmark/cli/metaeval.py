@@ -21,47 +21,47 @@ from longmark.cli.arguments import (
 
 def add_to(verbs: Any) -> None:
     text = "Validate metrics against human ratings, or human choices between two answers."
-    one = add_verb(verbs, "metaeval", metaeval, text)
+    parser = add_verb(verbs, "metaeval", metaeval, text)
     human = (
         "ratings (example_id, label, value, rater) or choices (question_id, a, b, choice, rater): "
     )
-    add(one, "rows", "ROWS", "run folders or files of rows", nargs="+")
-    add(one, "human", "HUMAN", human + ".csv, .tsv, .jsonl, .json or .parquet")
-    add(one, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
-    add(one, "--label", "NAME,…", "the labels to read (default: all)")
-    add(one, "--map", "FIELD=COLUMN", "read a field from this column of HUMAN")
-    add(one, "--raters", "COLUMN,…", "the columns of HUMAN with one rater each")
+    add(parser, "rows", "ROWS", "run folders or files of rows", nargs="+")
+    add(parser, "human", "HUMAN", human + ".csv, .tsv, .jsonl, .json or .parquet")
+    add(parser, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
+    add(parser, "--label", "NAME,…", "the labels to read (default: all)")
+    add(parser, "--map", "FIELD=COLUMN", "read a field from this column of HUMAN")
+    add(parser, "--raters", "COLUMN,…", "the columns of HUMAN with one rater each")
     add(
-        one,
+        parser,
         "--by",
         "COLUMN,…",
         "break the results down by these columns (default: group, mode, subject)",
     )
     add(
-        one,
+        parser,
         "--order",
         "LABEL=LOWEST,…,HIGHEST",
         "all categories of a label, in order (a comma in one: %%2C)",
     )
-    add(one, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
+    add(parser, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
     decimals = "round scores to N decimals before comparing two answers (default: 2)"
-    add(one, "--round", "N", decimals, type=whole, default=2)
+    add(parser, "--round", "N", decimals, type=whole, default=2)
     add(
-        one,
+        parser,
         "--alpha",
         "P",
         "significance level of tests and intervals (default: 0.05)",
         default=0.05,
     )
-    add(one, "--seed", "N", "seed of the resampling (default: 0)", type=whole, default=0)
-    add_verbose(one)
+    add(parser, "--seed", "N", "seed of the resampling (default: 0)", type=whole, default=0)
+    add_verbose(parser)
     add(
-        one,
+        parser,
         "--out",
         "DIR",
         "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html",
     )
-    add_project(one)
+    add_project(parser)
 
 
 def metaeval(arguments: argparse.Namespace) -> int:
@@ -73,7 +73,7 @@ def metaeval(arguments: argparse.Namespace) -> int:
     from longmark.report.document import check_out, publish
 
     check_out(arguments.out)
-    found = hold(
+    results = hold(
         arguments.rows,
         arguments.human,
         metrics=scores_in(arguments.metrics),
@@ -87,5 +87,5 @@ def metaeval(arguments: argparse.Namespace) -> int:
         alpha=arguments.alpha,
         seed=arguments.seed,
     )
-    publish(document(found), arguments.out, Console(highlight=False), verbose=arguments.verbose)
+    publish(document(results), arguments.out, Console(highlight=False), verbose=arguments.verbose)
     return 0

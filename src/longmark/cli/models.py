@@ -33,7 +33,8 @@ def models(_arguments: argparse.Namespace) -> int:
         )
     print("\nHow to name a model:")
     forms, roles = (
-        max(len(getattr(one, of)) for one in SCHEMES.values()) for of in ("form", "shown_roles")
+        max(len(getattr(scheme, attribute)) for scheme in SCHEMES.values())
+        for attribute in ("form", "shown_roles")
     )
     for scheme in SCHEMES.values():
         extra = f" (extra {scheme.extra})" if scheme.extra else ""
@@ -76,9 +77,9 @@ def check(arguments: argparse.Namespace) -> int:
     for name in names:
         print(f"\n{name}")
         lines = _lines(config.models[name])
-        width = max(len(what) for what, _ in lines)
-        for what, value in lines:
-            print(f"  {what:{width}}  {value}")
+        width = max(len(title) for title, _ in lines)
+        for title, value in lines:
+            print(f"  {title:{width}}  {value}")
     if not arguments.call:
         return 0
     print()
@@ -88,7 +89,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 def _lines(entry: Entry) -> list[tuple[str, str]]:
     """What an entry says, for people. Headers and query are shown as written, without the values of variables."""
-    given = entry.model_dump(
+    settings = entry.model_dump(
         mode="json",
         exclude_unset=True,
         exclude={"model", "endpoint", "dialect", "key_env", "key_command"},
@@ -99,7 +100,7 @@ def _lines(entry: Entry) -> list[tuple[str, str]]:
         ("dialect", entry.dialect),
         ("key", entry.key_source()),
     ]
-    for name, value in given.items():
+    for name, value in settings.items():
         if name == "price":
             per = ", ".join(f"{part} ${usd:g}" for part, usd in value.items() if part != "batch")
             share = f"; {value['batch']:.0%} of that in batches" if "batch" in value else ""

@@ -74,10 +74,10 @@ class Parser(argparse.ArgumentParser):
 
         unknown = set()
         for word in words:
-            option, known = word.partition("=")[0], self._option_string_actions
-            if option.startswith("--") and " " not in option and option not in known:
+            option, options = word.partition("=")[0], self._option_string_actions
+            if option.startswith("--") and " " not in option and option not in options:
                 listed = [
-                    name for name, action in known.items() if action.help is not argparse.SUPPRESS
+                    name for name, action in options.items() if action.help is not argparse.SUPPRESS
                 ]
                 error = UnknownName(
                     "option", option, [name for name in listed if name.startswith("--")]

@@ -19,53 +19,62 @@ from longmark.cli.arguments import (
 
 def add_to(verbs: Any) -> None:
     text = "Plan a comparison from a pilot: the required sample size, or the smallest detectable difference."
-    one = add_verb(verbs, "power", power, text)
-    add(one, "runs", "RUN", "run folders or files of rows of the pilot", nargs="+")
+    parser = add_verb(verbs, "power", power, text)
+    add(parser, "runs", "RUN", "run folders or files of rows of the pilot", nargs="+")
     add(
-        one,
+        parser,
         "--effect",
         "D",
         "the smallest true difference that matters to you, in the metric's units",
         type=positive,
     )
     add(
-        one,
+        parser,
         "--questions",
         "N",
         "report the smallest difference that N questions can detect (default: as many as the pilot has)",
     )
     add(
-        one,
+        parser,
         "--power",
         "SHARE",
         "the probability that the test finds the difference (default: 0.8)",
         default=0.8,
     )
     add(
-        one,
+        parser,
         "--alpha",
         "SHARE",
         "significance level over all comparisons (default: 0.05)",
         default=0.05,
     )
     text = "the probability that the plan reaches the power; 0.5 plans for the pilot's own variance (default: 0.8)"
-    add(one, "--assurance", "SHARE", text, default=0.8)
-    add(one, "--level", "SHARE", "confidence level of each interval (default: 0.95)", default=0.95)
-    add(one, "--metrics", "NAME,…", "the metrics or families to plan for (default: all)")
-    add(one, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
-    by = "compare runs or systems (default: run if several runs are given, else system)"
-    add(one, "--by", "", by, action="store", choices=("run", "system"))
-    add_cluster(one)
+    add(parser, "--assurance", "SHARE", text, default=0.8)
     add(
-        one,
+        parser,
+        "--level",
+        "SHARE",
+        "confidence level of each interval (default: 0.95)",
+        default=0.95,
+    )
+    add(parser, "--metrics", "NAME,…", "the metrics or families to plan for (default: all)")
+    add(parser, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
+    by = "compare runs or systems (default: run if several runs are given, else system)"
+    add(parser, "--by", "", by, action="store", choices=("run", "system"))
+    add_cluster(parser)
+    add(
+        parser,
         "--allow-different-judges",
         "",
         "accept scores of different judges, prompts, parameters or versions",
     )
     add(
-        one, "--out", "DIR", "the folder for the table (CSV, Markdown, LaTeX, JSON) and report.html"
+        parser,
+        "--out",
+        "DIR",
+        "the folder for the table (CSV, Markdown, LaTeX, JSON) and report.html",
     )
-    add_project(one)
+    add_project(parser)
 
 
 def power(arguments: argparse.Namespace) -> int:

@@ -23,49 +23,51 @@ from longmark.places import real
 def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Gives a verb's parser the options that the file has for it, before it reads these words. UserError for a mistake
     in the file; Untrusted where the user has not trusted it for what these options reach out to."""
-    given, read = _scanned(leaf, words)
+    options_given, read = _scanned(leaf, words)
     arguments = [action for action in leaf._actions if not action.option_strings]
-    path = given.get("config") or Path(FILE)
+    path = options_given.get("config") or Path(FILE)
     like_names = [word for word in read if Path(word).name == word and _may_be_a_run(word, path)]
-    if not (like_names or "config" in given or len(read) < len(arguments)):
+    if not (like_names or "config" in options_given or len(read) < len(arguments)):
         return
-    if "config" not in given and not path.is_file():
+    if "config" not in options_given and not path.is_file():
         return
     project, verb = load(path), leaf.prog.partition(" ")[2]
     stands_for = {action.dest: NAMED.get(str(action.metavar)) for action in arguments}
     named = [word for word in like_names if word in project.runs and any(stands_for.values())]
     for word in like_names:
-        _check_name(word, project, known=word in named or not any(stands_for.values()))
-    if not (named or "config" in given or len(read) < len(arguments)):
+        _check_name(word, project, is_named=word in named or not any(stands_for.values()))
+    if not (named or "config" in options_given or len(read) < len(arguments)):
         return
     place: Place = tuple(verb.split())
     options = dict(project.sections.get(verb, {}))
     if "examples" in stands_for and named:
         own = {action.dest for action in leaf._actions}
-        options |= {key: one for key, one in project.runs[named[0]].items() if key in own}
+        options |= {key: value for key, value in project.runs[named[0]].items() if key in own}
         place = ("runs", named[0])
     elif verb == "run" and not read and "examples" not in options:
         raise UserError(
             f"name a run of {path} or a file: longmark run NAME ({', '.join(project.runs) or 'it has none'})"
         )
     used = {
-        key: option for key, option in options.items() if key not in given and key not in stands_for
+        key: option
+        for key, option in options.items()
+        if key not in options_given and key not in stands_for
     }
     left = len(arguments) - len(read)
     for action in reversed(arguments):
         if left > 0 and action.dest in options:
             used[action.dest], left = options[action.dest], left - 1
             action.nargs = "*" if is_list(action) else "?"
-    trust = trusting(argparse.Namespace(trust=given.get("trust", False)))
+    trust = trusting(argparse.Namespace(trust=options_given.get("trust", False)))
     wanted = list(project.reaches_of(place, verb, used))
     for action in arguments:
         if key := stands_for[action.dest]:
-            its = {name: _needed(project, name, key) for name in named}
-            action.type = partial(_resolved, action.type, its)
+            values = {name: _needed(project, name, key) for name in named}
+            action.type = partial(_resolved, action.type, values)
             wanted += [
-                one
+                reach
                 for name in named
-                for one in project.reaches_of(("runs", name), "run", {key: its[name]})
+                for reach in project.reaches_of(("runs", name), "run", {key: values[name]})
             ]
     for reach in wanted:
         trust.require(path, reach)
@@ -86,14 +88,14 @@ def _may_be_a_run(word: str, file: Path) -> bool:
         return False
 
 
-def _check_name(word: str, project: Project, *, known: bool) -> None:
+def _check_name(word: str, project: Project, *, is_named: bool) -> None:
     """UserError where a word is the name of a run and of a file, or looks like a run and is neither."""
-    there = Path(word).exists()
-    if there and word in project.runs and real(project.runs[word]["out"]) != real(word):
+    exists = Path(word).exists()
+    if exists and word in project.runs and real(project.runs[word]["out"]) != real(word):
         raise UserError(
             f"{word} is a run of {project.path} and a file here; for the file, write ./{word}"
         )
-    if there or known or not project.runs:
+    if exists or is_named or not project.runs:
         return
     error = UnknownName(
         f"run of {project.path}", word, project.runs, f"Its runs are {', '.join(project.runs)}."
@@ -132,13 +134,13 @@ def _scanned(
         if not action.option_strings:
             action.nargs = argparse.SUPPRESS
     try:
-        given, rest = argparse.ArgumentParser.parse_known_args(
+        parsed, unread = argparse.ArgumentParser.parse_known_args(
             leaf, list(words), argparse.Namespace()
         )
     finally:
-        for action, its in before:
-            vars(action).update(its)
-    known = {action.dest for action in leaf._actions}
-    return {key: one for key, one in vars(given).items() if key in known}, [
-        one for one in rest if one != "--"
+        for action, defaults in before:
+            vars(action).update(defaults)
+    destinations = {action.dest for action in leaf._actions}
+    return {key: value for key, value in vars(parsed).items() if key in destinations}, [
+        word for word in unread if word != "--"
     ]

@@ -73,11 +73,13 @@ class Project:
 
     def reaches(self) -> Iterator[Reach]:
         """All that the file reaches out to beside its models, each once."""
-        given: list[tuple[Place, str, Mapping[str, Any]]]
-        given = [(("runs", name), "run", options) for name, options in self.runs.items()]
-        given += [(tuple(verb.split()), verb, options) for verb, options in self.sections.items()]
+        declared: list[tuple[Place, str, Mapping[str, Any]]]
+        declared = [(("runs", name), "run", options) for name, options in self.runs.items()]
+        declared += [
+            (tuple(verb.split()), verb, options) for verb, options in self.sections.items()
+        ]
         seen = set()
-        for place, verb, options in given:
+        for place, verb, options in declared:
             for reach in self.reaches_of(place, verb, options):
                 if reach.needs_trust and reach.hash not in seen:
                     seen.add(reach.hash)
@@ -88,27 +90,27 @@ class Project:
         actions = {action.dest: action for action in options_of(_leaves()[verb])}
         folder = real(self.path.parent)  # a file that is a link itself counts where the link stands
         for key, value in options.items():
-            for one in value if isinstance(value, list) else [value]:
+            for entry in value if isinstance(value, list) else [value]:
                 where = ".".join((*place, key))
-                if isinstance(one, Path) and (outside := _outside(one, folder)):
+                if isinstance(entry, Path) and (outside := _outside(entry, folder)):
                     yield Reach(where, does=outside)
-                elif key == "ray_insecure" or (key == "executor" and one != "local"):
+                elif key == "ray_insecure" or (key == "executor" and entry != "local"):
                     yield Reach(
                         where,
-                        does=f"sends texts and code to the workers of --{key.replace('_', '-')} {one}",
+                        does=f"sends texts and code to the workers of --{key.replace('_', '-')} {entry}",
                     )
                 elif key == "cache":
-                    does = f"takes the replies in {one} for those of the models"
-                    if is_url(one):
-                        does = f"stores what models reply in {shown(one)}, and takes the replies there for theirs"
+                    does = f"takes the replies in {entry} for those of the models"
+                    if is_url(entry):
+                        does = f"stores what models reply in {shown(entry)}, and takes the replies there for theirs"
                     yield Reach(where, does=does)
                 elif actions[key].metavar in _ADDRESSES:
-                    yield Reach(where, does=f"serves at {one}")
+                    yield Reach(where, does=f"serves at {entry}")
                 elif actions[key].metavar == "MODEL":
-                    reach = of_name(one)
-                    yield Reach(**{**vars(reach), "name": f"{where}: {one}"})
+                    reach = of_name(entry)
+                    yield Reach(**{**vars(reach), "name": f"{where}: {entry}"})
                 elif verb in ("run", "decide") and key == "metrics":
-                    yield from _reaches_of_metrics(where, one, folder)
+                    yield from _reaches_of_metrics(where, entry, folder)
 
 
 def _outside(path: Path, folder: Path) -> str:
@@ -128,7 +130,8 @@ def _reaches_of_metrics(where: str, text: str, folder: Path) -> Iterator[Reach]:
         )  # as `metrics.select` reads it
         kind, (top, dot, _rest) = Path(base).suffix, base.partition(".")
         inside = any(
-            f"{base}.".startswith(f"{one}.") or f"{one}.".startswith(f"{base}.") for one in names()
+            f"{base}.".startswith(f"{name}.") or f"{name}.".startswith(f"{base}.")
+            for name in names()
         )
         outside = base in plugins.installed("metrics") or (
             kind not in _SETTINGS and dot and find_spec(top)
@@ -148,20 +151,20 @@ def load(path: Path) -> Project:
     config.load(path)
     source = yaml_file.load(path, "--config")
     content = source.table("a table with `models` or `runs`")
-    made = source.checked(
+    checked = source.checked(
         _model(), {key: value for key, value in content.items() if key != "models"}
     )
-    given = made.model_dump(by_alias=True, exclude_unset=True)
-    runs = given.pop("runs", {})
+    file_content = checked.model_dump(by_alias=True, exclude_unset=True)
+    runs = file_content.pop("runs", {})
     sections: dict[str, dict[str, Any]] = {}
     for verb, leaf in _leaves().items():
-        first, *rest = verb.split()
-        options = given.get(first, {})
-        if rest:
+        first, *subverb = verb.split()
+        options = file_content.get(first, {})
+        if subverb:
             actions = {action.dest for action in options_of(leaf)}
             options = {
                 key: option for key, option in options.items() if key in actions
-            } | options.get(rest[0], {})
+            } | options.get(subverb[0], {})
         if options:
             sections[verb] = _settled(leaf, options, path.parent)
     for name, options in runs.items():
@@ -176,32 +179,34 @@ def load(path: Path) -> Project:
         for action in options_of(_leaves()[verb]):
             key, value = NAMED.get(str(action.metavar)), options.get(action.dest)
             if key and not action.option_strings and isinstance(value, list):
-                here = {
+                run_folders = {
                     path.parent / name: options[key]
                     for name, options in runs.items()
                     if key in options
                 }
-                options[action.dest] = [here.get(one, one) for one in value]
+                options[action.dest] = [run_folders.get(name, name) for name in value]
     return Project(path, sections, runs)
 
 
 def schema() -> dict[str, Any]:
     """The JSON schema of the file."""
-    made = config.schema(_model())
-    made["properties"]["runs"]["additionalProperties"] = False  # no name but those of the pattern
-    return made
+    of_file = config.schema(_model())
+    of_file["properties"]["runs"]["additionalProperties"] = (
+        False  # no name but those of the pattern
+    )
+    return of_file
 
 
 @cache
 def _leaves() -> dict[str, argparse.ArgumentParser]:
     """The verbs that read the file, with their parsers."""
 
-    def below(one: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    def below(command: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
         inner = [
-            action for action in one._actions if isinstance(action, argparse._SubParsersAction)
+            action for action in command._actions if isinstance(action, argparse._SubParsersAction)
         ]
-        if not inner and one.get_default("project"):
-            yield one
+        if not inner and command.get_default("project"):
+            yield command
         for action in inner:
             for leaf in action.choices.values():
                 yield from below(leaf)
@@ -213,8 +218,8 @@ def options_of(leaf: argparse.ArgumentParser) -> list[Option]:
     """The arguments and options of a verb that a file can give."""
 
     def in_file(action: Option) -> bool:
-        shown = action.help is not argparse.SUPPRESS and action.dest not in ("help", "help_all")
-        return bool(getattr(action, "in_file", shown))  # a plug-in's option says nothing of it
+        in_help = action.help is not argparse.SUPPRESS and action.dest not in ("help", "help_all")
+        return bool(getattr(action, "in_file", in_help))  # a plug-in's option says nothing of it
 
     return [action for action in leaf._actions if in_file(action)]
 
@@ -230,13 +235,15 @@ def _model() -> type[BaseModel]:
             name.split()[1]: kind for name, kind in kinds.items() if name.startswith(f"{verb} ")
         }
         read = [
-            one
+            option
             for name in actions
-            for one in options_of(_leaves()[f"{verb} {name}"])
-            if not one.option_strings
+            for option in options_of(_leaves()[f"{verb} {name}"])
+            if not option.option_strings
         ]
-        several = [dest for dest, count in Counter(one.dest for one in read).items() if count > 1]
-        shared = {one.dest: one for one in read if one.dest in several}
+        several = [
+            dest for dest, count in Counter(option.dest for option in read).items() if count > 1
+        ]
+        shared = {option.dest: option for option in read if option.dest in several}
         parts: dict[str, Any] = {
             name: (kind, Field({}, description=f"longmark {verb} {name}"))
             for name, kind in actions.items()
@@ -298,10 +305,10 @@ def _read(action: Option, value: Any) -> Any:
         return _one(action, value)
     if isinstance(value, dict) and "=" in str(action.metavar):
         value = [
-            f"{key}={','.join(map(str, one)) if isinstance(one, list) else one}"
-            for key, one in value.items()
+            f"{key}={','.join(map(str, entry)) if isinstance(entry, list) else entry}"
+            for key, entry in value.items()
         ]
-    return [_one(action, one) for one in (value if isinstance(value, list) else [value])]
+    return [_one(action, entry) for entry in (value if isinstance(value, list) else [value])]
 
 
 def _one(action: Option, value: Any) -> Any:
@@ -311,15 +318,15 @@ def _one(action: Option, value: Any) -> Any:
         raise ValueError(f"expected {action.metavar or action.dest}, found {found(value)}")
     read: Callable[[str], Any] = action.type if callable(action.type) else str
     try:
-        made = read(str(value))
+        converted = read(str(value))
     except argparse.ArgumentTypeError as error:
         raise ValueError(str(error)) from None
     except ValueError:
         kind = "a whole number" if _KINDS.get(read) == "integer" else "a number"
         raise ValueError(f"expected {kind}, found {found(value)}") from None
-    if action.choices is not None and made not in action.choices:
+    if action.choices is not None and converted not in action.choices:
         raise ValueError(f"expected {' or '.join(map(str, action.choices))}, found {found(value)}")
-    return made
+    return converted
 
 
 def _shown(action: Option) -> dict[str, Any]:
@@ -327,13 +334,13 @@ def _shown(action: Option) -> dict[str, Any]:
     if _is_switch(action) or action.metavar == "yes|no":
         return {"type": "boolean"}
     kind = _KINDS.get(action.type)
-    one: dict[str, Any] = {"type": kind or ["string", "number"]}
+    form: dict[str, Any] = {"type": kind or ["string", "number"]}
     if action.choices is not None:
-        one = {"enum": list(action.choices)}
+        form = {"enum": list(action.choices)}
     if not is_list(action):
-        return one
+        return form
     table = [{"type": "object"}] if "=" in str(action.metavar) else []
-    return {"anyOf": [one, {"type": "array", "items": one}, *table]}
+    return {"anyOf": [form, {"type": "array", "items": form}, *table]}
 
 
 def _settled(
@@ -344,21 +351,23 @@ def _settled(
 
     def settled(action: Option, value: Any) -> Any:
         if isinstance(value, list):
-            return [settled(action, one) for one in value]
+            return [settled(action, entry) for entry in value]
         if isinstance(value, Path):
             word = str(value) in str(action.metavar).split("|")  # `hazards`, which is no file
             return value if word else folder / expanded(value)
         if action.dest == "metrics":
-            parts = [one.strip() for one in value.split(",")]
+            parts = [part.strip() for part in value.split(",")]
             files = [Path(part.partition("@")[0]).suffix in (_CODE, *_SETTINGS) for part in parts]
-            both = zip(parts, files, strict=True)
-            return ",".join(str(folder / expanded(one)) if file else one for one, file in both)
+            parts_and_files = zip(parts, files, strict=True)
+            return ",".join(
+                str(folder / expanded(part)) if file else part for part, file in parts_and_files
+            )
         if action.metavar == "MODEL":
-            scheme, colon, rest = value.partition(":")
-            there = folder / expanded(rest)
+            scheme, colon, name = value.partition(":")
+            local = folder / expanded(name)
             return (
-                f"{scheme}:{there}"
-                if colon and scheme in ("gguf", "hf", "st") and there.exists()
+                f"{scheme}:{local}"
+                if colon and scheme in ("gguf", "hf", "st") and local.exists()
                 else value
             )
         return value

@@ -83,10 +83,10 @@ def run(arguments: argparse.Namespace) -> int:
         kept = canary.metrics_of(arguments.canary, settings) if arguments.canary else []
         if arguments.dry_run:
             if kept:
-                its = canary.estimate(arguments.canary, kept, options)
+                canary_total = canary.estimate(arguments.canary, kept, options)
                 print(
                     f"Canary: {arguments.canary} is judged again, with {', '.join(kept)}; no stored reply is used: "
-                    f"{counted(its.calls, 'call')}, {cost(its.usd)}, at most, beside those above."
+                    f"{counted(canary_total.calls, 'call')}, {cost(canary_total.usd)}, at most, beside those above."
                 )
             return 0
         again = canary.check(arguments.canary, kept, options) if kept else canary.Outcome(options)
@@ -142,11 +142,11 @@ def _forecast(
     """Whether the gates can pass with these examples. UnknownName for a gate on a system that no example has."""
     out, own, cluster = arguments.out, "this run", arguments.cluster
     if out is not None:
-        known = (out / "manifest.json").exists() and read_object(
+        manifest = (out / "manifest.json").exists() and read_object(
             out / "manifest.json", "use another folder"
         )
-        own = str((known or {}).get("system", real(out).name))
-        cluster = cluster or str((known or {}).get("cluster") or QUESTION)
+        own = str((manifest or {}).get("system", real(out).name))
+        cluster = cluster or str((manifest or {}).get("cluster") or QUESTION)
 
     def due(example: Any) -> Iterator[tuple[str, bool]]:
         for chosen in settings.selected:
@@ -251,8 +251,8 @@ def code_of(
     if result.stopped == "budget":
         change = "Change the budget and repeat the command to resume the run."
         if shares := [name for name in BUDGETS if getattr(part, name, None) is not None]:
-            of = " and ".join(f"--{name.replace('_', '-')}" for name in shares)
-            change += f" The part has a share of {of}: for a larger one, split the input again into as many parts."
+            limits = " and ".join(f"--{name.replace('_', '-')}" for name in shares)
+            change += f" The part has a share of {limits}: for a larger one, split the input again into as many parts."
         say(f"longmark: {result.budget} {_to_finish(result)}{change}")
         return NO_VALUE
     if result.refused:
@@ -360,8 +360,8 @@ def print_estimate(estimate: Estimate) -> None:
         "cost, at most",
     )
     lines: list[tuple[str, ...]] = [heads]
-    for name, one in [*estimate.metrics.items(), ("all", estimate.total)]:
-        *figures, usd, _asking, _reserved = astuple(one)
+    for name, metric in [*estimate.metrics.items(), ("all", estimate.total)]:
+        *figures, usd, _asking, _reserved = astuple(metric)
         lines.append((name, *(f"{figure:,}" for figure in figures), cost(usd)))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for name, *figures in lines:

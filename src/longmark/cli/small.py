@@ -69,29 +69,29 @@ def prompts(arguments: argparse.Namespace) -> int:
     listed = (
         [prompt for chosen in selected for prompt in chosen.metric.prompts] if selected else every
     )
-    known = {prompt.id: prompt for prompt in (SYSTEM, *listed)}
-    if arguments.id and arguments.id not in known:
+    prompt_of = {prompt.id: prompt for prompt in (SYSTEM, *listed)}
+    if arguments.id and arguments.id not in prompt_of:
         hint = (
             "See: longmark prompts"
             if selected
             else "Prompts of a rubric: longmark prompts --metrics rubric.yaml"
         )
-        raise UnknownName("prompt", arguments.id, known, hint)
+        raise UnknownName("prompt", arguments.id, prompt_of, hint)
     if arguments.out:
-        names = [arguments.id] if arguments.id else list(known)
-        to_folder(arguments.out, [book.get(known[name]) for name in names])
+        names = [arguments.id] if arguments.id else list(prompt_of)
+        to_folder(arguments.out, [book.get(prompt_of[name]) for name in names])
         print(f"{counted(len(names), 'prompt')}: {arguments.out}")
         return 0
     if arguments.id:
-        prompt = book.get(known[arguments.id])
+        prompt = book.get(prompt_of[arguments.id])
         print(
             f"id      {prompt.id}\nhash    {prompt.hash}\ninputs  {', '.join(prompt.inputs) or 'none'}"
         )
         print(f"fields  {', '.join(sorted(prompt.fields)) or 'none'}\n\n{prompt.text.strip()}")
         return 0
-    width = max(map(len, known))
-    for prompt in map(book.get, known.values()):
-        mark = "  replaced" if prompt.hash != known[prompt.id].hash else ""
+    width = max(map(len, prompt_of))
+    for prompt in map(book.get, prompt_of.values()):
+        mark = "  replaced" if prompt.hash != prompt_of[prompt.id].hash else ""
         print(f"{prompt.id:{width}}  {prompt.hash}  {', '.join(prompt.inputs)}{mark}")
     return 0
 
@@ -99,10 +99,10 @@ def prompts(arguments: argparse.Namespace) -> int:
 def cache(arguments: argparse.Namespace) -> int:
     with closing(open_cache(arguments.cache)) as store:
         if arguments.action == "clear":
-            known = [line.model for line in store.lines()]
-            if arguments.model is not None and arguments.model not in known:
+            models = [line.model for line in store.lines()]
+            if arguments.model is not None and arguments.model not in models:
                 raise UnknownName(
-                    "model in the cache", arguments.model, known, "See: longmark cache"
+                    "model in the cache", arguments.model, models, "See: longmark cache"
                 )
             count, attempts = store.clear(arguments.model)
             print(f"{counted(count, 'stored call')} deleted from {store.path}")
@@ -160,8 +160,8 @@ def _ledger(store: CallCache, arguments: argparse.Namespace) -> int:
             else []
         )
         try:
-            keys, found = finish(lambda: needed(run, store.path, _given(arguments)))
-            if unknown := len(found.findings):
+            keys, verification = finish(lambda: needed(run, store.path, _given(arguments)))
+            if unknown := len(verification.findings):
                 notes.append(
                     f"{counted(unknown, 'row')} could not be computed again: see longmark verify {run}"
                 )
@@ -204,14 +204,14 @@ def report(arguments: argparse.Namespace) -> int:
     base.check(arguments, arguments.runs[0])
     cluster = cluster_of(arguments.cluster, arguments.runs)
     if arguments.fail_under:  # a wrong gate is refused before the page is written
-        found = summarise(
+        counts = summarise(
             sources_of(arguments.runs), cluster, bounds, by, limits_of(arguments.fail_under)
         )
-        ends = {name: (fact.lo, fact.hi) for name, fact in found.facts.items()}
-        gates = gates_of(arguments.fail_under, found.metrics, ends, canonical=canonical)
-        refuse_unknown_systems(gates, (cell.system for cell in found.cells))
-        tell_cautions(gates, built_in(found.metrics))
-        checks = check_gates(gates, found, arguments.max_unscored)
+        ends = {name: (fact.lo, fact.hi) for name, fact in counts.facts.items()}
+        gates = gates_of(arguments.fail_under, counts.metrics, ends, canonical=canonical)
+        refuse_unknown_systems(gates, (cell.system for cell in counts.cells))
+        tell_cautions(gates, built_in(counts.metrics))
+        checks = check_gates(gates, counts, arguments.max_unscored)
     corrected = _corrected(arguments, cluster)
     summary = write_report(
         arguments.runs, arguments.out, cluster=cluster, bounds=bounds, by=by, corrected=corrected
@@ -242,14 +242,14 @@ def _corrected(arguments: argparse.Namespace, cluster: str) -> Section | None:
     from longmark.scores.paired import BY_EACH
 
     corrections = plugins.required("corrections", "labels", "report --labels")
-    found: Section = corrections.section(
+    section: Section = corrections.section(
         corrections.correct_runs(
             arguments.runs, arguments.labels, by=BY_EACH, cluster=cluster, **options
         )
     )
-    print(f"{found.title}. {found.says}")
-    print_table(found.tables[0], Console())
-    return found
+    print(f"{section.title}. {section.says}")
+    print_table(section.tables[0], Console())
+    return section
 
 
 def verify(arguments: argparse.Namespace) -> int:
@@ -264,8 +264,8 @@ def verify(arguments: argparse.Namespace) -> int:
         folder,
         store,
     ):
-        found = finish(lambda: verified(folder, store, _given(arguments)))
-    return _verification(found)
+        verification = finish(lambda: verified(folder, store, _given(arguments)))
+    return _verification(verification)
 
 
 def _given(arguments: argparse.Namespace) -> Given:
@@ -298,8 +298,10 @@ def export(arguments: argparse.Namespace) -> int:
 
 def _bundle(arguments: argparse.Namespace) -> int:
     path = cache_path(arguments.cache)
-    found = finish(lambda: exported(arguments.run, path, arguments.bundle, _given(arguments)))
-    code = _verification(found)
+    verification = finish(
+        lambda: exported(arguments.run, path, arguments.bundle, _given(arguments))
+    )
+    code = _verification(verification)
     print(f"Bundle: {arguments.bundle} (check it: longmark verify {arguments.bundle})")
     return code
 
@@ -307,19 +309,30 @@ def _bundle(arguments: argparse.Namespace) -> int:
 _SHOWN = 20  # rows that are listed
 
 
-def _verification(found: Verification) -> int:
-    for line in found.changed:
+def _verification(verification: Verification) -> int:
+    for line in verification.changed:
         print(f"changed since the run: {line.strip()}")
-    findings = sorted(found.findings, key=lambda one: not one.differs)
+    findings = sorted(verification.findings, key=lambda finding: not finding.differs)
     for finding in findings[:_SHOWN]:
         outcome = "differs" if finding.differs else "not verifiable"
         print(f"{outcome}: {finding.row.metric} of {finding.row.example_id}: {finding.why}")
     if len(findings) > _SHOWN:
         print(f"… and {len(findings) - _SHOWN:,} more")
     differ = sum(finding.differs for finding in findings)
-    parts = [f"{found.verified:,} of {counted(found.rows, 'row')} verified", f"{differ:,} differ"]
+    parts = [
+        f"{verification.verified:,} of {counted(verification.rows, 'row')} verified",
+        f"{differ:,} differ",
+    ]
     parts.append(f"{len(findings) - differ:,} not verifiable")
-    parts += [f"{found.without_reply:,} had no reply to verify"] if found.without_reply else []
-    parts += [f"{counted(found.missing, 'row')} missing from rows.jsonl"] if found.missing else []
+    parts += (
+        [f"{verification.without_reply:,} had no reply to verify"]
+        if verification.without_reply
+        else []
+    )
+    parts += (
+        [f"{counted(verification.missing, 'row')} missing from rows.jsonl"]
+        if verification.missing
+        else []
+    )
     print(" · ".join(parts))
-    return 0 if found.ok else UNDER
+    return 0 if verification.ok else UNDER

@@ -29,7 +29,7 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud8
 
 def plain(text: str) -> str:
     """The text with each unsafe character as Python writes it in a literal: `\\x1b`, `\\u202e`."""
-    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 _drawing = ContextVar("drawing", default=False)
@@ -133,7 +133,11 @@ def _mark_drawings() -> None:
 
     def joined(console: Console, buffer: Iterable[Segment]) -> str:
         return join(
-            console, (one if one.control else one._replace(text=plain(one.text)) for one in buffer)
+            console,
+            (
+                segment if segment.control else segment._replace(text=plain(segment.text))
+                for segment in buffer
+            ),
         )
 
     def written(console: Console) -> None:
@@ -154,12 +158,12 @@ def stage_lines(quiet: bool) -> Callable[[str, int, int | None], None]:
     """Prints how far a stage is on standard error: when it begins, and every ten seconds. quiet: prints nothing."""
     current, last = "", 0.0
 
-    def tell(what: str, done: int, of: int | None) -> None:
+    def tell(stage: str, done: int, total: int | None) -> None:
         nonlocal current, last
-        if not quiet and (what != current or done == of or time.monotonic() - last >= 10):
-            current, last = what, time.monotonic()
+        if not quiet and (stage != current or done == total or time.monotonic() - last >= 10):
+            current, last = stage, time.monotonic()
             print(
-                f"{what}: {done:,}" + (f" of {of:,}" if of is not None else ""),
+                f"{stage}: {done:,}" + (f" of {total:,}" if total is not None else ""),
                 file=sys.stderr,
                 flush=True,
             )

@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 def add_to(verbs: Any) -> None:
     text = "Show which endpoints, variables, headers and commands files name, and trust them."
-    one = add_verb(verbs, "trust", trust, text)
+    parser = add_verb(verbs, "trust", trust, text)
     paths = "a longmark.yaml, a saved validator, an index, or a folder with them (default: list what is trusted)"
-    add(one, "paths", "PATH", paths, nargs="*", type=Path)
-    add(one, "--yes", "", "trust without asking")
+    add(parser, "paths", "PATH", paths, nargs="*", type=Path)
+    add(parser, "--yes", "", "trust without asking")
     add(
-        one,
+        parser,
         "--variable",
         "NAME",
         "a vendor's variable that may go to another host; repeatable",
         action="append",
     )
-    add(one, "--forget", "", "stop trusting the files")
+    add(parser, "--forget", "", "stop trusting the files")
 
 
 def trusting(arguments: argparse.Namespace) -> Trust:
     """What the user says of files: with `--trust` they are trusted; a terminal asks."""
     from longmark.models.trust import Trust
 
-    there = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-    return Trust(arguments.trust, _asked if there else None)
+    interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    return Trust(arguments.trust, _asked if interactive else None)
 
 
 def _asked(page: str) -> bool:
@@ -50,10 +50,10 @@ def trust(arguments: argparse.Namespace) -> int:
     from longmark.progress import counted
 
     if not arguments.paths:
-        known = home.trusted()
-        for path, hashes in known.items():
+        trusted = home.trusted()
+        for path, hashes in trusted.items():
             print(f"{path}: {counted(len(hashes), 'entry', 'entries')}")
-        if not known:
+        if not trusted:
             print("No file is trusted. See: longmark trust PATH")
         return 0
     files = dict(pair for path in arguments.paths for pair in _files(path))
@@ -105,14 +105,14 @@ def _files(path: Path) -> Iterator[tuple[Path, list[Reach]]]:
             path / name
             for name in (config.FILE, "validator.json", "index.json", "index/index.json")
         ]
-        found = [file for file in inside if file.is_file()]
+        files = [file for file in inside if file.is_file()]
     else:
-        found = [path] if path.is_file() else []
-    if not found:
+        files = [path] if path.is_file() else []
+    if not files:
         raise UserError(
             f"{path}: expected a longmark.yaml, a saved validator, an index, or a folder with one of them"
         )
-    for file in found:
+    for file in files:
         if file.suffix in (".yaml", ".yml"):
             models = [entry.reach(name) for name, entry in config.load(file).models.items()]
             yield file, [*models, *project.load(file).reaches()]
