@@ -213,11 +213,12 @@ def _against(own: dict[str, bool], other: dict[str, bool]) -> str:
     return f"+{better} -{worse}, " + ("p < 0.001" if p < 0.001 else f"p = {p:.3f}")
 
 
-def page(rows: Sequence[Row]) -> str:
-    """All tables, as docs/embedded-judge.md has them."""
+def page(rows: Sequence[Row], splits: Sequence[str] = ("test", "dev")) -> str:
+    """The tables of these splits. docs/embedded-judge.md has those of the test pairs."""
     names = {"haluquestqa": "HaluQuestQA", "lfqa_e": "LFQA-E"}
     parts = []
-    for split, what in (("test", "test pairs"), ("dev", "development pairs")):
+    for split in splits:
+        what = "test pairs" if split == "test" else "development pairs"
         for data in DATA:
             if any(row["data"] == data and row["split"] == split for row in rows):
                 parts.append("\n".join([f"{names[data]}, {what}:", "", *table(rows, data, split)]))
