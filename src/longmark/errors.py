@@ -63,9 +63,9 @@ class BadInput(UserError):
 class UnknownName(UserError):
     """A name that does not exist, with the nearest ones that do (`near`)."""
 
-    def __init__(self, kind: str, name: str, names: Iterable[str], hint: str = "") -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         short = [
-            candidate for candidate in islice(names, _COMPARED) if len(candidate) <= _LONGEST
+            candidate for candidate in islice(known, _COMPARED) if len(candidate) <= _LONGEST
         ]  # its time grows with their product
         self.near = difflib.get_close_matches(name[:_LONGEST], short, n=3, cutoff=0.5)
         maybe = f" Did you mean {' or '.join(self.near)}?" if self.near else ""
@@ -84,16 +84,16 @@ def options_of(kind: type[T], given: Mapping[str, Any], function: str) -> T:
 
 
 class MissingExtra(UserError):
-    def __init__(self, feature: str, extra: str) -> None:
-        super().__init__(f"{feature} needs the extra `{extra}`: pip install 'longmark[{extra}]'")
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra `{extra}`: pip install 'longmark[{extra}]'")
 
 
-def library(name: str, feature: str, extra: str) -> Any:
+def library(name: str, what: str, extra: str) -> Any:
     """The module of a package that an extra installs. MissingExtra, for what needs it, if it is not installed."""
     try:
         return import_module(name)
     except ImportError:
-        raise MissingExtra(feature, extra) from None
+        raise MissingExtra(what, extra) from None
 
 
 class ModelNotInstalled(UserError):
