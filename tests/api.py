@@ -39,6 +39,8 @@ MODULES = (
     "longmark.analysis.metaeval",
     "longmark.analysis.metrics_study",
     "longmark.analysis.power",
+    "longmark.assertions.grammar",
+    "longmark.assertions.result",
     "longmark.report.gates",
     "longmark.report.html",
     "longmark.report.summary",

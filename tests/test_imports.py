@@ -55,8 +55,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("contrib",),  # what it may import is in tests/test_wall.py
 )
 SIDE: tuple[tuple[str, ...], ...] = (
+    ("assertions", "assertions.grammar"),
     ("scores",),
     ("stats",),
+    ("assertions.result",),
     ("report",),
     ("analysis", "analysis.compare"),
     ("analysis.metaeval", "analysis.power", "analysis.length"),

@@ -91,10 +91,10 @@ def test_tests_score_and_assert_gates_and_pay_once(
         "two answers; workers can ask for the same one at the same time"
     )
     lines = out.splitlines()
-    assert f"not met: {QR} every answer >=0.5 for " in out
-    assert f"{QR} every answer >=0.3" not in out.replace("assert_scores(score(answers)", "")
+    assert f"not met: {QR} every >= 0.5 for " in out
+    assert f"{QR} every >= 0.3" not in out.replace("assert_scores(score(answers)", "")
     assert f"  two: {QR} 0.400: It names @octocat only" in "\n".join(lines), out
-    assert f"  To test the mean itself: mean({QR})>=0.9" in lines
+    assert f"  To test the mean of these answers: {QR} sample mean >= 0.9" in lines
     assert (
         "longmark: assert_scores 'ccrs.question_relevance => .4': expected >= or <= at character 25:"
         in out

@@ -1,9 +1,9 @@
-"""The pytest plugin: scores answers in tests, and asserts gates on their scores.
+"""The pytest plugin: scores answers in tests, and makes assertions about their scores.
 
     @pytest.mark.longmark(metrics="ccrs.question_relevance", judge="embedded")
     def test_answers_are_relevant(score):
         result = score([{"question": "…", "answer": my_system("…")}])
-        assert_scores(result, "ccrs.question_relevance every answer >= .3")
+        assert_scores(result, "ccrs.question_relevance every >= .3")
 
 `longmark.yaml` in pytest's root folder gives the settings that a test leaves out. Nothing of longmark is imported until
 a test uses the fixture. Replies are in the call cache, which the workers of pytest-xdist share.
@@ -77,10 +77,13 @@ def score(
 def assert_scores(
     result: Result, *gates: str, by: str | Sequence[str] = (), max_unscored: float | None = None
 ) -> None:
-    """Fails unless the scores meet the gates, in the grammar of `--fail-under` (`longmark.report.gates`): a line for
+    """Fails unless the scores meet the gates, in the grammar of assertions (`longmark.assertions.grammar`): a line for
     each gate that is not met, and for each answer that is why, with the judge's reason. by: fields of slices, or one.
     """
     __tracebackhide__ = True
+    from dataclasses import replace
+
+    from longmark.assertions.grammar import SAMPLE_MEAN
     from longmark.errors import UserError
     from longmark.metrics import canonical
     from longmark.report import gates as them
@@ -105,7 +108,7 @@ def assert_scores(
             *(_answers(result, gate, summary.facts) if failed else ()),
         ]
         if any(check.short for check in failed):
-            lines.append(f"  To test the mean itself: mean({gate.metric}){gate.sign}{gate.limit:g}")
+            lines.append(f"  To test the mean of these answers: {replace(gate, kind=SAMPLE_MEAN)}")
     if lines:
         pytest.fail("\n".join(lines), pytrace=False)
 

@@ -313,10 +313,10 @@ def test_fail_under_can_name_one_system(tmp_path):
     expressions = [f"{RELEVANCE}[new [b]]>=0.5", f"{RELEVANCE}[nobody]>=0.5"]
     one, nobody = check_gates(gates_of(expressions, METRICS), summary)
     assert one.met
-    assert "for new [b]" in one.line
+    assert 'for "new [b]":' in one.line
     assert (
         nobody.line
-        == f"not met: {RELEVANCE}[nobody]>=0.5: no rows of the system nobody; the systems are new [b], old"
+        == f"not met: {RELEVANCE} mean >= 0.5 for nobody: no rows of the system nobody; the systems are new [b], old"
     )
 
 

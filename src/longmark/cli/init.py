@@ -56,7 +56,7 @@ _END = """\
     # domain: hazards # what the questions are about, for metrics that need it
     # max_calls: 1000 # stop after so many requests; also max_tokens, max_usd
     # by: lang # also show the slices of a field
-    # fail_under: [mean(METRIC)>=0.6, METRIC every answer >= 0.3] # exit code 3 unless both hold
+    # fail_under: [METRIC sample mean >= 0.6, METRIC every >= 0.3] # exit code 3 unless both hold
 
 report:
   runs: first

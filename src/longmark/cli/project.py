@@ -5,7 +5,7 @@
         examples: answers.jsonl
         metrics: [ccrs, answer-quality.yaml]
         judge: local
-        fail_under: [ccrs.question_relevance>=0.6]
+        fail_under: [ccrs.question_relevance mean >= 0.6]
     compare:
       runs: [baseline, nightly]
       margin: 0.05

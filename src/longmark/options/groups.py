@@ -261,9 +261,9 @@ class GateOptions:
 
     fail_under: Sequence[str] = option(
         (),
-        "exit 3 unless the 97.5 %% bound on the mean meets this gate; also mean(METRIC)>=NUMBER, METRIC every answer "
-        ">= NUMBER, METRIC at most 2 %% < NUMBER; repeatable",
-        "'METRIC>=NUMBER'",
+        "exit 3 unless this assertion is met (the mean: by its 97.5 %% bound); also METRIC sample mean >= NUMBER, METRIC "
+        "every >= NUMBER, at most 2 %% METRIC < NUMBER; repeatable (see: longmark check)",
+        "'METRIC mean >= NUMBER'",
         common=True,
     )
     max_unscored: float = option(

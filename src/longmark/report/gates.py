@@ -1,27 +1,38 @@
-"""Gates, the conditions of `--fail-under` and `assert_scores`: their grammar, their test, and the answers they need.
+"""Gates: assertions about the scores of a run that set its exit code (`--fail-under`, `assert_scores`).
 
-    METRIC>=.6                    the bound on the mean reaches .6 (`stats.gate`: one-sided, 97.5 %)
-    mean(METRIC)>=.6              the mean itself does
-    METRIC every answer >= .3     no answer has a score below .3
-    METRIC at most 2 % < .5       at most 2 % of the answers have a score below .5
+The grammar is the one of `assertions.grammar`; what a gate tests is
 
-Each also with `<=`, the last one with `<`, `<=`, `>` and `>=`. METRIC is a score or a family; the last two forms can
-leave it out, for every score. `[SYSTEM]` after it, `[FIELD=VALUE]` and `[no FIELD]` (a slice) restrict the answers.
+    METRIC mean >= 0.6             the bound on the mean reaches 0.6 (`stats.gate`: one-sided, 97.5 %)
+    METRIC sample mean >= 0.6      the mean itself does
+    METRIC every >= 0.3            no answer has a score below 0.3
+    at most 2 % METRIC < 0.5       at most 2 % of the answers have a score below 0.5
+    at least 98 % METRIC >= 0.5    the same
+
 An unscored answer is neither good nor bad: no gate is met that could fail if it were scored.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
+from longmark.assertions.grammar import (
+    AT_LEAST,
+    AT_MOST,
+    EVERY,
+    MEAN,
+    OPPOSITE,
+    SAMPLE_MEAN,
+    ScoreAssertion,
+    selector_text,
+)
+from longmark.assertions.grammar import parsed as parsed_assertion
+from longmark.assertions.result import MET, NOT_MET, OK, UNDECIDED, UNSCORED, Checked
 from longmark.errors import UnknownName, UserError
 from longmark.records.documents import document_of
 from longmark.records.metric_name import in_slice, slice_name, under, without_slice
@@ -30,28 +41,38 @@ from longmark.report.summary import Cell, Summary, interval_name
 from longmark.report.tables import one_line
 from longmark.scores.clusters import QUESTION, fields_of
 from longmark.scores.observations import Limit
-from longmark.stats.gate import TAIL, BoundedScores
+from longmark.stats.gate import GAFFKE, TAIL, BoundedScores
 from longmark.stats.means import Bounds, few_clusters
+from longmark.stats.results import Estimate
 
 MAX_UNSCORED = 0.05
-MET, NOT_MET, UNDECIDED, UNSCORED = "met", "not met", "undecided", "unscored"
-OK = "ok"  # of a comparison
-BOUND, MEAN, EVERY, AT_MOST = "bound", "mean", "every answer", "at most"
 _WHERE = "--fail-under"
-_ANSWERS = re.compile(r"every\s+answer(?!\w)|at\s+most(?!\w)")
-_NAME = re.compile(r"(?:[^\s\[<>=]|=(?![=<>\s]))+")
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_FORMS = (
-    "A gate is METRIC>=NUMBER (or <=), mean(METRIC)>=NUMBER, METRIC every answer >= NUMBER or METRIC at most 2 % < "
-    "NUMBER, in quotes, because > redirects. METRIC[SYSTEM] is one system, METRIC[FIELD=VALUE] one slice of --by FIELD"
-)
-_OPPOSITE = {">=": "<", "<=": ">"}
+_ROUNDING = 1e-9
+
+__all__ = [
+    "MAX_UNSCORED",
+    "MET",
+    "NOT_MET",
+    "OK",
+    "UNDECIDED",
+    "UNSCORED",
+    "Checked",
+    "Forecast",
+    "Gate",
+    "check_gates",
+    "gates_of",
+    "limits_of",
+    "parsed",
+    "refuse_unknown_systems",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One gate. kind: what is tested; metric: a score or a family with its slice, "" for every score (of `part`);
-    limit: the number; most: of `at most`, in percent; scores: what it selects (`gates_of`); system: None: each."""
+    """One gate. kind: what is tested, a figure of the grammar (AT_LEAST is AT_MOST of the opposite); metric: a score or a
+    family with its slice, "" for every score (of `part`); limit: the number; most: of `at most`, in percent; scores:
+    what it selects (`gates_of`); system: None: each; least: of `at least`, as it was written, in percent; confidence:
+    of a bound on the mean, in percent, None: 97.5."""
 
     kind: str
     metric: str
@@ -61,17 +82,22 @@ class Gate:
     limit: float
     most: float = 0.0
     scores: tuple[str, ...] = ()
+    least: float = 0.0
+    confidence: float | None = None
 
     def __str__(self) -> str:
-        of = "" if self.system is None else f"[{one_line(self.system)}]"
-        return self.rule(f"{self.metric or in_slice('', self.part)}{of}")
+        return self.rule(self.metric or in_slice("", self.part), self.system)
 
-    def rule(self, metric: str) -> str:
-        """The gate in its grammar, for one metric."""
-        end = f"{self.sign}{self.limit:g}"
-        if self.kind in (BOUND, MEAN):
-            return f"mean({metric}){end}" if self.kind == MEAN else f"{metric}{end}"
-        return f"{metric} {self.kind}{f' {self.most:g} %' * (self.kind == AT_MOST)} {end}".lstrip()
+    def rule(self, metric: str, system: str | None = None) -> str:
+        """The gate in the grammar, for one metric and system."""
+        whole, part = without_slice(metric)
+        selectors = tuple(filter(None, (part, None if system is None else one_line(system))))
+        figure, share_of, sign = self.kind, self.most, self.sign
+        if self.least:
+            figure, share_of, sign = AT_LEAST, self.least, OPPOSITE[self.sign]
+        return str(
+            ScoreAssertion(figure, whole, sign, self.limit, share_of, selectors, self.confidence)
+        )
 
     @property
     def above(self) -> bool:
@@ -79,24 +105,30 @@ class Gate:
         return (self.sign[0] == ">") is not (self.kind == AT_MOST)
 
     @property
+    def tail(self) -> float:
+        """The probability, at most, that the bound lies on the wrong side of the mean."""
+        return TAIL if self.confidence is None else 1 - self.confidence / 100
+
+    @property
     def bad(self) -> Limit | None:
         """The scores that a gate on single answers counts, None of one on the mean."""
-        signs = {AT_MOST: self.sign, EVERY: _OPPOSITE.get(self.sign, "")}
-        return (signs[self.kind], self.limit) if self.kind in signs else None
+        if self.kind == AT_MOST:
+            return self.sign, self.limit
+        return (OPPOSITE[self.sign], self.limit) if self.kind == EVERY else None
 
     def selects(self, metric: str) -> bool:
         return metric in self.scores
 
     def needed(self, bounds: Bounds) -> int | None:
         """The answers (or clusters) from which on it can pass, if all are perfect; None where no number is enough."""
-        if self.kind != BOUND:
+        if self.kind != MEAN:
             return 1
         lo, hi = bounds
         if lo is None or hi is None or not lo < hi:
             return 2  # an interval of equal scores needs bounds
         if not lo <= self.limit <= hi:
             return 1 if (self.limit < lo) is self.above else None
-        count = BoundedScores(lo, hi).needed(self.limit, above=self.above)
+        count = BoundedScores(lo, hi).needed(self.limit, above=self.above, tail=self.tail)
         return None if count is None else max(1, count)
 
     def allowed(self, answers: int) -> int:
@@ -107,7 +139,7 @@ class Gate:
         """`needed` in words."""
         if needed is None:
             return "no number of answers can show it"
-        allowed = math.ceil(100 / self.most) if self.most else 0
+        allowed = math.ceil(100 / self.most - 1e-9) if self.most else 0
         if self.kind == AT_MOST:
             return (
                 f"one answer may be {self.sign}{self.limit:g} from {allowed:,} on"
@@ -118,86 +150,42 @@ class Gate:
         return f"can pass from {needed:,} {count} on"
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """Whether a gate holds for a metric and system (`""`: all or none). rule: what was tested; result: `met`,
-    `not met`, `undecided` or `unscored` (too many rows are), of a comparison as in `analysis.compare.gate`; line: for
-    people; needed: the answers (or clusters) from which on it can pass, None: no number, or not known; short: there
-    are fewer, so that it could not pass whatever their scores."""
-
-    metric: str
-    system: str
-    rule: str
-    result: str
-    line: str
-    needed: int | None = None
-    short: bool = False
-
-    @property
-    def met(self) -> bool:
-        return self.result in (MET, OK)
-
-
-# The grammar ----------------------------------------------------------------------------------------------------------
-
-
-class _Text:
-    """The text of a gate, read from the left."""
-
-    def __init__(self, text: str, where: str) -> None:
-        self.text, self.where, self.at = text, where, 0
-
-    def take(self, pattern: str | re.Pattern[str], expected: str = "") -> str | None:
-        """What the pattern matches here, or its first group; else None, or a UserError that says what is expected."""
-        self.at += len(self.text[self.at :]) - len(self.text[self.at :].lstrip())
-        match = re.compile(pattern).match(self.text, self.at)
-        if match:
-            self.at = match.end()
-            return match[match.re.groups and 1] or ""
-        if not expected:
-            return None
-        shown = "".join(one if one.isprintable() else " " for one in self.text)
-        at = f"at character {self.at + 1}:\n  {shown}\n  {' ' * self.at}^"
-        raise UserError(f"{self.where} {self.text!r}: expected {expected} {at}\n{_FORMS}")
-
-    def need(self, pattern: str | re.Pattern[str], expected: str) -> str:
-        return self.take(pattern, expected) or ""
+# From texts -----------------------------------------------------------------------------------------------------------
 
 
 def parsed(text: str, where: str = _WHERE) -> Gate:
     """A gate from its text, not yet held against the names of scores. where: of the text, for the error. UserError for
     another form, which points at the character."""
-    source, metric, selectors = _Text(text, where), "", ""
-    kind = MEAN if source.take(r"mean\s*\(") is not None else BOUND
-    answers = kind == BOUND and (_ANSWERS.match(text.lstrip()) or text.lstrip().startswith("["))
-    if not answers:
-        name = r"[^\s\[<>()]+" if kind == MEAN else _NAME
-        metric = source.need(name, "the name of a metric")
-    selectors = source.take(r"\[(.+)\](?=\s*(?:\)|[<>]|every\s|at\s))") or ""
-    if kind == MEAN:
-        source.need(r"\)", "`)`")
-    most = 0.0
-    if kind == BOUND and source.take(r"every\s+answer(?!\w)") is not None:
-        kind = EVERY
-    elif kind == BOUND and source.take(r"at\s+most(?!\w)") is not None:
-        kind, most = AT_MOST, float(source.need(_NUMBER, "a share such as 2 %"))
-        if not 0 <= most < 100:
-            raise UserError(
-                f"{where} {text!r}: expected a share from 0 to below 100 %, found {most:g} %"
-            )
-        source.need("%", "`%`")
-    if kind == BOUND and not metric:
-        source.at = 0
-        source.need(_NAME, "the name of a metric")
-    sign = source.need(
-        "[<>]=?" if kind == AT_MOST else "[<>]=",
-        "<, <=, > or >=" if kind == AT_MOST else ">= or <=",
+    return _unresolved(text, where)[0]
+
+
+def _unresolved(text: str, where: str) -> tuple[Gate, tuple[str, ...]]:
+    """The gate of a text, and its selectors, of which only the scores say what is a slice."""
+    assertion = parsed_assertion(text, where)
+    if not isinstance(assertion, ScoreAssertion):
+        raise UserError(
+            f"{where} {text!r}: this compares, and a gate is about the scores of one run. Use "
+            f"longmark check RUN {str(assertion)!r}, or --base RUN with --fail-if-worse"
+        )
+    gate = Gate(
+        assertion.figure,
+        assertion.metric,
+        "",
+        None,
+        assertion.sign,
+        assertion.limit,
+        assertion.share,
+        confidence=assertion.confidence,
     )
-    limit = float(source.need(_NUMBER, "a number"))
-    source.need("$", "the end")
-    if not math.isfinite(limit):
-        raise UserError(f"{where} {text!r}: the limit is too large for a number")
-    return Gate(kind, metric, selectors, None, sign, limit, most)
+    if assertion.figure == AT_LEAST:
+        gate = replace(
+            gate,
+            kind=AT_MOST,
+            sign=OPPOSITE[assertion.sign],
+            most=100 - assertion.share,
+            least=assertion.share,
+        )
+    return gate, assertion.selectors
 
 
 def gates_of(
@@ -213,11 +201,11 @@ def gates_of(
     is known (`metrics.canonical`). UserError where a gate is malformed or its limit lies outside the bounds of every
     metric that it names; UnknownName where it names no metric.
     """
-    names, found = list(known), []
+    names, gates = list(known), []
     slices = dict.fromkeys(part for name in names if (part := without_slice(name)[1]))
     for text in texts:
-        gate = parsed(text, where)
-        part, system = _selector(gate.part, slices, where)
+        gate, selectors = _unresolved(text, where)
+        part, system = _selected(selectors, slices, where)
         metric = in_slice(canonical(gate.metric), part) if gate.metric else ""
         selected = (
             under(metric, names)
@@ -227,11 +215,11 @@ def gates_of(
         if not selected:
             raise UnknownName(f"metric in {where}", metric, names)
         ranges = [(bounds or {}).get(name, (None, None)) for name in selected]
-        if all(_outside(gate.limit, *one) for one in ranges):
-            shown = " to ".join("any number" if end is None else f"{end:g}" for end in ranges[0])
-            raise UserError(f"{where} {text!r}: scores of {selected[0]} are from {shown}")
-        found.append(replace(gate, metric=metric, part=part, system=system, scores=tuple(selected)))
-    return found
+        if all(_outside(gate.limit, lo, hi) for lo, hi in ranges):
+            ends = " to ".join("any number" if end is None else f"{end:g}" for end in ranges[0])
+            raise UserError(f"{where} {text!r}: scores of {selected[0]} are from {ends}")
+        gates.append(replace(gate, metric=metric, part=part, system=system, scores=tuple(selected)))
+    return gates
 
 
 def limits_of(texts: Iterable[str], where: str = _WHERE) -> frozenset[Limit]:
@@ -239,24 +227,27 @@ def limits_of(texts: Iterable[str], where: str = _WHERE) -> frozenset[Limit]:
     return frozenset(bad for text in texts if (bad := parsed(text, where).bad))
 
 
-def _selector(text: str, slices: Collection[str], where: str) -> tuple[str, str | None]:
-    """The slice and the system in `SYSTEM`, `FIELD=VALUE`, `system=SYSTEM` or several of these, as in
-    `careful][lang=de`. UnknownName for a slice that does not exist."""
+def _selected(
+    selectors: Iterable[str], slices: Collection[str], where: str
+) -> tuple[str, str | None]:
+    """The slice and the system of selectors. UnknownName for a slice that does not exist."""
     part, system = "", None
-    for one in text.split("][") if text else ():
-        field, equals, value = one.partition("=")
-        if one in slices:
-            part = one
+    for selector in selectors:
+        field, equals, value = selector.partition("=")
+        if selector in slices:
+            part = selector
         elif equals and field == "system":
             system = value
-        elif equals:
+        elif equals or selector.startswith("no "):
             shown = ", ".join(islice(slices, 10)) + (", …" if len(slices) > 10 else "")
-            hint = f"The slices are {shown}." if slices else f"Cut the answers with --by {field}."
+            cut = f"Cut the answers with --by {field.removeprefix('no ')}."
+            hint = f"The slices are {shown}." if slices else cut
+            named = selector_text(f"system={selector}")
             raise UnknownName(
-                f"slice in {where}", one, slices, f"{hint} A system is [system={one}]."
+                f"slice in {where}", selector, slices, f"{hint} A system is `for {named}`."
             )
         else:
-            system = one
+            system = selector
     return part, system
 
 
@@ -264,13 +255,15 @@ def _outside(limit: float, lo: float | None, hi: float | None) -> bool:
     return (lo is not None and limit < lo) or (hi is not None and limit > hi)
 
 
-def refuse_unknown_systems(gates: Iterable[Gate], systems: Iterable[str]) -> None:
+def refuse_unknown_systems(
+    gates: Iterable[Gate], systems: Iterable[str], where: str = _WHERE
+) -> None:
     """UnknownName for a gate on a system that does not exist."""
     known = list(dict.fromkeys(systems))
-    for one in gates:
-        if one.system is not None and one.system not in known:
+    for gate in gates:
+        if gate.system is not None and gate.system not in known:
             hint = f"The systems are {', '.join(known[:10])}{', …' if len(known) > 10 else ''}."
-            raise UnknownName("system in --fail-under", one.system, known, hint)
+            raise UnknownName(f"system in {where}", gate.system, known, hint)
 
 
 # Before a run ---------------------------------------------------------------------------------------------------------
@@ -289,21 +282,19 @@ class Forecast:
         by: Sequence[str] = (),
         max_unscored: float = MAX_UNSCORED,
     ) -> None:
-        self.gates, self.own, self.cluster, self.by, self.max_unscored = (
-            gates,
-            own,
-            cluster,
-            by,
-            max_unscored,
-        )
+        self.gates = gates
+        self.own = own
+        self.cluster = cluster
+        self.by = by
+        self.max_unscored = max_unscored
         self._needed = {
             (gate, name): gate.needed(bounds[name]) for gate in gates for name in gate.scores
         }
         self._enough = max((count or 0 for count in self._needed.values()), default=0)
-        self._clusters: dict[
-            tuple[str, str], set[str]
-        ] = {}  # score, system -> clusters, no more than enough
-        self._rows, self._unscored = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        # (score, system) -> clusters; more than enough of them are not kept, so that memory stays flat
+        self._clusters: dict[tuple[str, str], set[str]] = {}
+        self._rows = Counter[tuple[str, str]]()
+        self._unscored = Counter[tuple[str, str]]()
 
     def read(
         self, examples: Iterable[Any], due: Callable[[Any], Iterable[tuple[str, bool]]]
@@ -320,36 +311,36 @@ class Forecast:
             if self.cluster in fields:
                 cluster = f"={fields[self.cluster]}"
             parts = ("", *(slice_name(field, fields.get(field)) for field in self.by))
-            for key, unscored in (
-                ((in_slice(one, part), system), no) for one, no in due(example) for part in parts
-            ):
-                if key[0] not in wanted:
-                    continue
-                seen = self._clusters.setdefault(key, set())
-                self._rows[key] += 1
-                self._unscored[key] += unscored
-                if not unscored and len(seen) < self._enough:
-                    seen.add(cluster)
+            for score, unscored in due(example):
+                for part in parts:
+                    if (name := in_slice(score, part)) in wanted:
+                        self._count((name, system), cluster, unscored=unscored)
         refuse_unknown_systems(self.gates, systems)
+
+    def _count(self, key: tuple[str, str], cluster: str, *, unscored: bool) -> None:
+        clusters = self._clusters.setdefault(key, set())
+        self._rows[key] += 1
+        self._unscored[key] += unscored
+        if not unscored and len(clusters) < self._enough:
+            clusters.add(cluster)
 
     def lines(self) -> list[tuple[str, bool]]:
         """A line for each gate, metric and system, and whether it can pass."""
-        what = "answers" if self.cluster == QUESTION else f"clusters ({one_line(self.cluster)})"
-        made = []
+        unit = "answers" if self.cluster == QUESTION else f"clusters ({one_line(self.cluster)})"
+        lines = []
         for gate in self.gates:
-            for (name, system), seen in self._clusters.items():
+            for (name, system), clusters in self._clusters.items():
                 if name not in gate.scores or gate.system not in (None, system):
                     continue
-                needed, why = (
-                    self._needed[gate, name],
-                    self._too_many_unscored(gate, (name, system)),
-                )
-                if needed is None or len(seen) < needed:
+                needed = self._needed[gate, name]
+                why = self._too_many_unscored(gate, (name, system))
+                if needed is None or len(clusters) < needed:
                     missing = self._unscored[name, system]
-                    why = f"; the file has {len(seen):,}{f', and {missing:,} with a missing input' if missing else ''}"
-                line = f"{gate.rule(name)} for {one_line(system)}: {gate.remark(needed, what)}{why}"
-                made.append((line, not why))
-        return made
+                    without_input = f", and {missing:,} with a missing input" if missing else ""
+                    why = f"; the file has {len(clusters):,}{without_input}"
+                line = f"{gate.rule(name, system)}: {gate.remark(needed, unit)}{why}"
+                lines.append((line, not why))
+        return lines
 
     def _too_many_unscored(self, gate: Gate, key: tuple[str, str]) -> str:
         rows, unscored = self._rows[key], self._unscored[key]
@@ -365,45 +356,52 @@ class Forecast:
 
     def refuse_impossible(self) -> None:
         """UserError if a gate cannot pass with these examples, whatever their scores."""
-        if lines := [line for line, possible in self.lines() if not possible]:
-            shown = "\n  ".join(lines[:10]) + (
-                f"\n  … and {len(lines) - 10} more" if len(lines) > 10 else ""
+        lines = [line for line, possible in self.lines() if not possible]
+        if not lines:
+            return
+        shown = "\n  ".join(lines[:10])
+        if len(lines) > 10:
+            shown += f"\n  … and {len(lines) - 10} more"
+        advice = "Add answers, lower the limit, or test the mean of these answers: METRIC sample mean >= NUMBER"
+        if any(
+            key[0] in gate.scores
+            and gate.system in (None, key[1])
+            and self._too_many_unscored(gate, key)
+            for gate in self.gates
+            for key in self._clusters
+        ):
+            advice = (
+                "Add the missing inputs, leave out the answers without them, or test a metric that needs no such "
+                "input; for a gate on a mean, --max-unscored allows more unscored answers"
             )
-            advice = "Add answers, lower the limit, or test the mean itself: mean(METRIC)>=NUMBER"
-            seen = (
-                (gate, key)
-                for gate in self.gates
-                for key in self._clusters
-                if gate.system in (None, key[1])
-            )
-            if any(
-                key[0] in gate.scores and self._too_many_unscored(gate, key) for gate, key in seen
-            ):
-                advice = (
-                    "Add the missing inputs, leave out the answers without them, or test a metric that needs no such "
-                    "input; for a gate on a mean, --max-unscored allows more unscored answers"
-                )
-            raise UserError(
-                f"--fail-under cannot be met by these examples, even if every score is perfect:\n  {shown}\n"
-                f"{advice}. Nothing was sent"
-            )
+        raise UserError(
+            f"--fail-under cannot be met by these examples, even if every score is perfect:\n  {shown}\n"
+            f"{advice}. Nothing was sent"
+        )
 
 
 # The test -------------------------------------------------------------------------------------------------------------
 
 
 def check_gates(
-    gates: Iterable[Gate], summary: Summary, max_unscored: float = MAX_UNSCORED
+    gates: Iterable[Gate],
+    summary: Summary,
+    max_unscored: float = MAX_UNSCORED,
+    *,
+    intervals: bool = False,
 ) -> list[Checked]:
     """The outcome for each gate, metric and system.
 
-    On the bound, `>=` holds where the lower bound on the mean (`stats.gate`) reaches the limit, `<=` where the upper
-    one does not pass it. For a metric without two bounds the end of the 95 % CI is used. Such a gate fails where there
-    is no such end (fewer than two scores, or equal ones), where a score lies outside the metric's bounds, and where
-    clusters of several scores amount to fewer than five effective ones.
-    A gate on the mean or its bound fails where more than the share `max_unscored` of the rows are unscored, or where it
-    would fail with unscored answers at the metric's bound (or the extreme score) on the side of the gate. A gate on
-    single answers fails where it could if the unscored ones were scored, whatever their share.
+    On the mean, `>=` holds where the lower bound on it (`stats.gate`) reaches the limit, `<=` where the upper one does
+    not pass it. For a metric without two bounds the end of the 95 % CI is used. Such a gate fails where there is no such
+    end (fewer than two scores, or equal ones), where a score lies outside the metric's bounds, and where clusters of
+    several scores amount to fewer than five effective ones.
+    A gate on the mean, or on the sample mean, fails where more than the share `max_unscored` of the rows are unscored,
+    or where it would fail with unscored answers at the metric's bound (or the extreme score) on the side of the gate. A
+    gate on single answers fails where it could if the unscored ones were scored, whatever their share.
+
+    intervals: also compute the other bound on each mean, and say `undecided` in `outcome` where a gate is not met and
+    could still be true. It takes as long as the test again.
     """
     checks = []
     for gate in gates:
@@ -413,20 +411,59 @@ def check_gates(
             if gate.selects(cell.metric) and gate.system in (None, cell.system)
         ]
         if not cells:
-            why = f"not met: {gate}: {_no_rows(gate, summary)}"
-            checks.append(Checked(gate.metric, gate.system or "", str(gate), NOT_MET, why))
-        for cell in cells:
-            facts = summary.facts[cell.metric]
-            needed = gate.needed((facts.lo, facts.hi))
-            result, why = _tested(gate, cell, max_unscored, summary)
-            few = _too_few(gate, cell.bounded, needed, summary.clusters)
-            why += (
-                few or f"; {gate.remark(needed, summary.clusters if cell.clusters else 'answers')}"
+            why = _no_rows(gate, summary)
+            checks.append(
+                Checked(
+                    gate.metric,
+                    gate.system or "",
+                    str(gate),
+                    NOT_MET,
+                    f"not met: {gate}: {why}",
+                    outcome=UNDECIDED,
+                    reason=why,
+                )
             )
-            rule = f"{gate.rule(cell.metric)} for {one_line(cell.system)}"
-            line = f"{MET if result == MET else NOT_MET}: {rule}: {why}"
-            checks.append(Checked(cell.metric, cell.system, rule, result, line, needed, bool(few)))
+        checks += [_checked(gate, cell, summary, max_unscored, intervals) for cell in cells]
     return checks
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """A gate held against a cell. why: for people; outcome: where it is not the usual one of the result; estimate: what
+    was held against the limit."""
+
+    result: str
+    why: str
+    outcome: str = ""
+    estimate: Estimate | None = None
+
+
+def _checked(
+    gate: Gate, cell: Cell, summary: Summary, max_unscored: float, intervals: bool
+) -> Checked:
+    facts = summary.facts[cell.metric]
+    needed = gate.needed((facts.lo, facts.hi))
+    test = _tested(gate, cell, max_unscored, summary)
+    if intervals:
+        test = _with_interval(gate, cell, test)
+    short = _too_few(gate, cell.bounded, needed, summary.clusters)
+    unit = summary.clusters if cell.clusters else "answers"
+    why = test.why + (short or f"; {gate.remark(needed, unit)}")
+    rule = gate.rule(cell.metric, cell.system)
+    return Checked(
+        metric=cell.metric,
+        system=cell.system,
+        rule=rule,
+        result=test.result,
+        line=f"{MET if test.result == MET else NOT_MET}: {rule}: {why}",
+        needed=needed,
+        short=bool(short),
+        outcome=test.outcome,
+        estimate=test.estimate,
+        scored=cell.scored,
+        rows=cell.n,
+        reason=why,
+    )
 
 
 def _no_rows(gate: Gate, summary: Summary) -> str:
@@ -440,70 +477,107 @@ def _no_rows(gate: Gate, summary: Summary) -> str:
     return f"no rows of the system {one_line(gate.system)}; the systems are {shown}"
 
 
-def _tested(gate: Gate, cell: Cell, max_unscored: float, summary: Summary) -> tuple[str, str]:
+def _tested(gate: Gate, cell: Cell, max_unscored: float, summary: Summary) -> _Test:
     unscored = cell.n - cell.scored
-    most = ", ".join(f"{why.count} {why.status}" for why in cell.unscored)
+    reasons = ", ".join(f"{why.count} {why.status}" for why in cell.unscored)
     if gate.bad:
-        return _counted(gate, cell, most, summary.decimals(cell.metric))
+        return _counted(gate, cell, reasons, summary.decimals(cell.metric))
     if unscored > max_unscored * cell.n:
-        return UNSCORED, (
-            f"{unscored} of {cell.n} rows ({share(unscored, cell.n)}) are unscored ({most}), "
-            f"more than the {share(max_unscored, 1)} that --max-unscored allows"
+        return _Test(
+            UNSCORED,
+            f"{unscored} of {cell.n} rows ({share(unscored, cell.n)}) are unscored ({reasons}), "
+            f"more than the {share(max_unscored, 1)} that --max-unscored allows",
         )
     if cell.mean is None:
-        return NOT_MET, cell.reason if cell.scored else "no row is scored"
-    above, scores, more, facts = gate.above, cell.bounded, "", summary.facts[cell.metric]
-    over = f" over {cell.clusters} {summary.clusters}" if cell.clusters else ""
-    if scores and scores.outside:
-        return NOT_MET, (
-            f"{scores.outside} of {cell.scored} scores lie outside the metric's bounds, {facts.lo:g} to {facts.hi:g} "
-            f"(they are from {cell.least:g} to {cell.greatest:g}): the metric or its declared bounds must be corrected"
+        return _Test(NOT_MET, cell.reason if cell.scored else "no row is scored", UNDECIDED)
+    if cell.bounded and cell.bounded.outside:
+        facts = summary.facts[cell.metric]
+        return _Test(
+            NOT_MET,
+            f"{cell.bounded.outside} of {cell.scored} scores lie outside the metric's bounds, {facts.lo:g} to "
+            f"{facts.hi:g} (they are from {cell.least:g} to {cell.greatest:g}): the metric or its declared bounds must "
+            "be corrected",
+            UNDECIDED,
         )
-    if gate.kind == MEAN:
-        end, name = cell.mean, "mean"
-    elif cell.effective is not None and (few := few_clusters(cell.effective)):
-        return UNDECIDED, f"undecided: {few} ({cell.clusters} {summary.clusters})"
-    elif scores is None:
+    if gate.kind == SAMPLE_MEAN:
+        return _sample_mean(gate, cell, summary.decimals(cell.metric))
+    return _mean(gate, cell, summary)
+
+
+def _sample_mean(gate: Gate, cell: Cell, places: int) -> _Test:
+    mean = cell.mean or 0.0
+    result, remark = _held(gate, cell, mean, places)
+    value = _outwards(mean, places + 1, down=gate.above)
+    why = f"the mean is {value} ({cell.scored} of {cell.n} scored){remark}"
+    return _Test(result, why, estimate=Estimate(mean, None, None, cell.scored))
+
+
+def _mean(gate: Gate, cell: Cell, summary: Summary) -> _Test:
+    """A gate on the mean of all such answers, by the end of an interval."""
+    above, places = gate.above, summary.decimals(cell.metric)
+    over = f" over {cell.clusters} {summary.clusters}" if cell.clusters else ""
+    if cell.effective is not None and (few := few_clusters(cell.effective)):
+        return _Test(UNDECIDED, f"undecided: {few} ({cell.clusters} {summary.clusters})")
+    if cell.bounded is None:
         if cell.interval is None:
-            return NOT_MET, f"no CI: {cell.reason}"
-        end = cell.interval[0 if above else 1]
-        name = f"end of the {interval_name(f'{cell.method}{over}')} (the metric has no bounds)"
-    else:
-        end = scores.lower() if above else scores.upper()
-        name = f"bound ({100 * (1 - TAIL):g} %, Gaffke{over})"
-    places = summary.decimals(cell.metric)
-
-    def holds(end: float) -> bool:
-        return end >= gate.limit if above else end <= gate.limit
-
-    result, shown = (
-        MET if holds(end) else NOT_MET,
-        partial(_outwards, places=places + 1, down=above),
-    )
-    if unscored and result == MET:
-        worst, counted = _with_unscored(gate, cell, end)
-        if not holds(counted):
-            result, more = (
+            return _Test(NOT_MET, f"no CI: {cell.reason}", UNDECIDED)
+        if abs(1 - 2 * gate.tail - cell.level) > _ROUNDING:
+            return _Test(
                 UNDECIDED,
-                f"; undecided: with unscored answers as {worst:g} it is {shown(counted)}",
+                f"undecided: the metric has no bounds, and its interval is that of {100 * cell.level:g} % here. Leave "
+                "out `with … confidence`, or use longmark check",
             )
-    count = f"{cell.scored} of {cell.n} scored"
-    if scores is not None and gate.kind != MEAN and result == NOT_MET and cell.interval is not None:
+        end = cell.interval[0 if above else 1]
+        interval = interval_name(f"{cell.method}{over}").replace("95 %", f"{100 * cell.level:g} %")
+        name = f"end of the {interval} (the metric has no bounds)"
+    else:
+        end = cell.bounded.lower(gate.tail) if above else cell.bounded.upper(gate.tail)
+        name = f"bound ({100 * (1 - gate.tail):g} %, Gaffke{over})"
+    result, remark = _held(gate, cell, end, places)
+    if cell.bounded is not None and result == NOT_MET and cell.interval is not None:
         near = cell.interval[0 if above else 1]
-        if holds(near):  # the page shows the other interval
-            more += (
-                f"; the {interval_name(cell.method)} of the table ends at {shown(near)}, but it rests on the spread of "
-                "these scores, and the bound holds for any scores within the metric's bounds"
+        if _holds(gate, near):  # the page shows the other interval
+            remark += (
+                f"; the {interval_name(cell.method)} of the table ends at "
+                f"{_outwards(near, places + 1, down=above)}, but it rests on the spread of these scores, and the bound "
+                "holds for any scores within the metric's bounds"
             )
-    if gate.kind == MEAN:
-        return result, f"the mean is {shown(end)} ({count}){more}"
-    return result, (
-        f"the {'lower' if above else 'upper'} {name} is {shown(end)} (mean {fixed(cell.mean, places)}, {count}){more}"
+    return _Test(
+        result,
+        f"the {'lower' if above else 'upper'} {name} is {_outwards(end, places + 1, down=above)} "
+        f"(mean {fixed(cell.mean, places)}, {cell.scored} of {cell.n} scored){remark}",
+        estimate=Estimate(
+            cell.mean,
+            end if above else None,
+            None if above else end,
+            cell.scored,
+            1 - 2 * gate.tail,
+            cell.method if cell.bounded is None else GAFFKE,
+            missing=cell.n - cell.scored,
+            clusters=cell.clusters,
+            effective=cell.effective,
+        ),
     )
 
 
-def _counted(gate: Gate, cell: Cell, unscored: str, places: int) -> tuple[str, str]:
-    """The outcome of a gate on single answers. unscored: how many are, by status."""
+def _holds(gate: Gate, end: float) -> bool:
+    return end >= gate.limit if gate.above else end <= gate.limit
+
+
+def _held(gate: Gate, cell: Cell, end: float, places: int) -> tuple[str, str]:
+    """The result of an end (or a sample mean) against the limit, and a remark where unscored answers decide it."""
+    if not _holds(gate, end):
+        return NOT_MET, ""
+    if cell.n > cell.scored:
+        worst, counted = _with_unscored(gate, cell, end)
+        if not _holds(gate, counted):
+            shown = _outwards(counted, places + 1, down=gate.above)
+            return UNDECIDED, f"; undecided: with unscored answers as {worst:g} it is {shown}"
+    return MET, ""
+
+
+def _counted(gate: Gate, cell: Cell, reasons: str, places: int) -> _Test:
+    """The outcome of a gate on single answers. reasons: how many are unscored, by status."""
     limit = gate.bad or ("", 0.0)
     if limit not in cell.counts:
         raise UserError(
@@ -514,46 +588,72 @@ def _counted(gate: Gate, cell: Cell, unscored: str, places: int) -> tuple[str, s
     shown = ", ".join(f"{one_line(name)} {fixed(score, places)}" for name, score in bad.extreme)
     shown += ", …" if bad.count > len(bad.extreme) else ""
     are = f"{'is' if bad.count == 1 else 'are'} {limit[0]}{limit[1]:g}"
-    of = f"{bad.count} of {cell.n} answers {are}{f' ({shown})' if shown else ''}"
-    of += f", {allowed} may be" if gate.kind == AT_MOST else ""
+    why = f"{bad.count} of {cell.n} answers {are}{f' ({shown})' if shown else ''}"
+    why += f", {allowed} may be" if gate.kind == AT_MOST else ""
+    with_unscored = why + (f"; {left} unscored ({reasons})" if left else "")
+    estimate = Estimate(bad.count / cell.n if cell.n else None, None, None, cell.n, missing=left)
     if bad.count > allowed:
-        return NOT_MET, of + (f"; {left} unscored ({unscored})" if left else "")
+        return _Test(NOT_MET, with_unscored, estimate=estimate)
     if bad.count + left > allowed or not cell.scored:
-        return (
-            UNSCORED,
-            f"{of}, but {left} {'is' if left == 1 else 'are'} unscored ({unscored}) and may be, too",
-        )
-    return MET, of + (f"; {left} unscored ({unscored})" if left else "")
+        are = "is" if left == 1 else "are"
+        why = f"{why}, but {left} {are} unscored ({reasons}) and may be, too"
+        return _Test(UNSCORED, why, estimate=estimate)
+    return _Test(MET, with_unscored, estimate=estimate)
 
 
-def _with_unscored(gate: Gate, cell: Cell, end: float) -> tuple[float, float]:
-    """What an unscored answer counts as where it is the worst for the gate, and the bound or mean then, each such
-    answer a cluster of its own. Without bounds it is the worst score, and the end moves as the mean does."""
+def _with_interval(gate: Gate, cell: Cell, test: _Test) -> _Test:
+    """The test with both ends of its interval. Not met then says that the gate is false: the other end fails, too, also
+    with unscored answers as the best scores. Else it is undecided."""
+    if gate.bad or test.estimate is None:
+        return test
+    estimate, above = test.estimate, gate.above
+    if gate.kind == SAMPLE_MEAN:
+        other = estimate.value or 0.0
+    elif cell.bounded is not None:
+        other = cell.bounded.upper(gate.tail) if above else cell.bounded.lower(gate.tail)
+    else:
+        other = (cell.interval or (0.0, 0.0))[1 if above else 0]
+    if gate.kind == MEAN:
+        estimate = replace(estimate, high=other) if above else replace(estimate, low=other)
+    outcome = test.outcome
+    if test.result == NOT_MET:
+        best = other
+        if cell.n > cell.scored and not _holds(gate, other):
+            best = _with_unscored(gate, cell, other, best=True)[1]
+        outcome = UNDECIDED if _holds(gate, best) else NOT_MET
+    return replace(test, outcome=outcome, estimate=estimate)
+
+
+def _with_unscored(
+    gate: Gate, cell: Cell, end: float, *, best: bool = False
+) -> tuple[float, float]:
+    """What an unscored answer counts as where it is the worst (or best) for the gate, and the bound or mean then, each
+    such answer a cluster of its own. Without bounds it is the worst score, and the end moves as the mean does.
+    end: the lower one for a gate on the least mean, the upper one for the best of it."""
     unscored = cell.n - cell.scored
-    if cell.bounded is None or gate.kind == MEAN:
-        extreme = (cell.least if gate.above else cell.greatest) or 0.0
-        worst = (
-            extreme if cell.bounded is None else cell.bounded.lo if gate.above else cell.bounded.hi
-        )
-        return worst, (cell.scored * end + unscored * worst) / cell.n
+    low = gate.above is not best  # the side on which the worst (or best) scores lie
+    if cell.bounded is None or gate.kind == SAMPLE_MEAN:
+        extreme = (cell.least if low else cell.greatest) or 0.0
+        if cell.bounded is not None:
+            extreme = cell.bounded.lo if low else cell.bounded.hi
+        return extreme, (cell.scored * end + unscored * extreme) / cell.n
     scores = deepcopy(cell.bounded)
-    worst = scores.lo if gate.above else scores.hi
+    extreme = scores.lo if low else scores.hi
     for _ in range(unscored):
-        scores.add(worst)
-    return worst, scores.lower() if gate.above else scores.upper()
+        scores.add(extreme)
+    return extreme, scores.lower(gate.tail) if low else scores.upper(gate.tail)
 
 
 def _too_few(gate: Gate, scores: BoundedScores | None, needed: int | None, clusters: str) -> str:
     """What to say where the limit could not be reached by this many scores even if all were perfect."""
-    if gate.kind != BOUND or not scores or scores.outside:
+    if gate.kind != MEAN or not scores or scores.outside:
         return ""
     perfect = f"even if all are {scores.hi if gate.above else scores.lo:.2f}"
     if needed is None:
         return f"; no number of scores can show {gate.limit:g}, {perfect}"
     if needed > scores.clusters:
-        one = f"score{'s' * (scores.n != 1)}"
-        these = f"{scores.clusters} {one if scores.clusters == scores.n else clusters}"
-        return f"; {these} cannot show {gate.limit:g} {perfect}: at least {needed:,} are needed"
+        unit = f"score{'s' * (scores.n != 1)}" if scores.clusters == scores.n else clusters
+        return f"; {scores.clusters} {unit} cannot show {gate.limit:g} {perfect}: at least {needed:,} are needed"
     return ""
 
 

@@ -34,7 +34,7 @@ class Cell:
     """One metric and system. n: rows, `scored` of them with a score; interval: CI of the mean, by `method`, or None for
     a `reason`; least, greatest: extreme scores; unscored: why rows have no score; clusters: how many the scores
     belong to, None if each is one; effective: as many of one size; choices: of pairs, the shares of a, tie and
-    b; bounded: the scores of a bounded metric; counts: limit -> the scores beyond it."""
+    b; bounded: the scores of a bounded metric; counts: limit -> the scores beyond it; level: of the interval."""
 
     metric: str
     system: str
@@ -52,6 +52,7 @@ class Cell:
     choices: tuple[float, float, float] | None = None
     bounded: BoundedScores | None = field(default=None, repr=False, compare=False)
     counts: Mapping[Limit, Extremes] = field(default_factory=dict, compare=False)
+    level: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +120,23 @@ def summarise(
     bounds: Mapping[str, tuple[float, float]] | None = None,
     by: Sequence[str] = (),
     limits: Collection[Limit] = (),
+    level: float = 0.95,
 ) -> Summary:
     """The summary of run folders, read once. cluster: the field of the examples that the answers of a cluster share;
     bounds: of metrics whose runs declare none; by: fields that cut the answers into slices; limits: beyond which scores
-    are counted (`gates.limits_of`). UserError where one of them is no run folder, or where no example has the field."""
+    are counted (`gates.limits_of`); level: of the intervals. UserError where one of them is no run folder, or where no
+    example has the field."""
     manifests = [read_manifest(run) for run in runs]
     with Observations(cluster, bounds, by) as index:
         index.read(runs)
-        return summary_of(index, manifests, limits)
+        return summary_of(index, manifests, limits, level)
 
 
 def summary_of(
-    index: Observations, manifests: Iterable[Manifest], limits: Collection[Limit] = ()
+    index: Observations,
+    manifests: Iterable[Manifest],
+    limits: Collection[Limit] = (),
+    level: float = 0.95,
 ) -> Summary:
     manifests = list(manifests)
     facts, names, systems = index.facts(manifests), index.metrics, index.systems()
@@ -144,7 +150,7 @@ def summary_of(
         fact = facts[names[key[0]]]
         scores = bounded[key] = _bounded(fact)
         means[key] = mean_of_groups(
-            groups if scores is None else _counted(groups, scores), (fact.lo, fact.hi)
+            groups if scores is None else _counted(groups, scores), (fact.lo, fact.hi), level
         )
     unscored, beyond = index.unscored(), {limit: index.beyond(limit) for limit in limits}
     cells = []
@@ -176,7 +182,7 @@ def summary_of(
                 )
                 cell = replace(cell, choices=of)
             of_limits = {limit: found.get(key, Extremes()) for limit, found in beyond.items()}
-            cells.append(replace(cell, bounded=bounded.get(key), counts=of_limits))
+            cells.append(replace(cell, bounded=bounded.get(key), counts=of_limits, level=level))
     lines = (one.line(name) for name in names for one in index.signatures(name) if one.version)
     signatures = tuple(dict.fromkeys(lines))
     notices = (*index.notices, *_small(cells, index.slices))

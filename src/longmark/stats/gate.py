@@ -86,20 +86,22 @@ class BoundedScores:
             steps[size, _GRID - (key + 1) // 2] += count
         return self._scaled(_STEPS - _bound(steps, tail))
 
-    def needed(self, limit: float, *, above: bool) -> int | None:
+    def needed(self, limit: float, *, above: bool, tail: float = TAIL) -> int | None:
         """How many clusters of one size could show that the mean is at least (else: at most) the limit if all scores
-        were perfect: n with 0.025^(1/n) at the limit. None where no number could."""
+        were perfect: n with tail^(1/n) at the limit. None where no number could."""
         share = (limit - self.lo) / (self.hi - self.lo)
         share = share if above else 1 - share
         if share >= 1:
             return None
-        n = math.ceil(math.log(TAIL) / math.log(share)) if share > 0 else 0
-        while n and not self._shown(n, limit, above=above):  # a bound is rounded to a step
+        n = math.ceil(math.log(tail) / math.log(share)) if share > 0 else 0
+        while n and not self._shown(
+            n, limit, above=above, tail=tail
+        ):  # a bound is rounded to a step
             n += 1
         return n
 
-    def _shown(self, n: int, limit: float, *, above: bool) -> bool:
-        steps = math.floor(TAIL ** (1 / n) * _STEPS)
+    def _shown(self, n: int, limit: float, *, above: bool, tail: float) -> bool:
+        steps = math.floor(tail ** (1 / n) * _STEPS)
         return self._scaled(steps) >= limit if above else self._scaled(_STEPS - steps) <= limit
 
     def _scaled(self, steps: int) -> float:

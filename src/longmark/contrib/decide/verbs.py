@@ -114,8 +114,8 @@ def audit(verbs: Any) -> None:
         "DIR",
         "the folder of an earlier audit: test whether the effects have changed",
     )
-    gate = "exit 3 unless an effect meets this gate, such as order.pairs.direct<=0.3; repeatable"
-    add(verb, "--fail-under", "'EFFECT<=NUMBER'", gate)
+    gate = "exit 3 unless an effect meets this assertion, such as order.pairs.direct mean <= 0.3; repeatable"
+    add(verb, "--fail-under", "'EFFECT mean <= NUMBER'", gate)
     add_judging(verb)
     add_input(verb)
     add_calls(verb)
