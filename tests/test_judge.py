@@ -304,3 +304,44 @@ def test_no_score_of_one_judge_is_no_score_at_all():
         scored(FakeChat("80", name="a"), FakeChat("well", name="b"))
     assert raised.value.status == "unparsable"
     assert [one["model"] for one in raised.value.evidence["judges"]] == ["a", "b"]
+
+
+def test_a_schema_defines_once_what_stands_in_it_twice_and_has_no_titles():
+    label = {"type": "string", "enum": ["entails", "contradicts", "neutral"]}
+    schema = judge.object_schema(
+        {"1": {"title": "One", **label}, "2": label, "title": {"type": "string"}}
+    )
+    assert judge.compact(schema) == {
+        "type": "object",
+        "properties": {
+            "1": {"$ref": "#/$defs/a"},
+            "2": {"$ref": "#/$defs/a"},
+            "title": {"type": "string"},
+        },
+        "required": ["1", "2", "title"],
+        "additionalProperties": False,
+        "$defs": {"a": label},
+    }
+
+
+def test_a_form_in_a_form_stands_where_it_is_used():
+    class Item(BaseModel):
+        text: str
+
+    class Form(BaseModel):
+        items: list[Item]
+
+    item = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    assert judge.structure(Form).schema == {
+        "type": "object",
+        "properties": {"items": {"type": "array", "items": item}},
+        "required": ["items"],
+    }
+
+
+def test_a_compact_schema_stays_as_it_is():
+    repeated = judge.object_schema(
+        {str(n): {"type": "array", "items": {"type": "string"}} for n in range(3)}
+    )
+    once = judge.compact(repeated)
+    assert judge.compact(once) == once

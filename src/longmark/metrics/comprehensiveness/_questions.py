@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -205,6 +206,7 @@ def _refined_reader(max_tokens: int) -> Reader[list[Question]]:
     return Reader(read, max_tokens, TOP_LOGPROBS, form.schema, needs_logprobs=False)
 
 
+@lru_cache
 def _answers_reader(count: int) -> Reader[list[Answer]]:
     """Reads the answers to questions with the numbers from 1 to count. Unreadable unless each number is there."""
     numbers = [str(n) for n in range(1, count + 1)]
@@ -231,7 +233,7 @@ def _answers_reader(count: int) -> Reader[list[Answer]]:
             if folded(one.answer) not in ("", UNKNOWN)
         ]
 
-    return Reader(read, form.max_tokens, TOP_LOGPROBS, schema, needs_logprobs=False)
+    return Reader(read, form.max_tokens, TOP_LOGPROBS, form.schema, needs_logprobs=False)
 
 
 def _grades(reply: ChatReply, key: re.Pattern[str], printed: Sequence[int]) -> list[Graded]:
