@@ -3,7 +3,7 @@
 1. The evidence is split into sentences; the 24 closest to the claim are kept (cosine of MiniLM).
 2. Each word of the claim is beside its best match among the tokens of the evidence (`alignment`).
 3. A logistic model gives each word the log-odds that it is not supported; a second one gives the claim its probability
-   of support from the matches and those log-odds. Both were trained on labels of people (`claim_checker.json`).
+   of support from the matches and those log-odds. Both were trained on human labels (`claim_checker.json`).
 
 It is no part of longmark, since it did not pass the rule of design/claim-checker.md. It tells support from its absence,
 not contradiction from a statement left open. It knows English. It needs the extra `embedded` and the model `embedder`.

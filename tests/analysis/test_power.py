@@ -1,4 +1,4 @@
-"""`longmark power`: the questions that a difference needs, what so many show, and how sure a pilot makes of it."""
+"""`longmark power`: the required sample size, the smallest detectable difference, and how certain a pilot makes them."""
 
 from __future__ import annotations
 

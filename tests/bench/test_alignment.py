@@ -1,4 +1,4 @@
-"""The words of a claim beside its evidence, on token vectors made by hand: equal words match with 1, others with 0."""
+"""The words of a claim beside its evidence, on handmade token vectors: equal words match with 1, others with 0."""
 
 from __future__ import annotations
 

@@ -576,7 +576,7 @@ def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path, two: list[
 
 
 def test_what_an_endpoint_did_not_take_is_one_for_all_parts(tmp_path: Path):
-    """A part whose rows asked no model has not learnt that the model takes no temperature; others have."""
+    """A part that called no model has not learnt that the model rejects a temperature; others have."""
     runs = split_and_run(write_jsonl(tmp_path / "in.jsonl", plain()), 2, tmp_path, (QR, FRE))
 
     def settled(run: Path, words: list[str]) -> None:

@@ -296,7 +296,7 @@ def _unscored_metrics(
     result: RunResult, settings: Settings, names: list[str], say: Callable[[str], None]
 ) -> bool:
     """Whether a metric scored no example; prints which. One of several scores of a metric that has others, and a metric
-    that applies to no example, count if they were selected by their own names, or if there are no rows at all."""
+    for which no example qualifies, count if they were selected by their own names, or if there are no rows at all."""
     if result.inapplicable:
         idle = ", ".join(result.inapplicable)
         say(f"longmark: {idle}: no example in the file qualifies (see: longmark metrics NAME)")

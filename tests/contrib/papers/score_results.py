@@ -1,4 +1,4 @@
-"""Scores of a SCORE study made by hand, for the tests of its tables."""
+"""Handmade scores of a SCORE study, for the tests of its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of a SCORE study, from scores made by hand."""
+"""The tables of a SCORE study, from handmade scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The labels of people: what kind of values they are, and which scored answers they belong to.
+"""Human labels: what kind of values they are, and which scored answers they belong to.
 
     binary      numbers 0 and 1, yes and no, true and false, or two categories in a given order: 0 and 1
     numeric     numbers

@@ -1,4 +1,4 @@
-"""Systems compared by a judge's scores that a few labels of people correct (`stats.corrected`).
+"""Systems compared by a judge's scores that a few human labels correct (`stats.corrected`).
 
 A system's cell of a question is the mean of its answers there, its label the mean of its raters' labels (a final label
 alone, where there is one). A label is joined by `example_id`, and by `system` (or the run's name) where several systems

@@ -25,7 +25,7 @@ _CLI = "longmark.contrib.decide.cli"
 
 
 def decide(verbs: Any) -> None:
-    text = "Score answers of several systems in random order until it is known which one is better."
+    text = "Score answers of several systems in random order until the comparison is decided, then stop."
     verb = add_verb(verbs, "decide", f"{_CLI}.decide:decide", text)
     add(verb, "answers", "EXAMPLES", "files of answers that are not scored yet, one for each system, or one with all",
         nargs="+")  # fmt: skip
@@ -72,7 +72,7 @@ def decide(verbs: Any) -> None:
 
 
 def audit(verbs: Any) -> None:
-    text = "Audit a judge: what its scores depend on beside the answer (order, length, prompt, …)."
+    text = "Test a judge for bias: order, length, prompt wording."
     verb = add_verb(verbs, "audit", f"{_CLI}.audit:audit", text)
     add(
         verb,

@@ -99,7 +99,7 @@ def document(demo: Demo) -> Document:
     lede = (
         f"longmark scores long answers and shows which scores to trust. Here: {len(corpus.answers)} answers of "
         f"{counted(len(SYSTEMS), 'system')} to {counted(questions, 'question')}, with "
-        f"{sum(map(len, corpus.labels.values()))} defects that were put into them. Nobody rated them. The judge's "
+        f"{sum(map(len, corpus.labels.values()))} defects that we put into them, so no human ratings are needed. The judge's "
         f"scores were {demo.source}; the replies of the built-in claim checker are recorded, too. All other scores "
         "were computed by this command."
     )

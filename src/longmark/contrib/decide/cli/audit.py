@@ -1,4 +1,4 @@
-"""The verb `longmark audit`: what a judge's scores depend on beside the answer."""
+"""The verb `longmark audit`: tests a judge for bias."""
 
 from __future__ import annotations
 

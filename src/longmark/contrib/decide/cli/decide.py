@@ -1,4 +1,4 @@
-"""The verb `longmark decide`: scores questions in random order until it is known which system is better."""
+"""The verb `longmark decide`: scores questions in random order until the comparison is decided."""
 
 from __future__ import annotations
 
