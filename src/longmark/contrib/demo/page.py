@@ -99,9 +99,9 @@ def document(demo: Demo) -> Document:
     lede = (
         f"longmark scores long answers and shows which scores to trust. Here: {len(corpus.answers)} answers of "
         f"{counted(len(SYSTEMS), 'system')} to {counted(questions, 'question')}, with "
-        f"{sum(map(len, corpus.labels.values()))} defects that we put into them, so no human ratings are needed. The judge's "
-        f"scores were {demo.source}; the replies of the built-in claim checker are recorded, too. All other scores "
-        "were computed by this command."
+        f"{sum(map(len, corpus.labels.values()))} defects that we put into them, so no human ratings are needed. "
+        f"The judge's scores were {demo.source}; the replies of the built-in claim checker are recorded, too. "
+        "All other scores were computed by this command."
     )
     settings = {
         "checker": "overlap; embedded where it is named",

@@ -33,7 +33,8 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
     240 scores, and for those of the recording not at all; the same command continues."""
     began = time.monotonic()
     print(
-        f"60 long answers of {len(SYSTEMS)} systems to 15 questions. We put known defects into them, so no human ratings are needed.",
+        f"60 long answers of {len(SYSTEMS)} systems to 15 questions. We put known defects into them, so no human "
+        "ratings are needed.",
         flush=True,
     )
     make_folder(out)
