@@ -27,13 +27,14 @@ from longmark.judge import (
     ask,
     choice,
     expected,
+    numbered,
     object_schema,
     structure,
 )
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Chat, ChatReply, RelationModel
 from longmark.prompts import prompt
-from longmark.text.pieces import groups, pieces
+from longmark.text.pieces import groups, pieces, utf8_size
 
 ENTAILS, CONTRADICTS, NEUTRAL = LABELS = ("entails", "contradicts", "neutral")
 
@@ -55,7 +56,16 @@ E: a reader who knows nothing but the premise must take the statement to be true
 C: the statement cannot be true if the premise is.
 N: anything else; the premise leaves open whether the statement is true, or shows only a part of it.
 Use nothing that you know beyond the premise. Reply with one letter, E, C or N, and nothing else.""")
+JOINT = prompt("""relations.joint(context, statements)
+The context holds numbered passages. Say of each numbered statement which passages entail it. A passage entails a \
+statement if a reader who knows nothing but this one passage must take the statement to be true. It does not if it \
+contradicts the statement, leaves open whether it is true, or shows only a part of it.
+Take the passages one by one, each without the others, and the statements one by one. Use nothing that you know beyond \
+the passage.
+Reply with a JSON object and nothing else. It has one key for each number of a statement. The value is the list of the \
+numbers of the passages that entail it, in this form: $form""")
 PROMPTS = (RELATIONS, RELATION)
+_JOINT = 16_000  # bytes of the passages in one call, about 4,000 tokens
 
 _LETTERS = dict(zip("ecn", LABELS, strict=True))
 
@@ -163,12 +173,29 @@ class JudgeChecker:
             return await _in_parts(premise, hypotheses, PREMISE, self._one_by_one)
         return await _in_parts(premise, hypotheses, PREMISE, self._together)
 
+    async def entailing(
+        self, passages: Sequence[str], hypotheses: Sequence[str]
+    ) -> list[frozenset[int]]:
+        """The numbers, from 0, of the passages that entail each hypothesis, in one call that shows all passages."""
+        context = numbered(passages)
+
+        async def of_group(group: list[str]) -> list[frozenset[int]]:
+            texts = {
+                "context": context,
+                "statements": _listed(group),
+                "form": '{"1": [2], "2": [], …}',
+            }
+            reader = _passages_reader(len(group), len(passages))
+            return (await ask(self.models, self.judge, JOINT, texts, reader)).value
+
+        by_group = await concurrently(of_group, groups(hypotheses, _HYPOTHESES, self.batch))
+        return [numbers for of_each in by_group for numbers in of_each]
+
     async def _together(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         async def of_group(group: list[str]) -> list[str]:
-            listed = "\n".join(f"{n}. {' '.join(one.split())}" for n, one in enumerate(group, 1))
             texts = {
                 "premise": premise,
-                "statements": listed,
+                "statements": _listed(group),
                 "form": '{"1": "neutral", "2": "entails", …}',
             }
             return (
@@ -244,6 +271,43 @@ def relation_calls(premise: str, hypotheses: int, batch: int = BATCH) -> int:
     return len(pieces(premise, PREMISE)) * math.ceil(hypotheses / batch)
 
 
+def passage_groups(passages: Sequence[str]) -> list[list[int]]:
+    """The numbers, from 0, of the passages that a call shows together (`plan=joint`); one that is longer than a premise
+    of one call is alone, and read in parts."""
+    shown: list[list[int]] = []
+    room = 0
+    for number, passage in enumerate(passages):
+        size = utf8_size(passage)
+        if size > PREMISE:
+            shown.append([number])
+            room = 0
+        elif size <= room:
+            shown[-1].append(number)
+            room -= size
+        else:
+            shown.append([number])
+            room = _JOINT - size
+    return shown
+
+
+def joint_calls(passages: Sequence[str], hypotheses: int, batch: int = BATCH) -> int:
+    """As `relation_calls`, where a call shows several passages."""
+    asked = [passage for passage in passages if passage.strip()]
+    return sum(
+        relation_calls(asked[group[0]], hypotheses, batch)
+        if len(group) == 1
+        else math.ceil(hypotheses / batch)
+        for group in passage_groups(asked)
+    )
+
+
+def _listed(statements: Sequence[str]) -> str:
+    """Statements in one text, numbered from 1, a line each."""
+    return "\n".join(
+        f"{number}. {' '.join(statement.split())}" for number, statement in enumerate(statements, 1)
+    )
+
+
 # Readers -----------------------------------------------------------------------------------------------------------
 class _Labels(RootModel[dict[str, str]]):
     model_config = ConfigDict(strict=True)
@@ -277,6 +341,35 @@ def labels_reader(count: int, labels: tuple[str, ...] = LABELS) -> Reader[list[s
         return [by_word[_folded(found[number])] for number in numbers]
 
     return structure(_Labels, 64 + 16 * count, schema).then(complete)
+
+
+class _Numbers(RootModel[dict[str, list[int]]]):
+    model_config = ConfigDict(strict=True)
+
+
+@lru_cache
+def _passages_reader(count: int, passages: int) -> Reader[list[frozenset[int]]]:
+    """Reads a list of numbers of passages for each number from 1 to count; the numbers that it gives count from 0.
+    Unreadable unless there is exactly one list for each, and only of numbers from 1 to `passages`."""
+    numbers = [str(n) for n in range(1, count + 1)]
+    listed = {"type": "array", "items": {"type": "integer"}}
+    schema = object_schema(dict.fromkeys(numbers, listed))
+
+    def complete(reply: _Numbers) -> list[frozenset[int]]:
+        if wrong := sorted(set(numbers) ^ set(reply.root)):
+            raise Unreadable(
+                f"it needs one list for each number from 1 to {count}; see {', '.join(wrong[:5])}"
+            )
+        for number in numbers:
+            for passage in reply.root[number]:
+                if not 1 <= passage <= passages:
+                    raise Unreadable(
+                        f"{number}: {passage} is no passage; their numbers are 1 to {passages}"
+                    )
+        return [frozenset(passage - 1 for passage in reply.root[number]) for number in numbers]
+
+    most = 64 + count * (16 + 4 * passages)
+    return structure(_Numbers, most, schema).then(complete)
 
 
 _PROBABLE = expected({"e": 1.0, "c": 0.0, "n": 0.0})

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.there import there
 
 from longmark.errors import NoScore, TooLong
-from longmark.metrics.ragchecker import SPECS, Checks, ragchecker_scores
+from longmark.metrics.ragchecker import SPECS, Checks, Params, ragchecker_scores
 from longmark.models.protocols import Capabilities, ChatRequest, RelationReply
 from longmark.records import Context, Example
 from longmark.records.read import Reading
@@ -209,16 +209,98 @@ def test_a_judge_lists_the_claims_and_labels_them_in_one_call_for_each_premise()
         "self_knowledge": 0,
         "faithfulness": 1,
     }
-    assert len(judge.requests) == 2 + 2 + 2  # two lists, two passages, the reference and the answer
-    by_passage = [r for r in judge.requests if "1. ab\n2. cd\n3. ef" in r.messages[1].content]
-    assert len(by_passage) == 2  # the claim that both have is asked for once
+    # two lists, each of two passages for the claims of both, the reference and the answer
+    assert len(judge.requests) == 2 + 2 * 2 + 2
+    for claims in ("1. ab\n2. cd\n", "1. ab\n2. ef\n"):
+        assert sum(claims in request.messages[1].content for request in judge.requests) == 3
+
+
+def test_a_score_is_made_of_the_same_calls_alone_and_beside_others():
+    everything = judge_of(LISTS)
+    scores(ASKED, judge=everything)
+    sent = {request.messages[1].content for request in everything.requests}
+    for part, calls in (("faithfulness", 1 + 2), ("claim_recall", 1 + 2), ("recall", 2)):
+        judge = judge_of(LISTS)
+        scores_alone(ASKED, part, judge=judge)
+        assert len(judge.requests) == calls
+        assert {request.messages[1].content for request in judge.requests} <= sent
+
+
+def test_a_retriever_is_judged_once_for_two_systems_with_the_same_passages(tmp_path: Path):
+    judge = judge_of(LISTS)
+    other = ASKED.model_copy(update={"answer": "zz"})
+    cache = tmp_path / "calls.sqlite"
+    first = scores(ASKED, judge=judge, cache=cache)
+    sent = len(judge.requests)
+    second = scores(other, judge=judge, cache=cache)
+    for part in ("claim_recall", "context_precision"):
+        assert first[part].value == second[part].value == 1
+    # its claims, by two passages and the reference, and the claims of the reference by the answer
+    assert len(judge.requests) - sent == 1 + 2 + 1 + 1
+
+
+def joint_judge() -> FakeChat:
+    """As `judge_of(LISTS)`; of several passages it names those that have a claim in them."""
+    alone = judge_of(LISTS)
+
+    def reply(request: ChatRequest) -> str:
+        content = request.messages[1].content
+        if "numbered passages" not in content:
+            return alone._answer(request)
+        context, statements = content.split("<context ")[1].split("<statements ")
+        passages = [line.split("] ", 1)[1] for line in context.splitlines() if line.startswith("[")]
+        claims = dict(line.split(". ", 1) for line in statements.splitlines() if ". " in line[:4])
+        return json.dumps(
+            {
+                key: [d for d, passage in enumerate(passages, 1) if claim in passage]
+                for key, claim in claims.items()
+            }
+        )
+
+    return FakeChat(reply)
+
+
+def test_a_joint_plan_asks_one_call_for_all_passages_of_a_list_of_claims():
+    judge = joint_judge()
+    joint = values(ASKED, judge=judge, params={"plan": "joint"})
+    assert joint == values(ASKED, judge=judge_of(LISTS))
+    assert len(judge.requests) == 2 + 2 + 2  # lists, all passages for each, reference and answer
+
+
+def test_a_number_of_no_passage_is_asked_again_and_leaves_the_score_unscored():
+    alone = joint_judge()
+
+    def wrong(request: ChatRequest) -> str:
+        if "numbered passages" in request.messages[1].content:
+            return '{"1": [3], "2": []}'
+        return alone._answer(request)
+
+    faithfulness = scores_alone(
+        ASKED, "faithfulness", judge=FakeChat(wrong), params={"plan": "joint"}
+    )
+    assert faithfulness.status == "unparsable"
+    assert "1: 3 is no passage; their numbers are 1 to 2" in there(faithfulness.reason)
+
+
+def test_a_passage_longer_than_a_premise_is_read_alone_in_a_joint_plan():
+    long = "ab " * 3000  # 9,000 bytes, two parts
+    example = ASKED.model_copy(update={"contexts": (Context(text=long), *ASKED.contexts)})
+    judge = joint_judge()
+    assert scores_alone(example, "faithfulness", judge=judge, params={"plan": "joint"}).value == 1
+    assert len(judge.requests) == 1 + 2 + 1
+
+
+def test_a_joint_plan_needs_several_statements_a_call():
+    with pytest.raises(ValueError, match="plan=joint"):
+        Params(plan="joint", batch=1)
 
 
 def test_only_what_the_example_does_not_carry_is_asked_for():
     judge = judge_of(LISTS)
     carrying = ASKED.model_copy(update={"claims": ("ab", "cd"), "claims_by_reference": (E, E)})
     assert values(carrying, judge=judge)["precision"] == 1
-    assert len(judge.requests) == 1 + 2 + 1
+    # the list of the reference, each passage for both lists of claims, the answer
+    assert len(judge.requests) == 1 + 2 * 2 + 1
 
 
 def test_of_several_references_the_best_counts():
@@ -287,9 +369,8 @@ def test_five_hundred_claims_of_ten_languages_with_a_quoted_delimiter():
     found = values(example, judge=judge)
     assert found["precision"] == 0
     assert found["hallucination"] == 1
-    assert (
-        len(judge.requests) == 2 * 21 + 20 + 1
-    )  # 501 statements for each passage, 500 for the reference, 1
+    # 500 and 1 statements for each passage, 500 for the reference, 1
+    assert len(judge.requests) == 2 * (20 + 1) + 20 + 1
 
 
 class _Table:
@@ -357,6 +438,6 @@ def test_one_claim_without_a_verdict_leaves_the_shares_over_it_unscored_and_the_
     assert (
         found["recall"].value == 0
     )  # the answer entails r with the probability .25: no claim of the answer is needed
-    assert (
-        scores_alone(example, "claim_recall", checker=Short()).value == 1
-    )  # selected alone it needs no claim of the answer
+    # beside the others, as alone, it needs no claim of the answer
+    assert found["claim_recall"].value == 1
+    assert scores_alone(example, "claim_recall", checker=Short()).value == 1

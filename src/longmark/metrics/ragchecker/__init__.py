@@ -32,8 +32,13 @@ the answer's claims, R one of the reference's, and P the number of passages:
     context_utilization                   R, its claims by the answer and each passage           2 + P calls
     faithfulness                          A, its claims by each passage                          1 + P calls
     hallucination, self_knowledge         A, its claims by the reference and each passage        2 + P calls
-    both noise sensitivities              A and R, the former by the reference, both by each P   3 + P calls
-    all eleven                            the same                                               4 + P calls
+    both noise sensitivities              A and R, the former by the reference, both by each P   3 + 2 P calls
+    all eleven                            the same, and R by the answer                          4 + 2 P calls
+
+Claims of the answer and of the reference are checked in calls of their own. So a score is the same whatever else is
+selected, and the claims of a reference are listed and checked by a passage once, for all systems that answer its
+question from the same passages: their claim_recall and context_precision are equal. The calls that do not depend on the
+answer (1 + P) are then paid once a question.
 
 Range [0, 1]. Higher is better; for noise sensitivity and hallucination lower is better; self_knowledge has no
 direction. These sums are 1: precision + hallucination + both noise sensitivities, and faithfulness + hallucination +
@@ -50,12 +55,14 @@ Several references: the one with the highest f1 counts (of equal ones the first;
 scores with a reference also take the calls of f1.
 Cost: as above, for an answer, a reference and passages of one call each. 1 call for each 4,000 bytes of the answer and
 of each reference lists their claims. Then the answer, each reference and each passage take 1 call for each 25 claims
-(and each 8,000 bytes). Claims of the answer and of the reference share the calls of a passage, and a label can depend
-on the other claims in its call: a score can be another one where it is selected alone (`batch=1`: it is the same).
+(and each 8,000 bytes). A label can depend on the other claims in its call (`batch=1`: it cannot).
 
-Parameters: batch: number of statements in one call of a judge; 1: one pair in each call. empty: `zero` gives an
-undefined score the value 0, as the authors do.
-Deviations: the prompts are ours. In the authors' files claims are triplets or sentences; ours are sentences. An
+Parameters: batch: number of statements in one call of a judge; 1: one pair in each call. plan: `each`: a call shows
+one passage; `joint`: it shows all passages, numbered (up to 16,000 bytes), and the judge names those that entail each
+claim, so that P calls become one. It needs a chat model as checker; any other reads one pair at a time, with either.
+empty: `zero` gives an undefined score the value 0, as the authors do.
+Deviations: the prompts are ours. With `plan=joint` a judge sees a passage beside the others; in the paper it sees it
+alone. In the authors' files claims are triplets or sentences; ours are sentences. An
 undefined score is unscored (`empty=zero`: the authors' method). Support for several references is ours.
 """
 
@@ -78,7 +85,19 @@ from longmark.text.claims import (
     reference_claims,
 )
 from longmark.text.context import sent_with
-from longmark.text.entailment import BATCH, ENTAILS, PROMPTS, Checker, checker_of, relation_calls
+from longmark.text.entailment import (
+    BATCH,
+    ENTAILS,
+    JOINT,
+    NEUTRAL,
+    PROMPTS,
+    Checker,
+    JudgeChecker,
+    checker_of,
+    joint_calls,
+    passage_groups,
+    relation_calls,
+)
 from longmark.text.sentences import sentences
 
 _LARGEST_BATCH = 200  # a greater number is a typing error
@@ -87,12 +106,17 @@ _LARGEST_BATCH = 200  # a greater number is a typing error
 @dataclass(frozen=True)
 class Params:
     batch: int = BATCH
+    plan: Literal["each", "joint"] = paper("each", "each")
     empty: Literal["undefined", "zero"] = paper("undefined", "zero")
 
     def __post_init__(self) -> None:
         if not 1 <= self.batch <= _LARGEST_BATCH:
             raise ValueError(
                 f"batch must be a number of statements from 1 to {_LARGEST_BATCH}, not {self.batch}"
+            )
+        if self.plan == "joint" and self.batch == 1:
+            raise ValueError(
+                "plan=joint shows several statements in a call, so batch must be above 1"
             )
 
 
@@ -302,7 +326,7 @@ async def score(
         own = lists[0]
     if of_reference:
         expected = lists[-1]
-    labelled, checker = await _label(example, models, params.batch, own, expected, kinds)
+    labelled, checker = await _label(example, models, params, own, expected, kinds)
     of_each = [ragchecker_scores(one.checks) for one in labelled]
     best = max(
         range(len(labelled)),
@@ -346,7 +370,7 @@ async def _attempt(step: Callable[[], Awaitable[Result]]) -> Result | NoScore:
 async def _label(
     example: Example,
     models: Models,
-    batch: int,
+    params: Params,
     own: Claims | NoScore,
     expected: Sequence[Claims] | NoScore,
     kinds: Collection[_Kind],
@@ -357,12 +381,17 @@ async def _label(
     to_ask = {kind for kind in kinds if getattr(example, _CARRIED_IN[kind]) is None}
     own_claims = () if isinstance(own, NoScore) else own
     all_expected = () if isinstance(expected, NoScore) else expected
-    of_passages = dict.fromkeys(own_claims if "supported" in to_ask else ())
+    by_passages: dict[str, Claims] = {}  # kind -> the claims that each passage is asked about
+    if "supported" in to_ask:
+        by_passages["supported"] = list(dict.fromkeys(own_claims))
     if "retrieved" in to_ask:
-        of_passages |= dict.fromkeys(claim for claims in all_expected for claim in claims)
-    questions: dict[tuple[str, int], tuple[str, Claims]] = {}
-    questions |= {
-        ("passage", d): (passage, list(of_passages)) for d, passage in enumerate(passages)
+        by_passages["retrieved"] = list(
+            dict.fromkeys(claim for claims in all_expected for claim in claims)
+        )
+    questions: dict[tuple[str, int], tuple[str, Claims]] = {
+        (kind, d): (passage, claims)
+        for kind, claims in by_passages.items()
+        for d, passage in enumerate(passages)
     }
     if "right" in to_ask:
         questions |= {
@@ -378,7 +407,7 @@ async def _label(
     checker: Checker | NoScore | None = None
     if asked:
         try:
-            checker = checker_of(models, batch)
+            checker = checker_of(models, params.batch)
         except NoScore as missing:
             checker = missing
 
@@ -398,27 +427,53 @@ async def _label(
             raise checker
         premise, claims = questions[key]
         relations = await checker.relations(premise, [sent.get(claim, claim) for claim in claims])
-        name = key[0] if key[0] == "passage" else f"{key[0]} {key[1]}"
+        name = key[0] if key[0] in by_passages else f"{key[0]} {key[1]}"
         greatest = probabilities.setdefault(name, {})
         for claim, relation in zip(claims, relations, strict=True):
             if relation.entails is not None:
                 greatest[claim] = max(relation.entails, greatest.get(claim, 0.0))
         return [relation.label for relation in relations]
 
-    replies: dict[tuple[str, int], list[str] | NoScore]
-    replies = {key: ["neutral"] * len(hypotheses) for key, (_, hypotheses) in questions.items()}
-    replies |= zip(
-        asked, await concurrently(lambda key: _attempt(lambda: labels_of(key)), asked), strict=True
-    )
-    of_all_passages = [replies["passage", d] for d in range(len(passages))]
+    async def labels_together(keys: list[tuple[str, int]]) -> list[list[str]]:
+        """The labels of one list of claims by several passages, which a call shows together."""
+        assert isinstance(checker, JudgeChecker)
+        claims = questions[keys[0]][1]
+        texts = [questions[key][0] for key in keys]
+        numbers = await checker.entailing(texts, [sent.get(claim, claim) for claim in claims])
+        return [
+            [ENTAILS if d in entailing else NEUTRAL for entailing in numbers]
+            for d in range(len(keys))
+        ]
 
-    def by_passage(claims: Claims) -> list[list[str]] | NoScore | None:
+    calls = [[key] for key in asked]
+    if params.plan == "joint" and isinstance(checker, JudgeChecker):
+        calls = [[key] for key in asked if key[0] not in by_passages]
+        for kind in by_passages:
+            keys = [key for key in asked if key[0] == kind]
+            sizes = passage_groups([questions[key][0] for key in keys])
+            calls += [[keys[d] for d in group] for group in sizes]
+
+    async def labels_of_call(keys: list[tuple[str, int]]) -> list[list[str]]:
+        return [await labels_of(keys[0])] if len(keys) == 1 else await labels_together(keys)
+
+    replies: dict[tuple[str, int], list[str] | NoScore]
+    replies = {key: [NEUTRAL] * len(hypotheses) for key, (_, hypotheses) in questions.items()}
+    results = await concurrently(lambda keys: _attempt(lambda: labels_of_call(keys)), calls)
+    for keys, result in zip(calls, results, strict=True):
+        replies |= zip(
+            keys,
+            [result] * len(keys) if isinstance(result, NoScore) else result,
+            strict=True,
+        )
+
+    def by_passage(kind: str, claims: Claims) -> list[list[str]] | NoScore | None:
+        of_all_passages = [replies[kind, d] for d in range(len(passages))]
         if failure := next(
             (reply for reply in of_all_passages if isinstance(reply, NoScore)), None
         ):
             return failure
         tables = [
-            dict(zip(of_passages, reply, strict=True))
+            dict(zip(by_passages[kind], reply, strict=True))
             for reply in of_all_passages
             if isinstance(reply, list)
         ]
@@ -431,17 +486,15 @@ async def _label(
         if kind not in to_ask:
             return getattr(example, _CARRIED_IN[kind])
         if kind == "supported":
-            return by_passage(own_claims)
+            return by_passage(kind, own_claims)
         if kind == "retrieved":
-            return by_passage(all_expected[k]) if all_expected else None
+            return by_passage(kind, all_expected[k]) if all_expected else None
         return replies.get((kind, k))
 
     count = max(1, len(all_expected), len(example.references))
 
     def probable(kind: _Kind, k: int) -> Mapping[str, float]:
-        return probabilities.get(
-            "passage" if kind in ("supported", "retrieved") else f"{kind} {k}", {}
-        )
+        return probabilities.get(kind if kind in by_passages else f"{kind} {k}", {})
 
     labelled = [
         _Labelled(
@@ -475,8 +528,15 @@ def _checks(example: Example, params: Params, parts: Collection[str] = tuple(LAB
         expected = [len(example.reference_claims)]
     else:
         expected = [len(sentences(reference)) for reference in example.references]
-    asked = (own if "supported" in kinds else 0) + (sum(expected) if "retrieved" in kinds else 0)
-    calls = sum(relation_calls(context.text, asked, params.batch) for context in example.contexts)
+    passages = [context.text for context in example.contexts]
+    calls = 0
+    for kind, claims in (("supported", own), ("retrieved", sum(expected))):
+        if kind not in kinds:
+            continue
+        if params.plan == "joint":
+            calls += joint_calls(passages, claims, params.batch)
+        else:
+            calls += sum(relation_calls(passage, claims, params.batch) for passage in passages)
     if "right" in kinds:
         calls += sum(
             relation_calls(reference, own, params.batch) for reference in example.references
@@ -617,9 +677,9 @@ METRIC = Metric(
     models=("judge", "checker"),
     optional=("judge", "checker"),
     default_checker="embedded",
-    prompts=(CLAIMS, *PROMPTS),
+    prompts=(CLAIMS, *PROMPTS, JOINT),
     params=Params,
-    version=3,
+    version=4,
     calls=_calls,
     rounds=2,
     checks=_checks,
