@@ -157,7 +157,7 @@ def test_a_gate_can_name_a_slice_before_and_after_the_run(
             ["--by", "lang", "--fail-under", f"{LENGTH}[lang=dd]>=2"],
             "The slices are lang=de, lang=en, no lang.",
         ),
-        (["--by", "many"], "--by many: the field has 72 values; slices are for 50 at most"),
+        (["--by", "many"], "--by many: the field has 72 values; name one with at most 50"),
     ],
 )
 def test_a_slice_that_does_not_exist_is_refused_before_the_run(

@@ -219,8 +219,8 @@ def test_judging_is_overridden_for_one_metric_and_its_signature_selects_it_again
     for wrong, says in (
         ("ragchecker.f1|metric:7", "version 7 of the metric"),
         ("ragchecker.f1|metric:abc", "version abc of the metric"),
-        ("classic.bleu|foo:2", "no signature says 'foo:2'"),
-        ("classic.bleu|version", "no signature says 'version'"),
+        ("classic.bleu|foo:2", "unknown part 'foo:2'"),
+        ("classic.bleu|version", "unknown part 'version'"),
         (f"{QR}|samples:many|temperature:1", "samples=many"),
         ("plain.total|scoring:text|source:12345678", "its file selects"),
     ):

@@ -218,7 +218,7 @@ def _write(runs: Sequence[_Run], new: Path, out: Path, *, finished: bool) -> tup
         rows = folder.rows_done(())
         if finished and rows != manifest["examples"]["rows"]:
             raise UserError(
-                f"only {rows:,} of {manifest['examples']['rows']:,} rows are there: a run is damaged"
+                f"only {rows:,} of {manifest['examples']['rows']:,} rows are there: a run is damaged; {REMAKE}"
             )
         _attribute(db, folder)
         manifest["examples"]["absent"] = absent_hash(inner)

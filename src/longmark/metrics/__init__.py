@@ -255,7 +255,7 @@ def _cited(signature: str | Metric, name: str, metric: Metric) -> dict[str, Any]
     if said.get("metric", str(metric.version)) != str(metric.version):
         raise UserError(
             f"{name}: the signature is of version {said['metric']} of the metric, and this longmark has version "
-            f"{metric.version}, which gives other scores"
+            f"{metric.version}, which gives other scores. Install the longmark of the signature, or name the metric alone"
         )
     return parameters(
         name, metric, {key: said[key] for key in judging_kinds(metric) if key in said}

@@ -317,7 +317,7 @@ class CallCache:
         lines = [CacheLine(*line) for line in self.do(query)]
         if any(not isinstance(line.model, str) or not isinstance(line.size, int) for line in lines):
             raise UserError(
-                f"the call cache {self.path} is damaged (a call has no model or no reply); name another"
+                f"the call cache {self.path} is damaged (a call has no model or no reply); name another with --cache FILE"
             )
         return lines
 
@@ -354,7 +354,7 @@ class CallCache:
         """Takes over what another cache has and this one has not, with the ledger of its sessions. UserError where
         there is none at the place."""
         if not stores.is_url(place) and not Path(place).is_file():
-            raise UserError(f"the call cache {place} does not exist")
+            raise UserError(f"the call cache {place} does not exist; check its path")
         with closing(CallCache(place)) as other:
             other.bury()
             if not other.store.read_only:

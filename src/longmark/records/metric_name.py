@@ -106,7 +106,7 @@ def settings_in(signature: str) -> dict[str, str]:
         key, colon, value = part.strip().partition(":")
         if key not in CITED_KEYS or not colon:
             raise UserError(
-                f"{signature}: no signature says {part!r}; it says {', '.join(CITED_KEYS)}"
+                f"{signature}: unknown part {part!r}; after the name a signature has {', '.join(CITED_KEYS)}"
             )
         said[key] = unquote(value)
     return said

@@ -72,7 +72,7 @@ def check_slices(field: str, values: Collection[str | None], names: Collection[s
         raise no_such_field(field, names, "--by", ())
     if len(values) > MOST_SLICES:
         raise UserError(
-            f"--by {field}: the field has {len(values):,} values; slices are for {MOST_SLICES} at most"
+            f"--by {field}: the field has {len(values):,} values; name one with at most {MOST_SLICES}"
         )
 
 

@@ -103,7 +103,7 @@ def read_draw(path: Path) -> list[DrawnAnswer]:
     for line, record in sources.records(path, sources.kind_of(path)):
         if not answers and isinstance(record, Mapping) and "drawn" not in record:
             raise UserError(
-                f"{path}: is no file of `longmark label next`: line {line} has {first_few(record, 8)}, and a draw has "
+                f"{path} is not a file of `longmark label next`: line {line} has {first_few(record, 8)}, and a draw has "
                 f"example_id, system, question_id, {PROBABILITY}, drawn. Name the file that `label next --out` wrote"
             )
         try:

@@ -293,7 +293,7 @@ def read_scores(
     folders = sources_of(runs)
     by = by or (BY_RUN if len(folders) > 1 else BY_SYSTEM)
     if by not in (*BY, BY_EACH):
-        raise UserError(f"--by {by}: what is compared is {' or '.join(BY)}")
+        raise UserError(f"--by {by}: expected {' or '.join(BY)}")
     manifests = tuple(read_manifest(run) for run in folders)
     refuse_pairs(manifests)
     with Observations(cluster, bounds, slices) as index:

@@ -479,7 +479,7 @@ def test_each_value_that_is_not_in_the_order_is_said_once(claimed: Claimed):
 def test_a_file_that_is_no_draw_is_said_once(claimed: Claimed):
     with pytest.raises(
         UserError,
-        match=r"labels\.jsonl: is no file of `longmark label next`: line 1 has example_id",
+        match=r"labels\.jsonl is not a file of `longmark label next`: line 1 has example_id",
     ) as error:
         read_draw(Path(claimed.labels))
     assert len(str(error.value).splitlines()) == 1

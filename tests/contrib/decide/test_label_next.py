@@ -124,7 +124,7 @@ def test_the_verb_writes_a_new_file_only(tmp_path: Path):
     (tmp_path / "bad.jsonl").write_text('{"example_id": "a-0"}\n')
     other = (*words[:-1], "o.jsonl", "--metrics", RELEVANCE, "--earlier")
     assert (
-        "bad.jsonl: is no file of `longmark label next`: line 1 has example_id"
+        "bad.jsonl is not a file of `longmark label next`: line 1 has example_id"
         in run(*other, "bad.jsonl", home=tmp_path / "home", cwd=tmp_path).err
     )
     lines = (tmp_path / "next.jsonl").read_text().splitlines()

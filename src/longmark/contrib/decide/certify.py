@@ -732,7 +732,9 @@ def _people(found: Certificate) -> str:
 def read_certificate(path: Path) -> Certificate:
     found = read_object(path, "name the certificate.json that `longmark certify` wrote")
     if found.get(FORM) not in (1, RULES):
-        raise UserError(f"{path}: is no certificate that this version of longmark reads")
+        raise UserError(
+            f"{path} is not a certificate that this version of longmark reads; update longmark, or certify again"
+        )
     return found
 
 

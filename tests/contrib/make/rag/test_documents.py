@@ -187,8 +187,8 @@ def test_a_link_to_nothing_and_a_pipe_have_a_line_each(tmp_path: Path):
     assert read(tmp_path) == {
         "a.md": "Ice.",
         "b.md": "Ice.",
-        "c.md": "! is a link to a file that is not there",
-        "e.txt": "! is not a regular file",
+        "c.md": "! is a link to a file that does not exist; remove it",
+        "e.txt": "! is not a regular file; remove it",
     }
     source = Documents(tmp_path)
     list(source)

@@ -66,7 +66,7 @@ async def embed_all(
             )
         if block.shape[1] != rows.shape[1]:
             raise UserError(
-                f"the embedder gave vectors of {block.shape[1]} and of {rows.shape[1]} numbers"
+                f"the embedder gave vectors of {block.shape[1]} and of {rows.shape[1]} numbers; use another --embedder"
             )
         rows[done : done + len(block)] = block
         done += len(block)
@@ -81,10 +81,12 @@ def unit_rows(vectors: Sequence[Sequence[float]]) -> Matrix:
     import numpy as np
 
     if len({len(vector) for vector in vectors}) != 1:
-        raise UserError("the embedder gave vectors of different lengths; is it one model?")
+        raise UserError("the embedder gave vectors of different lengths; use another --embedder")
     rows = np.asarray(vectors, dtype=np.float32)
     if not np.isfinite(rows).all():
-        raise UserError("the embedder gave numbers that are NaN or infinite")
+        raise UserError(
+            "the embedder gave numbers that are NaN or infinite; use another --embedder"
+        )
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     if (wrong := np.flatnonzero((lengths[:, 0] < _LEAST) | (lengths[:, 0] > _GREATEST))).size:
         first = int(wrong[0])

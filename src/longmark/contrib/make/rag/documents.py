@@ -121,9 +121,9 @@ class Documents:
     def _check(self, file: Path) -> None:
         """ValueError if a file is not to be read."""
         if not file.exists():
-            raise ValueError("is a link to a file that is not there")
+            raise ValueError("is a link to a file that does not exist; remove it")
         if not file.is_file():
-            raise ValueError("is not a regular file")
+            raise ValueError("is not a regular file; remove it")
         inside = Path(os.path.realpath(file)).is_relative_to(os.path.realpath(self.path))
         if file.is_symlink() and file != self.path and not inside:
             raise ValueError(

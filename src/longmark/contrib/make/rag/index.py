@@ -261,7 +261,7 @@ def _write_passages(
     if not (skip_bad and read):
         wrong.check()
     if not writer.count:
-        raise UserError("there are no documents to index")
+        raise UserError("there are no documents to index; name files or folders with text as DOCS")
     return Built(folder, read, writer.count, wrong.total, tuple(wrong.lines))
 
 

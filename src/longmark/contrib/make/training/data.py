@@ -81,7 +81,9 @@ def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> Data:
 
     data.sequences = list(blocks(texts(), tokenizer, length))
     if not data.sequences:
-        raise UserError(f"{', '.join(map(str, paths))}: no document has text to train on")
+        raise UserError(
+            f"{', '.join(map(str, paths))}: no document has text to train on; name other documents"
+        )
     tokens = sum(len(one["input_ids"]) for one in data.sequences)
     data.facts = {
         "books": [book.facts() for book in library.books],
