@@ -21,6 +21,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.contrib.papers import comprehensiveness_runs as comprehensiveness
+from tests.contrib.papers.calf import calf_runs as calf
+from tests.contrib.papers.climaqa import climaqa_runs as climaqa
 from tests.contrib.papers.score_models import DIMENSIONS, generator, judge
 from tests.wire import serve
 
@@ -187,6 +190,112 @@ def make(out: Path, src: Path) -> None:
     longmark("metaeval", *runs, ratings, "--out", out / "metaeval-ratings")
     longmark("metaeval", *runs, choices, "--out", out / "metaeval-choices")
     _score_study(work, out / "score-study", labels, longmark)
+    _calf_studies(work, out, longmark)
+    _climaqa_studies(work, out, longmark)
+    _comprehensiveness_study(work, out / "comprehensiveness-study", longmark)
+
+
+def _calf_studies(work: Path, out: Path, longmark: Any) -> None:
+    """Pairs of two subjects and three modes that three raters chose between, judged and scored in two runs; and the
+    pairs of the tests, whose raters leave some tables out."""
+    chance = random.Random(11)
+    pairs, runs = [], {"small": [], "large": []}
+    for number in range(72):
+        first, second = chance.sample(("human", "gpt", "llama"), 2)
+        mode = "human/model" if "human" in (first, second) else "model/model"
+        if number % 6 == 0:
+            first, second, mode = "human", "human", "human/human"
+        labels = {rater: chance.choice(("a", "a", "b", "tie")) for rater in "xyz"}
+        name = f"p{number}"
+        pairs.append(
+            {
+                "id": name,
+                "question_id": f"q{number // 2}",
+                "question": f"What is {number // 2}?",
+                "references": ["A reference " + "of words " * (number % 5)],
+                "a": "Longer words stand here. " * chance.randint(1, 5),
+                "b": "Other words stand there. " * chance.randint(1, 5),
+                "a_system": first,
+                "b_system": second,
+                "subject": ("law", "art", "")[number % 7 % 3],
+                "category": ("factoid", "analytical", "opinion")[number % 3],
+                "mode": mode,
+                "labels": labels,
+                "expansion_checks": {
+                    "x": {
+                        "factual_error": chance.choice(("yes", "no")),
+                        "new_information": chance.choice(("yes", "no")),
+                        "improper_expansion": "no",
+                    }
+                },
+                "meta": {
+                    "verdicts": {
+                        "published model": [
+                            {"first": first_shown, "choice": chance.choice(("a", "b", "tie"))}
+                            for first_shown in "ab"
+                        ]
+                    }
+                },
+            }
+        )
+        for rows in runs.values():
+            scores = {side: round(chance.random(), 2) for side in "ab"}
+            choice = (
+                "a" if scores["a"] > scores["b"] else "b" if scores["a"] < scores["b"] else "tie"
+            )
+            rows.append(
+                calf.row(name, calf.METRIC, choice, pair={**scores, "decimals": 2, "band": 0.0})
+            )
+            votes = [chance.choice(("a", "b", "tie")) for _ in range(3)]
+            most = next((vote for vote in votes if votes.count(vote) > 1), "tie")
+            shown = [{"first": "a", "choice": most, "votes": votes}]
+            rows.append(calf.row(name, "pairs.icl", most if number % 11 else None, choices=shown))
+            orders = [{"first": side, "choice": chance.choice(("a", "b"))} for side in "ab"]
+            both = {one["choice"] for one in orders}
+            rows.append(
+                calf.row(name, calf.JUDGE, both.pop() if len(both) == 1 else "tie", choices=orders)
+            )
+    folders = [calf.write_run(work / "calf" / name, pairs, rows) for name, rows in runs.items()]
+    longmark("calf-study", *folders, "--out", out / "calf-study", "--development", "0.3")
+    few = calf.write_run(work / "calf" / "few")
+    longmark("calf-study", few, "--out", out / "calf-study-few")
+    bare = [
+        {**pair, "labels": {}, "subject": None, "category": None, "mode": None}
+        for pair in calf.pairs()
+    ]
+    length = "classic.length.characters"
+    file = calf.write_pairs(work / "calf" / "bare", bare)
+    longmark("calf-study", file, "--metrics", length, "--out", out / "calf-study-bare", "--quiet")
+
+
+def _climaqa_studies(work: Path, out: Path, longmark: Any) -> None:
+    folder = work / "climaqa"
+    runs = [climaqa.write_run(folder / name, name) for name in ("default", "rag-source")]
+    benchmark = climaqa.write_benchmark(folder / "benchmark")
+    beside = [word for pair in climaqa.write_beside(folder / "beside").items() for word in pair]
+    words = ("climaqa-study", *runs, "--benchmark", benchmark)
+    longmark(*words, *beside, "--out", out / "climaqa-study")
+    longmark(*words[:2], *words[3:], "--out", out / "climaqa-study-one")
+
+
+def _comprehensiveness_study(work: Path, out: Path, longmark: Any) -> None:
+    folder = work / "comprehensiveness"
+    folder.mkdir()
+    chance = random.Random(13)
+    wiki, bank = comprehensiveness.wiki(folder, 12), comprehensiveness.bank(folder, 14)
+    runs = []
+    for judge_name in ("big", "little"):
+        drawn = {
+            metric: {one.id: chance.choice((0.0, 0.5, 1.0, None)) for one in (*wiki, *bank)}
+            for metric in (comprehensiveness.NLI, comprehensiveness.QA)
+        }
+        scores = {metric: lambda one, of=of: of[one.id] for metric, of in drawn.items()}
+        for name, examples in (("wiki", wiki), ("bank", bank)):
+            run = folder / f"{name}-{judge_name}"
+            runs.append(comprehensiveness.write_run(run, examples, judge_name, scores))
+    longmark("comprehensiveness-study", *runs, "--answers", runs[0], "--out", out)
+    words = ("comprehensiveness-study", *runs, "--as-published", "--resamples", "500")
+    longmark(*words, "--out", out.with_name(f"{out.name}-published"))
 
 
 def _score_study(work: Path, out: Path, labels: Path, longmark: Any) -> None:

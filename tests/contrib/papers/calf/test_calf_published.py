@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.contrib.papers.calf.test_calf_results import shown
+from tests.contrib.papers.calf.test_calf_results import grids, shown
 from tests.program import run
 
-from longmark.contrib.papers.calf import tables
 from longmark.contrib.papers.calf.results import (
     LONGER_CHARACTERS,
     LONGER_WORDS,
@@ -37,7 +36,7 @@ def real(folder: Path, name: str, file: str) -> Results:
 
 def test_the_verdicts_of_llmbar_give_the_published_figures_of_both_orders(tmp_path: Path):
     found = real(tmp_path, "llmbar", "llmbar/Natural_ChatGPT-0301_Vanilla_result.json")
-    (judge,) = tables.orders(found).rows
+    ((judge,),) = grids(found)["orders"].rows
     # Natural_ChatGPT-0301_Vanilla_statistics.json: correct_False, correct_True, correct_both, equal
     published = {
         "accuracy, a first": 0.84,

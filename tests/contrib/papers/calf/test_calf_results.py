@@ -19,8 +19,8 @@ from tests.contrib.papers.calf.calf_runs import (
 )
 
 from longmark.analysis.grid import Grid
-from longmark.contrib.papers.calf import cases, tables
-from longmark.contrib.papers.calf.page import in_words
+from longmark.contrib.papers.calf import cases
+from longmark.contrib.papers.calf.page import pages
 from longmark.contrib.papers.calf.results import (
     FIRST,
     LONGER_CHARACTERS,
@@ -32,6 +32,9 @@ from longmark.contrib.papers.calf.results import (
     split,
 )
 from longmark.contrib.papers.calf.rows import read
+from longmark.contrib.papers.calf.sources import in_words, table6
+from longmark.contrib.papers.recipe.schema import Condition
+from longmark.contrib.papers.recipe.tables import GridTable
 from longmark.errors import UserError
 from longmark.report.tables import as_csv
 from longmark.scores.files import examples_of
@@ -42,9 +45,14 @@ def results(folder: Path, *, options: CalfOptions | None = None, **given: Any) -
     return Results(read([write_run(folder / "run", **given)]), options or CalfOptions())
 
 
-def cells(grid: Grid[str], row: str) -> list[float | None]:
-    """The figures of a line, to three decimals."""
-    return [shown(grid[row, column.name])[0] for column in grid.columns]
+def grids(found: Results) -> dict[str, Grid[Any]]:
+    """The tables of the recipe by their names."""
+    return dict(pages(found).grids)
+
+
+def cells(grid: Grid[Any], row: str | None) -> list[float | None]:
+    """The figures of a line, to three decimals; None: of all pairs."""
+    return [shown(grid[(row,), column.name])[0] for column in grid.columns]
 
 
 def shown(estimate: Estimate | None) -> tuple[float | None, int]:
@@ -73,7 +81,7 @@ def test_pairs_of_one_question_are_one_cluster(tmp_path: Path):
 
 def test_tables_by_subject_and_mode_have_the_mean_of_the_groups_and_of_all_pairs(tmp_path: Path):
     found = results(tmp_path)
-    third, fifteenth = tables.subjects(found)
+    third, fifteenth = (grids(found)[name] for name in ("table3", "table15"))
     assert [column.name for column in third.columns] == ["all", "art", "law", "Avg."]
     assert cells(third, METRIC) == [
         0.571,
@@ -88,9 +96,9 @@ def test_tables_by_subject_and_mode_have_the_mean_of_the_groups_and_of_all_pairs
         None,
     ]  # art has no pair of human and model: no mean
     assert cells(fifteenth, METRIC) == [0.5, 0.667, 0.333, 0.5]  # law without pair 4: 1 of 1, 2, 3
-    art = third[METRIC, "art"]
+    art = third[(METRIC,), "art"]
     assert (art.n, art.missing) == (3, 1)  # type: ignore[union-attr]  # 7 has no score
-    modes = {one.name: one for one in tables.modes(found)}
+    modes = grids(found)
     assert cells(modes["by_mode"], METRIC) == [0.571, 0.5, 0.5, 1.0, 0.667]
     assert [column.name for column in modes["table4"].columns[1:-1]] == [
         "art H/H",
@@ -103,14 +111,14 @@ def test_tables_by_subject_and_mode_have_the_mean_of_the_groups_and_of_all_pairs
 
 def test_the_raters_agreement_and_accuracy_where_they_differ_and_where_they_agree(tmp_path: Path):
     found = results(tmp_path)
-    second = tables.table2(found)
-    agreeing = {subject: cells(second, subject) for subject in second.rows}
+    second = grids(found)["table2"]
+    agreeing = {subject: cells(second, subject) for (subject,) in second.rows}
     assert agreeing == {
         "art": [0.75, 0.5, None, 1.0],
         "law": [0.75, 0.5, 1.0, None],
-        "all": [0.75, 0.5, 1.0, 1.0],
+        None: [0.75, 0.5, 1.0, 1.0],
     }
-    sixteen, seventeen = tables.disputes(found)
+    sixteen, seventeen = (grids(found)[name] for name in ("table16", "table17"))
     assert cells(sixteen, METRIC) == [0.5, 1.0, 0.0, 0.5]  # 5 is right, 2 is not
     assert cells(seventeen, METRIC) == [
         0.6,
@@ -136,7 +144,7 @@ def test_errors_of_expanded_references_are_counted_once_a_question(tmp_path: Pat
         },
     }
     given = [{**pair, "expansion_checks": checks.get(pair["id"], {})} for pair in pairs()]
-    (table,) = tables.table6(results(tmp_path, given=given))
+    (table,) = table6(results(tmp_path, given=given))
     assert [column.name for column in table.columns] == ["error", "art", "law", "all"]
     assert list(table.rows) == [
         ("factual error", 0, 0, 0),
@@ -144,21 +152,21 @@ def test_errors_of_expanded_references_are_counted_once_a_question(tmp_path: Pat
         ("improper expansion", 0, 0, 0),
         ("references checked", 1, 1, 2),
     ]
-    assert list(tables.table6(results(tmp_path))) == []
+    assert table6(results(tmp_path)) == []
 
 
 def test_one_rater_is_no_second_rater(tmp_path: Path):
     single = [{**pair, "labels": {"one": pair["label"]}} for pair in pairs()]
     found = results(tmp_path, given=single)
-    second = tables.table2(found)
-    assert {one for subject in second.rows for one in cells(second, subject)} == {None}
-    assert list(tables.disputes(found)) == []
+    second = grids(found)["table2"]
+    assert {figure for (subject,) in second.rows for figure in cells(second, subject)} == {None}
+    assert [grids(found)[name].rows for name in ("table16", "table17")] == [[], []]
     assert found.agreeing(range(8)).reason == "no second rater"
 
 
 def test_flips_are_choices_that_depend_on_the_order(tmp_path: Path):
-    found = tables.orders(results(tmp_path))
-    judge = {column.name: shown(found[JUDGE, column.name]) for column in found.columns}
+    found = grids(results(tmp_path))["orders"]
+    judge = {column.name: shown(found[(JUDGE,), column.name]) for column in found.columns}
     assert judge == {
         "same choice": (0.75, 4),
         "chooses the first shown": (0.667, 6),  # 1: a of a, not of b; 2: both; 3: not of a, of b
@@ -166,7 +174,7 @@ def test_flips_are_choices_that_depend_on_the_order(tmp_path: Path):
         "accuracy, a first": (0.75, 4),  # a a b tie for a b b tie
         "accuracy, b first": (1.0, 4),  # a b b tie
     }
-    assert shown(found[VOTER, "same choice"]) == (None, 0)  # it saw one order
+    assert shown(found[(VOTER,), "same choice"]) == (None, 0)  # it saw one order
 
 
 def test_a_judge_that_always_chooses_the_first_flips_on_every_pair(tmp_path: Path):
@@ -180,9 +188,9 @@ def test_a_judge_that_always_chooses_the_first_flips_on_every_pair(tmp_path: Pat
 
 
 def test_peoples_choice_among_the_votes(tmp_path: Path):
-    found = tables.votes(results(tmp_path))
-    assert found.rows == [(VOTER, ""), (VOTER, "art"), (VOTER, "law")]
-    assert [shown(found[(VOTER, ""), column.name]) for column in found.columns] == [
+    found = grids(results(tmp_path))["figure2"]
+    assert found.rows == [(VOTER, None), (VOTER, "art"), (VOTER, "law")]
+    assert [shown(found[(VOTER, None), column.name]) for column in found.columns] == [
         (0.667, 3),  # a in a a b, b in a b tie, b not in a a a
         (0.333, 3),  # a, tie, a for a, b, b
         (0.333, 3),
@@ -312,10 +320,11 @@ def test_a_judge_that_chose_once_is_not_the_best_for_it(
     assert found.gold[0] == "a"
     assert found.best((METRIC, JUDGE), [range(8)]) == best
     assert f"The best metric is {best or 'undecided'}" in in_words(found)
-    grid = tables.by_group(found, "t", "T", {"every": range(8)}, (METRIC, JUDGE))
-    assert grid.best == (
-        {key: {best} for key in ("every", tables.ALL, tables.AVERAGE)} if best else {}
-    )
+    page = pages(found)
+    (table,) = [table for _, table in page.recipe.tables() if table.name == "table3"]
+    two = table.model_copy(update={"where": {"metric": Condition(among=(METRIC, JUDGE))}})
+    bold = GridTable(two, page.sources["choices"]).grid().best
+    assert bold.get("all") == ({(best,)} if best else None)
 
 
 def test_a_judge_that_sees_one_answer_at_a_time_has_no_orders(tmp_path: Path):
@@ -324,12 +333,12 @@ def test_a_judge_that_sees_one_answer_at_a_time_has_no_orders(tmp_path: Path):
         made=[row("1", "pairs.keypoints", "a", choices=[{"choice": "a", "judge": "small"}])],
     )
     assert found.judges["pairs.keypoints"].made(8)[0] == "a"
-    assert tables.orders(found).rows == []
+    assert grids(found)["orders"].rows == []
 
 
 def test_a_metric_without_a_test_is_not_tested(tmp_path: Path):
     found = results(tmp_path, made=[row("1", METRIC, None), row("1", JUDGE, "b")])
-    assert {tables.against_baseline(found, one) for one in found.metrics} == {
+    assert {found.against_baseline(one.metric) for one in found.metrics} == {
         "baseline",
         "not tested",
     }
@@ -382,10 +391,10 @@ def test_two_pairs_of_one_id_must_be_equal(tmp_path: Path):
 
 def test_the_tables_hold_every_metric_and_no_figure_is_rounded(tmp_path: Path):
     found = results(tmp_path)
-    text = as_csv(tables.accuracy(found).table())
+    text = as_csv(grids(found)["accuracy"].table())
     assert text.count("\n") == 8
     assert "0.5714285714285714" in text
-    assert [line[1] for line in tables.table1(found).rows] == [4, 4, 8]
+    assert [line[1] for line in grids(found)["table1"].table().rows] == [4, 4, 8]
 
 
 @pytest.mark.parametrize(

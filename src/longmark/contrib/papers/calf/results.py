@@ -94,7 +94,9 @@ class Results:
             self.sample.metric(
                 name,
                 "baseline" if judge.baseline else "",
-                {} if judge.baseline else {why.status: why.count for why in judge.unscored(count)},
+                {}
+                if judge.baseline
+                else {why.status: why.count for why in judge.unscored(range(count))},
                 self.chosen[name],
             )
             for name, judge in self.judges.items()
@@ -117,6 +119,22 @@ class Results:
             if one.direction and not one.accuracy.missing and one.accuracy.value is not None
         ]
         return max(whole, key=lambda one: one.accuracy.value or 0.0, default=None)
+
+    def against_baseline(self, name: str) -> str | None:
+        """Whether a metric is better than the best baseline; `not tested` where there are too few pairs or questions."""
+        if self.judges[name].baseline:
+            return "baseline"
+        best = self.best_baseline
+        if best is None:
+            return None
+        (pair,) = (
+            pair for pair in self.differences if {pair.first, pair.second} == {name, best.metric}
+        )
+        if pair.adjusted is None:
+            return "not tested"
+        if pair.adjusted > self.options.alpha:
+            return "no significant difference"
+        return "above" if pair.first == name else "below"
 
     def best(self, names: Iterable[str], parts: Sequence[Rows], ties: bool = True) -> str | None:
         """The most accurate on the pairs that all choose on, which is so with a missing choice counted as wrong, too;
@@ -208,10 +226,9 @@ class Results:
             zip(ORDERS, (same, first, *map(sample.rate, (twice, by["a"], by["b"]))), strict=True)
         )
 
-    def _of_votes(self, name: str, subject: str) -> dict[str, Estimate]:
+    def _of_votes(self, name: str, rows: tuple[int, ...]) -> dict[str, Estimate]:
         """Of a judge with several votes on each pair (figure 2): the human choice is among them; it is that of most;
-        all are the same. subject: "" for all pairs."""
-        rows = self.subjects[subject] if subject else range(len(self.pairs))
+        all are the same. rows: places of pairs."""
         its, given = (
             self.sample.of(rows),
             [(self.gold[row], self.judges[name].votes.get(row)) for row in rows],

@@ -90,10 +90,9 @@ class Judge:
         ):
             self.scores = {place: (-a, -b) for place, (a, b) in self.scores.items()}
 
-    def unscored(self, count: int) -> tuple[Unscored, ...]:
-        why = Counter(
-            self.why.get(place, NO_ROW) for place in range(count) if place not in self.choices
-        )
+    def unscored(self, places: Sequence[int]) -> tuple[Unscored, ...]:
+        """Why there is no choice on these pairs."""
+        why = Counter(self.why.get(place, NO_ROW) for place in places if place not in self.choices)
         return merged([Unscored(status, n, reason, n) for (status, reason), n in why.items()])
 
 

@@ -1,0 +1,148 @@
+"""The page of a recipe: its sections, with their tables and figures, from sources that were read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from longmark.analysis.grid import Grid
+from longmark.contrib.papers.recipe.schema import (
+    FigureOf,
+    Mistake,
+    Recipe,
+    SectionOf,
+    unknown,
+    unknown_fields,
+)
+from longmark.contrib.papers.recipe.source import Source
+from longmark.contrib.papers.recipe.tables import GridTable
+from longmark.contrib.papers.study import Part, notices, sections
+from longmark.report.document import Section
+from longmark.report.figures import Figure
+from longmark.report.tables import Table
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The sections of a recipe over sources. sources: name -> source; one that is not there was not given, and what is
+    made of it is left out."""
+
+    recipe: Recipe
+    sources: Mapping[str, Source]
+
+    def check(self) -> None:
+        """BadInput, with the line of each mistake, if a table names a field or a measure that its source lacks: of some
+        sources these are known once they are read."""
+        wrong: list[Mistake] = []
+        for place, table in self.recipe.tables():
+            source = self.sources.get(table.source or "")
+            if source is None:
+                continue
+            wrong += unknown_fields(table, place, source.names)
+            for number, column in enumerate(table.columns):
+                if column.value not in source.measures:
+                    known = list(source.measures)
+                    hint = f"The measures are {', '.join(known)}."
+                    message = unknown("measure", column.value, known, hint)
+                    wrong.append(((*place, "columns", number, "value"), message))
+        self.recipe.check(wrong)
+
+    @cached_property
+    def parts(self) -> tuple[Part[None], ...]:
+        """The sections, as `study.sections` takes them, but for those that a source makes."""
+        return tuple(
+            self._part(section) for section in self.recipe.parts.sections if section.made is None
+        )
+
+    def sections(self, stages: Mapping[str, Any]) -> list[Section]:
+        """The sections of the page; one that a source makes stands behind the one before it. stages: their states."""
+        made: dict[str, list[Section]] = {}
+        title = ""
+        for section in self.recipe.parts.sections:
+            if section.made is None:
+                title = section.title or ""
+            elif make := self.made("sections", section.made):
+                made.setdefault(title, []).append(replace(make(), folded=True))
+        found = []
+        for shown in sections(self.parts, None, stages):
+            found += [shown, *made.get(shown.title, [])]
+        return found
+
+    def notices(self, stages: Mapping[str, Any]) -> list[str]:
+        """What the sources and the stages have to say, and why sections are left out."""
+        of_sources = (notice for source in self.sources.values() for notice in source.notices)
+        return [*dict.fromkeys(of_sources), *notices(self.parts, None, stages)]
+
+    @cached_property
+    def grids(self) -> dict[str, Grid[Any]]:
+        """Each table by its name; its figures are drawn from the same grid."""
+        tables = (table for _, table in self.recipe.tables() if table.name)
+        return {
+            table.name: GridTable(table, self.sources[table.source]).grid()
+            for table in tables
+            if table.name and table.source and table.source in self.sources
+        }
+
+    def made(self, kind: str, name: str) -> Callable[[], Any] | None:
+        """What a source makes itself: SOURCE.NAME; None where the source was not given."""
+        source, _, part = name.partition(".")
+        if source not in self.sources:
+            return None
+        made: Mapping[str, Callable[[], Any]] = getattr(self.sources[source], kind)
+        return made[part]
+
+    def text(self, text: str | None, made: str | None) -> str:
+        make = self.made("texts", made) if made else None
+        return make() if make else text or ""
+
+    def _part(self, section: SectionOf) -> Part[None]:
+        return Part(
+            title=section.title or "",
+            says=lambda _results: self.text(section.text, section.made_text),
+            tables=lambda _results: list(self._tables(section)),
+            figures=lambda _results: list(self._figures(section)),
+            note=section.note,
+            links=lambda _results: self._links(section),
+            absent=lambda _results: self._absent(section),
+        )
+
+    def _tables(self, section: SectionOf) -> Iterator[Table | Grid[Any]]:
+        for table in section.tables:
+            if table.made is None:
+                if table.name in self.grids:
+                    yield self.grids[table.name]
+            elif make := self.made("tables", table.made):
+                yield from make()
+
+    def _figures(self, section: SectionOf) -> Iterator[Figure]:
+        for figure in section.figures:
+            if figure.made is not None:
+                if make := self.made("figures", figure.made):
+                    yield from make()
+            elif (grid := self.grids.get(figure.forest or "")) is not None and grid.rows:
+                yield grid.forest(figure.label, figure.column, self._lines(figure))
+
+    def _lines(self, figure: FigureOf) -> tuple[float, ...] | None:
+        values = []
+        for line in figure.reference:
+            if isinstance(line, str):
+                make = self.made("references", line)
+                value = make() if make else None
+                values += [] if value is None else [value]
+            else:
+                values.append(line)
+        return tuple(values) or None
+
+    def _links(self, section: SectionOf) -> Sequence[tuple[str, str]]:
+        make = self.made("links", section.links) if section.links else None
+        return make() if make else ()
+
+    def _absent(self, section: SectionOf) -> str:
+        """Why a section is left out; "" where it is not."""
+        for name, fields in section.needs.items():
+            source = self.sources.get(name)
+            if source is None or not any(source.values(field) for field in fields):
+                return section.absent or f"{section.title}: left out, nothing to show."
+        return ""
