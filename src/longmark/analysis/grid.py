@@ -64,7 +64,7 @@ class Grid(Generic[Row]):
     def __getitem__(self, place: tuple[Row, str]) -> Estimate | None:
         """The estimate of a row in a column."""
         if self.cell is None:
-            column = next(one for one in self.columns if one.name == place[1])
+            column = next(column for column in self.columns if column.name == place[1])
             return _read(column)(place[0])  # type: ignore[no-any-return]
         if place not in self._made:
             self._made[place] = self.cell(*place)
@@ -116,10 +116,10 @@ class Grid(Generic[Row]):
     def heat_map(self, label: str, low: float, high: float, places: int = 2) -> Figure:
         """The values of all cells, in shades between low and high."""
         values = [
-            [made.value if (made := self[row, one.name]) else None for one in self.columns]
+            [made.value if (made := self[row, column.name]) else None for column in self.columns]
             for row in self.rows
         ]
-        heads = [one.words or one.name for one in self.columns]
+        heads = [column.words or column.name for column in self.columns]
         return heat_map(self._labels(self.rows), heads, values, label, (low, high), places)
 
     def _labels(self, rows: Sequence[Row]) -> list[str]:
@@ -187,7 +187,7 @@ def adjusted(pairs: Sequence[Compared], alpha: float, method: str = "holm") -> t
     """The same pairs, with p adjusted over all of them."""
     from longmark.stats.multiplicity import adjust  # needs NumPy, which the page of a demo does not
 
-    ps = adjust([one.result.p for one in pairs], method, alpha).adjusted
+    ps = adjust([pair.result.p for pair in pairs], method, alpha).adjusted
     return tuple(replace(one, adjusted=p, method=method) for one, p in zip(pairs, ps, strict=True))
 
 
@@ -201,7 +201,7 @@ def pairs_grid(
 ) -> Grid[Compared]:
     """Differences with p, adjusted p and whether this is at most alpha. heads: of `first`, `second`, and of `within`
     where there is one."""
-    adjusted_by = "Benjamini-Hochberg" if any(one.method != "holm" for one in pairs) else "Holm"
+    adjusted_by = "Benjamini-Hochberg" if any(pair.method != "holm" for pair in pairs) else "Holm"
     return Grid(
         name,
         title,

@@ -31,7 +31,9 @@ def section(comparison: Comparison) -> Section:
             totals[:, *one.cell] += 1, one.length
     lengths = np.where(totals[0] > 0, totals[1] / np.maximum(totals[0], 1), np.nan)
     found: dict[Row, tuple[float | None, Estimate, float | None]] = {}
-    for metric in (one.metric for one in comparison.metrics if not without_slice(one.metric)[1]):
+    for metric in (
+        metric.metric for metric in comparison.metrics if not without_slice(metric.metric)[1]
+    ):
         matrix = scores.matrix(metric)
         for names in combinations(comparison.systems, 2):
             first, second = (scores.systems.index(name) for name in names)

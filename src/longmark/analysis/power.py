@@ -148,7 +148,10 @@ class PowerPlan:
     def most(self) -> PairPower | None:
         """The comparison that needs the most questions; without an effect the one with the largest detectable
         difference. None if nothing is known."""
-        known = [(one.needed or one.detectable, one) for one in self.comparisons]
+        known = [
+            (comparison.needed or comparison.detectable, comparison)
+            for comparison in self.comparisons
+        ]
         return max(
             ((of.value, one) for of, one in known if of.value is not None),
             key=itemgetter(0),
@@ -269,7 +272,7 @@ def comparison(
 def document(plan: PowerPlan) -> Document:
     """One sentence with the answer, and a table with a line for each metric and pair of systems."""
     how = plan.options
-    places = max((one.places for one in plan.comparisons), default=3)
+    places = max((comparison.places for comparison in plan.comparisons), default=3)
     shared = (
         f" ({how.alpha:g} / {len(plan.comparisons)} comparisons)"
         if len(plan.comparisons) > 1
@@ -282,7 +285,7 @@ def document(plan: PowerPlan) -> Document:
         f"probability {1 - how.assurance:.2g}. more: how many times as many questions skewness and ties cost, by "
         "simulation. Intervals: uncertainty of the pilot's variance (jackknife of its logarithm)."
     )
-    names = list(dict.fromkeys(one.metric for one in plan.comparisons))
+    names = list(dict.fromkeys(comparison.metric for comparison in plan.comparisons))
     needed = (
         [Column("questions needed", "needed", 0, key="needed")] if how.effect is not None else []
     )
@@ -304,7 +307,7 @@ def document(plan: PowerPlan) -> Document:
             *(Column("with questions", "questions"), Column("more", "inflation", 2)),
         ),
     )
-    known = [one for one in plan.comparisons if one.planned is not None]
+    known = [comparison for comparison in plan.comparisons if comparison.planned is not None]
     top = 2 * max(
         (
             max((one.needed and one.needed.value) or one.questions, how.fewest * one.per_cluster)
@@ -356,9 +359,7 @@ def _answer(plan: PowerPlan) -> str:
     how = plan.options
     most = plan.most
     if most is None:
-        return (
-            f"No answer: {'; '.join(dict.fromkeys(one.reason or '' for one in plan.comparisons))}."
-        )
+        return f"No answer: {'; '.join(dict.fromkeys(comparison.reason or '' for comparison in plan.comparisons))}."
     assured = f", assurance {how.assurance:g}" if how.assurance > 0.5 else ""
     clusters = "" if how.cluster == QUESTION else f", clusters by {how.cluster}"
     family = counted(len(plan.comparisons), "comparison")

@@ -57,7 +57,9 @@ def leads(index: Observations, summary: Summary) -> list[Lead]:
     directed = (
         []
         if summary.pairs
-        else [one for one in summary.wholes if summary.facts[one].higher_is_better is not None]
+        else [
+            whole for whole in summary.wholes if summary.facts[whole].higher_is_better is not None
+        ]
     )
     scored = {one: [cell.system for cell in summary.of(one) if cell.scored] for one in directed}
     pairs = sum(math.comb(len(systems), 2) for systems in scored.values())
@@ -118,7 +120,7 @@ def _lead(
 def _columns(
     index: Observations, metric: str, systems: Sequence[int], worst: float, clustered: bool
 ) -> _Columns:
-    common, counted = ({one: array("d") for one in systems} for _ in range(2))
+    common, counted = ({system: array("d") for system in systems} for _ in range(2))
     clusters = []
     for _, group in groupby(index.by_question(metric), itemgetter(0)):
         answers = {

@@ -499,7 +499,7 @@ def forest(
     references = (
         reference if isinstance(reference, tuple) else () if reference is None else (reference,)
     )
-    lines = " and ".join(f"{one:g}" for one in references)
+    lines = " and ".join(f"{reference:g}" for reference in references)
     line = f"; dashed line{'s' if len(references) > 1 else ''}: {lines}" if references else ""
     shown, more = first(rows, "row")
     return _intervals(

@@ -31,7 +31,7 @@ def disagreement(pair: Pair, rows: Iterable[Row]) -> float | None:
     return (
         None
         if pair.label is None or not choices
-        else -sum(one != pair.label for one in choices) / len(choices)
+        else -sum(choice != pair.label for choice in choices) / len(choices)
     )
 
 

@@ -217,7 +217,11 @@ def check_out(out: Path | None) -> None:
 
 def brief(document: Document) -> Document:
     """What is printed without --verbose: of each section as many tables as it says, and how to print all of them."""
-    shown = [replace(one, tables=one.tables[: one.brief]) for one in document.sections if one.brief]
+    shown = [
+        replace(section, tables=section.tables[: section.brief])
+        for section in document.sections
+        if section.brief
+    ]
     if shown:
         note = f"{shown[-1].note} --verbose prints every table; --out DIR writes them, with figures.".strip()
         shown[-1] = replace(shown[-1], note=note)

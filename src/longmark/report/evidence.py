@@ -306,8 +306,8 @@ def _points(its: Shared) -> View:
     evidence = Points.model_validate(row.evidence)
     points = _some(evidence.points)
     numbers, deltas = (
-        [one.point for one in points],
-        [one.delta for one in points if one.delta is not None],
+        [point.point for point in points],
+        [point.delta for point in points if point.delta is not None],
     )
     measured, scale = len(deltas) == len(points), Scale(deltas)
     order = evidence.new_order if sorted(evidence.new_order) == sorted(numbers) else []
@@ -428,17 +428,19 @@ def _questions(its: Shared) -> View:
         else:
             shown.append(questions)
             lines = [
-                [Cell("words", one.question), Cell("signed", (one.cosine, scale))]
-                for one in questions
+                [Cell("words", question.question), Cell("signed", (question.cosine, scale))]
+                for question in questions
             ]
             blocks.append(("table", ["Question", "Cosine"], lines, "question", ""))
         if row.score is not None and _is(
-            math.fsum(one.cosine for one in questions) / len(questions), row.score
+            math.fsum(question.cosine for question in questions) / len(questions), row.score
         ):
             mean = fixed(row.score, 3).replace("-", "−")
             blocks.append(("sum", f"mean of {counted(len(questions), 'cosine')}", mean))
         blocks.append(_rest(row, "questions", "masked_answer"))
-    count = counted(len(_some([one for questions in shown for one in questions])), "question")
+    count = counted(
+        len(_some([question for questions in shown for question in questions])), "question"
+    )
     return View(
         "Questions that the answer would answer" if its.ours else "Questions",
         count,
@@ -492,8 +494,8 @@ def _turns(its: Shared) -> View | None:
     """Who said what, in turn."""
     row = next(one for one in its.rows.values() if "turns" in one.evidence)
     lines = [
-        [Cell("line", one.who), Cell("words", one.text)]
-        for one in Turns.model_validate(row.evidence).turns
+        [Cell("line", turn.who), Cell("words", turn.text)]
+        for turn in Turns.model_validate(row.evidence).turns
     ]
     return _two(its, ("Who", "Text"), lines, ("Turns", "turn"), _rest(row, "turns"))
 

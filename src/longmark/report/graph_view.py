@@ -87,12 +87,12 @@ def graph_view(its: Shared) -> View:
     graph = from_evidence(evidence)
     shapes, of = _shapes(graph, evidence)
     lines = _lines(graph, of)
-    missing = [one for one in shapes if one.state in ("basis", "implied")]
-    covered = [one for one in shapes if one.state == "covered"]
-    answers = [one for one in shapes if one.state == "answer"]
+    missing = [shape for shape in shapes if shape.state in ("basis", "implied")]
+    covered = [shape for shape in shapes if shape.state == "covered"]
+    answers = [shape for shape in shapes if shape.state == "answer"]
     total = len(missing) + len(covered)
-    heads = ["No.", "Sources", *(["Question"] if any(one.question for one in shapes) else [])]
-    state = ["State"] if any(one.state == "implied" for one in shapes) else []
+    heads = ["No.", "Sources", *(["Question"] if any(shape.question for shape in shapes) else [])]
+    state = ["State"] if any(shape.state == "implied" for shape in shapes) else []
     blocks: list[Block] = [
         ("note", _missing(missing, total)),
         *_table(["Missing statement", *state, *heads], missing),
@@ -215,7 +215,7 @@ def _figure_block(shapes: list[Shape], lines: list[Line]) -> Block:
             "note",
             f"No figure: {size} are too many for one. Write the graph to a file: longmark export RUN --graphs DIR",
         )
-    drawn = {one.state for one in shapes} | {line.kind for line in lines}
+    drawn = {shape.state for shape in shapes} | {line.kind for line in lines}
     legend = [
         {name: says for name, says in its.items() if name in drawn} for its in (STATES, KINDS)
     ]
@@ -229,7 +229,7 @@ def figure(shapes: list[Shape], lines: list[Line]) -> Figure:
     """Shapes and lines with their places. Raises ModuleNotFoundError without networkx and NumPy."""
     import networkx as nx
 
-    by_label = {one.label: one for one in shapes}
+    by_label = {shape.label: shape for shape in shapes}
     links = nx.Graph()
     links.add_nodes_from(by_label)
     links.add_edges_from(line.ends for line in lines)
@@ -251,8 +251,10 @@ def figure(shapes: list[Shape], lines: list[Line]) -> Figure:
         x, height = x + width, max(height, ROW * len(rows) - (ROW - CELL) * (len(rows) == 1))
     middle = (WIDTH - max(placed[label][0] + CELL / 2 for label in placed)) / 2
     done = [
-        replace(one, x=round(placed[one.label][0] + middle, 1), y=round(placed[one.label][1], 1))
-        for one in shapes
+        replace(
+            shape, x=round(placed[shape.label][0] + middle, 1), y=round(placed[shape.label][1], 1)
+        )
+        for shape in shapes
     ]
     at = {one.label: one for one in done}
     drawn = [

@@ -332,12 +332,12 @@ def as_json(outcome: Outcome) -> bytes:
         "differences": _rows(outcome.differences) if outcome.differences else [],
         "changes": [
             {
-                "base": one.base,
-                "system": one.system,
-                "says": one.says,
-                "rows": _rows(one.table) if one.table else [],
+                "base": change.base,
+                "system": change.system,
+                "says": change.says,
+                "rows": _rows(change.table) if change.table else [],
             }
-            for one in outcome.changes
+            for change in outcome.changes
         ],
         "unscored": [
             {"metric": cell.metric, "system": cell.system} | asdict(why)

@@ -135,12 +135,12 @@ def _is_line(value: Any) -> bool:
 def _table_keys(entries: list[Any]) -> list[str]:
     """The heads of a list of objects that is a table, each with values for one line; else nothing."""
     flat = [
-        isinstance(one, dict)
-        and all(_is_line(value) and not isinstance(value, dict | list) for value in one.values())
-        for one in entries
+        isinstance(entry, dict)
+        and all(_is_line(value) and not isinstance(value, dict | list) for value in entry.values())
+        for entry in entries
     ]
     return (
-        list(dict.fromkeys(key for one in entries for key in one))
+        list(dict.fromkeys(key for entry in entries for key in entry))
         if len(flat) > 1 and all(flat)
         else []
     )

@@ -83,12 +83,12 @@ def reasons_view(
         if (
             row is None
             or given is None
-            or not any("reason" in one.model_fields_set for one in given.judges)
+            or not any("reason" in judge.model_fields_set for judge in given.judges)
         ):
             continue
         judges = []
         for verdict, model in zip(
-            given.judges, short_models([str(one.model) for one in given.judges]), strict=True
+            given.judges, short_models([str(judge.model) for judge in given.judges]), strict=True
         ):
             own = verdict.score
             apart = own is not None and (len(given.judges) > 1 or own != row.score)

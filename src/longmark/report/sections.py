@@ -61,7 +61,7 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     source = f"Read from {upright(file)}, scored" if "." in file else "Scored"
     cells = [cell for cell in summary.cells if cell.metric in summary.wholes]
     missing, of = sum(cell.n - cell.scored for cell in cells), sum(cell.n for cell in cells)
-    ended = bool(cells) and all(one.ended for one in manifests if one.data)
+    ended = bool(cells) and all(manifest.ended for manifest in manifests if manifest.data)
     left = " No score is missing." if ended else ""  # else a notice says so
     if missing:
         left = f" {integer(missing)} of {counted(of, 'score')} {'is' if missing == 1 else 'are'} missing."
@@ -151,9 +151,11 @@ def notices(
                 f"The run {name} skipped {upright(str(skipped))} bad records of its file (--skip-bad)."
             )
     settings = [{**manifest.fixed, "judging": None, **manifest.judging} for manifest in manifests]
-    keys = {key for one in settings for key in one}
+    keys = {key for setting in settings for key in setting}
     differing = [
-        key for key in sorted(keys) if any(one.get(key) != settings[0].get(key) for one in settings)
+        key
+        for key in sorted(keys)
+        if any(setting.get(key) != settings[0].get(key) for setting in settings)
     ]
     if differing:
         found.append(

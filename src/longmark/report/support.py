@@ -165,8 +165,15 @@ def _claims(rows: Iterable[Row]) -> tuple[list[SupportedClaim], list[ExpectedCla
     expected: dict[Any, ExpectedClaim] = {}
     for row in rows:
         given = Support.model_validate(row.evidence)
-        own |= {(one.claim, *one.passages, one.reference): one for one in given.claims}
-        expected |= {(one.claim, *one.passages, one.answer): one for one in given.reference_claims}
+        own |= {(claim.claim, *claim.passages, claim.reference): claim for claim in given.claims}
+        expected |= {
+            (
+                reference_claim.claim,
+                *reference_claim.passages,
+                reference_claim.answer,
+            ): reference_claim
+            for reference_claim in given.reference_claims
+        }
     return list(own.values()), list(expected.values())
 
 
@@ -244,7 +251,7 @@ def _place(
 ) -> Piece | None:
     """The piece that a text belongs to: where its quote begins, else the first with most of its words."""
     if quote and (at := place_of(quote, answer)):
-        return next((one for one in reversed(pieces) if one.start <= at[0]), None)
+        return next((piece for piece in reversed(pieces) if piece.start <= at[0]), None)
     wanted = words([text])
     for turned in (False, True):  # a short sentence may say more than its words
         shares = (share_in(its, wanted) if turned else share_in(wanted, its) for its in having)

@@ -249,7 +249,7 @@ def brackets(table: Table) -> str:
     """What the brackets of estimates are: level and methods of the intervals; "" without one."""
     shown = [place for place, column in enumerate(table.columns) if column.kind == "estimate"]
     cells = (_estimate(row[place]) for row in table.rows for place in shown)
-    drawn = [one for one in cells if one is not None and one.low is not None]
+    drawn = [cell for cell in cells if cell is not None and cell.low is not None]
     how = list(dict.fromkeys(one.method for one in drawn if one.method))
     methods = f" ({', '.join(how)})" if 0 < len(how) <= _METHODS else ""
     levels = " and ".join(f"{100 * level:g} %" for level in sorted({one.level for one in drawn}))

@@ -99,7 +99,8 @@ def why_of(row: Row, facts: MetricFacts) -> tuple[str, str] | None:
     found.append(("Reason", [row.evidence.get("reason") or row.evidence.get("rule")]))
     for label, entries in found:
         given = (
-            one.get("text") or one.get("claim") if isinstance(one, dict) else one for one in entries
+            entry.get("text") or entry.get("claim") if isinstance(entry, dict) else entry
+            for entry in entries
         )
         texts: list[str] = [text for text in given if isinstance(text, str) and text.strip()]
         if texts:
@@ -113,19 +114,21 @@ Found = list[tuple[str, list[Any]]]
 def _claims(evidence: Mapping[str, Any]) -> Found:
     if overall := Claims.of(evidence):
         no = [
-            one.claim
-            for one in overall.claims
-            if any(vote.vote == "no" for vote in one.dimensions.values())
+            claim.claim
+            for claim in overall.claims
+            if any(vote.vote == "no" for vote in claim.dimensions.values())
         ]
     else:
         dimension = Dimension.of(evidence)
-        no = [one.claim for one in dimension.claims if one.vote == "no"] if dimension else []
+        no = [claim.claim for claim in dimension.claims if claim.vote == "no"] if dimension else []
     return [("Unsupported claim", no)]
 
 
 def _judges(evidence: Mapping[str, Any]) -> Found:
     given = Judgements.of(evidence)
-    scored = [(one.score, one) for one in given.judges if one.score is not None] if given else []
+    scored = (
+        [(judge.score, judge) for judge in given.judges if judge.score is not None] if given else []
+    )
     if not scored:
         return []
     _, judge = min(scored, key=itemgetter(0))
@@ -136,7 +139,11 @@ def _judges(evidence: Mapping[str, Any]) -> Found:
 def _points(evidence: Mapping[str, Any]) -> Found:
     given = Points.of(evidence)
     worse = (
-        [(one.delta, one.text) for one in given.points if one.delta is not None and one.delta < 0]
+        [
+            (point.delta, point.text)
+            for point in given.points
+            if point.delta is not None and point.delta < 0
+        ]
         if given
         else []
     )
@@ -179,7 +186,12 @@ def _graph(evidence: Mapping[str, Any]) -> Found:
         found = Recorded.of(evidence)
     except ValueError:
         return []
-    return [("Missing statement", [one.text for one in found.statements if one.id in found.basis])]
+    return [
+        (
+            "Missing statement",
+            [statement.text for statement in found.statements if statement.id in found.basis],
+        )
+    ]
 
 
 _BY_VIEW: Mapping[str, Callable[[Mapping[str, Any]], Found]] = {

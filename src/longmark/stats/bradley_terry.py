@@ -67,7 +67,7 @@ def bradley_terry(
             raise UserError(
                 f"expected two systems and a, b or tie; found {first}, {second} and {choice}"
             )
-    systems = sorted({name for one in comparisons for name in one[:2]})
+    systems = sorted({name for comparison in comparisons for name in comparison[:2]})
     n = len(comparisons)
     groups, count = cluster_numbers(
         range(n) if clusters is None else clusters, np.ones(n, dtype=np.bool_)
@@ -75,7 +75,11 @@ def bradley_terry(
     cells = sorted(set(comparisons))
     place = {cell: i for i, cell in enumerate(cells)}
     table = np.zeros((count, len(cells)))
-    np.add.at(table, (groups, np.array([place[one] for one in comparisons], dtype=np.int64)), 1.0)
+    np.add.at(
+        table,
+        (groups, np.array([place[comparison] for comparison in comparisons], dtype=np.int64)),
+        1.0,
+    )
     wins = _wins(systems, cells, table.sum(axis=0))
     what = "comparisons" if clusters is None else "questions"
     empty = Estimate(
@@ -112,7 +116,8 @@ def _rank(strength: float | None, estimates: Sequence[Estimate]) -> int | None:
     if strength is None:
         return None
     return 1 + sum(
-        one.value is not None and one.value > strength + 100 * _TOLERANCE for one in estimates
+        estimate.value is not None and estimate.value > strength + 100 * _TOLERANCE
+        for estimate in estimates
     )
 
 

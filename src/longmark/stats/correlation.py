@@ -403,7 +403,7 @@ def _sign_products(x: Codes, y: Codes, at: Codes) -> Floats:
     With < and <= for each column there are four such counts; those of pairs that lie above follow from them.
     """
     (below_x, upto_x), (below_y, upto_y) = (
-        [each[at] for each in _ranks(codes)] for codes in (x, y)
+        [rank[at] for rank in _ranks(codes)] for codes in (x, y)
     )
     in_y, n, y = y[np.argsort(x, kind="stable")], len(x), y[at]
     first = np.concatenate([below_x, below_x, upto_x, upto_x])

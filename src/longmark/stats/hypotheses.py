@@ -106,7 +106,7 @@ def decide(
     none: it is not supported, has a reason, and is not counted by Holm. UnknownName for a metric or a system that
     was not tested.
     """
-    tried = [(one, tuple(_comparisons(one, tests))) for one in hypotheses]
+    tried = [(hypothesis, tuple(_comparisons(hypothesis, tests))) for hypothesis in hypotheses]
     p_values = [_combined(one, comparisons) for one, comparisons in tried]
     corrected = adjust(p_values, HOLM, alpha)
     return tuple(
@@ -151,9 +151,7 @@ def _combined(one: Hypothesis, comparisons: Sequence[TestedPair]) -> float | Non
 
 
 def _why_none(comparisons: Sequence[TestedPair], tests: Mapping[str, TukeyTest]) -> str | None:
-    for one in comparisons:
-        if one.p is None:
-            return (
-                f"{one.metric}, {one.a} and {one.b}: {tests[one.metric].pair(one.a, one.b).reason}"
-            )
+    for comparison in comparisons:
+        if comparison.p is None:
+            return f"{comparison.metric}, {comparison.a} and {comparison.b}: {tests[comparison.metric].pair(comparison.a, comparison.b).reason}"
     return None

@@ -134,7 +134,7 @@ def mean_of_groups(
         return made(
             equal_interval(min(max(mean, lo), hi), size or number, lo, hi, level), ALL_EQUAL
         )
-    if number == n and lo is not None and hi is not None and all(one in (lo, hi) for one in sums):
+    if number == n and lo is not None and hi is not None and all(sum in (lo, hi) for sum in sums):
         low, high = wilson((mean - lo) / (hi - lo), n, NormalDist().inv_cdf((1 + level) / 2))
         return made((lo + low * (hi - lo), lo + high * (hi - lo)), WILSON)
     scaled = array("d", (one / widest for one in apart))
@@ -197,10 +197,10 @@ def sign_p(differences: Sequence[float]) -> float:
     """The share of all ways to give each difference a sign in which their sum is as far from 0 as it is; 1 for none.
     They double with each difference: give few."""
     sums = [0.0]
-    for one in differences[
+    for difference in differences[
         1:
     ]:  # the first keeps its sign: the other half of the patterns mirrors this one
-        sums = [total + side * one for total in sums for side in (1, -1)]
+        sums = [total + side * difference for total in sums for side in (1, -1)]
     first = differences[0] if differences else 0.0
     observed = abs(math.fsum(differences))
     close = _ROUNDING * math.fsum(map(abs, differences))

@@ -163,11 +163,13 @@ def inflation(
     found, random = float(n), np.random.default_rng(seed)
     for _ in range(_ROUNDS):
         drawn = round(found / each)
-        if not _FEWEST <= drawn <= _MOST_CLUSTERS or any(one is None for one in weights):
+        if not _FEWEST <= drawn <= _MOST_CLUSTERS or any(weight is None for weight in weights):
             break
         critical = t_quantile(1 - alpha, max(1.0, drawn * size - 1))
         power = min(
-            _power(random, sums, sizes, drawn, critical, one) for one in weights if one is not None
+            _power(random, sums, sizes, drawn, critical, weight)
+            for weight in weights
+            if weight is not None
         )
         if abs(power - wanted) <= _CLOSE:
             break

@@ -152,10 +152,10 @@ def run_notices(scores: Scores, metrics: Sequence[str], differing: Sequence[str]
         )
     found += [*scores.notices, *_unfinished(scores)]
     seeds = {
-        one.seed
+        signature.seed
         for metric in metrics
         for signatures in scores.signatures[metric]
-        for one in signatures
+        for signature in signatures
     }
     if len(seeds) > 1:
         found.append(f"The runs have different seeds ({', '.join(map(str, sorted(seeds)))}).")
@@ -218,7 +218,8 @@ def question_notices(
         if absent := [name for name, scored in zip(names, present, strict=True) if not scored]:
             yield f"{metric}: no score of {listed(absent)}; the other systems are compared."
     repeated = (
-        (one, [name for name in names if scores.repeated.get((one, name))]) for one in metrics
+        (metric, [name for name in names if scores.repeated.get((metric, name))])
+        for metric in metrics
     )
     more = "answered some questions more than once; their mean score counts once"
     yield from by_reason(

@@ -70,15 +70,15 @@ class Comparison:
     @property
     def places(self) -> int:
         """Decimals that show the scores of every metric."""
-        return max(one.places for one in self.metrics)
+        return max(metric.places for metric in self.metrics)
 
     @property
     def comparisons(self) -> int:
         """The pairs and metrics that were tested, which p is adjusted for."""
-        return sum(pair.p is not None for one in self.metrics for pair in one.pairs)
+        return sum(pair.p is not None for metric in self.metrics for pair in metric.pairs)
 
     def metric(self, name: str) -> MetricResult:
-        return next(one for one in self.metrics if one.metric == name)
+        return next(metric for metric in self.metrics if metric.metric == name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,16 +273,17 @@ def _notices(
     scores: Scores, results: Sequence[MetricResult], places: Sequence[int], how: Settings
 ) -> list[str]:
     """What a reader must know of the metrics, the most serious first."""
-    notices = [notice for one in results for notice in _silent(one, how.alpha)]
-    notices += by_reason((one.metric, _undecided(one)) for one in results)
-    notices += by_reason((one.metric, one.undetectable) for one in results)
+    notices = [notice for result in results for notice in _silent(result, how.alpha)]
+    notices += by_reason((result.metric, _undecided(result)) for result in results)
+    notices += by_reason((result.metric, result.undetectable) for result in results)
     notices += by_reason(
-        (one.metric, None if any(pair.p for pair in one.pairs) else one.reason) for one in results
+        (result.metric, None if any(pair.p for pair in result.pairs) else result.reason)
+        for result in results
     )
     few = [
-        one
-        for one in results
-        if FEWEST_TESTED <= one.n < _FEW and any(p.difference.detectable for p in one.pairs)
+        result
+        for result in results
+        if FEWEST_TESTED <= result.n < _FEW and any(p.difference.detectable for p in result.pairs)
     ]
     if few:
         fewest = min(few, key=lambda one: one.n)
@@ -292,7 +293,7 @@ def _notices(
             "are significant, and the intervals of means are approximate; those of differences agree with the tests."
         )
     if skewed := [
-        one.metric for one in results if any(pair.difference.remark for pair in one.pairs)
+        result.metric for result in results if any(pair.difference.remark for pair in result.pairs)
     ]:
         notices.append(
             f"{listed(skewed) if len(skewed) < 4 else f'{len(skewed)} metrics'}: the differences of a pair are skewed, "
@@ -300,7 +301,9 @@ def _notices(
         )
     return [
         *notices,
-        *question_notices(scores, [one.metric for one in results], places, complete=how.complete),
+        *question_notices(
+            scores, [result.metric for result in results], places, complete=how.complete
+        ),
     ]
 
 

@@ -50,7 +50,9 @@ def _checked(
     comparison: Comparison, require_decision: bool, max_unscored: float
 ) -> Iterator[Checked]:
     base = comparison.systems[0]
-    decisions = {(one.metric, one.first, one.second): one for one in comparison.margins}
+    decisions = {
+        (margin.metric, margin.first, margin.second): margin for margin in comparison.margins
+    }
     for name, why in comparison.left_out:
         yield Checked(name, "", name, "not tested", f"not tested: {name}: {why}")
     for metric in comparison.metrics:
@@ -91,7 +93,7 @@ def _result(
     if pair.better == base if decision is None else decision.conclusion == worse:
         return "worse", None
     own, other = sorted(
-        (one for one in metric.systems if one.system in pair.names),
+        (system for system in metric.systems if system.system in pair.names),
         key=lambda one: one.system == base,
     )
     if own.silent / own.asked > other.silent / other.asked + max_unscored + _ROUNDING:

@@ -142,11 +142,11 @@ def hypotheses_section(
         *(Column("first - second", places=4, key="difference"), Column("p", kind="p")),
     )
     each = [
-        (one.name, part.metric, part.a, part.b, part.difference, part.p)
-        for one in results
-        for part in one.comparisons
+        (result.name, part.metric, part.a, part.b, part.difference, part.p)
+        for result in results
+        for part in result.comparisons
     ]
-    total = sum(one.supported for one in results)
+    total = sum(result.supported for result in results)
     test = (
         f"max-T over clusters ({clusters})"
         if clusters
@@ -187,7 +187,7 @@ def unsupportable(
     not tested. tests: metric -> its test; pairwise: by sign flips of pairs, whose least p is that of two systems. It is
     assumed that each pair could have the smallest possible p; for several pairs at once it may be larger."""
     waiting = sum(
-        one.p is not None and not one.supported for one in hypotheses
+        hypothesis.p is not None and not hypothesis.supported for hypothesis in hypotheses
     )  # what Holm multiplies by
     found: list[str | None] = []
     for one in hypotheses:

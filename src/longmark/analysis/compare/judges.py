@@ -117,7 +117,7 @@ def judges_of(scores: Scores, metrics: Sequence[str]) -> str:
     return (
         ", ".join(
             sorted(
-                {" + ".join(sorted(one.models["judge"])) for one in rows if "judge" in one.models}
+                {" + ".join(sorted(row.models["judge"])) for row in rows if "judge" in row.models}
             )
         )
         or NO_JUDGE
@@ -127,10 +127,10 @@ def judges_of(scores: Scores, metrics: Sequence[str]) -> str:
 def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> Judged | None:
     """One metric over the runs that have it, each by one judge, or None if they have fewer than two judges. A system
     that some run does not have is left out."""
-    runs = [one for one in runs if metric in one.metrics]
-    kept = [name for name in systems if all(name in one.systems for one in runs)]
+    runs = [run for run in runs if metric in run.metrics]
+    kept = [name for name in systems if all(name in run.systems for run in runs)]
     by_judge: dict[str, list[np.ndarray]] = {}
-    places = [{question: i for i, question in enumerate(one.questions)} for one in runs]
+    places = [{question: i for i, question in enumerate(run.questions)} for run in runs]
     questions = [
         q for q in (runs[0].questions if runs else ()) if all(q in of_run for of_run in places)
     ]
@@ -182,14 +182,14 @@ def sampled(scores: Scores, metric: str) -> list[np.ndarray]:
     where a system answered a question several times, or where a score is not the mean of its samples (of several
     judges, or with a part that no judge gives)."""
     signatures = [one for of_source in scores.signatures.get(metric, ()) for one in of_source]
-    counts = {one.params.get("samples") for one in signatures}
+    counts = {signature.params.get("samples") for signature in signatures}
     count = counts.pop() if len(counts) == 1 else None
     several = any(
         scores.repeated.get((metric, system)) for system in scores.systems
     )  # answers to one question
     if not isinstance(count, int) or not 2 <= count <= MOST_SAMPLES or several:
         return []
-    if any(len(one.models.get("judge", ())) != 1 for one in signatures):
+    if any(len(signature.models.get("judge", ())) != 1 for signature in signatures):
         return []
     places = {question: i for i, question in enumerate(scores.questions)}
     found = np.full((count, len(places), len(scores.systems)), np.nan)
@@ -200,7 +200,9 @@ def sampled(scores: Scores, metric: str) -> list[np.ndarray]:
             shown = Judgements.of(row.evidence)
             replies = shown.judges if shown else ()
             each = [
-                one.score for one in replies if one.sample is not None and one.score is not None
+                reply.score
+                for reply in replies
+                if reply.sample is not None and reply.score is not None
             ]
             if len(each) != count or abs(sum(each) / count - row.score) > _ROUNDING:
                 return []

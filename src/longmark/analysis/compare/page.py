@@ -47,7 +47,7 @@ def document(comparison: Comparison) -> Document:
         if len(comparison.systems) <= _NAMED
         else f"{len(comparison.systems)} systems"
     )
-    tests = {one.metric: one.tukey for one in comparison.metrics}
+    tests = {metric.metric: metric.tukey for metric in comparison.metrics}
     clusters = None if comparison.cluster == QUESTION else comparison.cluster
     how = comparison.settings
     ci, simultaneous = (f"{100 * level:.4g} % CI" for level in (how.level, 1 - how.alpha))
@@ -120,7 +120,7 @@ def _result(comparison: Comparison) -> Section:
 
 def _winners(comparison: Comparison) -> str:
     """The metrics of each conclusion, the decided ones first."""
-    titles = metric_titles(one.metric for one in comparison.metrics)
+    titles = metric_titles(metric.metric for metric in comparison.metrics)
     of: dict[str, list[str]] = {}
     for one in sorted(
         comparison.metrics, key=lambda one: not any(pair.significant for pair in one.pairs)
@@ -160,7 +160,10 @@ def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
         "Means over each system's own questions; in bold: no system is significantly better, and one is worse. n: "
         f"questions on which a pair is compared, the fewest to the most. {tested}.",
         unit="",
-        best={name: [one for one in comparison.metrics if is_best(one, name)] for name in names},
+        best={
+            name: [metric for metric in comparison.metrics if is_best(metric, name)]
+            for name in names
+        },
         beside=(
             differ,
             Column("n", _compared_on, kind="extremes", spare=2),
@@ -227,7 +230,12 @@ def conclusion(result: MetricResult) -> str:
 
 def _clusters(comparison: Comparison) -> str:
     """The clusters of the tests, if questions share them: their field, their number and how many they amount to."""
-    of = [pair.common for one in comparison.metrics for pair in one.pairs if pair.common.clusters]
+    of = [
+        pair.common
+        for metric in comparison.metrics
+        for pair in metric.pairs
+        if pair.common.clusters
+    ]
     if comparison.cluster == QUESTION or not of:
         return ""
     fewest = min(of, key=lambda one: one.effective or one.clusters or 0)
@@ -239,7 +247,7 @@ def _clusters(comparison: Comparison) -> str:
 
 
 def _pairs(comparison: Comparison) -> list[PairResult]:
-    return [pair for one in comparison.metrics for pair in one.pairs]
+    return [pair for metric in comparison.metrics for pair in metric.pairs]
 
 
 def _grid_of_differences(
@@ -316,7 +324,7 @@ def _drawn(
     metrics: Sequence[MetricResult],
 ) -> Sequence[tuple[MetricResult, Sequence[PairResult], str]]:
     """Each metric with the pairs that its figures have and their title."""
-    words, drawn = metric_titles(one.metric for one in metrics), []
+    words, drawn = metric_titles(metric.metric for metric in metrics), []
     for one in metrics:
         all_ = len(one.pairs) <= MOST_PAIRS
         title = words[one.metric] + ("" if all_ else ": the first system against each other one")
@@ -405,7 +413,8 @@ def _means(comparison: Comparison) -> Section:
         "figure, do not differ significantly.",
         (
             _grid_of_means(
-                [system for one in comparison.metrics for system in one.systems], comparison.places
+                [system for metric in comparison.metrics for system in metric.systems],
+                comparison.places,
             ).table(),
         ),
         rankings(comparison.metrics),
@@ -418,7 +427,7 @@ def _means(comparison: Comparison) -> Section:
 def rankings(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
     """The systems of each metric, best first, with bars beside those that do not differ significantly; if neither
     direction is better, their means without a ranking."""
-    figures, words = [], metric_titles(one.metric for one in metrics)
+    figures, words = [], metric_titles(metric.metric for metric in metrics)
     for one in metrics:
         if one.facts.higher_is_better is None:
             title = f"{words[one.metric]} (direction: {one.direction})"
@@ -459,8 +468,8 @@ _WON, _HIGHER = (
 
 def _wins(comparison: Comparison) -> Section:
     outcomes = {
-        one.metric: _WON if one.facts.higher_is_better is not None else _HIGHER
-        for one in comparison.metrics
+        metric.metric: _WON if metric.facts.higher_is_better is not None else _HIGHER
+        for metric in comparison.metrics
     }
     grid = Grid(
         "wins",
@@ -519,11 +528,11 @@ def _questions(comparison: Comparison) -> Section:
             for name in (comparison.systems if len(comparison.systems) <= _NAMED else ())
         ),
     )
-    questions = [question for one in comparison.metrics for question in one.apart]
+    questions = [question for metric in comparison.metrics for question in metric.apart]
     more = [
-        f"{one.metric}: {one.as_far:,} more questions have the same range as the last of these."
-        for one in comparison.metrics
-        if one.as_far
+        f"{metric.metric}: {metric.as_far:,} more questions have the same range as the last of these."
+        for metric in comparison.metrics
+        if metric.as_far
     ]
     return Section(
         "Where the systems differ most",
@@ -537,12 +546,16 @@ def _questions(comparison: Comparison) -> Section:
 def _missing(comparison: Comparison) -> Section:
     rows: list[tuple[Any, ...]] = []
     for one in comparison.metrics:
-        for each in one.systems:
-            reasons = [reasons_in_words(each.unscored)] if each.unscored else []
-            reasons += [f"{each.asked - each.rows} without a row"] if each.asked > each.rows else []
+        for system in one.systems:
+            reasons = [reasons_in_words(system.unscored)] if system.unscored else []
+            reasons += (
+                [f"{system.asked - system.rows} without a row"]
+                if system.asked > system.rows
+                else []
+            )
             if reasons:
                 rows.append(
-                    (one.metric, each.system, one.questions, each.missing, "; ".join(reasons))
+                    (one.metric, system.system, one.questions, system.missing, "; ".join(reasons))
                 )
         for name, unscored in one.absent:
             rows.append(

@@ -208,7 +208,7 @@ class MetricResult:
 
     def system(self, name: str) -> SystemResult | None:
         """The system of this name; None if it has no score."""
-        return next((one for one in self.systems if one.system == name), None)
+        return next((system for system in self.systems if system.system == name), None)
 
 
 def described(

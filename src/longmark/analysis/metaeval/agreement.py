@@ -301,7 +301,7 @@ class _Ceilings:
         for name in dict.fromkeys((*scores, *chosen)):
             classes = [chosen[name][place] if name in chosen else None for place in self.item]
             given = np.array(
-                [np.nan if one is None else self.codes.get(one, -1.0) for one in classes]
+                [np.nan if class_ is None else self.codes.get(class_, -1.0) for class_ in classes]
             )
             found.append(
                 self._ceiling(name, scores[name][self.item] if name in scores else None, given)

@@ -130,10 +130,12 @@ class ChoiceSample:
 
     def beside(self, metrics: Sequence[ChoiceMetric], alpha: float) -> list[ChoiceMetric]:
         """The metrics, each beside the baseline that it is least above: it is above all of them if it is above this."""
-        baselines = [self.right(one.choices) for one in metrics if one.direction == BASELINE]
+        baselines = [
+            self.right(metric.choices) for metric in metrics if metric.direction == BASELINE
+        ]
         found = []
         for one in metrics:
-            apart = [self.difference(self.right(one.choices), each) for each in baselines]
+            apart = [self.difference(self.right(one.choices), baseline) for baseline in baselines]
             known = [
                 (each.value > 0, -(each.p or 0.0), each) for each in apart if each.value is not None
             ]

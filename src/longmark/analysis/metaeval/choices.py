@@ -162,7 +162,7 @@ def _agreement(
 ) -> Agreement:
     rows = {id(pair): row for row, pair in enumerate(pairs)}
     every = {
-        name: [its[rows[id(one)]] if id(one) in rows else None for one in items]
+        name: [its[rows[id(item)]] if id(item) in rows else None for item in items]
         for name, its in chosen.items()
     }
     questions, with_rows = (

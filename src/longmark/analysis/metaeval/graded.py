@@ -46,10 +46,10 @@ def graded(
 ) -> tuple[tuple[GradedResult, ...], tuple[GradedResult, ...]]:
     """Of the metrics, and of the raters; empty without grades. differences: metric -> of each pair, NaN for none."""
     grades = [_by_rater(pair) for pair in pairs]
-    raters = sorted({rater for its in grades for rater in its})
+    raters = sorted({rater for grade in grades for rater in grade})
     if not raters:
         return (), ()
-    columns = {rater: np.array([its.get(rater, np.nan) for its in grades]) for rater in raters}
+    columns = {rater: np.array([grade.get(rater, np.nan) for grade in grades]) for rater in raters}
     questions = [pair.question for pair in pairs]
     metrics = [
         result

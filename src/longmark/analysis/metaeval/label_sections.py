@@ -58,18 +58,18 @@ def by_group(
     groups: Sequence[GroupResult], what: str, columns: Sequence[Column], low: float
 ) -> Section:
     """A metric's estimates by group, with a heat map of the first from `low` to 1."""
-    by = " and ".join(dict.fromkeys(one.column for one in groups))
+    by = " and ".join(dict.fromkeys(group.column for group in groups))
     title = f"{what} by group"
     table = Grid(
         "groups", title, (Column("column"), Column("group"), METRIC), groups, columns
     ).table()
-    value = {(one.metric, (one.column, one.group)): one.estimate for one in groups}
+    value = {(group.metric, (group.column, group.group)): group.estimate for group in groups}
     heads = {
         group: (column, group)
-        for column, group in dict.fromkeys((one.column, one.group) for one in groups)
+        for column, group in dict.fromkeys((group.column, group.group) for group in groups)
     }
     drawn: Grid[str] = Grid(
-        *("groups", title, (METRIC,), list(dict.fromkeys(one.metric for one in groups))),
+        *("groups", title, (METRIC,), list(dict.fromkeys(group.metric for group in groups))),
         *(list(map(Column, heads)), lambda metric, group: value[metric, heads[group]]),
     )
     return Section(
@@ -93,7 +93,7 @@ def rating_sections(part: RatingLabel, alpha: float) -> Iterator[Section]:
         yield _classes(part)
     if part.differences:
         how = "jackknife over questions" if part.clustered else "jackknife"
-        pearson = any(one.result.kind != "spearman" for one in part.differences)
+        pearson = any(difference.result.kind != "spearman" for difference in part.differences)
         note = f"Spearman's rho on the same answers; {how}, Student's t; Holm over all pairs of metrics."
         note += " Pearson for large samples." if pearson else ""
         rhos = [
@@ -110,7 +110,7 @@ def rating_sections(part: RatingLabel, alpha: float) -> Iterator[Section]:
 
 def _correlation(part: RatingLabel) -> Section:
     how = "jackknife over questions" if part.clustered else "delete-one jackknife"
-    words = metric_titles(each.metric for each in part.metrics)
+    words = metric_titles(metric.metric for metric in part.metrics)
     grid = Grid(
         "correlation",
         "Correlation with the mean human rating",
@@ -123,9 +123,9 @@ def _correlation(part: RatingLabel) -> Section:
         unit="answers",
     )
     known = [
-        each
-        for each in part.metrics
-        if each.spearman is not None and each.spearman.value is not None
+        metric
+        for metric in part.metrics
+        if metric.spearman is not None and metric.spearman.value is not None
     ]
     scatters = [
         charts.scatter(
@@ -208,7 +208,9 @@ def _auc(part: RatingLabel, alpha: float) -> Section:
 
 
 def _calibration(part: RatingLabel) -> Section:
-    results = [(each.metric, of) for each in part.metrics if (of := each.calibration) is not None]
+    results = [
+        (metric.metric, of) for metric in part.metrics if (of := metric.calibration) is not None
+    ]
     columns: tuple[Column, ...] = (
         *(
             METRIC,
@@ -225,7 +227,8 @@ def _calibration(part: RatingLabel) -> Section:
     )
     tables = [Table("calibration", "Calibration", columns, lines, note)]
     known = sorted(
-        (one for one in results if one[1].error is not None), key=lambda one: one[1].error or 0.0
+        (result for result in results if result[1].error is not None),
+        key=lambda one: one[1].error or 0.0,
     )
     if known:
         wider = ", wider where answers to one question are dependent" if part.clustered else ""
@@ -239,14 +242,14 @@ def _calibration(part: RatingLabel) -> Section:
                     for name, at in _EDGES
                 ),  # type: ignore[misc]
             ),
-            [(metric, each) for metric, of in results for each in of.bins],
+            [(metric, bin) for metric, of in results for bin in of.bins],
             (Column("share of yes", lambda one: one[1].yes, 3, key="share"),),
             note=f"A bin includes its lower edge and excludes its upper edge; the last includes both. Wilson's "
             f"intervals{wider}.",
             beside=(Column("mean score", lambda one: one[1].mean, 3),),
         )
         tables.append(bins.table())
-    words = metric_titles(each.metric for each in part.metrics)
+    words = metric_titles(metric.metric for metric in part.metrics)
     diagrams = [
         charts.reliability(
             [
@@ -275,13 +278,15 @@ def _classes(part: RatingLabel) -> Section:
         if part.scale.number
         else "this class above one of another"
     )
-    results = {each.metric: each.classes for each in part.metrics if each.classes is not None}
+    results = {
+        metric.metric: metric.classes for metric in part.metrics if metric.classes is not None
+    }
     human = Column("class", lambda one: names[one.name])
     every = Grid(
         "classes",
         "Scores by human class",
         (METRIC, human),
-        [one for of in results.values() for one in of.classes],
+        [class_ for of in results.values() for class_ in of.classes],
         estimates("mean"),
         note=f"mean: in the metric's own units, interval by Hall's t{' over questions' if part.clustered else ''}. "
         "error: mean distance from the class's number. AUC: probability that the metric ranks an answer of "
@@ -303,7 +308,7 @@ def _classes(part: RatingLabel) -> Section:
             Column(name, lambda one, i=i: one.nearest[i], key=f"nearest_{i}")  # type: ignore[misc]
             for i, name in enumerate(names.values())
         ]
-        nearest = [one for of in scaled.values() for one in of.classes]
+        nearest = [class_ for of in scaled.values() for class_ in of.classes]
         note = "Answers of the class in the row whose score is nearest to the class in the column."
         tables.append(
             Table(
@@ -316,7 +321,7 @@ def _classes(part: RatingLabel) -> Section:
         )
     words = metric_titles(results)
     for metric, of in list(scaled.items())[:_MAPS]:
-        counts = [each.nearest for each in of.classes]
+        counts = [class_.nearest for class_ in of.classes]
         shares = [[count / sum(row) if sum(row) else None for count in row] for row in counts]
         label = f"{words[metric]}: share of the human class (row) by nearest class (column)"
         right = f"Nearest to the human class in {100 * (of.right or 0.0):.0f} % of {counted(of.n, 'answer')}."
@@ -414,7 +419,7 @@ def choice_sections(part: ChoiceLabel, alpha: float) -> Iterator[Section]:
 
 
 def _accuracy(part: ChoiceLabel) -> Section:
-    words = metric_titles(one.metric for one in part.metrics)
+    words = metric_titles(metric.metric for metric in part.metrics)
     grid = Grid(
         "accuracy",
         "Accuracy on human choices",

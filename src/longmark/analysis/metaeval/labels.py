@@ -473,7 +473,7 @@ def lost_labels(joined: Mapping[str, tuple[Sequence[Item], Join]], human: Labels
 
 def check_any(joins: Sequence[Join], human: Labels, scores: AnswerScores) -> None:
     """UserError with ids of both sides if nothing was joined."""
-    if any(one.joined for one in joins):
+    if any(join.joined for join in joins):
         return
     if human.choices:
         theirs = [_name(one) for one in human.select()]
@@ -485,7 +485,9 @@ def check_any(joins: Sequence[Join], human: Labels, scores: AnswerScores) -> Non
         theirs = [one.example_id for one in human.select()]
         ours = [one.example_id for one in scores.answers.values()]
         mend = "name the column that holds the rows' ids with --map example_id=COLUMN"
-    reasons = "; ".join(f"{each.count:,}: {each.reason}" for one in joins for each in one.unmatched)
+    reasons = "; ".join(
+        f"{each.count:,}: {each.reason}" for join in joins for each in join.unmatched
+    )
     raise UserError(
         f"nothing in {human.name} belongs to an answer of {', '.join(scores.sources)} ({reasons}). "
         f"The file has {first_few(dict.fromkeys(theirs), 3)}; the rows have {first_few(ours, 3)}. {mend}"

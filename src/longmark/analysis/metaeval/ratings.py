@@ -327,7 +327,7 @@ class _Sample:
         both = labelled & ~np.isnan(own)
         bounded = scale.low is not None and scale.high is not None
         scaled = self.scaled(name, scale.low or 0.0, scale.high or 0.0) if bounded else None
-        numbers = np.array([scale.number.get(each, np.nan) for each in scale.classes])
+        numbers = np.array([scale.number.get(class_, np.nan) for class_ in scale.classes])
         if scaled is not None:
             distance = np.abs(np.nan_to_num(scaled)[:, None] - numbers[None, :])
             nearest = np.asarray(np.argmin(np.round(distance, 9), axis=1))
@@ -346,8 +346,8 @@ class _Sample:
                 error = float(np.abs(scaled[here] - numbers[place]).mean()) if n else None
                 counts = tuple(np.bincount(nearest[here], minlength=len(numbers)).tolist())
             reached = [
-                scale.number[one] >= numbers[place] if scale.number else one == each
-                for one in labels[both]
+                scale.number[label] >= numbers[place] if scale.number else label == each
+                for label in labels[both]
             ]
             above = auc(
                 self.oriented[name][both], np.array(reached, dtype=np.float64), self.options.level
@@ -364,7 +364,7 @@ class _Sample:
             )
             return ClassErrors(tuple(results), n, None, None, reason if n else NO_PAIR)
         error = float(
-            np.abs(scaled[both] - np.array([scale.number[one] for one in labels[both]])).mean()
+            np.abs(scaled[both] - np.array([scale.number[label] for label in labels[both]])).mean()
         )
         right = np.mean(
             [scale.classes[i] == one for i, one in zip(nearest[both], labels[both], strict=True)]
@@ -411,11 +411,11 @@ class _Votes(Sequence[Sequence[Vote]]):
         scale = self.scale
         return [
             Vote(
-                one.rater,
-                scale.class_of(one.value),
-                scale.number[text_of(one.value)] if scale.numeric else None,
+                rating.rater,
+                scale.class_of(rating.value),
+                scale.number[text_of(rating.value)] if scale.numeric else None,
             )
-            for one in self.items[place].ratings
+            for rating in self.items[place].ratings
         ]
 
 

@@ -140,7 +140,7 @@ def groups_of(
 ) -> Iterator[tuple[str, str, list[int]]]:
     """(column, group, rows of its items). groups: the values of each item; an empty one is the group `(empty)`.
     UserError for too many groups."""
-    columns = [[its[place] or "(empty)" for its in groups] for place in range(len(by))]
+    columns = [[group[place] or "(empty)" for group in groups] for place in range(len(by))]
     for column, cells in zip(by, columns, strict=True):
         if (count := len(set(cells))) > MOST_GROUPS:
             raise UserError(

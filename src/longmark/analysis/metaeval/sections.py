@@ -120,7 +120,7 @@ def _correlates(
 
 def _below(name: str, agreement: Agreement) -> str:
     """That a metric agrees less than a rater, if its interval is below the ceiling's; both are on the same ratings."""
-    lines = {one.name: one.spearman or one.agrees for one in agreement.ceilings}
+    lines = {ceiling.name: ceiling.spearman or ceiling.agrees for ceiling in agreement.ceilings}
     rater, metric = (lines.get(one) for one in (RATER, name))
     low, high = None if rater is None else rater.low, None if metric is None else metric.high
     return (
@@ -168,17 +168,21 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
             f"--order {part.label}=LOWEST,…,HIGHEST"
         )
         rhos = [
-            one.spearman or Estimate(None, None, None, one.scored, reason=unordered)
-            for one in part.metrics
+            metric.spearman or Estimate(None, None, None, metric.scored, reason=unordered)
+            for metric in part.metrics
         ]
         adjusted = adjust([getattr(rho, "p", None) for rho in rhos], alpha=alpha).adjusted
         for one, rho, p in zip(part.metrics, rhos, adjusted, strict=True):
             found[one.metric] = rho, p, _correlates(rho, p, alpha, one.metric, part.agreement)
         columns = [Column("Spearman", lambda one: found[one.metric][0], 3)]
-        columns += estimates("AUC") if any(one.auc for one in part.metrics) else ()
+        columns += estimates("AUC") if any(metric.auc for metric in part.metrics) else ()
     else:
-        for each in part.metrics:
-            found[each.metric] = each.accuracy, each.adjusted, _above(each, alpha, part.agreement)
+        for metric in part.metrics:
+            found[metric.metric] = (
+                metric.accuracy,
+                metric.adjusted,
+                _above(metric, alpha, part.agreement),
+            )
         columns = [*estimates("accuracy", "minus baseline=beside")]
     grid = Grid(
         "summary",
@@ -204,7 +208,7 @@ def _in_words(part: RatingLabel | ChoiceLabel) -> str:
     says = f"{counted(part.join.joined, _what(part))} with human {_given(part)} and rows."
     if isinstance(part, ChoiceLabel) and part.undecided:
         says += f" Excluded: {counted(part.undecided, 'pair')} without a majority."
-    rater = next((one for one in part.agreement.ceilings if one.name == RATER), None)
+    rater = next((ceiling for ceiling in part.agreement.ceilings if ceiling.name == RATER), None)
     found = None if rater is None else rater.spearman or rater.agrees
     if rater is None or found is None or found.value is None:
         reason = part.agreement.reason or (found and found.reason)
@@ -220,7 +224,11 @@ def _in_words(part: RatingLabel | ChoiceLabel) -> str:
             "answers on which they differ, and sharpen the guidelines."
         )
     says += " Metrics are held against it on the same ratings (the table of the ceiling)."
-    above = [one.name for one in part.agreement.ceilings if one.name != RATER and one.above_a_rater]
+    above = [
+        ceiling.name
+        for ceiling in part.agreement.ceilings
+        if ceiling.name != RATER and ceiling.above_a_rater
+    ]
     if not above:
         return says
     return (
@@ -267,7 +275,7 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
         Column("unscored", lambda metric: sum(metric.unscored.values())),
         Column("reason", lambda metric: _counts(metric.unscored) or None),
     )
-    metrics = [one for one in part.metrics if one.direction != BASELINE]
+    metrics = [metric for metric in part.metrics if metric.direction != BASELINE]
     tables = [
         Table("counts", f"{what.capitalize()}s", tuple(counts), [part]),
         Table("join", f"{done} {what}s with a score of each metric", columns, metrics),
@@ -296,7 +304,14 @@ def _rater_on_these(one: Ceiling) -> float | None:
 
 def _ac1_counts(agreement: Agreement, what: str) -> str:
     """Which categories and which items Gwet's AC1 counts."""
-    ac1 = next((one for one in agreement.coefficients if one.coefficient == GWET_AC1), None)
+    ac1 = next(
+        (
+            coefficient
+            for coefficient in agreement.coefficients
+            if coefficient.coefficient == GWET_AC1
+        ),
+        None,
+    )
     if ac1 is None:
         return ""
     names = [str(name) for name in ac1.categories]
@@ -379,7 +394,7 @@ def raters(agreement: Agreement, what: str) -> Section:
             Column(f"{what}s", "items", key="items"),
             *(
                 [Column("a rater on these", _rater_on_these, 3, key="rater")]
-                if len({one.ratings for one in agreement.ceilings}) > 1
+                if len({ceiling.ratings for ceiling in agreement.ceilings}) > 1
                 else []
             ),
             Column("intervals over", "over", key="over"),

@@ -40,7 +40,7 @@ def _correction(study: MetricsStudy) -> str:
 
 
 def document(study: MetricsStudy) -> Document:
-    tests = {one.metric: one.test for one in study.metrics if one.test is not None}
+    tests = {metric.metric: metric.test for metric in study.metrics if metric.test is not None}
     clusters = None if study.options.cluster == QUESTION else study.options.cluster
     hypotheses = hypotheses_section(
         *(study.hypotheses, tests, study.options.draws, study.options.alpha, clusters),
@@ -143,13 +143,13 @@ def _closest(study: MetricsStudy, one: MetricProperties) -> tuple[str | None, fl
 def _unscored(study: MetricsStudy) -> tuple[Section, ...]:
     """Why rows are unscored; no section if all are scored."""
     rows = [
-        (one.metric, one.system, one.rows, why.status, why.count, why.reason)
-        for one in study.scores
-        for why in one.unscored
+        (score.metric, score.system, score.rows, why.status, why.count, why.reason)
+        for score in study.scores
+        for why in score.unscored
     ]
     heads = ("system", "rows", "status", "unscored", "most frequent reason")
     columns = (Column("metric", kind="metric"), *map(Column, heads))
-    total = sum(one.rows for one in study.metrics)
+    total = sum(metric.rows for metric in study.metrics)
     says = f"{sum(row[4] for row in rows):,} of {counted(total, 'row')} are unscored and excluded below."
     return (
         (Section("Unscored rows", says, (Table("missing", "Unscored rows", columns, rows),)),)
@@ -223,7 +223,8 @@ def _mean(mean: MeanCorrelation) -> Estimate:
 
 def _heat(study: MetricsStudy, kind: str) -> Figure:
     names = {
-        words: name for name, words in metric_titles(one.metric for one in study.metrics).items()
+        words: name
+        for name, words in metric_titles(metric.metric for metric in study.metrics).items()
     }
     found = {frozenset((pair.first, pair.second)): pair.by_kind[kind] for pair in study.pairs}
 
@@ -270,7 +271,7 @@ def _discriminative(study: MetricsStudy) -> Section:
     alpha = study.options.alpha
     items = [
         (
-            one.metric,
+            metric.metric,
             pair.a,
             pair.b,
             pair.difference,
@@ -278,8 +279,8 @@ def _discriminative(study: MetricsStudy) -> Section:
             None if pair.p is None else pair.p < alpha,
             pair.reason,
         )
-        for one in study.metrics
-        for pair in (one.test.pairs if one.test else ())
+        for metric in study.metrics
+        for pair in (metric.test.pairs if metric.test else ())
     ]
     note = f"p < {study.options.alpha:g}. Correction: {_correction(study)}. {_draws(study)}"
     difference = "difference: mean of the first minus mean of the second, in the metric's units."
@@ -310,7 +311,7 @@ def _draws(study: MetricsStudy) -> str:
 
 def _asl(study: MetricsStudy) -> Section:
     """The p-values of all pairs, from the largest to the smallest (CCRS, figure 3b)."""
-    tested = [one for one in study.metrics if one.power.curve]
+    tested = [metric for metric in study.metrics if metric.power.curve]
     rows = [
         (one.metric, rank, p, p < study.options.alpha)
         for one in tested
@@ -331,7 +332,7 @@ def _asl(study: MetricsStudy) -> Section:
     )
     if not tested:
         return Section("ASL curves", "No pair of systems was tested.", (table,))
-    words = metric_titles(one.metric for one in study.metrics)
+    words = metric_titles(metric.metric for metric in study.metrics)
     lines = [
         Curve(
             words[one.metric], [(float(rank), p) for rank, p in enumerate(one.power.curve, start=1)]

@@ -35,7 +35,7 @@ def bounds(study: MetricsStudy) -> Section:
         *(*SYSTEM, Column("n", "bounds.n"), *end("lower", "low"), *end("upper", "high")),
         Column("outside", "bounds.outside"),
     )
-    items = [one for one in study.scores if one.bounds is not None]
+    items = [score for score in study.scores if score.bounds is not None]
     note = "n: scores; share: of n. A score within 1e-9 of a bound is at it. Metrics without bounds are omitted."
     says = "Scores at the ends of the scale. A metric with most scores at its best end cannot rank good answers."
     return Section("Bounds", says, (Table("bounds", "Scores at the bounds", columns, items, note),))
@@ -44,11 +44,12 @@ def bounds(study: MetricsStudy) -> Section:
 def ties(study: MetricsStudy) -> Section:
     """CCRS, tables 13 and 18."""
     rows = []
-    for one in study.metrics:
-        ties = [(scores.system, scores.ties) for scores in one.systems]
-        ties += [("between systems", one.ties_between)] if len(study.systems) > 1 else []
+    for metric in study.metrics:
+        ties = [(scores.system, scores.ties) for scores in metric.systems]
+        ties += [("between systems", metric.ties_between)] if len(study.systems) > 1 else []
         rows += [
-            (one.metric, name, t.probability, t.equal, t.pairs, t.n, t.reason) for name, t in ties
+            (metric.metric, name, t.probability, t.equal, t.pairs, t.n, t.reason)
+            for name, t in ties
         ]
     columns = (
         *(Column("metric", kind="metric"), Column("system"), Column("probability", places=3)),
@@ -124,9 +125,9 @@ def _bin_columns(first: str, last: str) -> tuple[Column, ...]:
 def question_means(study: MetricsStudy) -> Section:
     """The mean over systems, question by question (CCRS, figure 2)."""
     scales: dict[tuple[float, ...], list[MetricProperties]] = {}
-    for one in study.metrics:
-        if one.question_means.n:
-            scales.setdefault(one.question_means.edges, []).append(one)
+    for metric in study.metrics:
+        if metric.question_means.n:
+            scales.setdefault(metric.question_means.edges, []).append(metric)
 
     def quantile(name: str, share: float, key: str = "") -> Column:
         return Column(name, lambda one: one.question_means.quantile(share), 3, key=key)
@@ -152,9 +153,9 @@ def question_means(study: MetricsStudy) -> Section:
     if study.options.as_published:
         note = "Means are over the systems with a score, as published."
     bins = [
-        each
+        bin
         for one in study.metrics
-        for each in _bins(one.metric, one.question_means.edges, one.question_means.counts)
+        for bin in _bins(one.metric, one.question_means.edges, one.question_means.counts)
     ]
     figures, words = [], metric_titles(one.metric for one in study.metrics)
     for some in scales.values():
@@ -189,7 +190,7 @@ def question_means(study: MetricsStudy) -> Section:
 
 def distributions(study: MetricsStudy) -> Iterator[Section]:
     """A section per metric: box plots sorted by median, and a histogram per system (CCRS, figures 5-10)."""
-    taken, words = set[str](), metric_titles(one.metric for one in study.metrics)
+    taken, words = set[str](), metric_titles(metric.metric for metric in study.metrics)
     for one in study.metrics:
         stem = re.sub(r"[^\w.-]+", "-", one.metric)[:60]
         stem = stem if stem not in taken else f"{stem}-{len(taken)}"
@@ -221,7 +222,7 @@ def _distribution(one: MetricProperties, words: str, stem: str) -> Section:
         f"histogram_{stem}",
         f"Scores in each bin: {words}",
         _bin_columns("system", "scores"),
-        [each for scores in order for each in _bins(scores.system, one.edges, scores.counts)],
+        [bin for scores in order for bin in _bins(scores.system, one.edges, scores.counts)],
         "A bin includes its lower edge and excludes its upper edge; the last includes both.",
     )
     figures = (

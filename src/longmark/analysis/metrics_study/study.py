@@ -133,23 +133,25 @@ class MetricProperties:
 
     @property
     def n(self) -> int:
-        return sum(one.described.n for one in self.systems)
+        return sum(system.described.n for system in self.systems)
 
     @property
     def rows(self) -> int:
-        return sum(one.rows for one in self.systems)
+        return sum(system.rows for system in self.systems)
 
     @property
     def mean(self) -> float | None:
         """The mean of the systems' means."""
-        means = [one.described.mean for one in self.systems if one.described.mean is not None]
+        means = [
+            system.described.mean for system in self.systems if system.described.mean is not None
+        ]
         return sum(means) / len(means) if means else None
 
     @property
     def usage(self) -> Usage:
         total = Usage()
-        for one in self.systems:
-            total.add(one.usage)
+        for system in self.systems:
+            total.add(system.usage)
         return total
 
     @property
@@ -202,10 +204,10 @@ class MetricsStudy:
 
     @property
     def scores(self) -> list[SystemScores]:
-        return [scores for one in self.metrics for scores in one.systems]
+        return [scores for metric in self.metrics for scores in metric.systems]
 
     def metric(self, name: str) -> MetricProperties:
-        return next(one for one in self.metrics if one.metric == name)
+        return next(metric for metric in self.metrics if metric.metric == name)
 
 
 def metrics_study(
@@ -270,7 +272,9 @@ def metrics_study(
         scores, names, range(len(scores.systems)), incomplete=how.as_published
     )
     for one in found:
-        if outside := sum(each.bounds.outside for each in one.systems if each.bounds is not None):
+        if outside := sum(
+            system.bounds.outside for system in one.systems if system.bounds is not None
+        ):
             notices.append(
                 f"{one.metric}: {counted(outside, 'score')} outside the bounds that the metric declares."
             )
@@ -295,7 +299,9 @@ def _time(run: Path) -> RunTime | None:
     if not run.is_dir():
         return None
     manifest = read_manifest(run)
-    ended = [one for one in manifest.sessions if isinstance(one.get("seconds"), int | float)]
+    ended = [
+        session for session in manifest.sessions if isinstance(session.get("seconds"), int | float)
+    ]
     if not ended:
         return None
     rows, requests, from_cache = (

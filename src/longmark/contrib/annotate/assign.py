@@ -63,8 +63,8 @@ class AssignmentState:
         answers: Iterable[Answer] = (),
     ) -> AssignmentState:
         state = cls()
-        for one in assignments:
-            state.put(one)
+        for assignment in assignments:
+            state.put(assignment)
         for answer in answers:
             if (item := items.get(answer.item_id)) is not None:
                 state.count_right(item, answer.person_id, answer.values)
@@ -284,7 +284,7 @@ class Queue:
         if item.sides == ("answer",) or self.study.blind.sides == "as_given":
             return False
         raters = () if adjudicates else state.by_item.get(item.id, {}).values()
-        others = [one.swapped for one in raters if one.status in _COUNTED]
+        others = [rater.swapped for rater in raters if rater.status in _COUNTED]
         own = [
             one.swapped
             for one in state.by_person.get(person, {}).values()
@@ -326,7 +326,7 @@ def _priority(item: Item, priorities: Mapping[str, float]) -> float:
 
 def away(people: Iterable[Person]) -> set[str]:
     """Those whose labels are not expected: without access, owners, and adjudicators, who may label but need not."""
-    return {one.id for one in people if not one.active or one.role != "annotator"}
+    return {person.id for person in people if not person.active or person.role != "annotator"}
 
 
 # Adjudication ---------------------------------------------------------------------------------------------------------
@@ -354,9 +354,9 @@ def to_adjudicate(
         return {}
     finished, closed = set(done), set(decided)
     labels: dict[str, list[Mapping[str, Any]]] = {}
-    for one in answers:
-        if (one.item_id, one.person_id) in finished and one.item_id not in closed:
-            labels.setdefault(one.item_id, []).append(one.values)
+    for answer in answers:
+        if (answer.item_id, answer.person_id) in finished and answer.item_id not in closed:
+            labels.setdefault(answer.item_id, []).append(answer.values)
     found = {
         item: differing(study, its)
         for item, its in labels.items()

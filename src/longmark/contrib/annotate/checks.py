@@ -136,7 +136,7 @@ def _of_field(
         for number in field.anchors:
             if not field.min <= number <= field.max:
                 yield ("anchors", number), f"is not on the scale from {field.min} to {field.max}"
-    if isinstance(field, Errors) and field.none in [one.value for one in field.options]:
+    if isinstance(field, Errors) and field.none in [option.value for option in field.options]:
         yield ("none",), f"{field.none} is also in `options`; remove it there"
     over = getattr(field, "over", None)
     sides = {*SIDES, "answers"} if study.pairs else set()

@@ -201,7 +201,7 @@ def _own_keys(study: Study) -> set[str]:
         for name in ("options", "tags", "values", "reasons")
         for one in getattr(asked, name, ())
     ]
-    return {one.key for one in options if one.key} | {
+    return {option.key for option in options if option.key} | {
         key for asked in study.asked for key in getattr(asked, "keys", ())
     }
 
@@ -256,7 +256,7 @@ class _Maker:
         """From (value, label, guidance, key of the study's own)."""
         given = self._given(posted)
         free = iter(
-            self.digits if sum(1 for one in options if not one[3]) <= len(self.digits) else ""
+            self.digits if sum(1 for option in options if not option[3]) <= len(self.digits) else ""
         )
         return tuple(
             Choosable(
@@ -273,7 +273,9 @@ class _Maker:
 
     def _of(self, options: Sequence[Any], id: str, posted: str) -> tuple[Choosable, ...]:
         return self._choosables(
-            [(one.value, one.shown, one.guidance, one.key) for one in options], id, posted
+            [(option.value, option.shown, option.guidance, option.key) for option in options],
+            id,
+            posted,
         )
 
     def _choice(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
@@ -310,7 +312,9 @@ class _Maker:
         return {"options": self._choosables(options, id, posted)}
 
     def _errors(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        options = [(one.value, one.shown, one.guidance, one.key) for one in asked.options]
+        options = [
+            (option.value, option.shown, option.guidance, option.key) for option in asked.options
+        ]
         if asked.none:
             options.append((asked.none, asked.none, "", None))
         return {"options": self._choosables(options, id, posted), "plain": asked.none or ""}
@@ -338,7 +342,7 @@ class _Maker:
     def _spans(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
         value, over = self._first(posted), shown_side(asked.over, self.swapped)
         spans = [one for one in loaded(value) or [] if isinstance(one, dict)]
-        lines = "\n".join(f"{one.get('tag')}: {one.get('quote')}" for one in spans)
+        lines = "\n".join(f"{span.get('tag')}: {span.get('quote')}" for span in spans)
         return {
             "options": self._of(asked.tags, id, ""),
             "over": over,

@@ -62,9 +62,11 @@ def erase(path: Path, name: str, exports: Collection[Path] = ()) -> Erased:
     try:
         with lock_of(database_of(path)), closing(open_store(path)) as store:
             known = {Path(one["folder"]) for one in store.kept("exports")}
-            if unknown := next((one for one in exports if real(one) not in known), None):
+            if unknown := next((export for export in exports if real(export) not in known), None):
                 raise UserError(f"--exports {unknown}: the study was not exported to this folder")
-            return _erase(path, store, name, {real(path.parent), *(real(one) for one in exports)})
+            return _erase(
+                path, store, name, {real(path.parent), *(real(export) for export in exports)}
+            )
     except Timeout:
         raise UserError(
             f"{database_of(path)} is served by another process; stop it first"

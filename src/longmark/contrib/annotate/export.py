@@ -112,7 +112,9 @@ def _records(collected: Collected, store: Store) -> dict[str, Iterator[Record]]:
 
 
 def _lines(records: Iterable[Record]) -> bytes:
-    return b"".join(orjson.dumps(one, option=orjson.OPT_NON_STR_KEYS) + b"\n" for one in records)
+    return b"".join(
+        orjson.dumps(record, option=orjson.OPT_NON_STR_KEYS) + b"\n" for record in records
+    )
 
 
 def _table(records: Iterable[Record]) -> bytes:
@@ -173,8 +175,8 @@ def _labels(collected: Collected) -> Iterator[Record]:
 def _items(collected: Collected) -> Iterator[Record]:
     """Every item with its state, the number of its labels, and who has it open."""
     given: dict[str, list[Entry]] = defaultdict(list)
-    for one in collected.entries:
-        given[one.item.id].append(one)
+    for entry in collected.entries:
+        given[entry.item.id].append(entry)
     for item, state in states(collected).items() if collected.entries else ():
         by = {
             name: ";".join(one.rater.name for one in given[item] if one.assignment.status == name)
@@ -286,7 +288,9 @@ def _score(collected: Collected) -> Iterator[Record]:
     """SCORE: yes, no or n/a for each detail; numbers for the scales."""
     asked = collected.study.asked
     choices = [one for one in asked if isinstance(one, Choice)]
-    stated = [one.name for one in choices if {option.value for option in one.options} <= _STATED]
+    stated = [
+        choice.name for choice in choices if {option.value for option in choice.options} <= _STATED
+    ]
     scales = [one.name for one in asked if one.name in _SCALES]
     for entry in (*collected.done, *collected.finals()):
         about = {"item": _example(entry.item), "system": entry.item.systems.get("answer")}
@@ -314,7 +318,9 @@ def _pairs(collected: Collected) -> Iterator[Record]:
     finals = {one.item.id: one.values for one in collected.finals()}
     for entries in collected.by_item.values():
         item = entries[0].item
-        labels = {one.rater.name: one.values[field] for one in entries if field in one.values}
+        labels = {
+            entry.rater.name: entry.values[field] for entry in entries if field in entry.values
+        }
         if not labels:
             continue
         agreed = next(iter(labels.values())) if len(set(labels.values())) == 1 else None
@@ -331,10 +337,10 @@ def _pairs(collected: Collected) -> Iterator[Record]:
         record |= {f"{side}_system": system for side, system in item.systems.items()}
         record |= {"labels": labels, "label": final}
         checks = {
-            one.rater.name: {
-                name: one.values[name] for name in EXPANSION_CHECKS if name in one.values
+            entry.rater.name: {
+                name: entry.values[name] for name in EXPANSION_CHECKS if name in entry.values
             }
-            for one in entries
+            for entry in entries
         }
         record["expansion_checks"] = {rater: its for rater, its in checks.items() if its} or None
         yield {name: value for name, value in record.items() if value is not None}
@@ -380,7 +386,7 @@ def _training(collected: Collected) -> Iterator[Record]:
         record["reasons"] = values.get("reasons", [])
         if "other_reason" in values:
             record["other_reason"] = values["other_reason"]
-        for one in edits:
-            if "text" in values.get(one.name, {}):
-                record[f"edited_{one.over}"] = values[one.name]["text"]
+        for edit in edits:
+            if "text" in values.get(edit.name, {}):
+                record[f"edited_{edit.over}"] = values[edit.name]["text"]
         yield record | {"rater": entry.rater.name, "seconds": round(entry.seconds, 3)}

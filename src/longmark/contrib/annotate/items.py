@@ -157,7 +157,7 @@ def warnings(study: Study, items: Sequence[Item]) -> list[str]:
         for item in items:
             for system in set(item.systems.values()):
                 if len(system) > 2 and any(
-                    comparable(system) in comparable(one) for one in _words(item.shown)
+                    comparable(system) in comparable(word) for word in _words(item.shown)
                 ):
                     result.append(
                         f'item {item.id}: its text contains "{system}", the name of a hidden system'
@@ -437,7 +437,7 @@ def _item(study: Study, columns: dict[str, Any]) -> Item:
         study.pairs
     ):  # a pair is exported as it came, so that it is the same pair to a run that scored it
         hidden = {*_IDS, *SIDES, "reference"} | {
-            one for one in names if shown.get(one) == columns.get(one)
+            name for name in names if shown.get(name) == columns.get(name)
         }
     meta = {column: value for column, value in columns.items() if column not in hidden}
     given = name("question_id", columns.get("question_id", "")) or (

@@ -69,8 +69,8 @@ class Collected:
     def looked(self, item: str, person: str) -> bool:
         """Whether an adjudicator asked for the labels of an item."""
         return any(
-            (one.kind, one.item_id, one.person_id) == ("labels seen", item, person)
-            for one in self.events
+            (event.kind, event.item_id, event.person_id) == ("labels seen", item, person)
+            for event in self.events
         )
 
     def people_of(self, event: str) -> set[str]:
@@ -83,7 +83,7 @@ class Collected:
 
     @property
     def done(self) -> list[Entry]:
-        return [one for one in self.entries if one.counts]
+        return [entry for entry in self.entries if entry.counts]
 
     @property
     def by_item(self) -> dict[str, list[Entry]]:

@@ -106,9 +106,9 @@ def speed_outliers(collected: Collected) -> dict[str, str]:
 
 def _times(entries: Sequence[Entry]) -> dict[str, list[float]]:
     times: dict[str, list[float]] = defaultdict(list)
-    for one in entries:
-        if one.seconds > 0:
-            times[one.rater.id].append(one.seconds)
+    for entry in entries:
+        if entry.seconds > 0:
+            times[entry.rater.id].append(entry.seconds)
     return times
 
 
@@ -145,8 +145,8 @@ def states(collected: Collected) -> dict[str, str]:
     skipped, if some did and there is nobody left to give it to; else open."""
     gone, undecided, done = away(collected.people.values()), waiting(collected), collected.by_item
     given: dict[str, list[Entry]] = defaultdict(list)
-    for one in collected.entries:
-        given[one.item.id].append(one)
+    for entry in collected.entries:
+        given[entry.item.id].append(entry)
     result = {}
     for item in collected.items.values():
         its = given[item.id]
@@ -168,12 +168,14 @@ def states(collected: Collected) -> dict[str, str]:
 def stalled(collected: Collected, now: datetime) -> list[Entry]:
     """Items that a person left open, without a change for a day."""
     return [
-        one
-        for one in collected.entries
-        if one.assignment.status == "open"
-        and one.item.id not in collected.decisions
+        entry
+        for entry in collected.entries
+        if entry.assignment.status == "open"
+        and entry.item.id not in collected.decisions
         and now
-        - datetime.fromisoformat(one.answer.saved_at if one.answer else one.assignment.given_at)
+        - datetime.fromisoformat(
+            entry.answer.saved_at if entry.answer else entry.assignment.given_at
+        )
         > _STALLED
     ]
 
@@ -200,12 +202,12 @@ def forecast(collected: Collected, now: datetime) -> Forecast | None:
             else entry.assignment
         )
     missing = len(normal) * overlap - sum(state.counts.values())
-    people = [one for one in collected.people if one not in state.away]
+    people = [person for person in collected.people if person not in state.away]
     if not people or missing * len(normal) > _MOST_STEPS:
         return None
     for item in items:
         state.right |= {
-            (item.id, one): (len(item.gold), len(item.gold)) for one in people if item.gold
+            (item.id, person): (len(item.gold), len(item.gold)) for person in people if item.gold
         }
     for entry in collected.entries:  # who has failed gets no more
         if entry.item.gold and entry.assignment.status == "done":
@@ -213,19 +215,19 @@ def forecast(collected: Collected, now: datetime) -> Forecast | None:
     queue, at = Queue(collected.study, items), now.isoformat()
     turns = list(people)
     while turns:
-        for one in list(turns):
-            if (new := queue.next(state, one, now)) is None:
-                turns.remove(one)
+        for turn in list(turns):
+            if (new := queue.next(state, turn, now)) is None:
+                turns.remove(turn)
                 continue
             state.put(
-                Assignment(new.item_id, one, False, "done", None, at, at, new.position, new.kind)
+                Assignment(new.item_id, turn, False, "done", None, at, at, new.position, new.kind)
             )
     short = sum(
         max(0, overlap - sum(one.status == "done" for one in state.by_item.get(item, {}).values()))
         for item in normal
         if item not in state.decided
     )
-    return Forecast({one: state.counts[one] for one in people}, short)
+    return Forecast({person: state.counts[person] for person in people}, short)
 
 
 def _figures(collected: Collected) -> list[tuple[str, str]]:
@@ -243,7 +245,10 @@ def _figures(collected: Collected) -> list[tuple[str, str]]:
             t("{} of {}", f"{sum(count >= overlap for count in people.values()):,}", f"{normal:,}"),
         ),
         ("Labels", t("{} of {}", f"{len(done):,}", f"{normal * overlap:,}")),
-        ("Skipped", f"{sum(one.assignment.status == 'skipped' for one in collected.entries):,}"),
+        (
+            "Skipped",
+            f"{sum(entry.assignment.status == 'skipped' for entry in collected.entries):,}",
+        ),
         ("Open items", f"{Counter(states(collected).values())['open']:,}"),
         ("Raters", f"{len({one.rater.id for one in done}):,}"),
     ]
@@ -258,8 +263,8 @@ def _figures(collected: Collected) -> list[tuple[str, str]]:
 
 def _raters(collected: Collected, expected: Forecast | None) -> Table:
     own: dict[str, list[Entry]] = defaultdict(list)
-    for one in collected.entries:
-        own[one.rater.id].append(one)
+    for entry in collected.entries:
+        own[entry.rater.id].append(entry)
     times, t = _times(collected.done), sayer(collected.study.language)
 
     def count(status: str, person: Any) -> int:
@@ -271,7 +276,7 @@ def _raters(collected: Collected, expected: Forecast | None) -> Table:
         checks = [
             one for one in own[person.id] if one.item.gold and one.assignment.status == "done"
         ]
-        right = [known_answers(one.item, one.values) for one in checks]
+        right = [known_answers(check.item, check.values) for check in checks]
         return t("{} of {}", *map(sum, zip(*right, strict=True))) if right else None
 
     columns = (
@@ -403,7 +408,7 @@ def methods(collected: Collected) -> str:
     if left := [item for item, state in ends.items() if state == "open"]:
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
         sentences.append(f"Open: {', '.join(left[:_NAMED])}{more}.")
-    skipped = sum(one.assignment.status == "skipped" for one in collected.entries)
+    skipped = sum(entry.assignment.status == "skipped" for entry in collected.entries)
     if skipped:
         sentences.append(f"Raters skipped {counted(skipped, 'item')}, and gave a reason for each.")
     if any(one.answer is not None and one.answer.suggestions_shown for one in done):
@@ -442,14 +447,14 @@ def _beforehand(collected: Collected) -> Iterator[str]:
         if text.strip():
             yield f"Before the first item, {len(raters & collected.people_of(event))} of {len(raters)} raters {what}."
     state, queue = AssignmentState(), Queue(collected.study, list(collected.items.values()))
-    for one in collected.entries:
-        state.put(one.assignment)
-        state.count_right(one.item, one.rater.id, one.values)
+    for entry in collected.entries:
+        state.put(entry.assignment)
+        state.count_right(entry.item, entry.rater.id, entry.values)
     for kind in PHASES:
         given = [one for one in collected.entries if one.assignment.kind == kind]
         people = {one.rater.id for one in given if one.assignment.status != "withdrawn"}
         if (rules := getattr(collected.study.assignment, kind)) is not None and people:
-            passed = sum(queue.passed(kind, state, one) is True for one in people)
+            passed = sum(queue.passed(kind, state, person) is True for person in people)
             shown = (
                 ", whose right answers were shown after each of them" if kind == "training" else ""
             )

@@ -402,7 +402,11 @@ async def mine(c: Context) -> web.Response:
         for part in (*PHASES, "labels")
     ]
     return c.page(
-        "dashboard", rows=rows, parts=[one for one in parts if one[2]], more=more, message=message
+        "dashboard",
+        rows=rows,
+        parts=[part for part in parts if part[2]],
+        more=more,
+        message=message,
     )
 
 
@@ -410,5 +414,6 @@ def title_of(item: Item) -> str:
     """A line that says which item it is."""
     texts = [item.shown.get("question"), item.shown.get("statement"), *item.shown.values()]
     return next(
-        (" ".join(one.split()) for one in texts if isinstance(one, str) and one.strip()), item.id
+        (" ".join(text.split()) for text in texts if isinstance(text, str) and text.strip()),
+        item.id,
     )[:200]

@@ -169,7 +169,7 @@ def item_page(study: Study, item: Item, labels: Sequence[Mapping[str, Any]]) -> 
     seconds, state, and person_id where the owner may reopen or release it."""
     return {
         **_read(study, item, False),
-        "compared": _compared(study, [one["values"] for one in labels]),
+        "compared": _compared(study, [label["values"] for label in labels]),
         "labels": labels,
     }
 
@@ -206,7 +206,7 @@ def _compared(
 ) -> list[tuple[str, str, list[str]]]:
     """(field name, its label, what each rater gave)"""
     t = sayer(study.language)
-    given = [dict(words.in_words(study, one)) for one in labels]
+    given = [dict(words.in_words(study, label)) for label in labels]
     return [
         (asked.name, words.title_of(asked, t, swapped), [one.get(asked.name, "") for one in given])
         for asked in study.asked

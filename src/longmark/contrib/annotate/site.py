@@ -98,9 +98,9 @@ def _with_stored_ids(
     def content(one: dict[str, Any]) -> bytes:
         return orjson.dumps({**one, "id": "", "probability": None}, option=orjson.OPT_SORT_KEYS)
 
-    now = {one["id"] for one in items}
+    now = {item["id"] for item in items}
     before = {content(one): one["id"] for one in stored if one["id"] not in now}
-    return [{**one, "id": before.get(content(one), one["id"])} for one in items]
+    return [{**item, "id": before.get(content(item), item["id"])} for item in items]
 
 
 def _still_fits(store: Store, study: Study) -> None:

@@ -136,7 +136,7 @@ class Store(Database):
         entries: list[dict[str, Any]] = self.value(
             self.setting(name) or "[]", f"the setting {name}", list
         )
-        if not all(isinstance(one, dict) and (_KEPT[name] <= one.keys()) for one in entries):
+        if not all(isinstance(entry, dict) and (_KEPT[name] <= entry.keys()) for entry in entries):
             raise self.damaged(f"the setting {name}")
         return entries
 

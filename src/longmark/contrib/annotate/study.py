@@ -127,7 +127,7 @@ class Choice(_Asked):
     @property
     def possible(self) -> list[str]:
         """The values that a rater can choose."""
-        return [one.value for one in self.options]
+        return [option.value for option in self.options]
 
 
 class Scale(_Asked):
@@ -201,7 +201,7 @@ class Errors(_Asked):
 
     @property
     def possible(self) -> list[str]:
-        return [*(one.value for one in self.options), *([self.none] if self.none else [])]
+        return [*(option.value for option in self.options), *([self.none] if self.none else [])]
 
 
 class Edit(_Asked):
@@ -363,11 +363,11 @@ def spread(field: AskedField) -> Iterator[AskedField]:
     """The field, or one for each of its dimensions."""
     if not field.dimensions:
         yield field
-    for one in field.dimensions:
+    for dimension in field.dimensions:
         own = {
-            "name": one.name,
-            "label": one.label,
-            "help": one.help,
+            "name": dimension.name,
+            "label": dimension.label,
+            "help": dimension.help,
             "dimensions": (),
             "group": field.shown,
         }
@@ -402,7 +402,7 @@ def template_for(name: str, sources: Sequence[Path], path: Path, drawn: Path | N
         template(name),
         {"score": "run", "rating": "run", "calf": "pairs", "pairs": "pairs"},
     )
-    kind, is_run = known.get(name, ""), any((one / "rows.jsonl").is_file() for one in sources)
+    kind, is_run = known.get(name, ""), any((source / "rows.jsonl").is_file() for source in sources)
     if name == "climaqa" and not is_run:
         kind = "benchmark"
     if not kind:
@@ -412,7 +412,7 @@ def template_for(name: str, sources: Sequence[Path], path: Path, drawn: Path | N
             "--generator MODEL --out DIR, then run init in DIR without a run",
         }[name]
         raise UserError(f"the template {name} does not take a run; it needs {command}")
-    named = ", ".join(dumped(os.path.relpath(one, path.parent)) for one in sources)
+    named = ", ".join(dumped(os.path.relpath(source, path.parent)) for source in sources)
     where = (
         "\n  where: {variant_of: null}  # answers to the original questions only"
         if name == "score"

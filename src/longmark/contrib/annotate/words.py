@@ -41,7 +41,7 @@ def label_of(asked: AskedField, value: str, t: Say) -> str:
     if asked.type == "compare" or (asked.type == "edit" and value in VERDICTS):
         return t(TITLES.get(value, value.capitalize()))
     options = [one for name in ("options", "tags", "values") for one in getattr(asked, name, ())]
-    return next((one.shown for one in options if one.value == value), value)
+    return next((option.shown for option in options if option.value == value), value)
 
 
 def in_words(study: Study, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

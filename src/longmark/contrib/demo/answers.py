@@ -28,7 +28,7 @@ class Corpus:
     @classmethod
     def read(cls) -> Corpus:
         answers = list(Reading(ANSWERS).singles())
-        labels: dict[str, list[dict[str, Any]]] = {one.id: [] for one in answers}
+        labels: dict[str, list[dict[str, Any]]] = {answer.id: [] for answer in answers}
         for line in LABELS.read_text(encoding="utf-8").splitlines():
             label = json.loads(line)
             labels[label["example_id"]].append(label)
@@ -37,45 +37,46 @@ class Corpus:
     @cached_property
     def texts(self) -> dict[str, str]:
         """Example id -> its answer."""
-        return {one.id: one.answer or "" for one in self.answers}
+        return {answer.id: answer.answer or "" for answer in self.answers}
 
     def kinds(self, system: str) -> Counter[str]:
         """Kind -> answers of a system that have such a defect; `any`: that have one."""
         found = [
-            {label["kind"] for label in self.labels[one.id]}
-            for one in self.answers
-            if one.system == system
+            {label["kind"] for label in self.labels[answer.id]}
+            for answer in self.answers
+            if answer.system == system
         ]
         return Counter(kind for some in found for kind in (*some, *(["any"] if some else [])))
 
     def shared(self, system: str) -> float:
         """The mean share of an answer's words that are in its passages."""
-        its = [one for one in self.answers if one.system == system]
+        its = [answer for answer in self.answers if answer.system == system]
         return fmean(
-            overlap(one.answer or "", [each.text for each in one.contexts]) or 0.0 for one in its
+            overlap(one.answer or "", [context.text for context in one.contexts]) or 0.0
+            for one in its
         )
 
     def alone(self) -> Iterator[Example]:
         """Each answer without its defects, then with each of them alone, as `longmark defects` writes them."""
-        for one in self.answers:
-            clean, places = one.answer or "", list[tuple[int, dict[str, Any]]]()
-            for label in reversed(self.labels[one.id]):
+        for answer in self.answers:
+            clean, places = answer.answer or "", list[tuple[int, dict[str, Any]]]()
+            for label in reversed(self.labels[answer.id]):
                 clean = clean[: label["start"]] + label["old"] + clean[label["end"] :]
             grown = 0
-            for label in self.labels[one.id]:
+            for label in self.labels[answer.id]:
                 places.append((label["start"] - grown, label))
                 grown += len(label["new"]) - len(label["old"])
-            yield with_claims(one.model_copy(update={"answer": clean}))
+            yield with_claims(answer.model_copy(update={"answer": clean}))
             for number, (start, label) in enumerate(places, 1):
                 changed = clean[:start] + label["new"] + clean[start + len(label["old"]) :]
-                proof = {"kind": label["kind"], "strength": "1", "source": one.id}
+                proof = {"kind": label["kind"], "strength": "1", "source": answer.id}
                 update = {
-                    "id": f"{one.id}.{number}",
-                    "system": f"{one.system}.{label['kind']}",
+                    "id": f"{answer.id}.{number}",
+                    "system": f"{answer.system}.{label['kind']}",
                     "answer": changed,
                 }
                 yield with_claims(
-                    one.model_copy(update={**update, "meta": {**one.meta, DEFECT: proof}})
+                    answer.model_copy(update={**update, "meta": {**answer.meta, DEFECT: proof}})
                 )
 
     def changes(self) -> Iterator[Change]:

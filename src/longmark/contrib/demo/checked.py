@@ -289,11 +289,11 @@ async def _supports(models: Models, places: Iterable[_Place]) -> list[_Support]:
 
 def auc_of_answers(corpus: Corpus, score: Mapping[str, float]) -> Auc:
     """The probability that an answer without a defect has a greater score than one with a defect (.5: by chance)."""
-    answers = [one for one in corpus.answers if one.id in score]
-    sound = np.array([float(not corpus.labels[one.id]) for one in answers])
+    answers = [answer for answer in corpus.answers if answer.id in score]
+    sound = np.array([float(not corpus.labels[answer.id]) for answer in answers])
     return auc(
-        np.array([score[one.id] for one in answers]),
+        np.array([score[answer.id] for answer in answers]),
         sound,
         LEVEL,
-        [one.question_id for one in answers],
+        [answer.question_id for answer in answers],
     )

@@ -101,9 +101,9 @@ class Demo:
     def with_and_without(self, metric: str, kind: str) -> Estimate:
         """The mean over questions of the scores of answers with a defect less those of answers without it."""
         sides: dict[str, tuple[list[float], list[float]]] = {}
-        for one in self.corpus.answers:
-            if (score := self.score.get((metric, one.id))) is not None:
-                without = kind not in {label["kind"] for label in self.corpus.labels[one.id]}
-                sides.setdefault(one.question_id, ([], []))[without].append(score)
+        for answer in self.corpus.answers:
+            if (score := self.score.get((metric, answer.id))) is not None:
+                without = kind not in {label["kind"] for label in self.corpus.labels[answer.id]}
+                sides.setdefault(answer.question_id, ([], []))[without].append(score)
         apart = [fmean(has) - fmean(has_not) for has, has_not in sides.values() if has and has_not]
         return mean_estimate(apart, null=0.0)

@@ -113,9 +113,11 @@ class Instrument:
     def mean(self, demo: Demo, system: str) -> float | None:
         """The mean score of a system's answers."""
         answers = [
-            one for one in demo.corpus.answers if one.system == system and one.id in self.score
+            answer
+            for answer in demo.corpus.answers
+            if answer.system == system and answer.id in self.score
         ]
-        return fmean(self.score[one.id] for one in answers) if answers else None
+        return fmean(self.score[answer.id] for answer in answers) if answers else None
 
 
 def _instruments_of(demo: Demo) -> list[Instrument]:

@@ -95,7 +95,7 @@ def document(demo: Demo) -> Document:
             "Sources", "What the passages were written from.", (_sources(corpus),), folded=True
         ),
     ]
-    questions = len({one.question_id for one in corpus.answers})
+    questions = len({answer.question_id for answer in corpus.answers})
     lede = (
         f"longmark scores long answers and shows which scores to trust. Here: {len(corpus.answers)} answers of "
         f"{counted(len(SYSTEMS), 'system')} to {counted(questions, 'question')}, with "
@@ -171,7 +171,9 @@ def _live_words(demo: Demo, live: Live) -> str:
 def _words_and_defects(demo: Demo) -> str:
     """Which system the metrics that compare words put first, and whose answers have the fewest defects."""
     of_words = [
-        one for one in demo.comparison.metrics if one.metric in WORDS and one.metric != LONGER
+        metric
+        for metric in demo.comparison.metrics
+        if metric.metric in WORDS and metric.metric != LONGER
     ]
     first = {one.systems[0].system for one in of_words}
     fewest = min(SYSTEMS, key=lambda name: demo.corpus.kinds(name)["any"])
@@ -189,7 +191,7 @@ def _words_and_defects(demo: Demo) -> str:
 
 def _by_the_judge(demo: Demo) -> str:
     """What the judge's coherence concludes of the systems."""
-    coherence = next(one for one in demo.comparison.metrics if one.metric == COHERENCE)
+    coherence = next(metric for metric in demo.comparison.metrics if metric.metric == COHERENCE)
     if any(pair.significant for pair in coherence.pairs):
         return f"By the coherence that the judge sees, {conclusion(coherence)}."
     first, last = coherence.systems[0].system, coherence.systems[-1].system
@@ -239,7 +241,11 @@ def _systems(demo: Demo) -> Section:
 
 
 def _sources(corpus: Corpus) -> Table:
-    of = {each.id: (one.question, each.page) for one in corpus.answers for each in one.contexts}
+    of = {
+        context.id: (answer.question, context.page)
+        for answer in corpus.answers
+        for context in answer.contexts
+    }
     return Table(
         "sources",
         "Sources",
@@ -362,7 +368,7 @@ def _judged(demo: Demo) -> Section:
 
 def _lowest(demo: Demo, metric: str) -> list[Example]:
     """The answers, the lowest score of a metric first."""
-    known = [one for one in demo.corpus.answers if (metric, one.id) in demo.score]
+    known = [answer for answer in demo.corpus.answers if (metric, answer.id) in demo.score]
     return sorted(known, key=lambda one: demo.score[metric, one.id])
 
 
@@ -374,7 +380,7 @@ def _worst(demo: Demo) -> Section:
         for metric in (COHERENCE, FAITHFULNESS)
         for one in _lowest(demo, metric)[:2]
     )
-    answers = {one.id: one for one in demo.corpus.answers}
+    answers = {answer.id: answer for answer in demo.corpus.answers}
     opened_first = sorted(shown, key=lambda pair: not demo.corpus.labels[pair[0]])
     marked = [_marked(demo, answers[id], metric, facts) for id, metric in opened_first]
     without = sum(not demo.corpus.labels[id] for id, _ in shown)

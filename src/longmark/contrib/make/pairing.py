@@ -179,12 +179,12 @@ def combinations(
 ) -> list[tuple[Example, Example]]:
     """Every two answers to one question that the modes allow, in the order of the questions."""
     by_question: dict[str, list[Example]] = {}
-    for one in answers:
-        by_question.setdefault(one.question_id, []).append(one)
+    for answer in answers:
+        by_question.setdefault(answer.question_id, []).append(answer)
     return [
         (one, other)
         for those in by_question.values()
         for place, one in enumerate(those)
         for other in those[place + 1 :]
-        if wanted(_mode(one.system, other.system))
+        if wanted(_mode(answer.system, other.system))
     ]

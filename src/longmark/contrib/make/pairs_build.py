@@ -282,7 +282,7 @@ class _Work:
         shared = {
             "question": new[first.question or ""],
             "contexts": tuple(
-                one.model_copy(update={"text": new[one.text]}) for one in first.contexts
+                context.model_copy(update={"text": new[context.text]}) for context in first.contexts
             ),
             "references": tuple(new[reference] for reference in first.references),
         }

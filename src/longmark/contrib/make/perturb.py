@@ -64,7 +64,11 @@ def perturbed(
             )
         others = [one for one in slot.choices(new) if comparable(one) != comparable(value)]
         choices = _choices(
-            slot, [one for one in others if comparable(one) not in taken], old, variant, domain
+            slot,
+            [other for other in others if comparable(other) not in taken],
+            old,
+            variant,
+            domain,
         )
         if not choices:
             on = f" for the {slot.given} {new.get(slot.given)}" if slot.given else ""
@@ -129,11 +133,14 @@ def _exchanged(question: str, exchanges: Sequence[_Exchange]) -> str:
     """The question with the new texts in place; of two that overlap, the longer one that begins first."""
     parts: list[str] = []
     end = 0
-    for one in sorted(exchanges, key=lambda one: (one.start, -one.end)):
-        if one.start < end:
+    for exchange in sorted(exchanges, key=lambda one: (one.start, -one.end)):
+        if exchange.start < end:
             continue
-        parts += [_with_article(question[end : one.start], one.old, one.text), one.text]
-        end = one.end
+        parts += [
+            _with_article(question[end : exchange.start], exchange.old, exchange.text),
+            exchange.text,
+        ]
+        end = exchange.end
     return "".join((*parts, question[end:]))
 
 

@@ -90,9 +90,9 @@ def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Ans
 
 def ratings(examples: Iterable[Answered]) -> Iterator[dict[str, str]]:
     """The experts' labels of HaluQuestQA's examples, as `longmark metaeval` reads them."""
-    for one in examples:
-        yield {"example_id": one.id, "label": "complete", "value": one.meta["complete"], "rater": one.meta["rater"],
-               "subject": one.meta["subject"]}  # fmt: skip
+    for example in examples:
+        yield {"example_id": example.id, "label": "complete", "value": example.meta["complete"], "rater": example.meta["rater"],
+               "subject": example.meta["subject"]}  # fmt: skip
 
 
 def _wikicontradict(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
@@ -168,7 +168,12 @@ def _eli5(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
     if not (isinstance(texts, list) and isinstance(scores, list) and len(texts) == len(scores)):
         raise Problem("answers: expected as many scores as texts")
     wrong = next(
-        (one for one in scores if isinstance(one, bool) or not isinstance(one, int | float)), None
+        (
+            score
+            for score in scores
+            if isinstance(score, bool) or not isinstance(score, int | float)
+        ),
+        None,
     )
     if wrong is not None:
         raise Problem(f"answers: expected numbers as scores, found {found(wrong)}")

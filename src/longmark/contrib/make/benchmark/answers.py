@@ -101,7 +101,7 @@ def messages(prompts: PromptBook, item: Item, shown: Shown = Shown()) -> tuple[M
             Message("user", "\n\n".join(_asked(prompts, shot))),
             Message("assistant", shot.answer or ""),
         ]
-    texts = [one.text for one in shown.passages] if shown.book is None else [shown.book]
+    texts = [passage.text for passage in shown.passages] if shown.book is None else [shown.book]
     before = [fence(f"passage {number}", text) for number, text in enumerate(texts, 1)]
     question, task = _asked(prompts, item)
     if before:
@@ -159,7 +159,7 @@ class Examination:
         done.cut = sum(example.meta.get("finish") == "length" for example in done.examples)
         if setting == FEW_SHOT:
             done.fewer = sum(
-                0 < len(one.meta.get("shots", ())) < self.how.shots for one in done.examples
+                0 < len(example.meta.get("shots", ())) < self.how.shots for example in done.examples
             )
         return done
 

@@ -139,7 +139,9 @@ def _public(item: Item, passages: bool) -> Item:
     if item.generator:
         made["generator"] = _ADDRESS.sub("", item.generator)
     if not passages:
-        made["passages"] = tuple(one.model_copy(update={"text": ""}) for one in item.passages)
+        made["passages"] = tuple(
+            passage.model_copy(update={"text": ""}) for passage in item.passages
+        )
     return item.model_copy(update=made)
 
 

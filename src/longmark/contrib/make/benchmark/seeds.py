@@ -97,19 +97,21 @@ class Library:
     def __iter__(self) -> Iterator[Document | Unread]:
         for path in self.paths:
             documents = Documents(path)
-            for one in documents:
-                if isinstance(one, Document):
+            for document in documents:
+                if isinstance(document, Document):
                     name = (
-                        one.id
+                        document.id
                         if len(self.paths) == 1 or path.is_file()
-                        else f"{real(path).name}/{one.id}"
+                        else f"{real(path).name}/{document.id}"
                     )
-                    squeezed = "".join(one.text.split()).encode("utf-8", "replace")
+                    squeezed = "".join(document.text.split()).encode("utf-8", "replace")
                     sha256 = hashlib.sha256(squeezed).hexdigest()
-                    self.books.append(Book(name, sha256, len(one.text), one.pages, one.headings))
-                    yield Document(name, one.text, one.record)
+                    self.books.append(
+                        Book(name, sha256, len(document.text), document.pages, document.headings)
+                    )
+                    yield Document(name, document.text, document.record)
                 else:
-                    yield one
+                    yield document
             if note := documents.left_out():
                 self.left_out.append(note)
 

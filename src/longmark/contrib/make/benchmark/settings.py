@@ -91,7 +91,7 @@ def _families(items: Iterable[Item]) -> dict[str, str]:
 
 def _stretches(item: Item) -> frozenset[str]:
     """The stretches of letters in an item's texts; a shorter text is one of its own."""
-    texts = [item.question, item.statement or "", *(one.text for one in item.passages)]
+    texts = [item.question, item.statement or "", *(passage.text for passage in item.passages)]
     short = [
         item.answer or "",
         *(item.options or {}).values(),
@@ -133,13 +133,13 @@ class Shelf:
 def rejoined(passages: Iterable[Stored]) -> str:
     """The text that overlapping passages, in their order, were cut from; a blank line for space between them."""
     parts, end = list[str](), 0
-    for one in passages:
-        if one.end <= end:
+    for passage in passages:
+        if passage.end <= end:
             continue
-        if parts and one.start > end:
+        if parts and passage.start > end:
             parts.append("\n\n")
-        parts.append(one.text[max(end - one.start, 0) :])
-        end = one.end
+        parts.append(passage.text[max(end - passage.start, 0) :])
+        end = passage.end
     return "".join(parts)
 
 
@@ -200,7 +200,7 @@ def _homes(items: Iterable[Item], texts: Mapping[str, str]) -> dict[str, str]:
     )
     found = {}
     for item in items:
-        named = (one.book for one in item.passages if one.book in texts)
+        named = (passage.book for passage in item.passages if passage.book in texts)
         if home := next(named, None) or (item.passages and find(_squeezed(item.passages[0].text))):
             found[item.id] = home
     return found

@@ -200,7 +200,7 @@ def _read_asked(arguments: argparse.Namespace) -> list[Example]:
     if kept:
         has = "question has an answer" if kept == 1 else "questions have an answer"
         print(f"{kept:,} {has} without a system: kept as the reference.", file=sys.stderr)
-    if replaced := sum(one.answer is not None for one in questions):
+    if replaced := sum(question.answer is not None for question in questions):
         print(
             f"{counted(replaced, 'answer')} in {arguments.questions} will be replaced.",
             file=sys.stderr,

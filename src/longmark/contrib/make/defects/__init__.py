@@ -66,13 +66,13 @@ class Plan:
                 raise UnknownName(
                     "kind in --kinds", kind, tuple(KINDS), f"The kinds are {', '.join(KINDS)}."
                 )
-        for one in self.strengths:
-            number = one.removesuffix("%")
+        for strength in self.strengths:
+            number = strength.removesuffix("%")
             if not (number.isascii() and number.isdecimal()) or not 0 < int(number) <= (
-                100 if number != one else 1000
+                100 if number != strength else 1000
             ):
                 raise UserError(
-                    f"--strength {one}: expected a number of places, such as 2, or a share, such as 50%"
+                    f"--strength {strength}: expected a number of places, such as 2, or a share, such as 50%"
                 )
         if self.language not in ("", *LANGUAGES):
             raise UserError(f"--language {self.language}: expected one of {', '.join(LANGUAGES)}")
@@ -86,9 +86,9 @@ class Plan:
         ]
         strengths = dict.fromkeys(self.strengths)
         return [
-            (one, strength)
-            for one in kinds
-            for strength in ((WHOLE,) if KINDS[one].whole else strengths)
+            (kind, strength)
+            for kind in kinds
+            for strength in ((WHOLE,) if KINDS[kind].whole else strengths)
         ]
 
 
@@ -111,11 +111,13 @@ async def make(
         raise UserError(
             f"{unruled[0]}: one model writes it and another checks it: add --generator and --judge"
         )
-    if len({one.id for one in examples}) < len(examples):
+    if len({example.id for example in examples}) < len(examples):
         raise UserError(
             "two lines have the same id, so a defect could not name its original; give each line its own"
         )
-    if already := next((one for one in examples if {DEFECT, DEFECTS_OMITTED} & {*one.meta}), None):
+    if already := next(
+        (example for example in examples if {DEFECT, DEFECTS_OMITTED} & {*example.meta}), None
+    ):
         raise UserError(
             f'the line "{already.id}" was made by `longmark defects`; give it the file of the originals'
         )
@@ -142,9 +144,9 @@ def expected_calls(examples: Sequence[Example], plan: Plan) -> int:
     """Calls at most, without second attempts after unreadable replies."""
     written = [(kind, strength) for kind, strength in plan.all() if KINDS[kind].rule is None]
     answers = [
-        Answer(one, plan.language or language_of(one.answer), random.Random(0))
-        for one in examples
-        if one.answer
+        Answer(example, plan.language or language_of(example.answer), random.Random(0))
+        for example in examples
+        if example.answer
     ]
     return sum(calls(answer, kind, strength) for answer in answers for kind, strength in written)
 
@@ -218,7 +220,7 @@ class _Ring:
 
     def __init__(self, examples: Sequence[Example], plan: Plan) -> None:
         self._languages = {
-            one.id: plan.language or language_of(one.answer or "") for one in examples
+            example.id: plan.language or language_of(example.answer or "") for example in examples
         }
         self._answers: dict[tuple[str, str], list[Example]] = {}
         for one in sorted(examples, key=lambda one: one.id):

@@ -109,9 +109,11 @@ async def answer(
     return Answered(
         examples,
         tuple(one for one in made if isinstance(one, LeftOut)),
-        cut=sum(one.meta[META]["finish"] == "length" for one in examples),
-        bare=sum(not one.contexts for one in examples),
-        no_base=sum(one.variant_of is not None and one.base_answer is None for one in examples),
+        cut=sum(example.meta[META]["finish"] == "length" for example in examples),
+        bare=sum(not example.contexts for example in examples),
+        no_base=sum(
+            example.variant_of is not None and example.base_answer is None for example in examples
+        ),
         stopped=work.stopped,
     )
 
@@ -160,9 +162,13 @@ class _Work:
     stopped: bool = False
 
     def know(self, examples: Iterable[Example | LeftOut]) -> None:
-        for one in examples:
-            if isinstance(one, Example) and one.variant_of is None and one.answer is not None:
-                self.originals.setdefault((one.question_id, one.system), one)
+        for example in examples:
+            if (
+                isinstance(example, Example)
+                and example.variant_of is None
+                and example.answer is not None
+            ):
+                self.originals.setdefault((example.question_id, example.system), example)
 
     def _original(self, line: Example) -> Example | None:
         """The original of a variant, answered by the system that is to answer the variant, or by one without a name."""
@@ -198,7 +204,9 @@ class _Work:
     def _changes_profile(self, line: Example) -> bool:
         """Whether a variant changes only slots that a question need not name: of hazards, the profession."""
         domain = self.models.domain
-        changed = next((one.change for one in domain.variants if one.name == line.variant), ())
+        changed = next(
+            (variant.change for variant in domain.variants if variant.name == line.variant), ()
+        )
         return bool(changed) and domain.named_by_all.isdisjoint(changed)
 
     async def _one(self, line: Example, hits: list[Hit] | None) -> Example | LeftOut:

@@ -259,7 +259,9 @@ def html_text(raw: bytes) -> tuple[str, Headings]:
     except (LookupError, UnicodeError):
         raise ValueError(f"is not in its encoding, {encoding}; save it as UTF-8") from None
     found = _paragraphs(text)
-    starts = list(accumulate((len(one) + len(_BETWEEN) for one in found.paragraphs), initial=0))
+    starts = list(
+        accumulate((len(paragraph) + len(_BETWEEN) for paragraph in found.paragraphs), initial=0)
+    )
     headings = tuple((starts[at], " ".join(found.paragraphs[at].split())) for at in found.headings)
     return _BETWEEN.join(found.paragraphs), headings
 

@@ -84,7 +84,7 @@ def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> Data:
         raise UserError(
             f"{', '.join(map(str, paths))}: no document has text to train on; name other documents"
         )
-    tokens = sum(len(one["input_ids"]) for one in data.sequences)
+    tokens = sum(len(sequence["input_ids"]) for sequence in data.sequences)
     data.facts = {
         "books": [book.facts() for book in library.books],
         "sequences": len(data.sequences),
@@ -122,7 +122,7 @@ def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> D
     if not data.sequences:
         raise UserError("\n".join((f"{path}: no item is left to train on", *data.notes)))
     digest = hashlib.sha256(
-        repr([(one["input_ids"], one["labels"]) for one in data.sequences]).encode()
+        repr([(sequence["input_ids"], sequence["labels"]) for sequence in data.sequences]).encode()
     ).hexdigest()
     data.facts = {"items": dict(used), "left_out": dict(left), "sha256": digest}
     return data
@@ -136,7 +136,7 @@ def _items(
         *settings.keep_out,
         *([settings.validation] if settings.validation and path == settings.train else []),
     ]
-    tested = [item for one in others for item in items_of(one)]
+    tested = [item for other in others for item in items_of(other)]
     names = {one for item in tested for one in (item.id, item.parent) if one}
     questions, book = {_folded(item) for item in tested}, PromptBook()
     for item in items_of(path):

@@ -73,7 +73,7 @@ class Picked:
 
 def counts_of(items: Iterable[Item]) -> Counter[str]:
     """Word -> the number of passages that have it."""
-    return word_counts(dict.fromkeys(one.text for item in items for one in item.passages))
+    return word_counts(dict.fromkeys(passage.text for item in items for passage in item.passages))
 
 
 def candidates(statement: str) -> tuple[str, ...]:
@@ -99,7 +99,10 @@ async def candidates_of(
     numbers = []
     for n, word in every:
         statement, own = items[n].statement or "", caseless(word)
-        folded, proposed = caseless(statement), [caseless(one) for one in items[n].proposals]
+        folded, proposed = (
+            caseless(statement),
+            [caseless(proposal) for proposal in items[n].proposals],
+        )
         features: dict[str, float] = {
             "rarity": math.log((1 + most) / (1 + counts.get(own, 0))),
             "length": math.log(len(word)),

@@ -87,9 +87,9 @@ def precision(data: Data, kept: Mapping[str, Any], splits: int) -> list[Precisio
 def means(precisions: Sequence[Precision]) -> dict[str, float]:
     """Way -> mean precision over the splits where it kept something."""
     by_way: dict[str, list[float]] = {}
-    for one in precisions:
-        if one.precision is not None:
-            by_way.setdefault(one.way, []).append(one.precision)
+    for precision in precisions:
+        if precision.precision is not None:
+            by_way.setdefault(precision.way, []).append(precision.precision)
     return {way: sum(values) / len(values) for way, values in by_way.items()}
 
 

@@ -32,7 +32,7 @@ def _length(text: str) -> float:
 
 
 def _texts(item: Item) -> list[str]:
-    return [one.text for one in item.passages]
+    return [passage.text for passage in item.passages]
 
 
 def _mark(name: str) -> Callable[[Item], float | None]:

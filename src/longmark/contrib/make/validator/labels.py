@@ -115,7 +115,7 @@ class _Validity(BaseModel):
 
     def labelled(self) -> Item:
         """The item as the rater saw it. ValueError if it is none."""
-        texts = [one if isinstance(one, str) else one.text for one in self.contexts]
+        texts = [context if isinstance(context, str) else context.text for context in self.contexts]
         shown: dict[str, Any] = {
             "statement": self.statement,
             "passages": tuple(Passage(text=text) for text in texts),

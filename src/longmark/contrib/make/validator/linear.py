@@ -53,7 +53,7 @@ class Linear:
     def calibrated(self, slope: float, shift: float) -> Linear:
         """The model whose log-odds are slope times these, plus shift."""
         numbers = {name: (slope * weight, mean) for name, (weight, mean) in self.numbers.items()}
-        weights = tuple(slope * one for one in self.weights)
+        weights = tuple(slope * weight for weight in self.weights)
         return replace(
             self, weights=weights, numbers=numbers, intercept=slope * self.intercept + shift
         )

@@ -121,5 +121,5 @@ def balanced(items: Sequence[Item], seed: int) -> list[Item]:
 
 def _line(item: Item, book: PromptBook) -> bytes:
     reply = item.answer if item.form == "cloze" else VALID if is_valid(item) else INVALID
-    asked = [{"role": one.role, "content": one.content} for one in messages(book, item)]
+    asked = [{"role": message.role, "content": message.content} for message in messages(book, item)]
     return orjson.dumps({"messages": [*asked, {"role": "assistant", "content": reply}]}) + b"\n"

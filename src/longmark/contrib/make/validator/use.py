@@ -75,7 +75,7 @@ def applied(
 def _applied(item: Item, p: float, threshold: float) -> Item:
     valid = p >= threshold
     why = () if valid else (f"validator: probability {p:.2f} is below {threshold:g}",)
-    reasons = (*(one for one in item.reasons if not one.startswith("validator:")), *why)
+    reasons = (*(reason for reason in item.reasons if not reason.startswith("validator:")), *why)
     found = {"probability": round(p, 6), "confidence": round(smoothed(p), 6)}
     changed = {"status": "valid" if valid else "invalid", "reasons": reasons, "tier": "silver"}
     return item.model_copy(update={**changed, "meta": {**item.meta, "validator": found}})
