@@ -47,12 +47,10 @@ def section(comparison: Comparison) -> Section:
             )
             found[(metric, *names)] = raw, made, more
     grid = Grid(
-        *(
-            "length",
-            "Differences at equal lengths",
-            (Column("metric", kind="metric"), "first", "second"),
-            list(found),
-        ),
+        "length",
+        "Differences at equal lengths",
+        (Column("metric", kind="metric"), "first", "second"),
+        list(found),
         (Column("at equal lengths", lambda row: found[row][1], 3),),
         note="first - second. at equal lengths: what is left of the difference if both answers to a question are "
         "equally long. longer: how many characters the answers of the first system have more.",

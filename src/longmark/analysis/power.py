@@ -46,7 +46,8 @@ from longmark.stats.power import (
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
-_DRAWN, _STEPS = 8, 20
+_DRAWN = 8
+_STEPS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +220,8 @@ def comparison(
     per_cluster = variance.n / variance.effective if variance.effective else 1.0
     fewest = how.fewest
     test = {"per_cluster": per_cluster, "alpha": alpha, "wanted": how.power}
-    effect, more = how.effect, 1.0
+    effect = how.effect
+    more = 1.0
     if variance.value is not None:
         enough = max(n, fewest * per_cluster)
         shown = effect or detectable(variance.value, enough, **test)

@@ -28,7 +28,11 @@ _FEWEST = 6
 _NAMED = 3  # pairs of systems that are named as decided
 _LARGEST = 1e100  # in size: what is larger cannot be averaged
 
-AHEAD, CHANCE, UNSCORED, EQUAL, FEW = "ahead", "chance", "unscored", "equal", "few"
+AHEAD = "ahead"
+CHANCE = "chance"
+UNSCORED = "unscored"
+EQUAL = "equal"
+FEW = "few"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,8 @@ def leads(index: Observations, summary: Summary) -> list[Lead]:
 def _lead(
     index: Observations, summary: Summary, metric: str, systems: Sequence[str], pairs: int
 ) -> Lead | None:
-    facts, cells = summary.facts[metric], [cell for cell in summary.of(metric) if cell.scored]
+    facts = summary.facts[metric]
+    cells = [cell for cell in summary.of(metric) if cell.scored]
     ends = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
     if max(map(abs, ends)) > _LARGEST:
         return None
@@ -89,7 +94,8 @@ def _lead(
     without = bytes(
         isnan(x) + isnan(y) for x, y in zip(columns.common[a], columns.common[b], strict=True)
     )
-    results, means = [], list[float]()
+    results = []
+    means = list[float]()
     for of, most in (
         (columns.common, 0),
         (columns.counted, 1),

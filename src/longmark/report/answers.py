@@ -30,7 +30,8 @@ PACK = 50
 """So many answers are compressed as one."""
 _SNIPPET = 240
 _ABOVE = "See the note at the top of the page."
-_FEW, _SHORT = 6, 1500
+_FEW = 6
+_SHORT = 1500
 """Up to so many scores of an answer, evidence of up to so many characters is open."""
 _SHOWN = {
     "a",
@@ -198,14 +199,16 @@ def entry(
     """What the template needs of an answer. manifest: of its source. A metric without a row was not requested or
     does not apply to it where the run has ended; of a file of rows nothing is known. Why a judge cannot be read is said
     at the top of the page, and not here."""
-    example, unreadable = shown.example, manifest.unreadable
+    example = shown.example
+    unreadable = manifest.unreadable
     results = {
         name: replace(row, reason=_ABOVE)
         if any(one.covers(name, row.status) for one in unreadable)
         else row
         for name, row in shown.results.items()
     }
-    question, answer = (example.question if example else None) or "", _answer_of(example)
+    question = (example.question if example else None) or ""
+    answer = _answer_of(example)
     due = [
         name
         for name in summary.metrics
@@ -262,7 +265,8 @@ def entry(
 
 def _head(name: str, row: Row | None, summary: Summary, titles: dict[str, str]) -> dict[str, Any]:
     """A metric and its score of an answer as the page shows them."""
-    facts, score = summary.facts[name], row.score if row else None
+    facts = summary.facts[name]
+    score = row.score if row else None
     return {
         "name": name,
         "title": titles[name],

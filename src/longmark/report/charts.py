@@ -36,10 +36,14 @@ STRONGEST = 0.75
 """Opacity of the strongest shade of a heat map: the number in the cell stays readable (a test holds the contrast)."""
 NOTHING = "There is no data to draw."
 REFERENCE = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 3))}
-PAD, KEY = 6, 15
-FINEST, _LARGEST = 1e-9, 1e12
+PAD = 6
+KEY = 15
+FINEST = 1e-9
+_LARGEST = 1e12
 """Values closer together are one place; a value further from 0 is not drawn."""
-_PANELS, _CROWD, _GRID = 24, 600, 48
+_PANELS = 24
+_CROWD = 600
+_GRID = 48
 _TINY = 8.5
 _MARKERS = "os^DXvP"
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 2, 2)), (0, (4, 1.5)))
@@ -84,7 +88,9 @@ def histograms(panels: Sequence[Panel], label: str) -> Figure:
     if not tallest:
         return Figure(label, "No system has a score." if panels else NOTHING)
     ends = min(panel.edges[0] for panel in shown), max(panel.edges[-1] for panel in shown)
-    notes, gap, height = [f"n = {integer(sum(panel.counts))}" for panel in shown], 20, 98
+    notes = [f"n = {integer(sum(panel.counts))}" for panel in shown]
+    gap = 20
+    height = 98
     texts = [
         figures.text_width(p.name) + figures.text_width(n, SMALL)
         for p, n in zip(shown, notes, strict=True)
@@ -98,7 +104,8 @@ def histograms(panels: Sequence[Panel], label: str) -> Figure:
             [width - figures.text_width(note, SMALL) - PAD for note in notes],
         )
         for i, panel in enumerate(shown):
-            left, top = i % columns * (width + gap), i // columns * height
+            left = i % columns * (width + gap)
+            top = i // columns * height
             sheet.text(left, top + 10, names[i])
             sheet.text(left + width, top + 10, notes[i], ha="right", color=SOFT, fontsize=SMALL)
             axes = framed(
@@ -172,11 +179,13 @@ def scatter(
     ]
     if not dots:
         return Figure(label, "No point has both values." if points else NOTHING)
-    across, up = around([dot[0] for dot in dots]), around([dot[1] for dot in dots])
+    across = around([dot[0] for dot in dots])
+    up = around([dot[1] for dot in dots])
     counts = Counter(dots)
     if len(counts) > _CROWD:
         counts = Counter((_cell(a, across), _cell(b, up)) for a, b in dots)
-    most, missing = max(counts.values()), len(points) - len(dots)
+    most = max(counts.values())
+    missing = len(points) - len(dots)
     reading = "The area of a dot is proportional to the number of points." if most > 1 else ""
     reading += f" {counted(missing, 'point')} without a value for both." if missing else ""
 
@@ -221,7 +230,8 @@ def reliability(bins: Sequence[Bin], label: str, *, says: str = "") -> Figure:
         for b in filled:
             if finite(b.share_low) is not None and finite(b.share_high) is not None:
                 axes.vlines(b.mean_score, b.share_low, b.share_high, **look)
-        left, right = _left((0.0, 1.0)), sheet.width - PAD
+        left = _left((0.0, 1.0))
+        right = sheet.width - PAD
         strip = framed(sheet.panel(left, 276, right, 316), ends, 0)
         strip.set_ylim(0, max(b.n for b in bins))
         edges = [*(b.low for b in bins), bins[-1].high]
@@ -266,14 +276,14 @@ def heat_map(
         [fixed(finite(value), places) for value in line[: len(heads)]]
         for line in values[: len(sides)]
     ]
-    left, slope = (
-        min(max(map(figures.text_width, sides)), 200),
-        min(max(map(figures.text_width, heads)), 200),
-    )
+    left = min(max(map(figures.text_width, sides)), 200)
+    slope = min(max(map(figures.text_width, heads)), 200)
     lean = slope * math.sin(_TURN) + PAD
     widest = max(figures.text_width(words, SMALL) for line in texts for words in line) + 8
     cell = max(widest, min(44, (WIDTH - left - PAD - lean) / len(heads)))
-    top, high, width = lean + PAD, 22, max(WIDTH, left + PAD + cell * len(heads) + lean)
+    top = lean + PAD
+    high = 22
+    width = max(WIDTH, left + PAD + cell * len(heads) + lean)
 
     def draw(sheet: Sheet) -> None:
         from matplotlib.patches import Rectangle
@@ -288,7 +298,8 @@ def heat_map(
         for i, line in enumerate(texts):
             for j, words in enumerate(line):
                 axes.add_patch(Rectangle((j, i), 1, 1, **_shade(values[i][j], lo, hi)))
-                at, base = left + PAD + (j + 0.5) * cell, top + (i + 0.5) * high + 3
+                at = left + PAD + (j + 0.5) * cell
+                base = top + (i + 0.5) * high + 3
                 sheet.text(at, base, words, ha="center", fontsize=SMALL)
 
     missing = any(finite(value) is None for line in values for value in line)
@@ -310,13 +321,16 @@ def known(values: Iterable[float | None]) -> list[float]:
 
 def around(values: Sequence[float], zero: bool = False) -> Ends:
     """Round ends around the values. zero: begin at 0 where no value is below it and that wastes little room."""
-    least, greatest = min(values), max(values)
+    least = min(values)
+    greatest = max(values)
     if zero and 0 < least < 0.5 * greatest:
         least = 0.0
     step = max(round_step(spread(least, greatest) / 6 or abs(greatest) / 6 or 1.0), FINEST)
-    lo, hi = math.floor(least / step + 1e-6) * step, math.ceil(greatest / step - 1e-6) * step
+    lo = math.floor(least / step + 1e-6) * step
+    hi = math.ceil(greatest / step - 1e-6) * step
     if lo == hi:
-        lo, hi = lo - step, hi + step
+        lo = lo - step
+        hi = hi + step
     return round(lo, 12), round(hi, 12)
 
 
@@ -439,7 +453,8 @@ def _shade(value: float | None, lo: float, hi: float) -> dict[str, Any]:
     if lo < 0 < hi:
         part, hue = (value / hi, HUE) if value >= 0 else (value / lo, HUES[1])
     else:
-        part, hue = (value - lo) / (hi - lo) if hi > lo else 0.0, HUE
+        part = (value - lo) / (hi - lo) if hi > lo else 0.0
+        hue = HUE
     return {
         "facecolor": to_rgba(hue, STRONGEST * min(max(part, 0.0), 1.0)),
         "edgecolor": LINE,
@@ -455,7 +470,9 @@ def _cell(value: float, ends: Ends) -> float:
 
 # Lists on one axis: above each lane its name and its number -----------------------------------------------------------
 
-_PITCH, _AXIS, _MIDDLE = 34, 22, 0.71
+_PITCH = 34
+_AXIS = 22
+_MIDDLE = 0.71
 """From a lane to the next; the room of the axis; where in its row a lane is."""
 _BROADEST = 1.5 * WIDTH
 """Intervals whose names need it are drawn as broad as this; longer names are shortened."""
@@ -538,7 +555,8 @@ def _intervals(
     columns = _columns(bars)
     step = min(9.0, 80 / max([1, *(column + 1 for column in columns)]))
     side = step * max([0, *(column + 1 for column in columns)])
-    names, texts = [row.label for row in rows], [_in_words(row, ends) for row in rows]
+    names = [row.label for row in rows]
+    texts = [_in_words(row, ends) for row in rows]
     both = zip(names, texts, strict=True)
     needed = max(figures.text_width(name) + figures.text_width(text, SMALL) for name, text in both)
     width = min(max(WIDTH, needed + side + 2 * PAD), _BROADEST)
@@ -694,8 +712,11 @@ def _lanes(
 
 def _lane(sheet: Sheet, axes: Any, row: ForestRow, place: int) -> None:
     """The interval and the dot; an end that is missing runs to the end of the axis, without its stop."""
-    estimate, low, high = finite(row.estimate), finite(row.low), finite(row.high)
-    y, ends = place + _MIDDLE, axes.get_xlim()
+    estimate = finite(row.estimate)
+    low = finite(row.low)
+    high = finite(row.high)
+    y = place + _MIDDLE
+    ends = axes.get_xlim()
     if estimate is None:
         _gap(sheet, axes, y, f"no estimate: {row.note}" if row.note else "no estimate")
         return
@@ -729,7 +750,9 @@ def _gap(sheet: Sheet, axes: Any, y: float, words: str) -> None:
 def _in_words(row: ForestRow, ends: Ends) -> str:
     if finite(row.estimate) is None:
         return ""
-    low, high, places = finite(row.low), finite(row.high), _places(ends)
+    low = finite(row.low)
+    high = finite(row.high)
+    places = _places(ends)
     interval = (
         "" if low is None and high is None else f" [{fixed(low, places)}, {fixed(high, places)}]"
     )

@@ -78,7 +78,8 @@ def choices_view(pair: Pair, results: Mapping[str, Row], titles: Mapping[str, st
     flips = 0
     for name, row in results.items():
         choice = choice_of(row.score) or row.status.replace("_", " ")
-        choices, compared = Choices.of(row.evidence), SideScores.of(row.evidence)
+        choices = Choices.of(row.evidence)
+        compared = SideScores.of(row.evidence)
         orders = [_in_order(choices.choices if choices else (), first) for first in "ab"]
         scores = (
             [f"{score:.4g}" for score in (compared.pair.a, compared.pair.b)]

@@ -43,19 +43,23 @@ def bin_edges(facts: MetricFacts, least: float, greatest: float) -> tuple[float,
 
     Values outside their declared bounds (there should be none) widen the range, so no value is left out.
     """
-    lo, hi = facts.lo, facts.hi
+    lo = facts.lo
+    hi = facts.hi
     if lo is not None and hi is not None and lo <= least and greatest <= hi and lo < hi:
         return tuple(round(lo + (hi - lo) * i / 10, 12) for i in range(11))
     apart = spread(
         least / MOST_BINS, greatest / MOST_BINS
     )  # divided first: the difference may be beyond a float
     step = round_step(apart or abs(least) / MOST_BINS or 1.0)
-    first, last = math.floor(least / step), math.floor(greatest / step) + 1
+    first = math.floor(least / step)
+    last = math.floor(greatest / step) + 1
     while last - first > MOST_BINS:
         step = round_step(step * 1.5)
-        first, last = math.floor(least / step), math.floor(greatest / step) + 1
+        first = math.floor(least / step)
+        last = math.floor(greatest / step) + 1
     while last - first < 5:
-        first, last = first - 1, last + 1
+        first = first - 1
+        last = last + 1
     digits = max(0, 2 - math.floor(math.log10(step)))
     return tuple(round(i * step, digits) for i in range(first, last + 1))
 

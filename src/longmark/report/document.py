@@ -56,10 +56,12 @@ _WORDS = 40
 """Characters; a column of text with a longer cell than this is set as sentences."""
 _ALIKE = 3
 """Sections in a row whose titles begin alike, that have a link each."""
-_OPEN, _PART = 6_900, 2_600
+_OPEN = 6_900
+_PART = 2_600
 """Pixels on a screen 390 wide, about: of what is open on a page, and of the figures of a section or a table. What does
 not fit is folded."""
-_PHONE, _BETWEEN = 44, 3
+_PHONE = 44
+_BETWEEN = 3
 """Characters: the width of a phone's screen, and the space between two columns. A broader table is cards there."""
 _OF_THE_ARRAYS = ("numpy", "scipy", "matplotlib")
 _PRINTED = 60
@@ -166,9 +168,12 @@ def _laid_out(
     would make the page too long on a phone: of the figures of a section those behind the first, of tables the high
     ones but for the page's first, which scrolls in its frame; then whole sections."""
     closed = sum(70 if section.folded else 25 for _, section, _ in drawn)
-    left, shown = _OPEN - closed - sum(map(_lines, document.notices)), list[dict[str, Any]]()
+    left = _OPEN - closed - sum(map(_lines, document.notices))
+    shown = list[dict[str, Any]]()
     for name, section, figures in drawn:
-        height, most, tables = 60 + _lines(section.says), 0.0, list[tuple[dict[str, Any], bool]]()
+        height = 60 + _lines(section.says)
+        most = 0.0
+        tables = list[tuple[dict[str, Any], bool]]()
         heights = accumulate(figure.height + 50 for figure, _ in figures)
         first = [
             figure for figure, high in zip(figures, heights, strict=True) if high <= _PART

@@ -40,7 +40,8 @@ VERDICTS = {
     "no": ("✗", "stated, not verifiable in the passages"),
     "n/a": ("–", "not stated"),
 }
-_NEEDED, _DISTRACTING = "▲ most needed", "▼ most distracting"
+_NEEDED = "▲ most needed"
+_DISTRACTING = "▼ most distracting"
 _DELTA_OF_POINT = (
     "A point’s delta is that score minus the score of the answer without the point. +: the point makes the answer more "
     "relevant to the question. −: less relevant."
@@ -103,7 +104,8 @@ def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
         kind, metric = facts[name].view if name in facts else ("", "")
         if kind in _MAKERS and row.evidence:
             base = base_of(name.partition(BY)[0])
-            key, part = (kind, metric, name.removeprefix(base)), base[len(metric) + 1 :]
+            key = (kind, metric, name.removeprefix(base))
+            part = base[len(metric) + 1 :]
             shared.setdefault(key, {})[part] = row
             declared.setdefault(key, {})[part] = facts[name]
     found = []
@@ -147,7 +149,8 @@ def _people(results: Results) -> View | None:
     lines: dict[str, dict[str, str]] = {}
     for name, row in results.items():
         if labelled := Labelled.of(row.evidence):
-            by, given = name.partition(BY)[2], labelled.people
+            by = name.partition(BY)[2]
+            given = labelled.people
             judged = {f"evaluator {by}".strip(): given.evaluator} if given.evaluator else {}
             for rater, label in {**given.labels, **judged}.items():
                 lines.setdefault(rater, {})[given.dimension] = (
@@ -203,14 +206,18 @@ def _claims(its: Shared) -> View | None:
         for one in _some(evidence.claims)
     ]
     blocks = _verdicts(its, list(evidence.weights), claims, evidence.judges)
-    lines, products = [], []
+    lines = []
+    products = []
     for name, weight in evidence.weights.items():
         given = [votes[name].vote for _, votes in claims]
-        yes, no = given.count("yes"), given.count("no")
-        mean, product = "no mean, excluded", "–"
+        yes = given.count("yes")
+        no = given.count("no")
+        mean = "no mean, excluded"
+        product = "–"
         if yes + no:
             products.append((f"{weight * yes / (yes + no):.3f}", weight, yes / (yes + no)))
-            mean, product = f"{yes} / {yes + no} = {yes / (yes + no):.3f}", products[-1][0]
+            mean = f"{yes} / {yes + no} = {yes / (yes + no):.3f}"
+            product = products[-1][0]
         counts = {"dimension": _plain(name), "yes": yes, "no": no, "n/a": given.count("n/a")}
         lines.append(
             {**counts, "mean = yes / (yes + no)": mean, "weight": weight, "weight × mean": product}
@@ -305,11 +312,10 @@ def _points(its: Shared) -> View:
     )
     evidence = Points.model_validate(row.evidence)
     points = _some(evidence.points)
-    numbers, deltas = (
-        [point.point for point in points],
-        [point.delta for point in points if point.delta is not None],
-    )
-    measured, scale = len(deltas) == len(points), Scale(deltas)
+    numbers = [point.point for point in points]
+    deltas = [point.delta for point in points if point.delta is not None]
+    measured = len(deltas) == len(points)
+    scale = Scale(deltas)
     order = evidence.new_order if sorted(evidence.new_order) == sorted(numbers) else []
     lines = []
     for before, one in enumerate(points, start=1):
@@ -341,7 +347,8 @@ def _points(its: Shared) -> View:
         ]
         lines.append([Cell("line", "closing"), *aside])
     kept = [True, True, measured, bool(order)]
-    lines, heads = [[*compress(line, kept)] for line in lines], [*compress(_HEADS, kept)]
+    lines = [[*compress(line, kept)] for line in lines]
+    heads = [*compress(_HEADS, kept)]
     score = its.rows["relevance"].score if "relevance" in its.rows else evidence.relevance
     says = (
         ""

@@ -21,14 +21,22 @@ from longmark.report.format import upright
 from longmark.writing import folder as make_folder
 from longmark.writing import replacing
 
-INK, SOFT, LINE, PAPER, HUE, PALE = "#1f1e1b", "#625f57", "#dfdbd1", "#ffffff", "#226d83", "#efece5"
+INK = "#1f1e1b"
+SOFT = "#625f57"
+LINE = "#dfdbd1"
+PAPER = "#ffffff"
+HUE = "#226d83"
+PALE = "#efece5"
 HUES = (HUE, "#d9480f", "#9a4fc4", "#6d1023", "#231f5c", "#a8894e")
 """Each has a contrast of 3 or more with white (WCAG 1.4.11). In simulated protanopia, deuteranopia and tritanopia
 (Machado 2009) two of them are at least 19 apart in CIELAB. `page.css` has a dark counterpart of every colour."""
-WIDTH, SIZE, SMALL = 348, 10.5, 9.5
+WIDTH = 348
+SIZE = 10.5
+SMALL = 9.5
 """The width of a figure inside its margin and the sizes of its text, in points."""
 FORMATS = ("svg", "pdf", "png")
-_DPI, _MARGIN = 200, 6
+_DPI = 200
+_MARGIN = 6
 _FONT = "DejaVu Sans"
 """It comes with matplotlib, so text has the same size on every machine."""
 _FAMILIES = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
@@ -80,7 +88,8 @@ class Sheet:
     def __init__(self, figure: Figure) -> None:
         from matplotlib.figure import Figure as Drawing
 
-        self.width, self.height = figure.width, figure.height
+        self.width = figure.width
+        self.height = figure.height
         self._outer = (figure.width + 2 * _MARGIN, figure.height + 2 * _MARGIN)
         self.drawing = Drawing(figsize=(self._outer[0] / 72, self._outer[1] / 72), facecolor="none")
         self.full_names: dict[str, str] = {}
@@ -190,8 +199,10 @@ def _tidied(svg: str, figure: Figure, full_names: dict[str, str]) -> str:
     body = _TEXT.sub(
         lambda found: f"{found[1]}{tips.get(found[2], '')}{found[2]}", _TAG.sub(_attributes, body)
     )
-    label, says = escape(one_line(figure.label)), escape(one_line(figure.says or figure.reading))
-    width, height = f"{figure.width + 2 * _MARGIN:g}", f"{figure.height + 2 * _MARGIN:g}"
+    label = escape(one_line(figure.label))
+    says = escape(one_line(figure.says or figure.reading))
+    width = f"{figure.width + 2 * _MARGIN:g}"
+    height = f"{figure.height + 2 * _MARGIN:g}"
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<svg class="chart" xmlns="http://www.w3.org/2000/svg" '
@@ -204,7 +215,8 @@ def _tidied(svg: str, figure: Figure, full_names: dict[str, str]) -> str:
 
 def _attributes(found: re.Match[str]) -> str:
     """A tag with `fill="#000"` for `style="fill: #000"`, without names that nothing refers to, with shorter numbers."""
-    tag, style = _UNUSED.sub(r"\1", found[0]), ""
+    tag = _UNUSED.sub(r"\1", found[0])
+    style = ""
     before, quoted, rest = tag.partition(' style="')
     if quoted:
         style, _, after = rest.partition('"')
@@ -263,7 +275,8 @@ def fitted(full: str, room: float, size: float = SIZE) -> str:
         free = room - text_width(joint, size)
         head = fitted(first, max(free / 2, free - text_width(second, size)), size)
         return head + joint + fitted(second, free - text_width(head, size), size)
-    least, most = 0, len(words) - 1
+    least = 0
+    most = len(words) - 1
     while least < most:
         middle = (least + most + 1) // 2
         least, most = (
@@ -273,7 +286,8 @@ def fitted(full: str, room: float, size: float = SIZE) -> str:
 
 
 def _cut(words: str, kept: int) -> str:
-    head, tail = words[: (kept + 1) // 2].rstrip(), words[len(words) - kept // 2 :].lstrip()
+    head = words[: (kept + 1) // 2].rstrip()
+    tail = words[len(words) - kept // 2 :].lstrip()
     while tail and unicodedata.combining(tail[0]):
         tail = tail[1:]
     return f"{head}…{tail}"

@@ -11,7 +11,10 @@ from longmark.records.metric_name import title_of, without_slice
 from longmark.scores.manifest import MetricFacts
 
 NONE = "–"
-HIGHER, LOWER, NEITHER, NOT_KNOWN = "higher is better", "lower is better", "neither", "not known"
+HIGHER = "higher is better"
+LOWER = "lower is better"
+NEITHER = "neither"
+NOT_KNOWN = "not known"
 """The directions of metrics, in every table and on every page."""
 MOST_DECIMALS = 7
 BY = " by "
@@ -108,7 +111,8 @@ def metric_titles(names: Iterable[str]) -> dict[str, str]:
     """Metrics' published names, with parameters and judge: `ccrs.question_relevance` -> `Question relevance`,
     `score.specificity.location by jury` -> `Specificity: location (jury)`, `classic.bleu@form=climaqa` -> `BLEU
     (form=climaqa)`, which can stand in a list; with the family where two would be alike."""
-    titles, families = {}, {}
+    titles = {}
+    families = {}
     for name in names:
         full, by, whose = name.partition(BY)
         full, part = without_slice(full)

@@ -23,12 +23,16 @@ from longmark.text.graph import (
     from_evidence,
 )
 
-MOST_SHAPES, MOST_LINES = 300, 1500
+MOST_SHAPES = 300
+MOST_LINES = 1500
 """A larger graph has no figure, because it would be unreadable."""
 MOST_ROWS = 500
 """Statements that a table shows, so that a graph of 100,000 makes no page that a browser cannot open."""
-WIDTH, CELL, ROW = 360, 34, 50
-_RADIUS, _BEND = 13, 0.12
+WIDTH = 360
+CELL = 34
+ROW = 50
+_RADIUS = 13
+_BEND = 0.12
 _LEVELS = (("answer",), ("covered",), ("basis", "implied"))
 STATES = {
     "answer": "of the answer",
@@ -241,14 +245,17 @@ def figure(shapes: list[Shape], lines: list[Line]) -> Figure:
         rows = _rows([by_label[label] for label in part], links)
         width = CELL * max(len(row) + 0.5 * (len(rows) > 1) for row in rows)
         if x and (x + width > WIDTH or (len(part) == 1 and height > CELL)):
-            x, y, height = 0.0, y + height, 0.0
+            x = 0.0
+            y = y + height
+            height = 0.0
         for i, row in enumerate(rows):
             indent = (width - CELL * len(row)) / 2 + (CELL / 4 if i % 2 else -CELL / 4) * (
                 len(rows) > 1
             )
             for j, label in enumerate(row):
                 placed[label] = x + indent + CELL * (j + 0.5), y + ROW * i + CELL / 2 + 1
-        x, height = x + width, max(height, ROW * len(rows) - (ROW - CELL) * (len(rows) == 1))
+        x = x + width
+        height = max(height, ROW * len(rows) - (ROW - CELL) * (len(rows) == 1))
     middle = (WIDTH - max(placed[label][0] + CELL / 2 for label in placed)) / 2
     done = [
         replace(
@@ -285,14 +292,16 @@ def _rows(part: Sequence[Shape], links: Any) -> list[list[str]]:
 
 def _path(one: Shape, other: Shape, kind: str) -> str:
     """A slightly bent line from edge to edge of two shapes; contradictions bend the other way."""
-    dx, dy = other.x - one.x, other.y - one.y
+    dx = other.x - one.x
+    dy = other.y - one.y
     length = hypot(dx, dy) or 1.0
     bend = -_BEND if kind == "contradicts" else _BEND
     middle = (one.x + dx / 2 - bend * dy, one.y + dy / 2 + bend * dx)
     gap = _RADIUS + 2
     ends = []
     for shape in (one, other):
-        vx, vy = middle[0] - shape.x, middle[1] - shape.y
+        vx = middle[0] - shape.x
+        vy = middle[1] - shape.y
         reach = gap / (hypot(vx, vy) or length)
         ends.append((shape.x + vx * reach, shape.y + vy * reach))
     (x0, y0), (x1, y1) = ends

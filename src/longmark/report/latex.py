@@ -17,7 +17,8 @@ _LAYOUTS = (
     ("\\footnotesize", 115, 27, True),
 )
 """Size of type, characters in a line, lines of a page beside caption and note, whether the page is turned."""
-_BROKEN, _NARROW = 40, 20
+_BROKEN = 40
+_NARROW = 20
 """Characters; a column of longer texts is broken into lines; the second is for the turned page."""
 _GAP = 2
 """Characters between two columns."""
@@ -45,7 +46,9 @@ _SIGNS = {
 """`[` and `*` would be arguments of the line end before them; `"` is a shorthand in some languages of babel."""
 _SPECIAL = re.compile("|".join(["([-',])(?=\\1)", *map(re.escape, _SIGNS)]))
 _MINUS = re.compile(r"(?<![\w.])-(?=\.?\d)")
-_LATIN, _BEYOND, _NOT_IN_T1 = 0x180, "„‚€•™†‡‰‹›‐‑№", "ĦħĸĿŀŉŦŧſ"
+_LATIN = 0x180
+_BEYOND = "„‚€•™†‡‰‹›‐‑№"
+_NOT_IN_T1 = "ĦħĸĿŀŉŦŧſ"
 """In the encoding T1 pdfLaTeX sets the letters below this code point, but for some, and a few beyond it."""
 _PARTS = re.compile(r"[^._/ -]{1,12}[._/ -]*|[._/ -]+")
 

@@ -38,8 +38,10 @@ FORMAT = 1
 MOST = 60_000
 """Characters of a summary: GitHub takes 65,536 in a comment."""
 SUFFIXES = {"junit": ".xml", "summary": ".md", "json": ".json"}
-_WORST, _LINES = 3, 50
-_TEXT, _CELL = 400, 160  # characters
+_WORST = 3
+_LINES = 50
+_TEXT = 400
+_CELL = 160  # characters
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LINKS = re.compile(r"[@#!~$&%](?=[\w\"'])|:(?=//)|(?i:\bwww(?=\.)|\bGH(?=-\d))")
 _BREAK = "\u200b"  # after an @ or a :, so that no forge reads a name or an address
@@ -202,7 +204,8 @@ def _xml(text: str) -> str:
 
 def as_summary(outcome: Outcome) -> bytes:
     """Markdown, at most `MOST` characters. Its first line is a comment by which a later one can be found."""
-    lines, length = [], 0
+    lines = []
+    length = 0
     cut = "\n\nMore does not fit here."
     for line in _summary(outcome):
         if (length := length + len(line) + 1) > MOST - len(cut):

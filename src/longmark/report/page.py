@@ -29,7 +29,8 @@ from longmark.writing import replacing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-_TOKENS, _STYLE = "tokens.css", "page.css"
+_TOKENS = "tokens.css"
+_STYLE = "page.css"
 """Colours and fonts, which every page of longmark has; and what stands on the pages of this package."""
 _SUFFIXES = (".html", ".htm")
 _SIGN = b'<meta name="generator" content="longmark'

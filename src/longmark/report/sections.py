@@ -60,7 +60,8 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     )  # records that were given from Python have no file
     source = f"Read from {upright(file)}, scored" if "." in file else "Scored"
     cells = [cell for cell in summary.cells if cell.metric in summary.wholes]
-    missing, of = sum(cell.n - cell.scored for cell in cells), sum(cell.n for cell in cells)
+    missing = sum(cell.n - cell.scored for cell in cells)
+    of = sum(cell.n for cell in cells)
     ended = bool(cells) and all(manifest.ended for manifest in manifests if manifest.data)
     left = " No score is missing." if ended else ""  # else a notice says so
     if missing:
@@ -106,7 +107,8 @@ def _when(manifests: Iterable[Manifest]) -> str:
 def _computed(manifest: Manifest) -> str:
     """How many of a run's rows there are, as a sentence; "" where its manifest does not say."""
     try:
-        last, rows = manifest.data["sessions"][-1], manifest.data["examples"]["rows"]
+        last = manifest.data["sessions"][-1]
+        rows = manifest.data["examples"]["rows"]
         return f" {integer(last['before'] + last['rows'])} of {counted(rows, 'row')} were computed."
     except (KeyError, IndexError, TypeError, ValueError):
         return ""
@@ -172,7 +174,9 @@ def score_table(
     `cell`, `mean` and `interval` in words, and the `bar` of the mean in percent of the metric's axis; of pairs the
     shares of the choices, and how often people choose the same."""
     for metric in summary.metrics:
-        cells, facts, places = summary.of(metric), summary.facts[metric], summary.decimals(metric)
+        cells = summary.of(metric)
+        facts = summary.facts[metric]
+        places = summary.decimals(metric)
         edges = _edges(facts, cells)
         found = {}
         for cell in cells:
@@ -211,7 +215,9 @@ def open_metrics(summary: Summary) -> int:
     return max(1, _OPEN // (_NAME + _LINE * len(summary.systems)))
 
 
-_OPEN, _NAME, _LINE = 3_300, 40, 62
+_OPEN = 3_300
+_NAME = 40
+_LINE = 62
 """Pixels on a screen 390 wide, about: of the scores that are not folded, of a metric's name, of a system's score."""
 
 
@@ -240,7 +246,9 @@ def cards(index: Observations, summary: Summary) -> Iterator[dict[str, Any]]:
     measure is said once."""
     said = set()
     for metric in () if summary.pairs else summary.wholes:
-        facts, cells, places = summary.facts[metric], summary.of(metric), summary.decimals(metric)
+        facts = summary.facts[metric]
+        cells = summary.of(metric)
+        places = summary.decimals(metric)
         edges = _edges(facts, cells) or (0.0, 1.0)
         number = index.metrics.index(metric)
         spreads = [
@@ -370,7 +378,8 @@ def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> list[tuple[str, str, 
     cached = _sum(sessions, "from_cache")
     # a session counts the calls that were sent, a row all calls that it asked for
     asked = _sum(sessions, "calls") + (cached if of else 0)
-    prompt, reused = _sum(sessions, "prompt_tokens"), _sum(sessions, "cached_prompt_tokens")
+    prompt = _sum(sessions, "prompt_tokens")
+    reused = _sum(sessions, "cached_prompt_tokens")
     known = all(isinstance(session.get("usd"), int | float) for session in sessions)
     usd = dollars(_sum(sessions, "usd") if known else None)
     tiles = [
@@ -392,10 +401,8 @@ def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> list[tuple[str, str, 
         ("Cost", usd, f"in {during}" if of else "when first made"),
     ]
     if of:
-        retries, limited = (
-            integer(_sum(sessions, "retries")),
-            integer(_sum(sessions, "rate_limited")),
-        )
+        retries = integer(_sum(sessions, "retries"))
+        limited = integer(_sum(sessions, "rate_limited"))
         tiles.append(
             (
                 "Requests",

@@ -139,7 +139,9 @@ def summary_of(
     level: float = 0.95,
 ) -> Summary:
     manifests = list(manifests)
-    facts, names, systems = index.facts(manifests), index.metrics, index.systems()
+    facts = index.facts(manifests)
+    names = index.metrics
+    systems = index.systems()
     pairs = bool(manifests) and all(manifest.of_pairs for manifest in manifests)
     if pairs:  # a choice for b is no worse than one for a
         facts = {name: replace(fact, higher_is_better=None) for name, fact in facts.items()}
@@ -152,7 +154,8 @@ def summary_of(
         means[key] = mean_of_groups(
             groups if scores is None else _counted(groups, scores), (fact.lo, fact.hi), level
         )
-    unscored, beyond = index.unscored(), {limit: index.beyond(limit) for limit in limits}
+    unscored = index.unscored()
+    beyond = {limit: index.beyond(limit) for limit in limits}
     cells = []
     for name in facts:
         for system, label in enumerate(systems):

@@ -42,8 +42,11 @@ STATES = {
 }
 """State -> its sign, its words, and the class of its colour and line."""
 _BY = {"contexts": ("yes", "no", "part"), "references": ("right", "wrong", "partly right")}
-_DECLINED, _SAYS_DECLINED = "declined", "it only says that there is no answer"
-_CLAIM, _MISSING, _EXCERPT = 0.5, 0.25, 1 / 3
+_DECLINED = "declined"
+_SAYS_DECLINED = "it only says that there is no answer"
+_CLAIM = 0.5
+_MISSING = 0.25
+_EXCERPT = 1 / 3
 """The least share of words with which a claim, a missing fact and a sentence of a passage are put beside a text."""
 _SIGN = 8  # characters before a sentence in its line that are the sign of a list item
 _MOST = 300  # claims, and missing facts, that are put in the text
@@ -196,7 +199,8 @@ def sentences_view(
     try:
         own, expected = _claims(of_view["support"].values())
     except ValueError:
-        own, expected = [], []
+        own = []
+        expected = []
     basis = Basis.of(
         ((row, facts[name]) for name, row in of_view["support"].items()), len(contexts)
     )
@@ -264,7 +268,8 @@ def _place(
 def _note(claim: SupportedClaim, contexts: Sequence[Context], basis: Basis) -> dict[str, Any]:
     """What stands beside a claim: its state, what was found of it, and of each passage that supports it the closest
     sentence."""
-    state, passages = basis.state(claim), basis.known(claim)
+    state = basis.state(claim)
+    passages = basis.known(claim)
     if state == _DECLINED:
         return {"state": state, "claim": claim.claim, "says": _SAYS_DECLINED, "passages": []}
     by_reference = {

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 _LAST = 24
 """Characters; a last column of text may be folded into lines of this width."""
-_WISHED, _FIRST, _NARROW = 32, 20, 16
+_WISHED = 32
+_FIRST = 20
+_NARROW = 16
 """Characters, in a narrow terminal: the width of the first column that others make room for, its least width, and the
 width of the last column of text."""
 _METHODS = 3
@@ -174,7 +176,8 @@ def cell_text(cell: Cell, column: Column) -> str:
             f"{value} [{low}, {high}]" if cell.low is not None and column.kind != "value" else value
         )
     if isinstance(cell, Range):
-        low, high = _number(cell.low, column.places), _number(cell.high, column.places)
+        low = _number(cell.low, column.places)
+        high = _number(cell.high, column.places)
         return low if cell.low == cell.high else f"{low} to {high}"
     if isinstance(cell, str):
         return one_line(cell)
@@ -215,7 +218,8 @@ def readable(table: Table) -> Table:
 def _with_counts(table: Table, places: Sequence[int]) -> Table:
     cells = [[_estimate(row[i]) for i in places] for row in table.rows]
     made = [[one for one in row if one is not None] for row in cells]
-    heads, last = [], places[-1] + 1
+    heads = []
+    last = places[-1] + 1
     if table.unit:
         heads = [
             Column(table.unit, kind="number", key="(n)"),
@@ -230,7 +234,8 @@ def _with_counts(table: Table, places: Sequence[int]) -> Table:
             for i, one in zip(places, row_cells, strict=True)
             if one is not None
         ]
-        why, said = _reasons(names, of), [cell for cell in row if isinstance(cell, str)]
+        why = _reasons(names, of)
+        said = [cell for cell in row if isinstance(cell, str)]
         rows.append(
             [
                 *row[:last],
@@ -375,7 +380,8 @@ def as_latex(table: Table, of: str = "") -> str:
     what the table belongs to. Its first line, a comment, says what it needs to compile. Columns with the
     highest `spare` are left out until the others fit the width of a page; the note names them."""
     shown = full = main_columns(readable(table))
-    spare, note = [column.spare for column in full.columns], one_line(full.note)
+    spare = [column.spare for column in full.columns]
+    note = one_line(full.note)
     for most in sorted({0, *spare}, reverse=True):
         shown = _kept(full, [one <= most for one in spare].__getitem__)
         if fits(_plain_texts(shown)):
@@ -433,7 +439,8 @@ def write_tables(
     folder cannot be had."""
     make_folder(folder)
     for table in tables:
-        title, note = markdown(one_line(table.title)), markdown(one_line(readable(table).note))
+        title = markdown(one_line(table.title))
+        note = markdown(one_line(readable(table).note))
         document = f"## {title}\n\n{as_markdown(table)}" + (f"\n{note}\n" if note else "")
         forms = (
             as_csv(table).encode(),
@@ -463,14 +470,16 @@ def print_table(table: Table, console: Console) -> None:
     (heads, right), rows = _heads(table), texts(table)
     cells = [max([len(row[place]) for row in rows], default=0) for place in range(len(heads))]
     widths = [max(pair) for pair in zip(cells, map(len, heads), strict=True)]
-    shown, end = list(range(len(heads))), len(heads) - 1
+    shown = list(range(len(heads)))
+    end = len(heads) - 1
 
     def room(last: int) -> int:
         """What the other columns leave for the first; there are two spaces between columns."""
         others = sum(widths[place] + 2 for place in shown if place not in (0, end))
         return console.width - others - (last + 2 if end else 0)
 
-    first, last = widths[0], widths[-1] if right[-1] else min(widths[-1], _LAST)
+    first = widths[0]
+    last = widths[-1] if right[-1] else min(widths[-1], _LAST)
     if console.is_terminal and room(last) < first:
         words = [max(map(len, head.split()), default=0) for head in heads]
         widths = [max(pair) for pair in zip(cells, words, strict=True)]

@@ -34,7 +34,8 @@ def turns_view(example: Question | None, start: int, quoted: Places) -> dict[str
     if example is None or not example.turns:
         return None
     whole = example.turn_of == example.id
-    offset, lines = 0, []
+    offset = 0
+    lines = []
     for number, turn in enumerate(example.turns, 1):
         is_last = (
             number == len(example.turns)

@@ -21,14 +21,16 @@ from longmark.report.support import Basis
 from longmark.scores.manifest import MetricFacts
 from longmark.text.graph import Recorded
 
-GOOD, FAIR = 2 / 3, 1 / 3
+GOOD = 2 / 3
+FAIR = 1 / 3
 """Places on a metric's scale from which a score is drawn as good and as fair; below it is drawn as poor."""
 _MOST_REASONS = 2
 
 
 def place_of(facts: MetricFacts, score: float) -> float | None:
     """A score's place between its metric's bounds, 0 (lowest) to 1 (highest); None without bounds."""
-    lo, hi = facts.lo, facts.hi
+    lo = facts.lo
+    hi = facts.hi
     return None if lo is None or hi is None or hi <= lo else (score - lo) / (hi - lo)
 
 
@@ -167,7 +169,8 @@ def _marked(evidence: Mapping[str, Any]) -> Found:
 
 
 def _support(row: Row, facts: MetricFacts) -> Found:
-    evidence, basis = Support.of(row.evidence), Basis.of([(row, facts)])
+    evidence = Support.of(row.evidence)
+    basis = Basis.of([(row, facts)])
     label = (
         "Claim that the reference does not entail"
         if basis.source == "references"

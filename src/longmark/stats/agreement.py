@@ -114,7 +114,8 @@ def cohen_kappa(
     features = _beside(differ.astype(float), _chosen(first, size), _chosen(second, size))
 
     def formula(sums: Floats) -> Floats:
-        of_first, of_second = sums[:, 1 : size + 1], sums[:, size + 1 :]
+        of_first = sums[:, 1 : size + 1]
+        of_second = sums[:, size + 1 :]
         return np.asarray(
             1 - sums[:, 0] * of_first.sum(axis=1) / _differ_by_chance(of_first, of_second, weights)
         )
@@ -212,7 +213,8 @@ def _differ_by_chance(first: Floats, second: Floats, weights: Weights | None) ->
     """The sum over all pairs of categories of their distance, times how often each rater chose them; shape (m,)."""
     n = first.sum(axis=1)
     if weights == "linear":  # |i - j| counts the borders between i and j
-        below, other = np.cumsum(first, axis=1), np.cumsum(second, axis=1)
+        below = np.cumsum(first, axis=1)
+        other = np.cumsum(second, axis=1)
         return np.asarray((below * (n[:, None] - other) + other * (n[:, None] - below)).sum(axis=1))
     if weights == "quadratic":
         places = np.arange(first.shape[1])
@@ -238,12 +240,15 @@ def _interval_alpha(counts: Any, values: Floats) -> tuple[Floats, Formula]:
     """Squared differences need only the number, the sum and the sum of squares of an item's ratings."""
     spread = np.ptp(values) if len(values) else 0.0
     values = (values - values.mean()) / spread if spread else np.zeros(len(values))
-    number, sums, squares = counts.sum(axis=1), counts @ values, counts @ values**2
+    number = counts.sum(axis=1)
+    sums = counts @ values
+    squares = counts @ values**2
     within = 2 * (number * squares - sums**2) / (number - 1)
     features = np.column_stack([within, number, sums, squares])
 
     def formula(total: Floats) -> Floats:
-        n, scale = total[:, 1], total[:, 1] * total[:, 3]
+        n = total[:, 1]
+        scale = total[:, 1] * total[:, 3]
         between = scale - total[:, 2] ** 2
         between = np.where(between > _ROUNDING * scale, between, np.nan)
         return np.asarray(1 - (n - 1) * total[:, 0] / (2 * between))
@@ -262,7 +267,9 @@ def _ordinal_alpha(counts: Any) -> tuple[Any, Formula]:
     number = counts.sum(axis=1)
     order = np.arange(len(entries.row))
     ends = counts.indptr[entries.row + 1]
-    where, cells, weights = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
+    where = [np.empty(0, int)]
+    cells = [np.empty(0, int)]
+    weights = [np.empty(0)]
     step = 1
     while len(
         order := order[order + step < ends[order]]
@@ -331,7 +338,12 @@ class _Table:
         clusters = how.get("clusters")
         numbers = None if clusters is None else cluster_numbers(clusters, used)[0]
         empty = Agreement(
-            *(None, None, None, items, how.get("level", 0.95), BCA),
+            None,
+            None,
+            None,
+            items,
+            how.get("level", 0.95),
+            BCA,
             missing=len(used) - items,
             resamples=how.get("resamples", 2_000),
             coefficient=coefficient,

@@ -66,7 +66,8 @@ def confidence_sequence(
             f"values from {values.min():g} to {values.max():g}: expected {low:g} to {high:g}"
         )
     if units is None:
-        sums, counts = shares, np.ones(len(values))
+        sums = shares
+        counts = np.ones(len(values))
     else:
         starts = (
             np.flatnonzero(np.diff(units, prepend=-1))
@@ -95,15 +96,19 @@ def units_needed(
     `confidence_sequence`. None if these units are not enough."""
     counts = np.array(sizes, dtype=np.float64) / max(largest or 0, *sizes)
     if value < mean:
-        value, mean = 1 - value, 1 - mean
-    sums, alpha = value * counts, 1 - level
+        value = 1 - value
+        mean = 1 - mean
+    sums = value * counts
+    alpha = 1 - level
     over = log_capital(sums, counts, plug_in_bets(sums, counts, alpha), mean) >= math.log(2 / alpha)
     return int(over.argmax()) + 1 if over.any() else None
 
 
 def _end(sums: Floats, counts: Floats, alpha: float, cuts: Sequence[float]) -> float:
     """The largest m from 0 to 1 that was not too small, by halving: capital falls as m grows."""
-    bets, low, high = plug_in_bets(sums, counts, alpha), 0.0, 1.0
+    bets = plug_in_bets(sums, counts, alpha)
+    low = 0.0
+    high = 1.0
     for _ in range(_HALVINGS if len(sums) else 0):
         m = (low + high) / 2
         low, high = (

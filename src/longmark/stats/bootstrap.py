@@ -27,7 +27,8 @@ from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, Ints, Seed, check_count, generator
 
 E = TypeVar("E", bound=Estimate)
-BCA, PERCENTILE = "BCa", "percentile"
+BCA = "BCa"
+PERCENTILE = "percentile"
 Formula = Callable[[Floats], Floats]
 """Sums of shape (m, features) to values of shape (m,) or (m, statistics), NaN where a statistic is undefined."""
 
@@ -58,7 +59,8 @@ def bootstrap_of_sums(
     random, number = generator(seed)
     empty = replace(empty, seed=number)
     if clusters is not None:
-        count, items = int(clusters.max(initial=-1)) + 1, len(clusters)
+        count = int(clusters.max(initial=-1)) + 1
+        items = len(clusters)
         features = (
             csr_array((np.ones(items), (clusters, np.arange(items))), shape=(count, items))
             @ features

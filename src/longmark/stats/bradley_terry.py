@@ -32,10 +32,13 @@ from longmark.stats.results import Estimate, check_level
 from longmark.stats.samples import Floats, cluster_numbers
 from longmark.stats.student import t_quantile
 
-FIRST, SECOND, TIE = "a", "b", "tie"
+FIRST = "a"
+SECOND = "b"
+TIE = "tie"
 _SHARES = {FIRST: 1.0, TIE: 0.5, SECOND: 0.0}
 _FEWEST = 10  # clusters that an interval needs
-_TOLERANCE, _ITERATIONS = 1e-8, 100_000
+_TOLERANCE = 1e-8
+_ITERATIONS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,8 @@ def bradley_terry(
     estimates = [replace(empty, reason=reason) for reason in _reasons(systems, wins)]
     if systems and estimates[0].reason is None:
         estimates = _estimates(systems, cells, table, empty)
-    won, total = wins.sum(axis=1), (wins + wins.T).sum(axis=1)
+    won = wins.sum(axis=1)
+    total = (wins + wins.T).sum(axis=1)
 
     def strongest(i: int) -> tuple[float, float, str]:
         return -(estimates[i].value or 0.0), -won[i] / total[i], systems[i]
@@ -155,7 +159,8 @@ def _estimates(
     values = _fit(systems, cells, table.sum(axis=0))
     if values is None:
         return [replace(empty, reason="the strengths do not converge")] * len(systems)
-    count, what = len(table), "comparison" if empty.clusters is None else "question"
+    count = len(table)
+    what = "comparison" if empty.clusters is None else "question"
     made = [replace(empty, value=float(value)) for value in values]
     if count < _FEWEST:
         return [

@@ -25,13 +25,15 @@ their level (docs/coverage.md has the figures)."""
 
 def leverages(sizes: Sequence[float]) -> list[float]:
     """Of each cluster; 1 for clusters of one size. sizes: of two clusters or more, each above 0."""
-    number, n = len(sizes), math.fsum(sizes)
+    number = len(sizes)
+    n = math.fsum(sizes)
     return [n * (number - 1) / (number * (n - size)) for size in sizes]
 
 
 def degrees_of_freedom(sizes: Sequence[float]) -> float:
     """Of the standard error of a mean over clusters of these sizes: 1 (one cluster outweighs all others) to G - 1."""
-    number, n = len(sizes), math.fsum(sizes)
+    number = len(sizes)
+    n = math.fsum(sizes)
     if min(sizes) == max(sizes):
         return number - 1.0
     # Q's matrix is D (I - s 1') S S (I - 1 s') D: s the shares, S and D diagonal, of s and of 1 / (1 - s)

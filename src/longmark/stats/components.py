@@ -33,7 +33,10 @@ import numpy as np
 from longmark.errors import UserError
 from longmark.stats.samples import Floats
 
-QUESTION, SYSTEM, JUDGE, SAMPLE = "question", "system", "judge", "sample"
+QUESTION = "question"
+SYSTEM = "system"
+JUDGE = "judge"
+SAMPLE = "sample"
 FACTORS = (QUESTION, SYSTEM, JUDGE)
 NOISE = "noise"
 

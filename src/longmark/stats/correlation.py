@@ -142,8 +142,10 @@ def _with_parts(
     if error <= _NO_SPREAD:
         return replace(empty, reason=_same_without(count, "pair")), None
     df = _df(len(a), None if count is None else of)
-    z, of_z = math.atanh(r), error / (1 - r * r)
-    half, p = t_quantile(level, df) * of_z, 2 * float(stdtr(df, -abs(z) / of_z))
+    z = math.atanh(r)
+    of_z = error / (1 - r * r)
+    half = t_quantile(level, df) * of_z
+    p = 2 * float(stdtr(df, -abs(z) / of_z))
     return replace(_sized(empty, df), low=math.tanh(z - half), high=math.tanh(z + half), p=p), parts
 
 
@@ -212,7 +214,12 @@ def mean_correlation(
 
     used = [name for name, r in values.items() if abs(r) < _PERFECT]
     empty = MeanCorrelation(
-        *(None, None, None, rows, level, JACKKNIFE),
+        None,
+        None,
+        None,
+        rows,
+        level,
+        JACKKNIFE,
         clusters=None if numbers is None else len(set(numbers.tolist())),
         by_system=by_system,
         left_out=tuple(name for name in by_system if name not in used),
@@ -228,7 +235,8 @@ def mean_correlation(
     z = math.fsum(math.atanh(values[name]) for name in used) / len(used)
     if not through_z:
         used = list(values)
-        empty, z = replace(empty, left_out=()), math.atanh(math.fsum(values.values()) / len(values))
+        empty = replace(empty, left_out=())
+        z = math.atanh(math.fsum(values.values()) / len(values))
     if any(by_system[name].low is None for name in used):
         return replace(empty, value=math.tanh(z), reason="a system has no interval of its own")
     parts = np.zeros(rows if numbers is None else int(numbers.max()) + 1)
@@ -265,13 +273,15 @@ def correlation_difference(
     _check(kind, level)
     (a, b, t), keep = complete_rows(first, second, target)
     numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
-    n, why = len(t), _no_value(a, t) or _no_value(b, t)
+    n = len(t)
+    why = _no_value(a, t) or _no_value(b, t)
     empty = CorrelationDifference(
         None, None, None, n, level, JACKKNIFE, why, len(keep) - n, count, kind=kind
     )
     if why:
         return empty
-    r, s = _value(a, t, kind), _value(b, t, kind)
+    r = _value(a, t, kind)
+    s = _value(b, t, kind)
     empty = replace(empty, value=r - s, first=r, second=s, reason=_too_few(n, count, "items"))
     if empty.reason:
         return empty
@@ -283,7 +293,8 @@ def correlation_difference(
     if error <= _NO_SPREAD:
         return replace(empty, reason="the two metrics follow the target alike in every item")
     df = _df(n, numbers)
-    half, p = t_quantile(level, df) * error, 2 * float(stdtr(df, -abs(r - s) / error))
+    half = t_quantile(level, df) * error
+    p = 2 * float(stdtr(df, -abs(r - s) / error))
     return replace(_sized(empty, df), low=r - s - half, high=r - s + half, p=p)
 
 
@@ -303,7 +314,8 @@ def _no_value(a: Floats, b: Floats) -> str | None:
 
 def _value(a: Floats, b: Floats, kind: str) -> float:
     if kind == "pearson":
-        a, b = _scaled(a), _scaled(b)
+        a = _scaled(a)
+        b = _scaled(b)
     measure = {
         "pearson": scipy_stats.pearsonr,
         "spearman": scipy_stats.spearmanr,
@@ -376,12 +388,16 @@ def _ranks_without_one(a: Floats, b: Floats, kind: str) -> Floats:
         x * len(y_counts) + y, return_index=True, return_inverse=True, return_counts=True
     )
     agree = _sign_products(x, y, at)  # sum over j of s_ij t_ij
-    x, y, count = x[at], y[at], count.astype(float)
-    untied_x, untied_y = n - x_counts[x], n - y_counts[y]
+    x = x[at]
+    y = y[at]
+    count = count.astype(float)
+    untied_x = n - x_counts[x]
+    untied_y = n - y_counts[y]
     if kind == "kendall":
         pairs_x, pairs_y = (count @ untied - 2 * untied for untied in (untied_x, untied_y))
         return np.asarray((count @ agree - 2 * agree) / np.sqrt(pairs_x * pairs_y))[equal]
-    u, v = _signs(x, count), _signs(y, count)
+    u = _signs(x, count)
+    v = _signs(y, count)
     # The sum over i of u_i t_im is minus that of t_mi u_i, which is what _signs gives.
     products = count @ (u * v) - u * v + _signs(y, count * u) + _signs(x, count * v) + agree
     squares_u = count @ (u * u) - u * u + 2 * _signs(x, count * u) + untied_x
@@ -405,7 +421,9 @@ def _sign_products(x: Codes, y: Codes, at: Codes) -> Floats:
     (below_x, upto_x), (below_y, upto_y) = (
         [rank[at] for rank in _ranks(codes)] for codes in (x, y)
     )
-    in_y, n, y = y[np.argsort(x, kind="stable")], len(x), y[at]
+    in_y = y[np.argsort(x, kind="stable")]
+    n = len(x)
+    y = y[at]
     first = np.concatenate([below_x, below_x, upto_x, upto_x])
     both = _count_below(in_y, first, np.concatenate([y, y + 1, y, y + 1])).reshape(4, -1)
     concordant = both[0] + n - upto_x - upto_y + both[3]
@@ -423,11 +441,14 @@ def _ranks(codes: Codes) -> tuple[Codes, Codes]:
 def _count_below(values: Codes, first: Codes, limit: Codes) -> Codes:
     """For each query, how many of the `first` so many values are below its limit: bit by bit from the highest, values
     sorted stably by the bits seen, each query following its limit's bits through them."""
-    found, start, end = np.zeros_like(first), np.zeros_like(first), first
+    found = np.zeros_like(first)
+    start = np.zeros_like(first)
+    end = first
     for bit in reversed(range(int(limit.max()).bit_length())):
         is_one = (values >> bit) & 1
         zeros = np.concatenate([[0], np.cumsum(1 - is_one)])
-        zeros_start, zeros_end = zeros[start], zeros[end]
+        zeros_start = zeros[start]
+        zeros_end = zeros[end]
         goes_right = ((limit >> bit) & 1).astype(bool)
         found += np.where(goes_right, zeros_end - zeros_start, 0)
         start = np.where(goes_right, zeros[-1] + start - zeros_start, zeros_start)

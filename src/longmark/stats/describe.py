@@ -133,7 +133,8 @@ def ties_within(values: Values) -> Ties:
     """Two random responses of one system: sum n_v (n_v - 1) / (n (n - 1)) over the distinct values v."""
     x, missing = _present(values)
     counts = np.unique(_rounded(x), return_counts=True)[1]
-    equal, pairs = int((counts * (counts - 1)).sum()) // 2, len(x) * (len(x) - 1) // 2
+    equal = int((counts * (counts - 1)).sum()) // 2
+    pairs = len(x) * (len(x) - 1) // 2
     return _ties(equal, pairs, len(x), missing)
 
 

@@ -37,7 +37,8 @@ def discriminative_power(
     """
     found = adjust(p_values, correction, alpha)
     curve = tuple(sorted((p for p in found.p if p is not None), reverse=True))
-    significant, tested = sum(p is not None and p < alpha for p in found.adjusted), len(curve)
+    significant = sum(p is not None and p < alpha for p in found.adjusted)
+    tested = len(curve)
     share, reason = (
         (significant / tested, None) if tested else (None, "no pair of systems was tested")
     )

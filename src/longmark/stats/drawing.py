@@ -16,7 +16,8 @@ from longmark.stats.samples import Floats, Ints, Seed, generator
 
 FEWEST_SIZED = 20
 """Labelled questions below which residuals say nothing of the others."""
-_GROUPS, _PRIOR = 3, 20.0  # a group's mean square counts as so many questions of the mean over all
+_GROUPS = 3
+_PRIOR = 20.0  # a group's mean square counts as so many questions of the mean over all
 
 
 def residual_sizes(table: LabelledScores, places: Ints) -> Floats | None:
@@ -33,10 +34,8 @@ def residual_sizes(table: LabelledScores, places: Ints) -> Floats | None:
     known = ~np.isnan(scores)
     levels = np.where(known, scores, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     groups = np.digitize(levels, np.quantile(levels[full], np.arange(1, _GROUPS) / _GROUPS))
-    sums, counts = (
-        np.bincount(groups[full], squares, _GROUPS),
-        np.bincount(groups[full], minlength=_GROUPS),
-    )
+    sums = np.bincount(groups[full], squares, _GROUPS)
+    counts = np.bincount(groups[full], minlength=_GROUPS)
     return np.asarray(np.sqrt((sums + _PRIOR * squares.mean()) / (counts + _PRIOR))[groups])
 
 

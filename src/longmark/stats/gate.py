@@ -35,7 +35,8 @@ GAFFKE = "Gaffke's bounds"
 _GRID = 10_000
 _STEPS = 1_000_000
 _ON_GRID = 1e-6  # of a step of the grid: nearer than this is on it, since 0.29 x 10,000 is not 2900 for a computer
-_POINT, _FINEST = 0.2, 1e-3  # first and least distance of the points of the integral, in u
+_POINT = 0.2
+_FINEST = 1e-3  # first and least distance of the points of the integral, in u
 _Counts = Mapping[tuple[int, int], int]
 """(size of a cluster, step of the grid of its mean) -> how many clusters."""
 
@@ -48,7 +49,8 @@ class BoundedScores:
     """
 
     def __init__(self, lo: float, hi: float) -> None:
-        self.lo, self.hi = lo, hi
+        self.lo = lo
+        self.hi = hi
         self._counts: Counter[tuple[int, int]] = (
             Counter()
         )  # size; 2 k: on step k of the grid, 2 k + 1: above it
@@ -114,10 +116,8 @@ def _bound(counts: _Counts, tail: float) -> int:
     ordered = sorted(counts.items())
     if not any(step for (_, step), _ in ordered):
         return 0
-    largest, top = (
-        max(size for (size, _), _ in ordered),
-        max(step for (_, step), _ in ordered) * (_STEPS // _GRID),
-    )
+    largest = max(size for (size, _), _ in ordered)
+    top = max(step for (_, step), _ in ordered) * (_STEPS // _GRID)
 
     def fits(step: int) -> bool:
         m = step / _STEPS
@@ -129,13 +129,17 @@ def _bound(counts: _Counts, tail: float) -> int:
     spread = (
         math.sqrt(sum(count * (size * (place - mean)) ** 2 for (size, place), count in ordered)) / n
     )
-    below, above, away = 0, top, 1 + round(spread / _GRID * _STEPS / 4)
+    below = 0
+    above = top
+    away = 1 + round(spread / _GRID * _STEPS / 4)
     step = min(max(1, round((mean - 2 * spread) / _GRID * _STEPS)), top - 1)
     while below < step < above:
         if fits(step):
-            below, step = step, step + away if above == top else (step + above) // 2
+            below = step
+            step = step + away if above == top else (step + above) // 2
         else:
-            above, step = step, step - away if below == 0 else (below + step) // 2
+            above = step
+            step = step - away if below == 0 else (below + step) // 2
         away *= 2
     while above - below > 1:
         step = (below + above) // 2
@@ -148,7 +152,8 @@ def _is_rare(terms: Sequence[tuple[float, int]], tail: float) -> bool:
     b > 0 and some b < 0."""
     unit = max(abs(b) for b, _ in terms)
     terms = [(b / unit, count) for b, count in terms if b]
-    left, right = 1 / min(b for b, _ in terms), 0.0
+    left = 1 / min(b for b, _ in terms)
+    right = 0.0
     z = left / 2
     while (
         right - left > 1e-3 * -left and left < z < right
@@ -160,7 +165,8 @@ def _is_rare(terms: Sequence[tuple[float, int]], tail: float) -> bool:
 
     def over(first: float, step: float) -> float:
         """The sum of the integrand at u = first, first + step, …"""
-        total, u = 0.0, first
+        total = 0.0
+        u = first
         while True:
             at = complex(z, width * math.sinh(u))
             log = -sum(count * cmath.log(1 - b * at) for b, count in terms) - cmath.log(-at)
@@ -170,15 +176,15 @@ def _is_rare(terms: Sequence[tuple[float, int]], tail: float) -> bool:
                 return total
             u += step
 
-    step, total = _POINT, over(0, _POINT)
+    step = _POINT
+    total = over(0, _POINT)
     while True:
         between = over(step / 2, step)
-        found, change = (
-            (total + between) * step / 2 / math.pi,
-            abs(between - total) * step / math.pi,
-        )
+        found = (total + between) * step / 2 / math.pi
+        change = abs(between - total) * step / math.pi
         if (
             change <= max(1e-7 * tail, 0.01 * abs(found - tail)) or step < _FINEST
         ):  # the next change is its square
             return found <= tail
-        step, total = step / 2, total + between
+        step = step / 2
+        total = total + between

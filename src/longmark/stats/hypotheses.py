@@ -153,5 +153,6 @@ def _combined(one: Hypothesis, comparisons: Sequence[TestedPair]) -> float | Non
 def _why_none(comparisons: Sequence[TestedPair], tests: Mapping[str, TukeyTest]) -> str | None:
     for comparison in comparisons:
         if comparison.p is None:
-            return f"{comparison.metric}, {comparison.a} and {comparison.b}: {tests[comparison.metric].pair(comparison.a, comparison.b).reason}"
+            reason = tests[comparison.metric].pair(comparison.a, comparison.b).reason
+            return f"{comparison.metric}, {comparison.a} and {comparison.b}: {reason}"
     return None

@@ -37,7 +37,8 @@ def length_controlled(
 ) -> Estimate:
     """a, with its interval. differences, lengths: of the first system less the second, of shape (questions,), without
     NaN; clusters: of each question a number. No value for fewer than 10 questions or where lengths do not vary."""
-    n, (_, numbers) = len(differences), np.unique(clusters, return_inverse=True)
+    n = len(differences)
+    (_, numbers) = np.unique(clusters, return_inverse=True)
     groups = int(numbers.max(initial=-1)) + 1
     empty = Estimate(None, None, None, n, level)
     if n < FEWEST:
@@ -65,7 +66,9 @@ def length_controlled(
 
 def extrapolated(lengths: Floats) -> str | None:
     """What a reader must know where few answers of the first system are as long, or as short, as the second's."""
-    n, as_long, as_short = len(lengths), int((lengths >= 0).sum()), int((lengths <= 0).sum())
+    n = len(lengths)
+    as_long = int((lengths >= 0).sum())
+    as_short = int((lengths <= 0).sum())
     if min(as_long, as_short) >= EDGE * n:
         return None
     few, how = min((as_long, "long"), (as_short, "short"))

@@ -34,7 +34,8 @@ from longmark.errors import UserError
 
 CLAIM_ERROR = 0.025
 """The chance, at most, that any false claim is made from the same labels."""
-FROM, FROM_FEW = 50, 10
+FROM = 50
+FROM_FEW = 10
 """Labels at which an unknown number of looks begins: those of a certificate, and those of any correction."""
 _STEPS = 60
 _NORMAL = NormalDist()
@@ -95,7 +96,8 @@ def maximal_quantile(alpha: float, ratio: float) -> float:
     if not 0 < alpha < 0.5:
         raise UserError(f"an error is between 0 and .5; found {alpha}")
     time = math.log(ratio)
-    low, high = 0.0, 20.0
+    low = 0.0
+    high = 20.0
     for _ in range(_STEPS):
         z = (low + high) / 2
         ever = (

@@ -48,16 +48,12 @@ FEWEST = 3
 ALL_ZERO = "every difference is 0"
 INVERTED = "max-T inverted"
 
-_SKEWED, _SYMMETRIC = (
-    1.0,
-    30,
-)  # skewness that is remarked on, and the clusters from which on it is not
+_SKEWED = 1.0
+_SYMMETRIC = 30  # skewness that is remarked on, and the clusters from which on it is not
 _EXACT = 14  # clusters with differences other than 0 up to which all patterns are looked at
 _CELLS = 2_000_000  # signs held at once
-_STEP, _BLOCK = (
-    1_000,
-    512,
-)  # patterns and hypotheses in one product: their statistics fit the processor's cache
+_STEP = 1_000
+_BLOCK = 512  # patterns and hypotheses in one product: their statistics fit the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +108,13 @@ def max_t(
         raise UserError(f"expected questions x hypotheses, found {differences.ndim} dimensions")
     rows, columns = differences.shape
     given = ~np.isnan(differences)
-    sums, sizes = np.where(given, differences, 0.0), None
+    sums = np.where(given, differences, 0.0)
+    sizes = None
     if clusters is not None:
         keys, count = cluster_numbers(clusters, np.ones(rows, dtype=bool))
         of = csr_array((np.ones(rows), (keys, np.arange(rows))), shape=(count, rows))
-        sums, sizes = of @ sums, of @ given.astype(np.float64)
+        sums = of @ sums
+        sizes = of @ given.astype(np.float64)
     n = given.sum(axis=0)
     groups = n if sizes is None else (sizes > 0).sum(axis=0)
     worth = groups.astype(np.float64)
@@ -140,7 +138,9 @@ def max_t(
         for why, enough in zip(few, groups, strict=True)
     ]
     remarks: list[str | None] = [None] * columns
-    patterns, critical, exact = 0, None, True
+    patterns = 0
+    critical = None
+    exact = True
     if testable.any():
         table = _Table(
             sums[:, testable],
@@ -152,7 +152,9 @@ def max_t(
         exact = count <= _EXACT
         observed = table.statistics(np.ones((1, count)))[0]
         needed = observed * (1 - 1e-9)
-        single, joint, most = np.zeros(len(observed)), np.zeros(len(observed)), []
+        single = np.zeros(len(observed))
+        joint = np.zeros(len(observed))
+        most = []
         for signs in _signs(count, permutations, seed, exact):
             reached = table.statistics(signs)
             single += (reached >= needed).sum(axis=0)
@@ -160,7 +162,8 @@ def max_t(
             joint += (largest[:, None] >= needed).sum(axis=0)
             most.append(largest)
         maxima = np.sort(np.concatenate(most))[::-1]
-        patterns, one = len(maxima), 0 if exact else 1
+        patterns = len(maxima)
+        one = 0 if exact else 1
         rarer = math.floor(alpha * (patterns + one) + 1e-9) - one  # patterns that may reach as far
         critical = float(maxima[rarer]) if 0 <= rarer < patterns else math.inf
         statistic[testable] = np.sign(sums[:, testable].sum(axis=0)) * observed
@@ -246,10 +249,15 @@ class _Table:
     Clusters whose sums are all 0 have no sign, and count in `even` and `n` only."""
 
     def __init__(self, sums: Floats, sizes: Floats | None, groups: Ints, n: Ints) -> None:
-        self.plain, self.sums, self.sizes, self.groups, self.n = sums, sums, sizes, groups, n
+        self.plain = sums
+        self.sums = sums
+        self.sizes = sizes
+        self.groups = groups
+        self.n = n
         if sizes is not None:
             leverage = n * (groups - 1) / (groups * (n - sizes))
-            self.sums, self.sizes = sums * leverage, sizes * leverage
+            self.sums = sums * leverage
+            self.sizes = sizes * leverage
         self.squares = (self.sums * self.sums).sum(axis=0)
         self.even: tuple[NDArray[Any], ...] = (self.squares, n, n)
         if self.sizes is not None:
@@ -259,7 +267,8 @@ class _Table:
                 (self.sizes**3).sum(axis=0),
             )
         signed = (sums != 0).any(axis=1)
-        self.plain, self.sums = self.plain[signed], self.sums[signed]
+        self.plain = self.plain[signed]
+        self.sums = self.sums[signed]
         self.sizes = None if self.sizes is None else self.sizes[signed]
 
     def standard_errors(self) -> tuple[Floats, Floats]:
@@ -295,12 +304,15 @@ class _Table:
     ) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
         """The sum of all differences, sum u², sum u³, and whether sum u² is rounding; each patterns x hypotheses."""
         sums = self.sums[:, of]
-        total, cubes = signs @ self.plain[:, of], signs @ (sums * sums * sums)
+        total = signs @ self.plain[:, of]
+        cubes = signs @ (sums * sums * sums)
         by_size = by_square = total
         if self.sizes is not None:
             sizes = self.sizes[:, of]
-            by_size, by_square = signs @ (sums * sizes), signs @ (sums * sizes * sizes)
-        squares, (squares_n, n2, n3) = self.squares[of], (one[of] for one in self.even)
+            by_size = signs @ (sums * sizes)
+            by_square = signs @ (sums * sizes * sizes)
+        squares = self.squares[of]
+        (squares_n, n2, n3) = (one[of] for one in self.even)
         means = total / self.n[of]
         spread = squares - 2 * means * by_size + means**2 * n2
         third = cubes - 3 * means * squares_n + 3 * means**2 * by_square - means**2 * means * n3

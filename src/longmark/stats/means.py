@@ -40,7 +40,9 @@ from longmark.stats.student import t_quantile
 Bounds = tuple[float | None, float | None]
 """Least and greatest value that a metric can have; None: no limit."""
 
-HALL, ALL_EQUAL, WILSON = "Hall's t", "all equal", "Wilson"
+HALL = "Hall's t"
+ALL_EQUAL = "all equal"
+WILSON = "Wilson"
 
 _FEW = 5  # values or clusters up to which an interval is remarked on
 _FLIPPED = 14  # clusters unlike the rest up to which all 2^14 sign patterns are looked at
@@ -86,20 +88,25 @@ def mean_of_groups(
     UserError for a level outside (0, 1), ValueError for a value that is not finite.
     """
     check_level(level)
-    counts, sums = array("q"), array("d")
-    least, greatest, mean = math.inf, -math.inf, None
+    counts = array("q")
+    sums = array("d")
+    least = math.inf
+    greatest = -math.inf
+    mean = None
     try:
         for group in groups:
             if not all(map(math.isfinite, group)):
                 raise ValueError(f"only finite numbers can be averaged, not {group!r}")
             counts.append(len(group))
             sums.append(math.fsum(group))
-            least, greatest = min(least, *group), max(greatest, *group)
+            least = min(least, *group)
+            greatest = max(greatest, *group)
         if counts:
             mean = least if least == greatest else math.fsum(sums) / sum(counts)
     except OverflowError:
         sums[:] = array("d", [math.inf])
-    n, number = sum(counts), len(counts)
+    n = sum(counts)
+    number = len(counts)
     size = effective(counts) if 1 < number < n else None  # of clusters
 
     def made(
@@ -111,7 +118,13 @@ def mean_of_groups(
             remark = remark or few
         low, high = ends or (None, None)
         return Estimate(
-            *(mean, low, high, n, level, method, reason),
+            mean,
+            low,
+            high,
+            n,
+            level,
+            method,
+            reason,
             clusters=number if number < n else None,
             effective=size,
             remark=remark,
@@ -124,7 +137,8 @@ def mean_of_groups(
     if number < 2:
         return made(None, reason=f"all {n} values belong to one cluster")
     apart = array("d", (total - count * mean for total, count in zip(sums, counts, strict=True)))
-    widest, (lo, hi) = max(map(abs, apart)), bounds
+    widest = max(map(abs, apart))
+    (lo, hi) = bounds
     if widest <= _ROUNDING * max(abs(least), abs(greatest)) * max(counts):
         if lo is None or hi is None or not lo <= least <= greatest <= hi:
             what = (

@@ -23,7 +23,10 @@ from numpy.typing import NDArray
 from longmark.errors import UnknownName, UserError
 from longmark.stats.samples import Floats, as_floats
 
-NONE, BONFERRONI, HOLM, BENJAMINI_HOCHBERG = "none", "bonferroni", "holm", "benjamini-hochberg"
+NONE = "none"
+BONFERRONI = "bonferroni"
+HOLM = "holm"
+BENJAMINI_HOCHBERG = "benjamini-hochberg"
 METHODS = (NONE, BONFERRONI, HOLM, BENJAMINI_HOCHBERG)
 
 

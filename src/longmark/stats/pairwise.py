@@ -40,7 +40,10 @@ def pairs_right(
 ) -> Estimate:
     """questions: of each the people's and the metric's scores of its answers, NaN for none. Hall's interval over
     questions. No value where no question has two answers with both."""
-    numbers, apart, same, ties = [], [], [], []
+    numbers = []
+    apart = []
+    same = []
+    ties = []
     for number, (human, metric) in enumerate(questions):
         there = ~(np.isnan(human) | np.isnan(metric))
         first, second = np.triu_indices(int(there.sum()), 1)
@@ -83,7 +86,8 @@ def _calibrated(gap: Floats, agrees: Floats, tied: Floats) -> float:
 def soft_pairwise(human: Floats, metric: Floats, *, level: float = 0.95, seed: int = 0) -> Estimate:
     """human, metric: scores of shape (questions, systems), NaN for none. n: pairs of systems. Without an interval: the
     pairs share systems and questions. No value for fewer than two systems with three questions in common."""
-    found, pairs = [], list(combinations(range(human.shape[1]), 2))
+    found = []
+    pairs = list(combinations(range(human.shape[1]), 2))
     if len(pairs) > _MOST:
         pairs = [pairs[i] for i in generator(seed)[0].choice(len(pairs), _MOST, replace=False)]
     for a, b in pairs:

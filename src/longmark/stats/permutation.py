@@ -66,7 +66,9 @@ def paired_permutation(
     check_count(permutations, "permutations")
     (left, right), keep = complete_rows(a, b)
     differences = left - right
-    n, count, units = len(differences), None, differences
+    n = len(differences)
+    count = None
+    units = differences
     if clusters is not None:
         numbers, count = cluster_numbers(clusters, keep)
         units = np.bincount(numbers, differences, count).astype(np.float64)
@@ -75,7 +77,9 @@ def paired_permutation(
     close = rounding(float(np.abs(differences).max(initial=0.0)), largest)
     units = units[np.abs(units) > close]
     exact = len(units) <= _EXACT
-    p, reason, looked_at = None, None, 0
+    p = None
+    reason = None
+    looked_at = 0
     paired, what = (n, "pairs") if count is None else (count, "clusters")
     if paired < _FEWEST:
         reason = f"the test needs at least {_FEWEST} {what}; found {paired}"
@@ -83,7 +87,8 @@ def paired_permutation(
         if not len(units):
             reason = "all differences are zero, so every pattern of signs gives the same mean"
         sums = _all_sums(units) if exact else _drawn_sums(units, permutations, random)
-        reached, looked_at = _reached(sums, float(units.sum()), close * n, alternative), len(sums)
+        reached = _reached(sums, float(units.sum()), close * n, alternative)
+        looked_at = len(sums)
         p = reached / looked_at if exact or not plus_one else (reached + 1) / (looked_at + 1)
     return PermutationTest(
         difference=float(differences.mean()) if n else None,
@@ -123,7 +128,8 @@ def share_below(a: Values, b: Values, *, permutations: int = 10_000, seed: int =
         if len(units) <= _EXACT
         else _drawn_sums(units, permutations, generator(seed)[0])
     )
-    observed, near = abs(total), close * len(differences)
+    observed = abs(total)
+    near = close * len(differences)
     share = float(np.mean(sums < observed - near) + np.mean(np.abs(sums - observed) <= near) / 2)
     return share if total > 0 else 1 - share
 

@@ -19,8 +19,13 @@ from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Values, cluster_numbers, complete_rows
 from longmark.stats.student import t_quantile
 
-_FEWEST, _FEWEST_FOR_INTERVAL = 3, 8
-_RUNS, _ROUNDS, _CLOSE, _MOST_CLUSTERS, _MOST_INFLATION = 400, 3, 0.02, 2_000, 4.0
+_FEWEST = 3
+_FEWEST_FOR_INTERVAL = 8
+_RUNS = 400
+_ROUNDS = 3
+_CLOSE = 0.02
+_MOST_CLUSTERS = 2_000
+_MOST_INFLATION = 4.0
 MOST = 10**9
 """Questions beyond which no number is given."""
 JACKKNIFE_LOG = "jackknife of the logarithm"
@@ -48,7 +53,8 @@ def variance_per_question(
             empty, reason=f"a pilot needs at least {_FEWEST} {_units(clusters)}; found {count}"
         )
     centred = d - d.mean()
-    sums, sizes = np.bincount(numbers, centred), np.bincount(numbers).astype(np.float64)
+    sums = np.bincount(numbers, centred)
+    sizes = np.bincount(numbers).astype(np.float64)
     lever = np.array(leverages(sizes.tolist()))
     empty = empty if clusters is None else replace(empty, effective=effective(sizes.tolist()))
     if empty.effective is not None and (why := few_clusters(empty.effective)):
@@ -126,7 +132,8 @@ def questions_needed(
         )
 
     while not shows(high):
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
         if high > MOST:
             return None
     while high - low > 1:
@@ -156,11 +163,13 @@ def inflation(
     numbers, count = cluster_numbers(range(len(keep)) if clusters is None else clusters, keep)
     sums: Floats = np.bincount(numbers, d).astype(np.float64)
     sizes: Floats = np.bincount(numbers).astype(np.float64)
-    each, size = len(d) / count, effective(sizes.tolist()) / count
+    each = len(d) / count
+    size = effective(sizes.tolist()) / count
     weights = [
         _tilted(sums / sizes, sizes, sums.sum() / len(d), sign * difference) for sign in (1, -1)
     ]
-    found, random = float(n), np.random.default_rng(seed)
+    found = float(n)
+    random = np.random.default_rng(seed)
     for _ in range(_ROUNDS):
         drawn = round(found / each)
         if not _FEWEST <= drawn <= _MOST_CLUSTERS or any(weight is None for weight in weights):
@@ -182,7 +191,9 @@ def _tilted(means: Floats, sizes: Floats, centre: float, wanted: float) -> Float
     """Chances of clusters that give a mean over questions as wanted; None if it is not within the means."""
     if not means.min() < wanted < means.max():
         return None
-    spread, low, high = float(means.std()), -50.0, 50.0
+    spread = float(means.std())
+    low = -50.0
+    high = 50.0
 
     def chances(tilt: float) -> Floats:
         logs = tilt * (means - centre) / spread
@@ -206,7 +217,8 @@ def _power(
 ) -> float:
     """The share of samples of so many clusters whose |T| reaches the critical value."""
     index = random.choice(len(sums), (_RUNS, count), p=weights)
-    s, n = sums[index], sizes[index]
+    s = sums[index]
+    n = sizes[index]
     total = n.sum(axis=1)
     mean = s.sum(axis=1) / total
     u = (s - n * mean[:, None]) * (count - 1) / (count * (1 - n / total[:, None]))

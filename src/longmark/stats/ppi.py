@@ -79,7 +79,8 @@ def ppi_mean(
         raise UnknownName("interval", method, METHODS, f"There are {' and '.join(METHODS)}.")
     if weight is not None and not 0 <= weight <= 1:
         raise UserError(f"the judge's weight is between 0 and 1; found {weight}")
-    labels, scores = as_floats(human, "human"), as_floats(judge, "judge")
+    labels = as_floats(human, "human")
+    scores = as_floats(judge, "judge")
     if len(labels) != len(scores):
         raise UserError(
             f"human and judge are matched by position: {len(labels)} labels and {len(scores)} scores"
@@ -87,8 +88,11 @@ def ppi_mean(
     scored = ~np.isnan(scores)
     both = scored & ~np.isnan(labels)
     alone = scored & ~both
-    y, f, others = labels[both], scores[both], scores[alone]
-    n, rest = len(y), len(others)
+    y = labels[both]
+    f = scores[both]
+    others = scores[alone]
+    n = len(y)
+    rest = len(others)
     numbers = (
         None
         if clusters is None
@@ -97,7 +101,12 @@ def ppi_mean(
     count = None if numbers is None else len(set(numbers[both].tolist()))
     units = n if count is None else count
     empty = PpiMean(
-        *(None, None, None, n, level, method),
+        None,
+        None,
+        None,
+        n,
+        level,
+        method,
         missing=int((~scored).sum()),
         clusters=count,
         tuned=weight is None,
@@ -136,7 +145,8 @@ def ppi_mean(
             adds[alone] = used * (others - others.mean()) / rest
         spread = _between(numbers[scored], adds[scored], units, ddof)
     quantile = t_quantile(level, df) if method == "t" else NormalDist().inv_cdf((1 + level) / 2)
-    half, error = quantile * math.sqrt(own), math.sqrt(spread)
+    half = quantile * math.sqrt(own)
+    error = math.sqrt(spread)
     name = STUDENT if method == "t" else "normal"
     binary = method == "t" and bool(np.isin(y, (0, 1)).all())
 

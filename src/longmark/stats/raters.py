@@ -132,7 +132,8 @@ def _apart_from_their_mean(weights: Floats) -> Floats:
 def _covariance(labels: NDArray[np.float64]) -> Floats | None:
     """Ω; None where no two raters have two answers of each system in common."""
     sides = labels.shape[2]
-    squares, counts = np.zeros((sides, sides)), np.zeros((sides, sides))
+    squares = np.zeros((sides, sides))
+    counts = np.zeros((sides, sides))
     for first, second in combinations(range(len(labels)), 2):
         apart = labels[first] - labels[second]
         common = ~np.isnan(apart)

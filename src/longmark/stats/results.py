@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from longmark.errors import UnknownName, UserError
 
-TWO_SIDED, GREATER, LESS = "two-sided", "greater", "less"
+TWO_SIDED = "two-sided"
+GREATER = "greater"
+LESS = "less"
 DIRECTIONS = (TWO_SIDED, GREATER, LESS)
 
 

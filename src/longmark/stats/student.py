@@ -58,7 +58,8 @@ def _beta(x: float, a: float, b: float) -> float:
     """The regularised incomplete beta function I_x(a, b), for x < (a + 1) / (a + b + 2)."""
     scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
     front = math.exp(scale + a * math.log(x) + b * math.log1p(-x)) / a
-    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    c = 1.0
+    d = 1 / (1 - (a + b) * x / (a + 1))
     total = d
     for m in range(1, 1000):
         for step in (

@@ -57,7 +57,8 @@ def tukey(
     present = np.asarray(there.any(axis=0))
     complete = there[:, present].all(axis=1) & (present.sum() > 1)
     if not keep_incomplete:
-        table, there = table[complete], there[complete]
+        table = table[complete]
+        there = there[complete]
     used = (
         there.sum(axis=1) >= 2
     )  # a score that is alone in its row moves nowhere, but is in its system's mean
@@ -71,7 +72,9 @@ def tukey(
     widest_row = float(spreads.max(initial=0.0))
     zero = rounding(widest_row, float(np.nanmax(np.abs(table), initial=0.0)))
     p: dict[tuple[int, int], float] = {}
-    reason, exact, looked_at = None, False, 0
+    reason = None
+    exact = False
+    looked_at = 0
     if present.sum() < 2:
         only = [name for name, some in zip(systems, present, strict=True) if some]
         reason = f"only {only[0]} has a score" if only else "no system has a score"
@@ -87,7 +90,8 @@ def tukey(
         shuffled = sums[:, present] / counts[present]
         widest = np.sort(np.ptp(shuffled, axis=1))
         for i, j in itertools.combinations(range(len(systems)), 2):
-            a, b = means[i], means[j]
+            a = means[i]
+            b = means[j]
             if a is not None and b is not None:
                 reached = looked_at - int(np.searchsorted(widest, abs(a - b) - zero, side="left"))
                 p[i, j] = (
@@ -155,7 +159,8 @@ def _pairs(
     reason: str | None,
 ) -> Iterator[PairOfSystems]:
     for i, j in itertools.combinations(range(len(systems)), 2):
-        a, b = means[i], means[j]
+        a = means[i]
+        b = means[j]
         missing = [name for name, mean in ((systems[i], a), (systems[j], b)) if mean is None]
         yield PairOfSystems(
             a=systems[i],

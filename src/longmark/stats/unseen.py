@@ -141,7 +141,8 @@ def probability_at_most_0(terms: Floats, counts: Floats, variance: float = 0.0) 
 
 def _saddlepoint(terms: Floats, counts: Floats, variance: float) -> float:
     """The s with K'(s) = 0, by Newton's method inside a bracket. K' rises, and has one root between its poles."""
-    greatest, least = float(terms.max(initial=0.0)), float(terms.min(initial=0.0))
+    greatest = float(terms.max(initial=0.0))
+    least = float(terms.min(initial=0.0))
     high = (1 - 1e-12) / greatest if greatest > 0 else math.inf
     low = (1 - 1e-12) / least if least < 0 else -math.inf
     spread = float(counts @ terms**2) + variance

@@ -205,11 +205,13 @@ def question_notices(
     most = np.zeros(len(names), dtype=np.int64)
     for metric in metrics:
         there = ~np.isnan(scores.matrix(metric)[:, list(places)])
-        present, asked = np.asarray(there.any(axis=0)), there.any(axis=1)
+        present = np.asarray(there.any(axis=0))
+        asked = there.any(axis=1)
         there = there[asked]
         given = there[:, present].astype(np.int64)
         used = given.all(axis=1).sum() if complete else (given.T @ given).min()
-        some, total = len(there) - int(used), len(there)
+        some = len(there) - int(used)
+        total = len(there)
         if some > _EXCLUDED * total and not incomplete:
             excluded.append(
                 f"{metric} {'' if complete else 'up to '}{some:,} of {total:,} ({share(some, total)})"

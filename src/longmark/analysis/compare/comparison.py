@@ -35,7 +35,8 @@ from longmark.stats.hypotheses import decide
 from longmark.stats.results import HypothesisResult
 
 DRAWS = 10_000
-_FEWEST_TABLES, _FEW = 2_000, 15
+_FEWEST_TABLES = 2_000
+_FEW = 15
 _MULTIPLICATIONS = 2e11  # of all bootstraps together, about half a minute on two cores
 _SHUFFLED = 4e9  # scores of all tables of Tukey tests with eight systems or more, about as long
 _LISTED = 7  # systems up to which a table is drawn from lists, and fast
@@ -120,7 +121,8 @@ def compare(
     starts."""
     chosen = options_of(CompareOptions, options, "longmark.compare")
     progress("reading the rows")
-    paths, by = paths_given(runs), BY_SYSTEM if chosen.judges else chosen.by
+    paths = paths_given(runs)
+    by = BY_SYSTEM if chosen.judges else chosen.by
     slices = names_given(chosen.slices)
     scores = read_scores(
         paths, by, chosen.cluster, chosen.bounds, judges=chosen.judges, slices=slices
@@ -218,7 +220,10 @@ def _comparable(
     scores: Scores, wanted: Sequence[str], places: Sequence[int], complete: bool
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """The metrics with scores of two systems or more, and for the others why they are left out."""
-    chosen, left_out, shared, common = [], [], False, False
+    chosen = []
+    left_out = []
+    shared = False
+    common = False
     for metric in wanted:
         matrix = scores.matrix(metric)[:, list(places)]
         there = ~np.isnan(matrix)

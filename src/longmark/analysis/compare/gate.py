@@ -64,7 +64,8 @@ def _checked(
             if base in pair.names
         }
         for name in comparison.systems[1:]:
-            pair, of = pairs.get(name), f"{metric.metric}, {name} against {base}"
+            pair = pairs.get(name)
+            of = f"{metric.metric}, {name} against {base}"
             if pair is None or pair.p is None:
                 why = (pair and pair.difference.reason) or "too few common scores"
                 yield Checked(metric.metric, name, of, "not tested", f"not tested: {of}: {why}")
@@ -88,7 +89,8 @@ def _result(
     max_unscored: float,
 ) -> tuple[str, str | None]:
     """The result of a pair that has a test, and why if it needs words."""
-    first, second = ("better", "non-inferior"), ("worse", "non-superior")
+    first = ("better", "non-inferior")
+    second = ("worse", "non-superior")
     worse, fine = (first[0], second) if pair.first == base else (second[0], first)
     if pair.better == base if decision is None else decision.conclusion == worse:
         return "worse", None

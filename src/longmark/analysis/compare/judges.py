@@ -135,7 +135,8 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
         q for q in (runs[0].questions if runs else ()) if all(q in of_run for of_run in places)
     ]
     for one, of_run in zip(runs, places, strict=True):
-        rows, columns = [of_run[q] for q in questions], [one.systems.index(name) for name in kept]
+        rows = [of_run[q] for q in questions]
+        columns = [one.systems.index(name) for name in kept]
         samples_of = sampled(one, metric) or [one.matrix(metric)]
         judge = judges_of(one, [metric])
         judge = (
@@ -162,7 +163,8 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
         )
     if len(kept) > 2 and np.ptp(means, axis=0).any():
         found = friedmanchisquare(*means)
-        w, p = float(found.statistic) / (len(by_judge) * (len(kept) - 1)), float(found.pvalue)
+        w = float(found.statistic) / (len(by_judge) * (len(kept) - 1))
+        p = float(found.pvalue)
     else:
         reason = (
             "agreement on the order needs three systems" if len(kept) < 3 else "the means are equal"

@@ -53,7 +53,8 @@ MARGIN = "Margin"
 MISSED = "Hall's t, and what the sample can have missed"
 _ALIKE = 20  # parts of the margin: differences less than one apart say nothing of their spread beside the margin
 _UNLIKE = 8  # differences unlike the most frequent one from which their spread is known (docs/coverage.md)
-EQUIVALENT, UNDECIDED = "equivalent", "undecided"
+EQUIVALENT = "equivalent"
+UNDECIDED = "undecided"
 _CLAIMS: dict[str, frozenset[str]] = {
     EQUIVALENT: frozenset(("not worse", "not better")),
     "better": frozenset(("not worse", "better")),
@@ -154,13 +155,16 @@ def decisions(
     level = 1 - 2 * alpha / max(1, sum(len(one.pairs) for one in tested if one.metric in margins))
     made = []
     for one, metric in zip(tested, results, strict=True):
-        margin, directed = margins.get(one.metric), metric.facts.higher_is_better is not None
+        margin = margins.get(one.metric)
+        directed = metric.facts.higher_is_better is not None
         for places, pair in zip(one.pairs, metric.pairs, strict=True) if margin else ():
             readings = [
                 (one.common, pair.common),
                 *([(one.counted, pair.counted)] if one.counted and pair.counted else []),
             ]
-            estimates, words, remarks = [], [], []
+            estimates = []
+            words = []
+            remarks = []
             for reading, of in readings:
                 differences, clusters = reading.differences(*places)
                 how = Limits(margin or 0.0, difference_bounds(metric.facts), level, one.largest)
@@ -250,13 +254,16 @@ def _interval(differences: Floats, clusters: Ints | None, limits: Limits) -> Est
     alike = int((np.abs(means - np.median(means)) <= limits.margin / _ALIKE).sum())
     effective = hall.effective or len(means)
     if 2 * alike >= len(means):
-        scores, method = BoundedScores(lo, hi), GAFFKE
+        scores = BoundedScores(lo, hi)
+        method = GAFFKE
         for group in groups:
             scores.add(*(min(max(value, lo), hi) for value in group))
-        low, high = scores.lower(limits.tail), scores.upper(limits.tail)
+        low = scores.lower(limits.tail)
+        high = scores.upper(limits.tail)
     else:
         missed = equal_interval(min(max(hall.value, lo), hi), effective, lo, hi, limits.level)
-        low, high = min(hall.low, missed[0]), max(hall.high, missed[1])
+        low = min(hall.low, missed[0])
+        high = max(hall.high, missed[1])
         method = hall.method if (low, high) == hall.ends else MISSED
     needed = _needed(float(np.median(means)) if method == GAFFKE else 0.0, limits)
     too_few = None

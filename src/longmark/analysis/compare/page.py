@@ -102,7 +102,8 @@ def document(comparison: Comparison) -> Document:
 
 def _result(comparison: Comparison) -> Section:
     """The conclusion of each metric, with the means of the systems; of two systems their difference and its p."""
-    how, pairs = comparison.settings, _pairs(comparison)
+    how = comparison.settings
+    pairs = _pairs(comparison)
     of = counted(comparison.comparisons, "comparison")
     says = f"{_winners(comparison)} Significant differences: {sum(pair.significant for pair in pairs):,} of {of} (alpha "
     says += f"{how.alpha:g}, adjusted by max-T{_clusters(comparison)})."
@@ -132,7 +133,8 @@ def _winners(comparison: Comparison) -> str:
 
 def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
     """A row for each metric, with the means of up to eight systems."""
-    names, places = comparison.systems, comparison.places
+    names = comparison.systems
+    places = comparison.places
 
     def mean_of(name: str) -> Callable[[MetricResult], Estimate | None]:
         return lambda one: its.mean if (its := one.system(name)) else None
@@ -146,10 +148,8 @@ def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
     tested = f"pairs that differ: p (adjusted) at most alpha ({TEST})"
     if len(names) == 2:
         columns.append(Column(" - ".join(names), _without_reason, places, key="difference"))
-        differ, tested = (
-            Column("p (adjusted)", lambda one: one.pairs[0].p, kind="p"),
-            f"p (adjusted): {TEST}",
-        )
+        differ = Column("p (adjusted)", lambda one: one.pairs[0].p, kind="p")
+        tested = f"p (adjusted): {TEST}"
     return Grid(
         "results",
         "Results by metric",
@@ -324,7 +324,8 @@ def _drawn(
     metrics: Sequence[MetricResult],
 ) -> Sequence[tuple[MetricResult, Sequence[PairResult], str]]:
     """Each metric with the pairs that its figures have and their title."""
-    words, drawn = metric_titles(metric.metric for metric in metrics), []
+    words = metric_titles(metric.metric for metric in metrics)
+    drawn = []
     for one in metrics:
         all_ = len(one.pairs) <= MOST_PAIRS
         title = words[one.metric] + ("" if all_ else ": the first system against each other one")
@@ -427,7 +428,8 @@ def _means(comparison: Comparison) -> Section:
 def rankings(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
     """The systems of each metric, best first, with bars beside those that do not differ significantly; if neither
     direction is better, their means without a ranking."""
-    figures, words = [], metric_titles(metric.metric for metric in metrics)
+    figures = []
+    words = metric_titles(metric.metric for metric in metrics)
     for one in metrics:
         if one.facts.higher_is_better is None:
             title = f"{words[one.metric]} (direction: {one.direction})"
@@ -460,10 +462,8 @@ def bars(result: MetricResult) -> list[tuple[int, int]]:
     return found
 
 
-_WON, _HIGHER = (
-    ("won", "tied", "lost"),
-    ("first higher", "equal", "first lower"),
-)  # from the view of the first system
+_WON = ("won", "tied", "lost")
+_HIGHER = ("first higher", "equal", "first lower")  # from the view of the first system
 
 
 def _wins(comparison: Comparison) -> Section:

@@ -47,10 +47,8 @@ NONCENTRAL = "noncentral t"
 FEWEST_JACKKNIFE = 15
 """Questions from which the interval of d_z is the jackknife's."""
 
-_FEWEST, _UNLIKE = (
-    3,
-    8,
-)  # questions or clusters; those whose difference is unlike the most frequent one
+_FEWEST = 3
+_UNLIKE = 8  # questions or clusters; those whose difference is unlike the most frequent one
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +213,9 @@ def described(
     scores: Scores, tested: Tested, systems: Sequence[int], made: PairTests, how: Settings
 ) -> MetricResult:
     """All of a metric. systems: as for `tests_of`; made: the tests of its pairs."""
-    facts, names, tests = scores.facts[tested.metric], tested.names, made.common
+    facts = scores.facts[tested.metric]
+    names = tested.names
+    tests = made.common
     pairs = _pairs(tested, made, facts, how)
     differ = [
         (a, b) if pair.better == names[a] else (b, a)
@@ -277,7 +277,8 @@ def _systems(
         values, places = scores.rows_scored(metric, name)
         compared = np.isin(places, tested.common.questions)
         silent, asked = scores.unanswered(metric, name)
-        values, clusters = values[compared], scores.clusters[places[compared]]
+        values = values[compared]
+        clusters = scores.clusters[places[compared]]
         found.append(
             SystemResult(
                 metric=metric,
@@ -303,7 +304,8 @@ def _pairs(
     pairs = []
     for k, (a, b) in enumerate(tested.pairs):
         apart, clusters = tested.common.differences(a, b)
-        ahead, missing = tested.sign * apart, len(tested.table) - len(apart)
+        ahead = tested.sign * apart
+        missing = len(tested.table) - len(apart)
         counted = tested.counted
         if counted is not None and (counted.heard is None or counted.heard[:, [a, b]].all()):
             counted = None  # all answers of these two are scored
@@ -468,7 +470,8 @@ def groups_of(values: Floats, clusters: Ints | None) -> Iterator[Sequence[float]
     cuts = np.arange(1, len(values))
     if clusters is not None:
         order = np.argsort(clusters, kind="stable")
-        values, cuts = values[order], np.flatnonzero(np.diff(clusters[order])) + 1
+        values = values[order]
+        cuts = np.flatnonzero(np.diff(clusters[order])) + 1
     numbers = array(
         "d", values.astype(np.float64).tobytes()
     )  # a list would hold an object for each
@@ -489,7 +492,8 @@ def of_d_z(
     n = len(differences)
     number = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     sizes = np.bincount(number)
-    units, what = len(sizes), "questions" if clusters is None else "clusters"
+    units = len(sizes)
+    what = "questions" if clusters is None else "clusters"
     empty = Estimate(
         None,
         None,
@@ -519,7 +523,8 @@ def of_d_z(
             reason=f"d_z has no interval: only {unlike} of {units} {what} differ from the rest",
         )
     if clusters is None and n < FEWEST_JACKKNIFE:
-        tail, root = (1 - level) / 2, math.sqrt(n)
+        tail = (1 - level) / 2
+        root = math.sqrt(n)
         low, high = (
             float(nctdtrinc(n - 1, share, value * root)) / root for share in (1 - tail, tail)
         )

@@ -157,8 +157,10 @@ def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings)
         (best_first.index(a), best_first.index(b)) for a, b in itertools.combinations(given, 2)
     ]
     clusters = None if scores.cluster == QUESTION else scores.clusters
-    worst, counted = _worst(scores, metric), None
-    heard, asked = there[:, order], np.asarray(there.any(axis=1))
+    worst = _worst(scores, metric)
+    counted = None
+    heard = there[:, order]
+    asked = np.asarray(there.any(axis=1))
     if worst is not None:
         table2 = scores.matrix(metric, worst)[:, best_first]
         table2 = np.where(np.isnan(table2), worst, table2)
@@ -194,7 +196,8 @@ def _reading(
 
 def _worst(scores: Scores, metric: str) -> float | None:
     """The metric's bound on its worse side, or the worst score of any system; None if neither side is worse."""
-    facts, matrix = scores.facts[metric], scores.matrix(metric)
+    facts = scores.facts[metric]
+    matrix = scores.matrix(metric)
     if facts.higher_is_better is None:
         return None
     if facts.higher_is_better:
@@ -223,7 +226,8 @@ class PairTests:
 def highest_first(means: Mapping[int, float], noise: float) -> list[int]:
     """The places by their means. Means that differ by at most `noise` are equal and keep the order given, so that
     rounding ranks nobody."""
-    step, steps = 0, dict[int, int]()
+    step = 0
+    steps = dict[int, int]()
     before = None
     for place in sorted(means, key=lambda place: -means[place]):
         step += before is not None and before - means[place] > noise
@@ -237,14 +241,16 @@ def family(tested: Sequence[Tested], scores: Scores, how: Settings) -> dict[str,
     The readings are two families with the same pairs: a difference must be significant in both, so the probability of
     any false positive is that of one. The test of more unscored answers is a third."""
     common = _joint(_columns(tested, scores, [one.common for one in tested]), scores, how)
-    counted, unscored = common, None
+    counted = common
+    unscored = None
     if any(one.counted for one in tested):
         counted = _joint(
             _columns(tested, scores, [one.counted or one.common for one in tested]), scores, how
         )
     if (silence := _silence(tested, scores)).any():
         unscored = _joint(silence, scores, how)
-    found, start = {}, 0
+    found = {}
+    start = 0
     for one in tested:
         places = range(start, start + len(one.pairs))
         found[one.metric] = PairTests(
@@ -288,7 +294,9 @@ def _silence(tested: Sequence[Tested], scores: Scores) -> Floats:
 
 def _test(joint: MaxT, i: int, how: Settings) -> PairDifference:
     """The test of a pair, still without the difference."""
-    n, clusters, p = joint.n[i], joint.clusters[i], joint.adjusted[i]
+    n = joint.n[i]
+    clusters = joint.clusters[i]
+    p = joint.adjusted[i]
     if clusters < FEWEST:
         found = f"{n}{'' if clusters == n else f' questions in {clusters} clusters'}"
         why = f"the test needs at least {FEWEST} common {'questions' if clusters == n else 'clusters'}; found {found}"
@@ -303,7 +311,10 @@ def _test(joint: MaxT, i: int, how: Settings) -> PairDifference:
             None, None, None, n, reason=why, p=1.0, p_unadjusted=1.0, undetectable=none
         )
     return PairDifference(
-        *(None, joint.low[i], joint.high[i], n),
+        None,
+        joint.low[i],
+        joint.high[i],
+        n,
         remark=joint.remarks[i],
         p=p,
         p_unadjusted=joint.p[i],
@@ -319,7 +330,8 @@ def detectable(joint: MaxT, i: int) -> float | None:
     The critical value is that of the first step: the 1 - alpha quantile of the largest |T| of the family. None if it is
     not finite or no sample shows a spread.
     """
-    error, critical = joint.standard_error[i], joint.critical
+    error = joint.standard_error[i]
+    critical = joint.critical
     if not error or critical is None or not math.isfinite(critical):
         return None
     found = error * standard_errors_apart(joint.clusters[i], critical, _POWER)

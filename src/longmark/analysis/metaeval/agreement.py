@@ -35,7 +35,8 @@ from longmark.stats.samples import Floats
 from longmark.stats.two_way import TWO_WAY, Changes, Variance, effective_raters, two_way_variance
 
 RATER = "a rater"
-_MOST, _MOST_OF_MANY = 5_000, 500
+_MOST = 5_000
+_MOST_OF_MANY = 500
 _MANY = 50
 _MOST_OF_SHARES = 50_000  # items, with one rating or more, that AC1 resamples
 _MOST_PAIRS = 4_000_000  # of two ratings of an item
@@ -217,7 +218,8 @@ def _coefficients(
     how: dict[str, Any] = {"clusters": clusters, "level": options.level, "seed": options.seed}
     names = _names(items)
     numbers = padded([[vote.number for vote in item] for item in items])
-    alpha, found = coefficients.krippendorff_alpha, []
+    alpha = coefficients.krippendorff_alpha
+    found = []
     if rated.classes:
         found += [
             coefficients.percent_agreement(names, **how),
@@ -278,7 +280,8 @@ class _Ceilings:
     """Every rating of these items, beside the other raters' mean and majority. Classes are numbers, NaN for none."""
 
     def __init__(self, rated: RatedItems, used: Sequence[int], options: MetaevalOptions) -> None:
-        self.numeric, self.options = rated.numeric, options
+        self.numeric = rated.numeric
+        self.options = options
         items = range(len(rated.votes)) if rated.questions is None else rated.questions
         sizes = np.array([len(rated.votes[place]) for place in used])
         self.item = np.repeat(used, sizes)
@@ -313,7 +316,8 @@ class _Ceilings:
         beside = self._beside(self.names, _majorities)
         used = ~np.isnan(given + beside)
         if used.any():
-            parts, units = _right(given[used], beside[used]), self.units[used].tolist()
+            parts = _right(given[used], beside[used])
+            units = self.units[used].tolist()
             rater_agrees = float(np.mean(self.names[used] == beside[used]))
             agrees = mean_estimate(parts[:, 1].tolist(), units, (0, 1), self.options.level)
             if variance := self._variance(given, self.names, _majorities, _right, _share):
@@ -348,10 +352,12 @@ class _Ceilings:
 
     def _of_ranks(self, values: Floats, used: Any) -> float | None:
         """Spearman's rho of these ratings with the others' mean (`_correlation`); None if a side is constant."""
-        x, y = values[used], self._beside(self.own, _means)[used]
+        x = values[used]
+        y = self._beside(self.own, _means)[used]
         if len(x) < 2:
             return None
-        x, y = _midranks(_standard(x))(_standard(x)), _midranks(y)(y)
+        x = _midranks(_standard(x))(_standard(x))
+        y = _midranks(y)(y)
         r = float(_pearson(np.array([[len(x), x.sum(), y.sum(), x @ x, y @ y, x @ y]]))[0])
         return None if np.isnan(r) else r
 
@@ -363,7 +369,8 @@ class _Ceilings:
         scales = [_midranks(column[used]) if ranks else np.asarray for column in (x, beside)]
 
         def moments(x: Floats, y: Floats) -> Floats:
-            x, y = scales[0](x), scales[1](y)
+            x = scales[0](x)
+            y = scales[1](y)
             sums = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
             return np.where(np.isnan(x + y)[..., None], 0.0, sums)
 
@@ -394,9 +401,11 @@ class _Ceilings:
         used = ~np.isnan(x)
         if not used.any() or effective_raters(self.raters[used]) < FEWEST_RATERS:
             return None
-        of_items, of_cells = [], []
+        of_items = []
+        of_cells = []
         for cells in self.blocks:
-            mine, beside = own[cells], x[cells]
+            mine = own[cells]
+            beside = x[cells]
             whole = parts(beside, others(mine))
             rest = [
                 parts(np.delete(beside, place, axis=1), others(np.delete(mine, place, axis=1))).sum(
@@ -429,7 +438,8 @@ def _means(own: Floats) -> Floats:
 
 def _majorities(own: Floats) -> Floats:
     """Of each class the majority of the others in its row; NaN where none leads."""
-    classes, made = np.unique(own), np.full(own.shape, np.nan)
+    classes = np.unique(own)
+    made = np.full(own.shape, np.nan)
     counts = (own[:, :, None] == classes).sum(axis=1)
     for place, name in enumerate(classes):
         without = counts - (np.arange(len(classes)) == place)

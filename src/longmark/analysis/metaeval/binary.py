@@ -71,7 +71,9 @@ def auc(scores: Floats, yes: Floats, level: float, clusters: Clusters = None) ->
     """scores: higher is better; yes: 1, 0 or NaN. No interval with fewer than five of a label."""
     (x, y), keep = complete_rows(scores, yes)
     numbers, count = (None, None) if clusters is None else cluster_numbers(clusters, keep)
-    m, n, missing = int((y == 1).sum()), int((y == 0).sum()), int((~keep).sum())
+    m = int((y == 1).sum())
+    n = int((y == 0).sum())
+    missing = int((~keep).sum())
 
     df = (
         None
@@ -148,7 +150,8 @@ def auc_difference(
 
 
 def _too_few(yes: Floats, numbers: Ints | None, count: int | None, what: str) -> str | None:
-    m, n = int((yes == 1).sum()), int((yes == 0).sum())
+    m = int((yes == 1).sum())
+    n = int((yes == 0).sum())
     if min(m, n) < _FEWEST:
         return f"{what} needs at least {_FEWEST} answers with yes and {_FEWEST} with no"
     if numbers is None or count is None:
@@ -160,11 +163,13 @@ def _too_few(yes: Floats, numbers: Ints | None, count: int | None, what: str) ->
 
 def _variance(first: Floats, second: Floats, yes: Floats, numbers: Ints | None) -> float:
     """The variance of an AUC, or of a difference, from its components: of each yes, and of each no."""
-    m, n = len(first), len(second)
+    m = len(first)
+    n = len(second)
     if numbers is None:
         return float(first.var(ddof=1) / m + second.var(ddof=1) / n)
     count = int(numbers.max()) + 1
-    of_yes, of_no = numbers[yes == 1], numbers[yes == 0]
+    of_yes = numbers[yes == 1]
+    of_no = numbers[yes == 0]
     up = np.bincount(of_yes, first - first.mean(), count) / m
     down = np.bincount(of_no, second - second.mean(), count) / n
 
@@ -180,7 +185,8 @@ def _variance(first: Floats, second: Floats, yes: Floats, numbers: Ints | None) 
 
 def _components(above: Floats, below: Floats) -> tuple[float, Floats, Floats]:
     """The AUC, for each yes the share of nos below it, and for each no the share of yeses above it."""
-    m, n = len(above), len(below)
+    m = len(above)
+    n = len(below)
     ranks = rankdata(np.concatenate([above, below]))
     first = (ranks[:m] - rankdata(above)) / n
     second = 1 - (ranks[m:] - rankdata(below)) / m
@@ -198,15 +204,18 @@ def calibration(
     if scores is None:
         return Calibration((), None, None, 0, 0, "the metric is not on the scale from 0 to 1")
     (x, y), keep = complete_rows(scores, yes)
-    missing, its = int((~keep).sum()), subset(clusters, keep)
+    missing = int((~keep).sum())
+    its = subset(clusters, keep)
     if not len(x):
         return Calibration((), None, None, 0, missing, NO_PAIR)
     # rounding does not move .3 out of the bin that begins there
     place = np.minimum(np.floor(x * BINS + 1e-9).astype(np.int64), BINS - 1)
-    bins, error = [], 0.0
+    bins = []
+    error = 0.0
     for number in range(BINS):
         here = place == number
-        count, those = int(here.sum()), subset(its, here)
+        count = int(here.sum())
+        those = subset(its, here)
         mean = float(x[here].mean()) if count else None
         share = clustered_share(y[here], those, level)
         if mean is not None and share.value is not None:

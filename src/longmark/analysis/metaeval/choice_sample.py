@@ -70,7 +70,8 @@ class ChoiceSample:
             for value, question in zip(right, self.questions, strict=True)
             if value is not None
         ]
-        values, questions = [value for value, _ in kept], [question for _, question in kept]
+        values = [value for value, _ in kept]
+        questions = [question for _, question in kept]
         level = self.options.level
         if len(set(questions)) == len(kept) and set(values) <= {0, 1}:
             return share(int(sum(values)), len(kept), level)
@@ -119,11 +120,9 @@ class ChoiceSample:
         """Of two accuracies, by the paired test of right and wrong."""
         rows = zip(first, second, self.questions, strict=True)
         both = [(a, b, question) for a, b, question in rows if a is not None and b is not None]
-        x, y, questions = (
-            [a for a, *_ in both],
-            [b for _, b, _ in both],
-            [question for *_, question in both],
-        )
+        x = [a for a, *_ in both]
+        y = [b for _, b, _ in both]
+        questions = [question for *_, question in both]
         made = paired(x, y, questions, 1.0, self.options.level, self.options.seed)
         wins = sum(a > b for a, b, _ in both), sum(b > a for a, b, _ in both)
         return DifferenceOfChoices(**asdict(made), only_first=wins[0], only_second=wins[1])

@@ -165,10 +165,8 @@ def _agreement(
         name: [its[rows[id(item)]] if id(item) in rows else None for item in items]
         for name, its in chosen.items()
     }
-    questions, with_rows = (
-        clusters_of([item.question for item in items]),
-        [bool(item.places) for item in items],
-    )
+    questions = clusters_of([item.question for item in items])
+    with_rows = [bool(item.places) for item in items]
     rated = RatedItems(
         [votes_of(item) for item in items], questions, rows=with_rows, declared=declared
     )
@@ -182,10 +180,8 @@ def _better(a: float, b: float) -> str:
 def _chosen(
     scores: AnswerScores, metric: str, pairs: Sequence[Item], places: int
 ) -> list[str | None]:
-    column, sign = (
-        scores.scores[metric],
-        -1 if scores.metrics[metric].higher_is_better is False else 1,
-    )
+    column = scores.scores[metric]
+    sign = -1 if scores.metrics[metric].higher_is_better is False else 1
     both = [[float(column[place]) for place in pair.places] for pair in pairs]
     return [
         None if isnan(a + b) else _better(sign * round(a, places), sign * round(b, places))

@@ -26,8 +26,11 @@ from longmark.stats.correlation import Kind, correlation, mean_correlation
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
-ALL, MEAN_OF_RATERS, RATERS_MEAN = "all labels", "mean of raters", "raters' mean"
-PLAIN, SYMMETRISED = "plain", "symmetrised"
+ALL = "all labels"
+MEAN_OF_RATERS = "mean of raters"
+RATERS_MEAN = "raters' mean"
+PLAIN = "plain"
+SYMMETRISED = "symmetrised"
 _MOST_RATERS = 10
 
 

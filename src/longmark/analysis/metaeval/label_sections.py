@@ -20,7 +20,10 @@ _PAIR = (
     Column("first metric", "first", kind="metric"),
     Column("second metric", "second", kind="metric"),
 )
-_PAIRS_DRAWN, _SCATTERS, _DIAGRAMS, _MAPS = 40, 3, 6, 4
+_PAIRS_DRAWN = 40
+_SCATTERS = 3
+_DIAGRAMS = 6
+_MAPS = 4
 _RATERS_SHOWN = 51
 _NOT_EQUAL = "A difference that is not significant does not show that two metrics are equal."
 
@@ -69,8 +72,12 @@ def by_group(
         for column, group in dict.fromkeys((group.column, group.group) for group in groups)
     }
     drawn: Grid[str] = Grid(
-        *("groups", title, (METRIC,), list(dict.fromkeys(group.metric for group in groups))),
-        *(list(map(Column, heads)), lambda metric, group: value[metric, heads[group]]),
+        "groups",
+        title,
+        (METRIC,),
+        list(dict.fromkeys(group.metric for group in groups)),
+        list(map(Column, heads)),
+        lambda metric, group: value[metric, heads[group]],
     )
     return Section(
         f"By {by}", f"{what} in each group.", (table,), (drawn.heat_map(title, low, 1.0),)
@@ -157,12 +164,10 @@ def _levels(part: RatingLabel) -> Section:
         (METRIC,),
         part.metrics,
         estimates(
-            *(
-                "within questions=within",
-                "over systems=systems",
-                "pairs of answers=pairs",
-                "pairs of systems=soft",
-            )
+            "within questions=within",
+            "over systems=systems",
+            "pairs of answers=pairs",
+            "pairs of systems=soft",
         ),
         note="within questions: mean over questions of rho between the systems' answers; Hall's t over questions; "
         "questions with equal scores or equal ratings of all answers are missing. over systems: of system means. "
@@ -178,9 +183,11 @@ def _levels(part: RatingLabel) -> Section:
 
 
 def _auc(part: RatingLabel, alpha: float) -> Section:
-    how, test = ("Obuchowski's interval over questions", "Obuchowski's test over questions")
+    how = "Obuchowski's interval over questions"
+    test = "Obuchowski's test over questions"
     if not part.clustered:
-        how, test = "DeLong's interval", "DeLong's test"
+        how = "DeLong's interval"
+        test = "DeLong's test"
     grid = Grid(
         "auc",
         "Area under the ROC curve",
@@ -191,10 +198,8 @@ def _auc(part: RatingLabel, alpha: float) -> Section:
         f"{how} on the logit scale. The label is the majority of the raters.",
         beside=(Column("yes", "auc.yes"), Column("no", "auc.no")),
     )
-    tables, figures = (
-        [grid.table()],
-        [grid.forest(f"Area under the ROC curve for {part.label}", reference=0.5)],
-    )
+    tables = [grid.table()]
+    figures = [grid.forest(f"Area under the ROC curve for {part.label}", reference=0.5)]
     if part.auc_differences:
         note = f"{test} on the same answers; Holm over all pairs of metrics."
         table, figure = differences(
@@ -293,7 +298,8 @@ def _classes(part: RatingLabel) -> Section:
         f"{how} class.",
         beside=(Column("missing"), Column("error", places=3), Column("AUC", "auc", 3)),
     )
-    tables, maps = [every.table()], []
+    tables = [every.table()]
+    maps = []
     scaled = {metric: of for metric, of in results.items() if of.error is not None}
     if scaled:
         columns: tuple[Column, ...] = (
@@ -444,24 +450,21 @@ def _accuracy(part: ChoiceLabel) -> Section:
 def _graded(part: ChoiceLabel) -> Section:
     columns = estimates("Pearson", "Spearman")
     of_metrics = Grid(
-        *(
-            "graded",
-            "Graded preferences against metrics",
-            (METRIC, Column("figure")),
-            part.graded,
-            columns,
-        ),
+        "graded",
+        "Graded preferences against metrics",
+        (METRIC, Column("figure")),
+        part.graded,
+        columns,
         note="all labels: every label beside its pair's difference of scores (b - a). mean of raters: of the raters' "
         "correlations. raters' mean: each pair's mean label. Above 0: the metric agrees. Intervals by jackknife "
         "over questions.",
     )
     of_raters = Grid(
-        *(
-            "graded_raters",
-            "Raters against each other",
-            (Column("raters", "metric"), Column("figure")),
-        ),
-        *(part.graded_raters, columns),
+        "graded_raters",
+        "Raters against each other",
+        (Column("raters", "metric"), Column("figure")),
+        part.graded_raters,
+        columns,
         note="plain: the labels of the first against those of the second. symmetrised: each two labels in both orders.",
     )
     says = (
@@ -475,8 +478,12 @@ def _strengths(part: ChoiceLabel) -> Section:
     title = "Strengths of the systems"
     every = {(by, one.system): one for by, its in part.strengths for one in its}
     grid: Grid[tuple[str, str]] = Grid(
-        *("strengths", title, (Column("chosen by", kind="metric"), Column("system")), list(every)),
-        *([Column("log strength", places=3)], lambda row, _column: every[row].log_strength),
+        "strengths",
+        title,
+        (Column("chosen by", kind="metric"), Column("system")),
+        list(every),
+        [Column("log strength", places=3)],
+        lambda row, _column: every[row].log_strength,
         "Bradley-Terry model. The difference of two log strengths is the logarithm of the odds that the first is "
         "chosen; their mean is 0. won: a tie is half a win for each. Intervals: jackknife over questions.",
         unit="",

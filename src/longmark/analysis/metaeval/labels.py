@@ -36,7 +36,10 @@ from longmark.scores.label_scales import NUMBER, DeclaredScale, declared_classes
 from longmark.scores.labels import Labels, first_few
 from longmark.scores.observations import Observation
 
-BINARY, NUMERIC, ORDERED, CATEGORIES = "binary", "numeric", "ordered", "categories"
+BINARY = "binary"
+NUMERIC = "numeric"
+ORDERED = "ordered"
+CATEGORIES = "categories"
 NO_ANSWER = "no such answer in the rows"
 SEVERAL = "the id belongs to answers of several systems; add a column `system`"
 
@@ -334,7 +337,8 @@ def _ratings(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -
     raters: dict[str, str] = {}
     for one in human.select(metric=label):
         places, reason = _rated(scores, one)
-        key, groups = (one.example_id, one.system, reason == OTHER_TEXT), _groups(human, one)
+        key = (one.example_id, one.system, reason == OTHER_TEXT)
+        groups = _groups(human, one)
         rating = Rating(label, raters.setdefault(one.rater, one.rater), one.value, one.line)
         if item := items.get(key):
             _check_groups(human, one, item.groups, item.ratings[0].line, wrong)
@@ -344,10 +348,8 @@ def _ratings(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -
         question = name
         if places:
             answer = scores.answers[places[0]]
-            name, question = (
-                name if one.system else answer.example_id,
-                answer.question_id,
-            )  # one text, held once
+            name = name if one.system else answer.example_id
+            question = answer.question_id  # one text, held once
         items[key] = Item(name, question, places, reason, groups, (rating,))
     return list(items.values())
 
@@ -369,7 +371,8 @@ def _choice(
     first, (places, reason) = lines[0]
     question = scores.answers[places[0]].question_id if places else None
     name = _name(first)
-    choices, grades = [], []
+    choices = []
+    grades = []
     for one, (its, _) in lines:
         swapped = its != places if its else one.given["a"] != first.given["a"]
         choice = one.label or ""

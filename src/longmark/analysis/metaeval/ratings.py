@@ -54,7 +54,8 @@ from longmark.stats.samples import Floats
 
 ALL = "all"
 _MOST_DISTINCT = 1_000_000_000  # pairs of different values beyond which ranks of every pair of metrics take too long
-_MOST_QUESTIONS, _MOST_POINTS = 2_000, 2_000
+_MOST_QUESTIONS = 2_000
+_MOST_POINTS = 2_000
 _FEWEST_SYSTEMS = 3
 
 
@@ -154,7 +155,8 @@ def rating_label(
     ratings = [rating for item in items for rating in item.ratings]
     scale = scale_of(ratings, order_for(options.order, label), human.name, human.scales.get(label))
     sample = _Sample(scores, [item for item in items if item.places], scale, options)
-    binary, numeric = scale.kind == BINARY, scale.numeric
+    binary = scale.kind == BINARY
+    numeric = scale.numeric
     return RatingLabel(
         label=label,
         join=its,
@@ -181,7 +183,10 @@ class _Sample:
     def __init__(
         self, scores: AnswerScores, items: Sequence[Item], scale: Scale, options: MetaevalOptions
     ) -> None:
-        self.scores, self.items, self.scale, self.options = scores, items, scale, options
+        self.scores = scores
+        self.items = items
+        self.scale = scale
+        self.options = options
         self.places = np.array([item.places[0] for item in items], dtype=np.int64)
         means = [scale.mean_of(item.ratings) for item in items]
         self.ratings = np.array(
@@ -280,7 +285,9 @@ class _Sample:
         questions, systems = self._by_system
         if len(systems) < _FEWEST_SYSTEMS:
             return {}
-        scores, ratings, level = self.oriented[name], self.ratings, self.options.level
+        scores = self.oriented[name]
+        ratings = self.ratings
+        level = self.options.level
         rhos = [coefficient(ratings[rows], scores[rows], "spearman") for rows in questions]
         within = mean_estimate(
             [rho for rho in rhos if rho is not None], bounds=(-1, 1), level=level
@@ -321,7 +328,8 @@ class _Sample:
         return tables
 
     def _classes(self, name: str) -> ClassErrors:
-        scale, own = self.scale, self.own[name]
+        scale = self.scale
+        own = self.own[name]
         labels = np.array([label or "" for label in self.classes], dtype=object)
         labelled = np.array([label is not None for label in self.classes], dtype=bool)
         both = labelled & ~np.isnan(own)
@@ -341,7 +349,8 @@ class _Sample:
             mean = mean_estimate(
                 own[here].tolist(), clusters, (facts.lo, facts.hi), self.options.level
             )
-            error, counts = None, ()
+            error = None
+            counts = ()
             if scaled is not None:
                 error = float(np.abs(scaled[here] - numbers[place]).mean()) if n else None
                 counts = tuple(np.bincount(nearest[here], minlength=len(numbers)).tolist())
@@ -372,7 +381,9 @@ class _Sample:
         return ClassErrors(tuple(results), n, error, float(right), None)
 
     def powered(self) -> Iterator[PoweredMean]:
-        every, low, high = self.scores, self.scale.low or 0.0, self.scale.high or 0.0
+        every = self.scores
+        low = self.scale.low or 0.0
+        high = self.scale.high or 0.0
         ratings = np.full(len(every.questions), np.nan)
         ratings[self.places] = self.ratings
         rated = ~np.isnan(ratings)

@@ -63,7 +63,8 @@ def on_scale(scores: Floats, facts: MetricFacts, low: float, high: float) -> Flo
 
 def unscored(scores: AnswerScores, metric: str, items: Sequence[Sequence[int]]) -> dict[str, int]:
     """status -> the number of items (places of answers) without a score of the metric; `no row` if there is none."""
-    status, missing = scores.unscored[metric], np.isnan(scores.scores[metric])
+    status = scores.unscored[metric]
+    missing = np.isnan(scores.scores[metric])
     first = [next((place for place in places if missing[place]), None) for places in items]
     return dict(
         Counter(status.get(place, "no row") for place in first if place is not None).most_common()
@@ -95,7 +96,8 @@ def paired(
     Equal differences other than 0 show no spread: their interval is of values that were not seen. It can hold 0
     although p is small, and p decides.
     """
-    left, right = np.array(first, dtype=np.float64), np.array(second, dtype=np.float64)
+    left = np.array(first, dtype=np.float64)
+    right = np.array(second, dtype=np.float64)
     apart = left - right
     largest = float(np.abs(np.concatenate([left, right])).max(initial=0.0))
     apart[np.abs(apart) <= rounding(float(np.abs(apart).max(initial=0.0)), largest)] = 0.0
@@ -114,7 +116,12 @@ def paired(
         )
     few = few_values(len(apart)) if made.effective is None else few_clusters(made.effective)
     return Difference(
-        *(made.value, made.low, made.high, len(apart), level, made.method),
+        made.value,
+        made.low,
+        made.high,
+        len(apart),
+        level,
+        made.method,
         reason=why or made.reason or remark,
         clusters=made.clusters,
         effective=made.effective,

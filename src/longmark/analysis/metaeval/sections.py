@@ -33,7 +33,8 @@ _FEWEST = 10
 
 
 def document(metaeval: Metaeval) -> Document:
-    part, options = metaeval.labels[0], metaeval.options
+    part = metaeval.labels[0]
+    options = metaeval.options
     return Document(
         kind="meta-evaluation",
         title=f"Metrics against human {_given(part)}",
@@ -61,7 +62,9 @@ def document(metaeval: Metaeval) -> Document:
 def sections(metaeval: Metaeval) -> tuple[Section, ...]:
     """A summary, then the sections of each label; with several labels, titles and tables start with the label."""
     alpha = metaeval.options.alpha
-    summaries, says, rest = list[Table](), list[str](), list[Section]()
+    summaries = list[Table]()
+    says = list[str]()
+    rest = list[Section]()
     prefixes: list[str] = []
     for part in metaeval.labels:
         own = [_joined(part)]
@@ -72,9 +75,12 @@ def sections(metaeval: Metaeval) -> tuple[Section, ...]:
                 else choice_sections(part, alpha)
             )
         own.append(raters(part.agreement, _what(part)))
-        summary, heading, prefix = _summary(part, alpha), "", ""
+        summary = _summary(part, alpha)
+        heading = ""
+        prefix = ""
         if len(metaeval.labels) > 1:
-            heading, prefix = f"{part.label}: ", _prefix(part.label, prefixes)
+            heading = f"{part.label}: "
+            prefix = _prefix(part.label, prefixes)
             prefixes.append(prefix)
         summaries.append(
             replace(summary, name=f"{prefix}summary", title=f"{heading}{summary.title}")
@@ -122,7 +128,8 @@ def _below(name: str, agreement: Agreement) -> str:
     """That a metric agrees less than a rater, if its interval is below the ceiling's; both are on the same ratings."""
     lines = {ceiling.name: ceiling.spearman or ceiling.agrees for ceiling in agreement.ceilings}
     rater, metric = (lines.get(one) for one in (RATER, name))
-    low, high = None if rater is None else rater.low, None if metric is None else metric.high
+    low = None if rater is None else rater.low
+    high = None if metric is None else metric.high
     return (
         "; below the human ceiling" if low is not None and high is not None and high < low else ""
     )
@@ -256,7 +263,10 @@ def _done(part: RatingLabel | ChoiceLabel) -> str:
 
 def _joined(part: RatingLabel | ChoiceLabel) -> Section:
     """How many items have both labels and scores, and why others have not."""
-    join, what, done, note = part.join, _what(part), _done(part).capitalize(), ""
+    join = part.join
+    what = _what(part)
+    done = _done(part).capitalize()
+    note = ""
     counts = [
         Column(f"{what}s in the human file", "join.in_human", key="in_human"),
         Column("with rows", "join.joined", key="joined"),

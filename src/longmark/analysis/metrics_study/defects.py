@@ -123,7 +123,8 @@ def defects_study(
     """
     how = options_of(DefectsOptions, options, "defects_study")
     progress("reading the rows")
-    lines, paths = list(Reading(Path(defects)).singles()), paths_given(runs)
+    lines = list(Reading(Path(defects)).singles())
+    paths = paths_given(runs)
     of = {one.id: one for one in lines if isinstance(one.meta.get(DEFECT), dict)}
     if not of:
         raise UserError(
@@ -146,7 +147,8 @@ def defects_study(
     for line in lines:
         for name, why in line.meta.get(DEFECTS_OMITTED, {}).items():
             omitted.setdefault(name, Counter())[why] += 1
-    cells, alarms = dict[tuple[str, str], Cell](), dict[str, Estimate]()
+    cells = dict[tuple[str, str], Cell]()
+    alarms = dict[str, Estimate]()
     with Observations(how.cluster, how.bounds) as index:
         index.read(sources_of(paths))
         for name in names:
@@ -249,16 +251,15 @@ class _Metric:
             for one, two in pairs
             if one and two and one.score is not None and two.score is not None
         ]
-        clusters, level = [one.cluster for one, _ in both], self.how.level
+        clusters = [one.cluster for one, _ in both]
+        level = self.how.level
         moves = [self.good(two.score or 0.0) - self.good(one.score or 0.0) for one, two in both]
 
         def counted_pairs(found: Estimate) -> Estimate:
             return replace(found, missing=len(pairs) - found.n)
 
-        found, before = (
-            [self.detects(two) for _, two in both],
-            [self.detects(one) for one, _ in both],
-        )
+        found = [self.detects(two) for _, two in both]
+        before = [self.detects(one) for one, _ in both]
         detected = counted_pairs(clustered_share(found, clusters, level))
         known = [
             place for place, one in enumerate(found) if one is not None
@@ -304,7 +305,8 @@ def detectable(n: int, how: DefectsOptions) -> float | None:
 
 
 def document(study: DefectsStudy) -> Document:
-    rate, metric = study.options.false_alarms, Column("metric", kind="metric")
+    rate = study.options.false_alarms
+    metric = Column("metric", kind="metric")
     places = [(name, kind) for name in study.metrics for kind in study.defects]
     note = (
         f"detected: below the threshold (false alarms: at most {rate:g}). excess: less the originals of these pairs "
@@ -313,12 +315,17 @@ def document(study: DefectsStudy) -> Document:
         f"be above {rate:g}, with power {_POWER:g}."
     )
     every = Grid(
-        *("every", "Every metric and defect", (metric, "defect"), places),
+        "every",
+        "Every metric and defect",
+        (metric, "defect"),
+        places,
         [
             *(Column(one, places=2) for one in ("detected", "excess", "worse", "better", "net")),
             Column("difference", places=3),
         ],
-        *(lambda row, what: getattr(study.cells[row], what), note, "pairs"),
+        lambda row, what: getattr(study.cells[row], what),
+        note,
+        "pairs",
         beside=(Column("detectable", lambda row: study.cells[row].detectable, 2),),
     )
 

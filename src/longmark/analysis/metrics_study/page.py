@@ -43,7 +43,11 @@ def document(study: MetricsStudy) -> Document:
     tests = {metric.metric: metric.test for metric in study.metrics if metric.test is not None}
     clusters = None if study.options.cluster == QUESTION else study.options.cluster
     hypotheses = hypotheses_section(
-        *(study.hypotheses, tests, study.options.draws, study.options.alpha, clusters),
+        study.hypotheses,
+        tests,
+        study.options.draws,
+        study.options.alpha,
+        clusters,
         readings=not study.options.as_published,
     )
     return Document(
@@ -302,10 +306,8 @@ def _draws(study: MetricsStudy) -> str:
     rule = "(count + 1) / (permutations + 1) where tables are drawn"
     kept = ""
     if study.options.as_published:
-        rule, kept = (
-            "count / permutations",
-            " Questions with a missing system are kept, as published.",
-        )
+        rule = "count / permutations"
+        kept = " Questions with a missing system are kept, as published."
     return f"p is {rule}; {study.options.draws:,} permutations, seed {study.options.seed}, small tables enumerated.{kept}"
 
 

@@ -157,7 +157,8 @@ def question_means(study: MetricsStudy) -> Section:
         for one in study.metrics
         for bin in _bins(one.metric, one.question_means.edges, one.question_means.counts)
     ]
-    figures, words = [], metric_titles(one.metric for one in study.metrics)
+    figures = []
+    words = metric_titles(one.metric for one in study.metrics)
     for some in scales.values():
         panels = [
             Panel(words[one.metric], one.question_means.edges, one.question_means.counts)
@@ -190,7 +191,8 @@ def question_means(study: MetricsStudy) -> Section:
 
 def distributions(study: MetricsStudy) -> Iterator[Section]:
     """A section per metric: box plots sorted by median, and a histogram per system (CCRS, figures 5-10)."""
-    taken, words = set[str](), metric_titles(metric.metric for metric in study.metrics)
+    taken = set[str]()
+    words = metric_titles(metric.metric for metric in study.metrics)
     for one in study.metrics:
         stem = re.sub(r"[^\w.-]+", "-", one.metric)[:60]
         stem = stem if stem not in taken else f"{stem}-{len(taken)}"

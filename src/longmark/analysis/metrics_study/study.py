@@ -317,16 +317,15 @@ def _properties(
     scores: Scores, name: str, test: TukeyTest | None, how: MetricsStudyOptions
 ) -> MetricProperties:
     """test: None if there is one system only."""
-    facts, matrix = scores.facts[name], scores.matrix(name)
+    facts = scores.facts[name]
+    matrix = scores.matrix(name)
     present = matrix[~np.isnan(matrix)]
     least, greatest = (float(present.min()), float(present.max())) if len(present) else (None, None)
     edges = bin_edges(facts, least, greatest) if least is not None and greatest is not None else ()
     p_values = [pair.p for pair in test.pairs] if test is not None else []
-    power, reason, none = (
-        discriminative_power(p_values, how.alpha),
-        f"there is one system, {scores.systems[0]}",
-        None,
-    )
+    power = discriminative_power(p_values, how.alpha)
+    reason = f"there is one system, {scores.systems[0]}"
+    none = None
     if test is not None:
         reason = test.reason or (test.pairs[0].reason if power.share is None else None)  # type: ignore[assignment]
         clustered = how.cluster != QUESTION
@@ -366,10 +365,8 @@ def _properties(
 def _bounds(scores: Floats, facts: MetricFacts) -> AtBounds | None:
     if facts.lo is None and facts.hi is None:
         return None
-    low, high = (
-        (-np.inf if facts.lo is None else facts.lo),
-        (np.inf if facts.hi is None else facts.hi),
-    )
+    low = -np.inf if facts.lo is None else facts.lo
+    high = np.inf if facts.hi is None else facts.hi
     return at_bounds(scores, low, high) if low < high else None
 
 

@@ -130,7 +130,8 @@ class Queue:
         if part in PHASES:
             sizes = accumulate(len(its) for its in self._attempts(part))
             return next((size for size in sizes if size >= len(own)), len(own))
-        quota, left = self.study.assignment.quota, len(self._of_kind["normal"])
+        quota = self.study.assignment.quota
+        left = len(self._of_kind["normal"])
         checks = sum(one.kind == "attention" for one in own)
         return max(len(own), checks + (left if quota is None else min(quota, left)))
 
@@ -156,7 +157,8 @@ class Queue:
             }
             if counted >= rules.quota + rules.slack:
                 return None
-        others, free = sum(rest.values()), []
+        others = sum(rest.values())
+        free = []
         for item in self.order(person):
             if (
                 item.id not in own
@@ -234,10 +236,8 @@ class Queue:
         """The last attempt's items of the training or qualification that a person failed; [] for anybody else."""
         for kind in PHASES:
             if (found := self.passed(kind, state, person)) is not True:
-                last, own = (
-                    [] if found else list(self._attempts(kind))[-1],
-                    state.by_person.get(person, {}),
-                )
+                last = [] if found else list(self._attempts(kind))[-1]
+                own = state.by_person.get(person, {})
                 return [] if any(own[item.id].status == "open" for item in last) else last
         return []
 
@@ -266,7 +266,8 @@ class Queue:
     def order(self, person: str) -> list[Item]:
         """The normal items in the order for a person."""
         if person not in self._orders:
-            items, rules = self._of_kind["normal"], self.study.assignment
+            items = self._of_kind["normal"]
+            rules = self.study.assignment
             if rules.order != "file":
                 items = sorted(items, key=lambda item: draw(rules.seed, person, item.id))
             if rules.blocks:
@@ -352,7 +353,8 @@ def to_adjudicate(
     """
     if study.assignment.adjudication is None:
         return {}
-    finished, closed = set(done), set(decided)
+    finished = set(done)
+    closed = set(decided)
     labels: dict[str, list[Mapping[str, Any]]] = {}
     for answer in answers:
         if (answer.item_id, answer.person_id) in finished and answer.item_id not in closed:

@@ -23,7 +23,8 @@ from longmark.contrib.annotate.store import Person, Store
 from longmark.errors import UserError
 
 SESSION_DAYS = LINK_DAYS = 30
-SHORTEST_PASSWORD, LONGEST_PASSWORD = 10, 200
+SHORTEST_PASSWORD = 10
+LONGEST_PASSWORD = 200
 _KNOWN_LENGTH = 100  # characters of a link or cookie that is looked at
 
 
@@ -55,7 +56,8 @@ class Access:
     def invite(self, person: Person, by: str | None = None, days: int = LINK_DAYS) -> str:
         """A new link's token, for a person who may sign in again. days: after which it no longer signs in."""
         token = secrets.token_urlsafe(24)
-        ends, store = _after(days), self.store
+        ends = _after(days)
+        store = self.store
         with store.unit():
             count = store.row("SELECT COUNT(*) FROM invitations")
             id = f"l{(count or (0,))[0] + 1}"
@@ -107,7 +109,9 @@ class Access:
 
     def open(self, link: Link) -> str:
         assert link.person is not None
-        token, store, now = secrets.token_urlsafe(24), self.store, utc_now()
+        token = secrets.token_urlsafe(24)
+        store = self.store
+        now = utc_now()
         with store.unit():
             store.write("DELETE FROM sessions WHERE expires_at <= ?", (now,))
             sql = "INSERT INTO sessions (hash, person_id, invitation_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?)"
@@ -165,7 +169,9 @@ class Attempts:
     """Failed sign-ins of each address (or person) in a sliding window. Memory is bounded: the oldest are forgotten."""
 
     def __init__(self, most: int = 10, window: float = 60.0, kept: int = 10_000) -> None:
-        self.most, self.window, self.kept = most, window, kept
+        self.most = most
+        self.window = window
+        self.kept = kept
         self._failed: OrderedDict[str, deque[float]] = OrderedDict()
 
     def wait(self, *keys: str) -> float:

@@ -27,7 +27,8 @@ IMPOSSIBLE = '{"impossible":true}'
 # Read beside the answer, and one tap away on a phone.
 _BESIDE = frozenset({"passages", "contexts", "reference", "expanded_reference", "profile"})
 # Texts that are always set as such; characters of another that is set beside its title.
-_LONG, _BRIEF = frozenset({"question", "answer", "a", "b", "statement"}), 60
+_LONG = frozenset({"question", "answer", "a", "b", "statement"})
+_BRIEF = 60
 _PLACES = ("key", "title", "source", "document", "page", "section", "url", "id")
 
 
@@ -323,7 +324,8 @@ class _Maker:
         verdicts = [(one, one.capitalize(), "", None) for one in VERDICTS]
         text = shown_text(self.item, asked.over, False)
         reasons = self._of(asked.reasons, f"{id}-r", f"{posted}.reason")
-        name, typed = f"{posted}.reason", "" if reasons else self._first(f"{posted}.reason")
+        name = f"{posted}.reason"
+        typed = "" if reasons else self._first(f"{posted}.reason")
         why = Control(
             "errors" if reasons else "text",
             f"{id}-why",
@@ -340,7 +342,8 @@ class _Maker:
         }
 
     def _spans(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        value, over = self._first(posted), shown_side(asked.over, self.swapped)
+        value = self._first(posted)
+        over = shown_side(asked.over, self.swapped)
         spans = [one for one in loaded(value) or [] if isinstance(one, dict)]
         lines = "\n".join(f"{span.get('tag')}: {span.get('quote')}" for span in spans)
         return {
@@ -359,7 +362,8 @@ class _Maker:
         spans = list(word_spans(text, joined=True))
         places = {(span.start, span.end) for span in spans if span.spaced}
         typed = len(places) < len(spans)
-        start, end = given.get("start"), given.get("end")
+        start = given.get("start")
+        end = given.get("end")
         chosen = (start, end) if isinstance(start, int) and isinstance(end, int) else (0, 0)
         if typed and given.get("quote") and text[slice(*chosen)] == given["quote"]:
             places = {

@@ -79,13 +79,12 @@ def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Er
         raise UnknownName("person", name, [one.name for one in store.people()])
     if [one.id for one in store.people() if one.role == "owner" and one.active] == [person.id]:
         raise UserError(f"{person.name} is the only owner of the study; invite another owner first")
-    study, items = (
-        stored_study(store),
-        stored_items(store),
-    )  # a damaged one stops it before anything is erased
+    study = stored_study(store)
+    items = stored_items(store)  # a damaged one stops it before anything is erased
     assert study is not None
     exported = store.kept("exports")
-    done, own = Erased(person), (person.id,)
+    done = Erased(person)
+    own = (person.id,)
     done.labels = len(store.answers(person=person.id))
     done.decisions = sum(one.person_id == person.id for one in store.adjudications())
     with store.committing():
@@ -126,7 +125,8 @@ def _write_again(
     allowed: Collection[Path],
 ) -> None:
     """Writes an export again that is in the allowed folders."""
-    folder, only = Path(exported["folder"]), [name for name in FILES if name in exported["files"]]
+    folder = Path(exported["folder"])
+    only = [name for name in FILES if name in exported["files"]]
     only = [name for name in only if (folder / name).exists()]
     if not only:
         done.gone.append(folder)

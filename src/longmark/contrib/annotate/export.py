@@ -68,7 +68,8 @@ def export(
     nothing for is removed if an earlier export wrote it. names: of people, instead of their ids."""
     found = collect(study, items, store, names=names)
     make_folder(folder)
-    records, written = _records(found, store), []
+    records = _records(found, store)
+    written = []
     place = str(real(folder))
     earlier = {
         name for one in store.kept("exports") if one["folder"] == place for name in one["files"]
@@ -132,7 +133,8 @@ def _labels(collected: Collected) -> Iterator[Record]:
     for entry in collected.entries:
         if entry.assignment.status == "withdrawn":
             continue
-        given, about = entry.assignment, _about(entry.item)
+        given = entry.assignment
+        about = _about(entry.item)
         by: Record = {
             "rater": entry.rater.name,
             "rater_id": entry.rater.id,
@@ -268,7 +270,8 @@ def _choices(collected: Collected) -> Iterator[Record]:
     fields = [one.name for one in collected.study.asked if isinstance(one, Compare)]
     scales = {label: scale.written() for label, scale in scales_of(collected.study).items()}
     for entry in (*collected.done, *collected.finals()):
-        item, first = entry.item, entry.first
+        item = entry.item
+        first = entry.first
         other = "a" if first == "b" else "b"
         names = item.systems if len(set(item.systems.values())) == 2 else item.example_ids
         for label in fields:
@@ -357,7 +360,8 @@ def _training(collected: Collected) -> Iterator[Record]:
     if cloze is None and validity is None:
         return
     for entry in (*collected.done, *collected.finals()):
-        shown, values = entry.item.columns, entry.values
+        shown = entry.item.columns
+        values = entry.values
         if entry.rater.id == FINAL and not {cloze, validity} & values.keys():
             continue
         term = values.get(cloze) if cloze else None

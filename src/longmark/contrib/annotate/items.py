@@ -236,7 +236,8 @@ class _Reader:
             (item.example_ids.get("answer"), item.systems.get("answer", "")): item for item in items
         }
         if lost := sorted(chances.keys() - named.keys()):
-            count, where = counted(len(lost), "drawn answer"), ", ".join(self.source.path)
+            count = counted(len(lost), "drawn answer")
+            where = ", ".join(self.source.path)
             raise UserError(
                 f"items: drawn: {count} not among the items of {where}, such as {' of '.join(lost[0])}"
             )

@@ -98,9 +98,11 @@ class Collected:
         the first rater."""
         rules = self.study.assignment
         for item, its in self.by_item.items() if rules.adjudication else ():
-            shown, values = its[0].assignment, its[0].values
+            shown = its[0].assignment
+            values = its[0].values
             if (decision := self.decisions.get(item)) is not None:
-                shown, values = self.deciding.get(item, shown), decision.values
+                shown = self.deciding.get(item, shown)
+                values = decision.values
             elif len(its) < rules.overlap:
                 continue
             settled = {*self.study.compared} - {

@@ -145,7 +145,8 @@ def _math_block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     for opening, closing in _FENCES:
         if not line.startswith(opening):
             continue
-        rest, number = line[len(opening) :], first
+        rest = line[len(opening) :]
+        number = first
         while not rest.endswith(closing):
             number += 1
             if number >= last or not (
@@ -269,7 +270,8 @@ class _Writer:
         number = (token.map or (0, 0))[0]
         places: list[int] = []
         if self.open[-1] in ("td", "th"):
-            line, at = self.lines[number], self.column
+            line = self.lines[number]
+            at = self.column
             while token.content and at < len(line) and line[at] in " \t|":
                 at += 1
             for char in token.content:

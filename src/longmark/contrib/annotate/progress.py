@@ -62,11 +62,13 @@ class Progress:
 
 
 def progress(study: Study, items: Sequence[Item], store: Store) -> Progress:
-    found, now = collect(study, items, store), datetime.now(UTC)
+    found = collect(study, items, store)
+    now = datetime.now(UTC)
     outliers = speed_outliers(found)
     names = {person.id: person.name for person in found.people.values()}
     notes = [*warnings(study, items), *(f"{names[one]}: {what}" for one, what in outliers.items())]
-    stopped, expected = stalled(found, now), forecast(found, now)
+    stopped = stalled(found, now)
+    expected = forecast(found, now)
     if stopped:
         notes.append(
             f"Open items without a change for a day: {len(stopped):,}. You can release them on their pages."
@@ -143,7 +145,9 @@ class Forecast:
 def states(collected: Collected) -> dict[str, str]:
     """The state of every item of the study: decided, or labelled as often as planned (undecided: people differ); else
     skipped, if some did and there is nobody left to give it to; else open."""
-    gone, undecided, done = away(collected.people.values()), waiting(collected), collected.by_item
+    gone = away(collected.people.values())
+    undecided = waiting(collected)
+    done = collected.by_item
     given: dict[str, list[Entry]] = defaultdict(list)
     for entry in collected.entries:
         given[entry.item.id].append(entry)
@@ -192,7 +196,8 @@ def _stalled(collected: Collected, entries: Sequence[Entry]) -> Table:
 
 def forecast(collected: Collected, now: datetime) -> Forecast | None:
     """None for a study that is too large, or that nobody labels yet."""
-    items, overlap = list(collected.items.values()), collected.study.assignment.overlap
+    items = list(collected.items.values())
+    overlap = collected.study.assignment.overlap
     normal = [item.id for item in items if item.kind == "normal"]
     state = AssignmentState(away=away(collected.people.values()), decided=set(collected.decisions))
     for entry in collected.entries:
@@ -212,7 +217,8 @@ def forecast(collected: Collected, now: datetime) -> Forecast | None:
     for entry in collected.entries:  # who has failed gets no more
         if entry.item.gold and entry.assignment.status == "done":
             state.right[entry.item.id, entry.rater.id] = known_answers(entry.item, entry.values)
-    queue, at = Queue(collected.study, items), now.isoformat()
+    queue = Queue(collected.study, items)
+    at = now.isoformat()
     turns = list(people)
     while turns:
         for turn in list(turns):
@@ -232,11 +238,9 @@ def forecast(collected: Collected, now: datetime) -> Forecast | None:
 
 def _figures(collected: Collected) -> list[tuple[str, str]]:
     normal = sum(item.kind == "normal" for item in collected.items.values())
-    done, overlap, t = (
-        collected.done,
-        collected.study.assignment.overlap,
-        sayer(collected.study.language),
-    )
+    done = collected.done
+    overlap = collected.study.assignment.overlap
+    t = sayer(collected.study.language)
     people = Counter(one.item.id for one in done)
     figures = [
         ("Items", f"{normal:,}"),
@@ -265,7 +269,8 @@ def _raters(collected: Collected, expected: Forecast | None) -> Table:
     own: dict[str, list[Entry]] = defaultdict(list)
     for entry in collected.entries:
         own[entry.rater.id].append(entry)
-    times, t = _times(collected.done), sayer(collected.study.language)
+    times = _times(collected.done)
+    t = sayer(collected.study.language)
 
     def count(status: str, person: Any) -> int:
         return sum(
@@ -446,7 +451,8 @@ def _beforehand(collected: Collected) -> Iterator[str]:
     ):
         if text.strip():
             yield f"Before the first item, {len(raters & collected.people_of(event))} of {len(raters)} raters {what}."
-    state, queue = AssignmentState(), Queue(collected.study, list(collected.items.values()))
+    state = AssignmentState()
+    queue = Queue(collected.study, list(collected.items.values()))
     for entry in collected.entries:
         state.put(entry.assignment)
         state.count_right(entry.item, entry.rater.id, entry.values)

@@ -27,7 +27,9 @@ async def disagreements(c: Context) -> web.Response:
     """GET /owner/disagreements: those to decide first, in an order of the person's own."""
     if (first := _first(c)) is not None:
         return c.to(first)
-    store, study, items = c.site.store, c.site.study, c.site.items
+    store = c.site.store
+    study = c.site.study
+    items = c.site.items
     places = {item.id: place for place, item in enumerate(c.site.queue.order(c.person.id))}
     finished = {(one.item_id, one.person_id) for one in store.assignments() if _counts(one)}
     open_ = to_adjudicate(
@@ -72,7 +74,8 @@ def _labels(c: Context, item_id: str) -> list[Answer]:
 def _case(c: Context) -> tuple[Item, list[Answer], tuple[str, ...], Adjudication | None]:
     """The item of the address, its labels, where they differ, and the decision. Refused where there is nothing to
     decide, or where the person is no third one."""
-    item, store = c.site.items.get(c.item_id), c.site.store
+    item = c.site.items.get(c.item_id)
+    store = c.site.store
     if item is None:
         raise Refused(*NOT_FOUND)
     decision = next(iter(store.adjudications(item.id)), None)
@@ -92,7 +95,8 @@ def _case(c: Context) -> tuple[Item, list[Answer], tuple[str, ...], Adjudication
 
 def _given(c: Context, item: Item) -> Assignment:
     """The item as it is shown to this person: from the first time that they open it."""
-    store, person = c.site.store, c.person.id
+    store = c.site.store
+    person = c.person.id
     if (given := store.assignment(item.id, person)) is None:
         swapped = c.site.queue.swapped(c.site.state, person, item, adjudicates=True)
         given = Assignment(
@@ -123,7 +127,8 @@ def _as_shown(
 
 def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -> web.Response:
     item, labels, fields, decision = _case(c)
-    swapped, seen = _given(c, item).swapped, _seen(c, item.id)
+    swapped = _given(c, item).swapped
+    seen = _seen(c, item.id)
     form: dict[str, list[str]] = c.form
     if not form and decision is not None and (seen or decision.person_id == c.person.id):
         form = form_of(c.site.study, item, decision.values, swapped=swapped)
@@ -166,7 +171,9 @@ async def labels(c: Context) -> web.Response:
 
 
 async def decide(c: Context) -> web.Response:
-    store, person, key = c.site.store, c.person.id, c.key
+    store = c.site.store
+    person = c.person.id
+    key = c.key
     if store.posted(person, key) is not None:
         return c.to("/owner/disagreements")
     item, *_ = _case(c)

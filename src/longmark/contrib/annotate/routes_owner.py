@@ -40,7 +40,8 @@ T = TypeVar("T")
 
 async def _apart(c: Context, work: Callable[[Study, list[Item], Store], T]) -> T:
     """Work that takes seconds, in a thread with a connection of its own, while people go on."""
-    study, items = c.site.study, list(c.site.items.values())
+    study = c.site.study
+    items = list(c.site.items.values())
 
     def run() -> T:
         with closing(Store(c.site.store.path)) as store:
@@ -98,7 +99,8 @@ async def items(c: Context) -> web.Response:
         counts[one.item_id, one.status] += 1
     rows = []
     for item in list(site.items.values())[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]:
-        done, wanted = counts[item.id, "done"], _wanted(c, item)
+        done = counts[item.id, "done"]
+        wanted = _wanted(c, item)
         state = "done" if done >= wanted else "begun" if done or counts[item.id, "open"] else ""
         shown = {
             "item_id": item.id,
@@ -124,7 +126,8 @@ def _item(c: Context) -> Item:
 
 async def item(c: Context) -> web.Response:
     """GET /owner/items/{item}: its labels, once nobody is at work on it any more."""
-    own, store = _item(c), c.site.store
+    own = _item(c)
+    store = c.site.store
     given = store.assignments(item=own.id, labels=True)
     done = sum(one.status == "done" for one in given)
     shown = store.paused or (done >= _wanted(c, own) and own.kind == "normal")
@@ -163,7 +166,8 @@ async def item(c: Context) -> web.Response:
 
 async def preview(c: Context) -> web.Response:
     """GET /owner/preview/{item}: the page as a person sees it; nothing can be saved."""
-    own, study = _item(c), c.site.study
+    own = _item(c)
+    study = c.site.study
     form = form_of(study, own, suggested := suggestions(study, own), swapped=False)
     return c.page(
         "work", **screens.work(study, own, form, suggestions=tuple(suggested), preview=True)
@@ -252,7 +256,8 @@ async def revoke(c: Context) -> web.Response:
 
 
 async def role(c: Context) -> web.Response:
-    person, new = _person(c), _role(c)
+    person = _person(c)
+    new = _role(c)
     if person.role == "owner" and new != "owner":
         _not_the_last_owner(c, person)
     if person.role != new:
@@ -263,7 +268,8 @@ async def role(c: Context) -> web.Response:
 
 async def retry(c: Context) -> web.Response:
     """POST /owner/retry: a person who failed the training or qualification may try again."""
-    person, site = _person(c), c.site
+    person = _person(c)
+    site = c.site
     try:
         another_attempt(site.store, person, c.person.id)
     except UserError as error:
@@ -274,7 +280,8 @@ async def retry(c: Context) -> web.Response:
 
 async def withdraw(c: Context) -> web.Response:
     """POST /owner/withdraw: a person's labels and decisions no longer count, and others get the items."""
-    person, store = _person(c), c.site.store
+    person = _person(c)
+    store = c.site.store
     if c.given("sure") != "yes":
         raise Refused(400, "Not withdrawn", "Select the checkbox to confirm, then try again.")
     _not_the_last_owner(c, person)
@@ -316,7 +323,8 @@ def _set(
     c: Context, before: tuple[Status, ...], after: Status, title: str, why: str
 ) -> web.Response:
     """Changes the status of the item and person that the form names. Refused unless it is one of those before."""
-    person, store = _person(c), c.site.store
+    person = _person(c)
+    store = c.site.store
     one: Assignment | None = store.assignment(c.given("item"), person.id)
     if one is None or one.kind == "adjudication" or one.status not in before:
         raise Refused(409, title, why)

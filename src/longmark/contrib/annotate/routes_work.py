@@ -44,7 +44,8 @@ async def next_item(c: Context) -> web.Response:
 
 def _next(c: Context) -> str:
     """Where the next item is; a new one is given here."""
-    site, person = c.site, c.person.id
+    site = c.site
+    person = c.person.id
     if site.store.paused:
         return "/mine"
     if (first := unconfirmed(c)) is not None:
@@ -103,7 +104,8 @@ def _page(
     **more: Any,
 ) -> web.Response:
     """The labelling page as a new view. more: of `screens.work`."""
-    site, person = c.site, c.person.id
+    site = c.site
+    person = c.person.id
     stored = site.store.answer(item.id, person)
     part = part_of(given.kind)
     own = [one for one in site.store.assignments(person=person) if part_of(one.kind) == part]
@@ -145,7 +147,8 @@ def suggestions(study: Study, item: Item) -> dict[str, Any]:
 
 def _own(c: Context) -> tuple[Assignment, Item]:
     """The assignment and the item of the address. Refused unless it was given to this person."""
-    given, item = c.site.store.assignment(c.item_id, c.person.id), c.site.items.get(c.item_id)
+    given = c.site.store.assignment(c.item_id, c.person.id)
+    item = c.site.items.get(c.item_id)
     if given is None or item is None or given.status == "withdrawn" or given.kind == "adjudication":
         raise Refused(*NOT_FOUND)
     return given, item
@@ -202,7 +205,9 @@ async def draft(c: Context) -> web.Response:
 
 
 async def submit(c: Context) -> web.Response:
-    store, person, key = c.site.store, c.person.id, c.key
+    store = c.site.store
+    person = c.person.id
+    key = c.key
     if (
         led := store.posted(person, key)
     ) is not None:  # a double click, or the post again after a lost reply
@@ -227,7 +232,9 @@ async def submit(c: Context) -> web.Response:
 
 async def skip(c: Context) -> web.Response:
     """POST /work/{item}/skip: what was entered is kept."""
-    store, person, key = c.site.store, c.person.id, c.key
+    store = c.site.store
+    person = c.person.id
+    key = c.key
     if (led := store.posted(person, key)) is not None:
         return c.to(led)
     given, item = _open(c)
@@ -248,7 +255,9 @@ async def skip(c: Context) -> web.Response:
 
 async def undo(c: Context) -> web.Response:
     """POST /work/{item}/undo: the values before the last change that was saved."""
-    store, person, key = c.site.store, c.person.id, c.key
+    store = c.site.store
+    person = c.person.id
+    key = c.key
     given, item = _open(c)
     if store.posted(person, key) is None and (past := store.history(item.id, person)):
         with store.unit():
@@ -273,10 +282,13 @@ def _save(
 ) -> Stale | tuple[Answer | None, dict[str, str]]:
     """Saves what was posted: the answer as it is now (None: there is nothing), and what could not be read. Or what is
     stored, where another page view saved it."""
-    store, study, person = c.site.store, c.site.study, c.person.id
+    store = c.site.store
+    study = c.site.study
+    person = c.person.id
     view = Page(c.key, _number(c.given("count")), submitted)
     parsed = parse(study, item, c.form, swapped=given.swapped, draft=True)
-    stored, last = store.answer(item.id, person), store.page_of(item.id, person)
+    stored = store.answer(item.id, person)
+    last = store.page_of(item.id, person)
     if stored is not None and last is not None:
         same = stored.values == parsed.values and not parsed.errors
         if same and (not submitted or given.status == "done"):
@@ -323,7 +335,8 @@ async def visit(c: Context) -> web.Response:
         seconds = float(c.given("seconds"))
         started = datetime.fromisoformat(c.given("started")).astimezone(UTC)
     except (ValueError, OverflowError):
-        seconds, started = -1.0, datetime.now(UTC)
+        seconds = -1.0
+        started = datetime.now(UTC)
     key = c.given("visit")
     if not 0 <= seconds <= _LONGEST_VISIT or not 0 < len(key) <= 64:
         raise Refused(400, "The form cannot be read", "Expected visit, seconds and started.")
@@ -356,7 +369,8 @@ async def confirm(c: Context) -> web.Response:
 
 
 async def consent(c: Context) -> web.Response:
-    text, asked = c.site.study.consent, unconfirmed(c) == "/consent"
+    text = c.site.study.consent
+    asked = unconfirmed(c) == "/consent"
     return c.page("guidelines", html=markdown.page(text), consent=True, confirm=asked)
 
 
@@ -371,7 +385,8 @@ async def mine(c: Context) -> web.Response:
     """GET /mine: a person's own items with their state, once they have agreed to take part."""
     if (first := unconfirmed(c)) is not None:
         return c.to(first)
-    site, person = c.site, c.person.id
+    site = c.site
+    person = c.person.id
     drafts = {answer.item_id: answer for answer in site.store.answers(person=person)}
     rows = []
     for one in sorted(

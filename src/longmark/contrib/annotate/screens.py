@@ -31,7 +31,8 @@ from longmark.report.tables import texts
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 _MODULES = ("save.js", "keys.js", "spans.js", "timer.js")
 _NONE: Mapping[str, str] = {}
-_DECIDE, _READ = ("/owner/disagreements", "Disagreements"), ("/guidelines", "Guidelines")
+_DECIDE = ("/owner/disagreements", "Disagreements")
+_READ = ("/guidelines", "Guidelines")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ def adjudicate(
     """The decision on the fields that are compared, and the labels side by side once they were asked for. labels: in
     terms of the page, none before; more: as of `work`; differing: the names of the fields that differ; justification:
     whether one is asked for."""
-    page, t = work(study, item, form, errors, **more), sayer(study.language)
+    page = work(study, item, form, errors, **more)
+    t = sayer(study.language)
     asked = {
         f"f.{name}" for name in study.compared
     }  # the other labels stay as the raters gave them

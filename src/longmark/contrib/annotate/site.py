@@ -279,7 +279,8 @@ class Site:
 def another_attempt(store: Store, person: Person, by: str | None = None) -> int:
     """Gives a person the last attempt's items of the training or qualification again. Returns how many. UserError for
     anybody who has not failed it."""
-    study, known = stored_study(store), {item.id: item for item in stored_items(store)}
+    study = stored_study(store)
+    known = {item.id: item for item in stored_items(store)}
     assert study is not None
     state = AssignmentState.of(known, store.assignments(), store.answers())
     if not (items := Queue(study, list(known.values())).failed(state, person.id)):
@@ -297,7 +298,8 @@ def read_priorities(path: Path, items: Iterable[Item]) -> dict[str, float]:
     for line, record in sources.records(path, sources.kind_of(path)):
         given = record if isinstance(record, Mapping) else {}
         try:
-            own, value = name("item", given.get("item", "")), given.get("priority")
+            own = name("item", given.get("item", ""))
+            value = given.get("priority")
             if isinstance(value, str):  # a cell of a CSV file
                 value = float(value)
             if (

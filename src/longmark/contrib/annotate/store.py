@@ -220,7 +220,8 @@ class Store(Database):
                 f"{len(late)} items that raters have received have changed, such as {late[0]}. Labels would refer "
                 "to other texts. Give the changed items new ids, or start a new study"
             )
-        now, place = utc_now(), len(stored)
+        now = utc_now()
+        place = len(stored)
         with self.unit():
             self.write_many(
                 "UPDATE items SET content = ? WHERE id = ?", [(texts[id], id) for id in changed]
@@ -360,7 +361,8 @@ class Store(Database):
         suggestions_shown: bool = False,
     ) -> Answer:
         """Makes these the current values; those before stay in the events."""
-        content, now = orjson.dumps(values).decode(), utc_now()
+        content = orjson.dumps(values).decode()
+        now = utc_now()
         sql = (
             f"INSERT INTO answers ({_ANSWER}, page, page_count) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?) "
             "ON CONFLICT (item_id, person_id) DO UPDATE SET content = excluded.content, version = answers.version + 1, "

@@ -29,7 +29,8 @@ TEMPLATES = (
     "rating",
 )  # of `annotate init`
 
-SIDES, TIE = ("a", "b"), "tie"
+SIDES = ("a", "b")
+TIE = "tie"
 VERDICTS = ("accept", "edit", "reject")  # of an edit
 JUSTIFICATION = "justification"  # the name under which an adjudication's is asked for
 
@@ -398,11 +399,10 @@ def template(name: str) -> str:
 def template_for(name: str, sources: Sequence[Path], path: Path, drawn: Path | None = None) -> str:
     """The YAML of a template whose items are those of runs (or of a benchmark, for climaqa), for a file at `path`.
     drawn: the file of `longmark label next`. UserError for a template that reads neither."""
-    text, known = (
-        template(name),
-        {"score": "run", "rating": "run", "calf": "pairs", "pairs": "pairs"},
-    )
-    kind, is_run = known.get(name, ""), any((source / "rows.jsonl").is_file() for source in sources)
+    text = template(name)
+    known = {"score": "run", "rating": "run", "calf": "pairs", "pairs": "pairs"}
+    kind = known.get(name, "")
+    is_run = any((source / "rows.jsonl").is_file() for source in sources)
     if name == "climaqa" and not is_run:
         kind = "benchmark"
     if not kind:

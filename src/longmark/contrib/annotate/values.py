@@ -49,7 +49,9 @@ from longmark.records.values import text as text_of
 
 Form = Mapping[str, Sequence[str]]  # the posted fields, each with all its values
 
-MOST_SPANS, MOST_ROWS, LONGEST = 500, 100, 100_000
+MOST_SPANS = 500
+MOST_ROWS = 100
+LONGEST = 100_000
 _OTHER = {"a": "b", "b": "a"}
 
 
@@ -149,7 +151,9 @@ class _Form:
     """A posted form, read for one item."""
 
     def __init__(self, item: Item, form: Form, swapped: bool) -> None:
-        self.item, self.form, self.swapped = item, form, swapped
+        self.item = item
+        self.form = form
+        self.swapped = swapped
 
     def value(self, one: AskedField) -> Any:
         """The value of a field, None if it is empty. Raises Problem."""
@@ -213,7 +217,8 @@ class _Form:
     # Parts of texts
 
     def _spans(self, key: str, one: Spans) -> list[dict[str, Any]] | None:
-        shown, tags = str(self.item.shown.get(one.over, "")), [tag.value for tag in one.tags]
+        shown = str(self.item.shown.get(one.over, ""))
+        tags = [tag.value for tag in one.tags]
         if (raw := self._typed(key)) is not None:
             given = _json(raw)
             if not isinstance(given, list) or not all(isinstance(span, dict) for span in given):
@@ -261,7 +266,8 @@ class _Form:
     # Tables and texts
 
     def _matrix(self, key: str, one: Matrix) -> list[dict[str, Any]] | None:
-        values, columns = [option.value for option in one.values], columns_of(one, self.item)
+        values = [option.value for option in one.values]
+        columns = columns_of(one, self.item)
         points: list[str | None] = list(rows_of(one, self.item))
         numbers: list[int] = list(range(len(points)))
         if one.typed:

@@ -31,7 +31,8 @@ _SIGNED_OUT_BYTES = 16 << 10  # of a form of somebody who is not signed in
 _SMALL = (
     4 << 10
 )  # bytes of a body that do not count against the limits of bodies that arrive at the same time:
-_OF_ONE, _OF_ALL = 8 << 20, 32 << 20  # of one person, and of all
+_OF_ONE = 8 << 20
+_OF_ALL = 32 << 20  # of one person, and of all
 _MOST_FIELDS = 20_000
 _FORM = "application/x-www-form-urlencoded"
 SITE = web.AppKey("site", Site)
@@ -42,13 +43,11 @@ class Refused(Exception):
 
     def __init__(self, status: int, title: str, text: str, remedy: str = "", **data: Any) -> None:
         super().__init__(title)
-        self.status, self.title, self.text, self.remedy, self.data = (
-            status,
-            title,
-            text,
-            remedy,
-            data,
-        )
+        self.status = status
+        self.title = title
+        self.text = text
+        self.remedy = remedy
+        self.data = data
 
 
 NOT_FOUND = (404, "Page not found", "There is no page at this address, or you may not open it.")
@@ -90,7 +89,8 @@ class Context:
         return key
 
     def frame(self, notice: str | None) -> screens.Frame:
-        study, session = self.site.study, self.session
+        study = self.site.study
+        session = self.session
         return screens.Frame(
             study_title=study.title,
             person=session.person if session else None,
@@ -154,7 +154,8 @@ def entrance(route: Route) -> Callable[[web.Request], Awaitable[web.StreamRespon
 
 
 async def _answer(route: Route, context: Context) -> web.Response:
-    request, site = context.request, context.site
+    request = context.request
+    site = context.site
     if request.host.lower() not in site.address.hosts:
         raise Refused(421, "Wrong address", f"The address of this server is {site.address.url}.")
     if request.method == "POST":
@@ -204,7 +205,8 @@ def _admit(route: Route, context: Context, roles: frozenset[Role]) -> None:
 
 def _same_origin(request: web.Request, site: Site) -> None:
     """Refused unless the browser says that a page of this server posts."""
-    fetched, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    fetched = request.headers.get("Sec-Fetch-Site")
+    origin = request.headers.get("Origin")
     if fetched is not None:
         ours = fetched == "same-origin"
     else:
@@ -219,10 +221,12 @@ def _same_origin(request: web.Request, site: Site) -> None:
 
 async def _body(request: web.Request, site: Site, person: str) -> bytes:
     """The body of a post. person: empty for whoever is not signed in, who may send little. Raises Refused."""
-    most, among = MOST_BYTES if person else _SIGNED_OUT_BYTES, site.reading
+    most = MOST_BYTES if person else _SIGNED_OUT_BYTES
+    among = site.reading
     if isinstance(request.protocol, Connection):
         request.protocol.limit(BODY_SECONDS + 1)
-    body, held = bytearray(), 0
+    body = bytearray()
+    held = 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for chunk in request.content.iter_any():
@@ -299,13 +303,15 @@ def _kept(form: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> list[
 @web.middleware
 async def guard(request: web.Request, handler: Any) -> web.StreamResponse:
     """Every response gets the headers; what is not found, too long or broken gets a page."""
-    context, connection = Context(request.app[SITE], request), request.protocol
+    context = Context(request.app[SITE], request)
+    connection = request.protocol
     try:
         response: web.StreamResponse = await handler(request)
     except ConnectionError:  # whoever asked has gone
         response = web.Response(status=400)
     except web.HTTPException as error:
-        title, text = error.reason, "The server does not do this."
+        title = error.reason
+        text = "The server does not do this."
         if error.status == 404:
             _, title, text = NOT_FOUND
         response = _plain(context, error.status, title, text)

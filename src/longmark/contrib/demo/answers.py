@@ -59,7 +59,8 @@ class Corpus:
     def alone(self) -> Iterator[Example]:
         """Each answer without its defects, then with each of them alone, as `longmark defects` writes them."""
         for answer in self.answers:
-            clean, places = answer.answer or "", list[tuple[int, dict[str, Any]]]()
+            clean = answer.answer or ""
+            places = list[tuple[int, dict[str, Any]]]()
             for label in reversed(self.labels[answer.id]):
                 clean = clean[: label["start"]] + label["old"] + clean[label["end"] :]
             grown = 0
@@ -87,7 +88,8 @@ class Corpus:
                 sound = one
                 continue
             assert sound is not None
-            before, after = sound.claims or (), one.claims or ()
+            before = sound.claims or ()
+            after = one.claims or ()
             old = tuple(claim for claim in before if claim not in after)
             new = tuple(claim for claim in after if claim not in before)
             yield Change(sound, one.meta[DEFECT]["kind"], old, new)

@@ -35,10 +35,12 @@ from longmark.text.sentences import sentence_spans
 
 FALSE = ("number", "direction", "unsupported")
 """The kinds of defects that make a sentence one that no passage supports. A sentence of padding claims nothing."""
-NOTHING, BEFORE = "", "before"
+NOTHING = ""
+BEFORE = "before"
 SOUND = (BEFORE, NOTHING)
 """The kinds of sentences without a defect: of an answer as it is, and one that a defect changed, as it stood before."""
-CHECKER, OVERLAP = "claim checker", "word overlap"
+CHECKER = "claim checker"
+OVERLAP = "word overlap"
 LEVEL = 0.95
 
 
@@ -127,7 +129,8 @@ class Checked:
     def at_equal_alarms(self) -> tuple[float, int]:
         """The greatest probability below which the claim checker marks no more sentences without a defect than word
         overlap does, and how many false sentences it then marks."""
-        false, sound = self.of_kinds(*FALSE), self.of_kinds(*SOUND)
+        false = self.of_kinds(*FALSE)
+        sound = self.of_kinds(*SOUND)
         alarms = sum(not sentence.supported[OVERLAP] for sentence in sound)
         probabilities = sorted(sentence.probability[CHECKER] for sentence in sound)
         threshold = probabilities[alarms] if alarms < len(probabilities) else 1.0
@@ -186,7 +189,9 @@ class Checked:
         changes = [change for change in self.corpus.changes() if change.kind == kind]
         if not all(change.new for change in changes):
             return None
-        lower, higher, n = 0, 0, 0
+        lower = 0
+        higher = 0
+        n = 0
         for change in changes:
             recorded = self._of_answers.get(change.example.id, {})
             if not {*change.old, *change.new} <= recorded.keys():
@@ -194,12 +199,16 @@ class Checked:
             old, new = ([recorded[text] for text in texts] for texts in (change.old, change.new))
             others = [recorded.get(text) for text in change.example.claims or ()]
             if old:
-                falls, rises = sum(new) < sum(old), sum(new) > sum(old)
+                falls = sum(new) < sum(old)
+                rises = sum(new) > sum(old)
             else:
-                falls, rises = not all(new) and True in others, all(new) and False in others
+                falls = not all(new) and True in others
+                rises = all(new) and False in others
                 if None in others and not falls and not rises:
                     continue
-            lower, higher, n = lower + falls, higher + rises, n + 1
+            lower = lower + falls
+            higher = higher + rises
+            n = n + 1
         return Lower(lower, higher, n)
 
     def examples(self) -> list[CheckedSentence]:

@@ -54,12 +54,11 @@ class Demo:
     ) -> Demo:
         """Runs the metrics; the systems compared, and what each metric notices. cache: of the judge's replies; checks:
         of the claim checker's."""
-        corpus, began = Corpus.read(), time.monotonic()
-        answers, defects, scores = (
-            out / "answers.jsonl",
-            out / "defects.jsonl",
-            out / f"scores-{cache.stem}",
-        )
+        corpus = Corpus.read()
+        began = time.monotonic()
+        answers = out / "answers.jsonl"
+        defects = out / "defects.jsonl"
+        scores = out / f"scores-{cache.stem}"
         write_examples(map(with_claims, corpus.answers), answers)
         write_examples(corpus.alone(), defects)
         how: dict[str, Any] = {

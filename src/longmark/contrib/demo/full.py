@@ -46,12 +46,11 @@ PARAMS = {
 }  # fewer than by default
 CORPUS = Path(__file__).parent / "corpus"
 FAMILIES = ("score", "ccrs")
-QUESTIONS, SEED = 1, 7
+QUESTIONS = 1
+SEED = 7
 VARIANTS = ("paraphrase", "hazard")
-PASSAGES, LONGEST = (
-    3,
-    300,
-)  # few passages and tokens of an answer: a small model reads and writes slowly
+PASSAGES = 3
+LONGEST = 300  # few passages and tokens of an answer: a small model reads and writes slowly
 
 
 def run_full(out: Path) -> int:
@@ -74,7 +73,8 @@ def run_full(out: Path) -> int:
         cache.close()
     if outcome.stopped is not None:
         raise outcome.stopped
-    run, stages = plan.run_path(plan.generators[0], "all"), outcome.stages
+    run = plan.run_path(plan.generators[0], "all")
+    stages = outcome.stages
     console = Console()
     print_table(score_table(summarise([run])), console)
     written = time.monotonic()

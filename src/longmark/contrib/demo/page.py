@@ -136,10 +136,8 @@ def in_words(demo: Demo) -> list[str]:
 def _cost(demo: Demo) -> str:
     usage = [row.usage for row in demo.rows if row.metric in JUDGED]
     calls = sum(one.calls for one in usage)
-    read, reused = (
-        sum(one.prompt_tokens for one in usage),
-        sum(one.cached_prompt_tokens for one in usage),
-    )
+    read = sum(one.prompt_tokens for one in usage)
+    reused = sum(one.cached_prompt_tokens for one in usage)
     says = f"The judge's {calls} calls had {read:,} prompt tokens"
     says += f", of which {reused:,} were reused." if reused else "."
     took = counted(round(demo.seconds), "second")
@@ -194,13 +192,15 @@ def _by_the_judge(demo: Demo) -> str:
     coherence = next(metric for metric in demo.comparison.metrics if metric.metric == COHERENCE)
     if any(pair.significant for pair in coherence.pairs):
         return f"By the coherence that the judge sees, {conclusion(coherence)}."
-    first, last = coherence.systems[0].system, coherence.systems[-1].system
+    first = coherence.systems[0].system
+    last = coherence.systems[-1].system
     return f"The judge's coherence puts {first} first and {last} last, which could be chance."
 
 
 def _systems(demo: Demo) -> Section:
     """How many answers of each system have a defect of each kind, and what each metric concludes."""
-    corpus, comparison = demo.corpus, demo.comparison
+    corpus = demo.corpus
+    comparison = demo.comparison
 
     def answers_with(kind: str) -> Callable[[str], int]:
         return lambda system: corpus.kinds(system)[kind]
@@ -415,7 +415,8 @@ def _marked(demo: Demo, one: Example, metric: str, facts: dict[str, MetricFacts]
 
 def _put_in(label: dict[str, Any]) -> str:
     """What a label says."""
-    was, new = label["old"].strip(), label["new"].strip()
+    was = label["old"].strip()
+    new = label["new"].strip()
     if label["kind"] == "deleted":
         return f"deleted: {label.get('fact') or was}"
     return f"{label['kind']}: “{new}”" + (f" stands for “{was}”" if was else " was put in")

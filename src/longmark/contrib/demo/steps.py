@@ -40,7 +40,8 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
     make_folder(out)
     for name in ("alone", "compare", "defects", "now", "scores-live", "scores-recorded"):
         check_within(out, out / name)
-    cache, checks = out / ("live.sqlite" if live else "recorded.sqlite"), out / "checks.sqlite"
+    cache = out / ("live.sqlite" if live else "recorded.sqlite")
+    checks = out / "checks.sqlite"
     for file in (cache, checks):
         check_database(file)
     unpacked(CHECKS, checks)

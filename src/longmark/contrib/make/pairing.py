@@ -100,13 +100,15 @@ def joined_all(sources: Sequence[Path], seed: int = 0) -> Joined:
     of_system = [_by_question(Path(str(name)), its, joined) for name, its in by_system.items()]
     made = combinations((one for its in of_system for one in its.values()), lambda _: True)
     if not made:
-        named, systems = " and ".join(map(str, sources)), ", ".join(str(name) for name in by_system)
+        named = " and ".join(map(str, sources))
+        systems = ", ".join(str(name) for name in by_system)
         why = "different questions" if len(by_system) > 1 else "one system"
         raise UserError(
             f"{named}: the answers are of {why} ({systems}), and a pair has two answers to one question; name another "
             "run too, or make a file of pairs: longmark pairs join RUN RUN --out pairs.jsonl"
         )
-    joined.pairs, joined.left_out = paired(made, seed), +joined.left_out
+    joined.pairs = paired(made, seed)
+    joined.left_out = +joined.left_out
     return joined
 
 

@@ -208,7 +208,8 @@ class _Work:
             if translated is None:
                 return
             lines = translated
-        first, facts = lines[0], dict[str, Any]()
+        first = lines[0]
+        facts = dict[str, Any]()
         given = first.meta.get("category")
         if self.plan.categories and not isinstance(given, str):
             asked = self._ask_judge(

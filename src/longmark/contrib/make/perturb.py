@@ -30,7 +30,8 @@ def perturbed(
     example: Example, variant: Variant, domain: Domain, seed: int
 ) -> tuple[str, dict[str, Any]]:
     """Question and profile with other values in the slots of a variant; seed and question_id decide which."""
-    question, old = example.question or "", example.profile
+    question = example.question or ""
+    old = example.profile
     if old is None:
         raise NotMade("the line has no profile to change")
     digest = hashlib.sha256(
@@ -153,7 +154,8 @@ def _like(found: str, slot: Slot, old: str, new: str) -> str:
 
 def _with_article(before: str, old: str, new: str) -> str:
     """The text before a value; its last word, if it is the old value's article, becomes the new one's."""
-    head, space = before.rstrip(), before[len(before.rstrip()) :]
+    head = before.rstrip()
+    space = before[len(before.rstrip()) :]
     rest, _, last = head.rpartition(" ")
     if not space or last.casefold() not in ("a", "an") or last.casefold() != _article(old):
         return before

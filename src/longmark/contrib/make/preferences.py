@@ -22,7 +22,9 @@ from longmark.records.pair import HUMAN, Choice, Mode
 from longmark.records.turn import Context
 from longmark.records.values import Problem, found, text
 
-LFQA_E, HALUQUESTQA_PAIRS, LLMBAR = "lfqa-e", "haluquestqa-pairs", "llmbar"
+LFQA_E = "lfqa-e"
+HALUQUESTQA_PAIRS = "haluquestqa-pairs"
+LLMBAR = "llmbar"
 _MODEL = "model"
 _WRITERS = {
     "student_answer_a": HUMAN,
@@ -40,13 +42,12 @@ _MODES: dict[str, Mode] = {
 def lfqa_e(_place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
     name = of(record, "id")
     if "response_a" in record:
-        columns, mode = ("response_a", "response_b"), _one_of(record, "compare_type", _MODES)
-        reference, context, label, ident = (
-            "reference",
-            of(record, "context", empty=True),
-            "label",
-            name,
-        )
+        columns = ("response_a", "response_b")
+        mode = _one_of(record, "compare_type", _MODES)
+        reference = "reference"
+        context = of(record, "context", empty=True)
+        label = "label"
+        ident = name
         name = hashlib.sha256(f"{of(record, 'question')}\0{context}".encode()).hexdigest()[
             :16
         ]  # each pair has an id
@@ -55,7 +56,8 @@ def lfqa_e(_place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
         present = [column for column in _WRITERS if column in record]
         if len(present) != 2:
             raise Problem(f"expected response_a and response_b, or two of {', '.join(_WRITERS)}")
-        columns, systems = (present[0], present[1]), (_WRITERS[present[0]], _WRITERS[present[1]])
+        columns = (present[0], present[1])
+        systems = (_WRITERS[present[0]], _WRITERS[present[1]])
         mode = (
             "human/human"
             if systems[1] == HUMAN
@@ -64,7 +66,9 @@ def lfqa_e(_place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
             else "model/model"
         )
         label = f"{columns[0]}_vs_{columns[1]}"
-        reference, context, ident = "Concise_Reference", "", f"{name}-{label}"
+        reference = "Concise_Reference"
+        context = ""
+        ident = f"{name}-{label}"
     choices: dict[str, Choice] = {columns[0]: "a", columns[1]: "b", "same": "tie"}
     yield Pair(
         id=ident,
@@ -118,7 +122,8 @@ def llmbar(place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
 
 def _in_both_orders(given: Any) -> list[dict[str, str]]:
     """What a judge chose with either output shown first, `swap = True`: the second; no verdict where it gave none."""
-    orders, choices = {"swap = False": "a", "swap = True": "b"}, {"1": "a", "2": "b"}
+    orders = {"swap = False": "a", "swap = True": "b"}
+    choices = {"1": "a", "2": "b"}
     if not isinstance(given, Mapping):
         raise Problem(f"results: expected the verdicts of a judge by order, found {found(given)}")
     winners = {

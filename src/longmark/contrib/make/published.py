@@ -34,12 +34,10 @@ from longmark.records.files import BadLines, at
 from longmark.records.values import Problem, as_list_cell, found, text
 
 DATASET = "dataset"
-WIKICONTRADICT, CONFLICTBANK, HALUQUESTQA, ELI5 = (
-    "wikicontradict",
-    "conflictbank",
-    "haluquestqa",
-    "eli5",
-)
+WIKICONTRADICT = "wikicontradict"
+CONFLICTBANK = "conflictbank"
+HALUQUESTQA = "haluquestqa"
+ELI5 = "eli5"
 CORRECT, PARTIAL, INCORRECT = LABELS = ("Correct", "Partially correct", "Incorrect")
 
 GIVEN: tuple[tuple[str, ...], ...] = (
@@ -69,7 +67,9 @@ def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Ans
         raise UserError(f"--n {n}: {path} has only {len(records):,} records")
     if n is not None:
         records = sorted(random.Random(seed).sample(records, n), key=lambda one: one[0])
-    made, bad, problems = list[Answered](), BadLines(), Counter[str]()
+    made = list[Answered]()
+    bad = BadLines()
+    problems = Counter[str]()
     for place, (line, record) in records:
         try:
             if isinstance(record, sources.Unreadable):
@@ -91,8 +91,13 @@ def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Ans
 def ratings(examples: Iterable[Answered]) -> Iterator[dict[str, str]]:
     """The experts' labels of HaluQuestQA's examples, as `longmark metaeval` reads them."""
     for example in examples:
-        yield {"example_id": example.id, "label": "complete", "value": example.meta["complete"], "rater": example.meta["rater"],
-               "subject": example.meta["subject"]}  # fmt: skip
+        yield {
+            "example_id": example.id,
+            "label": "complete",
+            "value": example.meta["complete"],
+            "rater": example.meta["rater"],
+            "subject": example.meta["subject"],
+        }
 
 
 def _wikicontradict(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
@@ -146,7 +151,8 @@ def _haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
         )
     for mine, other in ((1, 2), (2, 1)):
         complete = "no" if f"answer{mine}" in marked else "yes"
-        rater, subject = of(record, "annotator"), of(record, "category")
+        rater = of(record, "annotator")
+        subject = of(record, "category")
         yield Example(
             id=f"{HALUQUESTQA}-{place}-answer{mine}",
             question_id=f"{HALUQUESTQA}-{place}",
@@ -164,7 +170,8 @@ def _eli5(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
         raise Problem(
             f"answers: expected an object with lists of text and score, found {found(answers)}"
         )
-    texts, scores = answers.get("text") or [], answers.get("score") or []
+    texts = answers.get("text") or []
+    scores = answers.get("score") or []
     if not (isinstance(texts, list) and isinstance(scores, list) and len(texts) == len(scores)):
         raise Problem("answers: expected as many scores as texts")
     wrong = next(

@@ -123,7 +123,8 @@ async def _variant(
         raise NotMade(f"the line is itself a variant, of {example.variant_of}")
     if not example.question or not example.question.strip():
         raise NotMade("the line has no question")
-    references, profile = example.references, example.profile
+    references = example.references
+    profile = example.profile
     if name == PARAPHRASE:
         assert models is not None  # `vary` saw to it
         question = await paraphrased(example, models, domain, seed)

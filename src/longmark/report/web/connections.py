@@ -21,19 +21,20 @@ from aiohttp import web
 
 from longmark.errors import UserError
 
-HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 30.0, 75.0
-_MOST, _SPARE, _FEWEST = (
-    300,
-    200,
-    32,
-)  # connections; of the files that a process may open, those for other things
+HEAD_SECONDS = 10.0
+BODY_SECONDS = 30.0
+IDLE_SECONDS = 75.0
+_MOST = 300
+_SPARE = 200
+_FEWEST = 32  # connections; of the files that a process may open, those for other things
 
 
 class Connections:
     """Those of one server. unserved: no request came in whole yet; idle: between two requests. Oldest first."""
 
     def __init__(self, most: int | None = None, head_seconds: float = HEAD_SECONDS) -> None:
-        self.most, self.head_seconds = most or _limit(), head_seconds
+        self.most = most or _limit()
+        self.head_seconds = head_seconds
         self.unserved: OrderedDict[Connection, None] = OrderedDict()
         self.idle: OrderedDict[Connection, None] = OrderedDict()
         self.count = 0
@@ -70,7 +71,8 @@ class Connection(web.RequestHandler):
             keepalive_timeout=IDLE_SECONDS,
             lingering_time=1.0,
         )
-        self.among, self._open = among, False
+        self.among = among
+        self._open = False
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -137,7 +139,8 @@ async def listening(
     application: web.Application, host: str, port: int, connections: Connections | None = None
 ) -> AsyncIterator[int]:
     """Answers requests until the block ends; yields the port. UserError where the port cannot be had."""
-    runner, loop = web.AppRunner(application, shutdown_timeout=5.0), asyncio.get_running_loop()
+    runner = web.AppRunner(application, shutdown_timeout=5.0)
+    loop = asyncio.get_running_loop()
     among = connections or Connections()
     await runner.setup()
     server = runner.server
@@ -164,7 +167,8 @@ async def listening(
 
 async def interrupted() -> None:
     """Waits for Ctrl-C or SIGTERM."""
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
     with suppress(NotImplementedError):  # Windows: Ctrl-C ends asyncio.run itself
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stop.set)

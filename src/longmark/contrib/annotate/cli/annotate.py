@@ -50,7 +50,8 @@ def by_kind(items: Iterable[Item]) -> str:
 
 
 def import_(arguments: argparse.Namespace) -> int:
-    done, path = import_study(arguments.study), database_of(arguments.study)
+    done = import_study(arguments.study)
+    path = database_of(arguments.study)
     if done.unnamed:
         print(
             f"Note: the study keeps {counted(done.unnamed, 'item')} of an earlier import that its files no longer "
@@ -212,7 +213,8 @@ def status(arguments: argparse.Namespace) -> int:
         study = stored_study(store)
         assert study is not None
         given = [one for one in store.assignments() if one.kind == "normal"]
-        people, links = store.people(), Access(store).links()
+        people = store.people()
+        links = Access(store).links()
         items = sum(item.kind == "normal" for item in stored_items(store))
         state = "paused" if store.paused else "open"
     counts = Counter((one.person_id, one.status) for one in given)

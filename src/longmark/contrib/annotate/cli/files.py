@@ -20,7 +20,9 @@ from longmark.writing import create, remove, replacing
 
 
 def init(arguments: argparse.Namespace) -> int:
-    runs, path, name = arguments.runs, arguments.out, arguments.template
+    runs = arguments.runs
+    path = arguments.out
+    name = arguments.template
     if arguments.drawn and not runs:
         raise UserError(
             "--drawn needs the runs whose answers were drawn: longmark annotate init RUN --drawn FILE"

@@ -16,7 +16,10 @@ from longmark.judge import numbered
 from longmark.records.benchmark import Item, Passage, read_items
 
 FORMAT = 1
-ITEMS, MANIFEST, FIGURES, INDEX = "items.jsonl", "manifest.json", "figures.json", "index"
+ITEMS = "items.jsonl"
+MANIFEST = "manifest.json"
+FIGURES = "figures.json"
+INDEX = "index"
 DATA = "data"  # in a folder of `benchmark export`
 
 

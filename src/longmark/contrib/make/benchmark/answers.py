@@ -170,7 +170,8 @@ class Examination:
             "model": model.name,
             "prompt": f"{prompt.id}@{prompt.hash}",
         }
-        answer, shown = None, Shown()
+        answer = None
+        shown = Shown()
         try:
             shown = await self._shown(item, setting)
             reply, shown = await self._asked_with(model, item, shown)
@@ -238,7 +239,8 @@ class Examination:
 
 def _cut(shown: Shown, size: int) -> Shown:
     """So many characters of a book, around the middle of its best passage."""
-    text, book = shown.book or "", dict(shown.meta["book"])
+    text = shown.book or ""
+    book = dict(shown.meta["book"])
     start = max(0, min(book.pop("middle") - size // 2, len(text) - size))
     place = {"start": start, "end": start + size, "cut": size < len(text)}
     return replace(

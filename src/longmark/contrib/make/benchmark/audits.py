@@ -58,12 +58,13 @@ _COPIED = (
     0.9  # the share of an answer's words that, found in the question, makes the answer a copy of it
 )
 _FEW = 5  # words; fewer must stand in the question together
-_LONGEST_QUESTION, _LONGEST_ANSWER = 1200, 1500  # characters; an option is an answer
+_LONGEST_QUESTION = 1200
+_LONGEST_ANSWER = 1500  # characters; an option is an answer
 _NEAR = 0.97  # the cosine from which two questions are duplicates
-_RIGHT, _SURE = (
-    0.5,
-    0.8,
-)  # probabilities of yes from which another option is right: not below the key's, or always
+_RIGHT = 0.5
+_SURE = (
+    0.8  # probabilities of yes from which another option is right: not below the key's, or always
+)
 ORDERS = 2  # in so many orders of the options the key must be chosen
 
 
@@ -73,10 +74,12 @@ async def audit(item: Item, models: Models, seed: int = 0) -> Item:
     ModelError and OverBudget are raised."""
     if item.status != "draft":
         return item
-    reasons, marks = list(flaws(item)), dict(item.marks)
+    reasons = list(flaws(item))
+    marks = dict(item.marks)
     if item.form == "mcq" and not reasons:
         reason, found = await _asked(item, models, seed)
-        reasons, marks = [reason] * bool(reason), marks | found
+        reasons = [reason] * bool(reason)
+        marks = marks | found
     status = "dropped" if reasons else "audited"
     return item.model_copy(
         update={"status": status, "reasons": (*item.reasons, *reasons), "marks": marks}
@@ -124,7 +127,8 @@ def flaws(item: Item) -> Iterator[str]:
     """The reasons to drop an item that code finds in it alone."""
     options = list((item.options or {}).values())
     key = (item.options or {}).get(item.answer or "", "")
-    asked, answers = item.question or item.statement or "", [*options] or [item.answer or ""]
+    asked = item.question or item.statement or ""
+    answers = [*options] or [item.answer or ""]
     for text in (asked, *answers):
         if found := mention(text):
             yield f'mentions_context: "{found}"'
@@ -170,7 +174,8 @@ def _plain(text: str) -> str:
 
 def _contains(text: str, part: str) -> bool:
     """Whether a text contains another, word for word in any case. A part of one character never counts."""
-    wanted, within = caseless(_plain(part), "NFKC"), caseless(_plain(text), "NFKC")
+    wanted = caseless(_plain(part), "NFKC")
+    within = caseless(_plain(text), "NFKC")
     if len(wanted) < 2 or wanted not in within:
         return False
     if in_pairs(wanted):
@@ -183,7 +188,8 @@ def _contains(text: str, part: str) -> bool:
 
 
 def _copied(question: str, answer: str) -> bool:
-    words, asked = set(words_of(answer)), set(words_of(question))
+    words = set(words_of(answer))
+    asked = set(words_of(question))
     return _contains(question, answer) or (
         len(words) >= _FEW and len(words & asked) >= _COPIED * len(words)
     )
@@ -204,7 +210,8 @@ def _duplicates(items: Sequence[Item], vectors: Mapping[str, Sequence[float]]) -
     kept_rows: list[int] = []
     found: dict[str, str] = {}
     for item in items:
-        texts, row = [" ".join(words_of(_asks(item)))], row_of.get(item.id)
+        texts = [" ".join(words_of(_asks(item)))]
+        row = row_of.get(item.id)
         if item.form == "freeform" and len(answer := words_of(item.answer or "")) >= _FEW:
             texts.append(
                 f"answer: {' '.join(answer)}"
@@ -291,10 +298,12 @@ YES_NO = label_of({"yes": "yes", "no": "no"})
 async def chosen(item: Item, model: ChatHandle, seed: int, asks: Asks) -> tuple[bool, float]:
     """Whether a model chooses the key of an mcq in every order of the options, and the mean probability of the key.
     asks: makes the prompt's id and the messages of an item. NoScore where a reply cannot be read."""
-    options, key = item.options or {}, str(item.answer)
+    options = item.options or {}
+    key = str(item.answer)
     draw = random.Random(f"{seed}/{item.id}/audit")
     letters = list(options)[: len(_movable(options))]
-    right, shares = True, []
+    right = True
+    shares = []
     for place in draw.sample(letters, min(ORDERS, len(letters))):
         order = shuffled(options, key, place, draw)
         prompt, messages = asks(item.model_copy(update={"options": order, "answer": place}))

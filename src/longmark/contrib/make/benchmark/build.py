@@ -144,7 +144,8 @@ async def _chunk(work: Work) -> list[str]:
 
 
 def _manifest(work: Work, space: Workspace) -> dict[str, Any]:
-    plan, chunking = asdict(work.plan), work.chunking
+    plan = asdict(work.plan)
+    chunking = work.chunking
     plan.pop("n")
     plan["topic"] = f"{work.plan.topic.name} {work.plan.topic.hash}"
     fixed = {
@@ -285,7 +286,8 @@ class _Generation:
         self.items = audits.audit_set(every, self.plan.seed, vectors)
         if self.items:
             write_items(self.items, self.work.folder / ITEMS)
-        have, cells = usable(self.items), self.plan.topic.cells
+        have = usable(self.items)
+        cells = self.plan.topic.cells
         full = sum(min(have[cell], self.plan.n) for cell in cells)
         self.work.tell("usable items", full, self.plan.n * len(cells))
 

@@ -57,7 +57,8 @@ def no_term(statement: str, term: str) -> str | None:
 def blank(item: Item, term: str) -> Item:
     """The cloze item with a term left out: question, answer (as its first occurrence is written), and in `meta` the
     place of that occurrence in the statement. Dropped, with the reason term_missing, if the term cannot be left out."""
-    statement, term = canonical(item.statement or ""), stripped(term)
+    statement = canonical(item.statement or "")
+    term = stripped(term)
     if why := no_term(statement, term):
         reason = f"term_missing: {why}"
         return item.model_copy(update={"status": "dropped", "reasons": (*item.reasons, reason)})
@@ -106,7 +107,8 @@ def proposals(
     """The terms that could be left out, best first: those that a model named, in its order, as far as they can; then
     the words of the statement that are rarest in the book, longer ones first. A word that the book does not have comes
     last. counts: `word_counts` of the book's chunks; None: by length alone."""
-    statement, counts = canonical(statement), counts or {}
+    statement = canonical(statement)
+    counts = counts or {}
 
     def rank(word: str) -> tuple[bool, int, int]:
         count = counts.get(caseless(word), 0)

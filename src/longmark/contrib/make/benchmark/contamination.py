@@ -40,7 +40,8 @@ async def completed(item: Item, label: str, model: ChatHandle, prompts: PromptBo
     divided, joint = (str.split, " ") if in_words else (list, "")
     units = divided(text)
     half = len(units) // 2
-    first, rest = joint.join(units[:half]), joint.join(units[half:])
+    first = joint.join(units[:half])
+    rest = joint.join(units[half:])
     answer = None
     try:
         if len(units) < FEWEST:

@@ -33,7 +33,8 @@ from longmark.writing import folder as make_folder
 from longmark.writing import replacing
 
 FORMATS = ("jsonl", "csv", "parquet")
-CARD, SUMS = "README.md", "SHA256SUMS"
+CARD = "README.md"
+SUMS = "SHA256SUMS"
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _MOST = 50  # rows of a table on the card
 _ADDRESS = re.compile(r"@https?://[^\s'\"`,)\]}]+")  # of an endpoint, in the name of a model

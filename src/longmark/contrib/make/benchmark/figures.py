@@ -43,7 +43,8 @@ TITLES = {
 }
 _FORMS = get_args(Form)
 _ANSWER = 256  # tokens of a freeform answer, as in `benchmark run`
-KNOWN, ASKED = "answerable_without_book", "asked_without_book"  # marks: names of models
+KNOWN = "answerable_without_book"
+ASKED = "asked_without_book"  # marks: names of models
 
 SAME = prompt("""benchmark.unaided.same(answer, reference, question)
 The reference is the right answer to the question. Decide whether the other answer is right too: whether it makes the \
@@ -168,7 +169,8 @@ def _readability(form: str, group: Sequence[Item]) -> dict[str, Any]:
 
 
 def _unaided(items: Iterable[Item]) -> list[dict[str, Any]]:
-    asked, known = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    asked = Counter[tuple[str, str]]()
+    known = Counter[tuple[str, str]]()
     for item in items:
         asked.update((model, item.form) for model in item.marks.get(ASKED, ()))
         known.update((model, item.form) for model in item.marks.get(KNOWN, ()))
@@ -193,7 +195,8 @@ async def answered_unaided(item: Item, models: Models, model: ChatHandle) -> Ite
     order of the options; a cloze item by its term, in any case; a freeform item if the first judge (without one: the
     model itself) calls the answer as correct as the reference. A reply that cannot be read is not an answer.
     ModelError and OverBudget are raised."""
-    asked, known = item.marks.get(ASKED, []), item.marks.get(KNOWN, [])
+    asked = item.marks.get(ASKED, [])
+    known = item.marks.get(KNOWN, [])
     if model.name in asked or item.answer is None:
         return item
     try:

@@ -172,7 +172,8 @@ class Seeds:
         if vectors is None or not self._plan.k:
             return []
         (found,) = dense.search(vectors, vectors[number : number + 1], self._plan.k + _SPARE)
-        near, texts = list[int](), {own.text}
+        near = list[int]()
+        texts = {own.text}
         for other, cosine in found:
             if cosine < self._plan.threshold or len(near) == self._plan.k:
                 break

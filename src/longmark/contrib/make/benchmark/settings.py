@@ -32,14 +32,18 @@ from longmark.progress import counted
 from longmark.records.benchmark import Item
 from longmark.records.same import caseless
 
-DEFAULT, FEW_SHOT, RAG, LONG_CONTEXT = "default", "few-shot", "rag", "long-context"
+DEFAULT = "default"
+FEW_SHOT = "few-shot"
+RAG = "rag"
+LONG_CONTEXT = "long-context"
 SOURCE, HELD_OUT = SIDES = ("source", "held-out")
 SETTINGS = (
     DEFAULT,
     FEW_SHOT,
     *(f"{kind}-{side}" for kind in (RAG, LONG_CONTEXT) for side in SIDES),
 )
-K, SHOTS = 4, 5  # as in the authors' code
+K = 4
+SHOTS = 5  # as in the authors' code
 
 _STRETCH = 40  # letters that two texts do not have in common by chance
 _SHOWN = 3  # books in a message
@@ -59,7 +63,8 @@ def query_of(item: Item) -> str:
 # Few-shot ------------------------------------------------------------------------------------------------------------
 def shots_of(items: Sequence[Item], n: int, seed: int) -> dict[str, tuple[Item, ...]]:
     """Item id -> at most n other items of its form that share no text with it."""
-    found, families = dict[str, tuple[Item, ...]](), _families(items)
+    found = dict[str, tuple[Item, ...]]()
+    families = _families(items)
     for form in sorted({item.form for item in items}):
         order = {item.id: item for item in items if item.form == form}
         ids = list(order)
@@ -81,7 +86,8 @@ def _families(items: Iterable[Item]) -> dict[str, str]:
     parents = {item.id: item.parent for item in items}
     roots = {}
     for start in parents:
-        name, seen = start, {start}
+        name = start
+        seen = {start}
         while (above := parents.get(name)) is not None and above not in seen:
             name = above
             seen.add(name)
@@ -132,7 +138,8 @@ class Shelf:
 
 def rejoined(passages: Iterable[Stored]) -> str:
     """The text that overlapping passages, in their order, were cut from; a blank line for space between them."""
-    parts, end = list[str](), 0
+    parts = list[str]()
+    end = 0
     for passage in passages:
         if passage.end <= end:
             continue
@@ -149,7 +156,8 @@ def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str
         side: {book: _squeezed(one.text(book)) for book in one.books}
         for side, one in shelves.items()
     }
-    source, held = shelves.get(SOURCE), shelves.get(HELD_OUT)
+    source = shelves.get(SOURCE)
+    held = shelves.get(HELD_OUT)
     if source is not None and held is not None:
         there = {text: book for book, text in texts[HELD_OUT].items()} | {
             book: book for book in held.books

@@ -134,7 +134,9 @@ class Writer:
     """Writes drafts with the generator of the models. counts: word -> chunks that have it, for terms of cloze items."""
 
     def __init__(self, models: Models, plan: BenchmarkPlan, counts: Mapping[str, int]) -> None:
-        self._models, self._plan, self._counts = models, plan, counts
+        self._models = models
+        self._plan = plan
+        self._counts = counts
 
     async def base(self, form: str, seed: Seed, kind: str = "") -> Item:
         """A base question of a form, or a cloze item with its statement and proposals. kind: of question. NoScore where
@@ -164,7 +166,8 @@ class Writer:
     async def _ask(
         self, prompt: Prompt, reader: Reader[dict[str, Any]], seed: Seed, fields: Mapping[str, str]
     ) -> dict[str, Any]:
-        topic, plan = self._plan.topic, self._plan
+        topic = self._plan.topic
+        plan = self._plan
         about = {
             "book": topic.book,
             "subject": topic.subject,

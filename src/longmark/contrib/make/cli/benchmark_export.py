@@ -61,7 +61,9 @@ def _unaided(
     """Marks the items that the model answers without passages, and writes all items to their file. Returns the items,
     and whether the run stopped early."""
     judges = [arguments.judge] if arguments.judge else []
-    tell, done, failed = stage_lines(arguments.quiet), itertools.count(1), dict[str, str]()
+    tell = stage_lines(arguments.quiet)
+    done = itertools.count(1)
+    failed = dict[str, str]()
     lock: AbstractContextManager[object] = (
         Workspace(path.parent, MANIFEST, "benchmark")
         if (path.parent / MANIFEST).is_file()

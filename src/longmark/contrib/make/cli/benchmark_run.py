@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         sides = dict.fromkeys(side for setting in settings if (side := side_of(setting)))
         paths = {side: getattr(arguments, side.replace("-", "_")) for side in sides}
         indexes = {side: _index(path, stack) for side, path in paths.items()}
-        embedder, trust = arguments.embedder, trusting(arguments)
+        embedder = arguments.embedder
+        trust = trusting(arguments)
         for index in indexes.values() if embedder is None and arguments.retriever != "bm25" else ():
             if embedder is None and index.embedder is not None:
                 embedder = trust.model_of(index.manifest, index.embedder["name"])
@@ -87,17 +88,17 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.book,
             arguments.seed,
         )
-        examination, tell = (
-            Examination(items, models.prompts, shelves, how),
-            stage_lines(arguments.quiet),
-        )
+        examination = Examination(items, models.prompts, shelves, how)
+        tell = stage_lines(arguments.quiet)
 
         async def work() -> dict[str, Answered]:
             answered = {}
             for label, setting in systems:
-                name, done = f"{label}-{setting}", itertools.count(1)
+                name = f"{label}-{setting}"
+                done = itertools.count(1)
                 step = partial(lambda name, done: tell(name, next(done), len(items)), name, done)
-                model, at_once = opened[label], 2 * arguments.concurrency
+                model = opened[label]
+                at_once = 2 * arguments.concurrency
                 answered[name] = await examination.answers(label, model, setting, at_once, step)
             return answered
 

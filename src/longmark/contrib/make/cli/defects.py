@@ -40,11 +40,14 @@ def defects(arguments: argparse.Namespace) -> int:
         return 0
     names = ModelNames([arguments.judge] if arguments.judge else [], generator=arguments.generator)
     with open_models(arguments, names) as (models, _registry):
-        tell, done = stage_lines(arguments.quiet), itertools.count(1)
+        tell = stage_lines(arguments.quiet)
+        done = itertools.count(1)
         made = finish_with(
             models,
             lambda: make(
-                *(examples, plan, models),
+                examples,
+                plan,
+                models,
                 at_once=2 * arguments.concurrency,
                 on_answer=lambda: tell("answers", next(done), len(examples)),
             ),

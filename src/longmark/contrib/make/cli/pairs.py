@@ -63,7 +63,8 @@ def build(arguments: argparse.Namespace) -> int:
         writers = {
             label: one.generator for label, one in with_each(registry, models, named).items()
         }
-        tell, done = stage_lines(arguments.quiet), itertools.count(1)
+        tell = stage_lines(arguments.quiet)
+        done = itertools.count(1)
         opened_all = (*models.backends.judges, *(one.model for one in writers.values()))
         built = finish_with(
             replace(models, backends=replace(models.backends, judges=opened_all)),  # all of them are closed at the end

@@ -83,17 +83,23 @@ def answer(arguments: argparse.Namespace) -> int:
     from longmark.contrib.make.rag.index import load
 
     format_of(arguments.out, "--out ")
-    how, found = _answering(arguments), load(arguments.index)
+    how = _answering(arguments)
+    found = load(arguments.index)
     names = _names(arguments, found, arguments.retriever != "bm25", generator=arguments.generator)
     with open_models(arguments, names) as (models, _registry):
         retriever = Retriever(found, models, arguments.retriever)
         questions = _read_asked(arguments)
         originals = list(Reading(arguments.originals).singles()) if arguments.originals else ()
-        tell, done = stage_lines(arguments.quiet), itertools.count(1)
+        tell = stage_lines(arguments.quiet)
+        done = itertools.count(1)
         answered = finish_with(
             models,
             lambda: rag_answer.write(
-                *(questions, arguments.out, models, retriever, how),
+                questions,
+                arguments.out,
+                models,
+                retriever,
+                how,
                 originals=originals,
                 on_answer=lambda: tell("answers", next(done), len(questions)),
             ),
@@ -109,7 +115,8 @@ def grid(arguments: argparse.Namespace) -> int:
 
     names = rag_grid.retriever_names(split(arguments.retrievers))
     readers = rag_grid.labelled(arguments.reader)
-    how, found = _answering(arguments), load(arguments.index)
+    how = _answering(arguments)
+    found = load(arguments.index)
     with open_models(arguments, _names(arguments, found, set(names) != {"bm25"})) as (
         models,
         registry,
@@ -117,7 +124,8 @@ def grid(arguments: argparse.Namespace) -> int:
         retrievers = [Retriever(found, models, name) for name in names]
         with_readers = with_each(registry, models, readers, "--reader")
         questions = _read_asked(arguments)
-        tell, done = stage_lines(arguments.quiet), Counter[str]()
+        tell = stage_lines(arguments.quiet)
+        done = Counter[str]()
 
         def on_answer(system: System) -> None:
             done[system.name] += 1

@@ -104,7 +104,8 @@ def label(arguments: argparse.Namespace) -> int:
     made = checked(items, labels)
     known = {item.id: item.status for item in made}
     found = Counter(known.get(item.id, "absent") for item in labels.items)
-    absent, dropped = found.pop("absent", 0), found.pop("dropped", 0)
+    absent = found.pop("absent", 0)
+    dropped = found.pop("dropped", 0)
     if not found:
         raise UserError(
             f"{arguments.labels} has no label of an item in {arguments.benchmark}; name its benchmark"
@@ -123,7 +124,8 @@ def label(arguments: argparse.Namespace) -> int:
 
 def _given(arguments: argparse.Namespace) -> tuple[Validator, list[Item], Labels, ModelNames]:
     """What `apply`, `next` and `estimate` read."""
-    validator, items = folder.load(arguments.validator), items_of(arguments.benchmark)
+    validator = folder.load(arguments.validator)
+    items = items_of(arguments.benchmark)
     labels = _read(arguments.labels, items) if arguments.labels else Labels()
     file = arguments.validator / folder.FILE
     embedder = arguments.embedder or trusting(arguments).model_of(file, validator.encoder.name)

@@ -124,7 +124,8 @@ async def make(
     ring = _Ring(examples, plan)
 
     async def one(example: Example) -> list[Example]:
-        made, reasons = list[Example](), dict[str, str]()
+        made = list[Example]()
+        reasons = dict[str, str]()
         for kind, strength in asked:
             try:
                 made.append(await _defect(example, kind, strength, plan, ring, models))
@@ -158,20 +159,21 @@ async def _defect(
         raise NotMade("the line has no answer")
     if is_refusal(example.answer or ""):
         raise NotMade("the answer is a refusal")
-    how, language, draw = KINDS[kind], ring.language(example), _drawn(plan.seed, example.id, kind)
+    how = KINDS[kind]
+    language = ring.language(example)
+    draw = _drawn(plan.seed, example.id, kind)
     if how.worded and not language:
         raise NotMade(
             f"the language of the answer is not recognised as one of {', '.join(LANGUAGES)}"
         )
     answer = Answer(example, language, draw, lambda: ring.others(example, draw))
-    rule, checked = f"{kind}.{language}".rstrip("."), {}
+    rule = f"{kind}.{language}".rstrip(".")
+    checked = {}
     if how.rule is None:
         assert models is not None  # `make` saw to it
         chosen, of = await write(answer, kind, strength, plan.seed, models)
-        rule, checked = (
-            "written",
-            {"generator": models.generator.name, "judge": models.judges[0].name},
-        )
+        rule = "written"
+        checked = {"generator": models.generator.name, "judge": models.judges[0].name}
     else:
         places = how.rule(answer)
         chosen = taken(places, "1" if how.whole else strength, draw, ordered=kind == "truncated")

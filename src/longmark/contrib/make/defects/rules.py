@@ -34,7 +34,8 @@ SUPPORTED = 0.6
 
 _FEWEST = 4  # words (twice as many characters without spaces) of a sentence that is deleted, put in or rewritten
 _TRIES = 50  # sentences among which a citation looks for another place
-_KNOWN, _HAN = 0.12, 0.3  # share of words that tells the language; of characters
+_KNOWN = 0.12
+_HAN = 0.3  # share of words that tells the language; of characters
 _FIXED = re.compile(
     rf"{CITATION.pattern}|(?:[a-z][a-z0-9+.-]{{1,20}}://|www\.)\S+|`[^`]*`", re.IGNORECASE
 )
@@ -42,7 +43,8 @@ _CLOSING = ".!?…。！？\"'”’»)*_"
 _NAME = r"(?<=[a-z,] )[A-Z][\w&-]+(?: (?:(?:of|the|de|and) )?[A-Z][\w&-]+)*"
 _NUMBER = {"": r"\d+", GERMAN: r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+(?:,\d+)?"}
 _ENGLISH_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
-_NOT_BEFORE, _NOT_BEHIND = r"(?<![A-Za-z0-9_.,:/#^–-])", r"(?![A-Za-z0-9_]|[.,:/–-]\d|-\w|年|月|日)"
+_NOT_BEFORE = r"(?<![A-Za-z0-9_.,:/#^–-])"
+_NOT_BEHIND = r"(?![A-Za-z0-9_]|[.,:/–-]\d|-\w|年|月|日)"
 _ISO_YEAR = r"(?<![\w-])(?:1\d{3}|20\d{2})(?=-(?:0[1-9]|1[0-2])-\d{2}(?!\d))"
 
 
@@ -60,7 +62,8 @@ Place = tuple[Edit, ...]
 
 def applied(text: str, edits: Sequence[Edit]) -> str:
     """The text with all edits made. ValueError for edits that overlap."""
-    parts, at = list[str](), 0
+    parts = list[str]()
+    at = 0
     for edit in sorted(edits):
         if edit.start < at:
             raise ValueError(f"two edits overlap at {edit.start}")
@@ -179,7 +182,8 @@ def number(answer: Answer) -> list[Place]:
         plain = found[0].replace(thousands, "").replace(point, ".")
         if found.start() in years or len(plain) > 15:
             return []
-        places, value = len(plain.partition(".")[2]), float(plain)
+        places = len(plain.partition(".")[2])
+        value = float(plain)
         most = (
             100
             if value <= 100 and re.match(r"\s?(?:%|percent|Prozent)", answer.text[found.end() :])
@@ -279,7 +283,8 @@ def negation(answer: Answer) -> list[Place]:
 
 def direction(answer: Answer) -> list[Place]:
     """A word for more, later or further by the word for the contrary."""
-    known, other = words_of(answer.language), dict[str, str]()
+    known = words_of(answer.language)
+    other = dict[str, str]()
     for one, two in (pair.split() for pair in known["directions"]):
         for old, new in ((one, two), (two, one)):
             other.setdefault(old, new)
@@ -320,8 +325,10 @@ def deleted(answer: Answer) -> list[Place]:
 
 def _with_gap(text: str, start: int, end: int) -> tuple[int, int]:
     """A sentence with the white space that goes with it; the whole line where a list item has nothing else."""
-    line, stop = text.rfind("\n", 0, start) + 1, (text.find("\n", end) + 1 or len(text) + 1) - 1
-    before, after = text[line:start], text[end:stop]
+    line = text.rfind("\n", 0, start) + 1
+    stop = (text.find("\n", end) + 1 or len(text) + 1) - 1
+    before = text[line:start]
+    after = text[end:stop]
     if after.strip():
         return start, end + len(after) - len(after.lstrip())
     return (
@@ -344,7 +351,8 @@ def shuffled(answer: Answer) -> list[Place]:
 
 def neighbour(answer: Answer) -> list[Place]:
     """A sentence of an answer to another question behind a sentence; the passages and the answer do not say it."""
-    known, places = words([answer.text]).union(*answer.passages), list[Place]()
+    known = words([answer.text]).union(*answer.passages)
+    places = list[Place]()
     fitting = (
         one
         for one in answer.others()
@@ -401,7 +409,9 @@ def taken(
 ) -> list[Place]:
     """The places of a strength, none of which touches another. ordered: each place includes those before it, so that
     one is enough. NotMade if there are too few."""
-    apart, used, put = list(places) if ordered else [], set[int](), set[int]()
+    apart = list(places) if ordered else []
+    used = set[int]()
+    put = set[int]()
     for place in () if ordered else draw.sample(places, len(places)):
         if not any(_clash(edit, used, put) for edit in place):
             apart.append(place)
@@ -434,7 +444,8 @@ class Kind(NamedTuple):
     whole: bool = False
 
 
-CONTRADICTION, OFF_TOPIC = "contradiction", "off_topic"
+CONTRADICTION = "contradiction"
+OFF_TOPIC = "off_topic"
 _WORDED = (date, unit, entity, negation, direction, padding, refusal)
 _RULES = (
     deleted,

@@ -58,7 +58,8 @@ async def write(
     if kind != CONTRADICTION:
         return [(Edit(0, len(answer.text), await _stray(answer, seed, models)),)], 1
     spans = _sentences(answer)
-    count, places = wanted(strength, len(spans)), list[Place]()
+    count = wanted(strength, len(spans))
+    places = list[Place]()
     if not 0 < count <= len(spans):
         raise NotMade(f"it has {len(spans)} sentences that can be contradicted, not {count or 1}")
     for span in answer.draw.sample(spans, len(spans))[: count + _SPARE]:

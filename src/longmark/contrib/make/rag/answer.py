@@ -210,7 +210,8 @@ class _Work:
         return bool(changed) and domain.named_by_all.isdisjoint(changed)
 
     async def _one(self, line: Example, hits: list[Hit] | None) -> Example | LeftOut:
-        original, system = self._original(line), self.models.generator.name
+        original = self._original(line)
+        system = self.models.generator.name
         if hits is not None:
             contexts = tuple(Context(text=hit.passage.text, id=hit.passage.id) for hit in hits)
         elif original is not None:

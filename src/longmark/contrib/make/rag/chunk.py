@@ -79,7 +79,8 @@ class Tokens(Ruler):
     def __init__(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
         super().__init__(text)
         kept = [(start, end) for start, end in spans if start < end]
-        self._starts, self._ends = [start for start, _ in kept], [end for _, end in kept]
+        self._starts = [start for start, _ in kept]
+        self._ends = [end for _, end in kept]
 
     def after(self, start: int, n: int) -> int:
         first = bisect_left(self._starts, start)
@@ -104,9 +105,11 @@ class Chunker:
 
     def passages(self, text: str) -> Iterator[Passage]:
         """The passages of a text, in their order; none of a blank text. Together they hold all that is not space."""
-        size, overlap = self._chunking.size, self._chunking.overlap
+        size = self._chunking.size
+        overlap = self._chunking.overlap
         ruler = self._ruler(text)
-        start, length = _skip_space(text, 0), len(text.rstrip())
+        start = _skip_space(text, 0)
+        length = len(text.rstrip())
         fresh = start  # where what no passage holds yet begins; each passage goes beyond it
         while start < length:
             furthest = length if size == 0 else min(ruler.after(start, size), length)
@@ -118,10 +121,8 @@ class Chunker:
             yield Passage(start, start + len(text[start:end].rstrip()))
             if end >= length:
                 return
-            start, fresh = (
-                _next_start(text, start, end, ruler.before(end, overlap)),
-                _skip_space(text, end),
-            )
+            start = _next_start(text, start, end, ruler.before(end, overlap))
+            fresh = _skip_space(text, end)
 
 
 def _break(text: str, least: int, furthest: int) -> int:

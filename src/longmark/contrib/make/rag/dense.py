@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
 
 Found = list[tuple[int, float]]  # (passage, cosine), best first
-VECTORS, APPROXIMATE = "vectors.npy", "faiss.index"
+VECTORS = "vectors.npy"
+APPROXIMATE = "faiss.index"
 
 _TEXTS_PER_CALL = 256
 _CALLS_AT_ONCE = 16
 _ROWS = 1 << 15  # of vectors multiplied at a time
-_LEAST, _GREATEST = 1e-18, 1e18  # of a vector's length: squares stay within 32 bits
+_LEAST = 1e-18
+_GREATEST = 1e18  # of a vector's length: squares stay within 32 bits
 _SPARE = 8  # candidates beyond k whose cosines may be equal but for rounding
 _DECIMALS = 6  # float32 products of one pair agree so far, in whatever order they are summed
 _CANDIDATES = 20  # of the approximate search, for each passage that is wanted

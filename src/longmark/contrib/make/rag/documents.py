@@ -226,7 +226,8 @@ def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> 
     name = next((name for name in names if record.get(name) is not None), None)
     if name is None:
         raise ValueError(f"has no text; it is expected under {', '.join(names)}")
-    title_name, id_name = mapping.get("title", "title"), mapping.get("id", "id")
+    title_name = mapping.get("title", "title")
+    id_name = mapping.get("id", "id")
     try:
         text = check.text(name, record[name])
         title = check.text(title_name, record.get(title_name) or "").strip()
@@ -258,7 +259,8 @@ def _pdf(path: Path) -> tuple[str, tuple[int, ...]]:
                 raise _Refused(
                     f"has {count:,} pages, more than the {MOST_PAGES:,} that are read; split it"
                 )
-            pages, size = [], 0
+            pages = []
+            size = 0
             for page in reader.pages:
                 # A font may map a glyph to half of a surrogate pair, or to nothing.
                 pages.append(

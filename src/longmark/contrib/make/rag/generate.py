@@ -64,7 +64,9 @@ NO_CITE = Prompt("rag.citations.off", (), "Do not refer to the passages by their
 
 PROMPTS = (SYSTEM, DOMAIN, PLAIN, COMPREHENSIVE, CITE, NO_CITE)
 
-TEMPERATURE, TOP_P, MAX_TOKENS = 0.1, 0.9, 1024
+TEMPERATURE = 0.1
+TOP_P = 0.9
+MAX_TOKENS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,8 @@ def messages(
     how: Generation,
 ) -> tuple[Message, ...]:
     """What is sent: the passages, numbered from 1, the profile, the question, each between tags; the task last."""
-    book, domain = models.prompts, models.domain
+    book = models.prompts
+    domain = models.domain
     task = COMPREHENSIVE if how.comprehensive else _task(profile, domain)
     fields = {
         "citations": book.get(CITE if how.citations else NO_CITE).text.strip(),

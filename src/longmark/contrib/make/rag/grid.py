@@ -29,7 +29,9 @@ from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.workspace import Workspace
 
-K, TEMPERATURE, MAX_TOKENS = 20, 0.0, 2048
+K = 20
+TEMPERATURE = 0.0
+MAX_TOKENS = 2048
 SETTINGS = "grid.json"
 
 _LABELLED = re.compile(r"(?P<label>\w[\w .+-]*)=(?P<model>.+)")
@@ -138,7 +140,8 @@ async def write(
                     answered = await answers.write(
                         asked, system.file, models, retriever, how, on_answer=tell
                     )
-                    system, stopped = replace(system, answered=answered), answered.stopped
+                    system = replace(system, answered=answered)
+                    stopped = answered.stopped
                 done.append(system)
             if models.backends.generator is not None:
                 await models.backends.generator.close()

@@ -126,7 +126,8 @@ async def build(
     models: with an embedder, for vectors as well as BM25. BadInput, a line for each document that cannot be read,
     unless `skip_bad`; UserError if there is nothing to index. All of them come before the embedder is asked.
     """
-    how, out = how or Indexing(), Path(out)
+    how = how or Indexing()
+    out = Path(out)
     chunker = Chunker(how.chunking)
     library("bm25s", "an index", "rag")  # before documents are read
     embedder = models.backends.embedder if models is not None else None
@@ -197,7 +198,8 @@ def load(path: str | Path) -> Index:
         raise UserError(f"{path / MANIFEST} is damaged ({in_one_line(error)}); {_AGAIN}") from None
     needed = {LINES, OFFSETS} | ({dense.VECTORS} if manifest.embedder else set())
     for name in sorted(needed | manifest.files.keys()):
-        file, stored = path / name, manifest.files.get(name)
+        file = path / name
+        stored = manifest.files.get(name)
         try:
             same = stored is not None and file.is_file() and file.stat().st_size == stored.size
             same = same and stored is not None and digest(file) == stored.sha256
@@ -238,7 +240,8 @@ def _write_passages(
     tell: Tell,
 ) -> Built:
     in_files = isinstance(documents, Documents)
-    read, wrong = 0, BadLines()
+    read = 0
+    wrong = BadLines()
     with Writer(folder) as writer, seen_ids() as first_use:
         for number, document in enumerate(documents, 1):
             if isinstance(document, Unread):

@@ -84,11 +84,9 @@ _BREAK = "\0"  # in place of <br>
 _SPACE = re.compile(r"\s+")
 _BROKEN = re.compile(f" ?{_BREAK} ?")
 MOST_TAGS = 1_500_000  # of a page, or of all the pages of a book: reading them takes two seconds
-_LEAST_DEPTH, _MOST_STEPS, _FED = (
-    256,
-    5 * 10**8,
-    1 << 16,
-)  # of open elements, steps through them, bytes fed at once
+_LEAST_DEPTH = 256
+_MOST_STEPS = 5 * 10**8
+_FED = 1 << 16  # of open elements, steps through them, bytes fed at once
 
 Headings = tuple[tuple[int, str], ...]  # where each begins in a text, and its words
 
@@ -111,9 +109,11 @@ class _Text:
         self.paragraphs: list[str] = []
         self.headings: list[int] = []  # which paragraphs they are
         self._words: list[str] = []
-        self._depth, self._deepest = 0, deepest
+        self._depth = 0
+        self._deepest = deepest
         self._dropped = self._verbatim = 0  # elements of these kinds that have not ended
-        self._links, self._link_at = 0, -1  # how many began; where the one that has not ended did
+        self._links = 0
+        self._link_at = -1  # how many began; where the one that has not ended did
         self._raised: list[_Raised] = []  # those that have not ended
         self._formula: Formula | None = None
         self._in_formula = 0  # elements in it that have not ended
@@ -179,7 +179,8 @@ class _Text:
             self._in_formula -= 1
             self._formula.end()
         elif self._formula:
-            text, self._formula = self._formula.text(), None
+            text = self._formula.text()
+            self._formula = None
             parted = bool(self._words) and self._words[-1][-1:].isalnum()
             self._words.append(f" {text}" if parted else text)
             self._after_formula = True
@@ -211,7 +212,8 @@ class _Text:
         self._after_formula = False
         if not self._words:
             return
-        text, self._words = "".join(self._words), []
+        text = "".join(self._words)
+        self._words = []
         text = (
             text.replace(_BREAK, "\n")
             if self._verbatim
@@ -301,7 +303,8 @@ class _Unpacked:
     their sizes need not be true."""
 
     def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
-        self._archive, self._most = archive, most
+        self._archive = archive
+        self._most = most
         self._bytes = self._tags = 0
 
     def read(self, name: str) -> bytes:

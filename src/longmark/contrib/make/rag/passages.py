@@ -18,7 +18,8 @@ from longmark.contrib.make.rag.bm25 import damaged
 from longmark.records.files import own_json
 from longmark.writing import fresh
 
-LINES, OFFSETS = "passages.jsonl", "passages.offsets"
+LINES = "passages.jsonl"
+OFFSETS = "passages.offsets"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,8 @@ from longmark.progress import duration, shown
 from longmark.workspace import Workspace
 from longmark.writing import check_ours, check_within, remove, remove_folder, replacing
 
-LOG, CHECKPOINTS = "log.jsonl", "checkpoints"
+LOG = "log.jsonl"
+CHECKPOINTS = "checkpoints"
 _LIBRARIES = ("torch", "transformers", "peft")
 
 
@@ -161,7 +162,8 @@ class Training:
         from peft import LoraConfig, get_peft_model
         from transformers.trainer_utils import get_last_checkpoint
 
-        chosen, began = self.settings, time.monotonic()
+        chosen = self.settings
+        began = time.monotonic()
         transformers.set_seed(chosen.seed)
         lora = LoraConfig(
             r=chosen.rank, lora_alpha=chosen.alpha, lora_dropout=chosen.dropout, target_modules="all-linear",
@@ -185,10 +187,8 @@ class Training:
             **({"gradient_checkpointing": True} if chosen.save_memory else {}),
         )  # fmt: skip
         tokenizer = self.base.tokenizer
-        tokenizer.pad_token, tokenizer.padding_side = (
-            tokenizer.pad_token or tokenizer.eos_token,
-            "right",
-        )
+        tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+        tokenizer.padding_side = "right"
         trainer = transformers.Trainer(
             model=model,
             args=arguments,
@@ -201,7 +201,8 @@ class Training:
         trainer.remove_callback(transformers.PrinterCallback)
 
         def state() -> tuple[int, int, str]:
-            done, losses = trainer.state.global_step, _losses(trainer.state.log_history)
+            done = trainer.state.global_step
+            losses = _losses(trainer.state.log_history)
             line = f"step {done:,} of {self.steps:,}" + (
                 f" · loss {losses['last_loss']:.3f}" if "last_loss" in losses else ""
             )

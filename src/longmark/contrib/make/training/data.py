@@ -55,7 +55,8 @@ def answered(tokenizer: Any, asked: Sequence[Message], answer: str, name: str) -
 def blocks(texts: Iterable[str], tokenizer: Any, length: int) -> Iterator[Tokens]:
     """Texts one after the other, an end token after each, in blocks of `length` tokens. A rest that does not fill a
     block is omitted, unless there is no full block."""
-    rest, any_block = list[int](), False
+    rest = list[int]()
+    any_block = False
     for text in texts:
         rest += [*encoded(tokenizer, text), tokenizer.eos_token_id]
         whole = len(rest) - len(rest) % length
@@ -70,7 +71,8 @@ def blocks(texts: Iterable[str], tokenizer: Any, length: int) -> Iterator[Tokens
 
 def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> Data:
     """Documents in blocks. facts: tokens, and the books with SHA-256 and characters. UserError if there is no text."""
-    data, library = Data(), Library(paths)
+    data = Data()
+    library = Library(paths)
 
     def texts() -> Iterator[str]:
         for one in library:
@@ -110,7 +112,9 @@ def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> D
     Omitted, and counted: what is longer than `length` tokens, and items of `keep_out` and of the validation set. name:
     of the model. UserError if nothing is left.
     """
-    data, left, used = Data(), Counter[str](), Counter[str]()
+    data = Data()
+    left = Counter[str]()
+    used = Counter[str]()
     for kind, asked, answer in _chats(path) if is_chat(path) else _items(path, settings, left):
         made = answered(tokenizer, asked, answer, name)
         if len(made["input_ids"]) > settings.length:
@@ -138,7 +142,8 @@ def _items(
     ]
     tested = [item for other in others for item in items_of(other)]
     names = {one for item in tested for one in (item.id, item.parent) if one}
-    questions, book = {_folded(item) for item in tested}, PromptBook()
+    questions = {_folded(item) for item in tested}
+    book = PromptBook()
     for item in items_of(path):
         if item.form not in settings.forms:
             left["of another form"] += 1
@@ -164,7 +169,8 @@ def is_chat(path: Path) -> bool:
 
 def _chats(path: Path) -> Iterator[tuple[str, Sequence[Message], str]]:
     """ "chat", the messages before the last one and its text. BadInput with each line that is not a conversation."""
-    found, bad = list[tuple[str, Sequence[Message], str]](), BadLines()
+    found = list[tuple[str, Sequence[Message], str]]()
+    bad = BadLines()
     for line, record in sources.records(path, sources.kind_of(path)):
         try:
             *asked, last = [Message(one["role"], one["content"]) for one in record["messages"]]

@@ -98,11 +98,10 @@ async def candidates_of(
     most = max(counts.values(), default=0)
     numbers = []
     for n, word in every:
-        statement, own = items[n].statement or "", caseless(word)
-        folded, proposed = (
-            caseless(statement),
-            [caseless(proposal) for proposal in items[n].proposals],
-        )
+        statement = items[n].statement or ""
+        own = caseless(word)
+        folded = caseless(statement)
+        proposed = [caseless(proposal) for proposal in items[n].proposals]
         features: dict[str, float] = {
             "rarity": math.log((1 + most) / (1 + counts.get(own, 0))),
             "length": math.log(len(word)),
@@ -139,7 +138,8 @@ def train(
     chosen = [
         caseless(word) == wanted[n] for word, n in zip(given.words, given.statement, strict=True)
     ]
-    y, fold = np.array(chosen, dtype=np.int64), folds([True] * len(wanted), families, seed)
+    y = np.array(chosen, dtype=np.int64)
+    fold = folds([True] * len(wanted), families, seed)
     best = given.best(out_of_folds(given.inputs, y, fold[given.statement]))
     hits = [
         float(one is not None and caseless(one[0]) == term)

@@ -29,7 +29,8 @@ from longmark.stats.samples import Ints
 
 CURVES = "curves.json"
 ACTIVE, RANDOM = ORDERS = ("active", "random")
-START, SIZES = 12, 8  # labels that a curve begins with, and points of a curve
+START = 12
+SIZES = 8  # labels that a curve begins with, and points of a curve
 FEWEST_SEEDS = 5  # of an interval over seeds
 LEVEL = 0.95
 

@@ -94,7 +94,8 @@ async def inputs_of(items: Sequence[Item], models: Models) -> Inputs:
         models,
     )
     nothing = np.zeros_like(next(iter(vectors.values()), np.zeros(1)))
-    rows, numbers = [], []
+    rows = []
+    numbers = []
     for item, texts in zip(items, about, strict=True):
         whole, question, answer = (vectors.get(text, nothing) for text in texts)
         near = [vectors[piece] for text in _texts(item) for piece in parts[text]]

@@ -24,7 +24,9 @@ from longmark.records.values import Problem, in_one_line
 from longmark.scores import labels as scores
 from longmark.scores.observations import Observation
 
-VALID, EDITED, INVALID = "valid", "edited", "invalid"
+VALID = "valid"
+EDITED = "edited"
+INVALID = "invalid"
 
 
 @dataclass
@@ -137,7 +139,8 @@ def read_labels(path: str | Path, benchmark: Sequence[Item] = ()) -> Labels:
     """The labels of a file, or of a benchmark's folder. benchmark: the items that were labelled, for what an export
     does not have: passages, marks of the audits, parents. BadInput with the line of each record that is not a label;
     UserError if the file cannot be read."""
-    path, known = Path(path), {item.id: item for item in benchmark}
+    path = Path(path)
+    known = {item.id: item for item in benchmark}
     if _is_export(path):
         labels = _of_export(path, known)
     else:

@@ -41,7 +41,8 @@ class Linear:
     def log_odds(self, inputs: Inputs) -> Floats:
         """Of valid, for each item."""
         if len(inputs) and inputs.vectors.shape[1] != len(self.weights):
-            width, own = inputs.vectors.shape[1], len(self.weights)
+            width = inputs.vectors.shape[1]
+            own = len(self.weights)
             raise UserError(
                 f"the validator has {own} weights for vectors of {width} numbers; train it again"
             )
@@ -89,7 +90,8 @@ def fit(
     """The model of all items, and the calibrated log-odds of each from models that did not see its fold.
 
     undersample: the seed of the draw that balances the classes; None: by weights."""
-    out, calibrated = out_of_folds(inputs, y, fold, undersample), np.empty(len(y))
+    out = out_of_folds(inputs, y, fold, undersample)
+    calibrated = np.empty(len(y))
     for k in set(fold.tolist()):
         slope, shift = _platt(out[fold != k], y[fold != k])
         calibrated[fold == k] = slope * out[fold == k] + shift
@@ -116,7 +118,8 @@ def uncalibrated(inputs: Inputs, y: Any, undersample: int | None = None) -> Line
     """A model without calibration. Numbers that no item has, or that are all equal, get no weight."""
     if undersample is not None:
         kept = _undersampled(y, undersample)
-        inputs, y = inputs[kept], y[kept]
+        inputs = inputs[kept]
+        y = y[kept]
     known = ~np.isnan(inputs.numbers)
     counts = np.maximum(known.sum(axis=0), 1)
     means = np.where(known, inputs.numbers, 0.0).sum(axis=0) / counts
@@ -133,7 +136,8 @@ def uncalibrated(inputs: Inputs, y: Any, undersample: int | None = None) -> Line
 def _undersampled(y: Ints, seed: int) -> list[int]:
     """Places, ascending: all of the smaller class, and as many of the larger one, drawn (ClimaQA, appendix A.5)."""
     places = [np.flatnonzero(y == label) for label in (0, 1)]
-    size, rng = min(map(len, places)), np.random.default_rng(seed)
+    size = min(map(len, places))
+    rng = np.random.default_rng(seed)
     return sorted(int(i) for own in places for i in rng.choice(own, size, replace=False))
 
 

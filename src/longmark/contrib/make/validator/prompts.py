@@ -69,7 +69,8 @@ async def zero_shot(
 ) -> tuple[list[float | None], list[LeftOut]]:
     """The judge's probability of VALID for each item, from its first token, or with `scoring` text from the word that
     it writes (1 or 0). None where it gives none, with the reason."""
-    judge, left_out = models.judges[0], list[LeftOut]()
+    judge = models.judges[0]
+    left_out = list[LeftOut]()
 
     async def one(item: Item) -> float | None:
         try:

@@ -89,7 +89,8 @@ async def train(
         f: await _form(labels, able[f], models, plan) for f in FORMS if f in able
     }
     known = {name: p for one in forms.values() for name, p in one.trained.items()}
-    terms, picked = None, None
+    terms = None
+    picked = None
     if items := able.get("cloze"):
         counts = cloze.counts_of([*benchmark, *labels.items])
         given = await cloze.candidates_of(items, counts, models)
@@ -144,12 +145,15 @@ def sides(labels: Labels, plan: TrainingPlan) -> dict[str, tuple[list[Item], lis
 async def _form(
     labels: Labels, items: Sequence[Item], models: Models, plan: TrainingPlan
 ) -> Result:
-    valid, families = list(map(is_valid, items)), labels.family(items)
-    y, fold = np.array(valid, dtype=np.int64), linear.folds(valid, families, plan.seed)
+    valid = list(map(is_valid, items))
+    families = labels.family(items)
+    y = np.array(valid, dtype=np.int64)
+    fold = linear.folds(valid, families, plan.seed)
     inputs = await inputs_of(items, models)
     model, out = linear.fit(inputs, y, fold, plan.undersample)
     p = probability(out)
-    kept, left_out = {"none": np.ones(len(y), dtype=bool)}, list[LeftOut]()
+    kept = {"none": np.ones(len(y), dtype=bool)}
+    left_out = list[LeftOut]()
     if models.backends.judges:
         place = np.flatnonzero(fold < plan.splits).tolist()
         judged, left_out = await zero_shot([items[i] for i in place], models, plan.at_once)
