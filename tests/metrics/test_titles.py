@@ -2,8 +2,8 @@
 
 import pytest
 
+from longmark.metric_sources import title_of
 from longmark.metrics import docstring, names
-from longmark.records.metric_name import title_of
 
 
 @pytest.mark.parametrize("name", names())

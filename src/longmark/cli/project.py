@@ -32,13 +32,14 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchem
 from longmark import plugins
 from longmark.cli import parser
 from longmark.cli.arguments import from_one, positive, share, whole
+from longmark.metric_sources import names
 from longmark.models import config
 from longmark.models.config import Entry, sections
 from longmark.models.stores import is_url, shown
 from longmark.models.trust import Reach, digests, of_name
 from longmark.places import expanded, real
 from longmark.records import yaml_file
-from longmark.records.metric_name import names, parsed
+from longmark.records.metric_name import parsed
 from longmark.records.values import found
 
 SCHEMA = Path(__file__).with_name("longmark.schema.json")

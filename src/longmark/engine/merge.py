@@ -14,19 +14,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
 from longmark.engine.folder import ABSENT_FILE, RunFolder
 from longmark.engine.manifest import absent_hash
-from longmark.engine.split import NOTES_FILE, notes
+from longmark.engine.split import NOTES_FILE, CallsNote, PlaceNote, SplitNote, notes
 from longmark.errors import SettingsChanged, UserError
 from longmark.models.cache import CallCache
 from longmark.places import real
 from longmark.records import Answered, Row, Usage
 from longmark.records.files import REMAKE, at, lines, own_json, read_object
-from longmark.records.manifest_types import check_manifest
+from longmark.records.manifest_types import RunManifest, check_manifest
 from longmark.records.pair import own_example_of
 from longmark.records.parts import Part
 from longmark.records.verdicts import together
@@ -44,6 +44,7 @@ BEGIN
 _PLACE = """
 INSERT OR IGNORE INTO places SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM places WHERE line = ?1 AND run <> ?2)
 """  # a line is several examples where each answer of its conversation is one
+_AFTER_ALL = 1 << 62  # the line of what stands nowhere in the input
 _AGAIN = "repeat the command of this run, then merge again"
 
 
@@ -63,7 +64,7 @@ class Merged:
 @dataclass(frozen=True)
 class _Run:
     path: Path
-    manifest: dict[str, Any]
+    manifest: RunManifest
     part: Part
 
     def told(self, key: str) -> dict[str, Any]:
@@ -139,7 +140,9 @@ def _run(path: Path) -> _Run:
         if not all(isinstance(session, dict) for session in manifest["sessions"]):
             raise TypeError("a session is no object")
         check_manifest(manifest, file)
-        return _Run(path, manifest, Part.of_json(orjson.dumps(manifest["part"])))
+        return _Run(
+            path, cast("RunManifest", manifest), Part.of_json(orjson.dumps(manifest["part"]))
+        )
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{file} is damaged ({error}); {REMAKE}") from None
 
@@ -235,18 +238,18 @@ def _note(db: sqlite3.Connection, number: int, run: _Run) -> None:
     if not path.is_file() and not run.manifest.get("finished"):
         return  # it was killed before its first row
     for note in notes(path):
-        if len(note) == 3:
-            db.execute(
-                "INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", (*note[:2], orjson.dumps(note[2]))
-            )
-        elif (
-            len(note) == 1 and note[0] != run.part.split
-        ):  # killed while it began a session on another split
-            raise UserError(f"{path} is of another split; {_AGAIN}")
-        elif len(note) == 2 and not db.execute(_PLACE, (note[1], number, note[0])).rowcount:
-            raise UserError(
-                f'{path}: the example "{note[0]}" is in another run too; split the input again'
-            )
+        match note:
+            case CallsNote(example_id, metric, calls):
+                values = (example_id, metric, orjson.dumps(calls))
+                db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", values)
+            case SplitNote(split) if split != run.part.split:
+                # the run was killed while it began a session on another split
+                raise UserError(f"{path} is of another split; {_AGAIN}")
+            case PlaceNote(example_id, line):
+                if not db.execute(_PLACE, (line, number, example_id)).rowcount:
+                    raise UserError(
+                        f'{path}: the example "{example_id}" is in another run too; split the input again'
+                    )
 
 
 def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, Any]:
@@ -281,7 +284,7 @@ def _examples(
     db: sqlite3.Connection, runs: Sequence[_Run], folder: RunFolder
 ) -> Iterator[Answered]:
     """The examples of all runs in the order of the input; absent answers are noted in their turn."""
-    absent = heapq.merge(*(_absent(db, run) for run in runs), key=lambda entry: entry[0])
+    absent = heapq.merge(*(_absent(db, run) for run in runs), key=lambda entry: entry.line)
     following = next(absent, None)
     files = [lines(run.path / "examples.jsonl") for run in runs]
     for line, number, name in db.execute("SELECT line, run, id FROM places ORDER BY line, rowid"):
@@ -295,12 +298,13 @@ def _examples(
             )
         if example.system is None:
             db.execute("INSERT INTO unnamed VALUES (?)", (name,))
-        while following is not None and following[0] <= line:
-            folder.leave_out(*following[1], (following[0] == line and example.variant_of) or "")
+        while following is not None and following.line <= line:
+            variant_of = (example.variant_of or "") if following.line == line else ""
+            folder.leave_out(*following.values, variant_of)
             following = next(absent, None)
         yield example
     while following is not None:
-        folder.leave_out(*following[1])
+        folder.leave_out(*following.values)
         following = next(absent, None)
 
 
@@ -314,16 +318,21 @@ def _absent_notes(run: _Run) -> Iterator[dict[str, Any]]:
             raise UserError(at(path, number, f"is damaged; {_AGAIN}")) from None
 
 
-def _absent(
-    db: sqlite3.Connection, run: _Run
-) -> Iterator[tuple[int, tuple[str, str | None, str | None, str, str]]]:
-    """(line in the input, values for `leave_out`) of the absent answers that a run's last session read."""
+@dataclass(frozen=True, slots=True)
+class _Absent:
+    """An absent answer that a run's last session read. line: in the input; values: for `RunFolder.leave_out`."""
+
+    line: int
+    values: tuple[str, str | None, str | None, str, str]
+
+
+def _absent(db: sqlite3.Connection, run: _Run) -> Iterator[_Absent]:
     for note in _absent_notes(run):
         if note["status"] == "skipped":
-            yield int(note["id"].removeprefix("line ")), tuple(note.values())
+            yield _Absent(int(note["id"].removeprefix("line ")), tuple(note.values()))
         elif note["status"] != "removed":
             place = db.execute("SELECT line FROM places WHERE id = ?", (note["id"],)).fetchone()
-            yield (place[0] if place else 1 << 62), tuple(note.values())
+            yield _Absent(place[0] if place else _AFTER_ALL, tuple(note.values()))
 
 
 def _take_rows(

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from longmark.engine import manifest as manifests
 from longmark.engine.folder import Changes, RunFolder
@@ -33,7 +33,7 @@ from longmark.places import real
 from longmark.progress import counted
 from longmark.records import Answered, Row
 from longmark.records.example import question_hash
-from longmark.records.parts import part_of
+from longmark.records.parts import Part, part_of
 from longmark.records.read import ExampleSource, Reading
 from longmark.records.row import Usage
 from longmark.records.same import comparable
@@ -43,13 +43,12 @@ from longmark.workspace import now
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
+    from longmark.records.manifest_types import RunManifest, SessionEntry
 
-_LOOK = (
-    0.25 if hasattr(signal, "setitimer") else None
-)  # seconds between two looks whether a stopped run's loop turns
-_ROWS_PER_CALL = (
-    2  # rows under way for each call that may be: while one is written, another one's call runs
-)
+# Seconds between two looks whether the loop of a stopped run turns.
+_LOOK = 0.25 if hasattr(signal, "setitimer") else None
+# Rows under way for each call that may be: while one is written, another one's call runs.
+_ROWS_PER_CALL = 2
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,8 @@ class RunResult:
         for row in self.rows():
             if row.status == "over_budget":
                 left[row.metric] += 1
-            elif (
-                row.usage.calls or row.status == "ok"
-            ):  # of several scores of one computation, the first has its usage
+            elif row.usage.calls or row.status == "ok":
+                # of several scores of one computation, the first has its usage
                 finished[row.metric] += 1
                 taken.setdefault(row.metric, Usage()).add(row.usage)
         if not left or left.keys() - finished.keys():
@@ -118,200 +116,295 @@ async def execute(
     retry, part = options.retried, part_of(examples)
     options = limited(options, part) if part else options
     settings = replace(settings, turns=part.turns) if part else settings
-    check_turns(settings)
     budget = options.budget.unspent() if shared is None else shared
+    await _check(settings, options, budget)
+    if options.handle_signals:
+        # asyncio's own handler waits for the event loop, which does not turn while we read
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    with RunFolder(out, settings.scores) as folder, ExitStack() as resources:
+        session = _Session(out, folder, settings, options, part, resources)
+        session.read(examples)
+        session.tell_what_was_read()
+        session.open_client(cache, budget)
+        session.open_workers(retry)
+        await session.score()
+        return session.result()
+
+
+async def _check(settings: Settings, options: SessionOptions, budget: Budget) -> None:
+    """What can be known before the examples are read: UserError for what cannot work, a notice for what is ignored."""
+    check_turns(settings)
     check_budget(settings.backends, budget)
     if options.ray is not None:
         from longmark.engine import ray_cluster
 
         await ray_cluster.prepare(options.ray)
     tell_unsupported(settings, options)
-    if (
-        options.handle_signals
-    ):  # asyncio's own handler waits for the event loop, which does not turn while we read
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    with RunFolder(out, settings.scores) as folder, ExitStack() as kept:
-        space, manifest = folder.space, folder.space.manifest
-        space.fix(settings.fixed())
-        same_part(space, part)
 
-        def skipped(line: int, fields: Mapping[str, Any], why: str) -> None:
-            asked = (
-                question_hash(fields["question"]) if fields.get("question") else fields.get("id")
-            )
-            question, system = fields.get("question_id") or asked, fields.get("system") or ""
-            folder.leave_out(
-                f"line {line}",
-                question,
-                system if fields else None,
-                "skipped",
-                f"Bad record: {why}",
-            )
 
-        source = Reading(examples, **options.reading, on_bad=skipped)
-        check = (
-            ProfileCheck(settings.domain)
-            if options.check_profiles and settings.reads_domain
-            else None
+class _Session:
+    """A session in an open run folder. Its steps, in this order: `read`, `tell_what_was_read`, `open_client`,
+    `open_workers`, `score`, `result`. part: the part of an input that the examples are, None for a whole one;
+    resources: what is closed after the session."""
+
+    def __init__(
+        self,
+        out: Path,
+        folder: RunFolder,
+        settings: Settings,
+        options: SessionOptions,
+        part: Part | None,
+        resources: ExitStack,
+    ) -> None:
+        self._out = out
+        self._folder = folder
+        self._settings = settings
+        self._options = options
+        self._part = part
+        self._resources = resources
+        self._manifest = cast("RunManifest", folder.space.manifest)
+        self._entry: SessionEntry = {}  # what the manifest says of this session
+        self._stopped: str | None = None
+        self._unreadable: tuple[UnreadableJudge, ...] = ()
+
+    def read(self, examples: ExampleSource) -> None:
+        """Reads all examples into the folder: bad input is known before the first call, and before rows are dropped."""
+        space, options = self._folder.space, self._options
+        space.fix(self._settings.fixed())
+        same_part(space, self._part)
+        self._source = Reading(examples, **options.reading, on_bad=self._leave_out_bad)
+        checked = options.check_profiles and self._settings.reads_domain
+        self._profiles = ProfileCheck(self._settings.domain) if checked else None
+        self._notes: PartNotes | None = None
+        if self._part:
+            self._notes = self._resources.enter_context(closing(PartNotes(self._out, self._part)))
+        answered: Iterable[Answered] = self._source
+        if self._notes:
+            answered = self._notes.places(self._source)
+        if self._profiles:
+            answered = self._profiles.over(answered)
+        staged = self._folder.stage(_due(answered, self._settings.selected, self._folder))
+        self._begin(staged)
+        # The manifest is on the disk with its new settings before the first outdated row is dropped.
+        self._changes = self._folder.adopt(removed_count=options.limit is None)
+        self._manifest["examples"]["absent"] = manifests.absent_hash(self._out)
+        if self._notes:
+            self._notes.begin()
+
+    def _leave_out_bad(self, line: int, fields: Mapping[str, Any], why: str) -> None:
+        """Notes a bad record as an absent answer of its system, to its question as far as that can be read."""
+        question = fields.get("question")
+        question_id = fields.get("question_id") or (
+            question_hash(question) if question else fields.get("id")
         )
-        notes = kept.enter_context(closing(PartNotes(out, part))) if part else None
-        read = notes.places(source) if notes else source
-        staged = folder.stage(_due(check.over(read) if check else read, settings.selected, folder))
-        check_kind(source, settings.selected, settings.comparison)
+        system = (fields.get("system") or "") if fields else None
+        self._folder.leave_out(f"line {line}", question_id, system, "skipped", f"Bad record: {why}")
+
+    def _begin(self, staged: int) -> None:
+        """Writes what the manifest says of the examples. staged: how many were read."""
+        space, source, manifest = self._folder.space, self._source, self._manifest
+        check_kind(source, self._settings.selected, self._settings.comparison)
         if not space.begun:
-            manifest |= manifests.begun(settings, real(out).name, bool(source.pairs))
+            space.manifest |= manifests.begun(
+                self._settings, real(self._out).name, bool(source.pairs)
+            )
         elif source.pairs is not None:
             manifests.same_kind(space, source.pairs)
-        manifests.keep_rule(space, options.stopping)
-        session: dict[str, Any] = {
-            "started": now(),
-            "ended": None,
-        }  # so it stays where the process is killed
-        manifest |= {"cluster": options.cluster} if options.cluster else {}
-        manifest |= {
-            "finished": None,
-            "source": source.name,
-            "environment": manifests.environment(),
-            "examples": {"read": staged, "skipped": source.bad, "limit": options.limit},
-            **({"shape": source.shape.name, "ignored": +source.ignored} if source.shape else {}),
-            **({"part": asdict(part)} if part else {}),
+        manifests.keep_rule(space, self._options.stopping)
+        self._entry = {"started": now(), "ended": None}  # None stays where the process is killed
+        if self._options.cluster:
+            manifest["cluster"] = self._options.cluster
+        manifest["finished"] = None
+        manifest["source"] = source.name
+        manifest["environment"] = manifests.environment()
+        manifest["examples"] = {
+            "read": staged,
+            "skipped": source.bad,
+            "limit": self._options.limit,
         }
+        if source.shape:
+            manifest["shape"] = source.shape.name
+            manifest["ignored"] = +source.ignored
+        if self._part:
+            manifest["part"] = asdict(self._part)
         space.write()
-        changes = folder.adopt(removed_count=options.limit is None)
-        manifest["examples"]["absent"] = manifests.absent_hash(out)
-        if notes:
-            notes.begin()
-        said = (
-            source.notice,
-            source.unanswered,
-            *source.ids_for_texts,
-            *folder.told_apart.notices(),
-        )
-        for notice in filter(None, said):
-            options.tell(notice)
-        _tell_changes(options, source.bad, changes, folder.absent())
-        if check is not None and (mismatch := check.message(settings.selected)) is not None:
-            options.tell(mismatch)
 
+    def tell_what_was_read(self) -> None:
+        notices = (
+            self._source.notice,
+            self._source.unanswered,
+            *self._source.ids_for_texts,
+            *self._folder.told_apart.notices(),
+        )
+        for notice in filter(None, notices):
+            self._options.tell(notice)
+        _tell_changes(self._options, self._source.bad, self._changes, self._folder.absent())
+        if self._profiles is not None:
+            misfit = self._profiles.message(self._settings.selected)
+            if misfit is not None:
+                self._options.tell(misfit)
+
+    def open_client(self, cache: CallCache, budget: Budget) -> None:
+        """The client of all calls, and the count of the replies that are to hold a verdict."""
+        options = self._options
         if cache.store.read_only:
             options.tell(
                 f"This role may only read the call cache {cache.path}: it serves replies, and no call is sent."
             )
-        client = Client(
+        self._budget = budget
+        self._client = Client(
             cache,
             concurrency=options.concurrency,
             budget=budget,
             price_of=price_of,
-            run=out,
+            run=self._out,
             resend_unknown=options.resend_unknown is not False,
             batching=options.batching,
         )
-        session["ledger"] = client.token
+        self._entry["ledger"] = self._client.token
         if options.budget_group is not None:
-            client.share_budget(options.budget_group)
-        client.stops_when_refused = True
-        client.share = part.share if part else 1.0
-        verdicts = Verdicts(manifest.get("verdicts"))
-        manifest["verdicts"] = verdicts.kept
+            self._client.share_budget(options.budget_group)
+        self._client.stops_when_refused = True
+        self._client.share = self._part.share if self._part else 1.0
+        self._verdicts = Verdicts(self._manifest.get("verdicts"))
+        self._manifest["verdicts"] = self._verdicts.kept
         if options.retry:
-            verdicts.forget()
+            self._verdicts.forget()
 
-        def stop() -> None:
-            workers.stop()
-
-        counter = VerdictCounter(
-            verdicts, space.write, None if options.keep_going else stop
-        )  # on disk before a kill
-        progress = Progress(folder.rows_to_be(settings.selected), folder.rows_done(retry), client)
-        executor = None
-        if options.ray is not None and progress.total != progress.done:
-            executor = kept.enter_context(ray_cluster.opened(settings, options.ray, options.tell))
-            settings = replace(settings, backends=executor.backends)
-        workers = WorkerPool(
-            folder,
-            settings,
-            client,
-            system=str(manifest["system"]),
-            retry=retry,
-            on_row=progress.row,
-            on_calls=notes.calls if notes else None,
-            executor=executor,
-            verdicts=counter,
+    def open_workers(self, retry: frozenset[str]) -> None:
+        """The workers, and the entry of this session in the manifest. retry: the statuses that are scored again."""
+        folder, options = self._folder, self._options
+        self._progress = Progress(
+            folder.rows_to_be(self._settings.selected), folder.rows_done(retry), self._client
         )
-        manifest["examples"]["rows"] = progress.total
-        session["before"] = progress.done
-        manifest["sessions"].append(session)
-        space.write()
-        began, stopped = time.monotonic(), None
-        finished = progress.total == progress.done
-        if verdicts.unreadable() and not options.keep_going and not finished:
-            workers.stop()  # as the session before
-        nothing_to_show = options.quiet or finished
+        self._finished = self._progress.total == self._progress.done
+        executor = None
+        if options.ray is not None and not self._finished:
+            from longmark.engine import ray_cluster
+
+            executor = self._resources.enter_context(
+                ray_cluster.opened(self._settings, options.ray, options.tell)
+            )
+            self._settings = replace(self._settings, backends=executor.backends)
+        self._workers = WorkerPool(
+            folder,
+            self._settings,
+            self._client,
+            system=str(self._manifest["system"]),
+            retry=retry,
+            on_row=self._progress.row,
+            on_calls=self._notes.calls if self._notes else None,
+            executor=executor,
+            verdicts=VerdictCounter(
+                self._verdicts,
+                folder.space.write,  # the count is on the disk before a kill
+                None if options.keep_going else self._stop_workers,
+            ),
+        )
+        self._manifest["examples"]["rows"] = self._progress.total
+        self._entry["before"] = self._progress.done
+        self._manifest["sessions"].append(self._entry)
+        folder.space.write()
+        if self._verdicts.unreadable() and not options.keep_going and not self._finished:
+            self._workers.stop()  # the session before stopped for the same reason
+
+    def _stop_workers(self) -> None:
+        self._workers.stop()
+
+    async def score(self) -> None:
+        """Scores what has no row yet and puts the rows in order. However it ends, the manifest says so."""
+        began = time.monotonic()
         try:
-            with (
-                nullcontext() if nothing_to_show else progress.shown(),
-                _interruptible(workers, options) as interrupted,
-            ):
-                try:
-                    if not client.stopped:
-                        with client.one_by_one():
-                            await _settle(workers, manifest, settings, options)
-                    space.write()
-                    usual = max(8, _ROWS_PER_CALL * options.concurrency)
-                    await workers.run(client.at_once(settings.backends.all(), usual))
-                finally:
-                    for notice in client.end_batches():
-                        options.tell(notice)
-                    for model in {id(model): model for model in settings.backends.all()}.values():
-                        await model.close()
-                    if budget.group is not None:
-                        await budget.group.close()
-            unreadable = tuple(verdicts.unreadable())
-            stopped = "interrupt" if interrupted else "refused" if client.refused else None
-            stopped = stopped or ("unreadable" if client.stopped and unreadable else None)
-            stopped = stopped or ("budget" if budget.stopped else None)
-            folder.put_in_order()
-            if client.not_resent:
-                options.tell(
-                    f"{counted(client.not_resent, 'call')} not sent again: the last attempt may have been billed, and "
+            interrupted = await self._work()
+            self._unreadable = tuple(self._verdicts.unreadable())
+            self._stopped = self._why_stopped(interrupted=interrupted)
+            self._folder.put_in_order()
+            if count := self._client.not_resent:
+                self._options.tell(
+                    f"{counted(count, 'call')} not sent again: the last attempt may have been billed, and "
                     f"got no reply. Their rows are unscored; {named('resend_unknown', YES)} sends them."
                 )
         except BaseException as error:
-            stopped = "error" if isinstance(error, Exception) else "interrupt"
+            self._stopped = "error" if isinstance(error, Exception) else "interrupt"
             raise
         finally:
-            session |= {
-                "ended": now(),
-                "seconds": round(time.monotonic() - began, 3),
-                "rows": progress.written,
-                **asdict(client.counts),
-                "stopped": stopped,
-            }
-            manifest["versions"] = _versions(manifest.get("versions"), workers.versions)
-            manifest["finished"] = now() if stopped is None else None
-            space.write()
-        ended = stopped not in ("interrupt", "refused", "unreadable")
-        unscored, unjudged, inapplicable = folder.unscored() if ended else ([], [], [])
+            self._end(time.monotonic() - began)
+
+    async def _work(self) -> bool:
+        """Has the workers do all that is due; whether a signal stopped them."""
+        options, client = self._options, self._client
+        hidden = options.quiet or self._finished
+        with (
+            nullcontext() if hidden else self._progress.shown(),
+            _interruptible(self._workers, options) as signals,
+        ):
+            try:
+                if not client.stopped:
+                    with client.one_by_one():
+                        await _settle(self._workers, self._manifest, self._settings, options)
+                self._folder.space.write()
+                usual = max(8, _ROWS_PER_CALL * options.concurrency)
+                await self._workers.run(client.at_once(self._settings.backends.all(), usual))
+            finally:
+                for notice in client.end_batches():
+                    options.tell(notice)
+                # one model can play several roles
+                for model in {id(model): model for model in self._settings.backends.all()}.values():
+                    await model.close()
+                if self._budget.group is not None:
+                    await self._budget.group.close()
+        return bool(signals)
+
+    def _why_stopped(self, *, interrupted: bool) -> str | None:
+        """`stopped` of the result, where no error ended the session; the first reason that holds."""
+        if interrupted:
+            return "interrupt"
+        if self._client.refused:
+            return "refused"
+        if self._client.stopped and self._unreadable:
+            return "unreadable"
+        return "budget" if self._budget.stopped else None
+
+    def _end(self, seconds: float) -> None:
+        """Writes how the session ended, and what it counted."""
+        entry = cast("dict[str, Any]", self._entry)  # the counts' names are the client's
+        entry |= {
+            "ended": now(),
+            "seconds": round(seconds, 3),
+            "rows": self._progress.written,
+            **asdict(self._client.counts),
+            "stopped": self._stopped,
+        }
+        self._manifest["versions"] = _versions(
+            self._manifest.get("versions"), self._workers.versions
+        )
+        self._manifest["finished"] = now() if self._stopped is None else None
+        self._folder.space.write()
+
+    def result(self) -> RunResult:
+        # A session that stopped early says nothing of metrics that it did not come to.
+        ended = self._stopped not in ("interrupt", "refused", "unreadable")
+        unscored, unjudged, inapplicable = self._folder.unscored() if ended else ([], [], [])
         return RunResult(
-            out,
-            client.counts,
-            changes,
-            source.bad,
-            stopped,
-            tuple(unscored),
-            tuple(inapplicable),
-            tuple(client.closed()),
-            budget.stopped,
-            client.refused,
-            progress.total - progress.done,
-            tuple(unjudged),
-            workers.failed,
-            unreadable,
+            folder=self._out,
+            counts=self._client.counts,
+            changes=self._changes,
+            skipped=self._source.bad,
+            stopped=self._stopped,
+            unscored=tuple(unscored),
+            inapplicable=tuple(inapplicable),
+            closed=tuple(self._client.closed()),
+            budget=self._budget.stopped,
+            refused=self._client.refused,
+            left=self._progress.total - self._progress.done,
+            unjudged=tuple(unjudged),
+            failed=self._workers.failed,
+            unreadable=self._unreadable,
         )
 
 
 async def _settle(
-    workers: WorkerPool, manifest: dict[str, Any], settings: Settings, options: SessionOptions
+    workers: WorkerPool, manifest: RunManifest, settings: Settings, options: SessionOptions
 ) -> None:
     """Puts into the manifest what is sent to each chat model, before the first row, and tells what is not."""
     before = manifest.setdefault("settled", {})
@@ -337,7 +430,9 @@ def _due(
         yield example
 
 
-def _versions(before: Any, now: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+def _versions(
+    before: Mapping[str, list[str]] | None, now: Mapping[str, Iterable[str]]
+) -> dict[str, list[str]]:
     """model -> the versions that its endpoint reported, in the order in which they came, of all sessions."""
     all_versions: dict[str, list[str]] = dict(before or {})
     for name, versions in now.items():
@@ -444,9 +539,8 @@ def _interruptible(work: WorkerPool, options: SessionOptions) -> Iterator[list[i
             turned = False
             loop.call_soon_threadsafe(turns)
         elif len(came) > 1:
-            loop.set_exception_handler(
-                lambda _loop, _context: None
-            )  # which would show where it was
+            # the loop's own handler would show where it was
+            loop.set_exception_handler(lambda _loop, _context: None)
             raise KeyboardInterrupt
         elif work.computes(frame):
             raise Stopped("The run was stopped during this computation.")
@@ -485,9 +579,8 @@ class ProfileCheck:
         }
         self._profiles = self._misfits = 0
         self._slots: Counter[str] = Counter()
-        self._values: dict[
-            str, Counter[str]
-        ] = {}  # slot -> unknown values; no more of them than are shown, and one
+        # slot -> unknown values; no more of them than are shown, and one
+        self._values: dict[str, Counter[str]] = {}
 
     def over(self, examples: Iterable[Answered]) -> Iterator[Answered]:
         """The examples as they are."""

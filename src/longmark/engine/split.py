@@ -14,7 +14,7 @@ import errno
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -180,56 +180,96 @@ def same_part(space: Workspace, part: Part | None) -> None:
     space.refuse([f"  EXAMPLES: was {was}, now {now}"] if space.begun and was != now else [])
 
 
+@dataclass(frozen=True, slots=True)
+class SplitNote:
+    """The first line of `part.jsonl`: the split that the part is of."""
+
+    split: str
+
+    def fields(self) -> list[Any]:
+        return [self.split]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceNote:
+    """Where an example stands in the whole input."""
+
+    example_id: str
+    line: int
+
+    def fields(self) -> list[Any]:
+        return [self.example_id, self.line]
+
+
+@dataclass(frozen=True, slots=True)
+class CallsNote:
+    """The calls that a row counts in its usage, each as its key (hex digits) and what was paid for it, as `Booked`
+    has it."""
+
+    example_id: str
+    metric: str
+    calls: Sequence[Sequence[Any]]
+
+    def fields(self) -> list[Any]:
+        return [self.example_id, self.metric, self.calls]
+
+
+Note = SplitNote | PlaceNote | CallsNote
+_NOTES: dict[int, type[Note]] = {
+    1: SplitNote,
+    2: PlaceNote,
+    3: CallsNote,
+}  # by their fields in the file
+
+
 class PartNotes:
-    """Writes `part.jsonl` in a part's run: `[split]`, `[id, line]` of each example while `places` reads them, and
-    `[id, metric, calls]` before each row that counts calls; of several the last holds. `begin` puts it in place."""
+    """Writes `part.jsonl` in a part's run: a `SplitNote`, a `PlaceNote` of each example while `places` reads them, and
+    a `CallsNote` before each row that counts calls; of several the last holds. `begin` puts it in place."""
 
     def __init__(self, folder: Path, part: Part) -> None:
-        self._folder, self._path, self._new = (
-            folder,
-            folder / NOTES_FILE,
-            folder / f".{NOTES_FILE}.new",
-        )
+        self._folder = folder
+        self._path = folder / NOTES_FILE
+        self._new = folder / f".{NOTES_FILE}.new"
         writing.check_ours(self._path)
         self._file = writing.fresh(self._new)
-        self._write([part.split])
+        self._write(SplitNote(part.split))
 
     def places(self, read: Reading) -> Iterator[Answered]:
         for example in read:
-            self._write([example.id, read.line])
+            self._write(PlaceNote(example.id, read.line))
             yield example
 
     def begin(self) -> None:
         """Takes over what earlier sessions noted of their rows."""
         for note in notes(self._path) if self._path.exists() else ():
-            if len(note) == 3:
+            if isinstance(note, CallsNote):
                 self._write(note)
         self._file.flush()
         writing.move(self._new, self._path)
 
     def calls(self, row: Row, booked: Iterable[Booked]) -> None:
         """It is on the disk before the row is. UserError where it cannot be written."""
+        calls = [(key.hex(), *usage) for key, *usage in booked]
         with written(self._folder):
-            self._write(
-                [row.example_id, row.metric, [(key.hex(), *usage) for key, *usage in booked]]
-            )
+            self._write(CallsNote(row.example_id, row.metric, calls))
             self._file.flush()
 
-    def _write(self, note: Any) -> None:
-        self._file.write(orjson.dumps(note) + b"\n")
+    def _write(self, note: Note) -> None:
+        self._file.write(orjson.dumps(note.fields()) + b"\n")
 
     def close(self) -> None:
         self._file.close()
         writing.remove(self._new)
 
 
-def notes(path: Path) -> Iterator[list[Any]]:
+def notes(path: Path) -> Iterator[Note]:
     """The notes of a file without an unfinished last line. UserError where it cannot be read or is damaged."""
     for number, line in lines(path):
         try:
-            if not 1 <= len(note := own_json(line)) <= 3 or not isinstance(note, list):
+            fields = own_json(line)
+            if not 1 <= len(fields) <= 3 or not isinstance(fields, list):
                 raise ValueError("it is no note")
-            yield note
+            yield _NOTES[len(fields)](*fields)
         except (ValueError, TypeError) as error:
             if line.endswith(b"\n"):
                 raise UserError(

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from longmark.errors import ModelError, NoScore, OverBudget, UnknownName, UserError
 from longmark.metric import Metric, Score, ScoreSpec, full_name
+from longmark.metric_sources import docstring as docstring
+from longmark.metric_sources import names as names
 from longmark.metrics._parameters import judging_kinds, not_default, parameters
 from longmark.prompts import Prompt
 from longmark.records.metric_name import (
@@ -31,8 +33,6 @@ from longmark.records.metric_name import (
     settings_in,
     without_slice,
 )
-from longmark.records.metric_name import docstring as docstring
-from longmark.records.metric_name import names as names
 
 if TYPE_CHECKING:
     from longmark.domain import Domain

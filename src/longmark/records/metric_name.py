@@ -8,12 +8,8 @@ a value, every character but letters, digits and `_.-~/:+#*` is percent-escaped 
 
 from __future__ import annotations
 
-import ast
-import inspect
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -29,8 +25,6 @@ CITED_KEYS = (
 )
 """What a signature can say after the name, in its order (`Signature.line`)."""
 
-_METRICS = Path(__file__).parents[1] / "metrics"
-_TITLE = re.compile(r": | \(")  # ends the title of a docstring
 _ENDPOINT = re.compile(r"@(?![a-z_]+=)")
 _PLAIN = "/:+#*"  # beside letters, digits and `_.-~`, which are never escaped
 
@@ -38,39 +32,6 @@ _PLAIN = "/:+#*"  # beside letters, digits and `_.-~`, which are never escaped
 def base_of(name: str) -> str:
     """The name without parameters."""
     return name.partition("@")[0]
-
-
-@cache
-def names() -> tuple[str, ...]:
-    """The names of longmark's metrics, sorted. Imports no metric."""
-    modules = (path.relative_to(_METRICS).with_suffix("") for path in _METRICS.rglob("*.py"))
-    modules_named = [
-        ".".join(m.parts) for m in modules if len(m.parts) > 1 and not m.name.startswith("_")
-    ]
-    families = (
-        path
-        for path in _METRICS.glob("*/__init__.py")
-        if "\nMETRIC = " in path.read_text(encoding="utf-8")
-    )
-    return tuple(sorted([*modules_named, *(path.parent.name for path in families)]))
-
-
-@cache
-def docstring(name: str) -> str:
-    """The docstring of a metric's module, read without importing it."""
-    source = _METRICS.joinpath(*name.split("."))
-    source = source / "__init__.py" if source.is_dir() else source.with_suffix(".py")
-    return inspect.cleandoc(ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or "")
-
-
-def title_of(score: str) -> str:
-    """The published name of a score without parameters, such as ROUGE-L: what the docstring of its metric begins with;
-    of one of several scores with its part: `Specificity: location`. A metric that is not longmark's has its name."""
-    metric = next((name for name in names() if f"{score}.".startswith(f"{name}.")), None)
-    if metric is None:
-        return score
-    part = score[len(metric) + 1 :].replace("_", " ").split(".")
-    return ": ".join(filter(None, [_TITLE.split(docstring(metric), 1)[0], *part]))
 
 
 def joined(base: str, params: Mapping[str, Any]) -> str:

@@ -6,8 +6,9 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
+from longmark.metric_sources import title_of
 from longmark.progress import counted as counted
-from longmark.records.metric_name import title_of, without_slice
+from longmark.records.metric_name import without_slice
 from longmark.scores.manifest import MetricFacts
 
 NONE = "–"

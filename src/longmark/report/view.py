@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from longmark.metric_sources import names
 from longmark.records import Row
-from longmark.records.metric_name import names
 from longmark.scores.manifest import MetricFacts
 
 Results = Mapping[str, Row]
