@@ -114,8 +114,8 @@ class Metric:
                       unscored (`missing_input`)
     carries           (example, params, part of the name) -> those of the fields that this score needs in place of which
                       the example carries claims, labels or a graph
-    by_part           score, calls, checks and shares take one more argument: the parts of the names of the scores that
-                      were selected and that the example has all inputs of. Only these are computed
+    by_part           score, calls, checks, relations and shares take one more argument: the parts of the names of the
+                      scores that were selected and that the example has all inputs of. Only these are computed
     bounds            the least and the greatest possible score; None: no limit
     higher_is_better  None: neither direction is better
     scores            for several scores of one computation: part of the name -> declaration, in place of bounds and
@@ -128,6 +128,8 @@ class Metric:
                       called before anything is paid for, and raises UserError where what they name cannot be used
     calls             (example, params, number of judges) -> the greatest number of model calls for an example
     checks            (example, params) -> those of the calls that the checker takes: none where it is no model
+    relations         (example, params) -> pairs of a premise and a claim in these calls, for a checker that is asked
+                      about one pair in each call
     rounds            how many of its calls follow each other, at least: each needs the reply to the one before, so that
                       in batches it takes as many rounds
     shares            example -> text -> calls that every metric makes for that text alike (claims): of several metrics
@@ -161,6 +163,7 @@ class Metric:
     params: type = NoParams
     calls: Callable[..., int] = lambda _example, _params, _judges, *_parts: 0
     checks: Callable[..., int] = lambda _example, _params, *_parts: 0
+    relations: Callable[..., int] = lambda _example, _params, *_parts: 0
     rounds: int = 1
     shares: Callable[..., Mapping[str, int]] = lambda _example, *_parts: {}
     judged: bool = False

@@ -17,8 +17,13 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+import longmark
 from longmark.cli import main
+from longmark.engine.estimate import dry_run
+from longmark.engine.run import finish, make_settings, open_cache
+from longmark.engine.settings import RunOptions
 from longmark.errors import ModelError, Unsupported, UserError
+from longmark.models.budget import estimate_tokens
 from longmark.models.protocols import Capabilities, EmbedReply
 from longmark.models.registry import Registry
 from longmark.testing import open_models
@@ -239,7 +244,7 @@ def test_each_claim_is_a_call_of_its_own_and_a_repeated_one_is_none() -> None:
     relations, calls, requests = asyncio.run(go())
     assert [relation.label for relation in relations] == ["entails", "neutral"]  # .936 and .400
     assert relations[0].entails == pytest.approx(curve(4.0))
-    assert (calls, requests) == (2, 2)
+    assert (calls, requests) == (3, 2)  # two pairs sent, and one of them asked for again
 
 
 def test_the_option_and_the_names_that_it_makes(tmp_path: Path) -> None:
@@ -315,3 +320,38 @@ def test_a_run_with_the_option_signs_the_model_and_the_threshold(
     assert "|checker:claim-checker@threshold=0.5:m|" in capsys.readouterr().out.replace("%3A", ":")
     row = json.loads((tmp_path / "run" / "rows.jsonl").read_text().splitlines()[0])
     assert row["score"] == 0.5
+
+
+def test_a_dry_run_counts_a_call_for_each_pair_as_the_run_then_makes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two passages and three claims: six pairs. A judge would be asked about three claims in one call."""
+    monkeypatch.setattr(claim_checker, "_embedder_of", lambda _open_model: Embedder())
+    passages = ["The dam broke in June.", "Nine people died."]
+    claims = ["The dam broke.", "The dam held.", "Nine people died."]
+    example = {"question": "What broke?", "answer": "a", "claims": claims, "contexts": passages}
+    served = Served()
+    with serving(served) as url:
+        options = RunOptions(
+            checker=f"claim-checker:m@{url}", cache=tmp_path / "calls.sqlite", quiet=True
+        )
+        cache = open_cache(options.cache)
+        settings = make_settings(
+            ["ragchecker.faithfulness"], Registry(cache, sends=False), options, [example]
+        )
+        estimate = finish(lambda: dry_run([example], settings, None, cache, options)).total
+        cache.close()
+        assert served.bodies == []
+        result = longmark.run(
+            [example],
+            "ragchecker.faithfulness",
+            out=tmp_path / "run",
+            checker=f"claim-checker:m@{url}",
+            cache=tmp_path / "calls.sqlite",
+            quiet=True,
+        )
+    assert estimate.calls == 6
+    assert len(served.bodies) == 6
+    assert result.counts.calls == 6
+    # each as long as the first pair, of 22 + 15 bytes, not as the three of its passage
+    assert estimate.prompt_tokens == 6 * estimate_tokens(22 + 15)

@@ -160,10 +160,16 @@ async def _estimate(
             before = max(call.answered, sent_before)
             after = not judging.by_text and judging.reasons  # a second call for each
             calls = sum(task.chosen.calls(side, judges) for side in answers) * (2 if after else 1)
-            if hasattr(
-                settings.backends.checker, "relations"
-            ):  # it decides by itself, as word overlap does
+            checker = settings.backends.checker
+            if hasattr(checker, "relations"):  # it decides by itself, as word overlap does
                 calls -= sum(task.chosen.checks(side) for side in answers)
+            elif hasattr(checker, "classify") and getattr(checker, "batch", None) == 1:
+                # a served claim checker is asked about one pair in each call
+                calls += sum(
+                    task.chosen.relations(side) - task.chosen.checks(side)
+                    for side in answers
+                    if task.chosen.relations(side)
+                )
             calls = max(1 if before == call.answered else 0, calls - before)
             added.asking = 1
             reasons = (calls + 1) // 2 if after else 0

@@ -120,6 +120,14 @@ class Selected:
             else 0
         )
 
+    def relations(self, example: Answered) -> int:
+        """The pairs of a premise and a claim in those calls."""
+        return (
+            self.metric.relations(example, self.params, *self._parts(example))
+            if self._able(example)
+            else 0
+        )
+
     def shares(self, example: Answered) -> Mapping[str, int]:
         """Text -> calls that other metrics make for it alike."""
         return self.metric.shares(example, *self._parts(example)) if self._able(example) else {}

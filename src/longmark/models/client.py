@@ -306,9 +306,8 @@ class Client(Sender):
                     mine[key] = request
             if mine and self._dry:
                 way = self._way(kind, model, next(iter(mine)), usage_log)
-                raise WouldCall(
-                    kind.most(model, list(mine.values())), self.price(way), usage_log.usage.calls
-                )
+                of_a_call = list(mine.values())[: _pairs_a_call(kind, model)]
+                raise WouldCall(kind.most(model, of_a_call), self.price(way), usage_log.usage.calls)
             # before anything is awaited, so that nobody else begins the same call
             flights: dict[bytes, asyncio.Future[Stored]] = {key: asyncio.Future() for key in mine}
             self._flights.update(flights)
@@ -329,7 +328,8 @@ class Client(Sender):
                     if self._flights.get(key) is flight:  # its batch was not begun, after an error
                         flight.cancel()
                         del self._flights[key]
-        self._book(model, usage_log, replies, sent=sent)
+        calls = len(_batches(wanted, _pairs_a_call(kind, model)))
+        self._book(model, usage_log, replies, calls, sent=sent)
         return [replies[key][0] for key in keys]
 
     def check_room(self, calls: int) -> None:
@@ -525,14 +525,20 @@ class Client(Sender):
             ).unsent()
 
     def _book(
-        self, model: Backend, usage_log: UsageLog, replies: dict[bytes, Stored], *, sent: bool
+        self,
+        model: Backend,
+        usage_log: UsageLog,
+        replies: dict[bytes, Stored],
+        calls: int,
+        *,
+        sent: bool,
     ) -> None:
-        """Records a call's usage for the caller: one call, and its tokens if nobody asked for them before."""
-        self.counts.from_cache += not sent
-        usage_log.sent += sent
+        """Records the usage of a request for the caller: its calls, and its tokens if nobody asked for them before."""
+        self.counts.from_cache += 0 if sent else calls
+        usage_log.sent += calls if sent else 0
         usage = usage_log.usage
-        usage.calls += 1
-        usage.from_cache += not sent
+        usage.calls += calls
+        usage.from_cache += 0 if sent else calls
         for key, (reply, usd) in replies.items():
             if isinstance(reply, ChatReply):
                 usage_log.versions.setdefault(model.name, {}).update(dict.fromkeys(reply.versions))
@@ -570,6 +576,12 @@ def _checked(reply: Reply, kind: _Kind[Reply], name: str) -> tuple[Reply, bytes]
         first = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else None
         why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else str(error)
     raise ServerFault(f"{name} sent an invalid reply: {why}", 200)
+
+
+def _pairs_a_call(kind: _Kind[Any], model: Backend) -> int | None:
+    """How many pairs of a premise and a claim a model is asked about in one call; None: all, as of other kinds of
+    requests. The calls of those are counted as they are asked for, since what a model takes at once may be learnt."""
+    return getattr(model, "batch", None) if kind is _RELATIONS else None
 
 
 def _batches(wanted: dict[bytes, Any], size: int | None) -> list[dict[bytes, Any]]:

@@ -322,6 +322,13 @@ def _checks(example: Example, params: Params) -> int:
     return mine * math.ceil(theirs / BATCH) + theirs * math.ceil((mine + theirs) / BATCH)
 
 
+def _pairs_checked(example: Example, params: Params) -> int:
+    if example.graph is not None or params.relations == "strongest":
+        return _checks(example, params)
+    mine, theirs = _counts(example)
+    return mine * theirs + theirs * (mine + theirs)
+
+
 def _counts(example: Example) -> tuple[int, int]:
     """Statements of the answer and of the passages. They are not known before the first call; there are about as many
     as sentences."""
@@ -344,6 +351,7 @@ METRIC = Metric(
     calls=_calls,
     rounds=6,
     checks=_checks,
+    relations=_pairs_checked,
     shares=answer_calls,
     silence=Silence(0, 0, 0),
     view="graph",

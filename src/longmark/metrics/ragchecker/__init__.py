@@ -521,29 +521,42 @@ def _calls(
 
 
 def _checks(example: Example, params: Params, parts: Collection[str] = tuple(LABELS)) -> int:
-    """The claims are not known before the first call; there are about as many as sentences."""
+    by_passages, by_others = _checked(example, parts)
+    passages = [context.text for context in example.contexts]
+    calls = 0
+    for claims in by_passages:
+        if params.plan == "joint":
+            calls += joint_calls(passages, claims, params.batch)
+        else:
+            calls += sum(relation_calls(passage, claims, params.batch) for passage in passages)
+    return calls + sum(relation_calls(text, claims, params.batch) for text, claims in by_others)
+
+
+def _pairs_checked(
+    example: Example, _params: Params, parts: Collection[str] = tuple(LABELS)
+) -> int:
+    by_passages, by_others = _checked(example, parts)
+    passages = sum(bool(context.text.strip()) for context in example.contexts)
+    return passages * sum(by_passages) + sum(claims for text, claims in by_others if text.strip())
+
+
+def _checked(example: Example, parts: Collection[str]) -> tuple[list[int], list[tuple[str, int]]]:
+    """How many claims of the answer and of the reference are checked against all passages, and each other text with
+    how many are checked against it. The claims are not known before the first call; there are about as many as
+    sentences."""
     kinds = {kind for kind in _kinds(example, parts) if getattr(example, _CARRIED_IN[kind]) is None}
     own = len(example.claims if example.claims is not None else sentences(example.answer or ""))
     if example.reference_claims is not None:
         expected = [len(example.reference_claims)]
     else:
         expected = [len(sentences(reference)) for reference in example.references]
-    passages = [context.text for context in example.contexts]
-    calls = 0
-    for kind, claims in (("supported", own), ("retrieved", sum(expected))):
-        if kind not in kinds:
-            continue
-        if params.plan == "joint":
-            calls += joint_calls(passages, claims, params.batch)
-        else:
-            calls += sum(relation_calls(passage, claims, params.batch) for passage in passages)
+    counts = (("supported", own), ("retrieved", sum(expected)))
+    by_others = []
     if "right" in kinds:
-        calls += sum(
-            relation_calls(reference, own, params.batch) for reference in example.references
-        )
+        by_others += [(reference, own) for reference in example.references]
     if "recalled" in kinds:
-        calls += sum(relation_calls(example.answer or "", some, params.batch) for some in expected)
-    return calls
+        by_others += [(example.answer or "", claims) for claims in expected]
+    return [claims for kind, claims in counts if kind in kinds], by_others
 
 
 # Evidence ----------------------------------------------------------------------------------------------------------
@@ -683,6 +696,7 @@ METRIC = Metric(
     calls=_calls,
     rounds=2,
     checks=_checks,
+    relations=_pairs_checked,
     shares=_shares,
     view="support",
     evidence={
