@@ -1,0 +1,195 @@
+"""The trained checker reads the evidence first, the embedded judge's own prompt has the claim first. What does the mean
+of both give, and what does a cascade by word overlap lose in AUC?
+
+    python -m bench.checkers.orders score FILE.jsonl [--sets SET ...] [--rows N] [--minutes M]
+    python -m bench.checkers.orders table FILE.jsonl
+
+`score` asks both about rows of a fixed order, one row of each set in turn, and appends them to FILE: the log-odds and
+the cosine of the closest sentence in the window that the claim checker supports most, the log-odds of the judge after
+the claim and the three closest sentences (`bench.checkers.judge`), and the share of words in the evidence. A further
+call goes on where the last one ended. `table` prints the AUC of each and of what is made of them, and the paired
+differences to the built-in checker, with intervals that resample groups.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bench.checkers import figures
+from bench.checkers.baselines import closest
+from bench.checkers.data import CLIMATE, DATA, EXPERTQA, HALU, WICE, Claim, claims
+from bench.checkers.judge import log_odds
+from bench.checkers.unseen import CLOSEST, sample, shown
+
+from longmark.models.cache import CallCache
+from longmark.models.client import Client, UsageLog
+from longmark.models.handles import ChatHandle
+from longmark.models.registry import Registry
+from longmark.text.claim_checker import ClaimChecker, form_of
+from longmark.text.overlap import overlap, support_of
+from longmark.text.sentences import sentences
+
+HEALTHVER, COVIDFACT = "healthver", "covidfact"
+SETS = (CLIMATE, HEALTHVER, COVIDFACT, WICE, EXPERTQA, HALU)
+LEAST_SHARE = 0.2  # of a claim's words, of the cascade
+CHECKER = "built-in checker"
+FEWEST = 10  # rows of a set that are put into the table
+
+
+def rows_of(data: str) -> list[Claim]:
+    """The rows of a set, with the evidence in sentences."""
+    if data not in (HEALTHVER, COVIDFACT):
+        return claims(data)
+    lines = (DATA / "claims" / f"{data}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [_claim(data, number, json.loads(line)) for number, line in enumerate(lines)]
+
+
+def _claim(data: str, number: int, row: Mapping[str, Any]) -> Claim:
+    evidence = tuple(sentences(row["evidence"])) or (row["evidence"],)
+    label, group = row["label"], str(row.get("group", row["claim"]))
+    return Claim(data, f"{data}-{number}", group, row["claim"], evidence, label, label == "entails")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """The claim checker and the judge, which share one model."""
+
+    checker: ClaimChecker
+    judge: ChatHandle
+
+    async def read(self, row: Claim) -> dict[str, Any]:
+        """What both make of a row."""
+        odds, cosine = await self._of_checker(row)
+        evidence = " ".join(closest(row.claim, row.evidence, CLOSEST))
+        return {
+            "set": row.data,
+            "id": row.id,
+            "group": row.group,
+            "supported": row.supported,
+            "odds": odds,
+            "cosine": cosine,
+            "judge": await log_odds(self.judge, row.claim, evidence),
+            "share": overlap(row.claim, row.evidence),
+        }
+
+    async def _of_checker(self, row: Claim) -> tuple[float, float]:
+        """The log-odds and the cosine in the window with the greatest probability."""
+        checker, form = self.checker, form_of("embedded")
+        yes, no = [await checker._answers(words) for words in (form.yes, form.no)]
+        claim = await checker._claim_ids(row.claim)
+        readings = []
+        for window in await checker._windows(" ".join(row.evidence)):
+            ((cosine,),) = [await checker._cosines(window.text, [row.claim])]
+            odds, _ = await checker._model.log_odds(
+                [*window.ids, *claim], yes, no, adapter=True, shared=window.ids
+            )
+            readings.append((form.probability(odds, cosine), odds, cosine))
+        _, odds, cosine = max(readings)
+        return odds, cosine
+
+
+def in_turn(sets: Sequence[str], count: int) -> list[Claim]:
+    """The first rows of each set's fixed order, one of each set in turn."""
+    orders = [sample(rows_of(data))[:count] for data in sets]
+    return [rows[turn] for turn in range(count) for rows in orders if turn < len(rows)]
+
+
+async def score(path: Path, sets: Sequence[str], count: int, minutes: float) -> None:
+    done = {(record["set"], record["id"]) for record in _records(path)} if path.exists() else set()
+    end = time.monotonic() + 60 * minutes
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(CallCache(Path(folder, "calls"))) as cache,
+    ):
+        registry = Registry(cache)
+        checker = ClaimChecker.opened("embedded", registry.open)
+        judge = ChatHandle(registry.open("judge", "embedded"), Client(cache), UsageLog())
+        reader = Reader(checker, judge)
+        with path.open("a", encoding="utf-8") as file:
+            for row in in_turn(sets, count):
+                if time.monotonic() > end:
+                    break
+                if (row.data, row.id) not in done:
+                    file.write(json.dumps(await reader.read(row)) + "\n")
+                    file.flush()
+        await checker.close()
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _curve(odds: float, cosine: float) -> float:
+    return form_of("embedded").probability(odds, cosine)
+
+
+def _cascade(record: Mapping[str, Any]) -> float:
+    share = 1.0 if record["share"] is None else record["share"]
+    if share < LEAST_SHARE:
+        return support_of(share)
+    return _curve(record["odds"], record["cosine"])
+
+
+FORMS: dict[str, Callable[[Mapping[str, Any]], float]] = {
+    CHECKER: lambda record: _curve(record["odds"], record["cosine"]),
+    "its log-odds alone": lambda record: record["odds"],
+    "the judge's log-odds, claim first": lambda record: record["judge"],
+    "mean of both log-odds": lambda record: record["odds"] + record["judge"],
+    "mean of both log-odds, closest sentence": lambda record: _curve(
+        (record["odds"] + record["judge"]) / 2, record["cosine"]
+    ),
+    "word overlap": lambda record: record["share"] or 0.0,
+    f"embedded@overlap={LEAST_SHARE:g}": _cascade,
+}
+"""Name -> the score of a record."""
+
+
+def table(records: Sequence[Mapping[str, Any]]) -> None:
+    for data in dict.fromkeys(record["set"] for record in records):
+        rows = [row for row in records if row["set"] == data and row["judge"] is not None]
+        if len(rows) < FEWEST:
+            continue
+        labels = np.array([float(row["supported"]) for row in rows])
+        groups = [row["group"] for row in rows]
+        below = sum((row["share"] or 0.0) < LEAST_SHARE for row in rows)
+        print(
+            f"\n**{data}**: {len(rows)} rows of {len({*groups})} groups, {int(labels.sum())} supported; {below} below "
+            f"an overlap of {LEAST_SHARE:g}\n\n| score | AUC | less the built-in checker |\n| --- | --- | --- |"
+        )
+        values = {name: np.array([form(row) for row in rows]) for name, form in FORMS.items()}
+        for name, scores in values.items():
+            area = figures.estimate(figures.auc, scores, labels, groups)
+            less = figures.estimate(figures.auc, scores, labels, groups, values[CHECKER])
+            print(f"| {name} | {shown(area)} | {'' if name == CHECKER else shown(less, '+')} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.checkers.orders",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("verb", choices=("score", "table"))
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
+    parser.add_argument("--rows", type=int, default=150)
+    parser.add_argument("--minutes", type=float, default=60)
+    options = parser.parse_args()
+    if options.verb == "score":
+        asyncio.run(score(options.file, options.sets, options.rows, options.minutes))
+    else:
+        table(_records(options.file))
+
+
+if __name__ == "__main__":
+    main()
