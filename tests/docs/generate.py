@@ -38,8 +38,8 @@ giving no answer: `compare` and the gates therefore also count unscored answers 
 - *Scored*: as any other answer (by the judge, where there is one).
 - *Refusal*: the reply that nothing relevant was found (`rag answer --comprehensive`). Other wordings are answers
   without a claim if the judge lists no claim.
-- *Skipped record*: a line that `--skip-bad` leaves out. It counts for its system, or for every system where the line
-  does not name one.
+- A record that `--skip-bad` leaves out is unscored (`skipped`) under every metric. It counts for its system, or for
+  every system where the line does not name one.
 - *Failed judge*: the judge gave no usable reply. Rules that need no judge (an empty answer) still apply.
 """
 

@@ -116,11 +116,7 @@ def silence() -> str:
         for score in metric.published(name):
             its = metric.silence_of(score[len(name) + 1 :])
             judged = "`model_error`" if "judge" in metric.models else "needs no judge"
-            given = (
-                *map(_outcome, (its.empty, its.refusal, its.claimless)),
-                "unscored (`skipped`)",
-                judged,
-            )
+            given = (*map(_outcome, (its.empty, its.refusal, its.claimless)), judged)
             if (
                 rows
                 and rows[-1][1] == given
@@ -129,14 +125,7 @@ def silence() -> str:
                 rows[-1][0].append(score)
             else:
                 rows.append(([score], given))
-    head = (
-        "metric",
-        "empty answer",
-        "refusal",
-        "answer without a claim",
-        "skipped record",
-        "failed judge",
-    )
+    head = ("metric", "empty answer", "refusal", "answer without a claim", "failed judge")
     body = [(", ".join(f"`{one}`" for one in scores), *given) for scores, given in rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *body))
 
