@@ -140,10 +140,15 @@ def api_page() -> str:
             listed = ", ".join(f"`{known}` (`{_home(value)}`)" for known, value in names)
             parts.append(f"## {name}\n\nThe most used names of other modules: {listed}.\n")
             continue
+        described = [(entry, value) for entry, value in names if _docstring(entry, value)]
+        functions = [(entry, value) for entry, value in described if inspect.isfunction(value)]
+        types = [entry for entry, value in described if inspect.isclass(value)]
+        if not functions:  # the types are what the module is for
+            functions = [(entry, value) for entry, value in described if inspect.isclass(value)]
+            types = []
         rows = [
             f"| `{entry}{_parameters(value)}` | {_sentence(_docstring(entry, value))} |"
-            for entry, value in names
-            if (inspect.isclass(value) or inspect.isfunction(value)) and _docstring(entry, value)
+            for entry, value in functions
         ]
         about = inspect.getdoc(module) or ""
         if "├──" in about:  # the tree of errors has a line for each
@@ -151,6 +156,8 @@ def api_page() -> str:
             continue
         parts.append(f"## {name}\n\n{_sentence(about)}\n")
         parts.append("\n".join(["| name | |", "| --- | --- |", *rows, ""]))
+        if types:
+            parts.append(f"Types: {', '.join(f'`{entry}`' for entry in types)}.\n")
     return "\n".join(parts)
 
 
@@ -177,7 +184,7 @@ def _docstring(name: str, value: Any) -> str:
 def _sentence(docstring: str) -> str:
     """The first sentence of a docstring, on one line of a table."""
     paragraph = " ".join(docstring.partition("\n\n")[0].split())
-    first = re.split(r"(?<=[.!?])\s+(?=[A-Z`])", paragraph)[0]
+    first = re.split(r"(?<=[.!?])\s+(?=[A-Z`]|[a-z_, ]+: )", paragraph)[0]
     return re.sub(r":$", ".", _prose(first))
 
 
