@@ -64,6 +64,9 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("analysis", "analysis.compare"),
     ("analysis.metaeval", "analysis.power", "analysis.length"),
     ("analysis.metrics_study",),
+    ("assertions.options", "assertions.plan", "assertions.same"),
+    ("assertions.pairs",),
+    ("assertions.check",),
     ("contrib.decide.corrected",),
     (
         "contrib.decide.label_next",

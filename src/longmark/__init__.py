@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from longmark.analysis.compare import compare as compare
     from longmark.analysis.metaeval import metaeval as metaeval
     from longmark.analysis.metrics_study import metrics_study as metrics_study
+    from longmark.api import check as check
     from longmark.api import run as run
     from longmark.records import Example as Example
     from longmark.records import Row as Row
 
 _LAZY = {
     "run": "longmark.api",
+    "check": "longmark.api",
     "compare": "longmark.analysis.compare",
     "metaeval": "longmark.analysis.metaeval",
     "metrics_study": "longmark.analysis.metrics_study",
@@ -23,7 +25,7 @@ _LAZY = {
     "Row": "longmark.records",
 }
 
-__all__ = ["Example", "Row", "__version__", "compare", "metaeval", "metrics_study", "run"]
+__all__ = ["Example", "Row", "__version__", "check", "compare", "metaeval", "metrics_study", "run"]
 
 
 def __getattr__(name: str) -> Any:

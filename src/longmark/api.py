@@ -8,7 +8,7 @@ result.scores.to_pandas(wide=True)  a line for each answer: three columns for ea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib import import_module
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+    from longmark.assertions.check import Check
+    from longmark.assertions.grammar import Assertion
     from longmark.report.tables import Table
     from longmark.scores.observations import Observation
 
@@ -47,6 +49,23 @@ def run(
     """Scores examples, as `engine.run.run`, and returns what the session did with the scores of the folder."""
     run_result = engine.run(examples, metrics, out=out, **options)
     return Result(**{field.name: getattr(run_result, field.name) for field in fields(run_result)})
+
+
+def check(
+    runs: str | Path | Sequence[str | Path],
+    assertions: str | Assertion | Iterable[str | Assertion],
+    **options: Any,
+) -> Check:
+    """Checks assertions about the scores of runs, such as `ccrs mean >= 0.6` or `A better than B on ccrs`: which are met,
+    not met or undecided, with figures and what would decide them (`assertions.grammar`, docs/check.md). Options: those of
+    `assertions.options.CheckOptions`, by keyword (`cluster=`, `bounds=`, `by=`, ...).
+
+    UserError for an assertion that is malformed or cannot be checked on these runs; UnknownName for a metric, a system or
+    a slice that they do not have."""
+    from longmark.assertions.check import check as checked
+    from longmark.metrics import canonical
+
+    return checked(runs, assertions, **{"canonical": canonical, **options})
 
 
 class _Shown:

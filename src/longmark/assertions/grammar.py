@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from longmark.errors import UserError
@@ -153,6 +153,19 @@ class SameAssertion:
 
 
 Assertion = ScoreAssertion | PairAssertion | SameAssertion
+
+
+def fields_in(assertions: Iterable[Assertion]) -> list[str]:
+    """The fields of the slices that assertions name."""
+    fields = []
+    for assertion in assertions:
+        for selector in assertion.selectors:
+            name, equals, _value = selector.partition("=")
+            if selector.startswith("no "):
+                fields.append(selector.removeprefix("no "))
+            elif equals and name != "system":
+                fields.append(name)
+    return list(dict.fromkeys(fields))
 
 
 # Written --------------------------------------------------------------------------------------------------------------
@@ -391,7 +404,11 @@ def _pair(text: str, where: str) -> PairAssertion:
             f"{number_text(margin)}`"
         )
     confidence = _confidence(match["confidence"], text, where)
-    selectors = _slice_of_comparison(match["selectors"], text, where)
+    selectors = _selectors(match["selectors"]) if match["selectors"] else ()
+    if len(selectors) > 1 or not all(map(_is_slice, selectors)):
+        raise UserError(
+            f"{where} {text!r}: behind `for` stands one slice of the answers, FIELD=VALUE or no FIELD"
+        )
     return PairAssertion(
         first, relation, second, match["metric"] or "", margin, selectors, confidence
     )
@@ -405,7 +422,7 @@ def _same(text: str, where: str) -> SameAssertion:
         _side(match["run"], text, where),
         match["metric"] or "",
         _margin(match["margin"], text, where),
-        _slice_of_comparison(match["selectors"], text, where),
+        _selectors(match["selectors"]) if match["selectors"] else (),
         _confidence(match["confidence"], text, where),
     )
 
@@ -444,16 +461,6 @@ def _check_confidence(confidence: float, text: str, where: str) -> None:
         raise UserError(
             f"{where} {text!r}: expected a confidence above 50 and below 100 %, found {confidence:g} %"
         )
-
-
-def _slice_of_comparison(selectors: str | None, text: str, where: str) -> tuple[str, ...]:
-    """The slice of a comparison, which names its systems already."""
-    parts = _selectors(selectors) if selectors else ()
-    if len(parts) > 1 or any(not _is_slice(part) for part in parts):
-        raise UserError(
-            f"{where} {text!r}: behind `for` stands one slice of the answers, FIELD=VALUE or no FIELD"
-        )
-    return parts
 
 
 def _is_slice(selector: str) -> bool:

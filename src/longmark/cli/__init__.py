@@ -24,7 +24,7 @@ from longmark.cli.terminal import plain_streams
 from longmark.deprecated import printing
 from longmark.options import command_line
 
-_MODULES = ("verbs_runs", "trust", "compare", "metaeval", "power")
+_MODULES = ("verbs_runs", "trust", "check", "compare", "metaeval", "power")
 """The modules of the core's own verbs. All other verbs are entry points (`plugins`)."""
 _EXTRAS = {
     "numpy": "embedded",

@@ -7,23 +7,20 @@ that goes wrong here loses the run: what cannot be compared has a reason, and fa
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longmark.assertions.result import NOT_TESTED, Checked
+from longmark.assertions.same import pairs_of
 from longmark.cli.arguments import bounds_of, needs_stats
 from longmark.errors import UserError
 from longmark.places import real
-from longmark.report.gates import Checked
-from longmark.report.tables import one_line
-from longmark.scores.files import source_of, sources_of
+from longmark.scores.files import source_of
 from longmark.scores.manifest import read_manifest, refuse_pairs
 from longmark.scores.observations import Observations
 
 if TYPE_CHECKING:
     from longmark.report.outputs import Change
-
-NOT_TESTED = "not tested"
 
 
 def check(arguments: argparse.Namespace, own: Path | None) -> None:
@@ -72,24 +69,6 @@ def changes(
             )
         ]
     return changed, checked if arguments.fail_if_worse else []
-
-
-def pairs_of(base: Path, run: Path) -> Iterator[tuple[str, list[str]]]:
-    """Each system of the run with its label in the base and in the run."""
-    with Observations() as index:
-        index.read(sources_of([base, run]))
-        sides: list[dict[str, str]] = [{}, {}]
-        for (place, name), label in zip(index.runs_and_names(), index.systems(), strict=True):
-            sides[place][name] = label
-    before, now = sides
-    if len(before) == len(now) == 1:
-        before = dict.fromkeys(now, *before.values())
-    if missing := [one_line(name) for name in now if name not in before]:
-        available = ", ".join(map(one_line, before))
-        raise UserError(
-            f"the base has no scores of {', '.join(missing)}; it has {available or 'none'}"
-        )
-    yield from ((name, [before[name], label]) for name, label in now.items())
 
 
 def _change(

@@ -8,14 +8,14 @@ system. The versions that the models reported stand beside it.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
+from longmark.assertions.result import MET, NOT_MET, NOT_TESTED, Checked
+from longmark.assertions.same import Drift, drifts, versions
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE, needs_stats
-from longmark.cli.base import NOT_TESTED, pairs_of
 from longmark.engine.estimate import MetricEstimate, dry_run
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import execute
@@ -27,11 +27,9 @@ from longmark.models.sending import Counts
 from longmark.models.trust import Trust
 from longmark.places import real
 from longmark.report.format import fixed
-from longmark.report.gates import MET, NOT_MET, UNDECIDED, Checked
 from longmark.report.tables import one_line
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest, refuse_pairs
-from longmark.stats.results import Estimate
 
 
 @dataclass(frozen=True)
@@ -177,55 +175,6 @@ def _again(
     return asked, make_settings(metrics, registry, replace(asked, tell=lambda _notice: None)), cache
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """How the scores of a metric and system have changed between two runs. result: of the gate `no change`; finding: it
-    in words; change: now - then, None if not compared; places: its decimals."""
-
-    metric: str
-    system: str
-    result: str
-    finding: str
-    change: Estimate | None = None
-    places: int = 3
-
-
-def drifts(kept: Path, now: Path, *, allow_different_judges: bool = False) -> Iterator[Drift]:
-    """The change of each metric and system, tested at .05 / systems, the metrics of a system as one family. UserError
-    for runs that cannot be compared, as of `compare`."""
-    from longmark.analysis.compare import compare
-    from longmark.scores.paired import BY_EACH
-
-    pairs = list(pairs_of(kept, now))
-    for system, labels in pairs:
-        comparison = compare(
-            [kept, now],
-            by=BY_EACH,
-            systems=labels,
-            against_first=True,
-            alpha=0.05 / len(pairs),
-            allow_different_judges=allow_different_judges,
-        )
-        for compared in comparison.metrics:
-            (pair,) = compared.pairs
-            change = pair.difference
-            result, why = MET, "no significant change"
-            if pair.significant:
-                result, why = NOT_MET, "the scores have changed"
-            elif pair.p is None or pair.few or pair.undecided:
-                result, why = (
-                    UNDECIDED,
-                    f"undecided: {pair.undecided or pair.few or change.reason or 'no test'}",
-                )
-            value, low, high = (
-                None if end is None else -end for end in (change.value, change.high, change.low)
-            )
-            turned = replace(change, value=value, low=low, high=high)
-            yield Drift(compared.metric, system, result, why, turned, compared.places)
-        for metric, why in comparison.left_out:
-            yield Drift(metric, system, NOT_TESTED, f"{NOT_TESTED}: {why}")
-
-
 def _checks(drift: Sequence[Drift], unit: str) -> list[Checked]:
     """The gates of the canary. of: what was compared, and what the models reported."""
     several = len({entry.system for entry in drift}) > 1
@@ -246,25 +195,4 @@ def _checks(drift: Sequence[Drift], unit: str) -> list[Checked]:
 def _not_tested(metrics: Sequence[str], why: str) -> list[Checked]:
     return _checks(
         [Drift(metric, "", NOT_TESTED, f"{NOT_TESTED}: {why}") for metric in metrics], ""
-    )
-
-
-def versions(kept: Path, now: Path) -> str:
-    """The versions that the models of two runs reported, in words."""
-    then, today = _reported(kept), _reported(now)
-    return f"the models reported {today}" + (f", then {then}" if then != today else ", as then")
-
-
-def _reported(run: Path) -> str:
-    """The models of a run with the versions that their endpoints reported."""
-    reported: dict[str, dict[str, Any]] = {}
-    for row in rows_of(run):
-        for model, versions in row.versions.items():
-            reported.setdefault(model, {}).update(dict.fromkeys(versions))
-    return (
-        ", ".join(
-            f"{one_line(m)} as {' and '.join(map(one_line, names))}"
-            for m, names in reported.items()
-        )
-        or "no version"
     )

@@ -33,7 +33,7 @@ _GROUPS = {
         "completion",
     ),
     "Runs": ("view", "status", "verify", "export", "split", "merge", "cache", "batches"),
-    "Statistics": ("power", "decide", "audit", "metrics-study"),
+    "Statistics": ("check", "power", "decide", "audit", "metrics-study"),
     "Human labels": ("label", "certify"),
     "Making data": (
         "questions",

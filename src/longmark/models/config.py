@@ -47,7 +47,16 @@ from longmark.records import yaml_file
 from longmark.records.values import found, problems
 
 FILE = "longmark.yaml"
-SECTIONS = ("runs", "run", "look", "report", "compare", "metaeval", "power")  # what else it holds
+SECTIONS = (
+    "runs",
+    "run",
+    "look",
+    "report",
+    "check",
+    "compare",
+    "metaeval",
+    "power",
+)  # what else it holds
 _NAME = re.compile("[A-Za-z0-9][A-Za-z0-9._-]*")
 _HEADER = re.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110, section 5.6.2
 _TRANSPORT = re.compile(  # headers that say how a request is sent, to whom, and in what form: they are not a file's to say

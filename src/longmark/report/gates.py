@@ -64,6 +64,7 @@ __all__ = [
     "limits_of",
     "parsed",
     "refuse_unknown_systems",
+    "slice_and_system",
 ]
 
 
@@ -205,7 +206,7 @@ def gates_of(
     slices = dict.fromkeys(part for name in names if (part := without_slice(name)[1]))
     for text in texts:
         gate, selectors = _unresolved(text, where)
-        part, system = _selected(selectors, slices, where)
+        part, system = slice_and_system(selectors, slices, where)
         metric = in_slice(canonical(gate.metric), part) if gate.metric else ""
         selected = (
             under(metric, names)
@@ -227,7 +228,7 @@ def limits_of(texts: Iterable[str], where: str = _WHERE) -> frozenset[Limit]:
     return frozenset(bad for text in texts if (bad := parsed(text, where).bad))
 
 
-def _selected(
+def slice_and_system(
     selectors: Iterable[str], slices: Collection[str], where: str
 ) -> tuple[str, str | None]:
     """The slice and the system of selectors. UnknownName for a slice that does not exist."""
@@ -462,7 +463,7 @@ def _checked(
         estimate=test.estimate,
         scored=cell.scored,
         rows=cell.n,
-        reason=why,
+        reason=test.why + short,
     )
 
 
@@ -591,7 +592,9 @@ def _counted(gate: Gate, cell: Cell, reasons: str, places: int) -> _Test:
     why = f"{bad.count} of {cell.n} answers {are}{f' ({shown})' if shown else ''}"
     why += f", {allowed} may be" if gate.kind == AT_MOST else ""
     with_unscored = why + (f"; {left} unscored ({reasons})" if left else "")
-    estimate = Estimate(bad.count / cell.n if cell.n else None, None, None, cell.n, missing=left)
+    estimate = Estimate(
+        bad.count / cell.n if cell.n else None, None, None, cell.scored, missing=left
+    )
     if bad.count > allowed:
         return _Test(NOT_MET, with_unscored, estimate=estimate)
     if bad.count + left > allowed or not cell.scored:

@@ -23,7 +23,7 @@ from longmark.records.row import Usage
 from longmark.report import tables
 from longmark.report.answers import Selection, Shown, load
 from longmark.report.format import fixed
-from longmark.report.gates import Checked
+from longmark.report.gates import UNDECIDED, Checked
 from longmark.report.summary import Summary, figures, reasons_in_words, score_table, summary_of
 from longmark.report.tables import Table, one_line
 from longmark.report.worst import worst_of
@@ -73,7 +73,8 @@ class Outcome:
     """What a verb found. name: of what it is about, the same each time; says: the conclusion in a sentence; table: the
     result for people; spent: calls, tokens and dollars, if they are not those of the rows; canary: the part of spent
     that `--canary` took, None without one; error: why there is no valid result, "" if there is; differences: of a
-    comparison; changes: against a base run."""
+    comparison; changes: against a base run; gate_noun: what the gates are called;
+    lenient: one that is undecided does not fail the build."""
 
     verb: str
     name: str
@@ -88,6 +89,12 @@ class Outcome:
     canary: Any = None
     notices: Sequence[str] = ()
     changes: Sequence[Change] = ()
+    gate_noun: str = "gate"
+    lenient: bool = False
+
+    def fails(self, gate: Checked) -> bool:
+        """Whether the build fails for a gate."""
+        return not gate.met and not (self.lenient and gate.outcome == UNDECIDED)
 
 
 def read(
@@ -155,7 +162,7 @@ def as_junit(outcome: Outcome) -> bytes:
         suite = _suite(root, metric)
         for gate in gates:
             case = _element(suite, "testcase", name=gate.rule, classname=f"longmark.{metric}")
-            if not gate.met:
+            if outcome.fails(gate):
                 _element(case, "failure", type=gate.result, message=gate.line).text = _xml(
                     gate.line
                 )
@@ -219,12 +226,15 @@ def _summary(outcome: Outcome) -> Iterator[str]:
     name = re.sub(r"[^A-Za-z0-9]+", "-", outcome.name).strip("-")
     yield f"<!-- longmark:{outcome.verb}:{name} -->"
     yield f"### longmark {outcome.verb}: {escaped(outcome.name)}\n"
-    failed = sum(not gate.met for gate in outcome.gates)
+    failed = sum(outcome.fails(gate) for gate in outcome.gates)
     if outcome.error:
         yield f"**Stopped.** {code(outcome.error)}\n"
     if outcome.gates:
-        of = counted(len(outcome.gates), "gate")
-        yield f"**Failed:** {failed} of {of} not met.\n" if failed else f"**Passed:** {of} met.\n"
+        of = counted(len(outcome.gates), outcome.gate_noun)
+        undecided = sum(not gate.met for gate in outcome.gates) - failed
+        open_ = f", {undecided} of them undecided" if undecided else ""
+        passed = f"**Passed:** {of}{open_ or ' met'}.\n"
+        yield f"**Failed:** {failed} of {of} not met{open_}.\n" if failed else passed
         shown = sorted(outcome.gates, key=attrgetter("met"))
         yield from _listed([f"- {code(one.line)}" for one in shown])
     if outcome.says:

@@ -71,7 +71,14 @@ def _checked(
                 yield Checked(metric.metric, name, of, "not tested", f"not tested: {of}: {why}")
                 continue
             decision = decisions.get((metric.metric, pair.first, pair.second))
-            result, reason = _result(metric, pair, base, decision, require_decision, max_unscored)
+            result, reason = result_of(
+                metric,
+                pair,
+                base,
+                decision,
+                require_decision=require_decision,
+                max_unscored=max_unscored,
+            )
             difference = (decision or pair).difference
             shown = f"{pair.first} - {pair.second} = {fixed(difference.value, metric.places)}"
             if difference.ends:
@@ -80,13 +87,14 @@ def _checked(
             yield Checked(metric.metric, name, of, result, line)
 
 
-def _result(
+def result_of(
     metric: MetricResult,
     pair: PairResult,
     base: str,
     decision: Decision | None,
-    require_decision: bool,
-    max_unscored: float,
+    *,
+    require_decision: bool = False,
+    max_unscored: float = 0.0,
 ) -> tuple[str, str | None]:
     """The result of a pair that has a test, and why if it needs words."""
     first = ("better", "non-inferior")

@@ -365,7 +365,7 @@ def _beside(folder: Path, arguments: argparse.Namespace) -> Iterator[Section]:
     """What the effects are compared with: those of the other judges, and of an earlier audit."""
     from longmark.analysis.compare import compare
     from longmark.analysis.compare.page import document
-    from longmark.cli.canary import drifts, versions
+    from longmark.assertions.same import drifts, versions
     from longmark.report.document import Section
 
     if len(arguments.judge) > 1:

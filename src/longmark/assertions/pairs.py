@@ -1,0 +1,551 @@
+"""Assertions that compare: two systems, or a run with an earlier one. The tests are those of `compare`.
+
+`better than` is met where the difference is significant in this direction in both readings (without unscored answers, and
+with them as the worst score). `no worse than` is what `compare --fail-if-worse` tests (`analysis.compare.gate`), with
+`within` as under `--require-decision`; `equivalent to` is a decision of `analysis.compare.margin`. `same as` without
+`within` is the canary's test (`assertions.same`), with it each system must be equivalent to itself in the earlier run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longmark.assertions.grammar import (
+    BETTER,
+    EQUIVALENT,
+    Assertion,
+    PairAssertion,
+    SameAssertion,
+    fields_in,
+)
+from longmark.assertions.options import WHERE, CheckOptions, slices_named
+from longmark.assertions.plan import POWER
+from longmark.assertions.result import (
+    MET,
+    NOT_MET,
+    NOT_TESTED,
+    OK,
+    UNDECIDED,
+    WORSE,
+    Checked,
+)
+from longmark.assertions.same import Drift, drifts, pairs_of, turned
+from longmark.errors import UnknownName, UserError
+from longmark.places import real
+from longmark.progress import counted
+from longmark.records.metric_name import in_slice, under, without_slice
+from longmark.report.format import fixed, listed, p_value
+from longmark.report.gates import slice_and_system
+from longmark.report.tables import one_line
+from longmark.scores.files import shortest_names, source_of
+from longmark.scores.observations import Observations
+from longmark.stats.results import Estimate
+
+if TYPE_CHECKING:
+    from longmark.analysis.compare import Comparison
+    from longmark.analysis.compare.margin import Decision
+    from longmark.analysis.compare.results import MetricResult, PairResult
+
+CONFIDENCE = 95.0
+"""In percent, of a comparison that names none: over all comparisons of the check."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """What was compared. results: by assertion; tests: the pairs of systems, each with all of its metrics."""
+
+    results: dict[Assertion, list[Checked]]
+    tests: int
+
+    def in_words(self) -> str:
+        if self.tests < 2:
+            return "The metrics of a comparison are one family: their p are adjusted for all of them together."
+        return (
+            f"{self.tests} comparisons of two systems: alpha is divided by {self.tests}, and the metrics of each are one "
+            "family, whose p are adjusted together. Limits on scores are not corrected: the check passes only if all are "
+            "met."
+        )
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the runs have."""
+
+    metrics: Sequence[str]
+    systems: Sequence[str]
+    runs: Sequence[str]
+
+
+@dataclass
+class _Group:
+    """Assertions that one comparison decides. by, systems, part, margin: of the comparison; confidence: in percent;
+    metrics: of each assertion."""
+
+    by: str
+    systems: tuple[str, str]
+    part: str
+    margin: float | None
+    confidence: float
+    metrics: dict[PairAssertion, list[str]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(name for names in self.metrics.values() for name in names))
+
+
+def compared(assertions: Sequence[Assertion], sources: Sequence[Path], how: CheckOptions) -> Family:
+    """The results of assertions that compare. UnknownName for a system, metric or slice that the runs do not have;
+    UserError for what cannot be compared."""
+    fields = fields_in(assertions)
+    with Observations(how.cluster, how.bounds, fields) as index:
+        with slices_named():
+            index.read(sources)
+        index.refuse_empty(sources)
+        systems = [name for _, name in index.runs_and_names()]
+        known = _Known(index.metrics, list(dict.fromkeys(systems)), shortest_names(sources))
+    groups = _groups([one for one in assertions if isinstance(one, PairAssertion)], known, how)
+    against_runs = [one for one in assertions if isinstance(one, SameAssertion)]
+    tests = len(groups) + len(against_runs)
+    results: dict[Assertion, list[Checked]] = {}
+    for group in groups:
+        alpha = (1 - group.confidence / 100) / tests
+        results |= _tested(group, sources, alpha, how)
+    for assertion in against_runs:
+        alpha = (1 - (assertion.confidence or CONFIDENCE) / 100) / tests
+        results[assertion] = list(_same(assertion, sources, known, alpha, how))
+    return Family(results, tests)
+
+
+def _selected(
+    assertion: PairAssertion | SameAssertion, known: _Known, how: CheckOptions
+) -> list[str]:
+    """The metrics that an assertion is about, each with its slice."""
+    slices = dict.fromkeys(part for name in known.metrics if (part := without_slice(name)[1]))
+    part, _system = slice_and_system(assertion.selectors, slices, WHERE)
+    if not assertion.metric:
+        return [name for name in known.metrics if without_slice(name)[1] == part]
+    metric = in_slice(how.canonical(assertion.metric), part)
+    metrics = under(metric, known.metrics)
+    if not metrics:
+        raise UnknownName(f"metric in {WHERE}", metric, known.metrics)
+    return metrics
+
+
+# Two systems ----------------------------------------------------------------------------------------------------------
+
+
+def _groups(assertions: Iterable[PairAssertion], known: _Known, how: CheckOptions) -> list[_Group]:
+    groups: dict[tuple[Any, ...], _Group] = {}
+    for assertion in assertions:
+        by = _by(assertion, known, how)
+        metrics = _selected(assertion, known, how)
+        part = without_slice(metrics[0])[1] if metrics else ""
+        confidence = assertion.confidence or CONFIDENCE
+        pair = frozenset((assertion.first, assertion.second))
+        group = groups.setdefault(
+            (by, pair, part, assertion.margin, confidence),
+            _Group(by, (assertion.second, assertion.first), part, assertion.margin, confidence),
+        )
+        group.metrics[assertion] = metrics
+    return list(groups.values())
+
+
+def _by(assertion: PairAssertion, known: _Known, how: CheckOptions) -> str:
+    """Whether the names are those of runs or of systems. UnknownName if they are neither."""
+    names = {"system": known.systems, "run": known.runs}
+    order = [how.by] if how.by else ["run", "system"] if len(known.runs) > 1 else ["system"]
+    for by in order:
+        if {assertion.first, assertion.second} <= {*names[by]}:
+            return by
+    present = list(dict.fromkeys(name for by in order for name in names[by]))
+    unknown = next(name for name in (assertion.first, assertion.second, "") if name not in present)
+    what = " or ".join(order)
+    if not unknown:
+        raise UserError(
+            f"{WHERE} {str(assertion)!r}: one name is a run, the other a system; the runs are {listed(known.runs)}, the "
+            f"systems {listed(known.systems)}"
+        )
+    raise UnknownName(f"{what} in {WHERE}", unknown, present, f"There are {listed(present, 10)}.")
+
+
+def _tested(
+    group: _Group, sources: Sequence[Path], alpha: float, how: CheckOptions
+) -> dict[Assertion, list[Checked]]:
+    from longmark.analysis.compare import compare
+
+    comparison = compare(
+        sources,
+        by=group.by,
+        systems=group.systems,
+        metrics=group.names,
+        slices=[group.part.removeprefix("no ").partition("=")[0]] if group.part else (),
+        cluster=how.cluster,
+        bounds=how.bounds,
+        higher=how.higher,
+        lower=how.lower,
+        margin=group.margin,
+        against_first=True,
+        alpha=alpha,
+        seed=how.seed,
+        allow_different_judges=how.allow_different_judges,
+    )
+    tested = _Tested(comparison, sources, group.by, group.part, alpha, how)
+    return {
+        assertion: list(_of_assertion(assertion, names, tested))
+        for assertion, names in group.metrics.items()
+    }
+
+
+@dataclass(frozen=True)
+class _Tested:
+    """A comparison of two systems, and how it was made."""
+
+    comparison: Comparison
+    sources: Sequence[Path]
+    by: str
+    part: str
+    alpha: float
+    how: CheckOptions
+
+
+def _of_assertion(
+    assertion: PairAssertion, names: Sequence[str], tested: _Tested
+) -> Iterator[Checked]:
+    """The results of an assertion, one for each of its metrics. UserError where none has a direction."""
+    left_out = dict(tested.comparison.left_out)
+    directed = False
+    for name in names:
+        rule = str(replace(assertion, metric=without_slice(name)[0]))
+        if name in left_out:
+            directed = True
+            if assertion.metric:
+                yield _not_tested(name, assertion.first, rule, left_out[name])
+            continue
+        metric = tested.comparison.metric(name)
+        if metric.facts.higher_is_better is None and assertion.relation != EQUIVALENT:
+            continue
+        directed = True
+        yield _of_metric(assertion, metric, rule, tested)
+    if not directed:
+        raise UserError(
+            f"{WHERE} {str(assertion)!r}: whether higher or lower scores are better is not known; add --higher METRIC or "
+            "--lower METRIC"
+        )
+
+
+def _not_tested(metric: str, system: str, rule: str, why: str) -> Checked:
+    line = f"{UNDECIDED}: {rule}: not tested: {why}"
+    return Checked(metric, system, rule, UNDECIDED, line, reason=f"not tested: {why}")
+
+
+def _of_metric(
+    assertion: PairAssertion, metric: MetricResult, rule: str, tested: _Tested
+) -> Checked:
+    pair = next((one for one in metric.pairs), None)
+    if pair is None or pair.p is None:
+        why = (pair and pair.difference.reason) or "too few common scores"
+        return _not_tested(metric.metric, assertion.first, rule, why)
+    decision = next((one for one in tested.comparison.margins if one.metric == metric.metric), None)
+    if assertion.relation == BETTER:
+        result, why = _better(assertion, pair)
+    elif assertion.relation == EQUIVALENT and decision is not None:
+        result, why = _equivalent(decision)
+    else:
+        result, why = _no_worse(assertion, metric, pair, decision)
+    difference: Estimate = decision.difference if decision else pair.difference
+    estimate = _plain(difference if pair.first == assertion.first else turned(difference))
+    figures = _figures(assertion.first, assertion.second, estimate, metric.places)
+    checked = Checked(
+        metric=metric.metric,
+        system=assertion.first,
+        rule=rule,
+        result=result,
+        line="",
+        outcome={OK: MET, MET: MET, WORSE: NOT_MET, NOT_MET: NOT_MET}.get(result, UNDECIDED),
+        estimate=estimate,
+        scored=pair.difference.n,
+        rows=pair.difference.n + pair.difference.missing,
+        reason=f"{figures}, {p_value(pair.p)}{f'; {why}' if why else ''}",
+    )
+    if checked.outcome == UNDECIDED:
+        checked = _with_plan(checked, assertion, pair, metric, tested)
+    return with_line(checked)
+
+
+def _better(assertion: PairAssertion, pair: PairResult) -> tuple[str, str]:
+    if pair.better == assertion.first:
+        return MET, ""
+    if pair.better == assertion.second:
+        return NOT_MET, f"{assertion.second} is better"
+    return UNDECIDED, pair.undecided or pair.few or "no significant difference"
+
+
+def _equivalent(decision: Decision) -> tuple[str, str]:
+    if decision.conclusion == EQUIVALENT.partition(" ")[0]:
+        return MET, ""
+    readings = [decision.difference, *([decision.counted] if decision.counted else [])]
+    if all(
+        reading.ends is not None
+        and (reading.ends[0] >= decision.margin or reading.ends[1] <= -decision.margin)
+        for reading in readings
+    ):
+        return NOT_MET, f"the difference is {decision.margin:g} or more"
+    return UNDECIDED, decision.reason or f"a difference of {decision.margin:g} is not excluded"
+
+
+def _no_worse(
+    assertion: PairAssertion, metric: MetricResult, pair: PairResult, decision: Decision | None
+) -> tuple[str, str]:
+    from longmark.analysis.compare.gate import result_of
+
+    result, why = result_of(
+        metric, pair, assertion.second, decision, require_decision=decision is not None
+    )
+    if result == OK and decision is None:
+        why = "no significant difference" if pair.better is None else why
+    if result == WORSE:
+        why = f"{assertion.second} is better"
+    return result, why or ""
+
+
+def _plain(difference: Estimate) -> Estimate:
+    """An estimate without what only a comparison has."""
+    return Estimate(
+        difference.value,
+        difference.low,
+        difference.high,
+        difference.n,
+        difference.level,
+        difference.method,
+        difference.reason,
+        difference.missing,
+        difference.clusters,
+        effective=difference.effective,
+    )
+
+
+def _figures(first: str, second: str, estimate: Estimate, places: int) -> str:
+    ends = ", ".join(fixed(end, places) for end in estimate.ends or ())
+    interval = f" [{ends}]" if ends else ""
+    value = fixed(estimate.value, places)
+    return f"{first} - {second} = {value}{interval} over {counted(estimate.n, 'question')}"
+
+
+def with_line(checked: Checked) -> Checked:
+    decides = f"; to decide it: {checked.decides}" if checked.decides else ""
+    return replace(checked, line=f"{checked.outcome}: {checked.rule}: {checked.reason}{decides}")
+
+
+# What would decide them -----------------------------------------------------------------------------------------------
+
+
+def _with_plan(
+    checked: Checked,
+    assertion: PairAssertion,
+    pair: PairResult,
+    metric: MetricResult,
+    tested: _Tested,
+) -> Checked:
+    """With about how many more questions decide it, if the difference is the observed one."""
+    estimate = checked.estimate
+    side = "met"
+    if pair.undecided or checked.result == "unscored":
+        return replace(checked, decides="scores of the unscored answers")
+    if estimate is None or estimate.value is None or tested.part:
+        return replace(checked, decides="more questions")
+    sign = -1 if metric.facts.higher_is_better is False else 1
+    effect, sides = sign * estimate.value, 1
+    if assertion.margin is not None:
+        # both limits of a margin are one-sided tests at alpha
+        sides = 2
+        effect += assertion.margin
+        if assertion.relation == EQUIVALENT:
+            effect = assertion.margin - abs(estimate.value)
+    if effect < 0:
+        side = "not met"
+    systems = (pair.first, pair.second)
+    tests = sum(len(one.pairs) for one in tested.comparison.metrics)
+    more = questions_for_difference(
+        tested.sources,
+        metric.metric,
+        systems,
+        abs(effect),
+        tested.by,
+        sides * tested.alpha / tests,
+        tested.how,
+    )
+    if more is None:
+        return replace(
+            checked,
+            decides="no number of such questions: the difference is at the limit, or its spread is not known",
+        )
+    return replace(
+        checked,
+        more=more,
+        decides=f"about {counted(more, 'more question')}, after which it is {side} if the difference stays as it is",
+    )
+
+
+def questions_for_difference(
+    sources: Sequence[Path],
+    metric: str,
+    systems: tuple[str, str],
+    effect: float,
+    by: str,
+    alpha: float,
+    how: CheckOptions,
+) -> int | None:
+    """How many more questions show a true difference of this effect with a probability of 80 %; None for no number."""
+    from longmark.analysis.power import PowerOptions, power
+
+    if effect <= 0:
+        return None
+    options = PowerOptions(
+        effect=effect,
+        power=POWER,
+        alpha=min(alpha, 0.5),
+        assurance=0.5,
+        metrics=[metric],
+        systems=systems,
+        by=by,
+        cluster=how.cluster,
+        allow_different_judges=how.allow_different_judges,
+    )
+    (plan,) = power(sources, options).comparisons
+    if plan.needed is None or plan.needed.value is None:
+        return None
+    return max(1, round(plan.needed.value) - plan.variance.n)
+
+
+# A run and an earlier one ---------------------------------------------------------------------------------------------
+
+
+def _same(
+    assertion: SameAssertion,
+    sources: Sequence[Path],
+    known: _Known,
+    alpha: float,
+    how: CheckOptions,
+) -> Iterator[Checked]:
+    kept, runs = _earlier(assertion, sources, known)
+    metrics = _selected(assertion, known, how) if assertion.selectors else []
+    if not metrics and assertion.metric:
+        metrics = [how.canonical(assertion.metric)]
+    part, system = slice_and_system(
+        assertion.selectors, [without_slice(name)[1] for name in known.metrics], WHERE
+    )
+    if system is not None and system not in known.systems:
+        raise UnknownName(
+            f"system in {WHERE}", system, known.systems, f"There are {listed(known.systems, 10)}."
+        )
+    options = {
+        "metrics": metrics,
+        "slices": [part.removeprefix("no ").partition("=")[0]] if part else (),
+        "cluster": how.cluster,
+        "bounds": how.bounds,
+        "higher": how.higher,
+        "lower": how.lower,
+        "seed": how.seed,
+        "allow_different_judges": how.allow_different_judges,
+    }
+    wanted = [system] if system is not None else []
+    for run in runs:
+        if assertion.margin is None:
+            for drift in drifts(kept, run, alpha=alpha / len(runs), systems=wanted, **options):
+                yield _of_drift(assertion, drift, kept)
+        else:
+            yield from _within(assertion, (kept, run), alpha / len(runs), wanted, options)
+
+
+def _earlier(
+    assertion: SameAssertion, sources: Sequence[Path], known: _Known
+) -> tuple[Path, list[Path]]:
+    """The earlier run, and those that are held against it. It can be one of the runs, by its name."""
+    by_name = dict(zip(known.runs, sources, strict=True))
+    kept = by_name.get(assertion.run)
+    if kept is None:
+        kept = source_of(Path(assertion.run))
+    runs = [source for source in sources if real(source) != real(kept)]
+    if not runs:
+        raise UserError(
+            f"{WHERE} {str(assertion)!r}: this is the run itself; name a run that was made before"
+        )
+    return kept, runs
+
+
+def _rule(assertion: SameAssertion, metric: str, system: str) -> str:
+    whole, part = without_slice(metric)
+    selectors = tuple(filter(None, (part, one_line(system))))
+    return str(replace(assertion, metric=whole, selectors=selectors))
+
+
+def _of_drift(assertion: SameAssertion, drift: Drift, kept: Path) -> Checked:
+    rule = _rule(assertion, drift.metric, drift.system)
+    figures = drift.finding.removeprefix(f"{UNDECIDED}: ").removeprefix(f"{NOT_TESTED}: ")
+    change = drift.change
+    if change is not None:
+        estimate = _plain(change)
+        words = _figures("now", kept.name, estimate, drift.places)
+        figures = f"{figures}: {words}"
+    return with_line(
+        Checked(
+            metric=drift.metric,
+            system=drift.system,
+            rule=rule,
+            result=drift.result,
+            line="",
+            estimate=None if change is None else _plain(change),
+            scored=None if change is None else change.n,
+            rows=None if change is None else change.n + change.missing,
+            reason=figures,
+            decides="more questions" if drift.result in (UNDECIDED, NOT_TESTED) else "",
+        )
+    )
+
+
+def _within(
+    assertion: SameAssertion,
+    runs: tuple[Path, Path],
+    alpha: float,
+    wanted: Sequence[str],
+    options: dict[str, Any],
+) -> Iterator[Checked]:
+    """Whether each system is equivalent to itself in the earlier run."""
+    from longmark.analysis.compare import compare
+    from longmark.scores.paired import BY_EACH
+
+    pairs = [pair for pair in pairs_of(*runs) if not wanted or pair[0] in wanted]
+    for system, labels in pairs:
+        comparison = compare(
+            runs,
+            by=BY_EACH,
+            systems=labels,
+            against_first=True,
+            margin=assertion.margin,
+            alpha=alpha / len(pairs),
+            **options,
+        )
+        places = {metric.metric: metric.places for metric in comparison.metrics}
+        for decision in comparison.margins:
+            result, why = _equivalent(decision)
+            change = _plain(turned(decision.difference))
+            figures = _figures("now", runs[0].name, change, places[decision.metric])
+            yield with_line(
+                Checked(
+                    metric=decision.metric,
+                    system=system,
+                    rule=_rule(assertion, decision.metric, system),
+                    result=result,
+                    line="",
+                    estimate=change,
+                    scored=change.n,
+                    rows=change.n + change.missing,
+                    reason=f"{figures}{f'; {why}' if why else ''}",
+                    decides="" if result != UNDECIDED else "more questions",
+                )
+            )
+        for name, why in comparison.left_out:
+            yield _not_tested(name, system, _rule(assertion, name, system), why)
