@@ -264,7 +264,7 @@ def show_speed() -> None:
 
 
 def show_pruning(graphs: list[StatementGraph]) -> None:
-    from longmark.models.minilm import MiniLM
+    from longmark.contrib.local.minilm import MiniLM
 
     model = MiniLM()
 

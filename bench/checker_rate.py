@@ -18,10 +18,15 @@ import time
 from itertools import cycle, islice
 
 from longmark.contrib.demo.recorded import ANSWERS
+from longmark.contrib.local.claim_checker import (
+    ClaimChecker,
+    adapter_path,
+    checker_settings,
+    form_of,
+)
+from longmark.contrib.local.transformers_claims import TransformersClaims
 from longmark.models.registry import Registry
-from longmark.models.transformers_claims import TransformersClaims
 from longmark.records.read import Reading
-from longmark.text.claim_checker import ClaimChecker, adapter_path, checker_settings, form_of
 from longmark.text.sentences import sentences
 
 TERAFLOPS = {

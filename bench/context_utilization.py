@@ -23,8 +23,8 @@ from typing import Any
 
 from tests.models.test_leave_one_out import bound
 
+from longmark.contrib.local import catalogue, llama
 from longmark.metrics.score.context_utilization import PROXY
-from longmark.models import catalogue, llama
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.leave_one_out import order
@@ -184,7 +184,7 @@ async def main() -> None:
         if importlib.util.find_spec("transformers") is None:
             print("\ntransformers is not installed")
             return
-        from longmark.models.transformers_lm import TransformersLM
+        from longmark.contrib.local.transformers_lm import TransformersLM
 
         await measure(
             "transformers",

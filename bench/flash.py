@@ -12,7 +12,7 @@ import asyncio
 import resource
 import time
 
-from longmark.models import llama
+from longmark.contrib.local import llama
 from longmark.models.protocols import ChatRequest, Message, Tokens
 
 FLASH = {"with": 1, "without": 0}  # LLAMA_FLASH_ATTN_TYPE_ENABLED, _DISABLED

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from longmark.contrib.local.llama import LlamaCpp
 from longmark.judge import Unreadable
 from longmark.judged import ScorePrompts
 from longmark.metrics.ccrs import (
@@ -34,7 +35,6 @@ from longmark.metrics.ccrs import (
     question_relevance,
 )
 from longmark.metrics.pairs import direct
-from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.prompts import Prompt, PromptBook
 from longmark.stats.samples import Floats, Ints

@@ -171,7 +171,7 @@ def part_faiss(count: int, folder: Path) -> None:
 
 def part_embedder(_count: int, _folder: Path) -> None:
     """all-MiniLM-L6-v2 on this machine, apart from any search."""
-    from longmark.models.minilm import MiniLM
+    from longmark.contrib.local.minilm import MiniLM
 
     texts = [
         " ".join(

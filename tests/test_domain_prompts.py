@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from longmark import metrics
+from longmark.contrib.local.rerank_embedded import LogOddsReranker
 from longmark.contrib.make.questions import hazards
 from longmark.contrib.make.rag import index
 from longmark.contrib.make.rag.answer import answer
@@ -20,7 +21,6 @@ from longmark.domain import Domain, load
 from longmark.metric import Score
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
-from longmark.models.rerank_embedded import LogOddsReranker
 from longmark.records import Example
 from longmark.testing import FakeChat, FakeEmbedder, FakeLanguageModel, call
 

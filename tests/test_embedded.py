@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from longmark.cli import main
-from longmark.models import catalogue
+from longmark.contrib.local import catalogue
 from longmark.records import Row
 
 EXAMPLE = {

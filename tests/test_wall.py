@@ -18,6 +18,8 @@ from tests.program import LONGEST, ROOT, environment, write_jsonl
 from tests.test_imports import MODULES, SOURCE, edges, tree
 
 import longmark
+from longmark import plugins
+from longmark.models import Scheme
 
 CONTRIB = SOURCE / "contrib"
 CORE_TESTS = (
@@ -142,7 +144,25 @@ def test_a_package_says_what_it_is_for_and_in_which_order_to_read_it(name: str):
 def test_every_entry_point_names_what_is_there(group: str, name: str):
     module, _, attribute = ENTRY_POINTS[group][name].partition(":")
     loaded = import_module(module)
-    assert not attribute or callable(getattr(loaded, attribute))
+    value = getattr(loaded, attribute) if attribute else None
+    assert not attribute or callable(value) or isinstance(value, Scheme)
+
+
+def test_the_message_that_a_package_is_missing_knows_what_each_package_adds():
+    added = {
+        (package, group, name)
+        for package, groups in plugins.PACKAGES.items()
+        for group, names in groups.items()
+        for name in names
+    }
+    groups = {group for _, group, _ in added}
+    declared = {
+        (value.split(".")[2], group.removeprefix("longmark."), name)
+        for group, points in ENTRY_POINTS.items()
+        for name, value in points.items()
+        if group.removeprefix("longmark.") in groups
+    }
+    assert added == declared
 
 
 def test_the_packages_are_those_that_the_layout_names():

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.models.minilm import MiniLM, TokenVectors
+from longmark.contrib.local.minilm import MiniLM, TokenVectors
 from longmark.models.protocols import Capabilities
 from longmark.text.entailment import ENTAILS, NEUTRAL, Relation
 from longmark.text.pieces import pieces

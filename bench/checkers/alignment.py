@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longmark.models.minilm import TokenVectors
+from longmark.contrib.local.minilm import TokenVectors
 from longmark.text.overlap import FUNCTION_WORDS
 
 Floats = NDArray[np.float32]

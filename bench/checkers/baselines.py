@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from longmark.models.minilm import MiniLM
+from longmark.contrib.local.minilm import MiniLM
 from longmark.text.overlap import FUNCTION_WORDS, words
 
 _VECTORS: dict[str, NDArray[np.float32]] = {}

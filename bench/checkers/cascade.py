@@ -17,10 +17,10 @@ from pathlib import Path
 from bench.checkers.data import CLIMATE, DATA, EXPERTQA, WICE, claims
 
 from longmark.contrib.demo.recorded import ANSWERS
+from longmark.contrib.local.claim_checker import THRESHOLD
 from longmark.models.cache import CallCache, call_key
 from longmark.models.registry import Registry
 from longmark.records.read import Reading
-from longmark.text.claim_checker import THRESHOLD
 from longmark.text.overlap import overlap
 from longmark.text.sentences import sentences
 

@@ -29,8 +29,8 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 from torch.nn.functional import gelu, scaled_dot_product_attention
 
-from longmark.models import catalogue
-from longmark.models.minilm import _read_weights
+from longmark.contrib.local import catalogue
+from longmark.contrib.local.minilm import _read_weights
 
 LONGEST, CLAIM = 128, 56  # tokens of an input; of a claim in it
 TRAINED = 80  # tokens of a pair by rule, at most: two shared cores

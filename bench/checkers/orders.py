@@ -30,12 +30,12 @@ from bench.checkers.baselines import closest
 from bench.checkers.data import CLIMATE, DATA, EXPERTQA, HALU, WICE, Claim, claims
 from bench.checkers.judge import log_odds
 from bench.checkers.unseen import CLOSEST, sample, shown
+from longmark.text.claim_checker import ClaimChecker, form_of
 
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import ChatHandle
 from longmark.models.registry import Registry
-from longmark.text.claim_checker import ClaimChecker, form_of
 from longmark.text.overlap import overlap, support_of
 from longmark.text.sentences import sentences
 

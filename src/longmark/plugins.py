@@ -7,6 +7,13 @@
     longmark.prompts       NAME = a module with `PROMPTS`, which `longmark prompts` lists and replaces
     longmark.corrections   labels = a module whose `correct`, `correct_runs` and `section` correct scores by labels
     longmark.certificates  NAME = a module whose `is_certificate` and `verify` check a certificate
+    longmark.checkers      NAME = a module whose `opened` opens a claim checker, and whose `missing` says what it lacks
+    longmark.checkpoints   KIND = what opens a model that a metric's parameter names: `encoder` (a module with `opened`
+                           and `identity`), `rater` and `seq2seq` (NAME -> a backend)
+    longmark.catalogues    embedded = a module with `MODELS`, `DEFAULT`, `is_installed` and `model_path`; install = a
+                           function (names, source) that installs some of them
+
+Only a package of longmark's own may add to a group that follows `sections`, and only one for each name.
 
 A package is imported where its metric, model or verb is named, and where all are listed.
 """
@@ -20,6 +27,17 @@ from longmark.errors import UserError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+PACKAGES: dict[str, dict[str, tuple[str, ...]]] = {
+    "decide": {"corrections": ("labels",), "certificates": ("certify",)},
+    "local": {
+        "models": ("embedded", "gguf", "hf", "st"),
+        "checkers": ("embedded",),
+        "checkpoints": ("encoder", "rater", "seq2seq"),
+        "catalogues": ("embedded", "install"),
+    },
+}
+"""Which package of longmark's own adds what the core asks for by name: for the message that one is missing."""
+
 
 def installed(group: str) -> dict[str, EntryPoint]:
     """Name -> entry point of a group (such as `metrics`), sorted."""
@@ -28,26 +46,40 @@ def installed(group: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in sorted(entry_points(group=f"longmark.{group}"))}
 
 
-def find(group: str, name: str) -> EntryPoint | None:
-    """The entry point of a name in a group; None if no package adds it. Those of longmark's own distribution are read
-    first: one distribution takes 2 ms to read, all of them 40."""
+def own(group: str) -> dict[str, EntryPoint]:
+    """Name -> entry point of longmark's own packages, sorted: one distribution takes 2 ms to read, all of them 40."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        own = [*distribution("longmark").entry_points.select(group=f"longmark.{group}", name=name)]
+        points = distribution("longmark").entry_points.select(group=f"longmark.{group}")
     except PackageNotFoundError:  # a copy of the sources that nobody installed
-        own = []
-    return own[0] if own else installed(group).get(name)
+        return {}
+    return {point.name: point for point in sorted(points)}
+
+
+def find(group: str, name: str) -> EntryPoint | None:
+    """The entry point of a name in a group, of longmark's own packages first; None if no package adds it."""
+    return own(group).get(name) or installed(group).get(name)
 
 
 def required(group: str, name: str, feature: str) -> Any:
-    """What a package adds under a name. what: what needs it, such as `--labels`. UserError if no package adds it."""
+    """What a package adds under a name. feature: what needs it, such as `--labels`. UserError if no package adds it."""
     point = find(group, name)
     if point is None:
-        raise UserError(
-            f"{feature} needs a package that adds {name} to longmark.{group}, and none is installed"
-        )
+        raise UserError(lacking(group, name, feature))
     return loaded(point)
+
+
+def lacking(group: str, name: str, feature: str) -> str:
+    """The message that no package adds a name, and which one would."""
+    remedy = "; see: longmark doctor"
+    for package, groups in PACKAGES.items():
+        if name in groups.get(group, ()):
+            remedy = (
+                f": longmark's package {package} does, but this installation lacks it. Install longmark again: "
+                "pip install --force-reinstall longmark"
+            )
+    return f"{feature} needs a package that adds {name} to longmark.{group}, and none is installed{remedy}"
 
 
 def loaded(point: EntryPoint, kind: type | None = None) -> Any:

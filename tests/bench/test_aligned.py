@@ -21,7 +21,7 @@ from bench.checkers.aligned import (  # noqa: E402
     split,
 )
 
-from longmark.models import catalogue  # noqa: E402
+from longmark.contrib.local import catalogue  # noqa: E402
 from longmark.text.entailment import Relation  # noqa: E402
 
 PREMISE = (

@@ -15,7 +15,7 @@ from bench.checkers.alignment import (  # noqa: E402
     align,
 )
 
-from longmark.models.minilm import TokenVectors  # noqa: E402
+from longmark.contrib.local.minilm import TokenVectors  # noqa: E402
 
 VOCABULARY = [
     "ann",

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from bench.checkers import context, languages
 from bench.checkers.data import DATA
-from tests.models.test_transformers_chat import adapter_in, needs_peft
-from tests.models.test_transformers_claims import qwen_in
-from tests.models.test_transformers_lm import needs_transformers
+from tests.contrib.local.test_transformers_chat import adapter_in, needs_peft
+from tests.contrib.local.test_transformers_claims import qwen_in
+from tests.contrib.local.test_transformers_lm import needs_transformers
 
 from longmark.text.context import points_back
 

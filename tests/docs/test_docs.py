@@ -27,8 +27,8 @@ from tests.wire import serve
 
 from longmark import metrics
 from longmark.cli import parser
+from longmark.contrib.local import catalogue
 from longmark.home import home
-from longmark.models import catalogue
 from longmark.records import STATUSES
 
 ROOT = Path(__file__).parents[2]

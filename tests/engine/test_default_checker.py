@@ -56,7 +56,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
         }
         return stubs.get((role, name)) or open_model(self, role, name)
 
-    monkeypatch.setattr(default_checker, "_missing", lambda: "")
+    monkeypatch.setattr(default_checker, "_missing", lambda _name: "")
     monkeypatch.setattr(Registry, "open", opens)
 
 
@@ -109,7 +109,7 @@ def test_a_run_that_was_begun_without_it_goes_on_without_it_by_name(
     tmp_path: Path, request: pytest.FixtureRequest
 ):
     with pytest.MonkeyPatch.context() as nothing:
-        nothing.setattr(default_checker, "_missing", lambda: "it is not installed")
+        nothing.setattr(default_checker, "_missing", lambda _name: "it is not installed")
         longmark.run(
             [CARRIES],
             "ragchecker.faithfulness",

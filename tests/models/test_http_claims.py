@@ -19,6 +19,8 @@ from aiohttp.test_utils import TestServer
 
 import longmark
 from longmark.cli import main
+from longmark.contrib.local import claim_checker
+from longmark.contrib.local.claim_checker import ClaimChecker, checker_settings, form_of
 from longmark.engine.estimate import dry_run
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.settings import RunOptions
@@ -27,8 +29,6 @@ from longmark.models.budget import estimate_tokens
 from longmark.models.protocols import Capabilities, EmbedReply
 from longmark.models.registry import Registry
 from longmark.testing import open_models
-from longmark.text import claim_checker
-from longmark.text.claim_checker import ClaimChecker, checker_settings, form_of
 from longmark.text.entailment import Relation, checker_of
 from longmark.text.overlap import named_checker
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.installed import is_installed
 from tests.there import there
 
-from longmark.models import catalogue
+from longmark.contrib.local.llama import LlamaCpp
 from longmark.models.leave_one_out import Branch, order, plan
-from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 
 HEAD, ANSWER = [1, 2, 3], [90, 91]
@@ -115,7 +115,7 @@ def test_every_sequence_is_read_whole_and_its_last_tokens_for_itself(
 
 
 @pytest.mark.embedded
-@pytest.mark.skipif(not catalogue.is_installed("small"), reason="longmark models install small")
+@pytest.mark.skipif(not is_installed("small"), reason="longmark models install small")
 def test_llama_reads_what_is_shared_once_and_the_values_do_not_hang_on_it() -> None:
     lines = [
         f"- In {year} the levee at Ashby was raised by {year % 7} feet.\n"

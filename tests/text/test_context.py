@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from longmark.contrib.local.claim_checker import checker_settings
 from longmark.models.protocols import Capabilities, RelationReply
 from longmark.records import Context, Example
 from longmark.testing import score_sync
 from longmark.text.calibration import CalibratedChecker, Calibration
-from longmark.text.claim_checker import checker_settings
 from longmark.text.context import in_context, points_back, sent_with
 
 ANSWER = "The dam broke in June [1]. It flooded two towns [2]. Nobody was charged."

@@ -95,9 +95,9 @@ def scores_in(texts: Sequence[str]) -> list[str]:
 
 def model_names() -> str:
     """How models are named, for --help."""
-    from longmark.models import FORMS
+    from longmark.models import forms
 
-    return f"{FORMS}; longmark models explains each form"
+    return f"{forms()}; longmark models explains each form"
 
 
 def needs_stats(verb: str) -> None:

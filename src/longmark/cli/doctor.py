@@ -24,7 +24,6 @@ from longmark.cli.arguments import NO_VALUE
 from longmark.engine.run import cache_path, open_cache
 from longmark.errors import UserError
 from longmark.home import home, trusted
-from longmark.models import catalogue
 from longmark.models.config import FILE, Config, in_folder, load
 from longmark.models.http import reached
 from longmark.models.keys import VENDORS, redact, vendor_url
@@ -158,6 +157,16 @@ def _older(version: str, least: str) -> bool:
 
 
 def _models() -> Iterator[Check]:
+    point = plugins.find("catalogues", "embedded")
+    if point is None:
+        yield Check(
+            "Embedded models",
+            "package",
+            "absent",
+            plugins.lacking("catalogues", "embedded", "an embedded model"),
+        )
+        return
+    catalogue = plugins.loaded(point)
     for name, model in catalogue.MODELS.items():
         remedy = f"longmark models install {name}"
         if not catalogue.is_installed(name):

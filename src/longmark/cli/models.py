@@ -12,8 +12,7 @@ from longmark.cli.arguments import NO_VALUE
 from longmark.cli.trust import trusting
 from longmark.engine.run import finish, open_cache
 from longmark.errors import LongmarkError, ModelError, UnknownName, UserError
-from longmark.models import SCHEMES, Scheme, catalogue
-from longmark.models import install as installing
+from longmark.models import Scheme, schemes
 from longmark.models.client import Client, UsageLog
 from longmark.models.config import FILE, Config, Entry, in_folder, load
 from longmark.models.protocols import ChatReply, ChatRequest, Message
@@ -25,21 +24,20 @@ _QUESTION = "Reply with the one word: ready"
 
 
 def models(_arguments: argparse.Namespace) -> int:
-    width = max(map(len, catalogue.MODELS))
-    for name, model in catalogue.MODELS.items():
-        state = "installed" if catalogue.is_installed(name) else "not installed"
-        print(
-            f"{name:{width}}  {state:13}  {model.size / 1e6:7,.0f} MB  {model.title} ({model.licence}): {model.purpose}"
-        )
-    print("\nHow to name a model:")
+    point = plugins.find("catalogues", "embedded")
+    if point is not None:
+        _list_embedded(plugins.loaded(point))
+    print("How to name a model:")
     forms, roles = (
-        max(len(getattr(scheme, attribute)) for scheme in SCHEMES.values())
+        max(len(getattr(scheme, attribute)) for scheme in schemes().values())
         for attribute in ("form", "shown_roles")
     )
-    for scheme in SCHEMES.values():
+    for scheme in schemes().values():
         extra = f" (extra {scheme.extra})" if scheme.extra else ""
         print(f"  {scheme.form:{forms}}  {scheme.shown_roles:{roles}}  {scheme.help}{extra}")
-    for point in plugins.installed("models").values():
+    for prefix, point in plugins.installed("models").items():
+        if prefix in schemes():
+            continue
         try:
             scheme = plugins.loaded(point, Scheme)
         except UserError as error:
@@ -51,8 +49,20 @@ def models(_arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _list_embedded(catalogue: Any) -> None:
+    width = max(map(len, catalogue.MODELS))
+    for name, model in catalogue.MODELS.items():
+        state = "installed" if catalogue.is_installed(name) else "not installed"
+        print(
+            f"{name:{width}}  {state:13}  {model.size / 1e6:7,.0f} MB  {model.title} ({model.licence}): {model.purpose}"
+        )
+    print()
+
+
 def install(arguments: argparse.Namespace) -> int:
-    installing.install(arguments.names or catalogue.DEFAULT, source=arguments.source)
+    catalogue = plugins.required("catalogues", "embedded", "longmark models install")
+    install_models = plugins.required("catalogues", "install", "longmark models install")
+    install_models(arguments.names or catalogue.DEFAULT, source=arguments.source)
     return 0
 
 

@@ -6,19 +6,15 @@ not carry the labels. With a judge the judge decides, as in the papers. The choi
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from longmark import plugins
 from longmark.engine.settings import RunOptions
 from longmark.metrics import Selected
-from longmark.models import catalogue
 from longmark.models.registry import Name
 from longmark.records import Example, Pair
 from longmark.records.read import ExampleSource, Reading
-
-NEEDS_MODELS = ("judge", "embedder")
-NEEDS_LIBRARIES = ("xllamacpp", "numpy", "tokenizers")  # of the extra `embedded`
 
 
 def default_checker(
@@ -42,7 +38,7 @@ def default_checker(
         return None
     if examples is None or not _to_check(takers, options, examples):
         return None
-    if missing := _missing():
+    if missing := _missing(name):
         options.tell(
             f"Nothing checks the claims: no judge and no checker is named, and {missing}. Or go on without a model: "
             "--checker overlap"
@@ -86,13 +82,9 @@ def _examples(options: RunOptions, examples: ExampleSource) -> Iterator[Example]
             yield record
 
 
-def _missing() -> str:
-    """What the built-in claim checker lacks here, and how to install it; "" for nothing."""
-    if any(importlib.util.find_spec(library) is None for library in NEEDS_LIBRARIES):
-        return (
-            "the built-in claim checker needs the extra `embedded` and its models: pip install 'longmark[embedded]', "
-            f"longmark models install {' '.join(NEEDS_MODELS)}"
-        )
-    if not all(catalogue.is_installed(model) for model in NEEDS_MODELS):
-        return f"the built-in claim checker is not installed: longmark models install {' '.join(NEEDS_MODELS)}"
-    return ""
+def _missing(name: str) -> str:
+    """What the checker of this name lacks here, and how to install it; "" for nothing."""
+    point = plugins.find("checkers", name)
+    if point is None:
+        return plugins.lacking("checkers", name, "the built-in claim checker")
+    return str(plugins.loaded(point).missing())

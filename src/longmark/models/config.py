@@ -39,7 +39,7 @@ from pydantic import (
 
 from longmark import plugins
 from longmark.errors import UserError
-from longmark.models import SCHEMES, keys
+from longmark.models import keys, schemes
 from longmark.models.keys import VARIABLE, VENDORS, Key, Vendor, check_base_url, is_host_of
 from longmark.models.settings import ASKED, ModelSettings, TokenPrice
 from longmark.models.trust import Reach, addresses_in, digests
@@ -376,7 +376,7 @@ def _problems(error: ValidationError) -> Iterator[tuple[tuple[Any, ...], str]]:
 def _wrong(name: str, entry: Entry) -> Iterator[tuple[tuple[str, ...], str]]:
     """Where an entry does not fit its name, or its parts do not fit each other. No message shows a value that may be a
     key."""
-    if not _NAME.fullmatch(name) or name in SCHEMES:
+    if not _NAME.fullmatch(name) or name in schemes():
         yield (
             (),
             "a name consists of letters, digits, `.`, `_` and `-`, and must not be another form of model name",

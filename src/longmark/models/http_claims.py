@@ -18,8 +18,7 @@ from typing import Any
 from longmark.errors import ServerFault, Unsupported
 from longmark.models.http import Endpoint, Refusal, tokens_of
 from longmark.models.http_model import HttpModel
-from longmark.models.llama import log_sum
-from longmark.models.protocols import Tokens
+from longmark.models.protocols import Tokens, log_sum
 from longmark.models.settings import DEFAULTS, ModelSettings
 
 TOP = 20  # candidates that are asked for: the most that vLLM gives unless configured otherwise
@@ -29,7 +28,7 @@ _SHOWN = 5  # candidates in an error
 
 
 class HttpClaims(HttpModel):
-    """A `TokenModel` (`text.claim_checker`) that is served. The adapter is the server's matter."""
+    """A `TokenModel` (`longmark.contrib.local`) that is served. The adapter is the server's matter."""
 
     path = "/completions"
     brings_adapter = True

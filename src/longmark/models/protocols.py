@@ -170,10 +170,20 @@ class RelationReply:
                 raise BadReply(f"probabilities that do not add up to 1: {triple}")
 
 
+SEGMENT = "\x1e"  # ASCII's record separator
+
+
+def log_sum(logprobs: Sequence[float]) -> float:
+    """The logarithm of the sum of probabilities."""
+    top = max(logprobs)
+    return top + math.log(math.fsum(math.exp(logprob - top) for logprob in logprobs))
+
+
 @dataclass(frozen=True, slots=True)
 class LikelihoodRequest:
     """The text whose log-probabilities are wanted, after the prompt. `chat`: the prompt is put into the model's chat
-    template as a user message first; else both are raw text."""
+    template as a user message first; else both are raw text. A prompt for an encoder-decoder can have several segments,
+    joined by `SEGMENT`: each is encoded as a text of its own."""
 
     prompt: str
     text: str

@@ -19,12 +19,12 @@ from longmark.models import (
     AT_ENDPOINT,
     CHATS,
     CLAIM_CHECKERS,
-    FORMS,
     OTHER_CLAIM_CHECKER,
     ROLES,
-    SCHEMES,
     Scheme,
     budget,
+    forms,
+    schemes,
 )
 from longmark.models.budget import Price
 from longmark.models.cache import CallCache
@@ -40,29 +40,15 @@ if TYPE_CHECKING:
     from longmark.models.config import Config, Entry
     from longmark.models.trust import Trust
 
-EMBEDDED_FOR = {
-    "judge": "judge",
-    "generator": "judge",
-    "lm": "small",
-    "embedder": "embedder",
-    "checker": "judge",
-}
 FILE = "longmark.yaml"
-_CLASSES = {  # dialect, role at an endpoint, or scheme with a role -> module and class, imported where one is opened
+_CLASSES = {  # dialect, or role at an endpoint -> module and class, imported where one is opened
     "anthropic": "anthropic.AnthropicChat",
     "gemini": "gemini.GeminiChat",
     "embedder": "http_models.HttpEmbedder",
     "reranker": "http_models.HttpReranker",
     "lm": "http_models.HttpLanguageModel",
     "chat": "http_models.HttpChat",
-    "hf": "transformers_chat.TransformersChat",
-    "st checker": "sentence.CrossEncoderChecker",
-    "st reranker": "sentence.CrossEncoderReranker",
-    "st embedder": "sentence.SentenceTransformerEmbedder",
-    "embedded embedder": "minilm.MiniLM",
-    "llama": "llama.LlamaCpp",
     "claims": "http_claims.HttpClaims",
-    "hf claims": "transformers_claims.TransformersClaims",
 }
 _VERSION = {
     "anthropic": {"anthropic-version": "2023-06-01"}
@@ -140,17 +126,14 @@ class Registry:
                     f"a model as {role}: expected its name or a backend, found {name!r}"
                 )
             return name
-        here = name.partition(":")[0] in (
-            "embedded",
-            "gguf",
-            "hf",
-        )  # one model in memory, whatever its roles
+        scheme = schemes().get(name.partition(":")[0])
         chats = (
             role in ("judge", "generator", "checker")
-            and not name.startswith("st:")
+            and (scheme is None or scheme.open is None or "judge" in scheme.roles)
             and not _is_claim_checker(role, name)
         )
-        key = ("chat" if chats or (role == "lm" and here) else role, name)
+        in_memory_once = scheme is not None and scheme.shared
+        key = ("chat" if chats or (role == "lm" and in_memory_once) else role, name)
         if key not in self._opened:
             self._opened[key] = made = self._make(role, name)
             with suppress(AttributeError):  # of another package, with slots
@@ -159,36 +142,29 @@ class Registry:
 
     def _make(self, role: str, name: str) -> Any:
         if _is_claim_checker(role, name):
-            return import_module("longmark.text.claim_checker").ClaimChecker.opened(name, self.open)
+            return plugins.required("checkers", "embedded", f"--checker {name}").opened(
+                name, self.open
+            )
         prefix, _, rest = name.partition(":")
+        scheme, point = _scheme_of(name, prefix)
         shown_role = role
         if role == "claims":
-            _check_asked_by_tokens(name, prefix)
+            _check_asked_by_tokens(name, prefix, scheme)
             shown_role = "checker"
-        point = None
-        if (
-            (scheme := SCHEMES.get(prefix)) is None
-            and ":" in name
-            and AT_ENDPOINT.fullmatch(name) is None
-        ):
-            point = plugins.installed("models").get(prefix)
-            scheme = plugins.loaded(point, Scheme) if point is not None else None
         if scheme is not None:
             if role not in (scheme.roles if point is not None else (*scheme.roles, "claims")):
                 raise UserError(
                     f"--{shown_role} {name}: {scheme.form} can be {scheme.shown_roles}, not {role}"
                 )
-            if not rest and not scheme.form.startswith("embedded"):
+            if not rest and scheme.names is None:
                 raise UserError(f"--{shown_role} {name}: expected {scheme.form}")
-        if role == "reranker" and prefix in ("embedded", "gguf"):
-            from longmark.models.rerank_embedded import LogOddsReranker
-
-            return LogOddsReranker(self.open("judge", name))
-        if point is not None and scheme is not None:
+        elif prefix in plugins.PACKAGES["local"]["models"] and AT_ENDPOINT.fullmatch(name) is None:
+            raise UserError(plugins.lacking("models", prefix, f"--{shown_role} {name}"))
+        if role == "reranker" and scheme is not None and scheme.shared:
+            return self.open("judge", name).reranker()
+        if scheme is not None and scheme.open is not None:
             return _opened(point, scheme, role, rest)
         vendors = ("openai", "anthropic", "gemini")
-        if scheme is not None and prefix not in (*vendors, "@", ""):
-            return _on_this_machine(prefix, role, rest)
         from longmark.models.keys import VENDORS, check_base_url, key_for, vendor_key, vendor_url
 
         if prefix in vendors:
@@ -208,7 +184,7 @@ class Registry:
         if entry is None:
             raise UserError(f"--{shown_role} {self._unknown(shown_role, name)}")
         if role == "claims":
-            _check_asked_by_tokens(name, entry.dialect.replace("openai", ""))
+            _check_asked_by_tokens(name, entry.dialect.replace("openai", ""), None)
         if role not in CHATS and entry.dialect in ("anthropic", "gemini"):
             raise UserError(
                 f"--{shown_role} {name}: the dialect {entry.dialect} can be {', '.join(CHATS)}, not {role}"
@@ -238,18 +214,20 @@ class Registry:
 
     def _unknown(self, role: str, name: str) -> str:
         """A name of no model, and what may be meant. role: of the model."""
-        from longmark.models import catalogue
-
         shown = (
             name.split("@")[0] + "@…" if "@" in name else name
         )  # what follows may hold a password
-        own = tuple(self._config.models) if self._config is not None else ()
-        near = difflib.get_close_matches(
-            name, (*own, "embedded", *(f"embedded:{m}" for m in catalogue.MODELS)), n=1
-        )
+        configured = tuple(self._config.models) if self._config is not None else ()
+        installed = [
+            full_name
+            for prefix, scheme in schemes().items()
+            if scheme.names is not None
+            for full_name in (prefix, *(f"{prefix}:{model}" for model in scheme.names()))
+        ]
+        near = difflib.get_close_matches(name, (*configured, *installed), n=1)
         maybe = f"did you mean {near[0]}? " if near else ""
         file = (
-            f"; {self._config.path or FILE} has {', '.join(own)}"
+            f"; {self._config.path or FILE} has {', '.join(configured)}"
             if self._config is not None
             else ""
         )
@@ -259,7 +237,7 @@ class Registry:
             maybe += "overlap is a --checker; "
         if self._looked and self._config is None:
             file = f"; there is no {FILE} in this folder (--config FILE names another file)"
-        return f"{shown}: {maybe}{NO_SCHEME if '@' in name else FORMS + file}"
+        return f"{shown}: {maybe}{NO_SCHEME if '@' in name else forms() + file}"
 
     def _http(
         self,
@@ -298,9 +276,21 @@ def _is_claim_checker(role: str, name: str) -> bool:
     return name.partition("@")[0] in CLAIM_CHECKERS and AT_ENDPOINT.fullmatch(name) is None
 
 
-def _check_asked_by_tokens(name: str, prefix: str) -> None:
+def _scheme_of(name: str, prefix: str) -> tuple[Scheme | None, EntryPoint | None]:
+    """The scheme of a name, and the entry point of one that another package than longmark's own adds."""
+    scheme = schemes().get(prefix)
+    if scheme is None and ":" in name and AT_ENDPOINT.fullmatch(name) is None:
+        point = plugins.installed("models").get(prefix)
+        return (plugins.loaded(point, Scheme), point) if point is not None else (None, None)
+    return scheme, None
+
+
+def _check_asked_by_tokens(name: str, prefix: str, scheme: Scheme | None) -> None:
     """UserError for a model that is not asked as the built-in claim checker is."""
-    if prefix in ("openai", "anthropic", "gemini", "st", "embedded"):
+    on_this_machine = scheme is not None and scheme.open is not None
+    if prefix in ("openai", "anthropic", "gemini") or (
+        on_this_machine and scheme is not None and not scheme.by_tokens
+    ):
         raise UserError(
             f"--checker {name} --prompt checker: the prompt of the claim checker is for hf:NAME, gguf:PATH and models "
             "of the Qwen2 family that vLLM or llama-server serve (NAME@BASE_URL); embedded asks with it by itself"
@@ -341,30 +331,11 @@ def price_of(model: Backend) -> Price:
     return budget.for_endpoint(name, endpoint.base_url, batch)
 
 
-def _opened(point: EntryPoint, scheme: Scheme, role: str, name: str) -> Any:
-    """The backend of a name of another package's scheme."""
+def _opened(point: EntryPoint | None, scheme: Scheme, role: str, name: str) -> Any:
+    """The backend of a name of a package's scheme. point: of a package that is not longmark's own."""
     backend = scheme.open(role, name) if scheme.open is not None else None
+    if point is None:
+        return backend
     if not hasattr(backend, "identity") or not hasattr(backend, "capabilities"):
         raise UserError(f"{plugins.named(point)} gives no backend for the {role} {name}")
     return backend
-
-
-def _on_this_machine(prefix: str, role: str, name: str) -> Any:
-    """The backend of a name without an endpoint."""
-    if prefix in ("hf", "st"):
-        return _class_of(f"{prefix} {role}", prefix)(name)
-    from longmark.models import catalogue
-
-    if prefix == "embedded":
-        name = name or EMBEDDED_FOR[role]
-        entry = catalogue.entry(name)
-        if (entry.kind == "embedder") != (role == "embedder"):
-            raise UserError(f"--{role} embedded:{name}: {entry.title} cannot be a {role}")
-        return (
-            _class_of("embedded embedder")()
-            if role == "embedder"
-            else _class_of("llama").embedded(name)
-        )
-    if not (path := expanded(name)).is_file():
-        raise UserError(f"--{role} gguf:{name}: the file does not exist")
-    return _class_of("llama").gguf(path)

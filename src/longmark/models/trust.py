@@ -25,7 +25,7 @@ import orjson
 
 from longmark import home
 from longmark.errors import Untrusted
-from longmark.models import AT_ENDPOINT, SCHEMES
+from longmark.models import AT_ENDPOINT, schemes
 from longmark.models.keys import (
     VARIABLE,
     VENDORS,
@@ -124,9 +124,9 @@ def of_name(name: str) -> Reach:
     """What a model's name, as on the command line, reaches out to. A name of longmark.yaml by itself reaches nothing:
     the file does."""
     prefix, _, rest = name.partition(":")
-    if prefix in VENDORS and prefix in SCHEMES:
+    if prefix in VENDORS and prefix in schemes():
         return Reach(name, vendor_url(prefix), prefix, VENDORS[prefix].variable)
-    if (at := AT_ENDPOINT.fullmatch(name)) is not None and prefix not in SCHEMES:
+    if (at := AT_ENDPOINT.fullmatch(name)) is not None and prefix not in schemes():
         return Reach(name, check_base_url(at["base_url"]))
     if prefix == "embedded" or not {":", "@"} & {*name}:
         return Reach(name)

@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.installed import is_installed
 
 import longmark
 from longmark.errors import MissingExtra, UserError
 from longmark.metrics.classic import _encoders
 from longmark.metrics.classic._encoders import EMBEDDED, Vectors
 from longmark.metrics.classic.bertscore import Params, match
-from longmark.models import catalogue
 from longmark.models.fake import FakeChat
 from longmark.records import Example
 from longmark.testing import Scored, score_sync
 
 ANGLES = {"up": 90, "right": 0, "left": 180, "slope": 60}  # words as directions in a plane
 with_embedder = pytest.mark.skipif(
-    not catalogue.is_installed("embedder"), reason="longmark models install embedder"
+    not is_installed("embedder"), reason="longmark models install embedder"
 )
 with_torch = pytest.mark.skipif(
     not all(map(importlib.util.find_spec, ("torch", "transformers"))),

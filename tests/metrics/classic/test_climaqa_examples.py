@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from scipy.stats import spearmanr
+from tests.installed import is_installed
 
-from longmark.models import catalogue
 from longmark.records import Example
 from longmark.testing import score_sync
 
@@ -29,9 +29,7 @@ def test_bleu_of_characters_is_the_published_one():
 
 
 @pytest.mark.embedded
-@pytest.mark.skipif(
-    not catalogue.is_installed("embedder"), reason="longmark models install embedder"
-)
+@pytest.mark.skipif(not is_installed("embedder"), reason="longmark models install embedder")
 def test_bertscore_orders_answers_as_the_published_one_of_another_encoder():
     data = Path(__file__).parents[4] / "shared" / "data" / "climaqa" / "published_examples.json"
     if not data.exists():

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.installed import is_installed
 
 from longmark import metrics
 from longmark.domain import Domain, load
 from longmark.metrics.score.answer_relevance import Params, relevance
-from longmark.models import catalogue
 from longmark.models.protocols import ChatRequest, EmbedReply
 from longmark.records import Example
 from longmark.testing import FakeChat, FakeEmbedder, Scored, score_sync
@@ -225,7 +225,7 @@ def test_a_number_of_questions_that_makes_no_sense(questions: int):
 @pytest.mark.embedded
 @pytest.mark.slow
 @pytest.mark.skipif(
-    not (catalogue.is_installed("embedder") and catalogue.is_installed("judge")),
+    not is_installed("embedder", "judge"),
     reason="longmark models install",
 )
 def test_the_whole_way_on_the_embedded_models():

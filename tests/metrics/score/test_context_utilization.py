@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.installed import is_installed
 
 from longmark import metrics
 from longmark.errors import Unsupported
 from longmark.metrics.score.context_utilization import utilization
-from longmark.models import catalogue
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 from longmark.records import Context, Example
 from longmark.testing import FakeChat, FakeLanguageModel, Scored, ScoreOptions, score_sync
@@ -200,7 +200,7 @@ def test_a_permutation_of_the_facts_permutes_the_deltas_and_leaves_the_values(
 
 @pytest.mark.embedded
 @pytest.mark.slow
-@pytest.mark.skipif(not catalogue.is_installed("small"), reason="longmark models install small")
+@pytest.mark.skipif(not is_installed("small"), reason="longmark models install small")
 def test_on_the_small_model_the_fact_that_holds_the_answer_is_needed_most() -> None:
     facts = [
         "Ants live in colonies.",

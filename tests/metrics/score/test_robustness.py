@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.installed import is_installed
 
 from longmark import metrics
-from longmark.models import catalogue
 from longmark.models.protocols import Embedder, EmbedReply
 from longmark.records import Example
 from longmark.testing import FakeEmbedder, Scored, score_sync
@@ -92,12 +92,10 @@ def test_an_empty_answer_is_undefined(answer: str, base: str):
 
 
 @pytest.mark.embedded
-@pytest.mark.skipif(
-    not catalogue.is_installed("embedder"), reason="longmark models install embedder"
-)
+@pytest.mark.skipif(not is_installed("embedder"), reason="longmark models install embedder")
 def test_on_the_embedded_embedder():
+    from longmark.contrib.local.minilm import MAX_TOKENS, MiniLM
     from longmark.metrics.score._similarity import MOST_TOKENS
-    from longmark.models.minilm import MAX_TOKENS, MiniLM
 
     assert MOST_TOKENS == MAX_TOKENS
     model = MiniLM()

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.installed import is_installed
 
 from longmark import metrics
-from longmark.models import catalogue
 from longmark.records import Example
 from longmark.testing import FakeReranker, Scored, score_sync
 
@@ -150,7 +150,7 @@ def test_reordering_by_delta_is_idempotent(words: list[str], form: str) -> None:
 
 @pytest.mark.embedded
 @pytest.mark.slow
-@pytest.mark.skipif(not catalogue.is_installed("judge"), reason="longmark models install judge")
+@pytest.mark.skipif(not is_installed("judge"), reason="longmark models install judge")
 def test_with_the_embedded_judge_the_point_that_answers_is_worth_more_than_one_that_does_not() -> (
     None
 ):

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.installed import is_installed
 
 from longmark import metrics
 from longmark.domain import BUILT_IN, Domain, load
 from longmark.judging import Judging
 from longmark.metrics.score.specificity import Params
-from longmark.models import catalogue
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.records import Context, Example
 from longmark.testing import FakeChat, Scored, score_sync
@@ -388,7 +388,7 @@ def test_the_whole_metric_on_answers_of_the_authors():
 
 @pytest.mark.embedded
 @pytest.mark.slow
-@pytest.mark.skipif(not catalogue.is_installed("judge"), reason="longmark models install judge")
+@pytest.mark.skipif(not is_installed("judge"), reason="longmark models install judge")
 def test_the_whole_way_on_the_embedded_judge():
     example = Example(
         id="1",

@@ -6,4 +6,5 @@ answer, and where; no person rated it. The replies are ordinary call caches, who
 SHA-256 of the models.
 
 `--full` runs SCORE's study of `longmark.contrib.papers` on answers that `longmark.contrib.make` makes.
+Its models are those of `longmark.contrib.local`.
 """

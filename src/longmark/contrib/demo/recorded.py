@@ -13,25 +13,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from longmark.engine.estimate import dry_run
-from longmark.engine.run import finish, make_settings, run
-from longmark.engine.settings import RunOptions
-from longmark.errors import MissingExtra, ModelNotInstalled, RequestRefused
-from longmark.models import catalogue
-from longmark.models.cache import CallCache
-from longmark.models.llama import LlamaCpp
-from longmark.models.protocols import Capabilities, Chat, ChatReply, ChatRequest, RelationReply
-from longmark.models.registry import Registry
-from longmark.records import Example, Row
-from longmark.records.files import read_object
-from longmark.records.read import Reading
-from longmark.text.claim_checker import (
+from longmark.contrib.local import catalogue
+from longmark.contrib.local.claim_checker import (
     THRESHOLD,
     adapter_hash,
     checker_settings,
     form_of,
     identity_of,
 )
+from longmark.contrib.local.llama import LlamaCpp
+from longmark.engine.estimate import dry_run
+from longmark.engine.run import finish, make_settings, run
+from longmark.engine.settings import RunOptions
+from longmark.errors import MissingExtra, ModelNotInstalled, RequestRefused
+from longmark.models.cache import CallCache
+from longmark.models.protocols import Capabilities, Chat, ChatReply, ChatRequest, RelationReply
+from longmark.models.registry import Registry
+from longmark.records import Example, Row
+from longmark.records.files import read_object
+from longmark.records.read import Reading
 from longmark.writing import check_database, remove, remove_folder, replacing
 from longmark.writing import folder as make_folder
 

@@ -22,7 +22,7 @@ from longmark.contrib.demo.recorded import (
     judged_now,
     unpacked,
 )
-from longmark.models import catalogue
+from longmark.contrib.local import catalogue
 from longmark.models.protocols import Chat
 from longmark.writing import check_database, check_within
 from longmark.writing import folder as make_folder

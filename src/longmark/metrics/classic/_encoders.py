@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from longmark.errors import MissingExtra, NoScore, UserError
-from longmark.models.sentence import LazyModel, folder_identity, load_by
-from longmark.places import expanded
+from longmark import plugins
+from longmark.errors import NoScore
 from longmark.text.pieces import pieces
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ LongTexts = Literal["pieces", "cut"]
 
 EMBEDDED = "embedded:embedder"
 NAMES = re.compile(rf"{EMBEDDED}|(hf|st):.+")
-_NO_LIMIT = 100_000  # tokens; a tokenizer without a limit gives a larger number
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,118 +44,21 @@ class Encoder(Protocol):
     def encode(self, text: str, layer: int) -> tuple[Any, Any]: ...
 
 
-class _Embedded:
-    """all-MiniLM-L6-v2. ModelNotInstalled or MissingExtra where it is not there."""
-
-    name = EMBEDDED
-
-    def __init__(self) -> None:
-        from longmark.models.minilm import MAX_TOKENS, MiniLM
-
-        self._model, self._most = MiniLM(), MAX_TOKENS
-
-    def count(self, text: str) -> int:
-        return self._model.token_count(text)
-
-    def limit(self) -> int:
-        return self._most
-
-    def encode(self, text: str, layer: int) -> tuple[Any, Any]:
-        import numpy as np
-
-        (found,) = self._model.token_vectors([text], [_layer(layer, 6, self.name)], markers=True)
-        content = np.ones(len(found.pieces), dtype=bool)
-        content[[0, -1]] = False
-        return found.tokens[0], content
-
-
-class _Transformer(LazyModel):
-    """An encoder of transformers: a folder or a hub name."""
-
-    def __init__(self, source: str, name: str) -> None:
-        import importlib.util
-
-        if (
-            importlib.util.find_spec("transformers") is None
-            or importlib.util.find_spec("torch") is None
-        ):
-            raise MissingExtra(f"the encoder {name}", "transformers")
-        super().__init__(name)
-        self._source = source
-
-    def _load(self) -> Any:
-        from transformers import AutoModel, AutoTokenizer
-
-        def load() -> Any:
-            model = AutoModel.from_pretrained(self._source, trust_remote_code=False).eval()
-            return model, AutoTokenizer.from_pretrained(self._source, trust_remote_code=False)
-
-        return load_by(
-            "transformers",
-            self.name,
-            "a folder with an encoder, or the name of a reachable hub",
-            load,
-        )
-
-    def _ids(self, text: str) -> list[int]:
-        _, tokenizer = self._model()
-        if type(tokenizer).__name__.startswith(
-            ("Roberta", "GPT2")
-        ):  # bert-score: the first word is one like others
-            text = f" {text}"
-        return list(tokenizer.encode(text, split_special_tokens=True))
-
-    def count(self, text: str) -> int:
-        return len(self._ids(text))
-
-    def limit(self) -> int:
-        model, tokenizer = self._model()
-        most = tokenizer.model_max_length
-        positions = getattr(model.config, "max_position_embeddings", None) or _NO_LIMIT
-        return (
-            int(most) if most < _NO_LIMIT else max(8, positions - 2)
-        )  # RoBERTa's positions begin at 2
-
-    def encode(self, text: str, layer: int) -> tuple[Any, Any]:
-        import numpy as np
-        import torch
-
-        with self._lock, torch.inference_mode():
-            model, tokenizer = self._model()
-            ids = self._ids(text)
-            if len(ids) > self.limit():
-                ids = [*ids[: self.limit() - 1], ids[-1]]
-            states = model(input_ids=torch.tensor([ids]), output_hidden_states=True).hidden_states
-            vectors = states[_layer(layer, len(states) - 1, self.name)][0].float().numpy()
-        units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        markers = {tokenizer.cls_token_id, tokenizer.sep_token_id}
-        return units, np.array([one not in markers for one in ids])
-
-
-def _layer(wanted: int, layers: int, name: str) -> int:
-    """A layer's number from 0 to the last one. UserError for one that the encoder does not have."""
-    found = layers + 1 + wanted if wanted < 0 else wanted
-    if not 0 <= found <= layers:
-        raise UserError(
-            f"classic.bertscore.layer={wanted}: {name} has the layers 0 to {layers}, or -1 for the last"
-        )
-    return found
-
-
 @lru_cache(maxsize=2)
 def encoder(name: str) -> Encoder:
     """The encoder of a name that `NAMES` fits, kept with its model."""
-    return _Embedded() if name == EMBEDDED else _Transformer(name.partition(":")[2], name)
+    opened: Encoder = _encoders(name).opened(name)
+    return opened
 
 
 def identity(name: str) -> str:
     """What two machines compare of an encoder: the hash of its files; a hub name's own words."""
-    if name == EMBEDDED:
-        from longmark.models.minilm import MiniLM
+    return str(_encoders(name).identity(name))
 
-        return MiniLM().identity
-    folder = expanded(name.partition(":")[2])
-    return folder_identity(folder) if folder.is_dir() else name
+
+def _encoders(name: str) -> Any:
+    """The module that opens encoders. UserError where no package adds it."""
+    return plugins.required("checkpoints", "encoder", f"the encoder {name}")
 
 
 @lru_cache(maxsize=8)  # the reference of a question's answers is read once

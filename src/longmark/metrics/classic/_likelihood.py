@@ -6,16 +6,19 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
+from longmark import plugins
 from longmark.errors import NoScore
 from longmark.models.handles import Models
-from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
-from longmark.models.seq2seq_lm import Seq2SeqLM
+from longmark.models.protocols import LanguageModel, LikelihoodReply, LikelihoodRequest
 
 
 @lru_cache(maxsize=2)
-def checkpoint(source: str) -> Seq2SeqLM:
+def checkpoint(source: str) -> LanguageModel:
     """The model of a checkpoint, loaded at its first call and kept. MissingExtra without the extra `transformers`."""
-    return Seq2SeqLM(source)
+    model: LanguageModel = plugins.required("checkpoints", "seq2seq", f"the checkpoint {source}")(
+        source
+    )
+    return model
 
 
 async def of_checkpoint(

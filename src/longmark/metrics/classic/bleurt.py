@@ -16,11 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from longmark import plugins
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
 from longmark.metric import Metric, Score, Silence
 from longmark.models.handles import Models
-from longmark.models.sentence import CrossEncoderReranker
+from longmark.models.protocols import Reranker
 from longmark.records import Example
 
 
@@ -35,9 +36,10 @@ class Params:
 
 
 @lru_cache(maxsize=1)
-def _checkpoint(source: str) -> CrossEncoderReranker:
+def _checkpoint(source: str) -> Reranker:
     """The model, loaded at its first call and kept."""
-    return CrossEncoderReranker(source)
+    model: Reranker = plugins.required("checkpoints", "rater", f"the checkpoint {source}")(source)
+    return model
 
 
 async def score(example: Example, models: Models, params: Params) -> Score:

@@ -23,8 +23,7 @@ from longmark.errors import NoScore
 from longmark.metric import Metric, Score, ScoreSpec, Silence
 from longmark.metrics.classic._likelihood import checkpoint, of_checkpoint
 from longmark.models.handles import Models
-from longmark.models.protocols import LikelihoodRequest
-from longmark.models.seq2seq_lm import SEGMENT
+from longmark.models.protocols import SEGMENT, LikelihoodRequest
 from longmark.records import Example
 from longmark.text.sentences import sentences
 

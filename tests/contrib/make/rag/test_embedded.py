@@ -9,11 +9,11 @@ import pytest
 from tests.contrib.make.rag.make import models
 
 from longmark.contrib import demo
+from longmark.contrib.local import catalogue
 from longmark.contrib.make.rag import index
 from longmark.contrib.make.rag.answer import Answering, answer
 from longmark.contrib.make.rag.generate import Generation
 from longmark.contrib.make.rag.retrieve import Retriever
-from longmark.models import catalogue
 from longmark.models.registry import Registry
 from longmark.records import Example
 

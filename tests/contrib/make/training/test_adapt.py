@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from longmark.cli import main
+from longmark.contrib.local import adapter
+from longmark.contrib.local.adapter import MANIFEST
+from longmark.contrib.local.transformers_lm import chat_ids
 from longmark.contrib.make.training.adapt import LOG, Training, _losses, loaded, named
 from longmark.contrib.make.training.config import Finetune, Pretrain, Settings
 from longmark.contrib.make.training.data import Data, blocks, of_questions
 from longmark.errors import MissingExtra, SettingsChanged, UserError
-from longmark.models import adapter
-from longmark.models.adapter import MANIFEST
 from longmark.models.protocols import Message
-from longmark.models.transformers_lm import chat_ids
 
 installed = all(importlib.util.find_spec(name) for name in ("torch", "transformers", "peft"))
 needs_peft = pytest.mark.skipif(not installed, reason="pip install 'longmark[finetune]'")

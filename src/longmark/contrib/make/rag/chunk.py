@@ -160,7 +160,7 @@ def _skip_space(text: str, at: int) -> int:
 def _tokens(path: Path | None) -> Callable[[str], Ruler]:
     tokenizers = library("tokenizers", "--unit tokens", "embedded")
     if path is None:
-        from longmark.models import catalogue
+        from longmark.contrib.local import catalogue
 
         try:
             path = catalogue.model_path("embedder").with_name("tokenizer.json")

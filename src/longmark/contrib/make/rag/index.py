@@ -290,7 +290,7 @@ async def _write_vectors(
 
 def _cut(embedder: Embedder, stored: Passages) -> int | None:
     """How many passages are longer than the embedder reads; None if it does not say."""
-    from longmark.models.minilm import MAX_TOKENS
+    from longmark.contrib.local.minilm import MAX_TOKENS
 
     count: Callable[[str], int] | None = getattr(embedder, "token_count", None)
     if count is None:

@@ -23,12 +23,12 @@ from typing import Any
 
 import orjson
 
+from longmark.contrib.local.adapter import CONFIG, MANIFEST, WEIGHTS
+from longmark.contrib.local.catalogue import model_path
+from longmark.contrib.local.transformers_lm import TransformersLM
 from longmark.contrib.make.training.config import Settings
 from longmark.contrib.make.training.data import Data
 from longmark.errors import MissingExtra, UserError
-from longmark.models.adapter import CONFIG, MANIFEST, WEIGHTS
-from longmark.models.catalogue import model_path
-from longmark.models.transformers_lm import TransformersLM
 from longmark.progress import duration, shown
 from longmark.workspace import Workspace
 from longmark.writing import check_ours, check_within, remove, remove_folder, replacing

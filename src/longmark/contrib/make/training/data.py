@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from longmark.contrib.local.transformers_lm import chat_ids
 from longmark.contrib.make.benchmark import items_of
 from longmark.contrib.make.benchmark.answers import messages
 from longmark.contrib.make.benchmark.seeds import Library
@@ -16,7 +17,6 @@ from longmark.contrib.make.rag.documents import Document
 from longmark.contrib.make.training.config import Finetune
 from longmark.errors import UserError
 from longmark.models.protocols import Message
-from longmark.models.transformers_lm import chat_ids
 from longmark.progress import counted
 from longmark.prompts import PromptBook
 from longmark.records import sources

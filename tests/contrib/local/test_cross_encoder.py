@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from tests.there import there
 
+from longmark.contrib.local.sentence import CrossEncoderChecker, CrossEncoderReranker
 from longmark.errors import MissingExtra, RequestRefused
-from longmark.models.sentence import CrossEncoderChecker, CrossEncoderReranker
 
 installed = all(importlib.util.find_spec(name) for name in ("torch", "sentence_transformers"))
 

@@ -15,21 +15,20 @@ from typing import Any
 import pytest
 from tests.there import there
 
-from longmark.errors import RequestRefused, TooLong, Unsupported, UserError
-from longmark.models import catalogue
-from longmark.models.protocols import Capabilities, EmbedReply, Tokens
-from longmark.models.registry import Registry
-from longmark.records.row import Signature
-from longmark.testing import call
-from longmark.text import claim_checker
-from longmark.text.calibration import Calibration, Labelled
-from longmark.text.claim_checker import (
+from longmark.contrib.local import catalogue, claim_checker
+from longmark.contrib.local.claim_checker import (
     MOST_WINDOWS,
     CheckerSettings,
     ClaimChecker,
     checker_settings,
     form_of,
 )
+from longmark.errors import RequestRefused, TooLong, Unsupported, UserError
+from longmark.models.protocols import Capabilities, EmbedReply, Tokens
+from longmark.models.registry import Registry
+from longmark.records.row import Signature
+from longmark.testing import call
+from longmark.text.calibration import Calibration, Labelled
 from longmark.text.entailment import Relation, checker_of
 from longmark.text.overlap import named_checker
 

@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark import home
+from longmark.contrib.local import catalogue, install
+from longmark.contrib.local.catalogue import EmbeddedModel, ModelFile, Part, Wheel
 from longmark.errors import ModelNotInstalled, UnknownName, UserError
-from longmark.models import catalogue, install
-from longmark.models.catalogue import EmbeddedModel, ModelFile, Part, Wheel
 
 CONTENT = b"first part|second part|end"
 SPLIT = (11, 23)  # three parts: 11, 12 and 3 bytes

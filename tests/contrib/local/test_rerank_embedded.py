@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.there import there
 
+from longmark.contrib.local import catalogue
+from longmark.contrib.local.rerank_embedded import LogOddsReranker
 from longmark.errors import RequestRefused, UserError
-from longmark.models import catalogue
 from longmark.models.fake import FakeChat
 from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs, Tokens
 from longmark.models.registry import Registry
-from longmark.models.rerank_embedded import LogOddsReranker
 
 
 def reply(**probabilities: float) -> ChatReply:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contrib.local.test_transformers_chat import adapter_in, needs_peft
+from tests.contrib.local.test_transformers_lm import needs_transformers
 from tests.models.test_http_claims import Embedder
-from tests.models.test_transformers_chat import adapter_in, needs_peft
-from tests.models.test_transformers_lm import needs_transformers
 
+from longmark.contrib.local.claim_checker import ClaimChecker, checker_settings, form_of
+from longmark.contrib.local.transformers_claims import TransformersClaims, _batches, _Question
 from longmark.errors import MissingExtra, RequestRefused
-from longmark.models.transformers_claims import TransformersClaims, _batches, _Question
-from longmark.text.claim_checker import ClaimChecker, checker_settings, form_of
 
 needs_gguf = pytest.mark.skipif(importlib.util.find_spec("gguf") is None, reason="pip install gguf")
 EVIDENCE = "The dam broke in June. Nobody was charged."

@@ -28,9 +28,9 @@ from typing import IO
 import filelock
 
 from longmark import errors
+from longmark.contrib.local import catalogue
+from longmark.contrib.local.catalogue import EmbeddedModel, ModelFile, Wheel
 from longmark.home import digest, remember, sha256
-from longmark.models import catalogue
-from longmark.models.catalogue import EmbeddedModel, ModelFile, Wheel
 from longmark.progress import shown
 from longmark.writing import appending, check_ours, fresh, move, remove, remove_folder
 from longmark.writing import folder as make_folder

@@ -12,12 +12,12 @@ import pytest
 from tests.models.test_leave_one_out import bound
 from tests.there import there
 
+from longmark.contrib.local import catalogue
+from longmark.contrib.local.llama import LlamaCpp
+from longmark.contrib.local.transformers_lm import TransformersLM, chat_ids
 from longmark.errors import MissingExtra, RequestRefused, TooLong
-from longmark.models import catalogue
 from longmark.models.leave_one_out import order
-from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest, Message
-from longmark.models.transformers_lm import TransformersLM, chat_ids
 
 installed = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
 needs_transformers = pytest.mark.skipif(
@@ -191,8 +191,8 @@ def test_what_is_shared_is_read_once_where_the_model_allows_it(tmp_path: Path, k
 def test_long_rows_go_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = model_in(tmp_path)
     whole = asked(TransformersLM(str(folder)), requests())
-    monkeypatch.setattr("longmark.models.transformers_lm._CHUNK", 7)
-    monkeypatch.setattr("longmark.models.transformers_lm._GROUP", 30)
+    monkeypatch.setattr("longmark.contrib.local.transformers_lm._CHUNK", 7)
+    monkeypatch.setattr("longmark.contrib.local.transformers_lm._GROUP", 30)
     parts = asked(TransformersLM(str(folder)), requests())
     for one, other in zip(whole, parts, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)

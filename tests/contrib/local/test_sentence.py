@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from tests.there import there
 
+from longmark.contrib.local.sentence import SentenceTransformerEmbedder
 from longmark.errors import MissingExtra, RequestRefused
-from longmark.models.sentence import SentenceTransformerEmbedder
 
 
 class _Tokenizer:

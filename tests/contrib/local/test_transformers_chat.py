@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.models.test_transformers_lm import HEAD, model_in, needs_transformers
+from tests.contrib.local.test_transformers_lm import HEAD, model_in, needs_transformers
 
+from longmark.contrib.local.transformers_chat import TransformersChat
+from longmark.contrib.local.transformers_lm import chat_ids
 from longmark.errors import RequestRefused, TooLong, UserError
 from longmark.models.protocols import ChatReply, ChatRequest, LikelihoodRequest, Message
 from longmark.models.registry import Registry
-from longmark.models.transformers_chat import TransformersChat
-from longmark.models.transformers_lm import chat_ids
 
 needs_peft = pytest.mark.skipif(
     importlib.util.find_spec("peft") is None, reason="pip install 'longmark[finetune]'"

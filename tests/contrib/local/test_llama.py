@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 import pytest
 from tests.there import there
 
+from longmark.contrib.local import catalogue, llama
+from longmark.contrib.local.llama import LlamaCpp
 from longmark.errors import (
     MissingExtra,
     ModelNotInstalled,
@@ -26,10 +28,8 @@ from longmark.errors import (
     UnknownName,
     UserError,
 )
-from longmark.models import catalogue, llama
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
-from longmark.models.llama import LlamaCpp
 from longmark.models.protocols import (
     ChatReply,
     ChatRequest,

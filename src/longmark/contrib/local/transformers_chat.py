@@ -13,8 +13,8 @@ import threading
 from typing import Any
 
 from longmark import errors
+from longmark.contrib.local.transformers_lm import Cancelled, TransformersLM, chat_ids
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs, Tokens
-from longmark.models.transformers_lm import Cancelled, TransformersLM, chat_ids
 
 TOP_LOGPROBS = 100
 

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.there import there
 
+from longmark.contrib.local import catalogue, minilm
 from longmark.errors import ModelNotInstalled
-from longmark.models import catalogue, minilm
 from longmark.models.protocols import EmbedReply
 
 np = pytest.importorskip("numpy")
 
 GOLDEN = json.loads(
-    (Path(__file__).parents[1] / "goldens" / "minilm.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[2] / "goldens" / "minilm.json").read_text(encoding="utf-8")
 )
 needs_model = pytest.mark.skipif(
     not catalogue.is_installed("embedder"), reason="longmark models install embedder"

@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 
 from longmark import errors
+from longmark.contrib.local.sentence import load_by
 from longmark.home import sha256
-from longmark.models.sentence import load_by
 from longmark.places import expanded
 
 MANIFEST, CONFIG, WEIGHTS = "longmark.json", "adapter_config.json", "adapter_model.safetensors"

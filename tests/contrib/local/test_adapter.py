@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from longmark.contrib.local import adapter
 from longmark.errors import MissingExtra, UserError
-from longmark.models import adapter
 
 BASE = {"name": "hf:models/tiny", "identity": "hf:gguf:sha256:" + "a" * 64}
 

@@ -16,19 +16,18 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import math
 import os
 import secrets
 import time
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from longmark import errors
+from longmark.contrib.local import TOP_LOGPROBS, catalogue
 from longmark.home import sha256
-from longmark.models import catalogue
 from longmark.models.http import Endpoint
 from longmark.models.keys import Key
 from longmark.models.protocols import (
@@ -40,15 +39,16 @@ from longmark.models.protocols import (
     Message,
     TokenLogprobs,
     Tokens,
+    log_sum,
     no_start_token,
 )
 from longmark.models.turns import Turns
 
+if TYPE_CHECKING:
+    from longmark.contrib.local.rerank_embedded import LogOddsReranker
+
 _TIMEOUT = 1e7  # seconds of one call: the client keeps the time
 CONTEXT = 8192  # tokens; a model trained for fewer gets what it was trained for
-TOP_LOGPROBS = (
-    100  # llama.cpp sorts the whole vocabulary anyway; a hundred candidates keep a reply small
-)
 _ALL = 1_000_000  # candidates: more than any vocabulary has
 _FORCE = (
     1000.0  # added to a token's logit so that it is the one sampled; reported values are before it
@@ -101,6 +101,12 @@ class LlamaCpp:
     def gguf(cls, path: Path) -> LlamaCpp:
         """Any GGUF file of the user's."""
         return cls(path, f"gguf:{path}")
+
+    def reranker(self) -> LogOddsReranker:
+        """This model as a reranker, in the same process."""
+        from longmark.contrib.local.rerank_embedded import LogOddsReranker
+
+        return LogOddsReranker(self)
 
     def use_adapter(self, path: Path) -> None:
         """Loads a LoRA adapter beside the model, from the next call on. It counts where a call asks for it
@@ -417,12 +423,6 @@ def _candidates(reply: dict[str, Any]) -> dict[int, float]:
     """Token -> log-probability, of the candidates for the first token of a reply."""
     entries = reply.get("completion_probabilities") or ({"top_logprobs": ()},)
     return {candidate["id"]: candidate["logprob"] for candidate in entries[0]["top_logprobs"]}
-
-
-def log_sum(logprobs: Sequence[float]) -> float:
-    """The logarithm of the sum of probabilities."""
-    top = max(logprobs)
-    return top + math.log(math.fsum(math.exp(logprob - top) for logprob in logprobs))
 
 
 def _runtime() -> Any:

@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from longmark import errors
+from longmark.contrib.local.adapter import applied, opened
+from longmark.contrib.local.sentence import LazyModel, folder_identity, load_by
 from longmark.home import sha256
-from longmark.models.adapter import applied, opened
 from longmark.models.leave_one_out import Branch, ReadingOrder, plan
 from longmark.models.protocols import (
     Capabilities,
@@ -35,7 +36,6 @@ from longmark.models.protocols import (
     Tokens,
     no_start_token,
 )
-from longmark.models.sentence import LazyModel, folder_identity, load_by
 from longmark.places import expanded
 
 _CHUNK = (

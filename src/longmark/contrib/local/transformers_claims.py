@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from longmark import errors
+from longmark.contrib.local.sentence import load_by
+from longmark.contrib.local.transformers_lm import TransformersLM
 from longmark.home import sha256
 from longmark.models.protocols import Tokens
-from longmark.models.sentence import load_by
-from longmark.models.transformers_lm import TransformersLM
 
 GPU_TOKENS, CPU_TOKENS = 16_384, 2_048  # of a batch, padding included
 _MODULES = {  # llama.cpp's name of a matrix -> transformers'
@@ -125,7 +125,7 @@ class TransformersClaims(TransformersLM):
         model, tokenizer = self.pretrained(torch.bfloat16 if on_gpu else torch.float32)
         model = model.eval().to("cuda" if on_gpu else "cpu")
         if self._adapter is not None:
-            from longmark.models.adapter import applied
+            from longmark.contrib.local.adapter import applied
 
             return applied(model, self._adapter), tokenizer
         return with_lora(model, self._lora) if self._lora is not None else model, tokenizer

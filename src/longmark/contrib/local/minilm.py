@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark import errors
+from longmark.contrib.local import catalogue
+from longmark.contrib.local.sentence import LazyModel
 from longmark.home import sha256
-from longmark.models import catalogue
 from longmark.models.protocols import EmbedReply, Tokens
-from longmark.models.sentence import LazyModel
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,11 +12,20 @@ import threading
 from typing import Any
 
 from longmark import errors
-from longmark.models.protocols import Capabilities, LikelihoodReply, LikelihoodRequest, Tokens
-from longmark.models.sentence import load_by
-from longmark.models.transformers_lm import Cancelled, TransformersLM, look_up, no_progress_bar
-
-SEGMENT = "\x1e"  # ASCII's record separator
+from longmark.contrib.local.sentence import load_by
+from longmark.contrib.local.transformers_lm import (
+    Cancelled,
+    TransformersLM,
+    look_up,
+    no_progress_bar,
+)
+from longmark.models.protocols import (
+    SEGMENT,
+    Capabilities,
+    LikelihoodReply,
+    LikelihoodRequest,
+    Tokens,
+)
 
 
 class Seq2SeqLM(TransformersLM):
