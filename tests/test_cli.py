@@ -33,7 +33,7 @@ from tests.program import (
 from tests.wire import serve
 
 from longmark import cli
-from longmark.models import SCHEMES
+from longmark.models import schemes
 
 Command = Callable[..., Done]
 KEY = "sk-verysecret-0123456789abcdef"
@@ -752,10 +752,10 @@ def test_what_there_is_is_listed_one_a_line_and_shown_one_by_one(longmark: Comma
     bundled, _, forms = models.out.partition("\n\n")
     assert {line.split()[0] for line in bundled.splitlines()} == {"judge", "small", "embedder"}
     assert [line.split()[0] for line in forms.splitlines()[1:]] == [
-        scheme.form for scheme in SCHEMES.values()
+        scheme.form for scheme in schemes().values()
     ]
     shown = " ".join(longmark("run", "--help").out.split())
-    assert all(scheme.form in shown for scheme in SCHEMES.values())
+    assert all(scheme.form in shown for scheme in schemes().values())
     assert models.out.count("not installed") == 3
     assert longmark("--version").out.startswith("longmark ")
 

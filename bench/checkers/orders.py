@@ -30,8 +30,8 @@ from bench.checkers.baselines import closest
 from bench.checkers.data import CLIMATE, DATA, EXPERTQA, HALU, WICE, Claim, claims
 from bench.checkers.judge import log_odds
 from bench.checkers.unseen import CLOSEST, sample, shown
-from longmark.text.claim_checker import ClaimChecker, form_of
 
+from longmark.contrib.local.claim_checker import ClaimChecker, form_of
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import ChatHandle

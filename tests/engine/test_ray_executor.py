@@ -19,7 +19,7 @@ import longmark
 from longmark.engine import ray_cluster
 from longmark.errors import NoScore, UserError
 from longmark.metric import Metric, Score
-from longmark.models import SCHEMES, Scheme, registry
+from longmark.models import Scheme, schemes
 from longmark.models.protocols import ChatReply
 from longmark.testing import FakeChat
 
@@ -54,8 +54,7 @@ def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StandInRay:
     for name in ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "RAY_AUTH_MODE", "RAY_USAGE_STATS_ENABLED"):
         monkeypatch.setenv(name, "")
     counted = Scheme("counted:NAME", ("judge",), "", "", lambda _role, name: Counted(name))
-    monkeypatch.setitem(SCHEMES, "counted", counted)
-    monkeypatch.setattr(registry, "_on_this_machine", lambda _prefix, _role, name: Counted(name))
+    monkeypatch.setitem(schemes(), "counted", counted)
     return stand_in
 
 
