@@ -107,8 +107,8 @@ def test_a_gate_on_the_mean_takes_the_mean_itself(tmp_path: Path) -> None:
     )
     missed = checked(tmp_path / "c", f"mean({RELEVANCE})>=0.701", [0.6, 0.8])
     assert missed.line == (
-        f"not met: {RELEVANCE} sample mean >= 0.701 for first: the mean is 0.7000 (2 of 2 scored); can pass from 1 "
-        "answer on"
+        f"not met: {RELEVANCE} sample mean >= 0.701 for first: the mean is 0.7000 (2 of 2 scored); needs at least 1 "
+        "answer"
     )
     assert checked(tmp_path / "d", f"mean({EASE})<=60", [60.0], EASE).met
 
@@ -129,7 +129,7 @@ def test_every_answer_names_the_worst_that_fail(tmp_path: Path) -> None:
     )
     assert missed.line == (
         f"not met: {RELEVANCE} every >= 0.3 for first: 4 of 6 answers are <0.3 "
-        "(e1 0.100, e3 0.200, e5 0.250, …); can pass from 1 answer on"
+        "(e1 0.100, e3 0.200, e5 0.250, …); needs at least 1 answer"
     )
     assert checked(tmp_path / "b", f"{RELEVANCE} every answer >= .3", [0.3, 0.1 + 0.2, 1.0]).met
     assert not checked(tmp_path / "c", f"{RELEVANCE} every answer <= .5", [0.51, 0.5]).met
@@ -141,22 +141,19 @@ def test_an_unscored_answer_fails_a_gate_that_it_could_break(tmp_path: Path, tex
     if "every" in text:
         assert (check.result, check.met) == ("unscored", False)
         assert (
-            "0 of 50 answers are <0.3, but 1 is unscored (1 unparsable) and may be, too"
+            "1 of 50 answers may be <0.3 (0 scored <0.3; 1 unscored: 1 unparsable); allowed: 0"
             in check.line
         )
     else:
         assert check.met, "one of 50 may be below, so the unscored one may"
-        assert "0 of 50 answers are <0.3, 1 may be; 1 unscored (1 unparsable)" in check.line
+        assert "0 of 50 answers are <0.3; allowed: 1; 1 unscored (1 unparsable)" in check.line
 
 
 def test_at_most_a_share_of_the_answers_may_be_low(tmp_path: Path) -> None:
     text = f"{RELEVANCE} at most 2 % < .5"
     assert checked(tmp_path / "a", text, [0.9] * 49 + [0.4]).met
     missed = checked(tmp_path / "b", text, [0.9] * 48 + [0.4])
-    assert (
-        "1 of 49 answers is <0.5 (e48 0.400), 0 may be; one answer may be <0.5 from 50 on"
-        in missed.line
-    )
+    assert "1 of 49 answers is <0.5 (e48 0.400); allowed: 0; 50 answers allow one" in missed.line
     assert not checked(tmp_path / "c", text, [0.9] * 48 + [0.4] * 2).met
     assert not checked(tmp_path / "d", text, [0.9] * 48 + [0.4, None]).met, (
         "the unscored one would be the second"
@@ -225,16 +222,14 @@ def test_a_gate_that_cannot_pass_is_refused_before_the_run_with_the_answers_it_n
     gates = ("--fail-under", f"{RECALL}>=0.9", "--fail-under", f"{RECALL}>=0.1")
     assert run(*gates) == 2
     said = capsys.readouterr().err
-    assert f"{RECALL} mean >= 0.9 for s: can pass from 36 answers on; the file has 10" in said
+    assert f"{RECALL} mean >= 0.9 for s: needs at least 36 answers; the file has 10" in said
     assert f"{RECALL} mean >= 0.9 for t: " in said
     assert f"{RECALL} mean >= 0.1" not in said
     assert not Path("r").exists()
     assert run(*gates, "--dry-run") == 2
     shown = capsys.readouterr().out
-    assert (
-        f"Gate: {RECALL} mean >= 0.9 for s: can pass from 36 answers on; the file has 10" in shown
-    )
-    assert f"Gate: {RECALL} mean >= 0.1 for t: can pass from 2 answers on\n" in shown
+    assert f"Gate: {RECALL} mean >= 0.9 for s: needs at least 36 answers; the file has 10" in shown
+    assert f"Gate: {RECALL} mean >= 0.1 for t: needs at least 2 answers\n" in shown
     assert run("--fail-under", f"{RECALL}[t]>=1") == 2
     assert "for t: no number of answers can show it" in capsys.readouterr().err
     assert run("--fail-under", f"mean({RECALL})>=1", "--fail-under", f"{RECALL}>=.6") == 0
@@ -246,13 +241,13 @@ def test_a_forecast_counts_clusters_in_each_slice(
     few = ("--by", "lang", "--fail-under", f"{RECALL}[lang=de]>=.5")
     assert run(*few) == 2
     assert (
-        f"{RECALL} mean >= 0.5 for lang=de and s: can pass from 6 answers on; the file has 3"
+        f"{RECALL} mean >= 0.5 for lang=de and s: needs at least 6 answers; the file has 3"
         in capsys.readouterr().err
     )
     assert run("--by", "lang", "--fail-under", f"{RECALL}[lang=en]>=.5") == 0
     capsys.readouterr()
     assert run("--cluster", "lang", "--fail-under", f"{RECALL}>=.5") == 2
-    assert "can pass from 6 clusters (lang) on; the file has 2" in capsys.readouterr().err
+    assert "needs at least 6 clusters (lang); the file has 2" in capsys.readouterr().err
 
 
 def test_a_gate_that_missing_inputs_make_fail_is_refused_before_the_run(
@@ -263,13 +258,13 @@ def test_a_gate_that_missing_inputs_make_fail_is_refused_before_the_run(
     for gate in (f"{RECALL} every answer >= .1", f"mean({RECALL})>=.1"):
         assert run("--fail-under", gate) == 2
         assert (
-            "for s: can pass from 1 answer on; 1 of 10 answers will be unscored"
+            "for s: needs at least 1 answer; 1 of 10 answers will be unscored"
             in capsys.readouterr().err
         )
     assert run("--fail-under", f"{RECALL} at most 10 % < .1", "--dry-run") == 0
     assert run("--fail-under", f"{RECALL}>=.69", "--max-unscored", "0.1") == 2
     assert (
-        "for s: can pass from 10 answers on; the file has 9, and 1 with a missing input"
+        "for s: needs at least 10 answers; the file has 9, and 1 with a missing input"
         in capsys.readouterr().err
     )
     assert run("--fail-under", f"mean({RECALL})>=.1", "--max-unscored", "0.1") == 0

@@ -142,13 +142,9 @@ class Gate:
             return "no number of answers can show it"
         allowed = math.ceil(100 / self.most - 1e-9) if self.most else 0
         if self.kind == AT_MOST:
-            return (
-                f"one answer may be {self.sign}{self.limit:g} from {allowed:,} on"
-                if allowed
-                else "none may be"
-            )
+            return f"{allowed:,} answers allow one" if allowed else "none is allowed"
         count = what.removesuffix("s") if needed == 1 else what
-        return f"can pass from {needed:,} {count} on"
+        return f"needs at least {needed:,} {count}"
 
 
 # From texts -----------------------------------------------------------------------------------------------------------
@@ -349,7 +345,7 @@ class Forecast:
         if unscored <= allowed:
             return ""
         most = (
-            f"{allowed:,} may be"
+            f"allowed: {allowed:,}"
             if gate.bad
             else f"more than the {share(self.max_unscored, 1)} of --max-unscored"
         )
@@ -590,7 +586,7 @@ def _counted(gate: Gate, cell: Cell, reasons: str, places: int) -> _Test:
     shown += ", …" if bad.count > len(bad.extreme) else ""
     are = f"{'is' if bad.count == 1 else 'are'} {limit[0]}{limit[1]:g}"
     why = f"{bad.count} of {cell.n} answers {are}{f' ({shown})' if shown else ''}"
-    why += f", {allowed} may be" if gate.kind == AT_MOST else ""
+    why += f"; allowed: {allowed}" if gate.kind == AT_MOST else ""
     with_unscored = why + (f"; {left} unscored ({reasons})" if left else "")
     estimate = Estimate(
         bad.count / cell.n if cell.n else None, None, None, cell.scored, missing=left
@@ -598,8 +594,11 @@ def _counted(gate: Gate, cell: Cell, reasons: str, places: int) -> _Test:
     if bad.count > allowed:
         return _Test(NOT_MET, with_unscored, estimate=estimate)
     if bad.count + left > allowed or not cell.scored:
-        are = "is" if left == 1 else "are"
-        why = f"{why}, but {left} {are} unscored ({reasons}) and may be, too"
+        scored = f"{bad.count} scored {limit[0]}{limit[1]:g}{f': {shown}' if shown else ''}"
+        why = (
+            f"{bad.count + left} of {cell.n} answers may be {limit[0]}{limit[1]:g} ({scored}; {left} unscored: "
+            f"{reasons}); allowed: {allowed}"
+        )
         return _Test(UNSCORED, why, estimate=estimate)
     return _Test(MET, with_unscored, estimate=estimate)
 
