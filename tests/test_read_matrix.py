@@ -88,7 +88,8 @@ ELSEWHERE = {  # verb -> why it is not here
         "items, as `validator label` reads",
     ),
     **dict.fromkeys(
-        ("comprehensiveness-study", "calf-study", "climaqa-study"), "runs, as `compare` reads"
+        ("study", "comprehensiveness-study", "calf-study", "climaqa-study"),
+        "runs, as `compare` reads",
     ),
 }
 NAMED = {

@@ -82,6 +82,25 @@ def servers() -> Iterator[tuple[Server, Server]]:
         yield own, theirs
 
 
+RECIPE = """
+study: one
+title: One
+inputs: {answers: {help: answers}, judge: {help: a model, kind: text}}
+steps:
+  scores: {verb: run, of: answers, options: {metrics: ccrs.question_relevance, judge: $judge}}
+sources: {scores: {reader: scores, of: scores}}
+sections:
+  - title: Scores
+    text: All scores.
+    tables:
+      - name: scores
+        title: Scores
+        from: scores
+        rows: [system, metric]
+        columns: [{name: mean, value: mean}]
+"""
+
+
 @pytest.fixture(scope="module")
 def project(servers: tuple[Server, Server], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the project, as other commands made them elsewhere."""
@@ -108,6 +127,7 @@ def project(servers: tuple[Server, Server], tmp_path_factory: pytest.TempPathFac
     beside = climaqa_runs.write_beside(folder / "beside")
     write_items(labels(40, lambda n: n % 3 > 0).items, folder / "labels.jsonl")
     (folder / "topic.yaml").write_text(DOMAIN)
+    (folder / "recipe.yaml").write_text(RECIPE)
     (folder / "book.md").write_text(
         "# One\n\n" + "The tides rise and fall, since the moon pulls. " * 20
     )
@@ -200,6 +220,7 @@ CONFIGURED = {
     "benchmark run": "benchmark run items.jsonl --out answers.jsonl --generator mine",
     "score-study": f"{STUDY} --index plain --generator mine --evaluator OWN --embedder OWN",
     "comprehensiveness-study": "comprehensiveness-study wiki --annotate 1 --generator mine --out study",
+    "study": "study recipe.yaml answers=a.jsonl judge=mine --out study",
     "calf-study": "calf-study pairs.jsonl --metrics pairs.direct --judge mine --out study",
     "validator train": "validator train labels.jsonl --out v --embedder mine --splits 1 --curves 1",
     "validator apply": "validator apply named items.jsonl --out a2.jsonl --embedder mine",

@@ -119,6 +119,7 @@ ELSEWHERE = {  # verb -> why it is not here
     "validator apply": "one file, as `validator label` writes",
     "validator next": "one file, as `validator label` writes",
     "comprehensiveness-study": "pages, as `compare` writes",
+    "study": "a folder of stages, as `score-study` writes",
     "calf-study": "a folder of stages, as `score-study` writes",
     "climaqa-study": "pages, as `compare` writes",
 }

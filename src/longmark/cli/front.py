@@ -46,7 +46,7 @@ _GROUPS = {
         "validator",
         "train",
     ),
-    "Papers": ("score-study", "comprehensiveness-study", "calf-study", "climaqa-study"),
+    "Papers": ("study", "score-study", "comprehensiveness-study", "calf-study", "climaqa-study"),
 }
 _PLUGINS = "Plug-ins"  # the verbs of installed packages, and any other that no group names
 

@@ -27,7 +27,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
 
 from longmark import plugins
 from longmark.cli import parser
@@ -40,7 +48,7 @@ from longmark.models.trust import Reach, digests, of_name
 from longmark.places import expanded, real
 from longmark.records import yaml_file
 from longmark.records.metric_name import parsed
-from longmark.records.values import found
+from longmark.records.values import found, problems
 
 SCHEMA = Path(__file__).with_name("longmark.schema.json")
 """The JSON schema of the file, as it is shipped; a test holds that it is the one of `schema`."""
@@ -196,6 +204,34 @@ def schema() -> dict[str, Any]:
         False  # no name but those of the pattern
     )
     return of_file
+
+
+def options_in(
+    source: yaml_file.YamlFile, place: Place, verb: str, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The options of a verb that another file gives at a place, read as this file's are: checked, with paths as they
+    are seen from the working folder. BadInput, with a line for each mistake."""
+    leaf = _leaves()[verb]
+    kind = _kind(verb, options_of(leaf))
+    try:
+        made = kind.model_validate(dict(options))
+    except ValidationError as error:
+        known = [action.dest for action in options_of(leaf)]
+        wrong = [((*place, *where), what) for where, what in problems(error, known)]
+        source.check(wrong)
+        raise  # never: an error has problems
+    values = made.model_dump(by_alias=True, exclude_unset=True)
+    return _settled(leaf, values, source.path.parent)
+
+
+def arguments_of(verb: str) -> argparse.Namespace:
+    """What a verb gets where nothing but its name stands on the command line, without what it must be given."""
+    leaf = _leaves()[verb]
+    namespace = argparse.Namespace(**leaf._defaults)
+    for action in leaf._actions:  # the first of several with one name counts, as in argparse
+        if action.default is not argparse.SUPPRESS and not hasattr(namespace, action.dest):
+            setattr(namespace, action.dest, action.default)
+    return namespace
 
 
 @cache

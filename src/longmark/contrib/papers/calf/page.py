@@ -8,13 +8,13 @@ from typing import Any
 from longmark.contrib.papers.calf.results import Results
 from longmark.contrib.papers.calf.sources import VOCABULARY, sources
 from longmark.contrib.papers.recipe.page import Pages
-from longmark.contrib.papers.recipe.readers import packaged
+from longmark.contrib.papers.recipe.schema import RECIPES, load
 from longmark.report.document import Document
 
 
 def pages(results: Results) -> Pages:
     """The sections of the recipe over these results."""
-    recipe = packaged("calf", VOCABULARY)
+    recipe = load(RECIPES / "calf.yaml", VOCABULARY)
     made = sources(results)
     return Pages(recipe, {name: made[of.reader] for name, of in recipe.parts.sources.items()})
 

@@ -22,8 +22,10 @@ Place = tuple[Any, ...]
 """A place in the file: keys and numbers from the outside in."""
 Mistake = tuple[Place, str]
 
-VERBS = ("run", "report", "compare", "metaeval", "power", "metrics-study")
+VERBS = ("run", "compare", "metaeval")
 """The verbs that a step can be. Only `run` asks models."""
+RECIPES = Path(__file__).parents[1] / "recipes"
+"""The recipes that come with longmark."""
 _NAME = re.compile("[a-z][a-z0-9_-]*")
 _REFERENCE = re.compile(r"\$([a-z][a-z0-9_-]*)")
 
@@ -81,10 +83,10 @@ class Input(RecipePart):
 class Step(RecipePart):
     """A verb with its options. It writes to a folder of its name in the study's folder."""
 
-    verb: Literal["run", "report", "compare", "metaeval", "power", "metrics-study"] = Field(
-        description="the verb of longmark"
+    verb: Literal["run", "compare", "metaeval"] = Field(description="the verb of longmark")
+    of: Names = Field(
+        description="what the verb reads, in its order: inputs, and steps before this one"
     )
-    of: Names = Field(description="what the verb reads: inputs, and steps before this one")
     options: dict[Name, Any] = Field(
         {}, description="options of the verb, without the two dashes; $NAME is an input"
     )
@@ -255,16 +257,16 @@ def load(path: Path, readers: Mapping[str, Vocabulary]) -> Recipe:
     return recipe
 
 
-def references(value: Any) -> Iterator[str]:
-    """The inputs that an option names as $NAME."""
-    for item in value if isinstance(value, list) else [value]:
-        if isinstance(item, str):
-            yield from _REFERENCE.findall(item)
+def reference(value: Any) -> str | None:
+    """The input that an option, or one item of it, names as $NAME; None for another value."""
+    match = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return match[1] if match else None
 
 
-def replaced(text: str, values: Mapping[str, str]) -> str:
-    """A text with the inputs' values in place of $NAME."""
-    return _REFERENCE.sub(lambda match: values[match[1]], text)
+def references(value: Any) -> list[str]:
+    """The inputs that an option names."""
+    items = value if isinstance(value, list) else [value]
+    return [name for item in items if (name := reference(item)) is not None]
 
 
 def unknown(kind: str, name: str, known: Sequence[str], hint: str) -> str:
