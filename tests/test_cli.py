@@ -257,7 +257,7 @@ def test_one_value_shows_next_to_nothing(longmark: Command):
         refused(
             done,
             f"{QR} mean >= 0.1 for out: needs at least 2 answers; the file has 1",
-            "mean(METRIC)>=NUMBER",
+            "METRIC sample mean >= NUMBER",
         )
         assert server.counts["requests"] == 0
 
