@@ -1,6 +1,6 @@
 """What one answer costs its user: calls, rounds, tokens, what a vendor's prompt cache serves, and the forecast.
 
-    python -m bench.cost [METRICS ...] [--src OTHER/src] [--rounds-latency 0.15] [--csv FILE]
+    python -m bench.cost [METRICS ...] [--src OTHER/src] [--rounds-latency 0.8] [--csv FILE]
 
 A run is 20 answers, two systems on ten questions: an answer of 13 sentences (about 207 words), a reference of 7 and
 five passages of 10, the same for both systems. The judge is a server on loopback. It takes the first six sentences of a
@@ -500,7 +500,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("metrics", nargs="*", default=list(LINES))
     parser.add_argument("--src", type=Path, default=ROOT / "src")
-    parser.add_argument("--rounds-latency", type=float, default=0.15)
+    parser.add_argument("--rounds-latency", type=float, default=0.8)
     parser.add_argument("--csv", type=Path)
     chosen = parser.parse_args(arguments)
     encode, tokens = encoder()

@@ -12,7 +12,8 @@ from typing import Any
 
 from longmark.models.http import Endpoint, Refusal
 from longmark.models.http_chat import HttpChat, count_of, finish_of
-from longmark.models.protocols import Capabilities
+from longmark.models.prefixes import MARK
+from longmark.models.protocols import Capabilities, Message
 from longmark.models.settings import DEFAULTS, ModelSettings
 
 _FINISHES = {
@@ -29,6 +30,7 @@ class AnthropicChat(HttpChat):
     kept apart from the text; cached and newly cached tokens count as tokens of the prompt."""
 
     path = "/messages"
+    marks_prefixes = True
     capabilities = Capabilities(logprobs=0)
 
     def __init__(
@@ -42,7 +44,7 @@ class AnthropicChat(HttpChat):
         native: dict[str, Any] = {
             "model": body["model"],
             "max_tokens": body.get("max_tokens", body.get("max_completion_tokens")),
-            "messages": [one for one in body["messages"] if one.role != "system"],
+            "messages": _marked([one for one in body["messages"] if one.role != "system"]),
         }
         native |= {"system": system} if system else {}
         native |= {name: body[name] for name in ("temperature", "top_p") if name in body}
@@ -72,6 +74,21 @@ class AnthropicChat(HttpChat):
         return super()._lesson(refusal, body)
 
 
+def _marked(messages: list[Message]) -> list[Any]:
+    """The messages, the last one in two blocks where other calls begin as it does: the first block is what Anthropic
+    shall cache. Both have the text of the message together."""
+    turn = MARK.get()
+    end = turn.mark() if turn is not None else 0
+    if end <= 0:
+        return list(messages)
+    *before, last = messages
+    blocks: list[dict[str, Any]] = [
+        {"type": "text", "text": last.content[:end], "cache_control": {"type": "ephemeral"}},
+        {"type": "text", "text": last.content[end:]},
+    ]
+    return [*before, {"role": last.role, "content": blocks}]
+
+
 def _usage(usage: Any) -> Any:
     """The counts under OpenAI's names. Anthropic's `input_tokens` leaves out what the cache served or took in."""
     if not isinstance(usage, Mapping) or type(usage.get("input_tokens")) is not int:
@@ -84,6 +101,6 @@ def _usage(usage: Any) -> Any:
         return None
     return {
         "prompt_tokens": usage["input_tokens"] + served + taken,
-        "prompt_tokens_details": {"cached_tokens": served},
+        "prompt_tokens_details": {"cached_tokens": served, "stored_tokens": taken},
         "completion_tokens": usage.get("output_tokens"),
     }

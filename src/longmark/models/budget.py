@@ -39,6 +39,9 @@ from longmark.models.protocols import MOST_TOKENS, Tokens
 from longmark.models.settings import TokenPrice
 
 TEMPLATE = 500  # tokens that a chat template may add to a prompt, at most
+_STORING = (
+    0.25  # of the price of a prompt's tokens, more for those that Anthropic takes into its cache
+)
 BYTES = 4  # of a prompt, for one token of the estimate; no tokenizer makes more tokens than bytes
 Price = Callable[[Tokens], float | None]  # US dollars for the tokens of one call; None: not known
 
@@ -116,10 +119,10 @@ class Budget:
     def asked(self, most: Tokens, price: Price) -> Reservation:
         """What a call needs that can take so much (its prompt estimated). It is not set aside yet."""
         prompt = _most_prompt(most)
+        largest = min(prompt, MOST_TOKENS)
+        stored = largest if most.stored_prompt else 0  # all of it may be new to the cache
         usd = (
-            price(Tokens(min(prompt, MOST_TOKENS), 0, most.completion))
-            if self.max_usd is not None
-            else 0.0
+            price(Tokens(largest, 0, most.completion, stored)) if self.max_usd is not None else 0.0
         )
         return Reservation(most, prompt + most.completion, math.inf if usd is None else usd)
 
@@ -240,12 +243,9 @@ def given(rate: TokenPrice, batch: float | None = None) -> Price:
     share = 1.0 if batch is None else batch if rate.batch is None else rate.batch
 
     def price(tokens: Tokens) -> float | None:
-        fresh = tokens.prompt - tokens.cached_prompt
-        return (
-            share
-            * (fresh * rate.input + tokens.cached_prompt * cached + tokens.completion * rate.output)
-            / 1e6
-        )
+        fresh = tokens.prompt - tokens.cached_prompt + _STORING * tokens.stored_prompt
+        prompt = fresh * rate.input + tokens.cached_prompt * cached
+        return share * (prompt + tokens.completion * rate.output) / 1e6
 
     return price
 
@@ -261,6 +261,7 @@ def for_endpoint(model: str, base_url: str, batch: float | None = None) -> Price
         usage = Usage(
             input_tokens=tokens.prompt,
             cache_read_tokens=tokens.cached_prompt or None,
+            cache_write_tokens=tokens.stored_prompt or None,
             output_tokens=tokens.completion,
         )
         try:

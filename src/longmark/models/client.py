@@ -13,8 +13,8 @@ import random
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,7 @@ from longmark.models.batches import NO_BATCHES, Batching
 from longmark.models.budget import Budget, Price, estimate_tokens, free
 from longmark.models.cache import Attempt, CallCache, call_key
 from longmark.models.keys import redact_reply
+from longmark.models.prefixes import Prefixes
 from longmark.models.protocols import (
     Backend,
     Chat,
@@ -162,6 +163,7 @@ class Client(Sender):
         self._run = str(real(run)) if run else ""
         self._resend_unknown = resend_unknown
         self._most_usd: dict[tuple[str, Tokens], float | None] = {}
+        self._prefixes: dict[str, Prefixes] = {}
 
     @cached_property
     def batches(self) -> Batcher:
@@ -454,6 +456,8 @@ class Client(Sender):
                     unknown = False
                 raise
             unknown = False
+            if kind is _CHATS and model.identity in self._prefixes:
+                self._prefixes[model.identity].heard(replies)
             tokens = total_tokens(reply.tokens for reply in replies)
             self.cache.end(
                 attempt, "answered", 200, tokens, None if tokens is None else price(tokens)
@@ -469,13 +473,27 @@ class Client(Sender):
                 puts.append(self.cache.put(key, kind.name, model.name, data, usd, attempt))
             await (asyncio.gather(*puts) if len(puts) > 1 else puts[0])
 
-        try:
-            await self.send(
-                model, call, keep, lambda: kind.most(model, list((granted or wanted).values()))
-            )
-        finally:
-            self.cache.release(granted, unknown=unknown)
+        async with self._turn(kind, model, wanted):
+            try:
+                await self.send(
+                    model, call, keep, lambda: kind.most(model, list((granted or wanted).values()))
+                )
+            finally:
+                self.cache.release(granted, unknown=unknown)
         return landed
+
+    def _turn(
+        self, kind: _Kind[Any], model: Backend, wanted: dict[bytes, Any]
+    ) -> AbstractAsyncContextManager[None]:
+        """Around a call of an endpoint: it may wait for one that begins alike (`prefixes`)."""
+        if kind is not _CHATS or model.width is not None or hasattr(model, "sent_as"):
+            return nullcontext()
+        prefixes = self._prefixes.get(model.identity)
+        if prefixes is None:
+            marks = getattr(model, "marks_prefixes", False)
+            prefixes = self._prefixes[model.identity] = Prefixes(marks)
+        (request,) = wanted.values()
+        return prefixes.turn(request, self._stopped)
 
     def _way(self, kind: _Kind[Any], model: Any, key: bytes, usage_log: UsageLog) -> Any:
         """The model for a call: itself, or one that sends the call in a batch."""
@@ -501,7 +519,8 @@ class Client(Sender):
 
     def _cost(self, model: Backend, most: Tokens) -> float | None:
         """The most that an attempt can cost, in US dollars; None where that is not known."""
-        most = Tokens(-(-most.prompt // _STEP) * _STEP, 0, most.completion)
+        prompt = -(-most.prompt // _STEP) * _STEP
+        most = Tokens(prompt, 0, most.completion, prompt if most.stored_prompt else 0)
         if (key := (model.identity, most)) not in self._most_usd:
             self._most_usd[key] = self.price(model)(most)
         return self._most_usd[key]
@@ -657,7 +676,8 @@ def _most_of_chat(model: Any, requests: list[ChatRequest]) -> Tokens:
     schema = (
         orjson.dumps(requests[0].schema).decode() if requests[0].schema else ""
     )  # endpoints add it to the prompt
-    return _most(*(message.content for message in requests[0].messages), schema, completion=limit)
+    most = _most(*(message.content for message in requests[0].messages), schema, completion=limit)
+    return replace(most, stored_prompt=most.prompt) if hasattr(model, "marks_prefixes") else most
 
 
 _CHATS = _Kind("chat", ChatReply, _chat, _most_of_chat)

@@ -363,13 +363,15 @@ def _parsed(raw: bytes) -> Any:
 def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
     """Tokens as the endpoint counted them; None where it did not, or where its counts are impossible. completion:
     whether there must be a count of written tokens. Reused prompt tokens come as OpenAI's
-    `prompt_tokens_details.cached_tokens` or DeepSeek's `prompt_cache_hit_tokens`."""
+    `prompt_tokens_details.cached_tokens` or DeepSeek's `prompt_cache_hit_tokens`; those that were taken into a cache
+    at a price of their own as `prompt_tokens_details.stored_tokens` (`anthropic`)."""
     if not isinstance(usage, dict):
         return None
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     if cached is None:
         cached = usage.get("prompt_cache_hit_tokens")
+    stored = details.get("stored_tokens") if isinstance(details, dict) else None
     prompt, written = (
         usage.get("prompt_tokens", usage.get("total_tokens")),
         usage.get("completion_tokens"),
@@ -378,6 +380,7 @@ def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
         prompt,
         0 if cached is None else cached,
         0 if written is None and not completion else written,
+        stored if type(stored) is int else 0,
     ]
     whole = [count for count in counts if type(count) is int]  # no bool, no 12.0, no "12"
     if len(whole) < len(counts) or not prompt:

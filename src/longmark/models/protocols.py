@@ -70,16 +70,19 @@ class TokenLogprobs:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens as the endpoint counted them; cached_prompt: the part of prompt that it did not evaluate again. BadReply
-    for impossible counts: below 0, above `MOST_TOKENS`, more cached than read."""
+    """Tokens as the endpoint counted them; cached_prompt: the part of prompt that it did not evaluate again;
+    stored_prompt: the part that it took into its cache where that has a price of its own (Anthropic). BadReply for
+    impossible counts: below 0, above `MOST_TOKENS`, more cached than read."""
 
     prompt: int = 0
     cached_prompt: int = 0
     completion: int = 0
+    stored_prompt: int = 0
 
     def __post_init__(self) -> None:
         if (
             not 0 <= self.cached_prompt <= self.prompt <= MOST_TOKENS
+            or not 0 <= self.stored_prompt <= self.prompt - self.cached_prompt
             or not 0 <= self.completion <= MOST_TOKENS
         ):
             raise BadReply(
@@ -89,14 +92,17 @@ class Tokens:
 
 def total_tokens(many: Iterable[Tokens | None]) -> Tokens | None:
     """The sum of several replies' tokens; None where one of them is not known, or the sum is beyond `MOST_TOKENS`."""
-    prompt = cached = completion = 0
+    prompt = cached = completion = stored = 0
     for tokens in many:
         if tokens is None:
             return None
         prompt += tokens.prompt
         cached += tokens.cached_prompt
         completion += tokens.completion
-    return Tokens(prompt, cached, completion) if max(prompt, completion) <= MOST_TOKENS else None
+        stored += tokens.stored_prompt
+    if max(prompt, completion) > MOST_TOKENS:
+        return None
+    return Tokens(prompt, cached, completion, stored)
 
 
 @dataclass(frozen=True, slots=True)

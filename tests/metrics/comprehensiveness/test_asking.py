@@ -256,6 +256,18 @@ def test_the_stored_graphs_keep_their_results() -> None:
     assert one.pairs <= 1.07 * sum(least(graph)[1] for graph in graphs)
 
 
+def test_filled_batches_need_fewer_rounds_and_keep_the_results() -> None:
+    graphs = list(generated_graphs(60))
+    plan = Asking(width=16, most=2000, fold=False, fill=True)
+    single, filled = Line(), Line()
+    for graph in graphs:
+        single.add(graph, APART)
+        filled.add(graph, plan)
+    assert filled.different == 0
+    assert filled.batches <= 0.25 * single.batches
+    assert filled.pairs <= 1.4 * single.pairs
+
+
 @pytest.mark.skipif(
     not STORED.exists(), reason="the shared data are not here: shared/data/wikicontradict"
 )

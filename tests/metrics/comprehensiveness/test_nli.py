@@ -58,6 +58,14 @@ def relation(premise: str, statement: str) -> str:
 
 def reply(request: ChatRequest) -> str:
     asked = request.messages[1].content
+    if "numbered passages" in asked:
+        premises = re.findall(r"^\[\d+\] (.*)$", inside(asked, "context"), re.MULTILINE)
+        return json.dumps(
+            {
+                n: [d for d, premise in enumerate(premises, 1) if (premise, one) in ENTAILED]
+                for n, one in numbered(asked, "statements").items()
+            }
+        )
     if "<premise " in asked:
         premise = inside(asked, "premise")
         return json.dumps(
@@ -105,6 +113,24 @@ def test_a_hand_worked_answer_covers_one_of_three_components() -> None:
     ]
     assert [one["text"] for one in evidence["irrelevant"]] == ["The pump is green."]
     assert {node["id"]: node["sources"] for node in evidence["nodes"]}["c1"] == ["manual"]
+
+
+def test_the_relevance_of_the_statements_of_all_passages_is_one_call() -> None:
+    _, chat = scored()
+    asked = [request.messages[1].content for request in chat.requests]
+    graded = [one for one in asked if "<statements " in one and "<question " in one]
+    assert [len(numbered(one, "statements")) for one in graded] == [5]
+
+
+def test_a_joint_plan_shows_all_premises_in_one_call_and_gives_the_same_score() -> None:
+    each, _ = scored()
+    joint, chat = scored(plan="joint")
+    assert joint.value == each.value == pytest.approx(1 / 3)
+    assert joint.evidence["edges"] == each.evidence["edges"]
+    assert not joint.evidence["contradictions"]
+    asked = [request.messages[1].content for request in chat.requests]
+    assert not any("<premise " in one for one in asked)
+    assert sum("numbered passages" in one for one in asked) == 1
 
 
 def test_every_way_to_ask_gives_the_same_score() -> None:
@@ -186,7 +212,7 @@ def test_a_threshold_of_1_keeps_every_statement_and_asks_for_no_relevance() -> N
     assert alone.status == "ok"
     assert (
         METRIC.calls(example, METRIC.params(relevance=1), 1)
-        == METRIC.calls(example, METRIC.params(), 1) - 2
+        == METRIC.calls(example, METRIC.params(), 1) - 1
     )
 
 
