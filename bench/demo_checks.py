@@ -4,10 +4,12 @@
 
 Sentences are asked with each passage of their question, by `--checker embedded`, as `ragchecker.faithfulness` asks:
 first every sentence that a defect changed or added, and what stood in its place; then of every answer one sentence
-into which nothing was put, drawn by its hash; then two more; then the rest. A sentence and a passage are asked once,
-whoever asks. It works at a low priority, and says how far it is. WORK (default: `.demo-checks`) has the call cache;
-the same command resumes it. After each step, and when it is stopped with Ctrl-C, what is recorded so far is written to
-`src/longmark/contrib/demo/data/checks.sqlite.gz`. All of it takes about 75 minutes of processor time; the demo shows
+into which nothing was put, drawn by its hash; then two more. Then each answer with the listed facts of its question, as
+`ragchecker.recall` asks, question by question; then the same of answers without any defect, and with a deleted fact
+alone. Then the rest of the sentences. A premise and a claim are asked once, whoever asks. It works at a low priority,
+and says how far it is. WORK (default: `.demo-checks`) has the call cache; the same command resumes it. After each step,
+and when it is stopped with Ctrl-C, what is recorded so far is written to
+`src/longmark/contrib/demo/data/checks.sqlite.gz`. All of it takes about 100 minutes of processor time; the demo shows
 what is there and says how much that is.
 """
 
@@ -39,7 +41,7 @@ DRAWS = (0, 1, 3, None)
 _TOGETHER = 8  # sentences that are stored together: what a stop can lose
 
 Work = Mapping[str, Sequence[str]]
-"""Passage -> sentences."""
+"""Premise -> claims."""
 
 
 def pairs_of(examples: Sequence[Example]) -> dict[str, list[str]]:
@@ -60,6 +62,13 @@ def steps(corpus: Corpus) -> dict[str, Work]:
     ]
     work: dict[str, Work] = {"defects": pairs_of(changed)}
     for first, last in pairwise(DRAWS):
+        if last is None:
+            recall = work["recall"] = recall_of(corpus.answers)
+            work["recall of answers with a deleted fact alone"] = {
+                answer: facts
+                for answer, facts in recall_of(corpus.beside("deleted")).items()
+                if answer not in recall
+            }
         drawn = [
             example.model_copy(
                 update={"claims": tuple(sorted(corpus.untouched(example), key=_hash)[first:last])}
@@ -70,16 +79,21 @@ def steps(corpus: Corpus) -> dict[str, Work]:
     return work
 
 
+def recall_of(examples: Sequence[Example]) -> dict[str, list[str]]:
+    """The listed facts of the questions, by the answers that they are checked against."""
+    return {example.answer or "": list(example.reference_claims or ()) for example in examples}
+
+
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 async def ask(models: Models, work: Work) -> None:
-    """Passage by passage, so that the model reads each once."""
+    """Premise by premise, so that the model reads each once."""
     checker = checker_of(models)
-    for passage, claims in work.items():
+    for premise, claims in work.items():
         for start in range(0, len(claims), _TOGETHER):
-            await checker.relations(passage, claims[start : start + _TOGETHER])
+            await checker.relations(premise, claims[start : start + _TOGETHER])
 
 
 async def record(

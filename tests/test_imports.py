@@ -122,6 +122,7 @@ NEED_ARRAYS = (
     "contrib.demo.computed",
     "contrib.demo.instruments",
     "contrib.demo.page",
+    "contrib.demo.recalled",
     "contrib.make.validator.",
     "contrib.make.cli.validator",
     "contrib.papers.",

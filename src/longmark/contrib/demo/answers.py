@@ -94,6 +94,18 @@ class Corpus:
             new = tuple(claim for claim in after if claim not in before)
             yield Change(sound, one.meta[DEFECT]["kind"], old, new)
 
+    def beside(self, kind: str) -> list[Example]:
+        """The answers with a defect of a kind alone, each after the same answer without any."""
+        examples: list[Example] = []
+        sound: Example | None = None
+        for example in self.alone():
+            if DEFECT not in example.meta:
+                sound = example
+            elif example.meta[DEFECT]["kind"] == kind:
+                assert sound is not None
+                examples += [example] if sound in examples else [sound, example]
+        return examples
+
     def untouched(self, example: Example) -> list[str]:
         """The sentences of an answer into which nothing was put."""
         return [

@@ -226,7 +226,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Recording:
-    """Which pairs of a passage and a claim are recorded."""
+    """Which pairs of a premise and a claim are recorded."""
 
     checker: RecordedChecker
     keys: frozenset[bytes]
@@ -240,11 +240,19 @@ class Recording:
 
     def has(self, example: Example, claim: str) -> bool:
         """Whether a claim is recorded with every passage of its example."""
+        return all(self._has_pair(context.text, claim) for context in example.contexts)
+
+    def has_facts(self, example: Example) -> bool:
+        """Whether every listed fact of its question is recorded with an answer."""
+        return all(
+            self._has_pair(example.answer or "", fact) for fact in example.reference_claims or ()
+        )
+
+    def _has_pair(self, text: str, claim: str) -> bool:
         return all(
             call_key(self.checker.identity, "relation", {"premise": premise, "hypothesis": claim})
             in self.keys
-            for context in example.contexts
-            for premise in pieces(context.text, sys.maxsize)
+            for premise in pieces(text, sys.maxsize)
         )
 
 

@@ -14,6 +14,7 @@ from longmark.analysis.compare import Comparison, compare
 from longmark.analysis.metrics_study.defects import DefectsStudy, defects_study
 from longmark.contrib.demo.answers import Corpus, with_claims
 from longmark.contrib.demo.checked import Checked
+from longmark.contrib.demo.recalled import RECALL, Recalled
 from longmark.contrib.demo.recorded import JUDGED, OF_WORDS, Live, Recorded
 from longmark.engine.run import run
 from longmark.models.protocols import Chat
@@ -24,20 +25,21 @@ from longmark.stats.results import Estimate
 
 FAITHFULNESS = "ragchecker.faithfulness"
 LONGER = "classic.length.words"
-WORDS = ("ragchecker.recall", FAITHFULNESS, "classic.rouge_l", "classic.chrf", LONGER)
+WORDS = (RECALL, FAITHFULNESS, "classic.rouge_l", "classic.chrf", LONGER)
 SHOWN = (*JUDGED, *WORDS)
 
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo computed. scores: the run of all metrics; checked: by the built-in claim checker; source: of the
-    judge's replies, in words; seconds: of the metrics of words and the tests."""
+    """What the demo computed. scores: the run of all metrics; checked, recalled: by the built-in claim
+    checker; source: of the judge's replies, in words; seconds: of the metrics of words and the tests."""
 
     corpus: Corpus
     scores: Path
     comparison: Comparison
     study: DefectsStudy
     checked: Checked
+    recalled: Recalled
     source: str
     seconds: float
     live: Live | None = None
@@ -80,8 +82,10 @@ class Demo:
         run(defects, OF_WORDS, out=out / "alone", cache=cache, **how)
         study = defects_study(out / "alone", defects, metrics=WORDS)
         checked = Checked.read(corpus, checks)
+        recalled = Recalled.scored(corpus, out, checks)
         comparison = compare([scores], metrics=SHOWN)
-        return cls(corpus, scores, comparison, study, checked, source, time.monotonic() - began)
+        seconds = time.monotonic() - began
+        return cls(corpus, scores, comparison, study, checked, recalled, source, seconds)
 
     def with_live(self, live: Live) -> Demo:
         return replace(self, live=live)

@@ -22,7 +22,16 @@ from longmark.analysis.metrics_study.defects import DefectsStudy
 from longmark.analysis.metrics_study.defects import document as defects_page
 from longmark.contrib.demo.answers import Corpus
 from longmark.contrib.demo.computed import FAITHFULNESS, LONGER, WORDS, Demo
-from longmark.contrib.demo.instruments import ahead, instruments, sees, sentences_checked
+from longmark.contrib.demo.instruments import (
+    ahead,
+    by_recall,
+    fewest_defects,
+    instruments,
+    is_ahead,
+    sees,
+    sentences_checked,
+)
+from longmark.contrib.demo.recalled import RECALL
 from longmark.contrib.demo.recorded import COHERENCE, JUDGED, KINDS, SYSTEMS, Live
 from longmark.records import Example
 from longmark.report.document import Document, MarkedAnswer, Section, publish, write_document
@@ -110,7 +119,7 @@ def document(demo: Demo) -> Document:
     }
     return Document(
         "demo",
-        _words_and_defects(demo).rstrip("."),
+        _first_line(demo).rstrip("."),
         lede,
         sections,
         settings=settings,
@@ -120,13 +129,13 @@ def document(demo: Demo) -> Document:
 
 def in_words(demo: Demo) -> list[str]:
     """The result in a few lines."""
-    lines = [_words_and_defects(demo), _by_the_judge(demo)]
+    lines = [_first_line(demo), _by_the_judge(demo)]
     worst = _lowest(demo, COHERENCE)[0].id
     had = ", ".join(sorted({label["kind"] for label in demo.corpus.labels[worst]})) or "none"
     lines.append(f"The least coherent answer by the judge: {worst} (defects: {had}).")
     lines.append(_notices(demo.study))
     lines.append(sees(demo.checked))
-    lines.append(ahead(demo))
+    lines += filter(None, (by_recall(demo), ahead(demo)))
     lines.append(_judge_notices(demo))
     if demo.live:
         lines.append(_live_words(demo, demo.live))
@@ -166,6 +175,14 @@ def _live_words(demo: Demo, live: Live) -> str:
     return f"Coherence judged live: {'; '.join(pairs)}: {same}{why}."
 
 
+def _first_line(demo: Demo) -> str:
+    """Which system is better, by whom."""
+    says = _words_and_defects(demo)
+    if not is_ahead(demo):
+        return says
+    return f"{says.rstrip('.')}; the built-in claim checker's recall puts {fewest_defects(demo.corpus)} first."
+
+
 def _words_and_defects(demo: Demo) -> str:
     """Which system the metrics that compare words put first, and whose answers have the fewest defects."""
     of_words = [
@@ -174,7 +191,7 @@ def _words_and_defects(demo: Demo) -> str:
         if metric.metric in WORDS and metric.metric != LONGER
     ]
     first = {one.systems[0].system for one in of_words}
-    fewest = min(SYSTEMS, key=lambda name: demo.corpus.kinds(name)["any"])
+    fewest = fewest_defects(demo.corpus)
     if first == {fewest}:
         return (
             f"{fewest} has the fewest defects, and every metric that compares words puts it first."
@@ -265,8 +282,9 @@ def _lowered(demo: Demo) -> Section:
         def cell(row: tuple[str, str]) -> str | None:
             name, checker = row
             if checker == "embedded":
-                found = demo.checked.lower(kind)
-                return found and _lower_and_higher(*found)
+                of = demo.recalled if name == RECALL else demo.checked
+                counts = of.lower(kind)
+                return counts and _lower_and_higher(*counts)
             cell = demo.study.cells[name, f"{kind}@1"]
             worse, better = (
                 round((share.value or 0) * share.n) for share in (cell.worse, cell.better)
@@ -283,9 +301,10 @@ def _lowered(demo: Demo) -> Section:
             Column("checker", lambda row: row[1]),
             *(Column(kind, pairs_of(kind)) for kind in KINDS),
         ),
-        [*rows, (FAITHFULNESS, "embedded")],
+        [*rows, (FAITHFULNESS, "embedded"), (RECALL, "embedded")],
         "better: the defect scores better than the answer without it, although nothing good was done. embedded: the "
-        "built-in claim checker, from its recorded replies; what a deleted fact changes was not recorded.",
+        "built-in claim checker, from its recorded replies. An empty cell was not recorded: what a deleted fact changes "
+        "of faithfulness, and what other defects change of recall.",
     )
     says = f"{_notices(demo.study)} {sees(demo.checked)}"
     link = ("defects/report.html", "The study: rates, intervals, false alarms")

@@ -3,6 +3,7 @@
 scores      four metrics of the judge from the recording, metrics of words live
 alone       each answer without its defects, and with each of them alone, by the metrics of words
 checked     the sentences of the answers by the claim checker, from the recording
+recalled    which listed facts the answers hold, by the claim checker, from the recording
 live        two answers judged before the reader's eyes, beside their recorded scores
 pages       comparison, defects, report, and `index.html`, which says the result and links them
 """
@@ -38,7 +39,8 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
         flush=True,
     )
     make_folder(out)
-    for name in ("alone", "compare", "defects", "now", "scores-live", "scores-recorded"):
+    folders = ("alone", "compare", "defects", "now", "recalled", "recalled-alone")
+    for name in (*folders, "scores-live", "scores-recorded"):
         check_within(out, out / name)
     cache = out / ("live.sqlite" if live else "recorded.sqlite")
     checks = out / "checks.sqlite"
