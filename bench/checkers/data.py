@@ -23,7 +23,10 @@ DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 WICE, CLIMATE, EXPERTQA = SETS = ("wice", "climate_fever", "expertqa")
 HALU = "haluquestqa"
 UNSEEN = (*SETS, HALU)
+LABELLED = HEALTHVER, COVIDFACT, CONTROL = ("healthver", "covidfact", "control")
+"""Sets whose evidence is one text, with a label of three; their files are alike."""
 FILES = {
+    **{name: f"claims/{name}.jsonl" for name in LABELLED},
     WICE: "wice/oracle_claim_dev.jsonl",
     CLIMATE: "climate_fever/first900.jsonl",
     EXPERTQA: "expertqa/expert_labels.jsonl",
@@ -120,8 +123,22 @@ def windows(one: Claim) -> list[str]:
 def claims(data: str, folder: Path = DATA) -> list[Claim]:
     """The labelled claims of a set, in the order of its file."""
     rows = _rows(folder / FILES[data])
+    if data in LABELLED:
+        return [in_sentences(_labelled(data, number, row)) for number, row in enumerate(rows)]
     return list(
         {WICE: _wice, CLIMATE: _climate, EXPERTQA: _expertqa, HALU: _haluquestqa}[data](rows)
+    )
+
+
+def _labelled(data: str, number: int, row: dict[str, Any]) -> Claim:
+    return Claim(
+        data,
+        f"{data}-{number}",
+        str(row["group"]),
+        row["claim"],
+        (row["evidence"],),
+        row["label"],
+        row["label"] == "entails",
     )
 
 

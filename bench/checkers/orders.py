@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from bench.checkers import figures
 from bench.checkers.baselines import closest
-from bench.checkers.data import CLIMATE, DATA, EXPERTQA, HALU, WICE, Claim, claims
+from bench.checkers.data import CLIMATE, COVIDFACT, EXPERTQA, HALU, HEALTHVER, WICE, Claim, claims
 from bench.checkers.judge import log_odds
 from bench.checkers.unseen import CLOSEST, sample, shown
 
@@ -37,27 +37,11 @@ from longmark.models.client import Client, UsageLog
 from longmark.models.handles import ChatHandle
 from longmark.models.registry import Registry
 from longmark.text.overlap import overlap, support_of
-from longmark.text.sentences import sentences
 
-HEALTHVER, COVIDFACT = "healthver", "covidfact"
 SETS = (CLIMATE, HEALTHVER, COVIDFACT, WICE, EXPERTQA, HALU)
 LEAST_SHARE = 0.2  # of a claim's words, of the cascade
 CHECKER = "built-in checker"
 FEWEST = 10  # rows of a set that are put into the table
-
-
-def rows_of(data: str) -> list[Claim]:
-    """The rows of a set, with the evidence in sentences."""
-    if data not in (HEALTHVER, COVIDFACT):
-        return claims(data)
-    lines = (DATA / "claims" / f"{data}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [_claim(data, number, json.loads(line)) for number, line in enumerate(lines)]
-
-
-def _claim(data: str, number: int, row: Mapping[str, Any]) -> Claim:
-    evidence = tuple(sentences(row["evidence"])) or (row["evidence"],)
-    label, group = row["label"], str(row.get("group", row["claim"]))
-    return Claim(data, f"{data}-{number}", group, row["claim"], evidence, label, label == "entails")
 
 
 @dataclass(frozen=True)
@@ -100,7 +84,7 @@ class Reader:
 
 def in_turn(sets: Sequence[str], count: int) -> list[Claim]:
     """The first rows of each set's fixed order, one of each set in turn."""
-    orders = [sample(rows_of(data))[:count] for data in sets]
+    orders = [sample(claims(data))[:count] for data in sets]
     return [rows[turn] for turn in range(count) for rows in orders if turn < len(rows)]
 
 

@@ -4,7 +4,10 @@
     python -m bench.checkers.unseen judge FOLDER [--judge MODEL] [--rows N] [--answers N] [--minutes M]
     python -m bench.checkers.unseen answers FOLDER [--checker MODEL] [--answers N]
     python -m bench.checkers.unseen tables FOLDER
+    python -m bench.checkers.unseen shipped FOLDER [--rows N] [--sets SET ...] [--checker MODEL]
 
+`shipped` is one command for what ships: word overlap, the closest sentence and a `--checker` of longmark (by default
+the built-in claim checker) on rows of each set, and the tables. Of N = 150 rows it takes some hours of a processor.
 `score` writes FOLDER/NAME.json: set -> id -> score (greater: rather supported), of all rows or of the first N of a
 fixed order. `judge` records as many pairs of that order, one of each set in turn, as the minutes allow, then the claims
 of whole answers of ExpertQA. `answers` asks a `--checker` of longmark for all claims of whole answers, by default the
@@ -20,21 +23,34 @@ import argparse
 import asyncio
 import hashlib
 import json
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from bench.checkers import figures
 from bench.checkers.baselines import closest, cosines
-from bench.checkers.data import EXPERTQA, UNSEEN, Claim, claims, in_sentences, labelled, windows
+from bench.checkers.data import (
+    EXPERTQA,
+    LABELLED,
+    UNSEEN,
+    Claim,
+    claims,
+    in_sentences,
+    labelled,
+    windows,
+)
 from bench.checkers.judge import CACHE, log_odds
 
+from longmark.errors import ModelError
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import ChatHandle
+from longmark.models.protocols import Backend
 from longmark.models.registry import Registry
 from longmark.stats.results import Estimate
 from longmark.testing import open_models
@@ -44,6 +60,8 @@ from longmark.text.overlap import overlap
 
 HELD_OUT, OVERLAP, MINILM, JUDGE = "held_out", "overlap", "minilm", "judge"
 SETS = (HELD_OUT, *UNSEEN)
+SHIPPED = "shipped"
+CHECKED = (*UNSEEN, *LABELLED)  # what was not trained on, as the tables of docs/checkers.md have it
 CLOSEST = 3  # sentences that the judge reads
 WHOLE = 23  # answers of which the judge read all claims
 LEAST = 150  # pairs of the judge from which it counts as a baseline of the rule
@@ -94,6 +112,42 @@ def trained(checkpoint: Path, rows: Sequence[Claim]) -> list[float]:
             flat[places] = -model(batch_of([reads[place] for place in places]))[0].numpy()
     ends = np.cumsum([len(texts) for texts in parts])
     return [float(one.max()) for one in np.split(flat, ends[:-1])]
+
+
+async def check(
+    folder: Path, checker: str | Backend, sets: Sequence[str], count: int | None
+) -> None:
+    """Scores what is not yet scored by a `--checker` of longmark: the log-odds of its probability. Rows of each set in
+    turn; each is written when it is scored. A row without a verdict is told, and left out."""
+    path = folder / f"{_file_name(checker)}.json"
+    scores: dict[str, dict[str, float]] = {data: {} for data in sets}
+    if path.exists():
+        scores |= json.loads(path.read_text(encoding="utf-8"))
+    orders = [sample(rows_of(data))[:count] for data in sets]
+    async with open_models(checker=checker, cache=folder / "calls.sqlite") as models:
+        for row in (row for turn in zip_longest(*orders) for row in turn if row is not None):
+            data = HELD_OUT if row.data not in sets else row.data
+            if row.id in scores[data]:
+                continue
+            try:
+                (relation,) = await checker_of(models).relations(
+                    " ".join(row.evidence), [row.claim]
+                )
+            except ModelError as error:
+                print(f"{data} {row.id}: {error}", flush=True)
+                continue
+            scores[data][row.id] = _log_odds(relation.entails or 0.0)
+            path.write_text(json.dumps(scores), encoding="utf-8")
+
+
+def _file_name(checker: str | Backend) -> str:
+    name = checker if isinstance(checker, str) else checker.name
+    return "".join(letter if letter.isalnum() else "-" for letter in name)
+
+
+def _log_odds(probability: float) -> float:
+    kept = min(max(probability, 1e-9), 1 - 1e-9)
+    return math.log(kept / (1 - kept))
 
 
 # The judge -----------------------------------------------------------------------------------------------------------
@@ -164,6 +218,15 @@ async def check_answers(folder: Path, given: argparse.Namespace) -> None:
 # Tables --------------------------------------------------------------------------------------------------------------
 
 
+class OfChecker:
+    """The threshold and the probabilities of a `--checker`, which has its own: a half, and those of its log-odds."""
+
+    threshold = 0.0
+
+    def probabilities(self, scores: Array) -> Array:
+        return np.asarray(1 / (1 + np.exp(-scores)))
+
+
 class Fitted:
     """The threshold and the curve of a checker, from the labelled pairs that it was not trained on."""
 
@@ -201,28 +264,31 @@ def shown(estimate: Estimate, sign: str = "") -> str:
     return f"{estimate.value:{sign}.3f}{ends}"
 
 
-def tables(folder: Path) -> None:
-    """A table for all rows of a set, and one for each part of them that a further checker scored."""
+def tables(folder: Path, checkers: Sequence[str] = ()) -> None:
+    """A table for all rows of a set, and one for each part of them that a further checker scored. checkers: names of
+    those that are a `--checker`."""
     scores: dict[str, Any] = {
         path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))
     }
-    fitted = {}
+    fitted: dict[str, Fitted | OfChecker] = {
+        name: OfChecker() for name in checkers if name in scores
+    }
     for name in (name for name in scores if HELD_OUT in scores[name]):
         kept = [one for one in rows_of(HELD_OUT) if one.id in scores[name][HELD_OUT]]
         fitted[name] = Fitted(*arrays(kept, scores[name][HELD_OUT]))
-    for data in SETS:
-        some = {name: of[data] for name, of in scores.items() if data in of}
+    for data in dict.fromkeys((*SETS, *CHECKED)):
+        some = {name: of[data] for name, of in scores.items() if of.get(data)}
         for level in sorted({len(of) for of in some.values()}, reverse=True):
             among = {name: of for name, of in some.items() if len(of) >= level}
             rows = [one for one in rows_of(data) if all(one.id in of for of in among.values())]
             if len({one.supported for one in rows}) == 2:
                 table(data, rows, among, fitted)
     counts = {name: len(of.get(EXPERTQA, ())) for name, of in scores.items()}
-    for least in sorted({counts[name] for name in fitted}, reverse=True):
+    for least in sorted({counts[name] for name in fitted} - {0}, reverse=True):
         faithfulness(scores, {name: how for name, how in fitted.items() if counts[name] >= least})
 
 
-def faithfulness(scores: dict[str, Any], fitted: dict[str, Fitted]) -> None:
+def faithfulness(scores: dict[str, Any], fitted: Mapping[str, Fitted | OfChecker]) -> None:
     """RAGChecker's faithfulness of the answers of ExpertQA (the share of claims that a checker labels as supported)
     beside the share that the experts called Complete; answers with at least two claims that all checkers scored."""
     scored = (
@@ -230,6 +296,8 @@ def faithfulness(scores: dict[str, Any], fitted: dict[str, Fitted]) -> None:
         for some in answers()
     )
     kept = [some for some in scored if len(some) > 1]
+    if not kept:
+        return
     groups = [some[0].group for some in kept]
     theirs = np.array([np.mean([one.supported for one in some]) for some in kept])
     print(
@@ -263,7 +331,7 @@ def table(
     title: str,
     rows: Sequence[Claim],
     scores: dict[str, dict[str, float]],
-    fitted: dict[str, Fitted],
+    fitted: Mapping[str, Fitted | OfChecker],
 ) -> None:
     print(f"\n**{title}**: {heading(rows)}\n")
     print(
@@ -316,10 +384,10 @@ def paired(rows: Sequence[Claim], one: dict[str, float], other: dict[str, float]
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.checkers.unseen", description=__doc__)
-    parser.add_argument("verb", choices=["score", JUDGE, "answers", "tables"])
+    parser.add_argument("verb", choices=["score", JUDGE, "answers", "tables", SHIPPED])
     parser.add_argument("folder", type=Path)
     parser.add_argument("name", nargs="?", default=OVERLAP)
-    parser.add_argument("--sets", nargs="+", choices=SETS)
+    parser.add_argument("--sets", nargs="+", choices=(HELD_OUT, *CHECKED))
     parser.add_argument("--judge", default="embedded")
     parser.add_argument("--checker", default="embedded")
     parser.add_argument(
@@ -343,6 +411,12 @@ def main() -> None:
         asyncio.run(record(given.folder, given))
     elif given.verb == "answers":
         asyncio.run(check_answers(given.folder, given))
+    elif given.verb == SHIPPED:
+        sets = given.sets or CHECKED
+        for name in (OVERLAP, MINILM):
+            score(given.folder, name, sets, given.rows)
+        asyncio.run(check(given.folder, given.checker, sets, given.rows))
+        tables(given.folder, [_file_name(given.checker)])
     else:
         tables(given.folder)
 
