@@ -153,7 +153,7 @@ def paths(longmark: Command) -> Done:
 
 def bugs(longmark: Command) -> Done:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("longmark.cli.small.listing", lambda: os.environ[f"KEY{HOSTILE}"])
+        patch.setattr("longmark.cli.metrics.listing", lambda: os.environ[f"KEY{HOSTILE}"])
         done = longmark("metrics")
     assert done.code == 1
     assert "Traceback" in done.err
@@ -332,7 +332,7 @@ def test_an_error_of_the_system_is_one_line_and_2(
     def fails() -> str:
         raise error
 
-    monkeypatch.setattr("longmark.cli.small.listing", fails)
+    monkeypatch.setattr("longmark.cli.metrics.listing", fails)
     assert longmark("metrics") == Done(2, "", f"longmark: {line}\n")
 
 
@@ -340,7 +340,7 @@ def test_too_little_memory_is_no_traceback(longmark: Command, monkeypatch: pytes
     def fails() -> str:
         raise MemoryError
 
-    monkeypatch.setattr("longmark.cli.small.listing", fails)
+    monkeypatch.setattr("longmark.cli.metrics.listing", fails)
     done = longmark("metrics")
     assert (done.code, "Traceback" in done.err) == (2, False)
     assert "memory" in done.err

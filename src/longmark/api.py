@@ -189,7 +189,8 @@ class RunScores(_Shown):
     def to_polars(self, wide: bool = False) -> Any:
         """A DataFrame of polars. UserError if polars is not installed."""
         polars = _installed("polars")
-        columns, scores = self.columns(wide), self._scores(wide)
+        columns = self.columns(wide)
+        scores = self._scores(wide)
         return polars.DataFrame(
             columns,
             schema={name: polars.Float64 if name in scores else polars.String for name in columns},

@@ -60,23 +60,23 @@ async def aside(size: float, computation: Callable[[], Result]) -> Result:
     if size < _LONG:
         return computation()
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Result] = loop.create_future()
+    result: asyncio.Future[Result] = loop.create_future()
 
-    def tell(how: Callable[[Any], None], argument: Any) -> None:
+    def tell(settle: Callable[[Any], None], argument: Any) -> None:
         with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(lambda: None if done.done() else how(argument))
+            loop.call_soon_threadsafe(lambda: None if result.done() else settle(argument))
 
     def compute() -> None:
         with _CORES:
             try:
-                tell(done.set_result, computation())
+                tell(result.set_result, computation())
             except BaseException as error:
-                tell(done.set_exception, error)
+                tell(result.set_exception, error)
 
     under_way = COMPUTING.get(set())
-    under_way.add(done)
+    under_way.add(result)
     threading.Thread(target=compute, name="longmark.aside", daemon=True).start()
     try:
-        return await done
+        return await result
     finally:
-        under_way.discard(done)
+        under_way.discard(result)

@@ -59,7 +59,8 @@ def _caller() -> int:
 def printing() -> Iterator[None]:
     """Meanwhile each deprecated name that is used gives one line on standard error."""
     global _printed
-    before, _printed = _printed, set()
+    before = _printed
+    _printed = set()
     try:
         yield
     finally:

@@ -284,7 +284,7 @@ def _contradictions(domain: Domain) -> Iterator[tuple[tuple[Any, ...], str]]:
     """Where a domain's parts do not fit each other: the place and what is wrong there."""
     slots: dict[str, Slot] = {}
     for i, slot in enumerate(domain.slots):
-        yield from ((("slots", i, *where), problem) for where, problem in _of_slot(slot, slots))
+        yield from ((("slots", i, *place), problem) for place, problem in _of_slot(slot, slots))
         slots[slot.name] = slot
     yield from _of_templates(domain, slots)
     for part in ("dimensions", "masks", "variants"):
@@ -359,14 +359,14 @@ def _of_templates(
         if value not in pools:
             yield ("templates", value), f"is not a value of {domain.template_slot}"
         for i, template in enumerate(templates):
-            where = ("templates", value, i)
+            place = ("templates", value, i)
             if "{" in (bare := _PLACE.sub("", template)) or "}" in bare:
-                yield where, "a single brace: a place is written {slot}"
+                yield place, "a single brace: a place is written {slot}"
             for name in places(template):
                 if name not in slots:
-                    yield where, _unknown(name, slots)
+                    yield place, _unknown(name, slots)
             if (folded := _folded(template)) in seen:
-                yield where, "appears twice"
+                yield place, "appears twice"
             seen.add(folded)
 
 

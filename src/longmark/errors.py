@@ -33,7 +33,8 @@ from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 
-_COMPARED, _LONGEST = 500, 80  # names that a wrong one is compared with, and characters of a name
+_COMPARED = 500
+_LONGEST = 80  # names that a wrong one is compared with, and characters of a name
 
 
 class LongmarkError(Exception):
@@ -74,7 +75,9 @@ class UnknownName(UserError):
 
 def options_of(kind: type[T], given: Mapping[str, Any], function: str) -> T:
     """The options of a function, a dataclass, by their names. UnknownName for one that does not exist."""
-    options = [each.name for each in dataclasses.fields(kind) if each.metadata.get("keyword", True)]  # type: ignore[arg-type]
+    options = [
+        option.name for option in dataclasses.fields(kind) if option.metadata.get("keyword", True)
+    ]  # type: ignore[arg-type]
     for name in given:
         if name not in options:
             raise UnknownName(
@@ -141,7 +144,8 @@ class ModelError(LongmarkError):
 
     def with_bill(self, tokens: Any = None) -> Self:
         """This error, of an attempt that the endpoint may have billed."""
-        self.billed, self.tokens = True, tokens
+        self.billed = True
+        self.tokens = tokens
         return self
 
     def unsent(self) -> Self:

@@ -47,9 +47,9 @@ def trusted(file: Path | None = None) -> dict[str, list[str]]:
     if file is None:
         return {path: list(entry) for path, entry in files.items()}
     return {
-        key: list(named)
-        for key, named in files.get(str(real(file)), {}).items()
-        if isinstance(named, list)
+        key: list(hashes)
+        for key, hashes in files.get(str(real(file)), {}).items()
+        if isinstance(hashes, list)
     }
 
 
@@ -119,7 +119,7 @@ def _store(store: Path, key: str, value: Any) -> None:
 
     store.parent.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(store.with_suffix(".lock")):
-        kept = {
+        entries = {
             name: entry
             for name, entry in {**_stored(store), key: value}.items()
             if entry is not None
@@ -128,6 +128,6 @@ def _store(store: Path, key: str, value: Any) -> None:
             replacing_path(store, private=True) as fresh,
             open(fresh, "w", encoding="utf-8") as file,
         ):
-            json.dump(kept, file, indent=1)
+            json.dump(entries, file, indent=1)
             file.flush()
             os.fsync(file.fileno())

@@ -148,8 +148,8 @@ async def ask_as_written(
                 f"{judge.name} cannot give log-probabilities, which this scoring needs.",
             )
         request = replace(request, logprobs=0)
-    async with judge.asking(prompt_id) as asked:
-        return await _asked_twice(asked, prompt_id, request, reader)
+    async with judge.asking(prompt_id) as handle:
+        return await _asked_twice(handle, prompt_id, request, reader)
 
 
 async def _asked_twice(
@@ -183,14 +183,12 @@ async def _asked_twice(
                 if reader.wants
                 else "Reply again, only in the form that the task asks for."
             )
-            more = (
+            request_again = (
                 Message("assistant", reply.text or "(nothing)"),
                 Message("user", f"I could not use that reply: {error}. {form}"),
             )
-            request, read = (
-                replace(request, messages=request.messages + more),
-                reader.again or reader.read,
-            )
+            request = replace(request, messages=request.messages + request_again)
+            read = reader.again or reader.read
         else:
             judge.heard(reply, read=True)
             return Verdict(value, judge.name, prompt_id, tuple(replies))
@@ -241,7 +239,8 @@ _NUMBER = r"(-?[0-9]+(?:\.[0-9]+)?)(?:\s*/\s*([0-9]+))?\.?"
 _ALONE = re.compile(rf"\A[*`\s]*{_NUMBER}[*`\s]*\Z")
 _LABELLED = re.compile(rf"\A[*`\s]*score[*`\s]*[:=][*`\s]*{_NUMBER}[*`\s]*\Z", re.IGNORECASE)
 _NAMED = re.compile(r"\A[*`\s]*label[*`\s]*[:=](.*)\Z", re.IGNORECASE)
-_MARKS, _QUOTES = " \t\r\n*`.", "\"'“”‘’"
+_MARKS = " \t\r\n*`."
+_QUOTES = "\"'“”‘’"
 
 
 def _text(reply: ChatReply) -> str:
@@ -274,7 +273,8 @@ def number(low: float, high: float) -> Reader[float]:
         match = _ALONE.match(text) or _LABELLED.match(_last_line(text))
         if match is None:
             raise Unreadable("it is not a single number")
-        digits, top = match[1], match[2]
+        digits = match[1]
+        top = match[2]
         value = float(digits)
         if top is not None and float(top) != high:
             raise Unreadable(f"{digits}/{top} is not on the scale from {low:g} to {high:g}")
@@ -300,11 +300,11 @@ def choice(labels: Sequence[str], max_tokens: int = 64) -> Reader[str]:
     def read(reply: ChatReply) -> str:
         text = _text(reply)
         last = _last_line(text)
-        named = _NAMED.match(last)
+        answer_named = _NAMED.match(last)
         for candidate, around in (
             (text, _MARKS + _QUOTES),
             (last, _MARKS),
-            (named[1] if named else "", _MARKS + _QUOTES),
+            (answer_named[1] if answer_named else "", _MARKS + _QUOTES),
         ):
             label = folded.get(comparable(candidate.strip(around)))
             if label is not None:
@@ -335,9 +335,9 @@ def structure(
             parsed = model.model_validate_json(_without_keys(source))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the whole"
+            place = ".".join(str(part) for part in first["loc"]) or "the whole"
             raise Unreadable(
-                f"it is not the JSON that was asked for ({where}: {first['msg']})"
+                f"it is not the JSON that was asked for ({place}: {first['msg']})"
             ) from None
         try:
             parse_json(source)
@@ -377,8 +377,8 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
         reference = {"$ref": f"#/$defs/{name}"}
         whole = _with_reference(whole, shared, reference)
         definitions = {
-            other: _with_reference(definition, shared, reference)
-            for other, definition in definitions.items()
+            definition_name: _with_reference(definition, shared, reference)
+            for definition_name, definition in definitions.items()
         }
         definitions[name] = shared
     return {**whole, "$defs": definitions} if definitions else whole

@@ -128,18 +128,19 @@ class ScorePrompts:
     def reasoned(self) -> Reader[Graded]:
         """Reads a score with its reason, or a score alone, whose evidence then says that the reason is missing."""
         schema = object_schema({**_WHY_SCHEMA, "score": dict(self.score_schema)})
-        form, plain = structure(_Reasoned, REASON_TOKENS, schema), text(REASON_TOKENS)
+        form = structure(_Reasoned, REASON_TOKENS, schema)
+        plain = text(REASON_TOKENS)
 
         def read(reply: ChatReply) -> Graded:
             if not plain.read(reply).startswith(("{", "```")):
-                value, more = self.number.read(reply)
-                return value, {**more, **_without("the reply is only a score")}
+                value, details = self.number.read(reply)
+                return value, {**details, **_without("the reply is only a score")}
             reply_read = form.read(reply)
             try:
-                value, more = self.number.read(ChatReply(self._written(reply_read.score)))
+                value, details = self.number.read(ChatReply(self._written(reply_read.score)))
             except Unreadable as error:
                 raise Unreadable(f"the score in its JSON cannot be used: {error}") from None
-            return value, {**more, **reply_read.evidence()}
+            return value, {**details, **reply_read.evidence()}
 
         return Reader(read, REASON_TOKENS, schema=schema)
 
@@ -180,10 +181,12 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
     NoScore and ModelError. If one of several judges gives no score, there is no score: the mean of the others would be
     another metric.
     """
-    judging, by_text = models.judging, models.judging.by_text
+    judging = models.judging
+    by_text = judging.by_text
     reasons = prompts.reasons if judging.reasons else None
     if not by_text:
-        prompt, reader = prompts.expected, prompts.token
+        prompt = prompts.expected
+        reader = prompts.token
     else:
         prompt, reader = (reasons, prompts.reasoned) if reasons else (prompts.text, prompts.number)
     scores: list[float] = []
@@ -202,36 +205,49 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
             raise NoScore(
                 "unsupported", str(error), Judgements(judges=judgements).evidence()
             ) from None
-        score, more = verdict.value
+        score, details = verdict.value
         if reasons and not by_text:
-            more = {**more, **await _reason(models, judge, (prompt, inputs), verdict.replies[-1])}
+            details = {
+                **details,
+                **await _reason(models, judge, (prompt, inputs), verdict.replies[-1]),
+            }
         scores.append(score)
         sample = {"sample": k} if judging.samples > 1 else {}
-        judgements.append(Judgement(**{**verdict.evidence(), **more, **sample, "score": score}))
+        judgements.append(Judgement(**{**verdict.evidence(), **details, **sample, "score": score}))
     return Score(math.fsum(scores) / len(scores), Judgements(judges=judgements).evidence())
 
 
 async def _reason(
-    models: Models, judge: ChatHandle, asked: tuple[Prompt, Mapping[str, str]], reply: str
+    models: Models,
+    judge: ChatHandle,
+    prompt_and_inputs: tuple[Prompt, Mapping[str, str]],
+    reply: str,
 ) -> dict[str, Any]:
     """The reason for a reply that has been given, and the quotes: one more call. The score stands without it, so a
     reason that cannot be had or read is missing. Raises ModelError where another attempt may give it."""
     follow_up = models.prompts.fill(REASON, {})[-1]
-    messages = (*models.prompts.fill(*asked), Message("assistant", reply or "(nothing)"), follow_up)
+    messages = (
+        *models.prompts.fill(*prompt_and_inputs),
+        Message("assistant", reply or "(nothing)"),
+        follow_up,
+    )
     try:
-        said = await judge.chat(
+        reply_given = await judge.chat(
             ChatRequest(messages, max_tokens=_WHY.max_tokens, schema=_WHY.schema)
         )
     except RequestRefused as error:
         return _without(str(error))
-    if said.refusal is not None or said.finish == "content_filter":
+    if reply_given.refusal is not None or reply_given.finish == "content_filter":
         return _without(
-            f"the judge declined: {said.refusal or 'its content filter stopped the reply'}"
+            f"the judge declined: {reply_given.refusal or 'its content filter stopped the reply'}"
         )
     try:
-        return {**_WHY.read(said).evidence(), "reason_reply": said.text}
+        return {**_WHY.read(reply_given).evidence(), "reason_reply": reply_given.text}
     except Unreadable as error:
-        return {**_without(f"the reply could not be read: {error}"), "reason_reply": said.text}
+        return {
+            **_without(f"the reply could not be read: {error}"),
+            "reason_reply": reply_given.text,
+        }
 
 
 Combine = Callable[[Score, Example, str, Any], Score]

@@ -72,19 +72,21 @@ class _Optional:
 
 @contextmanager
 def _lines(state: State, stream: TextIO) -> Iterator[Callable[[], None]]:
-    last, told = time.monotonic(), -1
+    last = time.monotonic()
+    told = -1
 
     def tell() -> None:
         nonlocal last, told
         if time.monotonic() - last >= LINES_EVERY:
-            last, (told, _, line) = time.monotonic(), state()
+            last = time.monotonic()
+            (told, _, line) = state()
             print(line, file=stream, flush=True)
 
     try:
         yield tell
     finally:
-        done, _, line = state()
-        if told != done:
+        state_now, _, line = state()
+        if told != state_now:
             print(line, file=stream, flush=True)
 
 
@@ -105,8 +107,9 @@ def _bar(state: State, stream: TextIO) -> Iterator[Callable[[], None]]:
     def tell(final: bool = False) -> None:
         nonlocal last
         if final or time.monotonic() - last >= _DRAWN_EVERY:
-            last, (done, total, line) = time.monotonic(), state()
-            bars.update(task, completed=done, total=total, description=line)
+            last = time.monotonic()
+            (count, total, line) = state()
+            bars.update(task, completed=count, total=total, description=line)
             bars.refresh()
 
     with bars:

@@ -137,11 +137,11 @@ def from_folder(folder: Path, prompts: Iterable[Prompt]) -> PromptBook:
         if not prompt.text:
             wrong.append(f"{path.name}: the text is empty")
         elif missing or extra:
-            wanted = ", ".join(f"${name}" for name in sorted(ours[path.stem].fields)) or "none"
+            fields = ", ".join(f"${name}" for name in sorted(ours[path.stem].fields)) or "none"
             may = ", ".join(f"${name}" for name in sorted(prompt.optional))
             may = may and f"; {may} is optional"
             wrong.append(
-                f"{path.name}: its fields must be exactly those of our text: {wanted}{may}"
+                f"{path.name}: its fields must be exactly those of our text: {fields}{may}"
             )
         else:
             replaced[prompt.id] = prompt

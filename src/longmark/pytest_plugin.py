@@ -89,20 +89,21 @@ def assert_scores(
     from longmark.report import gates as them
     from longmark.report.summary import summarise
 
-    where, why = "assert_scores", "" if gates else "assert_scores needs a gate"
+    caller = "assert_scores"
+    why = "" if gates else "assert_scores needs a gate"
     by = [by] if isinstance(by, str) else by
     try:
-        summary = summarise([result.folder], by=by, limits=them.limits_of(gates, where))
+        summary = summarise([result.folder], by=by, limits=them.limits_of(gates, caller))
         bounds = {name: (fact.lo, fact.hi) for name, fact in summary.facts.items()}
-        chosen = them.gates_of(gates, summary.metrics, bounds, where, canonical=canonical)
+        chosen = them.gates_of(gates, summary.metrics, bounds, caller, canonical=canonical)
     except UserError as error:
         why = f"longmark: {error}"
     if why:
         pytest.fail(why, pytrace=False)
-    most = them.MAX_UNSCORED if max_unscored is None else max_unscored
+    limit = them.MAX_UNSCORED if max_unscored is None else max_unscored
     lines = []
     for gate in chosen:
-        failed = [check for check in them.check_gates([gate], summary, most) if not check.met]
+        failed = [check for check in them.check_gates([gate], summary, limit) if not check.met]
         lines += [
             *(check.line for check in failed),
             *(_answers(result, gate, summary.facts) if failed else ()),
@@ -118,7 +119,8 @@ def _scored(examples: Any, out: Path, options: dict[str, Any], root: Path, trust
     from longmark.errors import UserError
     from longmark.records import Example
 
-    project_file, run = root / "longmark.yaml", options.pop("run", None)
+    project_file = root / "longmark.yaml"
+    run = options.pop("run", None)
     if project_file.is_file() or run is not None:
         options = (
             {"config": project_file, "trust": trust} | _project(project_file, run, trust) | options

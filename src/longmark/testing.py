@@ -158,13 +158,13 @@ async def open_models(**options: Unpack[ScoreOptions]) -> AsyncIterator[Models]:
             raise UnknownName("option", name, ScoreOptions.__annotations__)
     judge = options.get("judge", ())
     judges = list(judge) if isinstance(judge, Sequence) and not isinstance(judge, str) else [judge]
-    others: dict[str, Any] = {role: options.get(role) for role in ROLES[1:]}
-    others["checker"] = named_checker(others["checker"])
+    by_role: dict[str, Any] = {role: options.get(role) for role in ROLES[1:]}
+    by_role["checker"] = named_checker(by_role["checker"])
     with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
         cache = CallCache(options.get("cache") or Path(folder) / "calls.sqlite")
         opener = Registry(cache)
         try:
-            backends = opener.backends(ModelNames(judges, **others))
+            backends = opener.backends(ModelNames(judges, **by_role))
             if (labels := options.get("calibrate")) is not None and backends.checker is not None:
                 backends = replace(backends, calibration=Calibration(read_labels(Path(labels))))
             yield Models(
@@ -176,7 +176,7 @@ async def open_models(**options: Unpack[ScoreOptions]) -> AsyncIterator[Models]:
                 options.get("judging", Judging()),
             )
         finally:
-            named_models = [("judge", judge) for judge in judges] + list(others.items())
+            named_models = [("judge", judge) for judge in judges] + list(by_role.items())
             for role, name in named_models:
                 if isinstance(name, str):
                     await opener.open(role, name).close()

@@ -64,7 +64,10 @@ class Workspace:
     def __init__(
         self, path: Path, file: str, holds: str, *, named: Path | None = None, **parts: type
     ) -> None:
-        self.path, self.file, self.holds, self.named = path, path / file, holds, named or path
+        self.path = path
+        self.file = path / file
+        self.holds = holds
+        self.named = named or path
         self._parts: dict[str, type] = {"fixed": dict, **parts}
         self._was_there = path.exists()
 
@@ -111,16 +114,17 @@ class Workspace:
 
         members: option -> label -> what it names; a folder may get more of them later, but a label stays what it was.
         """
-        now, members_fixed = _plain(settings), self.manifest.get("members", {})
+        now = _plain(settings)
+        members_fixed = self.manifest.get("members", {})
         lines = list(differences("", self.manifest["fixed"], now)) if self.manifest["fixed"] else []
-        for option, named in _plain(members or {}).items():
+        for option, labels in _plain(members or {}).items():
             before = members_fixed.setdefault(option, {})
             lines += differences(
                 f"members.{option}",
-                {label: before.get(label, named[label]) for label in named},
-                named,
+                {label: before.get(label, labels[label]) for label in labels},
+                labels,
             )
-            before |= named
+            before |= labels
         self.refuse(lines)
         self.manifest |= {"fixed": now, **({"members": members_fixed} if members_fixed else {})}
 
@@ -244,17 +248,17 @@ def reading(path: Path) -> Iterator[bool]:
             yield False
 
 
-def _locked(path: Path, named: Path, file: Path | None) -> BinaryIO:
+def _locked(path: Path, folder: Path, file: Path | None) -> BinaryIO:
     """Makes a folder and locks it, until the file that is returned is closed. named: as messages call it; file: as of
     `_check_own`."""
     in_use = FolderInUse(
-        f"{named} is in use by another process; wait for it or name another {option_named('out')}"
+        f"{folder} is in use by another process; wait for it or name another {option_named('out')}"
     )
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
-            f"{option_named('out', str(named))}: the folder cannot be made ({error.strerror})"
+            f"{option_named('out', str(folder))}: the folder cannot be made ({error.strerror})"
         ) from None
     try:
         if file is not None:
@@ -263,7 +267,7 @@ def _locked(path: Path, named: Path, file: Path | None) -> BinaryIO:
     except FileNotFoundError:  # another process that had just made the folder takes it away again
         raise in_use from None
     except OSError as error:
-        raise UserError(f"{named} cannot be written: {error.strerror or error}") from None
+        raise UserError(f"{folder} cannot be written: {error.strerror or error}") from None
     try:
         try:
             _hold(lock)
@@ -301,7 +305,8 @@ def differences(path: str, before: Any, after: Any) -> Iterator[str]:
                 f"{path}.{key}" if path else key, before.get(key), after.get(key)
             )
     elif isinstance(before, list) and isinstance(after, list) and before != after:
-        gone, added = [x for x in before if x not in after], [x for x in after if x not in before]
+        gone = [x for x in before if x not in after]
+        added = [x for x in after if x not in before]
         if gone and added:
             yield f"  {_option(path)}: was {_shown(gone)}, now {_shown(added)}"
         elif gone or added:

@@ -205,10 +205,10 @@ def folder(path: Path, within: Path | None = None) -> Path:
     return path
 
 
-def clear(path: Path, kept: str) -> None:
+def clear(path: Path, name: str) -> None:
     """Deletes everything in a folder of ours but the file `kept`; what links lead to stays."""
     for left in path.iterdir():
-        if left.name != kept:
+        if left.name != name:
             shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
 
 
@@ -229,7 +229,7 @@ def check_database(path: Path, *, named: bool = False) -> None:
             raise UserError(
                 f"{path} cannot be opened: it is a link, and {real} is no database; name the file itself"
             )
-    check_ours(real, *(real.with_name(real.name + more) for more in _BESIDE_A_DATABASE))
+    check_ours(real, *(real.with_name(real.name + suffix) for suffix in _BESIDE_A_DATABASE))
 
 
 def database(
@@ -252,7 +252,7 @@ def database(
 
 def scratch_database(path: Path, **options: Any) -> sqlite3.Connection:
     """A connection to a new SQLite file; what a process that was killed left under its name is deleted first."""
-    for name in (path.name, *(path.name + more for more in _BESIDE_A_DATABASE)):
+    for name in (path.name, *(path.name + suffix for suffix in _BESIDE_A_DATABASE)):
         remove(path.with_name(name))
     connection: sqlite3.Connection = sqlite3.connect(path, **options)
     return connection

@@ -74,7 +74,8 @@ def _run(words: Sequence[str] | None) -> int:
 
     arguments = argparse.Namespace()
     try:
-        own, words = words is None, sys.argv[1:] if words is None else words
+        own = words is None
+        words = sys.argv[1:] if words is None else words
         if not words:
             print(page(parser()), end="", file=sys.stderr)
             return MISTAKE

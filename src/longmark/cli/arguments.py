@@ -29,7 +29,12 @@ from longmark.options.groups import (
     TrustOption,
 )
 
-BUG, MISTAKE, UNDER, NO_VALUE, UNREADABLE, INTERRUPTED = 1, 2, 3, 4, 5, 130
+BUG = 1
+MISTAKE = 2
+UNDER = 3
+NO_VALUE = 4
+UNREADABLE = 5
+INTERRUPTED = 130
 
 
 def whole(text: str, least: int = 0) -> int:

@@ -51,7 +51,8 @@ def changes(
     """The change of each system of the run, and the outcome of --fail-if-worse."""
     from longmark.report.outputs import Change
 
-    changed, checked = [], list[Checked]()
+    changed = []
+    checked = list[Checked]()
     try:
         pairs = list(pairs_of(arguments.base, run))
         for name, labels in pairs:

@@ -106,7 +106,8 @@ def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
                     kept / "examples.jsonl", settings, Path(folder) / "now" / own, cache, asked
                 )
             )
-        spent, left = result.counts, {}
+        spent = result.counts
+        left = {}
         for name, used in (
             ("max_calls", spent.calls),
             ("max_tokens", spent.prompt_tokens + spent.completion_tokens),

@@ -94,7 +94,8 @@ def merge(arguments: argparse.Namespace) -> int:
 
 
 def status(arguments: argparse.Namespace) -> int:
-    statuses, wrong = list[RunStatus](), list[str]()
+    statuses = list[RunStatus]()
+    wrong = list[str]()
     for run in arguments.runs:
         try:
             statuses.append(status_of(run))

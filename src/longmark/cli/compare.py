@@ -254,7 +254,8 @@ def _published(
     shared = {name: getattr(arguments, name) for name in same}
     claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()
     shared["cluster"] = cluster_of(arguments.cluster, arguments.runs)
-    metrics, shared["bounds"] = scores_in(arguments.metrics), bounds_of(arguments.bounds)
+    metrics = scores_in(arguments.metrics)
+    shared["bounds"] = bounds_of(arguments.bounds)
     shared.update(higher=scores_in(arguments.higher), lower=scores_in(arguments.lower))
     with under_way() as tell:
         study = study_of(

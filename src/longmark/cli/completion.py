@@ -30,7 +30,8 @@ _NO_FILES = (
 def completion(arguments: argparse.Namespace) -> int:
     import shtab
 
-    whole, metrics = parser(), sorted({*names(), *(name.rpartition(".")[0] for name in names())})
+    whole = parser()
+    metrics = sorted({*names(), *(name.rpartition(".")[0] for name in names())})
     for action in _actions(whole):
         if action.dest == "metrics":
             action.choices = metrics

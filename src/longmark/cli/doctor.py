@@ -53,7 +53,8 @@ def doctor(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps([asdict(check) for check in checks], indent=2))
         return NO_VALUE if problems else 0
-    width, area = max(len(check.name) for check in checks), ""
+    width = max(len(check.name) for check in checks)
+    area = ""
     for check in checks:
         if check.area != area:
             area = check.area
@@ -191,7 +192,8 @@ def _files(cache: Path | str) -> Iterator[Check]:
     try:
         if isinstance(cache, str) or cache.exists():
             with closing(open_cache(cache)) as store:
-                lines, place = store.lines(), store.path
+                lines = store.lines()
+                place = store.path
             replies = sum(line.replies for line in lines)
             size = (
                 sum(line.size for line in lines) if isinstance(cache, str) else cache.stat().st_size

@@ -31,10 +31,8 @@ _PLACE = (
     "judge@http://localhost:8000/v1"  # stands for every model in the dry run, which sends nothing
 )
 _ROLES: dict[str, Any] = dict.fromkeys(("generator", "embedder", "reranker", "lm"), _PLACE)
-_SHORT_ANSWERS, _SHORT = (
-    "climaqa.exact_match",
-    10,
-)  # words of the shortest reference, from which it is left out
+_SHORT_ANSWERS = "climaqa.exact_match"
+_SHORT = 10  # words of the shortest reference, from which it is left out
 _SIMPLE = ("score.readability", "classic.length")  # need nothing but an answer
 
 _TOP = """\

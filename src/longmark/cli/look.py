@@ -79,7 +79,8 @@ def _lines(seen: Look) -> Iterator[str]:
         )
         for name, text in texts.items():
             yield f"  {name:<11} {'(missing)' if text is None else one_line(text) or '(empty)'}"
-        earlier, roles = len(example.turns) - _TURNS, Counter(turn.role for turn in example.turns)
+        earlier = len(example.turns) - _TURNS
+        roles = Counter(turn.role for turn in example.turns)
         if example.turns:
             yield f"  {'turns':<11} {', '.join(f'{count:,} {role}' for role, count in roles.items())}"
         if earlier > 0:

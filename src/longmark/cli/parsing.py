@@ -41,7 +41,8 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         words = list(sys.argv[1:] if args is None else args)
-        self._mistakes, self._suggested = {}, set()
+        self._mistakes = {}
+        self._suggested = set()
         options = (
             words[: words.index("--") if "--" in words else None]
             if self._subparsers is None
@@ -74,7 +75,8 @@ class Parser(argparse.ArgumentParser):
 
         unknown = set()
         for word in words:
-            option, options = word.partition("=")[0], self._option_string_actions
+            option = word.partition("=")[0]
+            options = self._option_string_actions
             if option.startswith("--") and " " not in option and option not in options:
                 listed = [
                     name for name, action in options.items() if action.help is not argparse.SUPPRESS

@@ -31,7 +31,8 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
         return
     if "config" not in options_given and not path.is_file():
         return
-    project, verb = load(path), leaf.prog.partition(" ")[2]
+    project = load(path)
+    verb = leaf.prog.partition(" ")[2]
     stands_for = {action.dest: NAMED.get(str(action.metavar)) for action in arguments}
     named = [word for word in like_names if word in project.runs and any(stands_for.values())]
     for word in like_names:
@@ -56,7 +57,8 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
     left = len(arguments) - len(read)
     for action in reversed(arguments):
         if left > 0 and action.dest in options:
-            used[action.dest], left = options[action.dest], left - 1
+            used[action.dest] = options[action.dest]
+            left -= 1
             action.nargs = "*" if is_list(action) else "?"
     trust = trusting(argparse.Namespace(trust=options_given.get("trust", False)))
     wanted = list(project.reaches_of(place, verb, used))
@@ -73,7 +75,8 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
         trust.require(path, reach)
     for action in leaf._actions:
         if action.dest in used and not isinstance(action, argparse._StoreFalseAction):
-            action.default, action.required = used[action.dest], False
+            action.default = used[action.dest]
+            action.required = False
 
 
 def _may_be_a_run(word: str, file: Path) -> bool:
@@ -130,7 +133,8 @@ def _scanned(
     """The options that the words give, and the words that are arguments."""
     before = [(action, vars(action).copy()) for action in leaf._actions]
     for action in leaf._actions:
-        action.default, action.required = argparse.SUPPRESS, False
+        action.default = argparse.SUPPRESS
+        action.required = False
         if not action.option_strings:
             action.nargs = argparse.SUPPRESS
     try:

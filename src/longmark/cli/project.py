@@ -137,7 +137,8 @@ def _reaches_of_metrics(where: str, text: str, folder: Path) -> Iterator[Reach]:
         base, params = (
             (name, {}) if Path(name).is_file() else parsed(name)
         )  # as `metrics.select` reads it
-        kind, (top, dot, _rest) = Path(base).suffix, base.partition(".")
+        kind = Path(base).suffix
+        (top, dot, _rest) = base.partition(".")
         inside = any(
             f"{base}.".startswith(f"{name}.") or f"{name}.".startswith(f"{base}.")
             for name in names()
@@ -186,7 +187,8 @@ def load(path: Path) -> Project:
         }
     for verb, options in sections.items():
         for action in options_of(_leaves()[verb]):
-            key, value = NAMED.get(str(action.metavar)), options.get(action.dest)
+            key = NAMED.get(str(action.metavar))
+            value = options.get(action.dest)
             if key and not action.option_strings and isinstance(value, list):
                 run_folders = {
                     path.parent / name: options[key]

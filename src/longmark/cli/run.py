@@ -140,7 +140,9 @@ def _forecast(
     examples: KeptFile,
 ) -> Forecast:
     """Whether the gates can pass with these examples. UnknownName for a gate on a system that no example has."""
-    out, own, cluster = arguments.out, "this run", arguments.cluster
+    out = arguments.out
+    own = "this run"
+    cluster = arguments.cluster
     if out is not None:
         manifest = (out / "manifest.json").exists() and read_object(
             out / "manifest.json", "use another folder"
@@ -189,7 +191,8 @@ def _conclude(
     arguments: argparse.Namespace,
     again: canary.Outcome,
 ) -> int:
-    checks, spent = again.checks, result.counts.plus(again.spent) if again.spent else result.counts
+    checks = again.checks
+    spent = result.counts.plus(again.spent) if again.spent else result.counts
     said: list[str] = []  # why the run has no valid result
 
     def say(line: str) -> None:
@@ -197,7 +200,8 @@ def _conclude(
         said.append(line.removeprefix("longmark: "))
 
     notices: tuple[str, ...] = ()
-    cluster, changes = None, list[Any]()  # `Change`s; report.outputs is imported where it is used
+    cluster = None
+    changes = list[Any]()  # `Change`s; report.outputs is imported where it is used
     if result.stopped == "interrupt":
         say(f"Stopped. Repeat the same command to resume the run in {result.folder}.")
         code = INTERRUPTED
@@ -368,7 +372,8 @@ def print_estimate(estimate: Estimate) -> None:
         right = (text.rjust(width) for text, width in zip(figures, widths[1:], strict=True))
         print("  ".join((name.ljust(widths[0]), *right)))
     if estimate.rounds:
-        rounds, hours = counted(estimate.rounds, "round"), estimate.rounds * estimate.window
+        rounds = counted(estimate.rounds, "round")
+        hours = estimate.rounds * estimate.window
         print(
             f"In batches: at least {rounds}, one after the other, of up to {estimate.window:g} h each ({hours:g} h)."
         )

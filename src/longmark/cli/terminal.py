@@ -58,7 +58,8 @@ class Plain:
     """
 
     def __init__(self, stream: TextIO, name: str) -> None:
-        self._stream, self._name = stream, name
+        self._stream = stream
+        self._name = name
 
     def write(self, text: str) -> int:
         safe = text if _drawing.get() else plain(text)
@@ -145,7 +146,8 @@ def _mark_drawings() -> None:
             write(console)
 
     joined.plain = True  # type: ignore[attr-defined]
-    Console._render_buffer, Console._write_buffer = joined, written  # type: ignore[method-assign, assignment]
+    Console._render_buffer = joined
+    Console._write_buffer = written  # type: ignore[method-assign, assignment]
     FileProxy.write = lambda proxy, text: take(proxy, plain(text))  # type: ignore[method-assign, assignment]
 
 
@@ -156,12 +158,14 @@ _CLEARED = "\r\x1b[2K"
 
 def stage_lines(quiet: bool) -> Callable[[str, int, int | None], None]:
     """Prints how far a stage is on standard error: when it begins, and every ten seconds. quiet: prints nothing."""
-    current, last = "", 0.0
+    current = ""
+    last = 0.0
 
     def tell(stage: str, done: int, total: int | None) -> None:
         nonlocal current, last
         if not quiet and (stage != current or done == total or time.monotonic() - last >= 10):
-            current, last = stage, time.monotonic()
+            current = stage
+            last = time.monotonic()
             print(
                 f"{stage}: {done:,}" + (f" of {total:,}" if total is not None else ""),
                 file=sys.stderr,

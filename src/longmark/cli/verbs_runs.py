@@ -137,7 +137,7 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
 
 
 def _lists(verbs: Any) -> None:
-    parser = add_verb(verbs, "report", "small:report", "Write an HTML report of one or more runs.")
+    parser = add_verb(verbs, "report", "report:report", "Write an HTML report of one or more runs.")
     add(parser, "runs", "RUN", "run folders or files of rows", nargs="+")
     add(parser, "--out", "FILE.html", "the page to write", required=True)
     add_cluster(parser)
@@ -158,13 +158,13 @@ def _lists(verbs: Any) -> None:
     add(parser, "--port", "N", "the port of 127.0.0.1 (default: 8766)", default=8766)
 
     text = "List the metrics, or show one: inputs, range, cost, formula, source, parameters."
-    parser = add_verb(verbs, "metrics", "small:metrics", text)
+    parser = add_verb(verbs, "metrics", "metrics:metrics", text)
     add(parser, "name", "NAME", "the metric to show (default: list all)", nargs="?")
     add(parser, "--as-published", "", "list the parameters that `longmark run --as-published` sets")
     add(parser, "--signature", "", "print the signature of each score, for a paper")
 
     text = "List the prompts, show one, write them to files, or check a folder of replacements."
-    parser = add_verb(verbs, "prompts", "small:prompts", text)
+    parser = add_verb(verbs, "prompts", "metrics:prompts", text)
     add(parser, "id", "ID", "the prompt to show (default: list all)", nargs="?")
     add(
         parser,
@@ -179,7 +179,7 @@ def _lists(verbs: Any) -> None:
         "Compute every score of a run again from stored replies, or a certificate from its inputs. Exit code 3 if a "
         "row or a figure differs or is not verifiable, or if a setting has changed."
     )
-    parser = add_verb(verbs, "verify", "small:verify", text)
+    parser = add_verb(verbs, "verify", "verify:verify", text)
     add(
         parser,
         "run",
@@ -197,7 +197,7 @@ def _lists(verbs: Any) -> None:
     add_trust(parser)
 
     text = "Pack a run with the replies that its scores need, or write its graphs, or its scores for another tool."
-    parser = add_verb(verbs, "export", "small:export", text)
+    parser = add_verb(verbs, "export", "verify:export", text)
     add(parser, "run", "RUN", "the run folder")
     add(parser, "--bundle", "FILE.zip", "write the run to this file")
     add(
@@ -216,26 +216,26 @@ def _lists(verbs: Any) -> None:
     _add_verifying(parser)
 
     parser = add_verb(
-        verbs, "cache", "small:cache", "List the contents of the call cache, or clear it."
+        verbs, "cache", "cache:cache", "List the contents of the call cache, or clear it."
     )
     add_options(parser, SpendingOptions, ("cache",))
     actions = parser.add_subparsers(dest="action", metavar="[clear|ledger|compact|copy]")
     clear = add_verb(
-        actions, "clear", "small:cache", "Delete the stored replies of one model, or of all."
+        actions, "clear", "cache:cache", "Delete the stored replies of one model, or of all."
     )
     add(clear, "--model", "NAME", "delete the replies of this model only")
     text = "Print what the attempts of a run (default: of all runs) cost, what its rows needed, and what is unknown."
-    ledger = add_verb(actions, "ledger", "small:cache", text)
+    ledger = add_verb(actions, "ledger", "cache:cache", text)
     add(ledger, "run", "RUN", "a run folder, or a folder of another command", nargs="?")
     _add_verifying(ledger, cache=False)
     text = "Fold the ledger's answered attempts into sums by session and model."
-    for other in (clear, ledger, add_verb(actions, "compact", "small:cache", text)):
+    for other in (clear, ledger, add_verb(actions, "compact", "cache:cache", text)):
         add_options(
             other, SpendingOptions, ("cache",), default=argparse.SUPPRESS
         )  # as before the action
 
     text = "Copy the replies and the ledger that the other cache does not have. It can be repeated."
-    copy = add_verb(actions, "copy", "small:copy_cache", text)
+    copy = add_verb(actions, "copy", "cache:copy_cache", text)
     add(copy, "source", "FILE|URL", "the call cache to copy from")
     add(copy, "target", "FILE|URL", "the call cache to copy to; it is made if it is missing")
 

@@ -100,19 +100,19 @@ async def dry_run(
             folder.adopt()
             client = Client(cache, price_of=price_of, dry=True, batching=options.batching)
             workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)
-            done = folder.rows_done(options.retried)
-            estimate = await _estimate(workers, settings, workers.tasks(), done, options.budget)
+            rows_done = folder.rows_done(options.retried)
+            estimate = await _estimate(
+                workers, settings, workers.tasks(), rows_done, options.budget
+            )
             if open_ := client.at_once(settings.backends.all(), 0):
-                asked = [
+                widths = [
                     chosen.metric.rounds
                     for chosen in settings.selected
                     if estimate.metrics[chosen.name].calls
                 ]
                 waves = -(-sum(metric.asking for metric in estimate.metrics.values()) // open_)
-                estimate.rounds, estimate.window = (
-                    waves * max(asked, default=0),
-                    client.batches.window,
-                )
+                estimate.rounds = waves * max(widths, default=0)
+                estimate.window = client.batches.window
                 estimate.affordable = _affordable(estimate.total, options.budget.max_usd)
             client.end_batches()
             return estimate
@@ -121,15 +121,15 @@ async def dry_run(
 def _affordable(total: MetricEstimate, max_usd: float | None) -> tuple[int, int] | None:
     if max_usd is None or not total.calls or total.usd is None or total.reserved <= max_usd:
         return None
-    left, waiting, batches = max_usd, total.calls, 0
+    left = max_usd
+    waiting = total.calls
+    batches = 0
     while waiting and not too_few(
         fitting := min(waiting, int(left / total.reserved * total.calls)), waiting
     ):
-        left, waiting, batches = (
-            left - fitting * total.usd / total.calls,
-            waiting - fitting,
-            batches + 1,
-        )
+        left = left - fitting * total.usd / total.calls
+        waiting = waiting - fitting
+        batches = batches + 1
     return total.calls - waiting, batches
 
 
@@ -175,13 +175,14 @@ async def _estimate(
             reasons = (calls + 1) // 2 if after else 0
             reason = replace(call.most, completion=max(call.most.completion, REASON_TOKENS))
             kinds = ((calls - reasons, call.most), (reasons, reason))
-            added.cached, added.calls = call.answered, calls
+            added.cached = call.answered
+            added.calls = calls
             added.prompt_tokens = calls * call.most.prompt
-            added.completion_tokens = sum(count * most.completion for count, most in kinds)
+            added.completion_tokens = sum(count * greatest.completion for count, greatest in kinds)
             added.reserved = sum(
-                count * budget.asked(most, call.price).usd for count, most in kinds if count
+                count * budget.asked(greatest, call.price).usd for count, greatest in kinds if count
             )
-            prices = [(count, call.price(most)) for count, most in kinds if count]
+            prices = [(count, call.price(greatest)) for count, greatest in kinds if count]
             added.usd = (
                 None
                 if any(usd is None for _, usd in prices)

@@ -39,16 +39,23 @@ CREATE TABLE absent (n INTEGER PRIMARY KEY, id TEXT, question TEXT, system TEXT,
 CREATE TABLE rows (n INTEGER, m INTEGER, offset INTEGER, status TEXT, PRIMARY KEY (n, m)) WITHOUT ROWID;
 CREATE TABLE asked (key BLOB PRIMARY KEY) WITHOUT ROWID;
 """
+_ADD_EXAMPLE = "INSERT INTO examples (n, id, content, variant, kind, question, system) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_ADD_EARLIER = "INSERT OR REPLACE INTO earlier (id, content, question, system) VALUES (?, ?, ?, ?)"
+_ADD_ABSENT = (
+    "INSERT INTO absent (id, question, system, status, reason, original) VALUES (?, ?, ?, ?, ?, ?)"
+)
+_ADD_ROW = "INSERT OR REPLACE INTO rows (n, m, offset, status) VALUES (?, ?, ?, ?)"
 _AUTOMATIC = "automatic"  # in the index, the status of a row whose score is automatic
 ABSENT_FILE = "absent.jsonl"
-_INDEX, _STAGED, _IN_ORDER = ".index.sqlite", ".examples.jsonl.new", ".rows.jsonl.new"
+_INDEX = ".index.sqlite"
+_STAGED = ".examples.jsonl.new"
+_IN_ORDER = ".rows.jsonl.new"
 _APART = ".apart.jsonl.new"  # the staged examples, once more
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_COMMIT_EVERY = (
-    2000  # writes to the index; it is made anew after a crash, so this is not about safety
-)
+# Writes to the index; it is made anew after a crash, so this is not about safety.
+_COMMIT_EVERY = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +159,7 @@ class RunFolder:
                     example.question_id,
                     example.system or "",
                 )
-                self._execute("INSERT INTO examples VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+                self._execute(_ADD_EXAMPLE, values)
         finally:
             with written(self.path):
                 file.flush()
@@ -170,7 +177,8 @@ class RunFolder:
         }
         if not places:
             return
-        staged, documents = self.path / _STAGED, Documents()
+        staged = self.path / _STAGED
+        documents = Documents()
         with open(staged, "rb") as file:
             for n, line in enumerate(file):
                 if n in places:
@@ -204,7 +212,7 @@ class RunFolder:
         """Notes an answer without a row. question, system: None if it is not known; a run's own system is "". original:
         of a variant: the system's answer to this question stands for it, if there is one."""
         values = (name, question, system, status, reason, original)
-        self._execute("INSERT INTO absent VALUES (NULL, ?, ?, ?, ?, ?, ?)", values)
+        self._execute(_ADD_ABSENT, values)
 
     @_writes
     def adopt(self, *, removed_count: bool = True) -> Changes:
@@ -226,7 +234,7 @@ class RunFolder:
                         example.question_id,
                         example.system or "",
                     )
-                    self._execute("INSERT OR REPLACE INTO earlier VALUES (?, ?, ?, ?)", values)
+                    self._execute(_ADD_EARLIER, values)
         removed = self._count("earlier LEFT JOIN examples USING (id) WHERE examples.id IS NULL")
         changed = self._count(
             "earlier JOIN examples USING (id) WHERE earlier.content != examples.content"
@@ -258,7 +266,10 @@ class RunFolder:
             "(SELECT 1 FROM examples AS e WHERE e.question = its.question AND e.system = its.system) AND "
             "NOT EXISTS (SELECT 1 FROM absent WHERE absent.question = its.question AND absent.system = its.system)"
         )
-        insert = f"INSERT INTO absent SELECT NULL, id, question, system, 'removed', ?, '' FROM its WHERE {gone}"
+        insert = (
+            "INSERT INTO absent (id, question, system, status, reason, original) "
+            f"SELECT id, question, system, 'removed', ?, '' FROM its WHERE {gone}"
+        )
         why = "The answer was in the run's input before, and is not any more."
         self._execute(f"WITH its AS (SELECT id, question, system FROM earlier) {insert}", (why,))
         if self.absent_path.exists():
@@ -292,16 +303,15 @@ class RunFolder:
         """Indexes the rows that are still valid; whether the file also holds others (or a torn line)."""
         if not self.rows_path.exists():
             return False
-        offset, outdated = 0, False
+        offset = 0
+        outdated = False
         for _, line in lines(self.rows_path):
             place = self._place(line)
             if place is None:
                 outdated = True
             else:
                 n, m, status = place
-                self._execute(
-                    "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", (n, m, offset, status)
-                )
+                self._execute(_ADD_ROW, (n, m, offset, status))
             offset += len(line)
         return outdated
 
@@ -383,7 +393,7 @@ class RunFolder:
             _AUTOMATIC if row.automatic else row.status,
         )
         self._rows_end += len(line)
-        self._execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?)", place)
+        self._execute(_ADD_ROW, place)
 
     def take(self, row: Row) -> bool:
         """Appends a row that another folder has; False where this one has no such example or score."""
@@ -395,7 +405,7 @@ class RunFolder:
 
     def first(self, key: bytes) -> bool:
         """Whether this is the first time in this run that the call of this key is needed."""
-        return self._execute("INSERT OR IGNORE INTO asked VALUES (?)", (key,)) == 1
+        return self._execute("INSERT OR IGNORE INTO asked (key) VALUES (?)", (key,)) == 1
 
     @_writes
     def put_in_order(self) -> None:
@@ -440,12 +450,12 @@ class RunFolder:
     # Index -------------------------------------------------------------------------------------------------------
 
     def _execute(self, statement: str, values: tuple[object, ...]) -> int:
-        done = self._do(statement, values).rowcount
+        changed = self._do(statement, values).rowcount
         self._writes += 1
         if self._writes % _COMMIT_EVERY == 0:
             self._do("COMMIT")
             self._do("BEGIN")
-        return done
+        return changed
 
     def _do(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
         """UserError where the index cannot be used: that is no bug of the metric which needs it."""

@@ -95,7 +95,7 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
     lacking: dict[str, set[str]] = {}
     systems: Counter[str] = Counter()
     first: list[tuple[int, Answered]] = []
-    kept: dict[str, bool] = {}
+    kept_columns: dict[str, bool] = {}
     documents = Documents()
     for example in source:
         documents.add(source.line, example)
@@ -104,7 +104,7 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
         counts.update(name for name in _FIELDS if _has(example, name))
         systems[example.system or ""] += 1
         for column, value in example.meta.items():
-            kept[column] = kept.get(column, False) or proposals.is_text([value])
+            kept_columns[column] = kept_columns.get(column, False) or proposals.is_text([value])
         for name, chosen in loaded.items():
             missing = _missing(chosen, example)
             if not chosen.metric.pairs and source.turns not in chosen.metric.turns:
@@ -125,7 +125,7 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
         fields={name: counts[name] for name in _FIELDS if counts[name]},
         systems=dict(systems),
         ignored=dict(+source.ignored),
-        kept=kept,
+        kept=kept_columns,
         proposed=_proposed(
             counts, [example.meta for _, example in first], pairs=bool(source.pairs)
         ),
@@ -147,11 +147,11 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
 
 
 def _proposed(
-    counts: Mapping[str, int], kept: list[dict[str, Any]], *, pairs: bool
+    counts: Mapping[str, int], records: list[dict[str, Any]], *, pairs: bool
 ) -> dict[str, str]:
     """Field that no example has -> a column of `meta` that it could be read from."""
     fields = {name for name in ("question", "answer", "contexts", "references") if not counts[name]}
-    return proposals.proposed(kept, fields - ({"answer"} if pairs or counts["turns"] else set()))
+    return proposals.proposed(records, fields - ({"answer"} if pairs or counts["turns"] else set()))
 
 
 def _has(example: Answered, name: str) -> bool:

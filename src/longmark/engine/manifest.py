@@ -170,12 +170,12 @@ def _packed(file: Path, ref: str) -> str:
     return next((commit for commit, _, name in lines if name == ref), "")
 
 
-def _text(file: Path, most: int = 4096) -> str:
+def _text(file: Path, largest: int = 4096) -> str:
     """The text at the beginning of a regular file; "" where it cannot be read."""
     with suppress(OSError, ValueError):
         if file.is_file():
             with file.open("rb") as opened:
-                return opened.read(most).decode().strip()
+                return opened.read(largest).decode().strip()
     return ""
 
 

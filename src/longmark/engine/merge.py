@@ -199,7 +199,8 @@ def _unfinished(runs: Sequence[_Run]) -> Iterator[str]:
 
 def _write(runs: Sequence[_Run], new: Path, out: Path, *, finished: bool) -> tuple[int, int]:
     """Writes the merged folder; how many examples and rows it has."""
-    first, inner = runs[0], new / "run"  # a folder within, since `replaced` holds the lock of `new`
+    first = runs[0]
+    inner = new / "run"  # a folder within, since `replaced` holds the lock of `new`
     with (
         closing(sqlite3.connect("", isolation_level=None)) as db,
         RunFolder(inner, list(first.told("metrics")), named=out) as folder,
@@ -253,7 +254,8 @@ def _note(db: sqlite3.Connection, number: int, run: _Run) -> None:
 
 
 def _manifest(runs: Sequence[_Run], out: Path, *, finished: bool) -> dict[str, Any]:
-    first, part = runs[0].manifest, runs[0].part
+    first = runs[0].manifest
+    part = runs[0].part
     versions: dict[str, list[str]] = {}
     for run in runs:
         for model, names in run.told("versions").items():
@@ -340,7 +342,9 @@ def _take_rows(
 ) -> None:
     """Appends a run's rows as a single run would have them: the system of examples that name none is the merged
     folder's, and a row that called no model has what other parts learnt of it."""
-    own, path, system = run.manifest.get("system"), run.path / "rows.jsonl", manifest["system"]
+    own_system = run.manifest.get("system")
+    path = run.path / "rows.jsonl"
+    system = manifest["system"]
     learnt = {model: words for model, words in manifest.get("settled", {}).items() if words}
     for number, line in lines(path) if path.is_file() else ():
         try:
@@ -350,7 +354,7 @@ def _take_rows(
                 return  # cut off when the run was killed
             raise UserError(at(path, number, f"is not a row ({error}); {_AGAIN}")) from None
         unnamed = "SELECT 1 FROM unnamed WHERE id = ?"
-        if row.system == own != system and db.execute(unnamed, (row.example_id,)).fetchone():
+        if row.system == own_system != system and db.execute(unnamed, (row.example_id,)).fetchone():
             row = replace(row, system=system)
         settled = {
             model: learnt[model]
@@ -368,8 +372,8 @@ def _attribute(db: sqlite3.Connection, folder: RunFolder) -> None:
     """Counts every call once: for the first row, in the order of the input, of those that share it."""
     with replacing(folder.rows_path) as file:
         for _, line in lines(folder.rows_path):
-            named = own_json(line)
-            key = (named["example_id"], named["metric"])
+            fields = own_json(line)
+            key = (fields["example_id"], fields["metric"])
             noted = db.execute(
                 "SELECT calls FROM calls WHERE id = ? AND metric = ?", key
             ).fetchone()

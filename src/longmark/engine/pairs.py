@@ -53,15 +53,15 @@ def sides(chosen: Selected, example: Answered) -> tuple[Answered, ...]:
 
 
 async def score(
-    chosen: Selected, example: Answered, models: Models, wanted: Sequence[str], by: ChoiceRule
+    chosen: Selected, example: Answered, models: Models, scores: Sequence[str], by: ChoiceRule
 ) -> dict[str, Score | NoScore]:
     """The scores of an example, or the choices for a pair."""
     answers = sides(chosen, example)
     if len(answers) == 1:
-        return await chosen.score(example, models, wanted)
-    a = await chosen.score(answers[0], models, wanted)
-    b = await chosen.score(answers[1], models, wanted)
-    return {name: _choice(a[name], b[name], chosen.scores[name], by) for name in wanted}
+        return await chosen.score(example, models, scores)
+    a = await chosen.score(answers[0], models, scores)
+    b = await chosen.score(answers[1], models, scores)
+    return {name: _choice(a[name], b[name], chosen.scores[name], by) for name in scores}
 
 
 def _choice(
@@ -109,7 +109,8 @@ def as_pairs(
 def check_kind(source: Reading, selected: Sequence[Selected], by: ChoiceRule) -> None:
     """UserError where a metric of pairs is to score single answers, or an option of pairs, or of conversations, is
     given for what is none. source: read to its end."""
-    pairs, name = bool(source.pairs), source.name
+    pairs = bool(source.pairs)
+    name = source.name
     if source.turns != "last" and source.good and (pairs or not source.conversations):
         reason = (
             "hold pairs, of which each has one question"

@@ -73,11 +73,11 @@ def opened(
     work = Work.of(settings, computing)
     ray = errors.library("ray", "--executor ray", "ray")
     needs = {"CPU": 1.0} if not cluster.resources else dict(cluster.resources)
-    own = len(models) * cluster.actors * math.ceil(needs.get("CPU", 0))
-    folder = _connect(ray, cluster, _cores() + own)
+    own_processors = len(models) * cluster.actors * math.ceil(needs.get("CPU", 0))
+    folder = _connect(ray, cluster, _cores() + own_processors)
     try:
         _check_nodes(ray, cluster)
-        room = int(ray.available_resources().get("CPU", 0)) - own
+        room = int(ray.available_resources().get("CPU", 0)) - own_processors
         teams = {}
         for model, name in models:
             packed = pickle.dumps(replace(work, metrics=(), model=name))
@@ -145,7 +145,7 @@ def _connect(ray: Any, cluster: RayCluster, cores: int) -> Path | None:
     folder = Path(
         tempfile.mkdtemp(prefix="longmark-ray-", dir="/tmp" if os.path.isdir("/tmp") else None)
     )
-    own = {
+    processors = {
         "num_cpus": cores,
         "include_dashboard": False,
         "object_store_memory": _STORE,
@@ -154,7 +154,7 @@ def _connect(ray: Any, cluster: RayCluster, cores: int) -> Path | None:
     try:
         for left in reversed(range(_STARTS)):
             try:
-                ray.init(address="local", **own, **quiet)
+                ray.init(address="local", **processors, **quiet)
                 break
             except (
                 Exception
@@ -234,7 +234,7 @@ async def watch(ray: Any, tell: Callable[[str], None], teams: Sequence[Team]) ->
     process reaches the others, the work of all teams ends: no reply comes any more, and no error either."""
     nodes_seen: dict[str, str] = {}
     with suppress(Exception):  # the cluster has ended
-        own = ray.get_runtime_context().get_node_id()
+        own_node = ray.get_runtime_context().get_node_id()
         while True:
             alive = {
                 listed["NodeID"]: listed["NodeManagerAddress"]
@@ -243,7 +243,7 @@ async def watch(ray: Any, tell: Callable[[str], None], teams: Sequence[Team]) ->
             }
             for node in nodes_seen.keys() - alive.keys():
                 place = f"{nodes_seen[node]} ({node[:8]})"
-                if node == own:
+                if node == own_node:
                     place += ", through which this process was in it, is dead; repeat the command to resume"
                     for team in teams:
                         team.end(UserError(f"--executor ray: the node of the Ray cluster {place}"))
@@ -288,8 +288,12 @@ class Team:
     _broken: Exception | None = None
 
     def _actor(self) -> Any:
-        own = dict(self.needs)
-        room = {"num_cpus": own.pop("CPU", 0), "num_gpus": own.pop("GPU", 0), "resources": own}
+        resources = dict(self.needs)
+        room = {
+            "num_cpus": resources.pop("CPU", 0),
+            "num_gpus": resources.pop("GPU", 0),
+            "resources": resources,
+        }
         retries = {"max_restarts": 0, "max_task_retries": 0}
         return self.ray.remote(Worker).options(**room, **retries).remote(self.work)
 
@@ -302,8 +306,8 @@ class Team:
                 f"--ray-resources: no room for {self.name}: it needs {', '.join(short)}, and the cluster has {have}"
             )
         actors = [self._actor() for _ in range(size)]
-        asked = {actor.facts.remote(): actor for actor in actors}
-        ready, late = self.ray.wait(list(asked), num_returns=size, timeout=_READY)
+        actor_of = {actor.facts.remote(): actor for actor in actors}
+        ready, late = self.ray.wait(list(actor_of), num_returns=size, timeout=_READY)
         if not ready:
             raise UserError(
                 f"--executor ray: no worker for {self.name} started within {_READY:g} s"
@@ -314,9 +318,9 @@ class Team:
             except self.ray.exceptions.RayError as error:
                 why = str(error).strip().splitlines()[-1].strip()
                 raise UserError(f"--executor ray: a worker did not start: {why}") from None
-            self.members.append(Member(asked[answer]))
+            self.members.append(Member(actor_of[answer]))
         for answer in late:
-            self.ray.kill(asked[answer])
+            self.ray.kill(actor_of[answer])
         if late:
             self.tell(f"Ray started {len(ready)} of {counted(size, 'worker')} for {self.name}.")
 
@@ -339,10 +343,10 @@ class Team:
         """A worker's reply. ServerFault where the worker died; RequestRefused where workers always do."""
         if self._broken is not None:
             raise self._broken
-        done: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((task, done))
+        reply: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((task, reply))
         self._send()
-        return done
+        return reply
 
     def _send(self) -> None:
         """Gives members that have room what waits; while an item is suspected of deaths, one batch to each."""
@@ -363,13 +367,13 @@ class Team:
         size = max(1, min(_MOST, share, int(_TRIP / max(self._pace, 1e-6))))
         batch: list[Item] = []
         while self._waiting and len(batch) < size:
-            task, done = self._waiting[0]
-            alone = not done.done() and bool(self._suspects) and _key(task) in self._suspects
+            task, reply_due = self._waiting[0]
+            alone = not reply_due.done() and bool(self._suspects) and _key(task) in self._suspects
             if alone and batch:
                 break
             self._waiting.popleft()
-            if not done.done():  # else it was left
-                batch.append((task, done))
+            if not reply_due.done():  # else it was left
+                batch.append((task, reply_due))
             if alone:
                 break
         return batch
@@ -379,11 +383,11 @@ class Team:
             if batch:
                 seconds, replies = await actor.do.remote(pickle.dumps([task for task, _ in batch]))
                 self._pace = (self._pace + seconds / len(batch)) / 2
-                for (what, done), reply in zip(batch, replies, strict=True):
+                for (what, reply_due), reply in zip(batch, replies, strict=True):
                     if self._suspects:
                         self._suspects.pop(_key(what), None)
-                    if not done.done():
-                        done.set_result(reply)
+                    if not reply_due.done():
+                        reply_due.set_result(reply)
         except self.ray.exceptions.RayTaskError as error:
             self._fail(RuntimeError(f"a worker of longmark failed: {error}"), batch)
         except self.ray.exceptions.RayError:
@@ -396,8 +400,8 @@ class Team:
                 self._send()
 
     def _died(self, member: Member, actor: Any, batch: list[Item]) -> None:
-        for what, done in batch:
-            key = _key(what)
+        for task, reply_due in batch:
+            key = _key(task)
             self._suspects[key] += key in self._suspects  # the first time others were with it
             if often := self._suspects[key] >= _DEATHS:
                 del self._suspects[key]
@@ -406,10 +410,11 @@ class Team:
                 if often
                 else "its worker died"
             )
-            if not done.done():
-                done.set_exception(RequestRefused(words) if often else ServerFault(words))
+            if not reply_due.done():
+                reply_due.set_exception(RequestRefused(words) if often else ServerFault(words))
         if member.actor is actor:
-            member.actor, member.busy = None, 0
+            member.actor = None
+            member.busy = 0
             self.tell(
                 f"A worker for {self.name} died. It is replaced, and its work is asked again."
             )
@@ -448,9 +453,9 @@ class Team:
     def _fail(self, error: Exception, batch: Sequence[Item] = ()) -> None:
         """Nothing more can be asked."""
         self._broken = error
-        for _, done in (*batch, *self._waiting):
-            if not done.done():
-                done.set_exception(error)
+        for _, reply_due in (*batch, *self._waiting):
+            if not reply_due.done():
+                reply_due.set_exception(error)
 
 
 def _key(item: Any) -> bytes:
@@ -501,11 +506,11 @@ class RayExecutor:
         assert self._crew is not None
         item = self._numbers[task.chosen.name], task.example, task.wanted
         while True:
-            asked = self._crew.ask(item)
+            answer = self._crew.ask(item)
             under_way = COMPUTING.get(set())
-            under_way.add(asked)
+            under_way.add(answer)
             try:
-                reply = await asked
+                reply = await answer
             except ServerFault:
                 continue
             except RequestRefused as error:
@@ -513,7 +518,7 @@ class RayExecutor:
                     task.wanted, NoScore("metric_error", f"{task.chosen.name} failed: {error}.")
                 )
             finally:
-                under_way.discard(asked)
+                under_way.discard(answer)
             if reply is None:
                 self._numbers.pop(
                     task.chosen.name, None

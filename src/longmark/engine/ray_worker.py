@@ -104,7 +104,8 @@ class Work:
 @cache
 def _source() -> str:
     """A hash of longmark's own code: two checkouts can have one version."""
-    digest, package = hashlib.sha256(), Path(metrics.__file__).parent.parent
+    digest = hashlib.sha256()
+    package = Path(metrics.__file__).parent.parent
     for path in sorted(package.rglob("*.py")):
         digest.update(f"{path.relative_to(package).as_posix()}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:8]
@@ -154,7 +155,7 @@ class Worker:
         """`facts` of this process, or why it cannot work."""
         work = self._work
         try:
-            self._selected = [wanted.selected() for wanted in work.metrics]
+            self._selected = [metric.selected() for metric in work.metrics]
             self._model = Registry(sends=False).open(*work.model) if work.model else None
             return facts(self._selected, self._model), ""
         except LongmarkError as error:
@@ -178,12 +179,12 @@ class Worker:
             result = UserError(str(error))  # other kinds are made of more than their message
         return pickle.dumps(result)
 
-    async def _score(self, number: int, example: Any, wanted: list[str]) -> bytes | None:
+    async def _score(self, number: int, example: Any, scores: list[str]) -> bytes | None:
         try:
             models = self._models = self._models or self._without_models()
             chosen = self._selected[number]
             return pickle.dumps(
-                dict(await computed(chosen, example, models, wanted, self._work.comparison))
+                dict(await computed(chosen, example, models, scores, self._work.comparison))
             )
         except Exception:  # the coordinator does it itself, and meets what is wrong
             return None

@@ -157,10 +157,10 @@ def _calibration(
                 getattr(chosen.params, "batch", 0) != 1
                 and getattr(chosen.params, "relations", "") != "strongest"
             ):
-                how = "batch=1" if hasattr(chosen.params, "batch") else "relations=strongest"
+                parameter = "batch=1" if hasattr(chosen.params, "batch") else "relations=strongest"
                 raise UserError(
                     f"{named('calibrate')}: {backends.checker.name} gives probabilities only if it is asked one pair a "
-                    f"call: name the metric {chosen.base}@{how}"
+                    f"call: name the metric {chosen.base}@{parameter}"
                 )
     return Calibration(labels, options.tell)
 

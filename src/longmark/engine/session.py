@@ -86,7 +86,8 @@ class RunResult:
         the number of these rows. An estimate: what was paid for them already is not deducted. None: there are none, or
         one of their metrics has no finished row."""
         taken: dict[str, Usage] = {}
-        finished, left = Counter[str](), Counter[str]()
+        finished = Counter[str]()
+        left = Counter[str]()
         for row in self.rows():
             if row.status == "over_budget":
                 left[row.metric] += 1
@@ -113,7 +114,8 @@ async def execute(
     """Scores examples into the folder `out`. Raises UserError before any call, and whatever is a bug in longmark.
 
     shared: the budget of several sessions together; None: a new one, with the limits of the options."""
-    retry, part = options.retried, part_of(examples)
+    retry = options.retried
+    part = part_of(examples)
     options = limited(options, part) if part else options
     settings = replace(settings, turns=part.turns) if part else settings
     budget = options.budget.unspent() if shared is None else shared
@@ -169,7 +171,8 @@ class _Session:
 
     def read(self, examples: ExampleSource) -> None:
         """Reads all examples into the folder: bad input is known before the first call, and before rows are dropped."""
-        space, options = self._folder.space, self._options
+        space = self._folder.space
+        options = self._options
         space.fix(self._settings.fixed())
         same_part(space, self._part)
         self._source = Reading(examples, **options.reading, on_bad=self._leave_out_bad)
@@ -202,7 +205,9 @@ class _Session:
 
     def _begin(self, staged: int) -> None:
         """Writes what the manifest says of the examples. staged: how many were read."""
-        space, source, manifest = self._folder.space, self._source, self._manifest
+        space = self._folder.space
+        source = self._source
+        manifest = self._manifest
         check_kind(source, self._settings.selected, self._settings.comparison)
         if not space.begun:
             space.manifest |= manifests.begun(
@@ -273,7 +278,8 @@ class _Session:
 
     def open_workers(self, retry: frozenset[str]) -> None:
         """The workers, and the entry of this session in the manifest. retry: the statuses that are scored again."""
-        folder, options = self._folder, self._options
+        folder = self._folder
+        options = self._options
         self._progress = Progress(
             folder.rows_to_be(self._settings.selected), folder.rows_done(retry), self._client
         )
@@ -332,7 +338,8 @@ class _Session:
 
     async def _work(self) -> bool:
         """Has the workers do all that is due; whether a signal stopped them."""
-        options, client = self._options, self._client
+        options = self._options
+        client = self._client
         hidden = options.quiet or self._finished
         with (
             nullcontext() if hidden else self._progress.shown(),
@@ -412,8 +419,8 @@ async def _settle(
         before[name] = words
         if words:
             refused = " and ".join(words).removeprefix("no ")
-            how = "its samples use" if settings.judging.samples > 1 else "using"
-            options.tell(f"{name} does not accept a {refused}; {how} the model's default.")
+            use = "its samples use" if settings.judging.samples > 1 else "using"
+            options.tell(f"{name} does not accept a {refused}; {use} the model's default.")
 
 
 def _due(
@@ -453,16 +460,16 @@ def check_budget(backends: Backends, budget: Budget) -> None:
 
 
 def tell_unsupported(settings: Settings, options: SessionOptions) -> None:
-    wanted = [
+    batched = [
         model
         for model in settings.backends.all()
         if model.width is None and options.batching.wants(model)
     ]
-    if wanted:
+    if batched:
         from longmark.models.batches.vendors import vendor_of
 
         for name in sorted(
-            {model.name for model in wanted if hasattr(model, "chat") and vendor_of(model) is None}
+            {model.name for model in batched if hasattr(model, "chat") and vendor_of(model) is None}
         ):
             options.tell(
                 f"{name}: no batch API is known here. Its calls are sent one by one, at the full price."
@@ -514,7 +521,8 @@ def _interruptible(work: WorkerPool, options: SessionOptions) -> Iterator[list[i
     if not options.handle_signals:
         yield came
         return
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
     assert task is not None
     turned = True
 

@@ -219,14 +219,20 @@ class Settings:
         """How a metric's judges are asked: as its name says, else as the run; with reasons as the run says, else as a
         rubric says, else with `text` scoring if every judge is at an endpoint; without where the metric cannot have
         them."""
-        judges, judging = self.backends.judges, replace(self.judging, **chosen.judging)
+        judges = self.backends.judges
+        judging = replace(self.judging, **chosen.judging)
         usual = (
             judging.by_text and bool(judges) and all(hasattr(judge, "endpoint") for judge in judges)
         )
-        wanted = next(
-            (said for said in (judging.reasons, chosen.metric.reasons) if said is not None), usual
+        reasons = next(
+            (
+                reasons
+                for reasons in (judging.reasons, chosen.metric.reasons)
+                if reasons is not None
+            ),
+            usual,
         )
-        return replace(judging, reasons=wanted and _gives_reasons(chosen))
+        return replace(judging, reasons=reasons and _gives_reasons(chosen))
 
     @property
     def reads_domain(self) -> bool:
@@ -245,8 +251,8 @@ class Settings:
             "params": {c.name: params for c in self.selected if (params := self.params_of(c))},
             "models": self.models_used(),
             **(
-                {"configured": said}
-                if (said := self.backends.configured(self.models_used()))
+                {"configured": configured}
+                if (configured := self.backends.configured(self.models_used()))
                 else {}
             ),
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c)),
@@ -293,10 +299,10 @@ class Settings:
         merged: dict[str, Selected] = {}
         for chosen in self.selected:
             usual = self.judging_of(replace(chosen, judging={}))
-            own = {
+            own_judging = {
                 key: value for key, value in chosen.judging.items() if getattr(usual, key) != value
             }
-            short = chosen.with_(judging=own)
+            short = chosen.with_(judging=own_judging)
             merged.setdefault(short.name, short).scores.update(short.scores)
         return replace(self, selected=list(merged.values()))
 
@@ -305,14 +311,14 @@ class Settings:
         another longmark, another model, other prompts."""
         sentences = list[str]()
         for line in (line for line in _each(names) if isinstance(line, str) and "|" in line):
-            said = settings_in(line)
+            stated = settings_in(line)
             for chosen in metrics.select([line], self.domain):
                 current = settings_in(self.signature(chosen).line(""))
-                other = [key for key in said if current.get(key, said[key]) != said[key]]
-                if other:
+                differing = [key for key in stated if current.get(key, stated[key]) != stated[key]]
+                if differing:
                     was, now = (
-                        ", ".join(f"{key}:{settings[key]}" for key in other)
-                        for settings in (said, current)
+                        ", ".join(f"{key}:{settings[key]}" for key in differing)
+                        for settings in (stated, current)
                     )
                     sentences.append(
                         f"{chosen.base}: its signature says {was}; here it is {now}. Scores can differ."

@@ -34,7 +34,8 @@ from longmark.records.read import ExampleSource, Reading
 from longmark.records.write import write_object
 from longmark.workspace import Workspace, replaced
 
-SPLIT_FILE, NOTES_FILE = "split.json", "part.jsonl"
+SPLIT_FILE = "split.json"
+NOTES_FILE = "part.jsonl"
 BUDGETS = ("max_calls", "max_tokens", "max_usd")
 LIMITS = (*BUDGETS, "concurrency")
 _OF_BAD = ("id", "question_id", "question", "system")  # what a run notes of a bad record
@@ -73,9 +74,10 @@ def split(
         except OSError as error:
             if error.errno != errno.EMFILE:
                 raise
-            most = f"a process may open {len(files):,} more files here; use fewer parts, or raise `ulimit -n`"
-            raise UserError(f"--parts {parts}: {most}") from None
-        counts, every = [0] * parts, hashlib.sha256()
+            reason = f"a process may open {len(files):,} more files here; use fewer parts, or raise `ulimit -n`"
+            raise UserError(f"--parts {parts}: {reason}") from None
+        counts = [0] * parts
+        every = hashlib.sha256()
         for file in files:
             file.seek(HEAD)
 
@@ -88,8 +90,8 @@ def split(
             label = fields.get("question_id") or (
                 fields.get("question") and question_hash(fields["question"])
             )
-            kept = {name: fields.get(name) for name in _OF_BAD} if fields else {}
-            note = orjson.dumps({"line": line, "bad": why, "fields": kept}, default=str)
+            noted = {name: fields.get(name) for name in _OF_BAD} if fields else {}
+            note = orjson.dumps({"line": line, "bad": why, "fields": noted}, default=str)
             write(str(label or f"line {line}"), note + b"\n")
 
         read = Reading(examples, **reading, on_bad=skipped)
@@ -176,7 +178,8 @@ def limited(options: SessionOptions, part: Part) -> SessionOptions:
 def same_part(space: Workspace, part: Part | None) -> None:
     """SettingsChanged where a folder of one part is given another part, or the whole: its rows would be dropped."""
     before = space.manifest.get("part")
-    was, now = (str(Part(**before)) if before else "no part"), str(part or "no part")
+    was = str(Part(**before)) if before else "no part"
+    now = str(part or "no part")
     space.refuse([f"  EXAMPLES: was {was}, now {now}"] if space.begun and was != now else [])
 
 

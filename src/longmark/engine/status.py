@@ -20,7 +20,10 @@ PRAGMA journal_mode = OFF; PRAGMA cache_size = -4096;
 CREATE TABLE last (key TEXT PRIMARY KEY, unscored, usd) WITHOUT ROWID;
 BEGIN
 """
-NOT_BEGUN, RUNNING, FINISHED, KILLED = "not begun", "running", "finished", "killed"
+NOT_BEGUN = "not begun"
+RUNNING = "running"
+FINISHED = "finished"
+KILLED = "killed"
 INCOMPLETE = "merged, incomplete"
 
 
@@ -59,11 +62,9 @@ def status(run: Path) -> RunStatus:
             )
         return RunStatus(str(run), "", RUNNING if working else NOT_BEGUN, 0, None, 0, 0.0, None)
     manifest = read_object(file, REMAKE)
-    part, listed, examples = (
-        manifest.get("part"),
-        manifest.get("sessions"),
-        manifest.get("examples"),
-    )
+    part = manifest.get("part")
+    listed = manifest.get("sessions")
+    examples = manifest.get("examples")
     sessions = (
         [session for session in listed if isinstance(session, dict)]
         if isinstance(listed, list)
@@ -135,15 +136,13 @@ def speed_of(sessions: Sequence[Mapping[str, Any]], rows: int, working: bool) ->
         except ValueError:  # a damaged manifest
             return None
         before = sessions[-1].get("before")
-        seconds, done = (
-            (datetime.now(UTC) - began).total_seconds(),
-            rows - (before if type(before) is int else 0),
-        )
+        seconds = (datetime.now(UTC) - began).total_seconds()
+        rows_done = rows - (before if type(before) is int else 0)
     else:
         ended = [
             session
             for session in sessions
             if _counts_up(session.get("rows")) and _counts_up(session.get("seconds"))
         ]
-        seconds, done = (ended[-1]["seconds"], ended[-1]["rows"]) if ended else (0.0, 0)
-    return done / seconds if seconds > 0 and done >= 0 else None
+        seconds, rows_done = (ended[-1]["seconds"], ended[-1]["rows"]) if ended else (0.0, 0)
+    return rows_done / seconds if seconds > 0 and rows_done >= 0 else None

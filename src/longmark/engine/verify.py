@@ -58,7 +58,7 @@ _LOADED = ("encoder", "checkpoint")  # parameters that name a model on the disk 
 
 
 @dataclass(frozen=True)
-class Given:
+class NamedCode:
     """What the caller names: metrics of the run that are code from outside the package, or that load a model by a
     parameter, and an embedder on this machine, which is loaded to count tokens."""
 
@@ -96,12 +96,12 @@ class Verification:
         return not (self.findings or self.missing or self.changed)
 
 
-async def verify(run: Path, cache: CallCache, replaced: Given | None = None) -> Verification:
+async def verify(run: Path, cache: CallCache, named_code: NamedCode | None = None) -> Verification:
     """Verifies a run folder. UserError where it is no run folder, is damaged or has no rows."""
     manifest = read_object(
         run / "manifest.json", "verify needs the folder of a run as `longmark run` wrote it"
     )
-    settings, gone = _settings(manifest, cache, run, replaced or Given())
+    settings, gone = _settings(manifest, cache, run, named_code or NamedCode())
     changed = [f"{name}: {why}" for name, why in gone.items()] or differences(
         "", manifest["fixed"], settings.fixed()
     )
@@ -134,10 +134,10 @@ async def verify(run: Path, cache: CallCache, replaced: Given | None = None) -> 
                 due = chosen.due(is_variant=example.variant_of is not None, kind=example.variant)
                 if manifest.get("finished"):
                     verification.missing += sum(name not in of_example for name in due)
-                wanted = [name for name in chosen.scores if name in of_example]
-                if wanted:
-                    stored = {name: of_example.pop(name) for name in wanted}
-                    await _one(workers, Task(n, example, chosen, wanted), stored, verification)
+                scores = [name for name in chosen.scores if name in of_example]
+                if scores:
+                    stored = {name: of_example.pop(name) for name in scores}
+                    await _one(workers, Task(n, example, chosen, scores), stored, verification)
             verification.findings += [
                 Finding(row, False, gone.get(row.metric, "the manifest does not name its metric"))
                 for row in of_example.values()
@@ -187,7 +187,8 @@ async def _one(
 def _signed(row: Row) -> dict[str, Any]:
     """What a row's signature says, but for the version of longmark, what an endpoint did not take, and the reasons of
     expected scores, which are not asked for again."""
-    params, expected = row.signature.params, row.signature.params.get("scoring") == "expected"
+    params = row.signature.params
+    expected = params.get("scoring") == "expected"
     recomputed = {
         "params": {
             name: value for name, value in params.items() if not (expected and name == "reasons")
@@ -230,18 +231,21 @@ def _lines(path: Path, read: Callable[[bytes], Any]) -> Iterator[tuple[bytes, An
 
 
 def _settings(
-    manifest: dict[str, Any], cache: CallCache, run: Path, replaced: Given
+    manifest: dict[str, Any], cache: CallCache, run: Path, named_code: NamedCode
 ) -> tuple[Settings, dict[str, str]]:
     """The settings of a run, made again from its manifest; and metric -> why it cannot be loaded."""
     try:
-        fixed, own = manifest["fixed"], manifest.get("own") or {}
-        domain = Domain.model_validate(own["domain"]) if own.get("domain") else DEFAULT_DOMAIN
-        selected, gone = _selected(fixed, own.get("metrics") or {}, domain, replaced)
+        fixed = manifest["fixed"]
+        brought = manifest.get("own") or {}
+        domain = (
+            Domain.model_validate(brought["domain"]) if brought.get("domain") else DEFAULT_DOMAIN
+        )
+        selected, gone = _selected(fixed, brought.get("metrics") or {}, domain, named_code)
         prompts = {prompt.id: prompt for prompt in (SYSTEM, *every_prompt(selected))}
         book = PromptBook(
             {
                 name: replace(prompts[name], text=text)
-                for name, text in own.get("prompts", {}).items()
+                for name, text in brought.get("prompts", {}).items()
                 if name in prompts
             }
         )
@@ -259,14 +263,12 @@ def _settings(
         called = {role for chosen in selected for role in chosen.metric.models}
         config = of_manifest(fixed.get("configured"))
         backends = Registry(cache, config=config, sends=False).backends(names, called)
-        if "calibration" in own:
+        if "calibration" in brought:
             backends = replace(
-                backends, calibration=Calibration(tuple(map(labelled, own["calibration"])))
+                backends, calibration=Calibration(tuple(map(labelled, brought["calibration"])))
             )
-        reasons, judging = (
-            fixed["judging"]["reasons"],
-            Judging.of({**fixed["judging"], "reasons": None}),
-        )
+        reasons = fixed["judging"]["reasons"]
+        judging = Judging.of({**fixed["judging"], "reasons": None})
         selected = [
             replace(c, metric=replace(c.metric, reasons=c.name in reasons)) for c in selected
         ]
@@ -281,12 +283,12 @@ def _settings(
 
 
 def _selected(
-    fixed: dict[str, Any], outside: dict[str, Any], domain: Domain, replaced: Given
+    fixed: dict[str, Any], outside: dict[str, Any], domain: Domain, named_code: NamedCode
 ) -> tuple[list[Selected], dict[str, str]]:
     """The metrics that the manifest names; and score -> why its metric is not among them."""
-    own = {
+    own_metrics = {
         score: chosen
-        for name in replaced.metrics
+        for name in named_code.metrics
         for chosen in choose([name], domain)
         for score in chosen.scores
     }
@@ -302,15 +304,15 @@ def _selected(
             gone[score] = "this version of longmark has no such metric"
             continue
         rubric = name is not None and "rubric" in outside[name]
-        if score not in own and name is not None and not rubric:
+        if score not in own_metrics and name is not None and not rubric:
             origin = str(outside[name].get("file") or outside[name].get("module") or "")
-            where = f"add --metrics {origin}" if origin else "it was passed as a Python object"
+            remedy = f"add --metrics {origin}" if origin else "it was passed as a Python object"
             gone[score] = (
-                f"its metric is Python code, which only the command line may name: {where}"
+                f"its metric is Python code, which only the command line may name: {remedy}"
             )
             continue
-        if score in own:
-            chosen = own[score]
+        if score in own_metrics:
+            chosen = own_metrics[score]
         elif name is not None:
             (chosen,) = choose([_rubric(outside[name])], domain)
             chosen = chosen.with_(judging=parameters(name, chosen.metric, parsed(score)[1])[1])
@@ -320,13 +322,13 @@ def _selected(
             fixed["models"].get("embedder", ()) if "embedder" in chosen.metric.models else ()
         )
         embedder = next(
-            (name for name in embedders if of_name(name).code and name != replaced.embedder), None
+            (name for name in embedders if of_name(name).code and name != named_code.embedder), None
         )
         if embedder is not None:
             gone[score] = (
                 f"it loads a model, which only the command line may name: add --embedder {embedder}"
             )
-        elif score not in own and any(key in _LOADED for key in not_default(chosen.params)):
+        elif score not in own_metrics and any(key in _LOADED for key in not_default(chosen.params)):
             gone[score] = (
                 f"it loads a model, which only the command line may name: add --metrics '{score}'"
             )
@@ -371,20 +373,20 @@ class _Noting(CallCache):
 
 
 async def needed(
-    run: Path, cache: Path | str, replaced: Given | None = None
+    run: Path, cache: Path | str, named_code: NamedCode | None = None
 ) -> tuple[set[bytes], Verification]:
     """The keys of the stored replies that a run's rows need, and what `verify` found: where a row is not verifiable,
     replies that it needs can be missing here. UserError as for `verify`."""
     noting = _Noting(cache)
     try:
-        verification = await verify(run, noting, replaced)
+        verification = await verify(run, noting, named_code)
     finally:
         noting.close()
     return noting.used, verification
 
 
 async def export(
-    run: Path, cache: Path | str, bundle: Path, replaced: Given | None = None
+    run: Path, cache: Path | str, bundle: Path, named_code: NamedCode | None = None
 ) -> Verification:
     """Writes a ZIP file with a run's files and the stored replies that its scores need; what `verify` found before.
 
@@ -392,20 +394,20 @@ async def export(
     """
     noting = _Noting(cache)
     try:
-        verification = await verify(run, noting, replaced)
+        verification = await verify(run, noting, named_code)
         with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
             calls = Path(folder) / _CALLS
             copy_replies(noting.store, copy := SqliteStore(calls), noting.used)
             copy.one_file()
             copy.close()
             absent = [ABSENT_FILE] if (run / ABSENT_FILE).is_file() else []
-            own = [run / name for name in (*_FILES, *absent)]
-            check_ours(*own)  # a link would put another file of the user into the bundle
+            files = [run / name for name in (*_FILES, *absent)]
+            check_ours(*files)  # a link would put another file of the user into the bundle
             with (
                 replacing(bundle) as target,
                 zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file,
             ):
-                for path in (*own, calls):
+                for path in (*files, calls):
                     file.write(path, path.name)
     except OSError as error:
         raise UserError(f"{error.filename or bundle}: {error.strerror}") from None
@@ -416,7 +418,7 @@ async def export(
 
 @contextmanager
 def opened(
-    run: Path, cache: Path | str, most: int | None = None
+    run: Path, cache: Path | str, largest: int | None = None
 ) -> Iterator[tuple[Path, CallCache]]:
     """The folder and the call cache of a run: of a bundle its own, of a folder the cache at the path.
 
@@ -435,13 +437,15 @@ def opened(
         folder = Path(temporary)
         try:
             with zipfile.ZipFile(run) as file:
-                left = most = unpacked_limit(run.stat().st_size, MOST) if most is None else most
+                left = largest = (
+                    unpacked_limit(run.stat().st_size, MOST) if largest is None else largest
+                )
                 for name in (*_FILES, _CALLS, *({ABSENT_FILE} & {*file.namelist()})):
                     with file.open(name) as source, open(folder / name, "wb") as target:
                         while piece := source.read(min(1 << 20, left + 1)):
                             if (left := left - len(piece)) < 0:
                                 raise UserError(
-                                    f"{run}: has more than {most:,} bytes unpacked; --max-bundle-bytes sets the limit"
+                                    f"{run}: has more than {largest:,} bytes unpacked; --max-bundle-bytes sets the limit"
                                 )
                             target.write(piece)
         except (OSError, KeyError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:

@@ -185,8 +185,8 @@ class WorkerPool:
         """
         for outcome in self._held:
             self._append(outcome)
-        done = {(outcome.task.n, outcome.task.chosen.name) for outcome in self._held}
-        tasks = (task for task in self.tasks() if (task.n, task.chosen.name) not in done)
+        scored = {(outcome.task.n, outcome.task.chosen.name) for outcome in self._held}
+        tasks = (task for task in self.tasks() if (task.n, task.chosen.name) not in scored)
         async with asyncio.TaskGroup() as group:
             for _ in range(max(workers, self._executor.ahead if self._executor else 0)):
                 group.create_task(self._worker(tasks))
@@ -199,12 +199,12 @@ class WorkerPool:
         for n, example in self._folder.examples():
             for chosen in self._settings.selected:
                 due = chosen.due(is_variant=example.variant_of is not None, kind=example.variant)
-                wanted = self._folder.missing(n, due, self._retry)
-                if wanted:
+                missing = self._folder.missing(n, due, self._retry)
+                if missing:
                     refresh = any(
-                        status not in _NO_REPLY for status in wanted.values() if status is not None
+                        status not in _NO_REPLY for status in missing.values() if status is not None
                     )
-                    yield Task(n, example, chosen, list(wanted), refresh)
+                    yield Task(n, example, chosen, list(missing), refresh)
 
     async def _worker(self, tasks: Iterator[Task]) -> None:
         try:
@@ -237,10 +237,12 @@ class WorkerPool:
         return self._rows(await self._outcome(task))
 
     async def _outcome(self, task: Task) -> Outcome:
-        chosen, settings = task.chosen, self._settings
+        chosen = task.chosen
+        settings = self._settings
         booked = None if self._on_calls is None else list[Booked]()
         usage_log = UsageLog(first=self._folder.first, refresh=task.refresh, booked=booked)
-        usage_log.metric, usage_log.verdicts = chosen.name, self._verdicts
+        usage_log.metric = chosen.name
+        usage_log.verdicts = self._verdicts
         if self._executor is not None and self._executor.takes(task):
             results = await self._executor.results(task)
             if results is not None:
@@ -257,7 +259,8 @@ class WorkerPool:
         return Outcome(task, results, usage_log)
 
     def _rows(self, outcome: Outcome) -> list[Row]:
-        task, usage_log = outcome.task, outcome.usage_log
+        task = outcome.task
+        usage_log = outcome.usage_log
         usages = [usage_log.usage, *(Usage() for _ in task.wanted[1:])]
         versions = {
             name: sorted(answering) for name, answering in usage_log.versions.items() if answering
@@ -293,7 +296,8 @@ class WorkerPool:
         return rows
 
     def _signature(self, task: Task) -> Signature:
-        settings, chosen = self._settings, task.chosen
+        settings = self._settings
+        chosen = task.chosen
         unsettled = settings.signature(chosen)
         settled = {
             model.name: model.settled
@@ -306,26 +310,26 @@ class WorkerPool:
 
 
 async def computed(
-    chosen: Selected, example: Answered, models: Models, wanted: Sequence[str], by: ChoiceRule
+    chosen: Selected, example: Answered, models: Models, scores: Sequence[str], by: ChoiceRule
 ) -> Results:
     """The scores of one computation; those that its code fails on have the status `metric_error`. Raises a
     LongmarkError that is no matter of the example."""
     try:
-        return await pairs.score(chosen, example, models, wanted, by)
+        return await pairs.score(chosen, example, models, scores, by)
     except Exception as error:
         cause: BaseException = error
         while isinstance(cause, BaseExceptionGroup):  # of a metric that has tasks of its own
             cause = cause.exceptions[0]
         if isinstance(cause, LongmarkError):
             raise cause from None
-        return dict.fromkeys(wanted, _bug(chosen, cause))
+        return dict.fromkeys(scores, _bug(chosen, cause))
 
 
 def _bug(chosen: Selected, error: BaseException) -> NoScore:
     """Why a metric whose code failed gives no score: its name, the error, and the line of its file."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = getattr(sys.modules.get(chosen.metric.score.__module__), "__file__", None)
-    last = next((frame for frame in reversed(frames) if frame.filename == own), frames[-1])
+    source = getattr(sys.modules.get(chosen.metric.score.__module__), "__file__", None)
+    last = next((frame for frame in reversed(frames) if frame.filename == source), frames[-1])
     words = " ".join(f"{type(error).__name__}: {error}".encode("utf-8", "replace").decode().split())
     words = words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
     return NoScore(
@@ -354,7 +358,8 @@ class Progress:
 
     def state(self) -> tuple[int, int, str]:
         """Rows done, rows in all, and all figures in one line."""
-        counts, seconds = self._client.counts, max(time.monotonic() - self._began, 1e-9)
+        counts = self._client.counts
+        seconds = max(time.monotonic() - self._began, 1e-9)
         left = (self.total - self.done) / (self.written / seconds) if self.written else None
         parts = [
             f"{self.done}/{self.total} rows",

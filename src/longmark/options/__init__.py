@@ -61,9 +61,13 @@ def option(default: Any, help: str, metavar: str = "", **form: Any) -> Any:
 def declared(group: type) -> tuple[tuple[str, Any, Option], ...]:
     """The options of a dataclass: the field's name, its default, how it is written."""
     return tuple(
-        (each.name, () if each.default is MISSING else each.default, each.metadata["option"])
-        for each in dataclasses.fields(group)
-        if "option" in each.metadata
+        (
+            option_field.name,
+            () if option_field.default is MISSING else option_field.default,
+            option_field.metadata["option"],
+        )
+        for option_field in dataclasses.fields(group)
+        if "option" in option_field.metadata
     )
 
 
@@ -90,10 +94,10 @@ def described(kind: type[T]) -> type[T]:
     forms = {name: form for name, _default, form in declared(kind)}  # type: ignore[arg-type]
     width = max(map(len, forms)) + 2
     groups: dict[str, list[str]] = {}
-    for group in (each for each in kind.__mro__[1:] if dataclasses.is_dataclass(each)):
-        own = [name for name in vars(group).get("__annotations__", {}) if name in forms]
-        if own:
-            groups.setdefault(title_of(group)[0].capitalize(), []).extend(own)
+    for group in (base for base in kind.__mro__[1:] if dataclasses.is_dataclass(base)):
+        own_names = [name for name in vars(group).get("__annotations__", {}) if name in forms]
+        if own_names:
+            groups.setdefault(title_of(group)[0].capitalize(), []).extend(own_names)
     lines = [(kind.__doc__ or "").rstrip()]
     for title, names in groups.items():
         lines += ["", f"    {title}:"]
@@ -125,15 +129,24 @@ def with_keywords(kind: type) -> Callable[[T], T]:
         import inspect
 
         signature = inspect.signature(function)  # type: ignore[arg-type]
-        own = [
-            each
-            for each in signature.parameters.values()
-            if each.kind is not inspect.Parameter.VAR_KEYWORD
+        own_parameters = [
+            parameter
+            for parameter in signature.parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
         ]
         fields = inspect.signature(kind).parameters
-        keywords = [each for each in dataclasses.fields(kind) if each.metadata.get("keyword", True)]
-        more = [fields[each.name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in keywords]
-        vars(function)["__signature__"] = signature.replace(parameters=[*own, *more])
+        keywords = [
+            option_field
+            for option_field in dataclasses.fields(kind)
+            if option_field.metadata.get("keyword", True)
+        ]
+        option_parameters = [
+            fields[option_field.name].replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for option_field in keywords
+        ]
+        vars(function)["__signature__"] = signature.replace(
+            parameters=[*own_parameters, *option_parameters]
+        )
         return function
 
     return decorate
@@ -161,7 +174,8 @@ _on_line = False  # the process is the command line
 def command_line() -> Iterator[None]:
     """Meanwhile messages name options as the command line does; without it as Python does."""
     global _on_line
-    before, _on_line = _on_line, True
+    before = _on_line
+    _on_line = True
     try:
         yield
     finally:
@@ -183,7 +197,9 @@ def named(name: str, value: Any = _NOTHING) -> str:
         if isinstance(value, Mapping):
             import shlex
 
-            return " ".join(f"{word} {shlex.quote(f'{key}={each}')}" for key, each in value.items())
+            return " ".join(
+                f"{word} {shlex.quote(f'{key}={entry}')}" for key, entry in value.items()
+            )
         plain = stands or (isinstance(value, str) and value and not any(map(str.isspace, value)))
         return f"{word} {value if plain or not isinstance(value, str) else repr(value)}"
     if value is _NOTHING:

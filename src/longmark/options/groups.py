@@ -352,6 +352,6 @@ for _group in (LabelOptions, OutputOptions, GateOptions, BoundsOption, TableOpti
 def spoken(text: str) -> str:
     """An option as the command line has it, `--tie-band`, as the face has it: `tie_band=`. One that is not shared, and
     what follows, stay as they are."""
-    line, space, more = text.partition(" ")
+    line, space, suffix = text.partition(" ")
     names = [name for name, form in DECLARED.items() if line_name(name, form) == line]
-    return f"{named(names[-1])}{space}{more}" if names else text
+    return f"{named(names[-1])}{space}{suffix}" if names else text

@@ -12,10 +12,12 @@ from longmark.errors import library
 from longmark.records import arrow_reader, reader_process
 from longmark.records.files import MOST_VALUES
 
-BATCH, USUAL_BATCH = 4096, 1 << 24  # records, and bytes, that are read at a time
+BATCH = 4096
+USUAL_BATCH = 1 << 24  # records, and bytes, that are read at a time
 LARGEST_BATCH = 1 << 28
 """Bytes of a record, and so of the records that are read at a time."""
-ANY_RECORDS, RECORDS_PER_BYTE = 1_000_000, 64
+ANY_RECORDS = 1_000_000
+RECORDS_PER_BYTE = 64
 """Records that any file may have, and for each byte of a larger one. A file whose records differ needs more bits."""
 
 

@@ -153,7 +153,8 @@ def batch_sizes(metadata: Any, limits: Limits) -> tuple[int, int]:
     """Records to unpack at a time: so few that they take four times `size` bytes at most, since a value is usually no
     larger than its chunk; and so many that they take `usual` bytes on average. Refused if the values of a chunk are
     larger than `value` on average."""
-    largest, average = 1, 1
+    largest = 1
+    average = 1
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         together = 0
@@ -179,7 +180,8 @@ def _check_count(count: int, size: int, limits: Limits) -> None:
 
 
 def _bounded(batches: Iterator[Any], size: int, limits: Limits) -> Iterator[Any]:
-    number, fitting = 0, limits.batch
+    number = 0
+    fitting = limits.batch
     for batch in batches:
         _check_count(number + batch.num_rows, size, limits)
         place = 0
@@ -213,7 +215,8 @@ def weight(array: Any, most: int) -> tuple[int, int]:
     values than `most` need not be counted to its end."""
     from pyarrow import compute, types
 
-    kind, count = array.type, len(array)
+    kind = array.type
+    count = len(array)
     if count > most or types.is_null(kind):
         return count, 0
     if hasattr(array, "storage"):  # an extension type
@@ -235,7 +238,8 @@ def weight(array: Any, most: int) -> tuple[int, int]:
         )
     if types.is_map(kind):
         offsets = array.offsets
-        first, last = offsets[0].as_py(), offsets[-1].as_py()
+        first = offsets[0].as_py()
+        last = offsets[-1].as_py()
         parts = (array.keys.slice(first, last - first), array.items.slice(first, last - first))
         return _sum((count, 0), *(weight(part, most) for part in parts))
     if types.is_nested(kind):  # lists of the other kinds

@@ -176,7 +176,9 @@ def write_items(items: Iterable[Item], path: str | Path) -> int:
 def read_items(path: str | Path) -> list[Item]:
     """The items of a file, in its order. UserError if it cannot be read; BadInput, with the line of each record that is
     no item, and of each second item with an id."""
-    path, items, bad = Path(path), list[Item](), BadLines()
+    path = Path(path)
+    items = list[Item]()
+    bad = BadLines()
     with seen_ids() as first_use:
         for line, record in sources.records(path, sources.kind_of(path)):
             try:
@@ -220,7 +222,8 @@ def _item(record: Any) -> Item:
 
 
 def _published(record: Mapping[str, Any]) -> Item:
-    question, answer = text("Question", record["Question"]), text("Answer", record["Answer"])
+    question = text("Question", record["Question"])
+    answer = text("Answer", record["Answer"])
     level = str(record.get("Complexity") or "").casefold() or None
     if level is not None and level not in LEVELS:
         raise Problem(

@@ -133,7 +133,8 @@ class Columns:
 
     def unseen(self) -> str:
         """The mapped columns that no record had, with the nearest that there are, for a message."""
-        paths_seen, names = list(paths.known(self.first)), []
+        paths_seen = list(paths.known(self.first))
+        names = []
         for path in sorted(self.never_seen):
             near = paths.nearest(path, paths_seen)
             names.append(f"{path} (near: {', '.join(near)})" if near else path)
@@ -163,7 +164,8 @@ class Columns:
                 pair_fields = pair_columns.PairFields(
                     record, found_pair, self._of_pairs, self._cells
                 )
-                pair, record = pair_fields.read(), pair_fields.rest
+                pair = pair_fields.read()
+                record = pair_fields.rest
         except Problem as problem:
             raise BadRecord(str(problem)) from None
         fields: dict[str, Any] = {}

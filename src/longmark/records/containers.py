@@ -32,10 +32,8 @@ from longmark.records.files import (
 )
 
 SHAPES = (*tools.SHAPES, *traces.SHAPES)
-_READ, _READ_MORE = (
-    1 << 18,
-    1 << 22,
-)  # characters of an array that are read at first, and at most at a time
+_READ = 1 << 18
+_READ_MORE = 1 << 22  # characters of an array that are read at first, and at most at a time
 _SPACES = re.compile(r"[ \t\r\n]*")
 _DAMAGED = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, lzma.LZMAError)
 _ZSTANDARD = (
@@ -79,7 +77,10 @@ def _as_utf8(raw: bytes, encoding: str) -> bytes:
 
 def _elements(buffer: str, text: io.TextIOBase) -> Iterator[Any]:
     """The elements of an array whose bracket was read."""
-    at, size, ended, first = 0, _READ, False, True
+    at = 0
+    size = _READ
+    ended = False
+    first = True
     while True:
         at = _after_spaces(buffer, at)
         mark = buffer[at : at + 1]
@@ -93,7 +94,8 @@ def _elements(buffer: str, text: io.TextIOBase) -> Iterator[Any]:
         if start < len(buffer) and (decoded := element(buffer, start, ended)) is not None:
             value, at = decoded
             yield value
-            size, first = _READ, False
+            size = _READ
+            first = False
         elif ended:
             raise NotJson("is not JSON: the list does not end")
         elif len(buffer) - at > LONGEST_LINE:
@@ -104,7 +106,10 @@ def _elements(buffer: str, text: io.TextIOBase) -> Iterator[Any]:
             ):  # all of it is of one record, which has not ended
                 check_values(buffer[at:], MOST_VALUES)
             more = text.read(size)
-            buffer, at, size, ended = buffer[at:] + more, 0, min(size * 2, _READ_MORE), not more
+            buffer = buffer[at:] + more
+            at = 0
+            size = min(size * 2, _READ_MORE)
+            ended = not more
 
 
 def _after_spaces(text: str, at: int) -> int:

@@ -115,7 +115,9 @@ def _pieces(
         return [content], [], []
     if not isinstance(content, list | dict):
         raise Problem(f"{where}: expected text or a list of parts, found {found(content)}")
-    texts, calls, results = list[str](), list[str](), list[str]()
+    texts = list[str]()
+    calls = list[str]()
+    results = list[str]()
     for part in content if isinstance(content, list) else [content]:
         part = (
             part.get("message_content", part) if isinstance(part, dict) else part
@@ -179,7 +181,8 @@ def _plain(value: Any) -> str:
 
 def answers(turns: Sequence[Turn]) -> list[int]:
     """The places of the turns that are answers."""
-    places, followed = list[int](), False
+    places = list[int]()
+    followed = False
     for place in range(len(turns) - 1, -1, -1):
         if turns[place].role == "assistant":
             if not (turns[place].calls and followed):
@@ -199,7 +202,8 @@ def completed(fields: dict[str, Any], pair: bool) -> dict[str, Any]:
     if fields.get("turn_of"):
         return fields
     users = [turn.text for turn in turns if turn.role == "user"]
-    question, answer = fields.get("question"), fields.get("answer")
+    question = fields.get("question")
+    answer = fields.get("answer")
     places = answers(turns)
     ends = bool(places) and answer is not None and turns[places[-1]].text.strip() == answer.strip()
     waits = bool(turns) and turns[-1].role != "assistant"

@@ -18,7 +18,8 @@ from longmark.records.turn import Context, Turn, shown
 
 EntailmentLabel = Literal["entails", "contradicts", "neutral"]
 
-DEFECT, DEFECTS_OMITTED = "defect", "defects_omitted"
+DEFECT = "defect"
+DEFECTS_OMITTED = "defects_omitted"
 """Fields of `meta`: a defect's proof; at its original, the reasons for defects that were not made."""
 _CLAIMS_OF = {
     "claims_by_reference": "claims",
@@ -161,7 +162,8 @@ class Example(Question):
     @model_validator(mode="after")
     def _labels_fit(self) -> Example:
         for field, claims_field in _CLAIMS_OF.items():
-            labels, claims = getattr(self, field), getattr(self, claims_field)
+            labels = getattr(self, field)
+            claims = getattr(self, claims_field)
             if labels is None:
                 continue
             if claims is None:

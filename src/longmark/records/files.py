@@ -208,7 +208,9 @@ def check_values(raw: bytes | str, most: int) -> None:
 def check_texts(record: Any, most: int = 0) -> None:
     """ValueError if the JSON texts in a record, such as the cells of a table, have more values together (0:
     MOST_VALUES): readers look into them, and keep what several of them hold. Nothing is parsed."""
-    texts, length, waiting = [], 0, [record]
+    texts = []
+    length = 0
+    waiting = [record]
     while waiting:
         value = waiting.pop()
         for part in value.values() if type(value) is dict else value:

@@ -72,7 +72,8 @@ def _called(value: Any) -> Any:
     argument, or those with names; a value without such a form as it is."""
     value = parsed(value)
     if isinstance(value, dict) and value.keys() == {"args", "kwargs"}:
-        args, named = value["args"], value["kwargs"]
+        args = value["args"]
+        named = value["kwargs"]
         if isinstance(args, list) and len(args) == 1 and not named:
             return parsed(args[0])
         if isinstance(named, dict) and named and not args:

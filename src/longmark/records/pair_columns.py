@@ -104,7 +104,10 @@ class PairFields:
         mapped: Mapping[str, str],
         cells: bool,
     ) -> None:
-        self._record, self._answers, self._mapped, self._cells = record, answers, mapped, cells
+        self._record = record
+        self._answers = answers
+        self._mapped = mapped
+        self._cells = cells
         self.rest = {column: value for column, value in record.items() if column not in answers}
 
     def read(self) -> dict[str, Any]:
@@ -222,7 +225,8 @@ class PairFields:
         return side
 
     def _from_chosen(self, fields: dict[str, Any]) -> dict[str, Any]:
-        better, other = fields["a"], fields["b"]
+        better = fields["a"]
+        other = fields["b"]
         drawn = (
             hashlib.sha256(
                 "\0".join(sorted((better, other))).encode("utf-8", "surrogatepass")

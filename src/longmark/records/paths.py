@@ -22,7 +22,8 @@ _LISTS = frozenset(("contexts", "references"))
 _COLUMN = re.compile(r"[\w \-]+")  # a text that can only be the name of a column
 LONGEST = 2_000
 """Characters of a path."""
-_LEVELS, _NAMES = 6, 300  # of the paths that a wrong one is compared with
+_LEVELS = 6
+_NAMES = 300  # of the paths that a wrong one is compared with
 
 
 class Source:

@@ -94,7 +94,8 @@ def proposed(
     records: Sequence[Mapping[str, Any]], fields: Iterable[str] = _ORDER
 ) -> dict[str, str]:
     """Field -> the column or path that it could be read from, in the order of a record's fields."""
-    wanted, path_of = set(fields), dict[str, str]()
+    wanted = set(fields)
+    path_of = dict[str, str]()
     columns = dict.fromkeys(
         column for record in records for column in record if isinstance(column, str)
     )

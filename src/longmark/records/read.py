@@ -129,8 +129,10 @@ class Reading:
 
         Ids are not compared, and the limit does not count.
         """
-        self._columns, self._answers = self._new_columns(), set()
-        self.ignored, self.conversations = self._columns.ignored, 0
+        self._columns = self._new_columns()
+        self._answers = set()
+        self.ignored = self._columns.ignored
+        self.conversations = 0
         some = False
         for line, record in self._shaped(self._raw()):
             example = record if isinstance(record, Example | Pair) else self._example(record)
@@ -166,7 +168,8 @@ class Reading:
         """The records, after the first one showed their shape; spans of a trace together."""
         if self.part or (first := next(raw, None)) is None:
             return raw
-        self.shape, raw = containers.shape_of(first[1]), chain([first], raw)
+        self.shape = containers.shape_of(first[1])
+        raw = chain([first], raw)
         return assembled(raw, self.shape, self.ignored) if self.shape and self.shape.spans else raw
 
     @property
@@ -234,8 +237,11 @@ class Reading:
 
     def __iter__(self) -> Iterator[Answered]:
         self.answered = False
-        self._texts, self._like_ids = Counter(), Counter()
-        self.good, self._wrong, self.pairs = 0, BadLines(), self.part.pairs if self.part else None
+        self._texts = Counter()
+        self._like_ids = Counter()
+        self.good = 0
+        self._wrong = BadLines()
+        self.pairs = self.part.pairs if self.part else None
         records = self.records()
         with seen_ids() as first_use:
             while self._limit is None or self.good < self._limit:

@@ -40,7 +40,8 @@ def reading(program: str, words: Sequence[object], problem: str) -> Iterator[IO[
         yield child.stdout
         left = False
     except (OSError, EOFError, ValueError) as error:  # the output ends in the middle of something
-        left, failure = False, error
+        left = False
+        failure = error
     finally:
         if left:
             child.kill()

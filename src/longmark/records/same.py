@@ -61,10 +61,8 @@ def place_of(quote: str, text: str) -> tuple[int, int] | None:
     end = text.find(quote) + len(quote)
     if end >= len(quote) and not unicodedata.category(text[end : end + 1] or " ").startswith("M"):
         return end - len(quote), end
-    plain, owners = (
-        list[str](),
-        list[tuple[int, int]](),
-    )  # of each character of `plain`: where its letter stands
+    plain = list[str]()
+    owners = list[tuple[int, int]]()  # of each character of `plain`: where its letter stands
     for start, end in _letters(text):
         letter = visible(canonical(text[start:end]))
         plain.append(letter)

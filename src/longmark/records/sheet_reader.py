@@ -101,7 +101,8 @@ def _unreadable(path: str, number: int) -> Unreadable:
             for event, element in ElementTree.iterparse(file, ("start", "end")):
                 tag = element.tag.rpartition("}")[2]
                 if tag == "row" and event == "start":
-                    row, column = int(element.get("r", row + 2)) - 1, -1
+                    row = int(element.get("r", row + 2)) - 1
+                    column = -1
                 elif tag == "c" and event == "start":
                     column = _column(element.get("r", ""), column + 1)
                 elif tag == "c":

@@ -173,7 +173,8 @@ def check_encoding(name: str) -> None:
 
 def encoding_note(path: Path) -> str:
     """What a text file that is not UTF-8 seems to be written in, and what to do; "" for one that is UTF-8."""
-    decoder, sample = codecs.getincrementaldecoder("utf-8")(), b""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    sample = b""
     with opened(path) as file:
         try:
             while part := file.read(1 << 20):
@@ -293,7 +294,8 @@ class _CsvLines:
 
     def __init__(self, path: Path, file: IO[str]) -> None:
         self.size = 0
-        self._path, self._file = path, file
+        self._path = path
+        self._file = file
 
     def __iter__(self) -> Iterator[str]:
         for number, line in enumerate(iter(partial(self._file.readline, LONGEST_LINE + 1), ""), 1):
@@ -515,7 +517,8 @@ def _moment(scalar: Any) -> str:
     import pyarrow
     from pyarrow import types
 
-    kind, nanoseconds = scalar.type, 0
+    kind = scalar.type
+    nanoseconds = 0
     moment = scalar
     if getattr(kind, "unit", "") == "ns":
         nanoseconds = scalar.value % 1000

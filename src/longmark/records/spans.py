@@ -136,10 +136,8 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
     conversation, inner = ([end["input"], end["output"]] for end in (chosen, last))
     turns = messages.conversation(*conversation)
     if len(turns) < len(own_turns := messages.conversation(*inner)) and _same(conversation, inner):
-        conversation, turns = (
-            inner,
-            own_turns,
-        )  # a model's span has the tools and the system prompt that its caller's has not
+        conversation = inner
+        turns = own_turns  # a model's span has the tools and the system prompt that its caller's has not
     called = not any(messages.role_of(turn) in messages.TOOLS for turn in turns) and tools
     ignored.update({"other spans": len(spans) - 1 - tools - retrievers, "tool calls": called})
     ignored["system prompts"] += last["instructions"]

@@ -180,7 +180,8 @@ def as_list_cell(field: str, cell: Any) -> Any:
         value = ast.literal_eval(trimmed)
         tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(trimmed).readline)]
     except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
-        value, tokens = None, []
+        value = None
+        tokens = []
     side_by_side = isinstance(value, list) and all(isinstance(item, str) for item in value)
     if not isinstance(value, list) or (
         side_by_side and tokens.count(tokenize.STRING) != len(value)

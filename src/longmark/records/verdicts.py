@@ -25,7 +25,8 @@ _STATUSES = (
     "refused",
     "unsupported",
 )  # of rows whose judge replied without a verdict
-_SHOWN, _LONGEST = 3, 200  # replies, and characters of each
+_SHOWN = 3
+_LONGEST = 200  # replies, and characters of each
 
 
 class Asked(NamedTuple):

@@ -164,7 +164,8 @@ def _outline(record: Any) -> tuple[str, str | None, str, bool] | None:
             record = _known(record)
         example, metric = (name(field, record[field]) for field in ("example_id", "metric"))
         system = name("system", record.get("system") or "")
-        score, signature = record.get("score"), record.get("signature") or {}
+        score = record.get("score")
+        signature = record.get("signature") or {}
         signature = own_json(signature) if isinstance(signature, str) else signature
         signed = isinstance(signature, dict) and bool(signature.get("version"))
     except (ValueError, KeyError, Problem):
@@ -343,7 +344,8 @@ def _in_batches(
         size += sum(_weight(value) for value in record.values())
         if len(batch) >= most or size >= weight:
             yield batch
-            batch, size = [], 0
+            batch = []
+            size = 0
     if batch:
         yield batch
 

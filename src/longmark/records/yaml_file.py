@@ -237,7 +237,8 @@ class _Loader(yaml.SafeLoader):
         return {**merged, **own}
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
-        kind, written = node.tag.removeprefix(_TAG), node.value
+        kind = node.tag.removeprefix(_TAG)
+        written = node.value
         odd_number = kind in ("int", "float") and (":" in written or len(written) > _LONGEST_NUMBER)
         word = self.words and kind == "bool" and written.lower() not in ("true", "false")
         if kind in ("str", "value", "merge") or odd_number or word:

@@ -15,7 +15,8 @@ from longmark.records.values import Problem, found
 from longmark.scores.observations import Observation
 
 ANSWER_SHA256 = "answer_sha256"
-A_SHA256, B_SHA256 = "a_sha256", "b_sha256"
+A_SHA256 = "a_sha256"
+B_SHA256 = "b_sha256"
 OTHER_TEXT = "the text of the answer is not the one that was labelled"
 """Why a label belongs to no answer."""
 
@@ -53,9 +54,9 @@ def labels_of_other_answers(
     text is known. column: which hash of the label is meant: of a choice, `a_sha256` or `b_sha256`. A label without a
     hash, or beside an answer without a text, is never among them.
     """
-    others = []
+    differing = []
     for label in labels:
         digest = label.given.get(column)
         if digest is not None and (digests := digests_of(label)) and digest not in digests:
-            others.append(label)
-    return others
+            differing.append(label)
+    return differing

@@ -28,7 +28,8 @@ from longmark.scores.observations import Observation, Observations
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_NONE, _HASH = float("nan"), 64  # bits
+_NONE = float("nan")
+_HASH = 64  # bits
 _FIRST = 3  # answers that an error can show
 
 
@@ -160,7 +161,8 @@ class _Source:
                 )
             self.questions.append(hash(observation.question_id))
             self.system_of.append(self.systems.setdefault(system, len(self.systems)))
-        place, column = len(self.questions) - 1, self.scores[observation.metric]
+        place = len(self.questions) - 1
+        column = self.scores[observation.metric]
         column.extend([_NONE] * (place - len(column)))
         column.append(_NONE if observation.score is None else observation.score)
         if observation.score is None and place in self.answers:
@@ -182,16 +184,16 @@ def _listed(sources: Source | Sequence[Source]) -> list[Source]:
     return listed  # type: ignore[return-value]
 
 
-def _read(scored: Source, notices: list[str], named: Named | None) -> _Source:
+def _read(scored: Source, notices: list[str], asked_for: Named | None) -> _Source:
     with Observations() as observations:
         if not isinstance(scored, str | Path):
-            source = _Source(None, named)
+            source = _Source(None, asked_for)
             observations.add_rows(scored)
         else:
             path = source_of(Path(scored))
             manifest = read_manifest(path)
             refuse_pairs((manifest,))
-            source = _Source(path, named, facts=manifest.metrics())
+            source = _Source(path, asked_for, facts=manifest.metrics())
             observations.add_run(path)
             for example in examples_of(path):
                 if not isinstance(example, Example) or example.answer is None:
@@ -203,7 +205,8 @@ def _read(scored: Source, notices: list[str], named: Named | None) -> _Source:
                     )
         for metric in observations.metrics:
             source.signatures[metric] = observations.signatures(metric, 0)
-            source.scores[metric], source.unscored[metric] = array("d"), {}
+            source.scores[metric] = array("d")
+            source.unscored[metric] = {}
         for observation in observations.select():
             source.add(observation)
         for column in source.scores.values():
@@ -213,14 +216,14 @@ def _read(scored: Source, notices: list[str], named: Named | None) -> _Source:
 
 
 def _made_by(signature: Signature) -> bytes:
-    how = [
+    settings = [
         signature.models,
         signature.configured,
         signature.settled,
         signature.prompts,
         signature.params,
     ]
-    return orjson.dumps(how, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+    return orjson.dumps(settings, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
 
 
 def _names(paths: list[Path | None]) -> list[str]:
@@ -243,11 +246,12 @@ def _groups(sources: Sequence[_Source]) -> list[int]:
     return groups
 
 
-def _same_answers(first: _Source, other: _Source) -> bool:
-    shared = first.texts.keys() & other.texts.keys()
+def _same_answers(first: _Source, second: _Source) -> bool:
+    shared = first.texts.keys() & second.texts.keys()
     if shared:
-        return all(first.texts[name] == other.texts[name] for name in shared)
-    mine, theirs = first.systems_of(), other.systems_of()
+        return all(first.texts[name] == second.texts[name] for name in shared)
+    mine = first.systems_of()
+    theirs = second.systems_of()
     shared_names = mine.keys() & theirs.keys()
     return bool(shared_names) and all(mine[name] & theirs[name] for name in shared_names)
 
@@ -256,7 +260,9 @@ def _joined(
     sources: Sequence[_Source], names: Sequence[str], groups: Sequence[int]
 ) -> AnswerScores:
     answers: dict[int, Answer] = {}
-    questions, system_of, systems = array("q"), array("i"), dict[str, int]()
+    questions = array("q")
+    system_of = array("i")
+    systems = dict[str, int]()
     places: dict[tuple[int, str, str], int] = {}
     parts: dict[str, list[tuple[Sequence[int], Floats]]] = {}  # metric -> places and scores
     unscored: dict[str, dict[int, str]] = {}
@@ -267,13 +273,13 @@ def _joined(
         tuple[int, str], str
     ] = {}  # (group, id) -> system, if the sources name systems differently
     for source, name, group in zip(sources, names, groups, strict=True):
-        others = [
-            other
-            for other, other_group in zip(sources, groups, strict=True)
-            if other_group == group and other is not source
+        same_answers = [
+            candidate
+            for candidate, other_group in zip(sources, groups, strict=True)
+            if other_group == group and candidate is not source
         ]
         number_at: Sequence[int] = range(len(questions), len(questions) + len(source.questions))
-        if others:
+        if same_answers:
             number_at = []
             for at, answer in source.answers.items():
                 system = held.setdefault((group, answer.example_id), answer.system)
@@ -288,10 +294,10 @@ def _joined(
             for at, answer in source.answers.items():
                 answers[number_at[at]] = answer
             questions += source.questions
-            own = [systems.setdefault(system, len(systems)) for system in source.systems]
-            system_of.extend(own[at] for at in source.system_of)
+            own_numbers = [systems.setdefault(system, len(systems)) for system in source.systems]
+            system_of.extend(own_numbers[at] for at in source.system_of)
         for metric in source.scores:
-            twice = any(_scored_otherwise(source, other, metric) for other in others)
+            twice = any(_scored_otherwise(source, candidate, metric) for candidate in same_answers)
             label = f"{metric} ({name})" if twice else metric
             facts.setdefault(label, source.facts.get(metric, MetricFacts()))
             signatures = source.signatures[metric]
@@ -303,8 +309,10 @@ def _joined(
             unscored.setdefault(label, {}).update(
                 {number_at[at]: why for at, why in source.unscored[metric].items()}
             )
-        if not others:  # of a million answers 20 MB
-            source.questions, source.system_of, source.scores = array("q"), array("i"), {}
+        if not same_answers:  # of a million answers 20 MB
+            source.questions = array("q")
+            source.system_of = array("i")
+            source.scores = {}
     scores = {label: _filled(len(questions), parts.pop(label)) for label in list(parts)}
     return AnswerScores(
         tuple(names),
@@ -337,7 +345,8 @@ def _filled(answers: int, parts: Iterable[tuple[Sequence[int], Floats]]) -> Floa
 def _numbered(hashes: Ints) -> Ints:
     """The numbers from 0 in place of the hashes, in the order in which these first occur."""
     order = np.argsort(hashes, kind="stable")
-    numbers, first = hashes[order], np.ones(len(hashes), dtype=bool)
+    numbers = hashes[order]
+    first = np.ones(len(hashes), dtype=bool)
     first[1:] = numbers[1:] != numbers[:-1]
     number = np.empty(int(first.sum()), dtype=np.int32)  # half of what a million answers need here
     number[np.argsort(order[first])] = np.arange(len(number))
@@ -347,9 +356,9 @@ def _numbered(hashes: Ints) -> Ints:
     return numbers
 
 
-def _scored_otherwise(first: _Source, other: _Source, metric: str) -> bool:
+def _scored_otherwise(first: _Source, second: _Source, metric: str) -> bool:
     """Whether two sources of the same answers have different scores of a metric."""
-    if metric not in other.scores:
+    if metric not in second.scores:
         return False
     mine, theirs = (
         {
@@ -357,25 +366,25 @@ def _scored_otherwise(first: _Source, other: _Source, metric: str) -> bool:
             for answer, score in zip(source.answers.values(), source.scores[metric], strict=True)
             if score == score
         }
-        for source in (first, other)
+        for source in (first, second)
     )
     return mine != theirs
 
 
-def _selected(scored: AnswerScores, wanted: Sequence[str], lower: Sequence[str]) -> AnswerScores:
-    def named(name: str, among: dict[str, MetricFacts]) -> list[str]:
+def _selected(scored: AnswerScores, names: Sequence[str], lower: Sequence[str]) -> AnswerScores:
+    def selected_by(name: str, among: dict[str, MetricFacts]) -> list[str]:
         if hits := _under(name, among):
             return hits
         raise UnknownName("metric in the rows", name, among, f"There are {', '.join(among)}.")
 
     chosen = dict(scored.metrics)
-    if wanted:
+    if names:
         chosen = {
-            hit: scored.metrics[hit] for name in wanted for hit in named(name, scored.metrics)
+            hit: scored.metrics[hit] for name in names for hit in selected_by(name, scored.metrics)
         }
     for name in lower:
         chosen.update(
-            {hit: replace(chosen[hit], higher_is_better=False) for hit in named(name, chosen)}
+            {hit: replace(chosen[hit], higher_is_better=False) for hit in selected_by(name, chosen)}
         )
     return replace(scored, metrics=chosen)
 

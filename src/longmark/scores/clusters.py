@@ -20,8 +20,8 @@ _OWN = ("task", "level", "variant_of", "variant")
 def fields_of(example: Question) -> dict[str, str]:
     """The fields that can be a cluster: columns of the file that are not ours, slots of the profile, task, level,
     variant and variant_of. Lists, objects and empty values are none."""
-    own = {name: getattr(example, name) for name in _OWN}
-    return _texts({**(example.profile or {}), **example.meta, **own})
+    own_fields = {name: getattr(example, name) for name in _OWN}
+    return _texts({**(example.profile or {}), **example.meta, **own_fields})
 
 
 def columns_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -82,12 +82,12 @@ def no_such_field(
     option: str = "--cluster",
     own: Collection[str] = (QUESTION,),
 ) -> UserError:
-    others = (
+    hint = (
         f"the fields are {', '.join([*own, *sorted(names)])}"
         if own or names
         else "the examples have no fields"
     )
-    return UserError(f"{option} {field}: no example has this field; {others}")
+    return UserError(f"{option} {field}: no example has this field; {hint}")
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:

@@ -99,7 +99,9 @@ class DrawnAnswer:
 
 def read_draw(path: Path) -> list[DrawnAnswer]:
     """The answers of a draw. UserError, with the line, for a file that is none."""
-    answers, wrong, lines = list[DrawnAnswer](), BadLines(), dict[tuple[str, str], int]()
+    answers = list[DrawnAnswer]()
+    wrong = BadLines()
+    lines = dict[tuple[str, str], int]()
     for line, record in sources.records(path, sources.kind_of(path)):
         if not answers and isinstance(record, Mapping) and "drawn" not in record:
             raise UserError(

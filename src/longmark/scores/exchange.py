@@ -25,7 +25,8 @@ from longmark.scores.files import examples_of, name_of, some_rows_of, source_of,
 from longmark.writing import replacing
 
 _SESSIONS = ("session_id", "sessionId", "gen_ai.conversation.id", "conversation_id")
-_TRACE, _SPAN = re.compile("[0-9a-f]{32}"), re.compile("[0-9a-f]{16}")
+_TRACE = re.compile("[0-9a-f]{32}")
+_SPAN = re.compile("[0-9a-f]{16}")
 
 
 def write_scores(run: Path, target: str, file: Path) -> tuple[int, int]:
@@ -37,12 +38,13 @@ def write_scores(run: Path, target: str, file: Path) -> tuple[int, int]:
             "target of --to", target, TARGETS, f"The targets are {', '.join(TARGETS)}."
         )
     source = source_of(run)
-    kept = dict(filter(None, map(_kept, examples_of(source)))) if source.is_dir() else {}
+    fields_of = dict(filter(None, map(_kept, examples_of(source)))) if source.is_dir() else {}
     count = left_out = 0
     with replacing(file) as out:
         for row in some_rows_of(source):
-            entry = TARGETS[target](row, source, kept.get(row.example_id, {}))
-            count, left_out = count + (entry is not None), left_out + (entry is None)
+            entry = TARGETS[target](row, source, fields_of.get(row.example_id, {}))
+            count = count + (entry is not None)
+            left_out = left_out + (entry is None)
             if entry is not None:
                 out.write(orjson.dumps(entry) + b"\n")
     return count, left_out
@@ -83,25 +85,25 @@ def _langfuse(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _otel(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
-    said: dict[str, Any] = {"gen_ai.evaluation.name": row.metric}
+    attributes: dict[str, Any] = {"gen_ai.evaluation.name": row.metric}
     if row.score is None:
-        said |= {"error.type": row.status, "gen_ai.evaluation.explanation": row.reason}
+        attributes |= {"error.type": row.status, "gen_ai.evaluation.explanation": row.reason}
     else:
-        said["gen_ai.evaluation.score.value"] = float(row.score)
-        said |= {"gen_ai.evaluation.explanation": reason} if (reason := _reason(row)) else {}
-    said |= (
+        attributes["gen_ai.evaluation.score.value"] = float(row.score)
+        attributes |= {"gen_ai.evaluation.explanation": reason} if (reason := _reason(row)) else {}
+    attributes |= (
         {"gen_ai.response.id": meta["response_id"]}
         if isinstance(meta.get("response_id"), str)
         else {}
     )
-    said |= {"gen_ai.conversation.id": session} if (session := _session(meta)) else {}
-    said |= {"longmark.example_id": row.example_id, "longmark.system": system_of(row, source)}
+    attributes |= {"gen_ai.conversation.id": session} if (session := _session(meta)) else {}
+    attributes |= {"longmark.example_id": row.example_id, "longmark.system": system_of(row, source)}
     moment = str((source / "rows.jsonl" if source.is_dir() else source).stat().st_mtime_ns)
     record: dict[str, Any] = {
         "timeUnixNano": moment,
         "observedTimeUnixNano": moment,
         "eventName": "gen_ai.evaluation.result",
-        "attributes": [{"key": key, "value": _value(value)} for key, value in said.items()],
+        "attributes": [{"key": key, "value": _value(value)} for key, value in attributes.items()],
     }
     if _TRACE.fullmatch(trace := meta.get("trace", row.example_id)):
         span = str(meta.get("span_id", ""))
@@ -125,9 +127,9 @@ def _value(value: Any) -> dict[str, Any]:
 def _reason(row: Row) -> str:
     """Why the judge gave the score, if it said so."""
     judges = row.evidence.get("judges")
-    said = (
+    parts = (
         [judge.get("reason") for judge in judges if isinstance(judge, dict)]
         if isinstance(judges, list)
         else []
     )
-    return "\n".join(part for part in said if isinstance(part, str))
+    return "\n".join(part for part in parts if isinstance(part, str))

@@ -120,15 +120,14 @@ def absent_of(source: Path, metrics: Sequence[str], systems: Sequence[str]) -> I
     for number, line in lines(path):
         try:
             entry = parse_json(line)
-            name, question = (
-                str(entry["id"]),
-                entry["question_id"] or f"{UNKNOWN_QUESTION}{entry['id']}",
-            )
+            name = str(entry["id"])
+            question = entry["question_id"] or f"{UNKNOWN_QUESTION}{entry['id']}"
             for system in (
                 [entry["system"] or name_of(source)] if entry["system"] is not None else systems
             ):
                 for metric in metrics:
-                    why, evidence = str(entry["reason"]), dict[str, Any]()
+                    why = str(entry["reason"])
+                    evidence = dict[str, Any]()
                     yield Row(
                         name,
                         question,

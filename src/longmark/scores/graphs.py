@@ -36,7 +36,8 @@ def write_graphs(path: Path, folder: Path) -> tuple[int, list[str]]:
     networkx = library("networkx", "--graphs", "graphs")
     if folder.is_dir() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty; name a new folder for the graphs")
-    count, damaged = 0, []
+    count = 0
+    damaged = []
     for row in some_rows_of(source):
         if not {"nodes", "edges"} <= row.evidence.keys():
             continue
@@ -123,6 +124,6 @@ def _for_xml(graph: Any) -> Any:
     cleaned = type(graph)(**{name: clean(value) for name, value in graph.graph.items()})
     for name, values in graph.nodes(data=True):
         cleaned.add_node(clean(name), **{key: clean(value) for key, value in values.items()})
-    for premise, other, values in graph.edges(data=True):
-        cleaned.add_edge(clean(premise), clean(other), **values)
+    for premise, hypothesis, values in graph.edges(data=True):
+        cleaned.add_edge(clean(premise), clean(hypothesis), **values)
     return cleaned

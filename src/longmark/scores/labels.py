@@ -61,7 +61,8 @@ _NOT_STATED = frozenset(("na", "n/a", "n.a."))
 """Words for none that are a label of their own where every line must have one (SCORE: the detail is not stated)."""
 _EMPTY_CELLS = _NOT_STATED | frozenset(("#n/a", "#na", "<na>", "nan", "none", "null"))
 """Words for none in cells, which are all text. JSON and Parquet write null for them, so that `None` is a text there."""
-MOST_LABEL, LEAST_LABEL = 1e60, 1e-60
+MOST_LABEL = 1e60
+LEAST_LABEL = 1e-60
 """A label lies between them, or is 0: its fourth power is still a number, and not 0."""
 _TRUTH = {True: "true", False: "false"}
 _ONLY_RATER = "people"
@@ -194,16 +195,19 @@ class Labels(Observations):
             kind = sources.kind_of(Path(labels))
             records = partial(sources.records, Path(labels), kind)
         else:
-            self.name, kind = "human", "records"
+            self.name = "human"
+            kind = "records"
             records = partial(enumerate, list(labels), 1)
-        names, any_record = dict[Any, None](), False
+        names = dict[Any, None]()
+        any_record = False
         for _, record in records():
             any_record = True
             names.update(dict.fromkeys(record) if isinstance(record, Mapping) else {})
         if not any_record:
             raise UserError(f"{self.name} has no records; write one label per line")
         columns = _Columns(self.name, names, form, options, of_cells=kind in sources.CELLS)
-        self.choices, wrong = "choice" in columns.form.columns, BadLines()
+        self.choices = "choice" in columns.form.columns
+        wrong = BadLines()
         self._runs.append(Path(self.name))
         self._db.execute("BEGIN")
         unnamed: list[
@@ -229,7 +233,8 @@ class Labels(Observations):
                 + (f" ({len(unnamed):,} lines are such labels)" if len(unnamed) > 1 else "")
             )
         wrong.check()
-        self.words, self.scales = columns.words, columns.scales
+        self.words = columns.words
+        self.scales = columns.scales
         words = list(self._words_left_out(options))
         if not self.labels:
             value = "choice" if self.choices else columns.column("value")
@@ -275,10 +280,8 @@ class Labels(Observations):
     def _add_label(self, label: Observation, *, named: bool) -> bool:
         """Adds a label; whether it takes the place of another. Problem if the two may be of different people."""
         system = self._systems.setdefault((0, label.system), len(self._systems))
-        example, metric = (
-            self._example(0, system, label, {}),
-            self._metrics.setdefault(label.metric, len(self._metrics)),
-        )
+        example = self._example(0, system, label, {})
+        metric = self._metrics.setdefault(label.metric, len(self._metrics))
         query = "SELECT line FROM scores WHERE example = ? AND metric = ? AND rater = ?"
         earlier = self._db.execute(query, (example, metric, label.rater)).fetchone()
         if earlier and not named:
@@ -318,7 +321,8 @@ class Labels(Observations):
 
     def each(self, read: Callable[[Observation], Made]) -> list[Made]:
         """What `read` makes of each label. BadInput with the lines for which it raises Problem or ValueError."""
-        results, wrong = list[Made](), BadLines()
+        results = list[Made]()
+        wrong = BadLines()
         for observation in self.select():
             try:
                 results.append(read(observation))
@@ -372,12 +376,16 @@ class _Columns:
         *,
         of_cells: bool,
     ) -> None:
-        mapping, by, raters = options.mapping, options.by, options.raters
+        mapping = options.mapping
+        by = options.by
+        raters = options.raters
         self._order = options.order or {}
         self._of_cells = of_cells
         self.words: dict[str, Counter[str]] = {}
         self.scales: dict[str, DeclaredScale] = {}
-        self._mapped, self.by, self._raters = dict(mapping or {}), tuple[str, ...](), raters
+        self._mapped = dict(mapping or {})
+        self.by = tuple[str, ...]()
+        self._raters = raters
         for name in self._mapped:
             if name not in FIELDS:
                 raise UnknownName("field", name, FIELDS, f"The fields are {', '.join(FIELDS)}.")
@@ -408,9 +416,9 @@ class _Columns:
             )
         self._column = dict(self._mapped)
         taken = set(self._column.values())
-        for name, own in self.form.columns.items():
-            if own in column_of and column_of[own] not in taken:
-                self._column.setdefault(name, column_of[own])
+        for name, own_name in self.form.columns.items():
+            if own_name in column_of and column_of[own_name] not in taken:
+                self._column.setdefault(name, column_of[own_name])
         for name in dict.fromkeys((*self.form.needed, *self._filled)):
             if name not in self._column and not (raters and name in ("rater", value)):
                 remedy = "" if mapping is None else f"; name it with --map {name}=COLUMN"
@@ -422,13 +430,13 @@ class _Columns:
         for column in by:
             if column not in names and folded(column) not in column_of:
                 raise UnknownName("column in --by", column, map(str, names), listed)
-        asked = [column if column in names else column_of[folded(column)] for column in by]
+        columns_asked = [column if column in names else column_of[folded(column)] for column in by]
         free = (
             column_of[group]
             for group in GROUPS
             if group in column_of and column_of[group] not in self._column.values()
         )
-        self.by = tuple(map(str, asked or (free if form is None else ())))
+        self.by = tuple(map(str, columns_asked or (free if form is None else ())))
         self._cells = {*self._column.values(), *raters}
 
     @property
@@ -460,14 +468,17 @@ class _Columns:
         )
         question = self._name(record, "question_id", None)
         if "choice" in self.form.columns:
-            a, b = self._name(record, "a"), self._name(record, "b")
+            a = self._name(record, "a")
+            b = self._name(record, "b")
             if a == b:
                 raise Problem(f'a and b are both "{a}"; a choice is between two answers')
             fields |= {"a": a, "b": b}
             # One example in both orders: what was shown first takes the place of a system.
-            example, system = orjson.dumps([question, *sorted((a, b))]).decode(), a
+            example = orjson.dumps([question, *sorted((a, b))]).decode()
+            system = a
         else:
-            example, system = self._name(record, "example_id"), self._name(record, "system", None)
+            example = self._name(record, "example_id")
+            system = self._name(record, "system", None)
             if PROBABILITY in self._column:
                 fields[PROBABILITY] = self._probability(record)
         for column in (ANSWER_SHA256, A_SHA256, B_SHA256):
@@ -531,7 +542,8 @@ class _Columns:
     def _name(self, record: Mapping[str, Any], name: str, *default: str | None) -> str:
         """The text of a field. Without a default it must be there; a default that is a text is for a file without the
         column, and None, which is read as "", for an empty cell too."""
-        value, column = self._cell(record, name), self._column.get(name)
+        value = self._cell(record, name)
+        column = self._column.get(name)
         if value is not None:
             return self._known(name, (name_of(self.column(name), value) or "").strip())
         if default and (column is None or default[0] is None) and name not in self._filled:

@@ -127,9 +127,9 @@ def cluster_of(named: str | None, runs: Iterable[Path]) -> str:
         return named
     fields = {read_manifest(run).cluster: run for run in sources_of(list(runs))}
     if len(fields) > 1:
-        each = ", ".join(f"{field} ({run})" for field, run in fields.items())
+        listed = ", ".join(f"{field} ({run})" for field, run in fields.items())
         raise UserError(
-            f"the runs were made with different --cluster fields: {each}; name one with --cluster"
+            f"the runs were made with different --cluster fields: {listed}; name one with --cluster"
         )
     return next(iter(fields), QUESTION)
 

@@ -39,7 +39,8 @@ from longmark.scores.files import (
 from longmark.scores.manifest import Manifest, MetricFacts, read_manifest, refuse_pairs
 from longmark.scores.observations import Observations, Unscored, merged
 
-BY_RUN, BY_SYSTEM = "run", "system"
+BY_RUN = "run"
+BY_SYSTEM = "system"
 BY_EACH = "run and system"  # each system of each run
 BY = (BY_RUN, BY_SYSTEM)
 _LARGEST = 1e100  # in size: squares of sums still fit a float
@@ -109,35 +110,33 @@ class Scores:
         """Of each question the share of a system's rows without a score, of shape (questions, systems); 1 for no row,
         NaN where no system has a row."""
         shares = np.ones((len(self.questions), len(self.systems)))
-        asked = np.zeros(len(self.questions), dtype=bool)
+        has_rows = np.zeros(len(self.questions), dtype=bool)
         for place, system in enumerate(self.systems):
             column = self._columns.get((metric, system), _Column())
             scored, silent = (
-                np.bincount(places, minlength=len(asked)) for places in column.places()
+                np.bincount(places, minlength=len(has_rows)) for places in column.places()
             )
             rows = scored + silent
-            asked |= rows > 0
+            has_rows |= rows > 0
             shares[:, place] = np.where(rows > 0, silent / np.maximum(rows, 1), 1.0)
-        shares[~asked] = np.nan
+        shares[~has_rows] = np.nan
         return shares
 
     def unanswered(self, metric: str, system: str) -> tuple[int, int]:
         """How many answers of a system have no score, and how many there should be: its rows, and a row for each
         question on which another system has one."""
-        own, asked = (
-            self._columns.get((metric, system), _Column()),
-            np.zeros(len(self.questions), dtype=bool),
-        )
+        column = self._columns.get((metric, system), _Column())
+        unanswered = np.zeros(len(self.questions), dtype=bool)
         for name in self.systems:
             for places in self._columns.get((metric, name), _Column()).places():
-                asked[places] = True
-        for places in own.places():
-            asked[places] = False
-        no_row = int(asked.sum())
-        unscored = len(own.silent) + max(
-            own.lost, no_row
+                unanswered[places] = True
+        for places in column.places():
+            unanswered[places] = False
+        no_row = int(unanswered.sum())
+        unscored = len(column.silent) + max(
+            column.lost, no_row
         )  # what is lost may be what is without a row
-        return unscored, len(own.questions) + unscored
+        return unscored, len(column.questions) + unscored
 
     def rows_scored(
         self, metric: str, system: str
@@ -146,10 +145,10 @@ class Scores:
         column = self._columns.get((metric, system), _Column())
         return np.array(column.values, dtype=np.float64), column.places()[0]
 
-    def named(self, wanted: str | Sequence[str]) -> list[str]:
+    def named(self, selection: str | Sequence[str]) -> list[str]:
         """The metrics of these names and families; all if none is given. UnknownName if there is none."""
-        wanted = names_given(wanted)
-        chosen = {name: under(name, self.metrics) for name in wanted}
+        selection = names_given(selection)
+        chosen = {name: under(name, self.metrics) for name in selection}
         for name, metrics in chosen.items():
             if not metrics:
                 raise UnknownName(
@@ -161,7 +160,7 @@ class Scores:
         return [
             metric
             for metric in whole_of
-            if not wanted
+            if not selection
             or any({metric, whole_of[metric]} & {*metrics} for metrics in chosen.values())
         ]
 
@@ -214,12 +213,13 @@ class Scores:
 
     def question_texts(self, ids: Collection[str]) -> dict[str, str]:
         """The questions' texts, as far as the runs' examples hold them."""
-        wanted, texts = set(ids), dict[str, str]()
+        missing_ids = set(ids)
+        texts = dict[str, str]()
         for manifest in self.manifests:
             for example in examples_of(manifest.folder):
-                if example.question_id in wanted and example.question:
+                if example.question_id in missing_ids and example.question:
                     texts.setdefault(example.question_id, example.question)
-            if len(texts) == len(wanted):
+            if len(texts) == len(missing_ids):
                 break
         return texts
 
@@ -228,7 +228,8 @@ class Ids(Sequence[str]):
     """Many ids in one buffer: 16 letters are 24 bytes, as a string in a tuple they are 88."""
 
     def __init__(self) -> None:
-        self._bytes, self._ends = bytearray(), array("q", [0])
+        self._bytes = bytearray()
+        self._ends = array("q", [0])
 
     def append(self, identifier: str) -> None:
         self._bytes += identifier.encode("utf-8", "surrogatepass")
@@ -259,12 +260,11 @@ class _Column:
         return np.asarray(self.questions, dtype=np.int64), np.asarray(self.silent, dtype=np.int64)
 
     def means(self, count: int, unscored: float | None = None) -> NDArray[np.float64]:
-        (places, silent), values = self.places(), np.asarray(self.values, dtype=np.float64)
+        places, silent = self.places()
+        values = np.asarray(self.values, dtype=np.float64)
         if unscored is not None:
-            places, values = (
-                np.append(places, silent),
-                np.append(values, np.full(len(silent), unscored)),
-            )
+            places = np.append(places, silent)
+            values = np.append(values, np.full(len(silent), unscored))
         times = np.bincount(places, minlength=count)
         means = np.full(count, np.nan)
         means[places] = values  # a single score as it is, without the rounding of a sum
@@ -313,12 +313,14 @@ def _scores(
     shared = {
         label for label, count in Counter(labels).items() if count > 1
     }  # of several systems of the index
-    names, facts = index.metrics, index.facts(manifests)
-    questions, clusters = Ids(), array("q")
-    for question, cluster, least, most in index.number_questions(UNKNOWN_QUESTION):
-        if least != most:
+    names = index.metrics
+    facts = index.facts(manifests)
+    questions = Ids()
+    clusters = array("q")
+    for question, cluster, least, greatest in index.number_questions(UNKNOWN_QUESTION):
+        if least != greatest:
             raise UserError(
-                f"--cluster {index.cluster}: the question {question} is in two clusters ({least[1:]} and {most[1:]}), "
+                f"--cluster {index.cluster}: the question {question} is in two clusters ({least[1:]} and {greatest[1:]}), "
                 "and systems are compared by question: use a field that all answers to a question share"
             )
         questions.append(question)
@@ -354,9 +356,9 @@ def _scores(
     if judges:
         _over_judges(columns, cells)
     unscored: dict[tuple[str, str], tuple[Unscored, ...]] = {}
-    for (metric, system), each in index.unscored().items():
+    for (metric, system), reasons in index.unscored().items():
         key = (names[metric], labels[system])
-        unscored[key] = merged((*unscored.get(key, ()), *each))
+        unscored[key] = merged((*unscored.get(key, ()), *reasons))
     usages: dict[tuple[str, str], Usage] = {}
     for metric, system, usage in index.usages():
         usages.setdefault((names[metric], labels[system]), Usage()).add(usage)
@@ -416,9 +418,9 @@ def _collision(
     label: str, question: str, folders: Sequence[str], systems: Sequence[str], by: str
 ) -> str:
     if by == BY_RUN:
-        where = f"({systems[0]} and {systems[1]} on {question})"
+        example = f"({systems[0]} and {systems[1]} on {question})"
         return (
-            f"the run {label} holds scores of several systems on the same question {where}: use --by system; if the "
+            f"the run {label} holds scores of several systems on the same question {example}: use --by system; if the "
             "runs are by different judges, use `longmark compare --judges`"
         )
     return (

@@ -34,20 +34,20 @@ def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
     runs = shortest_names([manifest.folder for manifest in scores.manifests])
     for run, path in enumerate(paths):
         for answer in read_answers([path]).answers.values():
-            own = answer.system or name_of(path)
-            each = {
+            own_name = answer.system or name_of(path)
+            label_by = {
                 BY_RUN: scores.systems[run],
-                BY_EACH: own if own in scores.systems else f"{own} ({runs[run]})",
+                BY_EACH: own_name if own_name in scores.systems else f"{own_name} ({runs[run]})",
             }
-            system = each.get(scores.by, own)
+            system = label_by.get(scores.by, own_name)
             if answer.question_id in questions and system in scores.systems:
                 cell = questions[answer.question_id], scores.systems.index(system)
-                names = frozenset((answer.system, own, system))
+                names = frozenset((answer.system, own_name, system))
                 yield ScoredAnswer(
                     answer.example_id,
                     answer.question_id,
                     cell,
-                    own,
+                    own_name,
                     names,
                     answer.length,
                     answer.digest,

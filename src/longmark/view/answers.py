@@ -96,14 +96,17 @@ class Answers:
     def _begin(self) -> None:
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.executescript(_SCHEMA)
-        self._examples, self._rows = _Lines(self.folder / EXAMPLES), _Lines(self.folder / ROWS)
+        self._examples = _Lines(self.folder / EXAMPLES)
+        self._rows = _Lines(self.folder / ROWS)
         self._systems: dict[str, int] = {}
         self._metrics: dict[str, int] = {}
         self._ends: dict[str, tuple[float, float]] = {}
         self._last = ("", 0)
         self._own = ""
-        self.complete, self._all_examples = False, False
-        self.damaged, self.damage = 0, ""
+        self.complete = False
+        self._all_examples = False
+        self.damaged = 0
+        self.damage = ""
         self._ranked: int | None = None
         self._ordered: tuple[Any, list[int]] = (None, [])
 
@@ -125,16 +128,17 @@ class Answers:
             self.close()
             self._begin()
         self._own = str(manifest.data.get("system") or name_of(self.folder))
-        until, more = time.monotonic() + seconds, True
+        until = time.monotonic() + seconds
+        unread = True
         self._db.execute("BEGIN")
         try:
-            while more and time.monotonic() < until:
+            while unread and time.monotonic() < until:
                 examples = self._take(self._examples, self._add_example, "an example")
                 self._all_examples = not examples
-                more = self._take(self._rows, self._add_row, "a row") or examples
+                unread = self._take(self._rows, self._add_row, "a row") or examples
         finally:
             self._db.execute("COMMIT")
-        self.complete = not more
+        self.complete = not unread
 
     def _take(self, source: _Lines, add: Callable[[int, bytes], bool], kind: str) -> bool:
         """Adds the next lines of a file; whether there may be more. add: False for a line whose turn has not come."""
@@ -160,7 +164,8 @@ class Answers:
 
     def _add_example(self, start: int, line: bytes) -> bool:
         example = own_json(line)
-        name, system = _text(example["id"]), _text(example.get("system") or self._own)
+        name = _text(example["id"])
+        system = _text(example.get("system") or self._own)
         self._insert(
             name,
             _text(example.get("question_id") or name),
@@ -181,19 +186,20 @@ class Answers:
         size: int,
     ) -> int:
         number = self._systems.setdefault(system, len(self._systems))
-        add = "INSERT OR IGNORE INTO examples VALUES (NULL, ?, ?, ?, ?, ?, ?)"
+        add = (
+            "INSERT OR IGNORE INTO examples (id, question_id, system, turn_of, start, size) "
+            "VALUES (?, ?, ?, ?, ?, ?)"
+        )
         return int(
             self._db.execute(add, (name, question, number, turn_of, start, size)).lastrowid or 0
         )
 
     def _add_row(self, start: int, line: bytes) -> bool:
         row = own_json(line)
-        name, metric, score, status = (
-            _text(row["example_id"]),
-            _text(row["metric"]),
-            row["score"],
-            row["status"],
-        )
+        name = _text(row["example_id"])
+        metric = _text(row["metric"])
+        score = row["score"]
+        status = row["status"]
         if (
             status not in STATUSES
             or isinstance(score, bool)
@@ -207,10 +213,8 @@ class Answers:
             ).fetchone()
             if listed is None and not self._all_examples:
                 return False
-            question, system = (
-                _text(row.get("question_id") or name),
-                _text(row.get("system") or self._own),
-            )
+            question = _text(row.get("question_id") or name)
+            system = _text(row.get("system") or self._own)
             self._last = (
                 name,
                 listed[0] if listed else self._insert(name, question, system, None, None, 0),
@@ -223,7 +227,11 @@ class Answers:
             start,
             len(line),
         )
-        self._db.execute("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?)", values)
+        self._db.execute(
+            "INSERT OR REPLACE INTO scores (example, metric, score, status, start, size) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            values,
+        )
         if score is not None:
             low, high = self._ends.get(metric, (score, score))
             self._ends[metric] = min(low, score), max(high, score)
@@ -263,35 +271,36 @@ class Answers:
             )
         ]
 
-    def numbers(self, asked: Asked, summary: Summary) -> list[int]:
+    def numbers(self, request: Asked, summary: Summary) -> list[int]:
         """The numbers of the answers that are asked for, in their order. Until all is read, it is that of the file."""
-        key = (asked, self._examples.start, self._rows.start)
+        key = (request, self._examples.start, self._rows.start)
         if self._ordered[0] != key:
-            self._ordered = key, self._find(asked, summary)
+            self._ordered = key, self._find(request, summary)
         return self._ordered[1]
 
-    def _find(self, asked: Asked, summary: Summary) -> list[int]:
-        metric, _, order = asked.sort.rpartition(" ")
+    def _find(self, request: Asked, summary: Summary) -> list[int]:
+        metric, _, order = request.sort.rpartition(" ")
         by_metric = order in ("up", "down") and metric in self._metrics
-        ranked = asked.sort == "" and summary.directed and not summary.pairs
-        if not self.complete or not (by_metric or ranked or asked.sort == "missing"):
+        ranked = request.sort == "" and summary.directed and not summary.pairs
+        if not self.complete or not (by_metric or ranked or request.sort == "missing"):
             order = "file"
-        joined, values = "", list[Any]()
+        joined = ""
+        values = list[Any]()
         if order == "":
             self._rank(summary)
             joined = "LEFT JOIN standing ON standing.example = number"
         elif by_metric:
             joined = "LEFT JOIN scores AS its ON its.example = number AND its.metric = ?"
             values.append(self._metrics[metric])
-        where = [_STATUS.get(asked.status, _HAS)]
-        values += [] if asked.status in _STATUS else [asked.status]
-        if asked.system:
-            where.append("system = ?")
-            values.append(self._systems.get(asked.system, -1))
+        conditions = [_STATUS.get(request.status, _HAS)]
+        values += [] if request.status in _STATUS else [request.status]
+        if request.system:
+            conditions.append("system = ?")
+            values.append(self._systems.get(request.system, -1))
         columns = "number, examples.start, examples.size"
-        query = f"SELECT {columns} FROM examples {joined} WHERE {' AND '.join(where)} ORDER BY {_ORDERS[order]}"
+        query = f"SELECT {columns} FROM examples {joined} WHERE {' AND '.join(conditions)} ORDER BY {_ORDERS[order]}"
         candidates = self._db.execute(query, values)
-        words = comparable(asked.q).split()
+        words = comparable(request.q).split()
         return [number for number, *_ in (self._with(words, candidates) if words else candidates)]
 
     def _with(
@@ -319,7 +328,11 @@ class Answers:
                 fact.higher_is_better is False,
                 fact.higher_is_better is not None,
             )
-            self._db.execute("INSERT OR REPLACE INTO metrics VALUES (?, ?, ?, ?, ?)", values)
+            self._db.execute(
+                "INSERT OR REPLACE INTO metrics (metric, lo, hi, lower_is_better, counts) "
+                "VALUES (?, ?, ?, ?, ?)",
+                values,
+            )
         self._db.execute("DROP TABLE IF EXISTS standing")
         self._db.execute(STANDING)
         self._db.execute("CREATE INDEX standing_example ON standing (example)")
@@ -330,25 +343,28 @@ class Answers:
         listed = self._db.execute("SELECT number FROM examples WHERE id = ?", (name,)).fetchone()
         return int(listed[0]) if listed else None
 
-    def beside(self, number: int, most: int) -> tuple[list[int], list[int]]:
+    def beside(self, number: int, limit: int) -> tuple[list[int], list[int]]:
         """The answers of the same system that are turns of the same conversation, up to this one, and the answers to
         the same question of other systems; at most so many of each."""
         question, system, turn_of = self._db.execute(
             "SELECT question_id, system, turn_of FROM examples WHERE number = ?", (number,)
         ).fetchone()
         turns = "SELECT number FROM examples WHERE question_id = ? AND system = ? AND turn_of = ? ORDER BY number LIMIT ?"
-        others = "SELECT MIN(number) FROM examples WHERE question_id = ? AND system != ? GROUP BY system LIMIT ?"
+        of_others = "SELECT MIN(number) FROM examples WHERE question_id = ? AND system != ? GROUP BY system LIMIT ?"
         mine = (
-            [n for (n,) in self._db.execute(turns, (question, system, turn_of, most))]
+            [n for (n,) in self._db.execute(turns, (question, system, turn_of, limit))]
             if turn_of
             else []
         )
-        return mine or [number], [n for (n,) in self._db.execute(others, (question, system, most))]
+        return mine or [number], [
+            n for (n,) in self._db.execute(of_others, (question, system, limit))
+        ]
 
     def shown(self, numbers: Sequence[int], largest: int = LARGEST) -> tuple[list[Shown], int]:
         """The answers with their texts and rows, out of the files; and how many examples and rows were left out, since
         they have more than `largest` bytes or are damaged. Changed where a file was replaced."""
-        entries, left = [], 0
+        entries = []
+        left = 0
         with ExitStack() as files:
             held: dict[Path, BinaryIO] = {}
 

@@ -18,8 +18,12 @@ from longmark.records.files import REMAKE, read_object
 from longmark.scores.manifest import Manifest
 from longmark.workspace import reading
 
-MANIFEST, ROWS, EXAMPLES = "manifest.json", "rows.jsonl", "examples.jsonl"
-NO_RUN, DAMAGED, NO_MANIFEST = "no run", "damaged", "no manifest"
+MANIFEST = "manifest.json"
+ROWS = "rows.jsonl"
+EXAMPLES = "examples.jsonl"
+NO_RUN = "no run"
+DAMAGED = "damaged"
+NO_MANIFEST = "no manifest"
 DEEPEST = 4  # levels of folders
 MOST = 10_000  # folders that are looked into
 _LARGEST = 16 << 20  # bytes of a manifest
@@ -85,7 +89,8 @@ class Folder:
 
     def runs(self) -> dict[str, Run]:
         """By name. A folder that holds no run is one of them, with its reason."""
-        self._seen, self.notice = 0, ""
+        self._seen = 0
+        self.notice = ""
         runs = {run.name: run for run in self._beneath(self.root, 0)}
         if self._seen > MOST:
             self.notice = f"Only the first {MOST:,} folders were looked into. Start longmark view on a smaller folder."

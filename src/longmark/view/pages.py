@@ -30,8 +30,10 @@ from longmark.view.summaries import Read
 
 KEYS = ("path", "id", "sort", "status", "metric", "system", "q", "page", "beside")
 """What an address may ask for; what it does not name is ""."""
-PAGE, LIST = 25, 100  # answers, and runs, on a page
-_BESIDE, _TURNS = 8, 40  # answers of other systems, and turns of a conversation, at most
+PAGE = 25
+LIST = 100  # answers, and runs, on a page
+_BESIDE = 8
+_TURNS = 40  # answers of other systems, and turns of a conversation, at most
 _LARGEST = 16 << 20  # bytes of an example or a row on a page of its own
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 _SORTS = {"": "newest first", "oldest": "oldest first", "name": "name"}
@@ -50,12 +52,12 @@ def render(template: str, **values: Any) -> str:
 @cache
 def static() -> Mapping[str, tuple[str, bytes]]:
     """name with a hash of the content -> (content type, content), to be served under /static/."""
-    own = resources.files("longmark.view").joinpath("static")
+    folder = resources.files("longmark.view").joinpath("static")
     sources = {
         "view.css": asset("tokens.css")
         + asset("page.css")
-        + own.joinpath("view.css").read_text("utf-8"),
-        "view.js": asset("shapes.js") + own.joinpath("view.js").read_text("utf-8"),
+        + folder.joinpath("view.css").read_text("utf-8"),
+        "view.js": asset("shapes.js") + folder.joinpath("view.js").read_text("utf-8"),
     }
     return {
         _hashed(name, text): (_TYPES[Path(name).suffix], text.encode())
@@ -75,10 +77,12 @@ def _environment() -> Environment:
     return templates
 
 
-def to(page: str, asked: Mapping[str, Any], /, **more: Any) -> str:
+def to(page: str, query: Mapping[str, Any], /, **more: Any) -> str:
     """The address of a page: what was asked, with changes; what is empty is left out."""
-    kept = {key: str(value) for key, value in {**asked, **more}.items() if value not in ("", None)}
-    return f"{page}?{urlencode(kept, errors='surrogateescape')}" if kept else page
+    parameters = {
+        key: str(value) for key, value in {**query, **more}.items() if value not in ("", None)
+    }
+    return f"{page}?{urlencode(parameters, errors='surrogateescape')}" if parameters else page
 
 
 # The runs -----------------------------------------------------------------------------------------------------------
@@ -136,7 +140,7 @@ class Line:
         return max(means, default=float("-inf"))
 
 
-def runs(site: Site, asked: dict[str, str]) -> str:
+def runs(site: Site, query: dict[str, str]) -> str:
     """The list of runs. asked: metric, system, q (in the name), sort, page."""
     every = site.folder.runs()
     readable = sorted(
@@ -145,7 +149,9 @@ def runs(site: Site, asked: dict[str, str]) -> str:
     lines = [
         Line(run, site.summaries.of(run), progress(site, run, glance=True)) for run in readable
     ]
-    metric, system, words = asked["metric"], asked["system"], comparable(asked["q"]).split()
+    metric = query["metric"]
+    system = query["system"]
+    words = comparable(query["q"]).split()
     titles = metric_titles(_names(metric, (line.metrics for line in lines)))
     systems = _names(system, (line.systems for line in lines))
     chosen = [
@@ -155,14 +161,14 @@ def runs(site: Site, asked: dict[str, str]) -> str:
         and system in ("", *line.systems)
         and all(word in comparable(line.run.name) for word in words)
     ]
-    sort = asked["sort"]
+    sort = query["sort"]
     if sort == "oldest":
         chosen.reverse()
     elif sort == "name":
         chosen.sort(key=lambda line: line.run.name)
     elif sort == "mean" and metric:
         chosen.sort(key=lambda line: line.highest(metric), reverse=True)
-    pager = _pager("/", asked, len(chosen), LIST)
+    pager = _pager("/", query, len(chosen), LIST)
     sorts = {**_SORTS, **({"mean": "highest mean first"} if metric else {})}
     return render(
         "runs",
@@ -170,7 +176,7 @@ def runs(site: Site, asked: dict[str, str]) -> str:
         lines=chosen[pager["first"] : pager["first"] + LIST],
         problems=[run for run in every.values() if run.problem],
         total=len(lines),
-        asked=asked,
+        asked=query,
         titles=titles,
         choices={
             "metric": [("", "any"), *titles.items()],
@@ -184,9 +190,9 @@ def runs(site: Site, asked: dict[str, str]) -> str:
     )
 
 
-def _names(asked: str, lists: Iterable[Iterable[str]]) -> list[str]:
+def _names(chosen: str, lists: Iterable[Iterable[str]]) -> list[str]:
     """The names to choose from, with the one that is asked for."""
-    return sorted({asked, *(name for names in lists for name in names)} - {""})
+    return sorted({chosen, *(name for names in lists for name in names)} - {""})
 
 
 def progress(site: Site, run: Run, glance: bool = False) -> dict[str, Any] | None:
@@ -194,24 +200,31 @@ def progress(site: Site, run: Run, glance: bool = False) -> dict[str, Any] | Non
     if not run.running:
         return None
     answers = site.answers(run, glance)
-    done, total, speed = answers.counts[1], run.total, None
+    rows_done = answers.counts[1]
+    total = run.total
+    speed = None
     if answers.complete:
-        speed = _speed(run, done)
-    left = duration((total - done) / speed) if total and speed and total > done else ""
-    return {"done": done, "total": total, "speed": f"{speed:.3g}" if speed else "", "left": left}
+        speed = _speed(run, rows_done)
+    left = duration((total - rows_done) / speed) if total and speed and total > rows_done else ""
+    return {
+        "done": rows_done,
+        "total": total,
+        "speed": f"{speed:.3g}" if speed else "",
+        "left": left,
+    }
 
 
-def _speed(run: Run, done: int) -> float | None:
+def _speed(run: Run, rows_done: int) -> float | None:
     try:
-        return speed_of(run.manifest.sessions, done, working=True)
+        return speed_of(run.manifest.sessions, rows_done, working=True)
     except (KeyError, TypeError, ValueError):  # of a manifest that another program wrote
         return None
 
 
-def _pager(path: str, asked: Mapping[str, str], count: int, size: int) -> dict[str, Any]:
+def _pager(path: str, query: Mapping[str, str], count: int, size: int) -> dict[str, Any]:
     """The pages of a list: which one is asked for, of how many, and the addresses of its neighbours."""
     pages = max(1, -(-count // size))
-    number = asked["page"]
+    number = query["page"]
     page = min(max(1, int(number) if number.isdecimal() and len(number) < 10 else 1), pages)
     first = (page - 1) * size
     return {
@@ -219,29 +232,30 @@ def _pager(path: str, asked: Mapping[str, str], count: int, size: int) -> dict[s
         "pages": pages,
         "first": first,
         "count": count,
-        "before": to(path, asked, page=page - 1) if page > 1 else "",
-        "after": to(path, asked, page=page + 1) if page < pages else "",
+        "before": to(path, query, page=page - 1) if page > 1 else "",
+        "after": to(path, query, page=page + 1) if page < pages else "",
     }
 
 
 # A run, and its answers ---------------------------------------------------------------------------------------------
 
 
-def _asked(asked: Mapping[str, str], run: Run) -> Asked:
-    sort = asked["sort"]
-    asked_for = Asked(sort, asked["status"], asked["system"], asked["q"])
+def _asked(query: Mapping[str, str], run: Run) -> Asked:
+    sort = query["sort"]
+    asked_for = Asked(sort, query["status"], query["system"], query["q"])
     return (
         replace(asked_for, sort="file") if run.running and not sort else asked_for
     )  # the order of ranks would change
 
 
-def run(site: Site, asked: dict[str, str]) -> str:
+def run(site: Site, query: dict[str, str]) -> str:
     """A run: its scores, its answers in pages, its settings. asked: path, sort, status, system, q, page."""
-    viewed = site.run(asked["path"])
+    viewed = site.run(query["path"])
     answers = site.answers(viewed)
-    summary, read = answers.summary(viewed.manifest), site.summaries.of(viewed, first=True)
-    numbers = answers.numbers(_asked(asked, viewed), summary)
-    pager = _pager("/run", asked, len(numbers), PAGE)
+    summary = answers.summary(viewed.manifest)
+    read = site.summaries.of(viewed, first=True)
+    numbers = answers.numbers(_asked(query, viewed), summary)
+    pager = _pager("/run", query, len(numbers), PAGE)
     page_answers, left = answers.shown(numbers[pager["first"] : pager["first"] + PAGE])
     titles = metric_titles(summary.metrics)
     scores = read.summary if read else None
@@ -262,7 +276,7 @@ def run(site: Site, asked: dict[str, str]) -> str:
         heading=heading,
         lede=lede if scores else "",
         run=viewed,
-        asked=asked,
+        asked=query,
         progress=progress(site, viewed),
         notices=[]
         if viewed.running
@@ -303,22 +317,21 @@ def _sorts(summary: Summary, titles: Mapping[str, str], running: bool) -> list[t
     return orders
 
 
-def answer(site: Site, asked: dict[str, str]) -> str:
+def answer(site: Site, query: dict[str, str]) -> str:
     """An answer with its evidence: of a conversation all turns; beside=1: with those of other systems."""
-    viewed = site.run(asked["path"])
+    viewed = site.run(query["path"])
     answers = site.answers(viewed)
-    if (number := answers.number_of(asked["id"])) is None:
-        more = "" if answers.complete else " It is still being read. Reload the page in a moment."
-        raise NotFound(f"This run has no such answer.{more}")
+    if (number := answers.number_of(query["id"])) is None:
+        hint = "" if answers.complete else " It is still being read. Reload the page in a moment."
+        raise NotFound(f"This run has no such answer.{hint}")
     summary = answers.summary(viewed.manifest)
-    titles, numbers = (
-        metric_titles(summary.metrics),
-        answers.numbers(_asked(asked, viewed), summary),
-    )
-    mine, others = answers.beside(number, _TURNS)
-    others = others[:_BESIDE]
-    beside = others if asked["beside"] else []
-    columns, left = [], 0
+    titles = metric_titles(summary.metrics)
+    numbers = answers.numbers(_asked(query, viewed), summary)
+    mine, other_numbers = answers.beside(number, _TURNS)
+    other_numbers = other_numbers[:_BESIDE]
+    beside = other_numbers if query["beside"] else []
+    columns = []
+    left = 0
     for group in (mine, *(answers.beside(beside_id, _TURNS)[0] for beside_id in beside)):
         group_answers, out = answers.shown(group, _LARGEST)
         left += out
@@ -346,9 +359,12 @@ def answer(site: Site, asked: dict[str, str]) -> str:
     return render(
         "answer_page",
         run=viewed,
-        asked=asked,
+        asked=query,
         columns=columns,
-        others=[(other.id, summary.systems[other.system]) for other in answers.shown(others)[0]],
+        others=[
+            (other_answer.id, summary.systems[other_answer.system])
+            for other_answer in answers.shown(other_numbers)[0]
+        ],
         place=(at + 1, len(numbers)) if at is not None else None,
         near=near,
         left=left,

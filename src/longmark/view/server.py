@@ -24,7 +24,8 @@ from longmark.view import pages
 from longmark.view.answers import Changed
 from longmark.view.site import NotFound, Site
 
-HOST, PORT = "127.0.0.1", 8766
+HOST = "127.0.0.1"
+PORT = 8766
 _YEAR = 365 * 24 * 3600
 _LONGEST = 4096  # characters of an address
 _SITE = web.AppKey("site", Site)
@@ -42,7 +43,8 @@ def _problem(status: int, title: str, text: str) -> web.Response:
 @web.middleware
 async def _guard(request: web.Request, handler: Any) -> web.StreamResponse:
     """The right host, and the headers of every response; what is not found or broken gets a page."""
-    connection, hosts = request.protocol, request.app[_HOSTS]
+    connection = request.protocol
+    hosts = request.app[_HOSTS]
     try:
         if isinstance(connection, Connection):
             connection.at_work()
@@ -77,17 +79,18 @@ async def _guard(request: web.Request, handler: Any) -> web.StreamResponse:
 
 def _handler(page: Page) -> Any:
     async def handle(request: web.Request) -> web.Response:
-        app, loop = request.app, asyncio.get_running_loop()
+        app = request.app
+        loop = asyncio.get_running_loop()
         raw = request.rel_url.raw_query_string
         if len(raw) > _LONGEST:
             return _problem(414, "Too long", f"An address has at most {_LONGEST:,} characters.")
-        asked = dict.fromkeys(pages.KEYS, "")
+        query = dict.fromkeys(pages.KEYS, "")
         for key, value in parse_qsl(raw, errors="surrogateescape"):
-            if key in asked:  # a path may have any bytes
-                asked[key] = value if key == "path" else value.encode("utf-8", "replace").decode()
+            if key in query:  # a path may have any bytes
+                query[key] = value if key == "path" else value.encode("utf-8", "replace").decode()
         for last in (False, True):
             try:
-                text = await loop.run_in_executor(app[_THREAD], page, app[_SITE], asked)
+                text = await loop.run_in_executor(app[_THREAD], page, app[_SITE], query)
                 return web.Response(text=text, content_type="text/html", charset="utf-8")
             except NotFound as error:
                 return _problem(404, "Not found", str(error))
@@ -114,7 +117,9 @@ async def _static(request: web.Request) -> web.Response:
 def application(site: Site, hosts: set[str]) -> web.Application:
     """hosts: names with ports that requests may have as their host."""
     app = web.Application(middlewares=[_guard])
-    app[_SITE], app[_HOSTS], app[_THREAD] = site, hosts, ThreadPoolExecutor(1)
+    app[_SITE] = site
+    app[_HOSTS] = hosts
+    app[_THREAD] = ThreadPoolExecutor(1)
     for path, page in ROUTES.items():
         app.router.add_get(path, _handler(page))
     app.router.add_get("/static/{name}", _static)
@@ -124,7 +129,8 @@ def application(site: Site, hosts: set[str]) -> web.Application:
 def serve(folder: Path, port: int, ready: Callable[[str, Site], None]) -> None:
     """Shows the runs beneath a folder until it is interrupted. ready: is called with the address. UserError for what
     is no folder, or a port that is taken."""
-    site, address = Site(folder), address_of(HOST, port)
+    site = Site(folder)
+    address = address_of(HOST, port)
 
     async def run() -> None:
         async with listening(application(site, set(address.hosts)), HOST, port):

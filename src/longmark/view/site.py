@@ -12,7 +12,8 @@ from longmark.view.folder import Folder, Run
 from longmark.view.summaries import Summaries
 
 _MOST = 32  # runs whose answers are at hand
-_GLANCE, _LOOK = 0.05, 0.4  # seconds of reading on, for a line of the list and for a page
+_GLANCE = 0.05
+_LOOK = 0.4  # seconds of reading on, for a line of the list and for a page
 
 
 class NotFound(Exception):

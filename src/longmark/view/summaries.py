@@ -41,7 +41,8 @@ class Summaries:
 
     def of(self, run: Run, first: bool = False) -> Read | None:
         """What is known of a run; None where it is still to be read. first: before the others."""
-        earlier, files = self._known.get(run.path), (stamp_of(run.path / ROWS), run.stamp)
+        earlier = self._known.get(run.path)
+        files = (stamp_of(run.path / ROWS), run.stamp)
         if files[0] is None:
             return Read(
                 None,
@@ -72,8 +73,10 @@ class Summaries:
                 while not self._wanted:
                     self._change.wait()
                 run = next(iter(self._wanted.values()))
-            files, began = (stamp_of(run.path / ROWS), run.stamp), time.monotonic()
-            summary, reason = None, ""
+            files = (stamp_of(run.path / ROWS), run.stamp)
+            began = time.monotonic()
+            summary = None
+            reason = ""
             try:
                 summary = summarise([run.path], run.manifest.cluster)
                 cells = (
