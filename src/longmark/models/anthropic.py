@@ -40,11 +40,15 @@ class AnthropicChat(HttpChat):
         self.identity = f"anthropic:{self.identity}"
 
     def _sent(self, body: dict[str, Any]) -> dict[str, Any]:
-        system = "\n\n".join(one.content for one in body["messages"] if one.role == "system")
+        system = "\n\n".join(
+            message.content for message in body["messages"] if message.role == "system"
+        )
         native: dict[str, Any] = {
             "model": body["model"],
             "max_tokens": body.get("max_tokens", body.get("max_completion_tokens")),
-            "messages": _marked([one for one in body["messages"] if one.role != "system"]),
+            "messages": _marked(
+                [message for message in body["messages"] if message.role != "system"]
+            ),
         }
         native |= {"system": system} if system else {}
         native |= {name: body[name] for name in ("temperature", "top_p") if name in body}

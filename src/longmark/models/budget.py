@@ -130,13 +130,13 @@ class Budget:
         """Sets aside what a call needs. False: it does not fit while calls in flight have theirs; ask again when one of
         them has settled. OverBudget: it does not fit, and nothing is in flight; or that came before."""
         limits = [
-            one
-            for one in (
+            limit
+            for limit in (
                 (self.max_calls, self.calls, 0, 1, "{:,} requests"),
                 (self.max_tokens, self.tokens, self._tokens_out, held.tokens, "{:,} tokens"),
                 (self.max_usd, self.usd, self._usd_out, held.usd, "${:.6g}"),
             )
-            if one[0] is not None and one[3]
+            if limit[0] is not None and limit[3]
         ]
         if limits and self.stopped:
             raise OverBudget(self.stopped)
@@ -185,8 +185,8 @@ class Budget:
             self._tokens_out, self._usd_out = 0, 0.0  # sums of floats leave a rest
 
     def _exhausted(self, limit: float, spent: float, next_: float, form: str) -> None:
-        shown, took, left, more = map(form.format, (limit, spent, max(0, limit - spent), next_))
-        self.stopped = f"The budget of {shown} does not allow another call."
+        whole, took, left, more = map(form.format, (limit, spent, max(0, limit - spent), next_))
+        self.stopped = f"The budget of {whole} does not allow another call."
         if limit != self.max_calls:
             mean = form.format(type(spent)(spent / self.replies)) if self.replies else ""
             so_far = f" The replies so far took {mean} each on average." if mean else ""
@@ -201,9 +201,9 @@ class Budget:
         limit, spent, form = float(self.max_tokens or 0), float(self.tokens), "{:,.0f} tokens"
         if self.max_usd is not None:
             limit, spent, form = self.max_usd, self.usd, "${:.6g}"
-        shown, took, left = map(form.format, (limit, spent, max(0.0, limit - spent)))
+        whole, took, left = map(form.format, (limit, spent, max(0.0, limit - spent)))
         self.stopped = (
-            f"The budget of {shown} does not allow another batch: {took} spent, {left} left, which is enough for "
+            f"The budget of {whole} does not allow another batch: {took} spent, {left} left, which is enough for "
             f"{fitting:,} of the {waiting:,} calls that wait. So small a batch is not made, since each can take "
             f"{window:g} h. Set a larger budget, or repeat the command without --batch, which sends single calls."
         )

@@ -229,15 +229,15 @@ class Entry(_Part):
 
     def fixed(self) -> dict[str, Any]:
         """What can change a score, as in signatures and manifests; `Entry` can be made from it again."""
-        what = {"model": self.model, "endpoint": self.base_url}
+        settings = {"model": self.model, "endpoint": self.base_url}
         dialect = {} if self.dialect == "openai" else {"dialect": self.dialect}
-        given = self.settings.fixed()
+        sampling = self.settings.fixed()
         none = {
             name: "none"
             for name in ("temperature", "top_p")
-            if name in given and given[name] is None
+            if name in sampling and sampling[name] is None
         }
-        return what | dialect | given | none
+        return settings | dialect | sampling | none
 
     def reach(self, name: str) -> Reach:
         """What the entry reaches out to."""
@@ -245,7 +245,7 @@ class Entry(_Part):
         azures = self.dialect == "azure" and is_host_of(self.vendor, at)
         own = self.vendor.variable if at == self.vendor.url or azures else ""
         command = self.key_command or ()
-        here = (
+        local_files = (
             path
             for path in map(Path, command)
             if not path.is_absolute() or path.is_relative_to(Path.cwd())
@@ -259,7 +259,7 @@ class Entry(_Part):
             dict(self.query),
             tuple(addresses_in(self.body)),
             command,
-            files=digests(here),
+            files=digests(local_files),
         )
 
     def key(self, name: str) -> Key | None:
@@ -311,15 +311,15 @@ def _is_set(variable: str) -> bool:
 
 def schema(kind: type[BaseModel] = _File) -> dict[str, Any]:
     """The JSON schema of the file, as a type that has `Entry` for its models."""
-    made = kind.model_json_schema()
-    made["title"] = FILE
-    for properties in (part["properties"] for part in made["$defs"].values()):
-        for one in properties.values():  # an option is left out, not null
-            if {"type": "null"} in one.get("anyOf", ()):
-                one |= next(kind for kind in one.pop("anyOf") if kind != {"type": "null"})
-            if one.get("default") in (None, ASKED):
-                one.pop("default", None)
-    return made
+    described = kind.model_json_schema()
+    described["title"] = FILE
+    for properties in (part["properties"] for part in described["$defs"].values()):
+        for kind_of in properties.values():  # an option is left out, not null
+            if {"type": "null"} in kind_of.get("anyOf", ()):
+                kind_of |= next(kind for kind in kind_of.pop("anyOf") if kind != {"type": "null"})
+            if kind_of.get("default") in (None, ASKED):
+                kind_of.pop("default", None)
+    return described
 
 
 def sections() -> tuple[str, ...]:
@@ -347,9 +347,9 @@ def load(path: Path) -> Config:
         source.check(_problems(error))
         raise  # never: an error has problems
     source.check(
-        (("models", name, *where), what)
+        (("models", name, *where), problem)
         for name, entry in read.models.items()
-        for where, what in _wrong(name, entry)
+        for where, problem in _wrong(name, entry)
     )
     return Config(read.models, path)
 
@@ -366,11 +366,11 @@ def in_folder() -> Config | None:
 
 def _problems(error: ValidationError) -> Iterator[tuple[tuple[Any, ...], str]]:
     """What pydantic found wrong, with the nearest keys of the part where it is."""
-    for where, what in problems(
+    for where, problem in problems(
         error, lambda at: [*yaml_file.keys_at(_File, at), *(() if at else sections())]
     ):
         secret = where[2:3] in (("headers",), ("query",), ("key_env",), ("key_command",))
-        yield where, what.partition(", found")[0] if secret else what
+        yield where, problem.partition(", found")[0] if secret else problem
 
 
 def _wrong(name: str, entry: Entry) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -218,9 +218,9 @@ def _number(text: str) -> int:
 
 
 def _overlap(query: str, document: str) -> float:
-    asked = set(_words(query))
-    found = asked & set(_words(document))
-    return len(found) - 0.5 * len(asked - found)
+    asked_words = set(_words(query))
+    common = asked_words & set(_words(document))
+    return len(common) - 0.5 * len(asked_words - common)
 
 
 def _likely_if_read(prompt: str, word: str) -> float:

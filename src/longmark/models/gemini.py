@@ -46,7 +46,9 @@ class GeminiChat(HttpChat):
         self._url = endpoint.url(f"/{model if '/' in model else f'models/{model}'}:generateContent")
 
     def _sent(self, body: dict[str, Any]) -> dict[str, Any]:
-        system = "\n\n".join(one.content for one in body["messages"] if one.role == "system")
+        system = "\n\n".join(
+            message.content for message in body["messages"] if message.role == "system"
+        )
         names = {
             "temperature": "temperature",
             "top_p": "topP",
@@ -62,11 +64,11 @@ class GeminiChat(HttpChat):
         native: dict[str, Any] = {
             "contents": [
                 {
-                    "role": "model" if one.role == "assistant" else "user",
-                    "parts": [{"text": one.content}],
+                    "role": "model" if message.role == "assistant" else "user",
+                    "parts": [{"text": message.content}],
                 }
-                for one in body["messages"]
-                if one.role != "system"
+                for message in body["messages"]
+                if message.role != "system"
             ],
             "generationConfig": config,
         }

@@ -64,23 +64,23 @@ class Backends:
     def names(self) -> dict[str, list[str]]:
         """role -> names of its models, for roles that have one."""
         single = {role: getattr(self, role) for role in ROLES[1:]}
-        found = {"judge": [judge.name for judge in self.judges]} if self.judges else {}
-        found |= {
+        by_role = {"judge": [judge.name for judge in self.judges]} if self.judges else {}
+        by_role |= {
             role: [getattr(model, "signed", model.name)]
             for role, model in single.items()
             if model is not None
         }
         if self.calibration is not None:
-            found["checker"] = [name + self.calibration.suffix for name in found["checker"]]
-        return found
+            by_role["checker"] = [name + self.calibration.suffix for name in by_role["checker"]]
+        return by_role
 
     def configured(self, roles: Collection[str] = ROLES) -> dict[str, dict[str, Any]]:
         """name -> what longmark.yaml says of the model that can change a score, for models of these roles that it
         names."""
         return {
-            model.name: dict(said)
+            model.name: dict(settings)
             for model in self.having(roles)
-            if (said := getattr(model, "configured", None))
+            if (settings := getattr(model, "configured", None))
         }
 
     def having(self, roles: Collection[str]) -> list[Backend]:

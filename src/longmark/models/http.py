@@ -289,9 +289,9 @@ class Endpoint:
     def _read(self, raw: bytes) -> Any:
         reply = _parsed(raw)
         if not isinstance(reply, (dict, list)):
-            shown = _trim(raw[:READ].decode("utf-8", "replace"))
+            excerpt = _trim(raw[:READ].decode("utf-8", "replace"))
             return ServerFault(
-                f"{self.host} sent a reply that is not JSON: {shown}", 200
+                f"{self.host} sent a reply that is not JSON: {excerpt}", 200
             ).with_bill()
         if error := choice_error(reply):  # routers report a failure behind them with status 200
             code = error.get("code") if isinstance(error, dict) else None
@@ -300,11 +300,11 @@ class Endpoint:
             )
         return reply
 
-    def unreadable(self, what: str, reply: Any, error: Exception) -> ServerFault:
+    def unreadable(self, problem: str, reply: Any, error: Exception) -> ServerFault:
         """The error of a reply with status 200 that does not hold what it should. reply: its JSON; error: why."""
         usage = reply.get("usage") if isinstance(reply, dict) else None
         why = _trim(f"{type(error).__name__}: {error}")
-        return ServerFault(f"{self.host} sent {what} ({why})", 200).with_bill(tokens_of(usage))
+        return ServerFault(f"{self.host} sent {problem} ({why})", 200).with_bill(tokens_of(usage))
 
     def _failure(self, status: int, headers: Mapping[str, str], raw: bytes) -> ModelError:
         body = _parsed(raw)
@@ -440,12 +440,12 @@ def reached(base_url: str, patience: float = 5.0) -> str:
     proxy = _proxy(base_url)
     parts = urlsplit(proxy or base_url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-    shown = f"{host}:{port}" + (" (the proxy)" if proxy else "")
+    place = f"{host}:{port}" + (" (the proxy)" if proxy else "")
     try:
         with socket.create_connection((host, port), patience) as plain:
             if parts.scheme != "https":
-                return shown
+                return place
             with ssl.create_default_context().wrap_socket(plain, server_hostname=host) as secure:
-                return f"{shown}, {secure.version()}"
+                return f"{place}, {secure.version()}"
     except (OSError, ValueError) as error:  # ValueError: a host name that cannot be looked up
-        raise OSError(f"{shown}: {error}") from None
+        raise OSError(f"{place}: {error}") from None

@@ -125,13 +125,13 @@ class HttpChat(HttpModel):
             return item in self._withheld
         return self._knows(f"no-{item}") or item in self._knowledge.without
 
-    def _sampling(self, name: Literal["temperature", "top_p"], asked: float) -> float | None:
+    def _sampling(self, name: Literal["temperature", "top_p"], value: float) -> float | None:
         """The temperature or top_p to send where the request asks for this one; None: none."""
         if self._withholds(name) or (
-            asked == 0 and f"{name} of 0" in _SETTLED and self._withholds(f"{name} of 0")
+            value == 0 and f"{name} of 0" in _SETTLED and self._withholds(f"{name} of 0")
         ):
             return None
-        return self.settings.sent(name, asked)
+        return self.settings.sent(name, value)
 
     @property
     def settled(self) -> list[str]:
@@ -141,8 +141,8 @@ class HttpChat(HttpModel):
     def settle(self, words: Sequence[str] | None = None) -> None:
         """From here on a refused temperature is an error. words: what an earlier session settled; None: what is known
         now."""
-        said = self.settled if words is None else words
-        self._withheld = frozenset(item for item in _SETTLED if f"no {item}" in said)
+        unsent = self.settled if words is None else words
+        self._withheld = frozenset(item for item in _SETTLED if f"no {item}" in unsent)
 
     def begin_together(self) -> None:
         """From here on no request waits for the first one's reply: in a batch that could be a day."""
@@ -391,10 +391,10 @@ class HttpChat(HttpModel):
 
     def _smaller_window(self, refusal: Refusal, limit: int) -> str | None:
         """The context window that a refusal names, where room for thinking may be what is too long."""
-        found = _WINDOW.search(refusal.said)
-        if found is None or limit < ROOMS[0] or self._window is not None:
+        window = _WINDOW.search(refusal.said)
+        if window is None or limit < ROOMS[0] or self._window is not None:
             return None
-        fitting = [n for n in _WINDOWS if n <= int(found[1].replace(",", ""))]
+        fitting = [n for n in _WINDOWS if n <= int(window[1].replace(",", ""))]
         return f"window:{fitting[-1]}" if fitting else None
 
     def _reply(self, reply: Any, *, with_logprobs: bool) -> ChatReply:
@@ -426,26 +426,26 @@ class HttpChat(HttpModel):
 
 def _more(room: int) -> int:
     """The next larger room; the same where there is none."""
-    return next((one for one in ROOMS if one > room), room)
+    return next((larger for larger in ROOMS if larger > room), room)
 
 
-def finish_of(said: Any) -> str:
+def finish_of(reason: Any) -> str:
     """Why a reply ended, as the endpoint says it. What is no text is written as one: the reply was paid for, and can be
     read all the same."""
     return (
-        said
-        if isinstance(said, str) and said
-        else shortened(said)[:_LONGEST_NAME]
-        if said
+        reason
+        if isinstance(reason, str) and reason
+        else shortened(reason)[:_LONGEST_NAME]
+        if reason
         else "stop"
     )
 
 
-def count_of(said: Any) -> int:
+def count_of(count: Any) -> int:
     """A count of tokens in a usage: 0 where there is none. ValueError for anything but a whole number."""
-    if said is not None and type(said) is not int:
-        raise ValueError(f"{type(said).__name__} is no count")
-    return said or 0
+    if count is not None and type(count) is not int:
+        raise ValueError(f"{type(count).__name__} is no count")
+    return count or 0
 
 
 def _named(value: Any) -> str | None:
@@ -480,5 +480,8 @@ def _text(content: Any) -> str:
 
 
 def _token(entry: dict[str, Any]) -> TokenLogprobs:
-    top = tuple((one["token"], float(one["logprob"])) for one in entry.get("top_logprobs") or ())
+    top = tuple(
+        (candidate["token"], float(candidate["logprob"]))
+        for candidate in entry.get("top_logprobs") or ()
+    )
     return TokenLogprobs(entry["token"], float(entry["logprob"]), top)

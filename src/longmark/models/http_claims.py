@@ -122,7 +122,7 @@ class HttpClaims(HttpModel):
         except Refusal as refusal:
             if refusal.http_status not in (404, 405):
                 raise
-            said, status = str(refusal), refusal.http_status
+            message, status = str(refusal), refusal.http_status
         else:
             tokens = reply.get("tokens") if isinstance(reply, dict) else None
             if not isinstance(tokens, list) or not all(
@@ -131,7 +131,7 @@ class HttpClaims(HttpModel):
                 raise ServerFault(f"{self.endpoint.host} sent no token ids from /tokenize", 200)
             return tokens
         raise Unsupported(
-            f"{self.name} has no /tokenize ({said}), and the claim checker's prompt is sent as tokens; use vLLM or "
+            f"{self.name} has no /tokenize ({message}), and the claim checker's prompt is sent as tokens; use vLLM or "
             "llama-server, or --checker embedded",
             status,
         )

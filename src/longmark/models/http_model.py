@@ -71,7 +71,7 @@ class HttpModel:
             post = VIA.get() or self.endpoint.post
             reply = await post(self._url, self._sent(body))
         except Refusal as refusal:
-            said, status, fact = str(refusal), refusal.http_status, self._lesson(refusal, body)
+            message, status, fact = str(refusal), refusal.http_status, self._lesson(refusal, body)
             if inputs > 1 and _too_many(refusal):
                 fact = f"batch:{max(n for n in SIZES if n == 1 or n <= inputs // 2)}"
             if fact is None:
@@ -82,8 +82,14 @@ class HttpModel:
             self.identity, fact, keep=fact != "no-logprobs"
         )  # nothing replaces them: asked once a run
         if fact == "no-logprobs":
-            raise Unsupported(f"log-probabilities are not supported by {self.name}: {said}", status)
-        raise TooManyInputs(said, status) if fact.startswith("batch:") else AskAgain(said, status)
+            raise Unsupported(
+                f"log-probabilities are not supported by {self.name}: {message}", status
+            )
+        raise (
+            TooManyInputs(message, status)
+            if fact.startswith("batch:")
+            else AskAgain(message, status)
+        )
 
     def _sent(self, body: dict[str, Any]) -> dict[str, Any]:
         """A body in the form of the endpoint's API, with the members that the user adds."""
@@ -106,13 +112,13 @@ class HttpModel:
                 "nothing was sent"
             ).unsent()
 
-    def _read(self, what: str, reply: Any, read: Callable[[], T]) -> T:
+    def _read(self, problem: str, reply: Any, read: Callable[[], T]) -> T:
         """What `read` makes of a reply. ServerFault, without a traceback into the reply, where it has another form."""
         try:
             return read()
         except _MISREAD as error:
             wrong = error
-        raise self.endpoint.unreadable(what, reply, wrong)
+        raise self.endpoint.unreadable(problem, reply, wrong)
 
 
 def _too_many(refusal: Refusal) -> bool:

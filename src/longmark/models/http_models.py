@@ -188,18 +188,20 @@ class HttpLanguageModel(HttpModel):
             entries = reply["choices"][0].get("prompt_logprobs")
             if entries is None:
                 return None
-            found = [entry[str(token)] for token, entry in zip(text, entries[start:], strict=True)]
-            logprobs = tuple(float(item["logprob"]) for item in found)
-            pieces = tuple(str(item.get("decoded_token") or "") for item in found)
+            of_tokens = [
+                entry[str(token)] for token, entry in zip(text, entries[start:], strict=True)
+            ]
+            logprobs = tuple(float(item["logprob"]) for item in of_tokens)
+            pieces = tuple(str(item.get("decoded_token") or "") for item in of_tokens)
             return LikelihoodReply(logprobs, pieces, (), tokens_of(reply.get("usage")))
 
-        found = self._read("unreadable log-probabilities", reply, read)
-        if found is None:
+        likelihoods = self._read("unreadable log-probabilities", reply, read)
+        if likelihoods is None:
             missing = Unsupported(
                 f"prompt logprobs are not supported by {self.name}: its reply contains none", 200
             )
             raise missing.with_bill(tokens_of(reply.get("usage")))
-        return found
+        return likelihoods
 
     async def _tokens(self, body: dict[str, Any]) -> list[int]:
         reply = await self._ask(self._tokenize, body)
@@ -217,5 +219,5 @@ class HttpLanguageModel(HttpModel):
             missing = url == self._tokenize and refusal.http_status in (404, 405)
             if not missing and not refusal.names("prompt_logprobs"):
                 raise
-            said, status = str(refusal), refusal.http_status
-        raise Unsupported(f"prompt logprobs are not supported by {self.name}: {said}", status)
+            message, status = str(refusal), refusal.http_status
+        raise Unsupported(f"prompt logprobs are not supported by {self.name}: {message}", status)

@@ -150,7 +150,7 @@ def _forms(secret: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
     """How a secret may be written: percent-encoded, in base64 or, where it is base64 itself, decoded; and a pattern for
     the secret with line breaks or invisible characters in it."""
     forms = {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}
-    forms |= {re.sub("%..", lambda found: found[0].lower(), form) for form in forms}
+    forms |= {re.sub("%..", lambda match: match[0].lower(), form) for form in forms}
     forms |= {*_in_base64(secret), *_decoded(secret)}
     spelt = _BREAK.join(
         rf"\\?{re.escape(char)}" if char in '"\\' else re.escape(char) for char in secret
@@ -209,32 +209,34 @@ def _printed(command: tuple[str, ...]) -> str:
 def key_from_command(command: Sequence[str], vendor: Vendor, who: str) -> Key:
     """The key that a command prints on standard output, for the model `who`. A command runs once in a process, without
     a shell. UserError, without what it printed, where it fails."""
-    shown = f"key_command {command[0]}"
+    command_shown = f"key_command {command[0]}"
     try:
         secret = _printed(tuple(command))
     except subprocess.CalledProcessError as error:
-        raise UserError(f"{who}: {shown} failed with exit code {error.returncode}") from None
+        raise UserError(
+            f"{who}: {command_shown} failed with exit code {error.returncode}"
+        ) from None
     except subprocess.TimeoutExpired:
-        raise UserError(f"{who}: {shown} did not end within {_PATIENCE} s") from None
+        raise UserError(f"{who}: {command_shown} did not end within {_PATIENCE} s") from None
     except OSError as error:
-        raise UserError(f"{who}: {shown} cannot be run: {error.strerror}") from None
+        raise UserError(f"{who}: {command_shown} cannot be run: {error.strerror}") from None
     if not secret:
-        raise UserError(f"{who}: {shown} printed nothing")
-    return Key(secret, shown, vendor)
+        raise UserError(f"{who}: {command_shown} printed nothing")
+    return Key(secret, command_shown, vendor)
 
 
 def expand(text: str, who: str, environment: Mapping[str, str] = os.environ) -> str:
     """The text with the value of an environment variable for each `${NAME}`; these values count as secrets. UserError
     where a variable is not set, or its value cannot stand in a header. who: what has the text, for messages."""
 
-    def value(found: re.Match[str]) -> str:
-        given = environment.get(found[1], "").strip()
-        if not given or not given.isascii() or not given.isprintable():
+    def value(match: re.Match[str]) -> str:
+        variable = environment.get(match[1], "").strip()
+        if not variable or not variable.isascii() or not variable.isprintable():
             raise UserError(
-                f"{who}: the environment variable {found[1]} is not set to a text that can be sent"
+                f"{who}: the environment variable {match[1]} is not set to a text that can be sent"
             )
-        _known.add(given)
-        return given
+        _known.add(variable)
+        return variable
 
     filled = VARIABLE.sub(value, text)
     return _Header(filled) if filled != text else text
@@ -254,8 +256,8 @@ def key_for(
 def vendor_url(name: str) -> str:
     """Where `openai:NAME` and the like are served: OPENAI_BASE_URL, which OpenAI's own clients read too, else the
     vendor's own endpoint."""
-    given = os.environ.get("OPENAI_BASE_URL", "").strip() if name == "openai" else ""
-    return check_base_url(given) if given else VENDORS[name].url
+    base_url = os.environ.get("OPENAI_BASE_URL", "").strip() if name == "openai" else ""
+    return check_base_url(base_url) if base_url else VENDORS[name].url
 
 
 def is_local(base_url: str) -> bool:
@@ -277,7 +279,7 @@ def is_host_of(vendor: Vendor, base_url: str) -> bool:
     parts = _split(base_url)
     host = (parts.hostname or "").rstrip(".")
     return parts.scheme == "https" and any(
-        host == one or host.endswith(f".{one}") for one in vendor.domains
+        host == domain or host.endswith(f".{domain}") for domain in vendor.domains
     )
 
 

@@ -68,17 +68,20 @@ def known(model: str, body: Mapping[str, Any] | None = None) -> Knowledge:
     """What is known about a model. model: its name at the endpoint, with or without the vendor before a slash; body:
     the members that the user adds to its requests."""
     name = model.lower()
-    found = next((what for pattern, what in _TABLE if re.search(pattern, name)), Knowledge())
-    asked = _thinking(body or {})
-    if asked is False:
-        return Knowledge(completion=found.completion)
+    knowledge = next((entry for pattern, entry in _TABLE if re.search(pattern, name)), Knowledge())
+    thinking = _thinking(body or {})
+    if thinking is False:
+        return Knowledge(completion=knowledge.completion)
     if (
-        asked and not found.thinks
+        thinking and not knowledge.thinks
     ):  # Claude, for one, takes no other temperature than its own while it thinks
         return Knowledge(
-            True, found.inside, _SAMPLED if "claude" in name else found.without, found.completion
+            True,
+            knowledge.inside,
+            _SAMPLED if "claude" in name else knowledge.without,
+            knowledge.completion,
         )
-    return found
+    return knowledge
 
 
 def thinking_budget(body: Mapping[str, Any]) -> int:
@@ -88,20 +91,20 @@ def thinking_budget(body: Mapping[str, Any]) -> int:
         part for name in ("thinking", "reasoning") if isinstance(part := body.get(name), Mapping)
     ]
     names = ("budget_tokens", "max_tokens", "thinkingBudget")
-    found = [
-        one
+    budgets = [
+        budget
         for table in (*tables, _gemini(body))
         for name in names
-        if type(one := table.get(name)) is int
+        if type(budget := table.get(name)) is int
     ]
-    return max([0, *found])
+    return max([0, *budgets])
 
 
 def _gemini(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Gemini's own form: `generationConfig: {thinkingConfig: …}`."""
     config = body.get("generationConfig")
-    found = config.get("thinkingConfig") if isinstance(config, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    table = config.get("thinkingConfig") if isinstance(config, Mapping) else None
+    return table if isinstance(table, Mapping) else {}
 
 
 def _thinking(body: Mapping[str, Any]) -> bool | None:
@@ -110,13 +113,17 @@ def _thinking(body: Mapping[str, Any]) -> bool | None:
         part if isinstance(part := body.get(name), Mapping) else {}
         for name in ("chat_template_kwargs", "thinking", "reasoning", "extra_body")
     )
-    said = [template.get("enable_thinking"), template.get("thinking"), body.get("enable_thinking")]
-    said += [reasoning.get("enabled"), body.get("think"), _TYPES.get(str(thinking.get("type")))]
+    switches = [
+        template.get("enable_thinking"),
+        template.get("thinking"),
+        body.get("enable_thinking"),
+    ]
+    switches += [reasoning.get("enabled"), body.get("think"), _TYPES.get(str(thinking.get("type")))]
     for effort in (body.get("reasoning_effort"), reasoning.get("effort")):
-        said.append(None if not isinstance(effort, str) else effort != "none")
+        switches.append(None if not isinstance(effort, str) else effort != "none")
     for budget in (reasoning.get("max_tokens"), thinking.get("budget_tokens")):
-        said.append(budget > 0 if isinstance(budget, int) else None)
+        switches.append(budget > 0 if isinstance(budget, int) else None)
     if isinstance(budget := _gemini(body).get("thinkingBudget"), int):
-        said.append(budget != 0)  # -1: as much as the model sees fit
-    told = next((one for one in said if isinstance(one, bool)), None)
+        switches.append(budget != 0)  # -1: as much as the model sees fit
+    told = next((switch for switch in switches if isinstance(switch, bool)), None)
     return _thinking(extra) if told is None and extra else told

@@ -51,7 +51,7 @@ def plan(sequences: Sequence[Sequence[int]], fresh: Sequence[int]) -> ReadingOrd
         raise ValueError("each sequence needs a token, and `fresh` lies between 1 and its length")
     limits = [len(sequence) - last for sequence, last in zip(sequences, fresh, strict=True)]
     total = sum(map(len, sequences))
-    found: list[tuple[int, tuple[int, ...], list[int]]] = []
+    plans: list[tuple[int, tuple[int, ...], list[int]]] = []
     for number, candidate in enumerate(sequences):
         shared = [
             min(limit, _common(candidate, other))
@@ -59,15 +59,15 @@ def plan(sequences: Sequence[Sequence[int]], fresh: Sequence[int]) -> ReadingOrd
         ]
         length = max((*shared[:number], *shared[number + 1 :]), default=0)
         shared[number] = min(shared[number], length)
-        found.append((total + length - sum(shared), tuple(candidate[:length]), shared))
-    evaluated, spine, shared = min(found, key=lambda one: one[0])
+        plans.append((total + length - sum(shared), tuple(candidate[:length]), shared))
+    evaluated, spine, shared = min(plans, key=lambda candidate: candidate[0])
     branches = sorted(
         (Branch(i, part) for i, part in enumerate(shared)), key=lambda b: (-b.shared, b.sequence)
     )
     return ReadingOrder(spine, tuple(branches), evaluated)
 
 
-def _common(one: Sequence[int], other: Sequence[int]) -> int:
+def _common(first: Sequence[int], other: Sequence[int]) -> int:
     """How many tokens two sequences have in common at their beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(first, other, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(other)))

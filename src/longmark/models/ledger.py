@@ -74,8 +74,8 @@ def by_model(
 ) -> list[Line]:
     """A line for each model that these sessions called, or whose replies are needed. needed: keys of replies."""
     cache.bury()
-    wanted = ", ".join(map(str, (*sessions, 0)))
-    query = f"SELECT model, {_SUMS} FROM {_ATTEMPTS} WHERE session IN ({wanted}) GROUP BY model ORDER BY model"
+    listed = ", ".join(map(str, (*sessions, 0)))
+    query = f"SELECT model, {_SUMS} FROM {_ATTEMPTS} WHERE session IN ({listed}) GROUP BY model ORDER BY model"
     lines = {row[0]: _line(*row) for row in cache.do(query)}
     if needed is not None:
         for key in needed:

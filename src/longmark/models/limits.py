@@ -177,7 +177,9 @@ class Limiter:
     @property
     def waiting(self) -> int:
         """Calls that wait."""
-        return sum(not one.place.done() for queue in (self._again, self._new) for one in queue)
+        return sum(
+            not waiter.place.done() for queue in (self._again, self._new) for waiter in queue
+        )
 
     @property
     def turn(self) -> tuple[bool, int]:

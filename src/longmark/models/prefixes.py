@@ -64,9 +64,11 @@ class Turn:
     def mark(self) -> int:
         """How many characters of the last message are to be marked as worth caching: those that it shares with a call
         that waits, or that it waited for; 0: none."""
-        waited = [one for one in self.beginnings if self.prefixes.waiting.get(one.key)]
+        waited = [
+            beginning for beginning in self.beginnings if self.prefixes.waiting.get(beginning.key)
+        ]
         shared = [*waited, *([self.follows] if self.follows else [])]
-        self.marked = max((one.end for one in shared), default=0)
+        self.marked = max((beginning.end for beginning in shared), default=0)
         return self.marked
 
 
@@ -93,8 +95,8 @@ class Prefixes:
         await self._wait(turn, stopped)
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
-        led = [one for one in beginnings if one.key not in self.leading]
-        self.leading.update({one.key: done for one in led})
+        led = [beginning for beginning in beginnings if beginning.key not in self.leading]
+        self.leading.update({beginning.key: done for beginning in led})
         token = MARK.set(turn)
         try:
             yield
@@ -106,10 +108,14 @@ class Prefixes:
             for one in led:
                 del self.leading[one.key]
             if turn.marked >= 0:
-                ends = [one for one in beginnings if not self.marks or one.end <= turn.marked]
-                for one in ends:  # the latest last, as `_forget` has them
-                    self.served.pop(one.key, None)
-                    self.served[one.key] = loop.time()
+                ends = [
+                    beginning
+                    for beginning in beginnings
+                    if not self.marks or beginning.end <= turn.marked
+                ]
+                for end in ends:  # the latest last, as `_forget` has them
+                    self.served.pop(end.key, None)
+                    self.served[end.key] = loop.time()
             done.set_result(None)
 
     async def _wait(self, turn: Turn, stopped: asyncio.Event) -> None:
@@ -119,14 +125,16 @@ class Prefixes:
         while not stopped.is_set():
             now = loop.time()
             self._forget(now)
-            served = next((one for one in turn.beginnings if one.key in self.served), None)
+            served = next(
+                (beginning for beginning in turn.beginnings if beginning.key in self.served), None
+            )
             turn.follows = served or turn.follows
-            known = served.size if served else 0
+            served_size = served.size if served else 0
             leader = next(
                 (
-                    one
-                    for one in turn.beginnings
-                    if one.key in self.leading and one.size - known >= LEAST
+                    beginning
+                    for beginning in turn.beginnings
+                    if beginning.key in self.leading and beginning.size - served_size >= LEAST
                 ),
                 None,
             )
@@ -170,10 +178,10 @@ def beginnings_of(request: ChatRequest) -> list[Beginning]:
     schema = orjson.dumps(request.schema) if request.schema else b""
     size = len(schema) + sum(len(message.content.encode()) for message in before)
     head = hash((schema, *((message.role, message.content) for message in before), last.role))
-    found = []
+    beginnings = []
     for closing in _CLOSING.finditer(last.content):
         text = last.content[: closing.end()]
         total = size + len(text.encode("utf-8", "replace"))
         if total >= LEAST and last.content[closing.end() :].strip():
-            found.append(Beginning(hash((head, text)), total, closing.end()))
-    return found[::-1]
+            beginnings.append(Beginning(hash((head, text)), total, closing.end()))
+    return beginnings[::-1]

@@ -223,9 +223,9 @@ def no_start_token(name: str) -> RequestRefused:
     )
 
 
-def _check_finite(what: str, numbers: Iterable[float]) -> None:
+def _check_finite(holder: str, numbers: Iterable[float]) -> None:
     if not all(map(math.isfinite, numbers)):
-        raise BadReply(f"{what} holds a number that is not finite")
+        raise BadReply(f"{holder} holds a number that is not finite")
 
 
 def _check_logprobs(numbers: Iterable[float]) -> None:

@@ -95,21 +95,25 @@ class Registry:
         self._endpoints: dict[tuple[Any, ...], Any] = {}
         self._opened: dict[tuple[str, str], Any] = {}
 
-    def backends(self, given: ModelNames, called: Collection[str] = ROLES) -> Backends:
+    def backends(self, model_names: ModelNames, called: Collection[str] = ROLES) -> Backends:
         """The models of a run: those of the roles that are called. UserError for a name of no model, or of a model that
         cannot have the role."""
 
         def one(role: str, name: Name | None) -> Any:
             return self.open(role, name) if name is not None and role in called else None
 
-        several = isinstance(given.judges, Sequence) and not isinstance(given.judges, str)
-        named: Any = given.judges if several else [given.judges]
+        several = isinstance(model_names.judges, Sequence) and not isinstance(
+            model_names.judges, str
+        )
+        named: Any = model_names.judges if several else [model_names.judges]
         judges = tuple(one("judge", name) for name in named) if "judge" in called else ()
         names = [judge.name for judge in judges]
         for name in names:
             if names.count(name) > 1:
                 raise UserError(f"--judge {name} was given twice: the judges of a jury must differ")
-        return Backends(judges, **{role: one(role, getattr(given, role)) for role in ROLES[1:]})
+        return Backends(
+            judges, **{role: one(role, getattr(model_names, role)) for role in ROLES[1:]}
+        )
 
     @property
     def trust(self) -> Trust:
@@ -135,9 +139,9 @@ class Registry:
         in_memory_once = scheme is not None and scheme.shared
         key = ("chat" if chats or (role == "lm" and in_memory_once) else role, name)
         if key not in self._opened:
-            self._opened[key] = made = self._make(role, name)
+            self._opened[key] = backend = self._make(role, name)
             with suppress(AttributeError):  # of another package, with slots
-                made.opened_as = (role, name)
+                backend.opened_as = (role, name)
         return self._opened[key]
 
     def _make(self, role: str, name: str) -> Any:
@@ -193,14 +197,14 @@ class Registry:
             self.trust.require(self._config.path, entry.reach(name))
         key = entry.key(name) if self._sends else None
         extras = entry.expanded(name) if self._sends else ({}, {})
-        made = self._http(
+        backend = self._http(
             _Served(role, entry.model, name, entry.dialect, entry.settings),
             entry.served_at,
             key,
             extras,
         )
-        made.configured = entry.fixed()
-        return made
+        backend.configured = entry.fixed()
+        return backend
 
     def _entry(self, name: str) -> Entry | None:
         """The model of this name in longmark.yaml; None where there is none, or the name is of another form."""
@@ -214,7 +218,7 @@ class Registry:
 
     def _unknown(self, role: str, name: str) -> str:
         """A name of no model, and what may be meant. role: of the model."""
-        shown = (
+        message = (
             name.split("@")[0] + "@…" if "@" in name else name
         )  # what follows may hold a password
         configured = tuple(self._config.models) if self._config is not None else ()
@@ -237,7 +241,7 @@ class Registry:
             maybe += "overlap is a --checker; "
         if self._looked and self._config is None:
             file = f"; there is no {FILE} in this folder (--config FILE names another file)"
-        return f"{shown}: {maybe}{NO_SCHEME if '@' in name else forms() + file}"
+        return f"{message}: {maybe}{NO_SCHEME if '@' in name else forms() + file}"
 
     def _http(
         self,

@@ -52,10 +52,10 @@ class ModelSettings:
     context_window: int | None = None
     batch: bool | None = None
 
-    def sent(self, name: Literal["temperature", "top_p"], asked: float) -> float | None:
+    def sent(self, name: Literal["temperature", "top_p"], value: float) -> float | None:
         """The temperature or top-p to send if a request asks for `asked`; None: not sent."""
         own: float | Asked | None = getattr(self, name)
-        return asked if own == ASKED else own
+        return value if own == ASKED else own
 
     def over(self, body: dict[str, Any]) -> dict[str, Any]:
         """A request in which the members of `body` replace its own; nested tables are merged."""
@@ -65,21 +65,21 @@ class ModelSettings:
         """What can change a score, as in signatures and manifests, without defaults and without values of environment
         variables. Prices, rates and headers that only name the caller are not part of it. Nor are `thinking_tokens`,
         which only decide whether there is an answer."""
-        given: dict[str, Any] = {
+        settings: dict[str, Any] = {
             name: value
             for name in ("temperature", "top_p")
             if (value := getattr(self, name)) != ASKED
         }
         for name in ("max_tokens", "context_window"):
             if (value := getattr(self, name)) is not None:
-                given[name] = value
+                settings[name] = value
         headers = {
             name: value for name, value in self.headers.items() if name.lower() not in _LABELS
         }
         for name, table in (("body", self.body), ("headers", headers), ("query", self.query)):
             if table:
-                given[name] = dict(table)
-        return given
+                settings[name] = dict(table)
+        return settings
 
     def mark(self) -> str:
         """The suffix of the model's identity, which gives its replies keys of their own in the cache: `#` and 16 digits
@@ -93,8 +93,8 @@ def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
     merged = dict(under)
     for name, value in over.items():
         below = merged.get(name)
-        both = isinstance(value, Mapping) and isinstance(below, Mapping)
-        merged[name] = _merged(below, value) if both else value  # type: ignore[arg-type]
+        tables = isinstance(value, Mapping) and isinstance(below, Mapping)
+        merged[name] = _merged(below, value) if tables else value  # type: ignore[arg-type]
     return merged
 
 

@@ -42,16 +42,18 @@ def split(text: str) -> Parts:
     start = text.lstrip()
     for opening, closing in _TAGS:
         if start.startswith(opening):
-            rest = start[len(opening) :]
+            thoughts = start[len(opening) :]
             ends = [
-                found.start()
-                for found in re.finditer(rf"^[ \t]*{re.escape(closing)}", rest, re.MULTILINE)
+                closing_match.start()
+                for closing_match in re.finditer(
+                    rf"^[ \t]*{re.escape(closing)}", thoughts, re.MULTILINE
+                )
             ]
-            end = rest.find(closing, ends[-1]) if ends else rest.find(closing)
+            end = thoughts.find(closing, ends[-1]) if ends else thoughts.find(closing)
             return (
-                Parts(rest.strip(), "")
+                Parts(thoughts.strip(), "")
                 if end < 0
-                else Parts(rest[:end].strip(), rest[end + len(closing) :].strip())
+                else Parts(thoughts[:end].strip(), thoughts[end + len(closing) :].strip())
             )
     if _CHANNEL.match(text):
         final = _FINAL.search(text)

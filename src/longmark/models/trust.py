@@ -64,22 +64,24 @@ class Reach:
     @property
     def hash(self) -> str:
         """Of all but the name."""
-        said = asdict(self) | {"name": ""}
-        said = said if self.does else {key: value for key, value in said.items() if key != "does"}
-        return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        fields = asdict(self) | {"name": ""}
+        fields = (
+            fields if self.does else {key: value for key, value in fields.items() if key != "does"}
+        )
+        return hashlib.sha256(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     @property
     def variables(self) -> dict[str, str]:
         """Variable -> what carries its value, as the file names them."""
-        found = {self.key_env: "the key"} if self.key_env else {}
+        uses = {self.key_env: "the key"} if self.key_env else {}
         for part, table in (("header", self.headers), ("query", self.query)):
             for name, value in table.items():
-                found |= {
-                    one[1]: f"{part} {name}"
-                    for one in VARIABLE.finditer(value)
-                    if one[1] not in found
+                uses |= {
+                    match[1]: f"{part} {name}"
+                    for match in VARIABLE.finditer(value)
+                    if match[1] not in uses
                 }
-        return found
+        return uses
 
     @property
     def needs_trust(self) -> bool:
@@ -123,14 +125,14 @@ class Reach:
 def of_name(name: str) -> Reach:
     """What a model's name, as on the command line, reaches out to. A name of longmark.yaml by itself reaches nothing:
     the file does."""
-    prefix, _, rest = name.partition(":")
+    prefix, _, model = name.partition(":")
     if prefix in VENDORS and prefix in schemes():
         return Reach(name, vendor_url(prefix), prefix, VENDORS[prefix].variable)
     if (at := AT_ENDPOINT.fullmatch(name)) is not None and prefix not in schemes():
         return Reach(name, check_base_url(at["base_url"]))
     if prefix == "embedded" or not {":", "@"} & {*name}:
         return Reach(name)
-    parts = [expanded(one) for one in sorted({rest, *rest.split("+")}) if one]
+    parts = [expanded(part) for part in sorted({model, *model.split("+")}) if part]
     python = [file for part in parts if part.is_dir() for file in sorted(part.rglob("*.py"))]
     return Reach(name, code=name, files=digests(python))
 
@@ -140,8 +142,8 @@ def addresses_in(body: Any) -> Iterator[str]:
     if isinstance(body, dict):
         body = [*body, *body.values()]
     if isinstance(body, list):
-        for one in body:
-            yield from addresses_in(one)
+        for entry in body:
+            yield from addresses_in(entry)
     elif isinstance(body, str) and not _WORD.fullmatch(body):
         yield body
 
@@ -153,7 +155,7 @@ def digests(files: Iterable[Path]) -> dict[str, str]:
 
 def remember(file: Path, reaches: Iterable[Reach], variables: Collection[str] = ()) -> None:
     """Trusts a file for what these models reach out to. variables: of vendors, that may go to other hosts."""
-    home.trust(file, {one.hash: sorted({*variables} & {*one.foreign()}) for one in reaches})
+    home.trust(file, {reach.hash: sorted({*variables} & {*reach.foreign()}) for reach in reaches})
 
 
 def wrote(file: Path, name: str) -> None:
@@ -189,8 +191,8 @@ class Trust:
             )
         if named is not None or self.given:
             return
-        said = "".join(f"\n  {line}" for line in reach.lines())
-        page = f"{file} is not trusted, and {reach.name} in it{said}"
+        details = "".join(f"\n  {line}" for line in reach.lines())
+        page = f"{file} is not trusted, and {reach.name} in it{details}"
         if self.ask is None or not self.ask(page):
             remedy = f"If that is meant: longmark trust {shlex.quote(str(file))} (or --trust, for one command)"
             raise Untrusted(f"{page}\n{remedy}")

@@ -23,24 +23,24 @@ class VerdictCounter:
         self._open: Counter[tuple[str, ...]] = Counter()
         self._moved = asyncio.Event()
 
-    async def begin(self, asked: Asked) -> None:
+    async def begin(self, question: Asked) -> None:
         """Waits until a question may be asked. `end` follows in any case."""
         while self._stop and any(
             count + 2 * self._open[key] >= FIRST and self._open[key]
-            for key, count in self._verdicts.counts(asked)
+            for key, count in self._verdicts.counts(question)
         ):
             await self._moved.wait()
-        self._open.update((asked[:1], asked[:2], asked[:3]))
+        self._open.update((question[:1], question[:2], question[:3]))
 
-    def hear(self, asked: Asked, text: str, *, read: bool, sent: bool) -> None:
-        if self._verdicts.hear(asked, text, read=read, sent=sent):
+    def hear(self, question: Asked, text: str, *, read: bool, sent: bool) -> None:
+        if self._verdicts.hear(question, text, read=read, sent=sent):
             self._changed()
             if read:
                 self._wake()
 
-    def end(self, asked: Asked) -> None:
-        self._open.subtract((asked[:1], asked[:2], asked[:3]))
-        counts = list(self._verdicts.counts(asked))
+    def end(self, question: Asked) -> None:
+        self._open.subtract((question[:1], question[:2], question[:3]))
+        counts = list(self._verdicts.counts(question))
         if self._stop and any(count >= FIRST and not self._open[key] for key, count in counts):
             self._stop()
         if counts:

@@ -55,23 +55,23 @@ class _Ids:
 def copy(source: Store, target: Store) -> Copied:
     """Copies all."""
     copied, ids = Copied(), _Ids()
-    there = dict(target.do("SELECT token, id FROM sessions").fetchall())
+    own_ids = dict(target.do("SELECT token, id FROM sessions").fetchall())
     runs = {
         id_
         for (id_,) in source.do(
             "SELECT DISTINCT session FROM attempts WHERE state IN ('sent', 'queued')"
         )
     }
-    for session, token, *rest in source.do(
+    for session, token, *details in source.do(
         "SELECT id, token, run, began FROM sessions ORDER BY id"
     ).fetchall():
-        if token in there:
-            before, after = _ids_of(source, session), _ids_of(target, there[token])
+        if token in own_ids:
+            before, after = _ids_of(source, session), _ids_of(target, own_ids[token])
             if len(before) == len(after):  # else one of them was folded, or cleared
                 ids.add(before, after)
         elif session not in runs:
             with target.unit():
-                copied.attempts += _copy_session(source, target, session, (token, *rest), ids)
+                copied.attempts += _copy_session(source, target, session, (token, *details), ids)
     _copy(source, target, _replies(source), ids.get, copied)
     claims = source.do(
         "SELECT c.key, owner, attempt FROM claims AS c JOIN attempts ON id = attempt WHERE state = 'unknown'"
@@ -101,8 +101,8 @@ def copy(source: Store, target: Store) -> Copied:
 def copy_replies(source: Store, target: Store, keys: Collection[bytes]) -> None:
     """Copies the replies of these keys alone."""
     query = f"SELECT {_CALL} FROM calls WHERE key = ?"
-    found = (row for key in keys for row in source.do(query, (key,)).fetchall())
-    _copy(source, target, found, lambda _id: None, Copied())
+    rows = (row for key in keys for row in source.do(query, (key,)).fetchall())
+    _copy(source, target, rows, lambda _id: None, Copied())
 
 
 def _copy(
@@ -114,9 +114,9 @@ def _copy(
 ) -> None:
     rows = iter(rows)
     while step := list(islice(rows, _STEP)):
-        there = target.look(Look([row[0] for row in step], every=False)).replies
-        copied.others += sum(row[0] in there and there[row[0]][0] != row[5] for row in step)
-        new = [(*row[:6], id_of(row[6])) for row in step if row[0] not in there]
+        present = target.look(Look([row[0] for row in step], every=False)).replies
+        copied.others += sum(row[0] in present and present[row[0]][0] != row[5] for row in step)
+        new = [(*row[:6], id_of(row[6])) for row in step if row[0] not in present]
         with target.unit():
             insert = (
                 f"INSERT INTO calls ({_CALL}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
@@ -151,7 +151,7 @@ def _copy_session(
     new_session = target.do(
         "INSERT INTO sessions (token, run, began) VALUES (?, ?, ?) RETURNING id", columns
     )
-    (here,) = new_session.fetchone()
+    (new_id,) = new_session.fetchone()
     old, new, last = array("q"), array("q"), 0
     marks = ", ".join("?" * 17)
     while rows := source.do(
@@ -161,7 +161,7 @@ def _copy_session(
         reserved = target.ids(len(rows))
         target.many(
             f"INSERT INTO attempts (id, session, {_ATTEMPT}) VALUES ({marks})",
-            [(id_, here, *row[1:]) for id_, row in zip(reserved, rows, strict=True)],
+            [(id_, new_id, *row[1:]) for id_, row in zip(reserved, rows, strict=True)],
         )
         old.extend(row[0] for row in rows)
         new.extend(reserved)

@@ -29,14 +29,21 @@ def end_lapsed(store: Store) -> None:
     query = (
         f"SELECT name, session, {', '.join(COLUMNS)} FROM budgets WHERE until > 0 AND until <= ?"
     )
-    for name, session, *its in store.do(query, (store.now(),)).fetchall():
-        end(store, name, session, (its[0], its[1], its[2]), (its[3], its[4], its[5]))
+    for name, session, *figures in store.do(query, (store.now(),)).fetchall():
+        end(
+            store,
+            name,
+            session,
+            (figures[0], figures[1], figures[2]),
+            (figures[3], figures[4], figures[5]),
+        )
 
 
 def end(store: Store, name: str, session: str, spent: Amounts, held: Amounts) -> None:
     """Ends a row: of what it holds, what was not sent comes back."""
     sent = store.do(_LEDGER, (session,)).fetchone()
     calls, tokens, usd = (
-        min(own + most, max(own, its)) for own, most, its in zip(spent, held, sent, strict=True)
+        min(own + most, max(own, reported))
+        for own, most, reported in zip(spent, held, sent, strict=True)
     )
     store.do(CHANGE, (int(calls), int(tokens), usd, 0, 0, 0.0, 0.0, name, session))

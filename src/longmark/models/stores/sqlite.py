@@ -122,7 +122,7 @@ class SqliteStore(Store):
                 [(*end, id_) for id_, *end in turn.ended],
             )
             self.db.executemany(
-                "DELETE FROM attempts WHERE id = ?", [(one,) for one in turn.withdrawn]
+                "DELETE FROM attempts WHERE id = ?", [(attempt,) for attempt in turn.withdrawn]
             )
             ours = "WHERE key = ? AND owner = ?"
             self.db.executemany(
@@ -140,11 +140,11 @@ class SqliteStore(Store):
             self._sessions.clear()
             raise
 
-    def _grant(self, wanted: Collection[Wish]) -> None:
+    def _grant(self, wishes: Collection[Wish]) -> None:
         """Claims keys for each wish, and writes its attempt, within a transaction."""
         now = time.time()
         (last,) = self.db.execute("SELECT max(id) FROM attempts").fetchone()
-        for number, wish in enumerate(wanted, (last or 0) + 1):
+        for number, wish in enumerate(wishes, (last or 0) + 1):
             attempt = wish.attempt
             claim = self.owner, now + stores.LEASE, attempt and number
             wish.granted |= {
@@ -243,9 +243,9 @@ class SqliteStore(Store):
         replies = {}
         for key in look.keys:
             if (
-                found := self.do("SELECT reply, usd FROM calls WHERE key = ?", (key,)).fetchone()
+                stored := self.do("SELECT reply, usd FROM calls WHERE key = ?", (key,)).fetchone()
             ) is not None:
-                replies[key] = found
+                replies[key] = stored
         return Seen(
             replies, self.held([key for key in look.keys if look.every or key not in replies])
         )
@@ -335,10 +335,10 @@ def _opened(path: Path, synchronous: str) -> sqlite3.Connection:
 def _refuse_other_objects(database: sqlite3.Connection, path: Path) -> None:
     """UserError where something under the name of a table of ours is no plain table, or does something when it is read
     or written: a view, which may compute without end, a virtual table, generated columns, a trigger."""
-    found = database.execute(
+    objects = database.execute(
         "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type != 'index'"
     )
-    for kind, name, table, sql in found:
+    for kind, name, table, sql in objects:
         if table not in TABLES and name not in TABLES:
             continue
         text = " ".join(str(sql or "").split()).upper()
@@ -351,12 +351,12 @@ def _refuse_other_objects(database: sqlite3.Connection, path: Path) -> None:
 
 def _check_own(database: sqlite3.Connection, path: Path) -> None:
     """UserError for a database of something else, before anything of it is changed."""
-    there = _columns(database)
-    if there and "calls" not in there:
+    columns = _columns(database)
+    if columns and "calls" not in columns:
         raise UserError(
             f"the call cache {path} is a database of something else; name another file with --cache FILE"
         )
-    if there and there["calls"] not in (_wanted()["calls"], _BEFORE["calls"]):
+    if columns and columns["calls"] not in (_wanted()["calls"], _BEFORE["calls"]):
         raise _of_another_version(path, database.execute("PRAGMA user_version").fetchone()[0])
 
 
@@ -419,10 +419,10 @@ def _columns(database: sqlite3.Connection) -> dict[str, list[str]]:
         "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c "
         "WHERE m.type = 'table' ORDER BY m.name, c.cid"
     )
-    found: dict[str, list[str]] = {}
+    columns: dict[str, list[str]] = {}
     for table, column in database.execute(tables):
-        found.setdefault(table, []).append(column)
-    return found
+        columns.setdefault(table, []).append(column)
+    return columns
 
 
 def _refuse_busy(database: sqlite3.Connection, path: Path) -> None:
@@ -443,10 +443,10 @@ def file_system(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
         place = real(expanded(path))
     except (OSError, RuntimeError):  # RuntimeError: a link to itself
         return ""
-    found = ("", "")
+    nearest = ("", "")
     for line in lines:  # later mounts hide earlier ones
         fields, _, kinds = line.partition(" - ")
         point = fields.split(" ")[4].replace("\\040", " ").rstrip("/") + "/"
-        if f"{place}/".startswith(point) and len(point) >= len(found[0]):
-            found = (point, kinds.split(" ")[0])
-    return found[1]
+        if f"{place}/".startswith(point) and len(point) >= len(nearest[0]):
+            nearest = (point, kinds.split(" ")[0])
+    return nearest[1]
