@@ -2,7 +2,7 @@
 
     python -m bench.checkers.cascade [--calls CALLS.sqlite]
 
-Of each set with people's labels: how many rows have a share of words below a limit, and how many of its supported
+Of each set with human labels: how many rows have a share of words below a limit, and how many of its supported
 claims are among them. With a call cache that holds replies of the built-in claim checker to pairs of the demo: how many
 of those pairs are below, and how many of the claims that the checker calls supported.
 """

@@ -83,7 +83,7 @@ def held_out(group: str) -> bool:
 
 
 def labelled(*, kept_out: bool, folder: Path = DATA) -> list[Claim]:
-    """People's labels that may be trained on (Factcheck-GPT, the Wizard-of-Wikipedia part of BEGIN), or those of them
+    """Human labels that may be trained on (Factcheck-GPT, the Wizard-of-Wikipedia part of BEGIN), or those of them
     that are kept out of it. The evidence is one text."""
     found = []
     for name in ("factcheckgpt", "begin"):

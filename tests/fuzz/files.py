@@ -1,4 +1,4 @@
-"""Fuzzers of single files: examples, rows and people's labels in every format, domains and hypotheses in YAML."""
+"""Fuzzers of single files: examples, rows and human labels in every format, domains and hypotheses in YAML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report and the table of a run of pairs: choices, both orders, people's labels."""
+"""The report and the table of a run of pairs: choices, both orders, human labels."""
 
 from __future__ import annotations
 

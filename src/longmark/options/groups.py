@@ -307,7 +307,7 @@ class LabelOptions:
     """labels of a random sample of the answers"""
 
     labels: Path | None = option(
-        None, "correct means and differences by people's labels (as for metaeval)", "FILE"
+        None, "correct means and differences by human labels (as for metaeval)", "FILE"
     )
     label: str | None = option(None, "the label to read, if the file has several", "NAME")
     order: Sequence[str] = option(

@@ -145,7 +145,7 @@ def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
 
 
 def _people(results: Results) -> View | None:
-    """People's labels of the answer, a line for each rater and each evaluator, where a study added them to its rows."""
+    """Human labels of the answer, a line for each rater and each evaluator, where a study added them to its rows."""
     lines: dict[str, dict[str, str]] = {}
     for name, row in results.items():
         if labelled := Labelled.of(row.evidence):

@@ -1,4 +1,4 @@
-"""Means of systems and their differences from a judge's scores of all answers, corrected by people's labels of some.
+"""Means of systems and their differences from a judge's scores of all answers, corrected by human labels of some.
 
     m_i   = y_h + λ (g_i - g_h)          g_i: a score, calibrated or as it is; h: the stratum of answer i
     mean  = average of m_i over all answers

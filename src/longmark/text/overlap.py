@@ -64,7 +64,7 @@ FUNCTION_WORDS = frozenset(
 SLOPE, BIAS = (
     2.985,
     -1.390,
-)  # log-odds of support by the share: fitted to people's labels (docs/checkers.md)
+)  # log-odds of support by the share: fitted to human labels (docs/checkers.md)
 THRESHOLD = 0.5
 VERSION = 3
 """Of the words and the curve. Signatures and manifests have it, since every score by the checker changes with it."""

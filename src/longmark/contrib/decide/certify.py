@@ -605,7 +605,7 @@ def document(found: Certificate) -> Document:
     return Document(
         "certificate",
         title_of(found),
-        "What scores and people's labels show of two systems.",
+        "What scores and human labels show of two systems.",
         (
             *sections,
             _list("What it rests on", rests, found["assumptions"]),

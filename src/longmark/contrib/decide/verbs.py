@@ -160,7 +160,7 @@ def label(verbs: Any) -> None:
 
 
 def certify(verbs: Any) -> None:
-    text = "Certify that one system is better than another by people's labels, or list what is missing (exit code 3)."
+    text = "Certify that one system is better than another by human labels, or list what is missing (exit code 3)."
     verb = add_verb(verbs, "certify", f"{_CLI}.certify:certify", text)
     add(verb, "runs", "RUN", "run folders", nargs="+")
     add(verb, "--claim", "TEXT", "'A better than B on METRIC'", required=True)

@@ -40,7 +40,7 @@ _MOST = 50  # rows of a table on the card
 _ADDRESS = re.compile(r"@https?://[^\s'\"`,)\]}]+")  # of an endpoint, in the name of a model
 _SPLITS = {
     "gold": "people checked each item",
-    "silver": "a validator, trained on people's labels, accepted each item",
+    "silver": "a validator, trained on human labels, accepted each item",
     "audited": "the audits found no flaw; nobody checked the items",
 }
 _TASKS = {"mcq": "multiple-choice", "freeform": "question-answering", "cloze": "fill-mask"}
