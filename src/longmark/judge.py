@@ -75,7 +75,8 @@ class Reader(Generic[T]):
     wants: all that a second reply should be, so that a judge need not repeat its reasons; "": the form that the prompt
     asks for.
     The other fields are settings of the request. needs_logprobs: False for a reader that does without
-    log-probabilities where a judge gives none."""
+    log-probabilities where a judge gives none. digits: it reads the log-probabilities of digits alone, so that the
+    others need not be stored."""
 
     read: Callable[[ChatReply], T]
     max_tokens: int
@@ -84,6 +85,7 @@ class Reader(Generic[T]):
     again: Callable[[ChatReply], T] | None = None
     needs_logprobs: bool = True
     wants: str = ""
+    digits: bool = False
 
     def then(self, step: Callable[[T], U]) -> Reader[U]:
         """This reader with another step, which may raise `Unreadable`."""
@@ -159,7 +161,7 @@ async def _asked_twice(
     read = reader.read
     while True:
         try:
-            reply = await judge.chat(request)
+            reply = await judge.chat(request, digits=reader.digits)
         except Unsupported:
             if reader.needs_logprobs or not request.logprobs:
                 raise

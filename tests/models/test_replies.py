@@ -31,6 +31,7 @@ from longmark.models.protocols import (
     RerankReply,
     TokenLogprobs,
     Tokens,
+    of_digits,
     total_tokens,
 )
 
@@ -222,3 +223,22 @@ def test_what_an_attempt_that_may_have_been_billed_took_is_all_that_it_could_tak
 def test_a_sum_of_tokens_beyond_what_one_call_may_count_is_not_known():
     assert total_tokens([Tokens(6 * 10**8)] * 3) is None
     assert total_tokens([Tokens(6), Tokens(7)]) == Tokens(13)
+
+
+def test_of_the_log_probabilities_of_digits_the_other_tokens_keep_their_text_alone():
+    other, digit = (
+        (("a", -0.5), ("b", -1.0)),
+        (("4", -0.25), ("5", -2.0), (" 3", -3.0), ("x", -4.0)),
+    )
+    reply = (
+        TokenLogprobs('{"1"', -0.1, other),
+        TokenLogprobs(": ", -0.2, other),
+        TokenLogprobs("\n", -0.3, other),
+        TokenLogprobs("4", -0.25, digit),
+        TokenLogprobs("}", -0.4, other),
+    )
+    kept = of_digits(reply)
+    assert "".join(token.token for token in kept) == '{"1": \n4}'
+    assert [token.token for token in kept] == ['{"1"', ": \n", "4", "}"]
+    assert [token.logprob for token in kept] == pytest.approx([-0.1, -0.5, -0.25, -0.4])
+    assert [token.top for token in kept] == [(), (), digit[:3], ()]

@@ -46,6 +46,7 @@ from longmark.models.protocols import (
     Reranker,
     RerankReply,
     Tokens,
+    of_digits,
     total_tokens,
 )
 from longmark.models.sending import Counts as Counts
@@ -199,10 +200,14 @@ class Client(Sender):
         self.batches.close()
         return self.batches.notices()
 
-    async def chat(self, model: Chat, request: ChatRequest, usage_log: UsageLog) -> ChatReply:
+    async def chat(
+        self, model: Chat, request: ChatRequest, usage_log: UsageLog, *, digits: bool = False
+    ) -> ChatReply:
+        """digits: of the reply's log-probabilities, only those of digits are kept (`protocols.of_digits`)."""
         if (check := getattr(model, "check_window", None)) is not None:
             check(message.content for message in request.messages)
-        return (await self._call(_CHATS, model, [request], usage_log))[0]
+        kind = _CHATS_OF_DIGITS if digits else _CHATS
+        return (await self._call(kind, model, [request], usage_log))[0]
 
     async def embed(
         self, model: Embedder, texts: Sequence[str], usage_log: UsageLog
@@ -456,7 +461,7 @@ class Client(Sender):
                     unknown = False
                 raise
             unknown = False
-            if kind is _CHATS and model.identity in self._prefixes:
+            if kind.name == _CHATS.name and model.identity in self._prefixes:
                 self._prefixes[model.identity].heard(replies)
             tokens = total_tokens(reply.tokens for reply in replies)
             self.cache.end(
@@ -486,7 +491,7 @@ class Client(Sender):
         self, kind: _Kind[Any], model: Backend, wanted: dict[bytes, Any]
     ) -> AbstractAsyncContextManager[None]:
         """Around a call of an endpoint: it may wait for one that begins alike (`prefixes`)."""
-        if kind is not _CHATS or model.width is not None or hasattr(model, "sent_as"):
+        if kind.name != _CHATS.name or model.width is not None or hasattr(model, "sent_as"):
             return nullcontext()
         prefixes = self._prefixes.get(model.identity)
         if prefixes is None:
@@ -497,7 +502,7 @@ class Client(Sender):
 
     def _way(self, kind: _Kind[Any], model: Any, key: bytes, usage_log: UsageLog) -> Any:
         """The model for a call: itself, or one that sends the call in a batch."""
-        in_batches = kind is _CHATS and self._batching.wants(model)
+        in_batches = kind.name == _CHATS.name and self._batching.wants(model)
         if not in_batches:
             return model
         asked, counter = Asked(model.name, usage_log.metric, usage_log.prompt), usage_log.verdicts
@@ -632,6 +637,12 @@ async def _chat(model: Chat, requests: list[ChatRequest]) -> list[ChatReply]:
     return [await model.chat(requests[0])]
 
 
+async def _chat_of_digits(model: Chat, requests: list[ChatRequest]) -> list[ChatReply]:
+    return [
+        replace(reply, logprobs=of_digits(reply.logprobs)) for reply in await _chat(model, requests)
+    ]
+
+
 async def _embed(model: Embedder, texts: list[str]) -> list[EmbedReply]:
     reply = await model.embed(texts)
     if len(reply.vectors) != len(texts):
@@ -681,6 +692,7 @@ def _most_of_chat(model: Any, requests: list[ChatRequest]) -> Tokens:
 
 
 _CHATS = _Kind("chat", ChatReply, _chat, _most_of_chat)
+_CHATS_OF_DIGITS = _Kind("chat", ChatReply, _chat_of_digits, _most_of_chat)
 _EMBEDS = _Kind("embed", EmbedReply, _embed, lambda _, texts: _most(*texts))
 _RERANKS = _Kind(
     "rerank",

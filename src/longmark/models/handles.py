@@ -110,8 +110,9 @@ class ChatHandle:
     def name(self) -> str:
         return self.model.name
 
-    async def chat(self, request: ChatRequest) -> ChatReply:
-        return await self.client.chat(self.model, request, self.usage_log)
+    async def chat(self, request: ChatRequest, *, digits: bool = False) -> ChatReply:
+        """digits: of the log-probabilities, only those of digits are kept."""
+        return await self.client.chat(self.model, request, self.usage_log, digits=digits)
 
     @asynccontextmanager
     async def asking(self, prompt: str) -> AsyncIterator[ChatHandle]:

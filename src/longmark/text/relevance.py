@@ -125,4 +125,6 @@ def _reader(count: int) -> Reader[list[Graded]]:
         places = {match[1]: match.start(2) for match in _PAIR.finditer(reply.text)}
         return [graded(reply, places[number]) for number in numbers]
 
-    return Reader(read, form.max_tokens, TOP_LOGPROBS, form.schema, needs_logprobs=False)
+    return Reader(
+        read, form.max_tokens, TOP_LOGPROBS, form.schema, needs_logprobs=False, digits=True
+    )

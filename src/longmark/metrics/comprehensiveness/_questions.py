@@ -203,7 +203,7 @@ def _refined_reader(max_tokens: int) -> Reader[list[Question]]:
             if one.question.strip()
         ]
 
-    return Reader(read, max_tokens, TOP_LOGPROBS, form.schema, needs_logprobs=False)
+    return Reader(read, max_tokens, TOP_LOGPROBS, form.schema, needs_logprobs=False, digits=True)
 
 
 @lru_cache
@@ -233,7 +233,9 @@ def _answers_reader(count: int) -> Reader[list[Answer]]:
             if folded(one.answer) not in ("", UNKNOWN)
         ]
 
-    return Reader(read, form.max_tokens, TOP_LOGPROBS, form.schema, needs_logprobs=False)
+    return Reader(
+        read, form.max_tokens, TOP_LOGPROBS, form.schema, needs_logprobs=False, digits=True
+    )
 
 
 def _grades(reply: ChatReply, key: re.Pattern[str], printed: Sequence[int]) -> list[Graded]:

@@ -140,7 +140,7 @@ async def score(example: Example, models: Models, params: Params) -> Score:
     kept = [one for one in every if one.relevance.score >= params.relevance]
     nodes, doubted = await _nodes(models, kept, texts, params.confidence)
     comparer = _Comparer(models, params.quantities == "code")
-    plan = _asking.Asking()
+    plan = _asking.Asking(width=16, most=2000)
     known = _by_words(nodes)
     if params.relations == "all":
         known |= await comparer.every_pair(nodes, known)
@@ -212,8 +212,27 @@ class _Comparer:
         ] = {}  # (question, premise, hypothesis) -> label
 
     async def relate(self, inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
-        """The relations of each inquiry, as `_asking.ask` wants them."""
-        return [await self._one(inquiry) for inquiry in inquiries]
+        """The relations of each inquiry, as `_asking.ask` wants them. Of two inquiries that ask for both directions of a
+        pair, the first one compares it."""
+        groups_to_ask: list[tuple[str, str, list[str]]] = []
+        claimed: set[tuple[str, str, str]] = set()
+        for inquiry in inquiries:
+            question, first = inquiry.question or "", inquiry.premise
+            left = [
+                other for other in self._left(inquiry) if (question, first, other) not in claimed
+            ]
+            claimed |= {(question, other, first) for other in left}
+            groups_to_ask += [
+                (question, first, group) for group in groups(left, _PAIR_BYTES, _PAIRS)
+            ]
+        await concurrently(self._compare, groups_to_ask)
+        return [
+            [
+                Relation(self._found[inquiry.question or "", inquiry.premise, other])
+                for other in inquiry.hypotheses
+            ]
+            for inquiry in inquiries
+        ]
 
     async def every_pair(
         self, nodes: Sequence[Statement], known: dict[Pair, str]
@@ -229,13 +248,14 @@ class _Comparer:
                 and CONTEXT in (node.side, other.side)
             ]
             question = node.question or ""
-            await self._one(Inquiry(node.text, tuple(other.text for other in others), question))
+            await self.relate([Inquiry(node.text, tuple(other.text for other in others), question)])
             for other in others:
                 labels[node.id, other.id] = self._found[question, node.text, other.text]
                 labels[other.id, node.id] = self._found[question, other.text, node.text]
         return labels
 
-    async def _one(self, inquiry: Inquiry) -> list[Relation]:
+    def _left(self, inquiry: Inquiry) -> list[str]:
+        """The hypotheses that neither an earlier comparison nor code has decided."""
         question, first = inquiry.question or "", inquiry.premise
         left: list[str] = []
         for other in dict.fromkeys(inquiry.hypotheses):
@@ -248,29 +268,29 @@ class _Comparer:
                 left.append(other)
             else:
                 self._keep(question, first, other, by_code)
+        return left
 
-        async def of_group(group: list[str]) -> None:
-            listed = "\n".join(f"{n}. {' '.join(one.split())}" for n, one in enumerate(group, 1))
-            inputs = {
-                "question": question,
-                "first": first,
-                "others": listed,
-                "form": '{"1": "neutral", "2": "implies", …}',
-            }
-            verdict = await ask(
-                self._models,
-                first_judge(self._models),
-                COMPARISON,
-                inputs,
-                labels_reader(len(group), tuple(_LABELS)),
-            )
-            self.calls += 1
-            self.pairs += len(group)
-            for other, label in zip(group, verdict.value, strict=True):
-                self._keep(question, first, other, label)
-
-        await concurrently(of_group, groups(left, _PAIR_BYTES, _PAIRS))
-        return [Relation(self._found[question, first, other]) for other in inquiry.hypotheses]
+    async def _compare(self, asked: tuple[str, str, list[str]]) -> None:
+        """One call: a first answer to a question with several others."""
+        question, first, others = asked
+        listed = "\n".join(f"{n}. {' '.join(text.split())}" for n, text in enumerate(others, 1))
+        inputs = {
+            "question": question,
+            "first": first,
+            "others": listed,
+            "form": '{"1": "neutral", "2": "implies", …}',
+        }
+        verdict = await ask(
+            self._models,
+            first_judge(self._models),
+            COMPARISON,
+            inputs,
+            labels_reader(len(others), tuple(_LABELS)),
+        )
+        self.calls += 1
+        self.pairs += len(others)
+        for other, label in zip(others, verdict.value, strict=True):
+            self._keep(question, first, other, label)
 
     def _keep(self, question: str, first: str, other: str, label: str) -> None:
         there, back = _LABELS[label]
@@ -306,7 +326,7 @@ METRIC = Metric(
     optional=("judge",),
     prompts=(*PROMPTS, COMPARISON, SUMMARY),
     params=Params,
-    version=3,
+    version=4,
     calls=_calls,
     rounds=4,
     silence=Silence(0, 0),
