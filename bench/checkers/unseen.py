@@ -7,7 +7,8 @@
     python -m bench.checkers.unseen shipped FOLDER [--rows N] [--sets SET ...] [--checker MODEL]
 
 `shipped` is one command for what ships: word overlap, the closest sentence and a `--checker` of longmark (by default
-the built-in claim checker) on rows of each set, and the tables. 150 rows of seven sets take about three hours of a processor.
+the built-in claim checker) on rows of each set, and the tables. 150 rows of seven sets take about three hours of a
+processor.
 `score` writes FOLDER/NAME.json: set -> id -> score (greater: rather supported), of all rows or of the first N of a
 fixed order. `judge` records as many pairs of that order, one of each set in turn, as the minutes allow, then the claims
 of whole answers of ExpertQA. `answers` asks a `--checker` of longmark for all claims of whole answers, by default the
