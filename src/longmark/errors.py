@@ -75,9 +75,8 @@ class UnknownName(UserError):
 
 def options_of(kind: type[T], given: Mapping[str, Any], function: str) -> T:
     """The options of a function, a dataclass, by their names. UnknownName for one that does not exist."""
-    options = [
-        option.name for option in dataclasses.fields(kind) if option.metadata.get("keyword", True)
-    ]  # type: ignore[arg-type]
+    declared = dataclasses.fields(kind)  # type: ignore[arg-type]
+    options = [option.name for option in declared if option.metadata.get("keyword", True)]
     for name in given:
         if name not in options:
             raise UnknownName(
