@@ -71,14 +71,14 @@ def main(words: str) -> int:
     return 0
 
 
-def _limit_memory(most: int) -> bool:
+def _limit_memory(allowed: int) -> bool:
     """Whether the process has a limit of memory from now on."""
     try:
         import resource
 
         with open("/proc/self/statm") as file:
             used = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + most, used + most))
+        resource.setrlimit(resource.RLIMIT_AS, (used + allowed, used + allowed))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     except (ImportError, ValueError, OSError):  # another system than Linux
         return False
@@ -118,11 +118,11 @@ def _read(path: str, file: Any, usual: int, careful: int) -> Iterator[Any]:
     import pyarrow
     from pyarrow import parquet
 
-    done = 0
+    passed = 0
     try:
         for batch in file.iter_batches(batch_size=usual, use_threads=False):
             yield batch
-            done += batch.num_rows
+            passed += batch.num_rows
         return
     except (MemoryError, pyarrow.ArrowMemoryError):
         if usual <= careful:
@@ -130,8 +130,8 @@ def _read(path: str, file: Any, usual: int, careful: int) -> Iterator[Any]:
     file.close()
     file = parquet.ParquetFile(path, buffer_size=1 << 22)
     for batch in file.iter_batches(batch_size=careful, use_threads=False):
-        yield batch.slice(min(done, batch.num_rows))
-        done -= min(done, batch.num_rows)
+        yield batch.slice(min(passed, batch.num_rows))
+        passed -= min(passed, batch.num_rows)
 
 
 def _arrow(path: str) -> tuple[Any, Iterator[Any]]:
@@ -210,41 +210,41 @@ def _bounded(batches: Iterator[Any], size: int, limits: Limits) -> Iterator[Any]
         number += batch.num_rows
 
 
-def weight(array: Any, most: int) -> tuple[int, int]:
+def weight(array: Any, limit: int) -> tuple[int, int]:
     """(values, bytes) that an array comes to in Python, or more; what it repeats counts each time. An array of more
     values than `most` need not be counted to its end."""
     from pyarrow import compute, types
 
     kind = array.type
     count = len(array)
-    if count > most or types.is_null(kind):
+    if count > limit or types.is_null(kind):
         return count, 0
     if hasattr(array, "storage"):  # an extension type
-        return weight(array.storage, most)
+        return weight(array.storage, limit)
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         inner = array.dictionary if types.is_dictionary(kind) else array.values
-        return _repeated(inner, count, most)
+        return _repeated(inner, count, limit)
     if types.is_struct(kind):
         return _sum(
-            (count, 0), *(weight(array.field(place), most) for place in range(kind.num_fields))
+            (count, 0), *(weight(array.field(place), limit) for place in range(kind.num_fields))
         )
     if types.is_fixed_size_list(kind):
-        if (inside := count * kind.list_size) > most:
+        if (inside := count * kind.list_size) > limit:
             return inside, 0
-        return _sum((count, 0), weight(array.flatten(), most))
+        return _sum((count, 0), weight(array.flatten(), limit))
     if types.is_union(kind):
         return _sum(
-            (count, 0), *(weight(array.field(place), most) for place in range(kind.num_fields))
+            (count, 0), *(weight(array.field(place), limit) for place in range(kind.num_fields))
         )
     if types.is_map(kind):
         offsets = array.offsets
         first = offsets[0].as_py()
         last = offsets[-1].as_py()
         parts = (array.keys.slice(first, last - first), array.items.slice(first, last - first))
-        return _sum((count, 0), *(weight(part, most) for part in parts))
+        return _sum((count, 0), *(weight(part, limit) for part in parts))
     if types.is_nested(kind):  # lists of the other kinds
         inside = compute.sum(array.value_lengths()).as_py() or 0
-        return (inside, 0) if inside > most else _sum((count, 0), weight(array.flatten(), most))
+        return (inside, 0) if inside > limit else _sum((count, 0), weight(array.flatten(), limit))
     if types.is_fixed_size_binary(kind):
         return count, count * kind.byte_width
     if kind in _views():  # several may be of the same bytes
@@ -258,7 +258,7 @@ def _views() -> tuple[Any, ...]:
     return pyarrow.string_view(), pyarrow.binary_view()
 
 
-def _repeated(values: Any, count: int, most: int) -> tuple[int, int]:
+def _repeated(values: Any, count: int, limit: int) -> tuple[int, int]:
     """The weight of so many values if each were the heaviest of these."""
     from pyarrow import compute, types
 
@@ -266,7 +266,7 @@ def _repeated(values: Any, count: int, most: int) -> tuple[int, int]:
         return count, 0
     kind = values.type
     if types.is_nested(kind):
-        inside, used = weight(values, most)
+        inside, used = weight(values, limit)
         return count * inside, count * used
     if (
         types.is_string(kind)
@@ -275,7 +275,7 @@ def _repeated(values: Any, count: int, most: int) -> tuple[int, int]:
         or types.is_large_binary(kind)
     ):
         return count, count * (compute.max(compute.binary_length(values)).as_py() or 0)
-    inside, used = weight(values, most)
+    inside, used = weight(values, limit)
     return count, count * (used // max(inside, 1))
 
 

@@ -19,25 +19,25 @@ _LABELS = {
 }
 
 
-def _items(where: str, raw: Any, expected: str) -> list[Any]:
+def _items(place: str, raw: Any, expected: str) -> list[Any]:
     if not isinstance(raw, list | tuple):
-        raise Problem(f"{where}: expected a list of {expected}, found {found(raw)}")
+        raise Problem(f"{place}: expected a list of {expected}, found {found(raw)}")
     return list(raw)
 
 
-def _claim(where: str, raw: Any) -> str:
+def _claim(place: str, raw: Any) -> str:
     triplet = isinstance(raw, list | tuple) and len(raw) == 3
     parts = raw if triplet else [raw]
-    joined = " ".join(text(where, part).strip() for part in parts)
+    joined = " ".join(text(place, part).strip() for part in parts)
     if not joined.strip():
-        raise Problem(f"{where}: is empty; remove the claim and its labels")
+        raise Problem(f"{place}: is empty; remove the claim and its labels")
     return joined
 
 
-def _label(where: str, raw: Any) -> str:
+def _label(place: str, raw: Any) -> str:
     label = _LABELS.get(raw.strip().casefold()) if isinstance(raw, str) else None
     if label is None:
-        raise Problem(f"{where}: expected entails, contradicts or neutral, found {found(raw)}")
+        raise Problem(f"{place}: expected entails, contradicts or neutral, found {found(raw)}")
     return label
 
 
@@ -46,9 +46,9 @@ def _each(
 ) -> Callable[[str, Any], tuple[Any, ...]]:
     """A reader of a list from a reader of its items."""
 
-    def read(where: str, raw: Any) -> tuple[Any, ...]:
+    def read(place: str, raw: Any) -> tuple[Any, ...]:
         return tuple(
-            read_item(f"{where}[{i}]", item) for i, item in enumerate(_items(where, raw, expected))
+            read_item(f"{place}[{i}]", item) for i, item in enumerate(_items(place, raw, expected))
         )
 
     return read

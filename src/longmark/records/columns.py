@@ -307,7 +307,7 @@ def _is_conversation(column: str, raw: Any, record: Mapping[str, Any]) -> bool:
     )
     if column == "turns" or not listed:
         return listed
-    return not any(field_of(other) in ("question", "answer") for other in record)
+    return not any(field_of(column) in ("question", "answer") for column in record)
 
 
 def _json_object(field: str, raw: Any) -> Any:

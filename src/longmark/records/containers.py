@@ -105,11 +105,11 @@ def _elements(buffer: str, text: io.TextIOBase) -> Iterator[Any]:
                 len(buffer) - at > 2 * MOST_VALUES
             ):  # all of it is of one record, which has not ended
                 check_values(buffer[at:], MOST_VALUES)
-            more = text.read(size)
-            buffer = buffer[at:] + more
+            further = text.read(size)
+            buffer = buffer[at:] + further
             at = 0
             size = min(size * 2, _READ_MORE)
-            ended = not more
+            ended = not further
 
 
 def _after_spaces(text: str, at: int) -> int:
@@ -196,7 +196,7 @@ def of_inspect(path: Path) -> Iterator[Any]:
 def _member(log: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> Any:
     """The JSON value of a part of an archive. ValueError where it unpacks to more than its size allows, whatever the
     archive says of it, or has more values."""
-    most = unpacked_limit(info.compress_size)
+    limit = unpacked_limit(info.compress_size)
     if info.compress_type == _ZSTANDARD:
         pyarrow = library("pyarrow", "reading this Inspect log (Zstandard)", "parquet")
         file.seek(
@@ -204,22 +204,22 @@ def _member(log: zipfile.ZipFile, file: BinaryIO, info: zipfile.ZipInfo) -> Any:
         )  # the lengths of the name and of more data end the header of 30 bytes
         file.seek(sum(struct.unpack("<HH", file.read(4))), io.SEEK_CUR)
         packed = io.BytesIO(file.read(min(info.compress_size, LARGEST)))
-        raw = bytes(pyarrow.CompressedInputStream(packed, "zstd").read(most + 1))
+        raw = bytes(pyarrow.CompressedInputStream(packed, "zstd").read(limit + 1))
     else:
         with log.open(info) as part:
-            raw = part.read(most + 1)
-    if len(raw) > most:
+            raw = part.read(limit + 1)
+    if len(raw) > limit:
         raise ValueError(
-            f"{info.filename} unpacks from {info.compress_size:,} bytes to more than the limit of {most >> 20:,} MiB; "
+            f"{info.filename} unpacks from {info.compress_size:,} bytes to more than the limit of {limit >> 20:,} MiB; "
             "save the log as JSON (inspect log convert --to json)"
         )
-    return parse_json(raw, most=min(MOST_AT_ONCE, max(MOST_VALUES, info.compress_size)))
+    return parse_json(raw, limit=min(MOST_AT_ONCE, max(MOST_VALUES, info.compress_size)))
 
 
 def _check_size(path: Path) -> None:
     """UserError for a ZIP file that is none, or that unpacks to more than the limit by what it says. (That need not be
     true: the sheet's reader is bounded by itself.)"""
-    most = unpacked_limit(path.stat().st_size)
+    limit = unpacked_limit(path.stat().st_size)
     try:
         with opened(path) as file, zipfile.ZipFile(file) as packed:
             size = sum(part.file_size for part in packed.infolist())
@@ -227,9 +227,9 @@ def _check_size(path: Path) -> None:
         raise UserError(
             f"{path} is damaged, or no file of its suffix: it is not a ZIP file"
         ) from None
-    if size > most:
+    if size > limit:
         raise UserError(
-            f"{path} unpacks to more than the limit of {most >> 20:,} MiB; make it smaller, or save it as CSV"
+            f"{path} unpacks to more than the limit of {limit >> 20:,} MiB; make it smaller, or save it as CSV"
         )
 
 

@@ -67,10 +67,10 @@ def turns_of(raw: Any, ignored: Counter[str]) -> tuple[Turn, ...]:
     return tuple(turn for turn in turns if turn is not None)
 
 
-def _turn(where: str, message: Any, ignored: Counter[str]) -> Turn | None:
+def _turn(place: str, message: Any, ignored: Counter[str]) -> Turn | None:
     """The turn that a message is; None for an item of another kind in the list of an API, which is counted."""
     if not isinstance(message, dict):
-        raise Problem(f"{where}: expected an object with a role and a text, found {found(message)}")
+        raise Problem(f"{place}: expected an object with a role and a text, found {found(message)}")
     kind = message.get("type")
     role = next((role for names, role in _ROLES if messages.role_of(message) in names), None)
     if (
@@ -78,43 +78,43 @@ def _turn(where: str, message: Any, ignored: Counter[str]) -> Turn | None:
     ):  # of OpenAI's Responses
         role = "assistant" if kind in _CALLS else "tool"
     if role is None:
-        said = next(
+        role_said = next(
             (message[key] for key in ("role", "from") if not missing(message.get(key))), None
         )
-        if said is None and isinstance(kind, str):
+        if role_said is None and isinstance(kind, str):
             ignored["items that are no messages"] += 1
             return None
-        reason = "has no role" if said is None else f"the role {found(said)} is not known"
-        raise Problem(f"{where}: {reason}; expected user, assistant, system or tool")
+        reason = "has no role" if role_said is None else f"the role {found(role_said)} is not known"
+        raise Problem(f"{place}: {reason}; expected user, assistant, system or tool")
     content = next((message[key] for key in _CONTENT if message.get(key)), "")
-    texts, calls, results = _pieces(where, content, ignored)
+    texts, calls, results = _pieces(place, content, ignored)
     raw_calls = [message] if isinstance(kind, str) and kind in _CALLS else []
     for key in ("tool_calls", "calls", "toolsCalled"):
         raw_calls += listed if isinstance(listed := message.get(key), list) else []
     calls += [_call(raw_call) for raw_call in raw_calls]
     if role == "user" and results and not texts:  # Anthropic's form of what a tool returned
         role = "tool"
-    fields: dict[str, Any] = {"role": role, "text": text(where, "\n".join(texts + results))}
-    fields |= {"calls": tuple(text(f"{where}.calls", call) for call in calls)} if calls else {}
+    fields: dict[str, Any] = {"role": role, "text": text(place, "\n".join(texts + results))}
+    fields |= {"calls": tuple(text(f"{place}.calls", call) for call in calls)} if calls else {}
     if isinstance(message.get("name"), str) and kind not in _CALLS:
-        fields["name"] = name(where, message["name"])
+        fields["name"] = name(place, message["name"])
     if (
         passages := next((message[key] for key in _PASSAGES if message.get(key)), None)
     ) is not None:
-        fields["contexts"] = contexts_of(messages.passages(passages), f"{where}.contexts")
+        fields["contexts"] = contexts_of(messages.passages(passages), f"{place}.contexts")
     if (right := next((message[key] for key in _REFERENCES if message.get(key)), None)) is not None:
-        fields["references"] = references_of(right, f"{where}.references")
+        fields["references"] = references_of(right, f"{place}.references")
     return Turn(**fields)
 
 
 def _pieces(
-    where: str, content: Any, ignored: Counter[str]
+    place: str, content: Any, ignored: Counter[str]
 ) -> tuple[list[str], list[str], list[str]]:
     """The texts, the calls of tools and what tools returned, in the content of a message."""
     if isinstance(content, str):
         return [content], [], []
     if not isinstance(content, list | dict):
-        raise Problem(f"{where}: expected text or a list of parts, found {found(content)}")
+        raise Problem(f"{place}: expected text or a list of parts, found {found(content)}")
     texts = list[str]()
     calls = list[str]()
     results = list[str]()
@@ -123,13 +123,13 @@ def _pieces(
             part.get("message_content", part) if isinstance(part, dict) else part
         )  # OpenInference
         kind = part.get("type", "text") if isinstance(part, dict) else "text"
-        said = part if isinstance(part, str) else None
-        if said is None and isinstance(part, dict) and kind in _TEXTS:
-            said = next(
+        text_said = part if isinstance(part, str) else None
+        if text_said is None and isinstance(part, dict) and kind in _TEXTS:
+            text_said = next(
                 (part[key] for key in ("text", "content") if isinstance(part.get(key), str)), None
             )
-        if said is not None:
-            texts.append(said)
+        if text_said is not None:
+            texts.append(text_said)
         elif isinstance(part, dict) and isinstance(kind, str) and kind in _CALLS:
             calls.append(_call(part))
         elif isinstance(part, dict) and isinstance(kind, str) and kind in _RESULTS:
@@ -233,9 +233,11 @@ def reading_at(
     """What is read at an answer's place: question, answer, passages and references of its exchange; where there is no
     answer, `meta` with the reason. places: the place, or none."""
     place = places[0] if places else len(turns)
-    asked = max((i for i, turn in enumerate(turns[:place]) if turn.role == "user"), default=None)
-    fields: dict[str, Any] = {} if asked is None else {"question": turns[asked].text}
-    exchange = turns[asked or 0 : place + 1]
+    question_at = max(
+        (i for i, turn in enumerate(turns[:place]) if turn.role == "user"), default=None
+    )
+    fields: dict[str, Any] = {} if question_at is None else {"question": turns[question_at].text}
+    exchange = turns[question_at or 0 : place + 1]
     if passages := tuple(dict.fromkeys(context for turn in exchange for context in turn.contexts)):
         fields["contexts"] = passages
     if right := tuple(
@@ -298,7 +300,7 @@ def scored(example: Answered, mode: str, ignored: Counter[str]) -> Iterator[Answ
 
 def _whole(example: Example) -> Example:
     """A conversation as one answer: all texts of the assistant, with all passages."""
-    said = {
+    texts_of = {
         role: [turn.text for turn in example.turns if turn.role == role]
         for role in ("user", "assistant")
     }
@@ -307,8 +309,10 @@ def _whole(example: Example) -> Example:
     )
     update = {
         "turn_of": example.id,
-        "question": "\n\n".join(filter(None, said["user"])) or None,
-        "answer": "\n\n".join(filter(None, said["assistant"])) if said["assistant"] else None,
+        "question": "\n\n".join(filter(None, texts_of["user"])) or None,
+        "answer": "\n\n".join(filter(None, texts_of["assistant"]))
+        if texts_of["assistant"]
+        else None,
         "contexts": tuple(dict.fromkeys((*passages, *example.contexts))),
     }
     return example.model_copy(update=update)

@@ -33,9 +33,9 @@ class Evidence(BaseModel):
             return None
 
     @classmethod
-    def model_rebuild(cls, **how: Any) -> bool | None:
+    def model_rebuild(cls, **options: Any) -> bool | None:
         """As pydantic's, without the locals of the caller: to read those can crash Python 3.13.0."""
-        return super().model_rebuild(**{**how, "_parent_namespace_depth": 0})
+        return super().model_rebuild(**{**options, "_parent_namespace_depth": 0})
 
     def evidence(self) -> dict[str, Any]:
         """As a row holds it: JSON types, without what was not given."""

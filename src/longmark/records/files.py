@@ -103,19 +103,19 @@ def opened(path: Path, called: str = "") -> Iterator[BinaryIO]:
         raise UserError(f"{called or path} cannot be read: {error.strerror or error}") from error
 
 
-def content(path: Path, most: int, called: str = "") -> bytes:
+def content(path: Path, largest: int, called: str = "") -> bytes:
     """All bytes of a regular file. UserError as `opened`, and if there are more than `most`."""
     with opened(path, called) as file:
-        raw = file.read(most + 1)
-    if len(raw) > most:
-        limit = f"{most >> 20:,} MiB" if most >> 20 else f"{most >> 10:,} KiB"
+        raw = file.read(largest + 1)
+    if len(raw) > largest:
+        limit = f"{largest >> 20:,} MiB" if largest >> 20 else f"{largest >> 10:,} KiB"
         raise UserError(f"{called or path} is larger than the limit of {limit}; make it smaller")
     return raw
 
 
-def text(path: Path, most: int, called: str = "") -> str:
+def text(path: Path, limit: int, called: str = "") -> str:
     """The UTF-8 text of a regular file, without a byte order mark. UserError as `content`, and if it is not UTF-8."""
-    raw = content(path, most, called)
+    raw = content(path, limit, called)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -148,9 +148,9 @@ def lines(path: Path, encoding: str = "", start: int = 0) -> Iterator[tuple[int,
             yield number, line
 
 
-def unpacked_limit(packed: int, most: int = LARGEST) -> int:
+def unpacked_limit(packed: int, largest: int = LARGEST) -> int:
     """Bytes to which an archive, or a part of one, of so many bytes may unpack; `most` at most."""
-    return min(most, max(ALWAYS_UNPACKED, LARGEST_RATIO * packed))
+    return min(largest, max(ALWAYS_UNPACKED, LARGEST_RATIO * packed))
 
 
 # JSON -----------------------------------------------------------------------------------------------------------------
@@ -170,13 +170,13 @@ class Flaw:
         self.message = message
 
 
-def parse_json(raw: bytes | str, *, strict: bool = False, most: int = 0) -> Any:
+def parse_json(raw: bytes | str, *, strict: bool = False, limit: int = 0) -> Any:
     """A JSON value. ValueError with a short reason if it is not JSON, or holds what the module's docstring refuses.
 
     strict: `NaN` and halves of surrogate pairs are refused too, as in files of ours; most: values, 0: MOST_VALUES.
     """
     raw = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
-    check_values(raw, most or MOST_VALUES)
+    check_values(raw, limit or MOST_VALUES)
     if (value := _as_orjson_writes(raw)) is not None:
         return value
     if strict and (b"NaN" in raw or b"\\u" in raw):
@@ -196,16 +196,16 @@ def own_json(raw: bytes | str) -> Any:
     return orjson.loads(raw)
 
 
-def check_values(raw: bytes | str, most: int) -> None:
+def check_values(raw: bytes | str, limit: int) -> None:
     """ValueError if a JSON text has more values. Nothing is parsed; a text that is too short for so many costs
     nothing."""
-    if len(raw) > 2 * most and (count := values_in(raw, most)) > most:
+    if len(raw) > 2 * limit and (count := values_in(raw, limit)) > limit:
         raise ValueError(
-            f"has {count:,} values, more than the limit of {most:,}; leave out what is not scored, or split it"
+            f"has {count:,} values, more than the limit of {limit:,}; leave out what is not scored, or split it"
         )
 
 
-def check_texts(record: Any, most: int = 0) -> None:
+def check_texts(record: Any, limit: int = 0) -> None:
     """ValueError if the JSON texts in a record, such as the cells of a table, have more values together (0:
     MOST_VALUES): readers look into them, and keep what several of them hold. Nothing is parsed."""
     texts = []
@@ -221,10 +221,10 @@ def check_texts(record: Any, most: int = 0) -> None:
                     length += len(part)
             elif kind is dict or kind is list:
                 waiting.append(part)
-    most = most or MOST_VALUES
-    if length > 2 * most and (count := sum(values_in(item, most) for item in texts)) > most:
+    limit = limit or MOST_VALUES
+    if length > 2 * limit and (count := sum(values_in(item, limit) for item in texts)) > limit:
         raise ValueError(
-            f"has {count:,} values in its JSON texts together, more than the limit of {most:,}; leave out what is not "
+            f"has {count:,} values in its JSON texts together, more than the limit of {limit:,}; leave out what is not "
             "scored, or split it"
         )
 
@@ -244,12 +244,12 @@ def values_in(raw: bytes | str, exact_above: int = 0) -> int:
     return sum(map(_TEXT.sub("", raw).count, ",[{")) + 1
 
 
-def parse_document(raw: bytes, most: int = 0) -> Any:
+def parse_document(raw: bytes, limit: int = 0) -> Any:
     """As `parse_json`, but if only a part is refused, a `Flaw` stands in its place: `check` each record.
 
     ValueError if the document cannot be parsed, or has more than `most` values (0: MOST_AT_ONCE).
     """
-    check_values(raw, most or MOST_AT_ONCE)
+    check_values(raw, limit or MOST_AT_ONCE)
     try:
         return _DECODER.decode(raw.decode())
     except UnicodeDecodeError as error:
@@ -301,13 +301,13 @@ def flaw(value: Any, levels: int = DEPTH) -> str | None:
     return None
 
 
-def read_object(path: Path, remedy: str, most: int = LARGEST) -> dict[str, Any]:
+def read_object(path: Path, remedy: str, limit: int = LARGEST) -> dict[str, Any]:
     """The JSON object of a file of ours. remedy: what to do, for the message; most: bytes of the file.
 
     UserError if the file cannot be read or holds no JSON object.
     """
     try:
-        parsed = parse_json(content(path, most), strict=True)
+        parsed = parse_json(content(path, limit), strict=True)
     except ValueError as error:
         raise UserError(f"{path} is damaged ({error}); {remedy}") from None
     if not isinstance(parsed, dict):

@@ -73,11 +73,11 @@ def _called(value: Any) -> Any:
     value = parsed(value)
     if isinstance(value, dict) and value.keys() == {"args", "kwargs"}:
         args = value["args"]
-        named = value["kwargs"]
-        if isinstance(args, list) and len(args) == 1 and not named:
+        keywords = value["kwargs"]
+        if isinstance(args, list) and len(args) == 1 and not keywords:
             return parsed(args[0])
-        if isinstance(named, dict) and named and not args:
-            return named
+        if isinstance(keywords, dict) and keywords and not args:
+            return keywords
     return value
 
 
@@ -90,8 +90,8 @@ def question(value: Any) -> Any:
 def answer(value: Any) -> Any:
     """The text that was answered: a text, the last assistant message with a text, or as for `question`; a text that is
     JSON without such a part is the answer itself."""
-    said = _said(parsed(value), ANSWERS, _ANSWER, 0)
-    return value if isinstance(value, str) and isinstance(said, list | dict) else said
+    answer_text = _said(parsed(value), ANSWERS, _ANSWER, 0)
+    return value if isinstance(value, str) and isinstance(answer_text, list | dict) else answer_text
 
 
 def passages(value: Any) -> list[Any]:

@@ -62,15 +62,15 @@ def parsed(name: str) -> tuple[str, dict[str, str]]:
 
 def settings_in(signature: str) -> dict[str, str]:
     """What a signature says after the name: `scoring` -> `text`, `version` -> `0.1.0`. UserError for what none says."""
-    said: dict[str, str] = {}
+    stated: dict[str, str] = {}
     for part in signature.split("|")[1:]:
         key, colon, value = part.strip().partition(":")
         if key not in CITED_KEYS or not colon:
             raise UserError(
                 f"{signature}: unknown part {part!r}; after the name a signature has {', '.join(CITED_KEYS)}"
             )
-        said[key] = unquote(value)
-    return said
+        stated[key] = unquote(value)
+    return stated
 
 
 def without_endpoint(name: str) -> str:

@@ -96,14 +96,14 @@ class Pair(Question):
         """The question with one of the answers, as single-answer metrics see it. Its reference is the expanded one, if
         there is one; its id is the pair's, with `#a` or `#b`."""
         shared = {name: getattr(self, name) for name in self.model_fields_set & _SHARED}
-        own = {
+        fields = {
             "id": f"{self.id}#{which}",
             "question_id": self.question_id,
             "answer": self.text(which),
             "references": self.best_references,
             "system": (self.a_system if which == "a" else self.b_system) or self.system,
         }
-        return Example.model_construct(**(shared | own))
+        return Example.model_construct(**(shared | fields))
 
 
 Answered = Example | Pair
@@ -124,8 +124,8 @@ def plurality(votes: Iterable[Any], *, absolute: bool = False) -> Any:
     """The most frequent vote; None where two or more lead, or there are none. absolute: also where no more than half of
     the votes are equal to it."""
     counts = Counter(votes)
-    (best, most), (_, second) = [*counts.most_common(2), (None, 0), (None, 0)][:2]
-    return best if most > (counts.total() / 2 if absolute else second) else None
+    (best, most_votes), (_, second) = [*counts.most_common(2), (None, 0), (None, 0)][:2]
+    return best if most_votes > (counts.total() / 2 if absolute else second) else None
 
 
 _HUGE = re.compile(rb"\d{19}")

@@ -40,7 +40,7 @@ _OTHERS = {
     "label": ("winner", "preference", "choice", "preferred", "human_label"),
 }
 FIELDS = ("a", "b", *_OTHERS)  # the fields of a pair that an example does not have
-_FIELD_OF = {column: field for field, others in _OTHERS.items() for column in (field, *others)}
+_FIELD_OF = {column: field for field, aliases in _OTHERS.items() for column in (field, *aliases)}
 _RATER = "labels."  # such a column holds the choices of the rater whose name follows
 _TIES = frozenset(
     ("tie", "same", "equal", "both", "draw", "neither", "tie (bothbad)", "tie (both bad)")
@@ -163,9 +163,9 @@ class PairFields:
                     continue
                 taken.add(column)
                 yield field, column, self.rest[column]
-        others = set(self._mapped.values())
+        mapped = set(self._mapped.values())
         for column, raw in list(self.rest.items()):
-            if column in taken or column in others:
+            if column in taken or column in mapped:
                 continue
             plain = folded(str(column))
             field = _FIELD_OF.get(plain) or ("labels" if plain.startswith(_RATER) else "")
@@ -226,15 +226,15 @@ class PairFields:
 
     def _from_chosen(self, fields: dict[str, Any]) -> dict[str, Any]:
         better = fields["a"]
-        other = fields["b"]
+        worse = fields["b"]
         drawn = (
             hashlib.sha256(
-                "\0".join(sorted((better, other))).encode("utf-8", "surrogatepass")
+                "\0".join(sorted((better, worse))).encode("utf-8", "surrogatepass")
             ).digest()[0]
             % 2
         )
-        first = drawn == (better <= other)
-        return {**fields, "a": better if first else other, "b": other if first else better,
+        first = drawn == (better <= worse)
+        return {**fields, "a": better if first else worse, "b": worse if first else better,
                 "label": fields.get("label", "a" if first else "b")}  # fmt: skip
 
 

@@ -174,9 +174,9 @@ def nearest(path: str, paths: list[str]) -> list[str]:
     )
 
 
-def place_of(record: Any, wanted: Any) -> str:
+def place_of(record: Any, sought_value: Any) -> str:
     """The path at which a record holds this very object; "" if it does not."""
     for path in known(record):
-        if (find := compiled(path)) is not None and find(record) is wanted:
+        if (find := compiled(path)) is not None and find(record) is sought_value:
             return path
     return ""

@@ -94,13 +94,13 @@ def proposed(
     records: Sequence[Mapping[str, Any]], fields: Iterable[str] = _ORDER
 ) -> dict[str, str]:
     """Field -> the column or path that it could be read from, in the order of a record's fields."""
-    wanted = set(fields)
+    unnamed = set(fields)
     path_of = dict[str, str]()
     columns = dict.fromkeys(
         column for record in records for column in record if isinstance(column, str)
     )
     for field, words in _WORDS.items():
-        if field not in wanted:
+        if field not in unnamed:
             continue
         ranked = sorted(
             (words.index(word), place, column)

@@ -46,16 +46,16 @@ def reading(program: str, words: Sequence[object], problem: str) -> Iterator[IO[
         if left:
             child.kill()
         child.stdout.close()
-        said = child.stderr.read().decode(errors="replace").strip()
+        stderr = child.stderr.read().decode(errors="replace").strip()
         child.stderr.close()
         code = child.wait()
     if code or failure is not None:
-        raise UserError(f"{problem}: {_why(code, said) if code else failure}")
+        raise UserError(f"{problem}: {_why(code, stderr) if code else failure}")
 
 
-def _why(code: int, said: str) -> str:
+def _why(code: int, stderr: str) -> str:
     if code == REFUSED:
-        return said
+        return stderr
     if code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
         return f"its reader ended with {name}. The file is damaged or too large; save it again, or as CSV"

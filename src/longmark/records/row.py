@@ -107,28 +107,28 @@ class Signature:
         versions, as in `ccrs.completeness|scoring:text|temperature:0|samples:1|reasons:false|seed:0|judge:m|version:1`.
         A model's endpoint is left out."""
         usual = {"samples": 1, "reasons": False}
-        said = {
+        stated = {
             key: self.params.get(key, usual.get(key)) for key in JUDGING if "scoring" in self.params
         }
-        said |= {"seed": self.seed} if self.models or self.prompts else {}
-        said |= {
+        stated |= {"seed": self.seed} if self.models or self.prompts else {}
+        stated |= {
             role: "+".join(without_endpoint(name) for name in names)
             for role, names in self.models.items()
         }
         if unsent := sorted(
             {word.removeprefix("no ") for words in self.settled.values() for word in words}
         ):
-            said["unsent"] = "+".join(unsent)
+            stated["unsent"] = "+".join(unsent)
         for key, value in (("prompts", self.prompts), ("configured", self.configured)):
             if value:
                 content = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-                said[key] = hashlib.sha256(content).hexdigest()[:8]
-        said |= {"turns": self.params["turns"]} if "turns" in self.params else {}
-        said |= {"metric": self.params["version"]} if "version" in self.params else {}
-        said |= {"source": str(self.params["source"])[:8]} if "source" in self.params else {}
-        said |= {"version": self.version} if self.version else {}
+                stated[key] = hashlib.sha256(content).hexdigest()[:8]
+        stated |= {"turns": self.params["turns"]} if "turns" in self.params else {}
+        stated |= {"metric": self.params["version"]} if "version" in self.params else {}
+        stated |= {"source": str(self.params["source"])[:8]} if "source" in self.params else {}
+        stated |= {"version": self.version} if self.version else {}
         return "|".join(
-            [metric, *(f"{key}:{escaped(written(value), '@=')}" for key, value in said.items())]
+            [metric, *(f"{key}:{escaped(written(value), '@=')}" for key, value in stated.items())]
         )
 
 

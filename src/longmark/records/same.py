@@ -55,8 +55,8 @@ def comparable(text: str) -> str:
 def place_of(quote: str, text: str) -> tuple[int, int] | None:
     """The first place of a quotation in a text, (start, end) in characters of the text as it is written; None if it
     does not stand there. Canonically equal texts are equal, and ignorable characters are ignored; case is not."""
-    wanted = visible(canonical(quote))
-    if not wanted:
+    sought = visible(canonical(quote))
+    if not sought:
         return None
     end = text.find(quote) + len(quote)
     if end >= len(quote) and not unicodedata.category(text[end : end + 1] or " ").startswith("M"):
@@ -67,8 +67,8 @@ def place_of(quote: str, text: str) -> tuple[int, int] | None:
         letter = visible(canonical(text[start:end]))
         plain.append(letter)
         owners += [(start, end)] * len(letter)
-    place = "".join(plain).find(wanted)
-    return (owners[place][0], owners[place + len(wanted) - 1][1]) if place >= 0 else None
+    place = "".join(plain).find(sought)
+    return (owners[place][0], owners[place + len(sought) - 1][1]) if place >= 0 else None
 
 
 def _letters(text: str) -> Iterator[tuple[int, int]]:

@@ -100,12 +100,12 @@ class Shape:
             if (
                 "answer" in fields and fields["answer"] is None
             ):  # it was not recorded: what stands there is none
-                asked = max(
+                last_question = max(
                     (i for i, turn in enumerate(turns) if messages.role_of(turn) in messages.ASKS),
                     default=-1,
                 )
-                ignored["turns without a recorded answer"] += len(turns) - asked - 1
-                turns = turns[: asked + 1]
+                ignored["turns without a recorded answer"] += len(turns) - last_question - 1
+                turns = turns[: last_question + 1]
             fields["turns"] = turns
         used = _WORD.findall(" ".join(self.fields.values()))
         short = {
@@ -118,12 +118,12 @@ class Shape:
                     short[f"{self.beside}.{key}" if key in short or key in self.meta else key] = (
                         value
                     )
-        kept = {
+        remaining = {
             name: value
             for name, path in self.meta.items()
             if (value := at(path)) not in (None, [], {})
         }
-        return {**fields, "meta": short | kept}
+        return {**fields, "meta": short | remaining}
 
 
 def _is_short(value: Any) -> bool:

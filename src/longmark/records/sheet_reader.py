@@ -63,9 +63,9 @@ def _limit(most_bytes: int, most_seconds: int) -> None:
         resource.RLIMIT_CPU: most_seconds,
         resource.RLIMIT_CORE: 0,
     }
-    for kind, most in limits.items():
+    for kind, limit in limits.items():
         try:
-            resource.setrlimit(kind, (most, most))
+            resource.setrlimit(kind, (limit, limit))
         except (ValueError, OSError):  # macOS refuses a limit of the address space
             continue
 
@@ -150,14 +150,18 @@ def _member(book: zipfile.ZipFile, number: int) -> str | None:
         links = ElementTree.fromstring(book.read("xl/_rels/workbook.xml.rels"))
     except (KeyError, ElementTree.ParseError):
         return None
-    named = list(_of(sheets, "sheet"))
-    if number >= len(named):
+    entries = list(_of(sheets, "sheet"))
+    if number >= len(entries):
         return None
-    wanted = next(
-        (value for key, value in named[number].attrib.items() if key.endswith("}id")), None
+    relation = next(
+        (value for key, value in entries[number].attrib.items() if key.endswith("}id")), None
     )
     target = next(
-        (link.get("Target", "") for link in _of(links, "Relationship") if link.get("Id") == wanted),
+        (
+            link.get("Target", "")
+            for link in _of(links, "Relationship")
+            if link.get("Id") == relation
+        ),
         None,
     )
     if target is None:

@@ -189,10 +189,10 @@ def encoding_note(path: Path) -> str:
                 for guess in from_bytes(around, cp_isolation=list(_USUAL))
                 for name in guess.could_be_from_charset
             ]
-            guess, *others = (
+            guess, *alternatives = (
                 sorted(dict.fromkeys(fits), key=lambda name: name != _USUAL[0]) or _USUAL[:1]
             )
-            looks = f"{guess} or {others[0]}" if others else guess
+            looks = f"{guess} or {alternatives[0]}" if alternatives else guess
             option = named("encoding", guess)
             return f"{path} is not UTF-8; it looks like {looks}: add {option}, or save the file as UTF-8"
     return ""
@@ -250,8 +250,8 @@ def _csv(path: Path, usual: str, encoding: str) -> Records:
     with path.open(encoding=encoding or "utf-8-sig", errors="surrogateescape", newline="") as file:
         first = file.readline(LONGEST_LINE + 1)
         if len(first) > LONGEST_LINE or max(map(first.count, _SEPARATORS)) > MOST_COLUMNS:
-            most = f"{MOST_COLUMNS:,} at most, in {LONGEST_LINE >> 20} MiB"
-            raise UserError(f"{path}: the first line must name the columns, {most}")
+            limits = f"{MOST_COLUMNS:,} at most, in {LONGEST_LINE >> 20} MiB"
+            raise UserError(f"{path}: the first line must name the columns, {limits}")
         hint = _HINT.fullmatch(first.rstrip("\r\n"))
         if hint is None:
             file.seek(0)
@@ -327,11 +327,11 @@ def _delimiter(path: Path, line: str, usual: str) -> str:
         return proper, sum(field_of(name) is not None for name in names), len(names)
 
     counts = {mark: quality(mark) for mark in ",;\t"}
-    most = max(counts.values())
-    best = [mark for mark, count in counts.items() if count == most]
+    greatest = max(counts.values())
+    best = [mark for mark, count in counts.items() if count == greatest]
     if len(best) == 1:
         return best[0]
-    if most[-1] > 1:
+    if greatest[-1] > 1:
         raise UserError(
             f"{path}: the first line has {' and '.join(_SEPARATORS[mark] for mark in best)} between the names of the "
             "columns; use one of them, and quote names that hold the other"

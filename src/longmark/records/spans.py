@@ -80,10 +80,10 @@ def _line(span: dict[str, Any]) -> bytes:
 def _in_words(error: BaseException) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deep"
-    said = " ".join(str(error).split())[:200]
-    if "surrogates" in said:
+    message = " ".join(str(error).split())[:200]
+    if "surrogates" in message:
         return "it contains half a character, a lone surrogate; remove it"
-    return f"{type(error).__name__}: {said}"
+    return f"{type(error).__name__}: {message}"
 
 
 def spans_of(record: dict[str, Any], form: Spans) -> Iterator[dict[str, Any]]:
@@ -162,10 +162,10 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
 
 def _same(outer: list[Any], inner: list[Any]) -> bool:
     """Whether two spans' inputs and outputs have the same question and the same answer."""
-    asked, answered = (
+    questions, answered = (
         {str(read(span[i])).strip() for span in (outer, inner)} for i, read in enumerate(_READERS)
     )
-    return len(asked) == len(answered) == 1
+    return len(questions) == len(answered) == 1
 
 
 def _is_answer(span: Mapping[str, Any]) -> bool:

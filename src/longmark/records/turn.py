@@ -64,40 +64,40 @@ def shown(turns: Iterable[tuple[int, Turn]]) -> str:
     return "\n".join(parts)
 
 
-def contexts_of(raw: Any, where: str = "contexts") -> tuple[Context, ...]:
+def contexts_of(raw: Any, place: str = "contexts") -> tuple[Context, ...]:
     """The passages in a value, without empty ones. Raises Problem."""
     if isinstance(raw, (str, dict)):
         raw = [raw]
     if not isinstance(raw, list):
-        raise Problem(f"{where}: expected text or a list, found {found(raw)}")
+        raise Problem(f"{place}: expected text or a list, found {found(raw)}")
     passages = (
-        _context(f"{where}[{index}]", item) for index, item in enumerate(raw) if not missing(item)
+        _context(f"{place}[{index}]", item) for index, item in enumerate(raw) if not missing(item)
     )
     return tuple(passage for passage in passages if passage.text.strip())
 
 
-def _context(where: str, raw: Any) -> Context:
+def _context(place: str, raw: Any) -> Context:
     if isinstance(raw, str):
-        return Context(text=text(where, raw))
+        return Context(text=text(place, raw))
     if not isinstance(raw, dict):
-        raise Problem(f"{where}: expected text or an object with id and text, found {found(raw)}")
+        raise Problem(f"{place}: expected text or an object with id and text, found {found(raw)}")
     body = next((raw[key] for key in _PASSAGE_TEXT if not missing(raw.get(key))), None)
     if body is None:
-        raise Problem(f"{where}: an object needs its passage under {', '.join(_PASSAGE_TEXT)}")
+        raise Problem(f"{place}: an object needs its passage under {', '.join(_PASSAGE_TEXT)}")
     own_id = next((raw[key] for key in _PASSAGE_ID if not missing(raw.get(key))), None)
-    page = None if missing(raw.get("page")) else name(f"{where}.page", raw["page"])
+    page = None if missing(raw.get("page")) else name(f"{place}.page", raw["page"])
     return Context(
-        text=text(where, body),
-        id=None if own_id is None else name(f"{where}.id", own_id),
+        text=text(place, body),
+        id=None if own_id is None else name(f"{place}.id", own_id),
         page=page,
     )
 
 
-def references_of(raw: Any, where: str = "references") -> tuple[str, ...]:
+def references_of(raw: Any, place: str = "references") -> tuple[str, ...]:
     """The references in a value, without empty ones. Raises Problem."""
     if isinstance(raw, str):
         raw = [raw]
     if not isinstance(raw, list):
-        raise Problem(f"{where}: expected text or a list of texts, found {found(raw)}")
-    texts = (text(f"{where}[{index}]", item) for index, item in enumerate(raw) if not missing(item))
+        raise Problem(f"{place}: expected text or a list of texts, found {found(raw)}")
+    texts = (text(f"{place}[{index}]", item) for index, item in enumerate(raw) if not missing(item))
     return tuple(reference for reference in texts if reference.strip())

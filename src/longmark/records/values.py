@@ -77,7 +77,7 @@ def problems(
         )
         for error_entry in all_found
         if error_entry["type"] != "too_short"
-        or not any(_within(other["loc"], error_entry["loc"]) for other in all_found)
+        or not any(_within(later["loc"], error_entry["loc"]) for later in all_found)
     ]
 
 
@@ -89,8 +89,8 @@ def _within(inner: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
 def in_one_line(error: ValidationError) -> str:
     """All `problems` of a record."""
     return "; ".join(
-        f"{'.'.join(map(str, where))}: {problem}" if where else problem
-        for where, problem in problems(error)
+        f"{'.'.join(map(str, place))}: {problem}" if place else problem
+        for place, problem in problems(error)
     )
 
 

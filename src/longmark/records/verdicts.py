@@ -82,35 +82,35 @@ class Verdicts:
             for prompt in (read[0], "")
         )
 
-    def hear(self, asked: Asked, text: str, *, read: bool, sent: bool) -> bool:
+    def hear(self, question: Asked, text: str, *, read: bool, sent: bool) -> bool:
         """Counts a reply; whether that changed anything. read: it has a verdict; sent: it was sent for now."""
-        prompts = self.kept.setdefault(asked.judge, {}).setdefault(asked.metric, {})
-        before = prompts.get(asked.prompt)
+        prompts = self.kept.setdefault(question.judge, {}).setdefault(question.metric, {})
+        before = prompts.get(question.prompt)
         count, quoted = _of(before)
         if (before is not None and count == 0) or not (read or sent):
             return False
         text = " ".join(text.split())
         replies = [*quoted, text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"][:_SHOWN]
-        prompts[asked.prompt] = (
+        prompts[question.prompt] = (
             {"unreadable": 0} if read else {"unreadable": count + 1, "replies": replies}
         )
         return read or count < FIRST
 
-    def counts(self, asked: Asked) -> Iterator[tuple[tuple[str, ...], int]]:
+    def counts(self, question: Asked) -> Iterator[tuple[tuple[str, ...], int]]:
         """The replies without a verdict of a judge, to a metric and to a prompt, each with its key; not those that had
         a verdict among them."""
-        metrics = self.kept.get(asked.judge, {})
-        prompts = metrics.get(asked.metric, {})
-        if asked.prompt in prompts and not _of(prompts[asked.prompt])[0]:
+        metrics = self.kept.get(question.judge, {})
+        prompts = metrics.get(question.metric, {})
+        if question.prompt in prompts and not _of(prompts[question.prompt])[0]:
             return
         for key, leaves in (
-            (asked[:1], [leaf for prompts in metrics.values() for leaf in prompts.values()]),
-            (asked[:2], list(prompts.values())),
-            (asked[:3], [prompts[asked.prompt]] if asked.prompt in prompts else []),
+            (question[:1], [leaf for prompts in metrics.values() for leaf in prompts.values()]),
+            (question[:2], list(prompts.values())),
+            (question[:3], [prompts[question.prompt]] if question.prompt in prompts else []),
         ):
-            each = [_of(leaf)[0] for leaf in leaves]
-            if all(each):
-                yield key, sum(each)
+            unread = [_of(leaf)[0] for leaf in leaves]
+            if all(unread):
+                yield key, sum(unread)
 
     def forget(self) -> None:
         """Counts from 0 where no reply had a verdict: the judge may have been mended."""
@@ -133,27 +133,27 @@ def in_words(judges: Iterable[UnreadableJudge]) -> str:
     return "\n".join(lines)
 
 
-def unreadable(kept: Any) -> Iterator[UnreadableJudge]:
+def unreadable(counts: Any) -> Iterator[UnreadableJudge]:
     """The judges that cannot be read, by what a manifest has kept; parts of another form are left out."""
-    for judge, metrics in _items(kept):
+    for judge, metrics in _items(counts):
         prompts = [
             UnreadableJudge(judge, (metric,), prompt, *_of(leaf))
             for metric, leaves in _items(metrics)
             for prompt, leaf in _items(leaves)
         ]
-        each = [
+        of_metrics = [
             [prompt for prompt in prompts if prompt.metrics == (name,)]
             for name, _ in _items(metrics)
         ]
-        said: list[UnreadableJudge] = []
-        for some in (prompts, *each, *([prompt] for prompt in prompts)):
+        reported: list[UnreadableJudge] = []
+        for some in (prompts, *of_metrics, *([prompt] for prompt in prompts)):
             count = sum(prompt.count for prompt in some)
             if (
                 count >= FIRST
                 and all(prompt.count for prompt in some)
-                and not any(prompt in said for prompt in some)
+                and not any(prompt in reported for prompt in some)
             ):
-                said += some
+                reported += some
                 names = tuple(dict.fromkeys(name for prompt in some for name in prompt.metrics))
                 ids = {prompt.prompt for prompt in some}
                 replies = tuple(text for prompt in some for text in prompt.replies)[:_SHOWN]
@@ -162,17 +162,17 @@ def unreadable(kept: Any) -> Iterator[UnreadableJudge]:
                 )
 
 
-def together(kept: Iterable[Any]) -> dict[str, Any]:
+def together(all_counts: Iterable[Any]) -> dict[str, Any]:
     """What the manifest of one run keeps that was several: counts are added, and a verdict in one ends them."""
     whole: dict[str, Any] = {}
-    for kept_verdicts in kept:
+    for kept_verdicts in all_counts:
         for judge, metrics in Verdicts(kept_verdicts).kept.items():
             for metric, leaves in metrics.items():
                 prompts = whole.setdefault(judge, {}).setdefault(metric, {})
                 for prompt, leaf in leaves.items():
-                    (before, quoted), (count, more) = _of(prompts.get(prompt)), _of(leaf)
+                    (before, quoted), (count, further) = _of(prompts.get(prompt)), _of(leaf)
                     ended = not count or (prompt in prompts and not before)
-                    summed = {"unreadable": before + count, "replies": [*quoted, *more][:_SHOWN]}
+                    summed = {"unreadable": before + count, "replies": [*quoted, *further][:_SHOWN]}
                     prompts[prompt] = {"unreadable": 0} if ended else summed
     return whole
 

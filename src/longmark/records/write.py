@@ -334,7 +334,7 @@ def _write_parquet(
 
 
 def _in_batches(
-    records: Iterable[dict[str, Any]], most: int = 1024, weight: int = 1 << 24
+    records: Iterable[dict[str, Any]], longest: int = 1024, weight: int = 1 << 24
 ) -> Iterator[list[dict[str, Any]]]:
     """Lists of at most `most` records, shorter if their texts come to `weight` characters."""
     batch: list[dict[str, Any]] = []
@@ -342,7 +342,7 @@ def _in_batches(
     for record in records:
         batch.append(record)
         size += sum(_weight(value) for value in record.values())
-        if len(batch) >= most or size >= weight:
+        if len(batch) >= longest or size >= weight:
             yield batch
             batch = []
             size = 0

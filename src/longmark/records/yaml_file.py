@@ -46,8 +46,8 @@ class YamlFile:
 
     def check(self, wrong: Iterable[tuple[Where, str]]) -> None:
         """BadInput, a line `file:line: place: what` each, if something is wrong or a key is repeated."""
-        messages = {(self._line(where), f"{_shown(where)}: {problem}") for where, problem in wrong}
-        messages |= {(line, f"{_shown(where)}: appears twice") for where, line in self.repeated}
+        messages = {(self._line(place), f"{_shown(place)}: {problem}") for place, problem in wrong}
+        messages |= {(line, f"{_shown(place)}: appears twice") for place, line in self.repeated}
         lines = BadLines()
         for line, message in sorted(messages):
             lines.add(f"{self.path}:{line}: {message}")
@@ -73,15 +73,15 @@ class YamlFile:
         self.check(())
         return validated
 
-    def _line(self, where: Where) -> int:
+    def _line(self, place: Where) -> int:
         """The line, from 1, of a place in the file, or of the nearest one around it."""
         node: Any = self.root
-        for part in where:
+        for part in place:
             if isinstance(node, yaml.MappingNode):
                 inner = next((pair for pair in node.value if pair[0].value == str(part)), None)
                 if inner is None:
                     break
-                if part == where[-1] and not isinstance(inner[1], yaml.ScalarNode):
+                if part == place[-1] and not isinstance(inner[1], yaml.ScalarNode):
                     return int(inner[0].start_mark.line) + 1
                 node = inner[1]
             elif (
@@ -93,9 +93,9 @@ class YamlFile:
         return int(node.start_mark.line) + 1
 
 
-def _shown(where: Where) -> str:
+def _shown(place: Where) -> str:
     """A place in the file: slots[1].values.hurricane[3], counted from 0 as in YAML tools."""
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in where if part != "")
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in place if part != "")
     return "".join(parts).removeprefix(".")
 
 
@@ -125,10 +125,10 @@ def load(path: Path, option: str, *, words: bool = False) -> YamlFile:
     return YamlFile(path, value, root, tuple(loader.repeated))
 
 
-def keys_at(kind: type[BaseModel], where: Where) -> list[str]:
+def keys_at(kind: type[BaseModel], place: Where) -> list[str]:
     """The keys that a part of a file of this type can have. where: its place."""
     names = False  # the next part of the place is a name in a table of such parts
-    for part in where:
+    for part in place:
         fields = {field.alias or name: field for name, field in kind.model_fields.items()}
         if not names and part in fields:
             annotation: Any = fields[part].annotation
@@ -190,7 +190,7 @@ class _Loader(yaml.SafeLoader):
         self._levels -= 1
         return node
 
-    def value(self, node: yaml.Node, where: Where, inside: set[int]) -> Any:
+    def value(self, node: yaml.Node, place: Where, inside: set[int]) -> Any:
         """The value of a node. inside: ids of the nodes around it."""
         self._values += 1
         if self._values > MOST_VALUES:
@@ -208,15 +208,15 @@ class _Loader(yaml.SafeLoader):
         inside.add(id(node))
         try:
             if isinstance(node, yaml.SequenceNode) and node.tag == _TAG + "seq":
-                return [self.value(item, (*where, i), inside) for i, item in enumerate(node.value)]
+                return [self.value(item, (*place, i), inside) for i, item in enumerate(node.value)]
             if isinstance(node, yaml.MappingNode) and node.tag == _TAG + "map":
-                return self._table(node, where, inside)
+                return self._table(node, place, inside)
         finally:
             inside.discard(id(node))
         raise _unknown_tag(node)
 
-    def _table(self, node: yaml.MappingNode, where: Where, inside: set[int]) -> dict[Any, Any]:
-        own: dict[Any, Any] = {}
+    def _table(self, node: yaml.MappingNode, place: Where, inside: set[int]) -> dict[Any, Any]:
+        entries: dict[Any, Any] = {}
         merged: dict[Any, Any] = {}
         names: set[str] = set()
         for key, item in node.value:
@@ -228,13 +228,13 @@ class _Loader(yaml.SafeLoader):
                 for part in item.value if isinstance(item, yaml.SequenceNode) else [item]:
                     if not isinstance(part, yaml.MappingNode):
                         raise _Refused(part.start_mark, "<< takes a table, or a list of tables")
-                    merged = {**self.value(part, where, inside), **merged}
+                    merged = {**self.value(part, place, inside), **merged}
                 continue
             if key.value in names:
-                self.repeated.append(((*where, key.value), key.start_mark.line + 1))
+                self.repeated.append(((*place, key.value), key.start_mark.line + 1))
             names.add(key.value)
-            own[self._scalar(key)] = self.value(item, (*where, key.value), inside)
-        return {**merged, **own}
+            entries[self._scalar(key)] = self.value(item, (*place, key.value), inside)
+        return {**merged, **entries}
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         kind = node.tag.removeprefix(_TAG)
