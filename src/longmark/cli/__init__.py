@@ -74,7 +74,7 @@ def _run(words: Sequence[str] | None) -> int:
 
     arguments = argparse.Namespace()
     try:
-        own = words is None
+        is_process = words is None
         words = sys.argv[1:] if words is None else words
         if not words:
             print(page(parser()), end="", file=sys.stderr)
@@ -86,7 +86,7 @@ def _run(words: Sequence[str] | None) -> int:
             verb = getattr(
                 importlib.import_module(module if "." in module else f"longmark.cli.{module}"), name
             )
-        if own:
+        if is_process:
             gc.freeze()  # what was imported stays
         gc.set_threshold(50_000, 20, 20)
         return int(verb(arguments))
@@ -96,7 +96,7 @@ def _run(words: Sequence[str] | None) -> int:
             if error.skippable and _can_skip(arguments)
             else ""
         )
-        return _mistake(f"{error}{hint}", named=False)
+        return _mistake(f"{error}{hint}", with_name=False)
     except UserError as error:
         return _mistake(str(error))
     except ModuleNotFoundError as error:
@@ -129,10 +129,10 @@ def _can_skip(arguments: argparse.Namespace) -> bool:
     return not getattr(arguments, "skip_bad", True) and getattr(arguments, "labels", None) is None
 
 
-def _mistake(words: str, *, named: bool = True) -> int:
+def _mistake(words: str, *, with_name: bool = True) -> int:
     """Prints on standard error what is wrong. named: the line begins with `longmark:`."""
     with suppress(OSError):
-        print(f"longmark: {words}" if named else words, file=sys.stderr, flush=True)
+        print(f"longmark: {words}" if with_name else words, file=sys.stderr, flush=True)
     return MISTAKE
 
 

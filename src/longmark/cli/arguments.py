@@ -190,15 +190,15 @@ def add_options(
     place = _group(parser, group, text) if titled else parser
     for name in names or forms:
         default, form = forms[name]
-        how: dict[str, Any] = {"default": default, **more}
+        settings: dict[str, Any] = {"default": default, **more}
         if form.line and not form.metavar:
-            how["dest"] = form.line
+            settings["dest"] = form.line
         if not form.metavar and default is None:
-            how["action"] = argparse.BooleanOptionalAction
+            settings["action"] = argparse.BooleanOptionalAction
         elif form.repeatable or (not isinstance(default, str) and isinstance(default, Collection)):
-            how |= {"action": "append", "default": []}
+            settings |= {"action": "append", "default": []}
         elif form.kind:
-            how |= {"action": "store", "type": KINDS[form.kind]}
+            settings |= {"action": "store", "type": KINDS[form.kind]}
         says = (help or {}).get(name, form.help)
         add(
             place,
@@ -207,7 +207,7 @@ def add_options(
             says,
             common=form.common,
             in_file=form.in_file,
-            **how,
+            **settings,
         )
     return place
 
@@ -435,8 +435,8 @@ def add_project(parser: argparse.ArgumentParser) -> None:
         action for action in parser._actions if isinstance(action, argparse._StoreTrueAction)
     ]:
         name = f"--no-{switch.option_strings[0].removeprefix('--')}"
-        more = {"dest": switch.dest, "action": "store_false", "default": argparse.SUPPRESS}
-        parser.add_argument(name, help=argparse.SUPPRESS, **more)  # type: ignore[arg-type]
+        settings = {"dest": switch.dest, "action": "store_false", "default": argparse.SUPPRESS}
+        parser.add_argument(name, help=argparse.SUPPRESS, **settings)  # type: ignore[arg-type]
 
 
 def add_keep_going(parser: Any) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from longmark.report.outputs import Change
 
 
-def check(arguments: argparse.Namespace, own: Path | None) -> None:
+def check(arguments: argparse.Namespace, out: Path | None) -> None:
     """UserError or MissingExtra, before anything is paid for, where the run cannot be compared with its base."""
     if not arguments.base:
         if arguments.fail_if_worse or arguments.margin:
@@ -39,7 +39,7 @@ def check(arguments: argparse.Namespace, own: Path | None) -> None:
     with Observations() as index:
         index.add_run(source_of(arguments.base))
         index.refuse_empty([arguments.base])
-    if own is not None and real(own) == real(arguments.base):
+    if out is not None and real(out) == real(arguments.base):
         raise UserError(
             f"--base {arguments.base}: this is the run itself; name a run that was made before"
         )

@@ -44,17 +44,19 @@ class Outcome:
     code: int = 0
 
 
-def metrics_of(kept: Path, settings: Settings) -> list[str]:
+def metrics_of(run_kept: Path, settings: Settings) -> list[str]:
     """The metrics of this run that ask a model and have rows in the kept run. UserError, before anything is paid for,
     where there is none or RUN is no run folder."""
     needs_stats("run --canary")
-    if not (kept / "examples.jsonl").is_file() or not (kept / "rows.jsonl").is_file():
+    if not (run_kept / "examples.jsonl").is_file() or not (run_kept / "rows.jsonl").is_file():
         raise UserError(
-            f"--canary {kept}: expected a run folder, with examples.jsonl and rows.jsonl"
+            f"--canary {run_kept}: expected a run folder, with examples.jsonl and rows.jsonl"
         )
-    refuse_pairs([read_manifest(kept)])
+    refuse_pairs([read_manifest(run_kept)])
     rows = [
-        (row.metric, row.system, row.question_id) for row in rows_of(kept) if row.score is not None
+        (row.metric, row.system, row.question_id)
+        for row in rows_of(run_kept)
+        if row.score is not None
     ]
     judged_metrics = {metric for metric, _system, _question in rows}
     chosen_names = [
@@ -65,7 +67,7 @@ def metrics_of(kept: Path, settings: Settings) -> list[str]:
     if not chosen_names:
         judged = ", ".join(chosen.name for chosen in settings.selected if chosen.metric.models)
         raise UserError(
-            f"--canary {kept}: it has no score of a metric of this run that asks a model ({judged or 'there is none'})"
+            f"--canary {run_kept}: it has no score of a metric of this run that asks a model ({judged or 'there is none'})"
         )
     judged_scores = {
         name
@@ -77,7 +79,7 @@ def metrics_of(kept: Path, settings: Settings) -> list[str]:
         [(system, question) for metric, system, question in rows if metric in judged_scores],
         len(judged_scores),
     ):
-        raise UserError(f"--canary {kept}: {why}")
+        raise UserError(f"--canary {run_kept}: {why}")
     return chosen_names
 
 
@@ -93,17 +95,21 @@ def _too_few(answered: list[tuple[str | None, str | None]], metrics: int) -> str
     return undetectable(2, questions, DRAWS, metrics, 0.05 / systems)
 
 
-def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
+def check(run_kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
     """Judges the kept answers again, and tests each metric."""
     with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
-        asked, settings, cache = _again(kept, Path(folder), metrics, options)
-        own = Path(
-            str(read_manifest(kept).data.get("system") or real(kept).name)
+        options_again, settings, cache = _again(run_kept, Path(folder), metrics, options)
+        own_name = Path(
+            str(read_manifest(run_kept).data.get("system") or real(run_kept).name)
         ).name  # of answers without a system
         with closing(cache):
             result = finish(
                 lambda: execute(
-                    kept / "examples.jsonl", settings, Path(folder) / "now" / own, cache, asked
+                    run_kept / "examples.jsonl",
+                    settings,
+                    Path(folder) / "now" / own_name,
+                    cache,
+                    options_again,
                 )
             )
         spent = result.counts
@@ -113,47 +119,49 @@ def check(kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
             ("max_tokens", spent.prompt_tokens + spent.completion_tokens),
             ("max_usd", spent.usd or 0.0),
         ):
-            if (most := getattr(options, name)) is not None:
-                left[name] = most - used
+            if (limit := getattr(options, name)) is not None:
+                left[name] = limit - used
         if any(amount <= 0 for amount in left.values()):
-            error = f"the canary {kept} used up the budget; raise it. Nothing else was sent"
+            error = f"the canary {run_kept} used up the budget; raise it. Nothing else was sent"
             return Outcome(options, [], spent, error, NO_VALUE)
         if result.stopped == "interrupt":
             return Outcome(
                 options,
                 [],
                 spent,
-                f"Stopped while the canary {kept} was judged again.",
+                f"Stopped while the canary {run_kept} was judged again.",
                 INTERRUPTED,
             )
         if why := result.refused or result.budget or result.stopped or "; ".join(result.closed):
             checked = _not_tested(metrics, f"not every answer was judged again: {why}")
         else:
             try:
-                drift = list(drifts(kept, result.folder))
+                drift = list(drifts(run_kept, result.folder))
                 checked = _checks(
-                    drift, f"questions of {kept.name}; {versions(kept, result.folder)}"
+                    drift, f"questions of {run_kept.name}; {versions(run_kept, result.folder)}"
                 )
             except UserError as error:
                 checked = _not_tested(metrics, str(error))
     return Outcome(replace(options, **left), checked, spent)
 
 
-def estimate(kept: Path, metrics: list[str], options: RunOptions) -> MetricEstimate:
+def estimate(run_kept: Path, metrics: list[str], options: RunOptions) -> MetricEstimate:
     """What judging the kept answers again takes, at most. Nothing is sent."""
     with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
-        asked, settings, cache = _again(kept, Path(folder), metrics, options, sends=False)
+        options_again, settings, cache = _again(
+            run_kept, Path(folder), metrics, options, sends=False
+        )
         with closing(cache):
             return finish(
-                lambda: dry_run(kept / "examples.jsonl", settings, None, cache, asked)
+                lambda: dry_run(run_kept / "examples.jsonl", settings, None, cache, options_again)
             ).total
 
 
 def _again(
-    kept: Path, folder: Path, metrics: list[str], options: RunOptions, *, sends: bool = True
+    run_kept: Path, folder: Path, metrics: list[str], options: RunOptions, *, sends: bool = True
 ) -> tuple[RunOptions, Settings, CallCache]:
     """The options and settings of the run for the kept answers, and an empty call cache in the folder."""
-    asked = replace(
+    options_again = replace(
         options,
         mapping={},
         limit=None,
@@ -173,7 +181,11 @@ def _again(
         sends=sends,
         trust=trust,
     )
-    return asked, make_settings(metrics, registry, replace(asked, tell=lambda _notice: None)), cache
+    return (
+        options_again,
+        make_settings(metrics, registry, replace(options_again, tell=lambda _notice: None)),
+        cache,
+    )
 
 
 def _checks(drift: Sequence[Drift], unit: str) -> list[Checked]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 def add_to(verbs: Any) -> None:
     text = "Compare runs, or the systems of a run: paired tests, confidence intervals, rankings."
-    parser, how = _add(verbs, "compare", text, compare)
+    parser, statistics = _add(verbs, "compare", text, compare)
     by = "compare runs or systems (default: run if several runs are given, else system), or also the slices of a field"
     add(parser, "--by", "run|system|FIELD", f"{by}; repeatable", action="append", default=[])
     add(parser, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
@@ -46,13 +46,16 @@ def add_to(verbs: Any) -> None:
     complete = "compare only the questions with a score of every system (default: each pair on its own questions)"
     add(parser, "--complete", "", complete)
     margin = "the largest difference that does not matter; tests equivalence and non-inferiority"
-    add(how, "--margin", "[METRIC=]NUMBER", margin)
+    add(statistics, "--margin", "[METRIC=]NUMBER", margin)
     worse = (
         "exit code 3 if a system is worse than the first one (with --margin: and not equivalent)"
     )
     add(parser, "--fail-if-worse", "", worse)
-    more = "with --fail-if-worse: how much larger the share of unscored answers may be than the first one's (default: 0)"
-    add(parser, "--max-unscored", "SHARE", more, type=share, default=0.0)
+    unscored_help = (
+        "with --fail-if-worse: how much larger the share of unscored answers may be than the first one's "
+        "(default: 0)"
+    )
+    add(parser, "--max-unscored", "SHARE", unscored_help, type=share, default=0.0)
     add(
         parser,
         "--require-decision",
@@ -60,23 +63,25 @@ def add_to(verbs: Any) -> None:
         "with --fail-if-worse and --margin: exit code 3 for undecided, too",
     )
     equal = "also show the differences at equal lengths of the answers"
-    add(how, "--length-control", "", equal)
+    add(statistics, "--length-control", "", equal)
     add_labels(parser)
     add_outputs(parser)
-    add(how, "--draws", "N", "permutations per test (default: 10,000; fewer for huge tables)")
+    add(
+        statistics, "--draws", "N", "permutations per test (default: 10,000; fewer for huge tables)"
+    )
     add_project(parser)
 
     text = "Report properties of metrics: bounds, ties, distributions, correlations, discriminative power, cost."
-    parser, how = _add(verbs, "metrics-study", text, metrics_study)
+    parser, statistics = _add(verbs, "metrics-study", text, metrics_study)
     by = "systems are the examples' systems, or the runs (default: system)"
     add(parser, "--by", "", by, action="store", choices=("system", "run"), default="system")
-    add(how, "--draws", "N", "permutations of each test (default: 10,000)", default=10_000)
+    add(statistics, "--draws", "N", "permutations of each test (default: 10,000)", default=10_000)
     file = "the file of `longmark defects` that was scored: show which metric notices which defect"
     add(parser, "--defects", "FILE", file)
     alarms = "with --defects: share of originals that may score below the threshold (default: 0.05)"
-    add(how, "--false-alarms", "SHARE", alarms, type=share, default=0.05)
+    add(statistics, "--false-alarms", "SHARE", alarms, type=share, default=0.05)
     published = "compute as the authors of CCRS did: p = count / permutations; keep questions with a missing system"
-    add(how, "--as-published", "", published)
+    add(statistics, "--as-published", "", published)
 
 
 def _add(
@@ -105,16 +110,22 @@ def _add(
         "FILE.yaml",
         "test the hypotheses of this file, each over several comparisons",
     )
-    how = parser.add_argument_group("statistics")
-    add_cluster(how)
-    add_bounds(how)
+    statistics = parser.add_argument_group("statistics")
+    add_cluster(statistics)
+    add_bounds(statistics)
     add(parser, "--higher", "NAME,…", "metrics where higher is better, if no run declares it")
     add(parser, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
     over = "over all comparisons" if name == "compare" else "for each metric"
-    add(how, "--alpha", "SHARE", f"significance level, {over} (default: 0.05)", default=0.05)
-    add(how, "--level", "SHARE", "confidence level of each interval (default: 0.95)", default=0.95)
-    add(how, "--seed", "N", "seed of all draws (default: 0)", type=whole, default=0)
-    return parser, how
+    add(statistics, "--alpha", "SHARE", f"significance level, {over} (default: 0.05)", default=0.05)
+    add(
+        statistics,
+        "--level",
+        "SHARE",
+        "confidence level of each interval (default: 0.95)",
+        default=0.95,
+    )
+    add(statistics, "--seed", "N", "seed of all draws (default: 0)", type=whole, default=0)
+    return parser, statistics
 
 
 def compare(arguments: argparse.Namespace) -> int:
@@ -195,18 +206,18 @@ def _worse(
             slices,
             {metric.metric: metric.facts for metric in comparison.metrics},
         )
-        named = {table.name: table for section in page.sections for table in section.tables}
+        table_of = {table.name: table for section in page.sections for table in section.tables}
         about = (
             code,
             checked,
             outputs.read(arguments.runs, *read),
             "",
             page.sections[0].says,
-            named["results"],
+            table_of["results"],
         )
         name = " ".join(map(name_of, arguments.runs))
         outcome = outputs.Outcome(
-            "compare", name, *about, named["differences"], notices=comparison.notices
+            "compare", name, *about, table_of["differences"], notices=comparison.notices
         )
         outputs.write(outcome, files)
     return code

@@ -121,11 +121,11 @@ def _program() -> Iterator[Check]:
 
 def _extras() -> Iterator[Check]:
     """Each extra with the packages that it lacks, or have versions that are too old."""
-    wanted: dict[str, list[tuple[str, str]]] = {}
+    required: dict[str, list[tuple[str, str]]] = {}
     for line in metadata.requires("longmark") or ():
         if (read := _REQUIREMENT.match(line)) is not None:
-            wanted.setdefault(read[3], []).append((read[1], read[2] or "0"))
-    for extra, packages in sorted(wanted.items()):
+            required.setdefault(read[3], []).append((read[1], read[2] or "0"))
+    for extra, packages in sorted(required.items()):
         installed = {name: _version(name) for name, _ in packages}
         old = [
             f"{name} {installed[name]} (at least {least})"
@@ -239,13 +239,13 @@ def _config(path: Path | None) -> tuple[Config, Check]:
         return Config({}), Check(
             "Endpoints", FILE, "absent", "not in this folder (--config names another file)"
         )
-    where = config.path or Path(FILE)
-    trusted_hashes = trusted(where)
+    config_path = config.path or Path(FILE)
+    trusted_hashes = trusted(config_path)
     reaches = [entry.reach(name) for name, entry in config.models.items()]
     asks = any(reach.needs_trust and reach.hash not in trusted_hashes for reach in reaches)
     detail = f"{counted(len(config.models), 'model')}, {'not trusted' if asks else 'trusted'}"
     return config, Check(
-        "Endpoints", str(where), "ok", detail, f"longmark trust {where}" if asks else ""
+        "Endpoints", str(config_path), "ok", detail, f"longmark trust {config_path}" if asks else ""
     )
 
 

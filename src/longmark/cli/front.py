@@ -98,8 +98,8 @@ def page(parser: argparse.ArgumentParser) -> str:
     indent = max(map(len, groups)) + 4
     for group, verbs in groups.items():
         lines += _entry(group, ", ".join(verbs), indent, width)
-    more = "longmark VERB --help explains a verb; longmark --help-all describes all of them."
-    lines += ["", *textwrap.wrap(more, width), "", *textwrap.wrap(parser.epilog or "", width)]
+    hint = "longmark VERB --help explains a verb; longmark --help-all describes all of them."
+    lines += ["", *textwrap.wrap(hint, width), "", *textwrap.wrap(parser.epilog or "", width)]
     return "\n".join(lines) + "\n"
 
 
@@ -114,8 +114,8 @@ def _verbs(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
 def _grouped(texts: Mapping[str, str]) -> dict[str, list[str]]:
     """The verbs that are not among the first, by group."""
     groups = {group: [verb for verb in verbs if verb in texts] for group, verbs in _GROUPS.items()}
-    named = {*FIRST, *(verb for verbs in groups.values() for verb in verbs)}
-    groups[_PLUGINS] = [verb for verb in texts if verb not in named]
+    grouped = {*FIRST, *(verb for verbs in groups.values() for verb in verbs)}
+    groups[_PLUGINS] = [verb for verb in texts if verb not in grouped]
     return {group: verbs for group, verbs in groups.items() if verbs}
 
 

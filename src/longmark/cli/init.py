@@ -95,8 +95,8 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
     seen = look(arguments.examples, limit=options.pop("limit") or FIRST, **options)
     costs, why_not = _costs(arguments, seen)
     has = ", ".join(f"{name} {count:,}" for name, count in seen.fields.items())
-    more = "" if seen.complete else " (the first)"
-    yield f"# {counted(seen.read, 'pair' if seen.pairs else 'example')} read{more}: {has}"
+    hint = "" if seen.complete else " (the first)"
+    yield f"# {counted(seen.read, 'pair' if seen.pairs else 'example')} read{hint}: {has}"
     yield f"examples: {json.dumps(os.path.relpath(arguments.examples, arguments.out.parent), ensure_ascii=False)}"
     if arguments.map:
         yield f"map: {json.dumps(pairs(arguments.map, '--map FIELD=COLUMN'), ensure_ascii=False)}"
@@ -133,8 +133,10 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
         )
     for used_metric in used:
         yield f"  - {used_metric.name}{_some(used_metric, seen)}"
-    said = f"the first {_PRICED}" if seen.read > _PRICED else f"{counted(seen.read, 'example')}"
-    yield f"  # With a model; calls and tokens for {said}, at most:"
+    counted_examples = (
+        f"the first {_PRICED}" if seen.read > _PRICED else f"{counted(seen.read, 'example')}"
+    )
+    yield f"  # With a model; calls and tokens for {counted_examples}, at most:"
     for asking_metric in asking:
         if asking_metric not in used:
             yield f"  # - {asking_metric.name}{_some(asking_metric, seen)} # {_cost(costs[asking_metric.name])}"
@@ -168,8 +170,10 @@ def _costs(
     """Metric -> what it takes on the first examples; and metric -> why it cannot be used as it is."""
     costs: dict[str, MetricEstimate] = {}
     why_not: dict[str, str] = {}
-    more = {**reading(arguments), "limit": _PRICED, "skip_bad": True}
-    options = RunOptions(judges=[_PLACE], quiet=True, check_profiles=False, **_ROLES, **more)
+    reading_options = {**reading(arguments), "limit": _PRICED, "skip_bad": True}
+    options = RunOptions(
+        judges=[_PLACE], quiet=True, check_profiles=False, **_ROLES, **reading_options
+    )
     with closing(open_cache(None)) as cache:
         for metric in seen.metrics:
             if not metric.count:

@@ -62,8 +62,8 @@ def look(arguments: argparse.Namespace) -> int:
 def _lines(seen: Look) -> Iterator[str]:
     yield f"{seen.name}: {seen.shape or 'columns read by their names'}"
     kind = "pair" if seen.pairs else "example"
-    more = "" if seen.complete else " (the first; --limit N reads more)"
-    yield f"{counted(seen.read, kind)} read{more}, {counted(len(seen.systems), 'system')}"
+    hint = "" if seen.complete else " (the first; --limit N reads more)"
+    yield f"{counted(seen.read, kind)} read{hint}, {counted(len(seen.systems), 'system')}"
     width = max(11, *map(len, seen.fields))
     for name, count in seen.fields.items():
         path = seen.mapped.get(name, "")

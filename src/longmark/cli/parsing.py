@@ -158,9 +158,9 @@ class Parser(argparse.ArgumentParser):
                 formatter.end_section()
         formatter.add_text(self.epilog)
         if common:
-            more = sum(action.help is not argparse.SUPPRESS for action in self._actions)
-            more -= len(self._listed(self._actions, common))
-            formatter.add_text(f"{more} more options: {self.prog} --help-all")
+            hidden = sum(action.help is not argparse.SUPPRESS for action in self._actions)
+            hidden -= len(self._listed(self._actions, common))
+            formatter.add_text(f"{hidden} more options: {self.prog} --help-all")
         return formatter.format_help()
 
     def _listed(

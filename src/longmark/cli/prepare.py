@@ -34,17 +34,19 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
     project = load(path)
     verb = leaf.prog.partition(" ")[2]
     stands_for = {action.dest: NAMED.get(str(action.metavar)) for action in arguments}
-    named = [word for word in like_names if word in project.runs and any(stands_for.values())]
+    runs_named = [word for word in like_names if word in project.runs and any(stands_for.values())]
     for word in like_names:
-        _check_name(word, project, is_named=word in named or not any(stands_for.values()))
-    if not (named or "config" in options_given or len(read) < len(arguments)):
+        _check_name(word, project, is_named=word in runs_named or not any(stands_for.values()))
+    if not (runs_named or "config" in options_given or len(read) < len(arguments)):
         return
     place: Place = tuple(verb.split())
     options = dict(project.sections.get(verb, {}))
-    if "examples" in stands_for and named:
-        own = {action.dest for action in leaf._actions}
-        options |= {key: value for key, value in project.runs[named[0]].items() if key in own}
-        place = ("runs", named[0])
+    if "examples" in stands_for and runs_named:
+        destinations = {action.dest for action in leaf._actions}
+        options |= {
+            key: value for key, value in project.runs[runs_named[0]].items() if key in destinations
+        }
+        place = ("runs", runs_named[0])
     elif verb == "run" and not read and "examples" not in options:
         raise UserError(
             f"name a run of {path} or a file: longmark run NAME ({', '.join(project.runs) or 'it has none'})"
@@ -61,17 +63,17 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
             left -= 1
             action.nargs = "*" if is_list(action) else "?"
     trust = trusting(argparse.Namespace(trust=options_given.get("trust", False)))
-    wanted = list(project.reaches_of(place, verb, used))
+    reaches = list(project.reaches_of(place, verb, used))
     for action in arguments:
         if key := stands_for[action.dest]:
-            values = {name: _needed(project, name, key) for name in named}
+            values = {name: _needed(project, name, key) for name in runs_named}
             action.type = partial(_resolved, action.type, values)
-            wanted += [
+            reaches += [
                 reach
-                for name in named
+                for name in runs_named
                 for reach in project.reaches_of(("runs", name), "run", {key: values[name]})
             ]
-    for reach in wanted:
+    for reach in reaches:
         trust.require(path, reach)
     for action in leaf._actions:
         if action.dest in used and not isinstance(action, argparse._StoreFalseAction):
@@ -122,9 +124,9 @@ def _needed(project: Project, name: str, key: str) -> Any:
     return project.runs[name][key]
 
 
-def _resolved(read: Any, named: Mapping[str, Any], word: Any) -> Any:
+def _resolved(read: Any, values: Mapping[str, Any], word: Any) -> Any:
     """What a word of the command line stands for."""
-    return named[word] if word in named else read(word) if read else word
+    return values[word] if word in values else read(word) if read else word
 
 
 def _scanned(

@@ -100,26 +100,26 @@ class Project:
         folder = real(self.path.parent)  # a file that is a link itself counts where the link stands
         for key, value in options.items():
             for entry in value if isinstance(value, list) else [value]:
-                where = ".".join((*place, key))
+                key_path = ".".join((*place, key))
                 if isinstance(entry, Path) and (outside := _outside(entry, folder)):
-                    yield Reach(where, does=outside)
+                    yield Reach(key_path, does=outside)
                 elif key == "ray_insecure" or (key == "executor" and entry != "local"):
                     yield Reach(
-                        where,
+                        key_path,
                         does=f"sends texts and code to the workers of --{key.replace('_', '-')} {entry}",
                     )
                 elif key == "cache":
                     does = f"takes the replies in {entry} for those of the models"
                     if is_url(entry):
                         does = f"stores what models reply in {shown(entry)}, and takes the replies there for theirs"
-                    yield Reach(where, does=does)
+                    yield Reach(key_path, does=does)
                 elif actions[key].metavar in _ADDRESSES:
-                    yield Reach(where, does=f"serves at {entry}")
+                    yield Reach(key_path, does=f"serves at {entry}")
                 elif actions[key].metavar == "MODEL":
                     reach = of_name(entry)
-                    yield Reach(**{**vars(reach), "name": f"{where}: {entry}"})
+                    yield Reach(**{**vars(reach), "name": f"{key_path}: {entry}"})
                 elif verb in ("run", "decide") and key == "metrics":
-                    yield from _reaches_of_metrics(where, entry, folder)
+                    yield from _reaches_of_metrics(key_path, entry, folder)
 
 
 def _outside(path: Path, folder: Path) -> str:
@@ -130,7 +130,7 @@ def _outside(path: Path, folder: Path) -> str:
     )
 
 
-def _reaches_of_metrics(where: str, text: str, folder: Path) -> Iterator[Reach]:
+def _reaches_of_metrics(key_path: str, text: str, folder: Path) -> Iterator[Reach]:
     """The code that runs for metrics of a comma-separated list, the rubrics that lie elsewhere, and the models that the
     parameters load. folder: of the file."""
     for name in filter(None, map(str.strip, text.split(","))):
@@ -147,12 +147,14 @@ def _reaches_of_metrics(where: str, text: str, folder: Path) -> Iterator[Reach]:
             kind not in _SETTINGS and dot and find_spec(top)
         )
         if kind == _CODE or (outside and not inside):
-            yield Reach(where, does=f"runs the Python code of {base}", files=digests([Path(base)]))
+            yield Reach(
+                key_path, does=f"runs the Python code of {base}", files=digests([Path(base)])
+            )
         elif kind in _SETTINGS and (elsewhere := _outside(Path(base), folder)):
-            yield Reach(where, does=elsewhere)
+            yield Reach(key_path, does=elsewhere)
         for key in ("encoder", "checkpoint"):
             if key in params:
-                yield Reach(where, does=f"loads the model {params[key]}, which may contain code")
+                yield Reach(key_path, does=f"loads the model {params[key]}, which may contain code")
 
 
 def load(path: Path) -> Project:
@@ -216,13 +218,15 @@ def options_in(
     leaf = _leaves()[verb]
     kind = _kind(verb, options_of(leaf))
     try:
-        made = kind.model_validate(dict(options))
+        checked_options = kind.model_validate(dict(options))
     except ValidationError as error:
-        known = [action.dest for action in options_of(leaf)]
-        wrong = [((*place, *where), what) for where, what in problems(error, known)]
+        known_keys = [action.dest for action in options_of(leaf)]
+        wrong = [
+            ((*place, *key_path), problem) for key_path, problem in problems(error, known_keys)
+        ]
         source.check(wrong)
         raise  # never: an error has problems
-    values = made.model_dump(by_alias=True, exclude_unset=True)
+    values = checked_options.model_dump(by_alias=True, exclude_unset=True)
     return _settled(leaf, values, source.path.parent)
 
 

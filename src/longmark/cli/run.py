@@ -80,16 +80,21 @@ def run(arguments: argparse.Namespace) -> int:
         if forecast:
             tell_cautions(gates, settings.selected)
             forecast.refuse_impossible()
-        kept = canary.metrics_of(arguments.canary, settings) if arguments.canary else []
+        canary_metrics = canary.metrics_of(arguments.canary, settings) if arguments.canary else []
         if arguments.dry_run:
-            if kept:
-                canary_total = canary.estimate(arguments.canary, kept, options)
+            if canary_metrics:
+                canary_total = canary.estimate(arguments.canary, canary_metrics, options)
                 print(
-                    f"Canary: {arguments.canary} is judged again, with {', '.join(kept)}; no stored reply is used: "
+                    f"Canary: {arguments.canary} is judged again, with {', '.join(canary_metrics)}; "
+                    "no stored reply is used: "
                     f"{counted(canary_total.calls, 'call')}, {cost(canary_total.usd)}, at most, beside those above."
                 )
             return 0
-        again = canary.check(arguments.canary, kept, options) if kept else canary.Outcome(options)
+        again = (
+            canary.check(arguments.canary, canary_metrics, options)
+            if canary_metrics
+            else canary.Outcome(options)
+        )
         if again.error:
             print(f"longmark: {again.error}", file=sys.stderr)
             if any((files := outputs_of(arguments)).values()):
@@ -141,13 +146,13 @@ def _forecast(
 ) -> Forecast:
     """Whether the gates can pass with these examples. UnknownName for a gate on a system that no example has."""
     out = arguments.out
-    own = "this run"
+    system = "this run"
     cluster = arguments.cluster
     if out is not None:
         manifest = (out / "manifest.json").exists() and read_object(
             out / "manifest.json", "use another folder"
         )
-        own = str((manifest or {}).get("system", real(out).name))
+        system = str((manifest or {}).get("system", real(out).name))
         cluster = cluster or str((manifest or {}).get("cluster") or QUESTION)
 
     def due(example: Any) -> Iterator[tuple[str, bool]]:
@@ -156,7 +161,7 @@ def _forecast(
                 yield name, not isinstance(example, Pair) and bool(chosen.missing(example, name))
 
     forecast = Forecast(
-        gates, bounds, own, cluster or QUESTION, split(arguments.by), arguments.max_unscored
+        gates, bounds, system, cluster or QUESTION, split(arguments.by), arguments.max_unscored
     )
     forecast.read(_lenient(examples, arguments), due)
     return forecast
@@ -193,11 +198,11 @@ def _conclude(
 ) -> int:
     checks = again.checks
     spent = result.counts.plus(again.spent) if again.spent else result.counts
-    said: list[str] = []  # why the run has no valid result
+    reasons: list[str] = []  # why the run has no valid result
 
     def say(line: str) -> None:
         print(line, file=sys.stderr)
-        said.append(line.removeprefix("longmark: "))
+        reasons.append(line.removeprefix("longmark: "))
 
     notices: tuple[str, ...] = ()
     cluster = None
@@ -227,7 +232,7 @@ def _conclude(
         from longmark.report import outputs
 
         rows = outputs.read([result.folder], cluster, by=split(arguments.by)) if cluster else None
-        error = " ".join(said) if code not in (0, UNDER) else ""
+        error = " ".join(reasons) if code not in (0, UNDER) else ""
         about = (result.folder.name, code, checks, rows, error)
         paid: dict[str, Any] = {"spent": spent, "canary": again.spent}
         outputs.write(

@@ -146,8 +146,8 @@ def _mark_drawings() -> None:
             write(console)
 
     joined.plain = True  # type: ignore[attr-defined]
-    Console._render_buffer = joined
-    Console._write_buffer = written  # type: ignore[method-assign, assignment]
+    Console._render_buffer = joined  # type: ignore[method-assign, assignment]
+    Console._write_buffer = written  # type: ignore[method-assign]
     FileProxy.write = lambda proxy, text: take(proxy, plain(text))  # type: ignore[method-assign, assignment]
 
 

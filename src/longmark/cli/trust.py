@@ -63,10 +63,10 @@ def trust(arguments: argparse.Namespace) -> int:
             home.trust(file, None)
             print(f"{file}: no longer trusted")
         return 0
-    wanted = {
+    reaches_of = {
         file: [reach for reach in reaches if reach.needs_trust] for file, reaches in files.items()
     }
-    for file, reaches in wanted.items():
+    for file, reaches in reaches_of.items():
         print(f"{file}" if reaches else f"{file}: nothing in it needs trust")
         for reach in reaches:
             print(f"  {reach.name}")
@@ -78,7 +78,7 @@ def trust(arguments: argparse.Namespace) -> int:
                         f"{variable} is a vendor's variable, and {reach.endpoint} is not the vendor's: add --variable "
                         f"{variable} if this is intended, or name another variable in {file}"
                     )
-    if not any(wanted.values()):
+    if not any(reaches_of.values()):
         return 0
     sure = arguments.yes or (
         trusting(argparse.Namespace(trust=False)).ask is not None and _asked("\nFor this:")
@@ -86,9 +86,9 @@ def trust(arguments: argparse.Namespace) -> int:
     if not sure:
         print("Nothing is trusted. Add --yes to trust this without asking.", file=sys.stderr)
         return 2
-    for file, reaches in wanted.items():
+    for file, reaches in reaches_of.items():
         remember(file, reaches, variables)
-    print(f"Trusted: {counted(sum(map(len, wanted.values())), 'entry', 'entries')}.")
+    print(f"Trusted: {counted(sum(map(len, reaches_of.values())), 'entry', 'entries')}.")
     return 0
 
 
@@ -120,6 +120,6 @@ def _files(path: Path) -> Iterator[tuple[Path, list[Reach]]]:
         content = read_object(
             file, "only a longmark.yaml, a validator.json and an index.json can be trusted"
         )
-        named = content.get("encoder") or content.get("embedder") or {}
-        name = named.get("name") if isinstance(named, dict) else None
+        encoder = content.get("encoder") or content.get("embedder") or {}
+        name = encoder.get("name") if isinstance(encoder, dict) else None
         yield file, [of_name(name)] if isinstance(name, str) else []

@@ -229,9 +229,9 @@ def _lists(verbs: Any) -> None:
     add(ledger, "run", "RUN", "a run folder, or a folder of another command", nargs="?")
     _add_verifying(ledger, cache=False)
     text = "Fold the ledger's answered attempts into sums by session and model."
-    for other in (clear, ledger, add_verb(actions, "compact", "cache:cache", text)):
+    for action in (clear, ledger, add_verb(actions, "compact", "cache:cache", text)):
         add_options(
-            other, SpendingOptions, ("cache",), default=argparse.SUPPRESS
+            action, SpendingOptions, ("cache",), default=argparse.SUPPRESS
         )  # as before the action
 
     text = "Copy the replies and the ledger that the other cache does not have. It can be repeated."

@@ -243,9 +243,9 @@ def _calibration(part: RatingLabel) -> Section:
             (
                 Column("metric", lambda one: one[0], kind="metric"),
                 *(
-                    Column(name, lambda one, at=at: getattr(one[1], at), 1, key=at)
+                    Column(name, lambda one, at=at: getattr(one[1], at), 1, key=at)  # type: ignore[misc]
                     for name, at in _EDGES
-                ),  # type: ignore[misc]
+                ),
             ),
             [(metric, bin) for metric, of in results for bin in of.bins],
             (Column("share of yes", lambda one: one[1].yes, 3, key="share"),),

@@ -276,9 +276,9 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
     if isinstance(part, ChoiceLabel):
         chosen = part.human
         counts += [
-            Column(f"choice: {x}", lambda _, x=x: chosen.get(x, 0), key=x)
+            Column(f"choice: {x}", lambda _, x=x: chosen.get(x, 0), key=x)  # type: ignore[misc]
             for x in ("a", "b", "tie")
-        ]  # type: ignore[misc]
+        ]
         note = "scored and unscored count all pairs with rows; n and missing below only those with a majority."
     columns = (
         *(Column("metric", kind="metric"), Column("scored")),
