@@ -102,7 +102,8 @@ def filled(part: Any, schema: Any, prompt: str, own: str, number: int = 1) -> An
             for key, value in part.get("properties", {}).items()
         }
     if kind == "array" and part.get("items") == {"type": "integer"}:
-        return [1]  # numbers of passages
+        passages = re.findall(r"(?m)^\[(\d+)\] (.+)$", prompt)
+        return [int(number) for number, passage in passages if own in passage] or [1]
     if kind == "array":
         shown = [
             text
@@ -121,15 +122,12 @@ def filled(part: Any, schema: Any, prompt: str, own: str, number: int = 1) -> An
 # The table ---------------------------------------------------------------------------------------------------------
 
 
-def measure(
-    label: str, metrics: str, base_url: str, params: dict[str, Any] | None = None
-) -> tuple[Any, ...]:
+def measure(label: str, metrics: str, base_url: str) -> tuple[Any, ...]:
     """The label, then rows, unscored rows, calls and tokens of one run of its own."""
     with tempfile.TemporaryDirectory() as folder:
         options = {
             "judges": [f"loopback@{base_url}"],
             "cache": Path(folder) / "calls.sqlite",
-            "params": params or {},
             "domain": "hazards",
         }
         result = longmark.run(examples(), metrics, out=Path(folder) / "run", **options)
@@ -155,8 +153,12 @@ def main(wanted: list[str]) -> None:
             measure(metrics.replace(",", ", "), metrics, server.base_url) for metrics in wanted
         ]
         if "ragchecker" in wanted:
-            pairs = {"ragchecker.batch": 1}
-            found.append(measure("ragchecker with batch=1", "ragchecker", server.base_url, pairs))
+            found.append(
+                measure("ragchecker with `batch=1`", "ragchecker@batch=1", server.base_url)
+            )
+            found.append(
+                measure("ragchecker with `plan=joint`", "ragchecker@plan=joint", server.base_url)
+            )
     heads = ("metrics", "rows", "unscored", "calls", "prompt tokens", "completion tokens")
     table = Table("efficiency", "Calls and tokens", tuple(Column(head) for head in heads), found)
     print(as_markdown(table))
