@@ -32,7 +32,7 @@ resuming; a [project file](project.md) can give most options.
 _SHARED = """\
 ## Options of several commands
 
-`longmark run` has most of them, and describes its own above.
+Options that are not in this list are those of [`longmark run`](#longmark-run).
 """
 
 _API = f"""\
@@ -54,13 +54,12 @@ def cli_page() -> str:
         for action in leaf._actions:
             if action.option_strings and action.help is not argparse.SUPPRESS:
                 users.setdefault(_line(leaf, action), []).append(leaf.prog)
-    shared = {line: programs for line, programs in users.items() if len(programs) >= _SHARED_BY}
-    names = [line.split("`")[1].split()[0] for line in shared]
-    shared = {
-        line: programs
-        for (line, programs), name in zip(shared.items(), names, strict=True)
-        if names.count(name) == 1 and not name.startswith("-h")
-    }  # an option with two meanings is described where it stands
+    # of an option with several meanings the most frequent one; others are described where they stand
+    shared: dict[str, list[str]] = {}
+    for line, programs in sorted(users.items(), key=lambda item: -len(item[1])):
+        name = _flag(line)
+        if len(programs) >= _SHARED_BY and name != "-h" and name not in map(_flag, shared):
+            shared[line] = programs
     parts = [_CLI, *(_verb(leaf, about, set(shared)) for leaf, about in commands)]
     listed = [line for line, programs in sorted(shared.items()) if "longmark run" not in programs]
     return "\n".join([*parts, _SHARED, *listed, ""])
@@ -115,6 +114,11 @@ def _verb(leaf: argparse.ArgumentParser, about: str, shared: Collection[str]) ->
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
+def _flag(line: str) -> str:
+    """The name of the option that a line describes."""
+    return re.split(r"[ ,`]", line.partition("`")[2])[0]
+
+
 def _line(leaf: argparse.ArgumentParser, action: argparse.Action) -> str:
     return f"- `{_option(action)}`: {_prose(_help(leaf, action))}"
 
@@ -137,18 +141,17 @@ def api_page() -> str:
         module = importlib.import_module(name)
         names = sorted(public(module))
         if module is longmark:
-            listed = ", ".join(f"`{known}` (`{_home(value)}`)" for known, value in names)
-            parts.append(f"## {name}\n\nThe most used names of other modules: {listed}.\n")
+            homes = ", ".join(f"`{entry}` (`{_home(value)}`)" for entry, value in names)
+            parts.append(f"## {name}\n\nThe most used names of other modules: {homes}.\n")
             continue
         described = [(entry, value) for entry, value in names if _docstring(entry, value)]
-        functions = [(entry, value) for entry, value in described if inspect.isfunction(value)]
         types = [entry for entry, value in described if inspect.isclass(value)]
-        if not functions:  # the types are what the module is for
-            functions = [(entry, value) for entry, value in described if inspect.isclass(value)]
-            types = []
+        listed: list[tuple[str, Any]] = [pair for pair in described if inspect.isfunction(pair[1])]
+        if not listed:  # the types are what the module is for
+            listed, types = [pair for pair in described if inspect.isclass(pair[1])], []
         rows = [
             f"| `{entry}{_parameters(value)}` | {_sentence(_docstring(entry, value))} |"
-            for entry, value in functions
+            for entry, value in listed
         ]
         about = inspect.getdoc(module) or ""
         if "├──" in about:  # the tree of errors has a line for each
