@@ -14,6 +14,7 @@ from longmark.cli.arguments import (
     orders,
     pairs,
     scores_in,
+    share,
     split,
     whole,
 )
@@ -46,6 +47,11 @@ def add_to(verbs: Any) -> None:
     add(parser, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
     decimals = "round scores to N decimals before comparing two answers (default: 2)"
     add(parser, "--round", "N", decimals, type=whole, default=2)
+    development = (
+        "of choices: choose tie bands on this share of the questions, test them on the others "
+        "(default: 0)"
+    )
+    add(parser, "--development", "SHARE", development, type=share, default=0.0)
     add(
         parser,
         "--alpha",
@@ -84,6 +90,7 @@ def metaeval(arguments: argparse.Namespace) -> int:
         order=orders(arguments.order, "LABEL=LOWEST,…,HIGHEST"),
         lower=split(arguments.lower),
         round=arguments.round,
+        development=arguments.development,
         alpha=arguments.alpha,
         seed=arguments.seed,
     )

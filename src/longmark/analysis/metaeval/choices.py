@@ -33,6 +33,7 @@ from longmark.analysis.metaeval.results import (
     oriented,
     unscored,
 )
+from longmark.analysis.metaeval.tie_bands import TieBand, split, tie_band
 from longmark.records.pair import plurality
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
@@ -64,7 +65,8 @@ class ChoiceLabel:
 
     human: a, b, tie -> pairs; undecided: pairs without a majority; same: how often two metrics make the same choice;
     places: decimals that scores are rounded to. graded, graded_raters: of graded preferences, else empty;
-    strengths: (`RATERS` or a metric, its systems), empty for fewer than three systems."""
+    strengths: (`RATERS` or a metric, its systems), empty for fewer than three systems. bands: of each metric and
+    baseline, empty without a development split."""
 
     label: str
     join: Join
@@ -80,6 +82,7 @@ class ChoiceLabel:
     graded: tuple[GradedResult, ...] = ()
     graded_raters: tuple[GradedResult, ...] = ()
     strengths: tuple[tuple[str, tuple[Strength, ...]], ...] = ()
+    bands: tuple[TieBand, ...] = ()
 
 
 def choice_label(
@@ -136,6 +139,7 @@ def choice_label(
         places=options.round,
         graded=of_metrics,
         graded_raters=of_raters,
+        bands=tuple(_bands(sample, every, apart, options)),
         strengths=tuple(
             _strengths(scores, pairs, {name: chosen[name] for name in scores.metrics}, options)
         ),
@@ -215,6 +219,25 @@ def _strengths(
             name,
             bradley_terry([one for one, _ in found], clusters=questions, level=options.level),
         )
+
+
+def _bands(
+    sample: ChoiceSample,
+    choices: Mapping[str, Made],
+    apart: Mapping[str, Floats],
+    options: MetaevalOptions,
+) -> Iterator[TieBand]:
+    """Of each metric and baseline on a development split and on the rest; nothing without a split. apart: of metrics,
+    b - a of each pair."""
+    questions = split(sample.questions, options.development, options.seed)
+    tuning = [place for place, name in enumerate(sample.questions) if name in questions]
+    for name, made in choices.items() if tuning else ():
+        differences: list[float | None] = [None] * len(made)
+        if name in apart:
+            differences = [
+                None if isnan(difference) else -difference for difference in apart[name].tolist()
+            ]
+        yield tie_band(name, sample, made, differences, tuning)
 
 
 def _differences(scores: AnswerScores, metric: str, pairs: Sequence[Item]) -> Floats:

@@ -401,6 +401,8 @@ def choice_sections(part: ChoiceLabel, alpha: float) -> Iterator[Section]:
         title = "Differences in accuracy"
         table, figure = differences("differences", title, part.differences, note, alpha, only)
         yield Section(title, _NOT_EQUAL, (table,), (figure,))
+    if part.bands:
+        yield _bands(part)
     if part.groups:
         columns = (
             *estimates("accuracy=estimate", key="accuracy"),
@@ -422,6 +424,23 @@ def choice_sections(part: ChoiceLabel, alpha: float) -> Iterator[Section]:
     )
     says = "How often raters chose the answer shown first: 0.5 without bias, if the order of the answers was random."
     yield Section("Position bias", says, (grid.table(),))
+
+
+def _bands(part: ChoiceLabel) -> Section:
+    grid = Grid(
+        "development",
+        "Development split and the rest",
+        (METRIC,),
+        part.bands,
+        estimates("the rest=rest", "the rest, with band=banded", "gain", "development"),
+        note=f"band: the greatest difference of two scores that is a tie, chosen on the development split; 0: only "
+        f"equal scores. Without it, scores that are equal after rounding to {part.places} decimals tie. gain: of the "
+        "rest with the band; a paired sign-flip test (max-T), inverted.",
+        unit="pairs of the rest",
+        beside=(Column("band"), Column("development, with band", "chosen", 3)),
+    )
+    says = "Tie bands are chosen on some of the questions and tested on the others."
+    return Section("Development split", says, (grid.table(),))
 
 
 def _accuracy(part: ChoiceLabel) -> Section:

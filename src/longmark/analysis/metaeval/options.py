@@ -19,6 +19,7 @@ class MetaevalOptions:
     order     label -> its categories from lowest to highest
     lower     metrics of which lower is better, if no run declares it
     round     decimals of a metric's scores when two answers are compared
+    development   of choices: the share of questions on which tie bands are chosen, to be tested on the others
     alpha     of tests; intervals are at 1 - alpha
     seed      of all resampling
     """
@@ -31,6 +32,7 @@ class MetaevalOptions:
     order: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lower: Sequence[str] = ()
     round: int = 2
+    development: float = 0.0
     alpha: float = 0.05
     seed: int = 0
 
@@ -40,6 +42,10 @@ class MetaevalOptions:
         if not 0 < self.alpha < 1:
             raise UserError(
                 f"alpha: expected a number between 0 and 1, such as 0.05; found {self.alpha}"
+            )
+        if not 0 <= self.development < 1:
+            raise UserError(
+                f"development: expected a share of the questions, 0 or below 1, found {self.development:g}"
             )
         if not 0 <= self.round <= 12:
             raise UserError(f"round: expected 0 to 12 decimals, found {self.round}")

@@ -19,6 +19,7 @@ from tests.contrib.papers.calf.calf_runs import (
 )
 
 from longmark.analysis.grid import Grid
+from longmark.analysis.metaeval.tie_bands import best_band, split
 from longmark.contrib.papers.calf import cases
 from longmark.contrib.papers.calf.page import pages
 from longmark.contrib.papers.calf.results import (
@@ -28,8 +29,6 @@ from longmark.contrib.papers.calf.results import (
     MODEL,
     CalfOptions,
     Results,
-    best_band,
-    split,
 )
 from longmark.contrib.papers.calf.rows import read
 from longmark.contrib.papers.calf.sources import in_words, table6
@@ -229,11 +228,13 @@ def test_a_band_is_chosen_on_some_questions_and_tested_on_the_others(tmp_path: P
     metric = found.of_split(METRIC)
     questions = {found.pairs[row].question for row in found.tuning}
     assert len(questions) == 2  # .4 of five
-    assert metric["development"].n + metric["the rest"].n == 7
-    assert metric["the rest, with band"].n == metric["the rest"].n
-    gain = (metric["the rest, with band"].value or 0) - (metric["the rest"].value or 0)
-    assert metric["gain"].value == pytest.approx(gain)
-    assert [found.band(name) for name in (JUDGE, FIRST)] == [None, None]
+    assert metric.development.n + metric.rest.n == 7
+    assert metric.banded is not None
+    assert metric.gain is not None
+    assert metric.banded.n == metric.rest.n
+    gain = (metric.banded.value or 0) - (metric.rest.value or 0)
+    assert metric.gain.value == pytest.approx(gain)
+    assert [found.of_split(name).band for name in (JUDGE, FIRST)] == [None, None]
 
 
 def test_the_split_depends_on_the_seed_and_the_questions_only():

@@ -6,18 +6,17 @@ or without one of the metric, are left out and counted. Intervals and tests take
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import accumulate
 
 from longmark.analysis.grid import Compared, compared
 from longmark.analysis.metaeval.agreement import Agreement, RatedItems, agreeing, agreement
 from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric, ChoiceSample, Made
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import clusters_of
+from longmark.analysis.metaeval.tie_bands import TieBand, split, tie_band, with_band
 from longmark.contrib.papers.calf.rows import Facts, Judge, Read
 from longmark.errors import UserError
 from longmark.records.pair import EXPANSION_CHECKS
@@ -40,7 +39,6 @@ ORDERS = (
     "accuracy, b first",
 )
 VOTES = ("among the votes", "plurality", "all the same")
-SPLIT = ("the rest", "the rest, with band", "gain", "development")
 
 Rows = Sequence[int]
 """Places of pairs."""
@@ -84,7 +82,7 @@ class Results:
         }
         self.right = {name: self.sample.right(made) for name, made in self.chosen.items()}
         self.of_orders, self.of_votes = cache(self._of_orders), cache(self._of_votes)
-        self.of_split, self.band = cache(self._of_split), cache(self._band)
+        self.of_split = cache(self._of_split)
 
     @cached_property
     def metrics(self) -> list[ChoiceMetric]:
@@ -291,29 +289,14 @@ class Results:
         )
         return self.where(lambda pair: pair.question in questions)
 
-    def _of_split(self, name: str) -> dict[str, Estimate]:
-        """Accuracy on the rest and on the development split; with a band, also on the rest with it, and the gain."""
-        chosen, scores, band = set(self.tuning), self.judges[name].scores, self.band(name)
-        rows = [row for row in range(len(self.pairs)) if row not in chosen]
-        its, right = self.sample.of(rows), [self.right[name][row] for row in rows]
-        found = {"the rest": its.rate(right), "development": self.accuracy(name, self.tuning)}
-        if band is not None:
-            banded = its.right(
-                [with_band(*scores[row], band[0]) if row in scores else None for row in rows]
-            )
-            found |= {
-                "the rest, with band": its.rate(banded),
-                "gain": its.difference(banded, right),
-            }
-        return found
-
-    def _band(self, name: str) -> tuple[float, float] | None:
-        """Of a metric that scores answers: the band within which two scores tie that is best on the development split,
-        and its accuracy there."""
+    def _of_split(self, name: str) -> TieBand:
+        """Of a metric: its accuracy on the rest and on the development split, and what a tie band is worth."""
         scores = self.judges[name].scores
-        decided = [(row, gold) for row in self.tuning if row in scores and (gold := self.gold[row])]
-        given = [(scores[row][0] - scores[row][1], gold) for row, gold in decided]
-        return best_band(given) if given else None
+        differences = [
+            scores[place][0] - scores[place][1] if place in scores else None
+            for place in range(len(self.pairs))
+        ]
+        return tie_band(name, self.sample, self.chosen[name], differences, self.tuning)
 
 
 def baselines(pairs: Sequence[Facts]) -> Iterator[Judge]:
@@ -332,34 +315,3 @@ def baselines(pairs: Sequence[Facts]) -> Iterator[Judge]:
         )
         if judge.choices:
             yield judge
-
-
-def with_band(a: float, b: float, band: float) -> str:
-    """The choice of the greater score; a tie if they are at most `band` apart."""
-    return TIE if abs(a - b) <= band else "a" if a > b else "b"
-
-
-def best_band(given: Sequence[tuple[float, str]]) -> tuple[float, float]:
-    """The band with the most right choices, the smallest of equal ones, and its share of right choices.
-
-    given: a - b and the human choice. Bands are 0 and the sizes of the differences: with the i-th the i smallest
-    differences tie, and the others decide as their sign does.
-    """
-    ordered = sorted((abs(difference), difference, gold) for difference, gold in given)
-    ties = [0, *accumulate(gold == TIE for *_, gold in ordered)]
-    signs = [0, *accumulate(gold == with_band(difference, 0, 0) for _, difference, gold in ordered)]
-    right: dict[float, int] = {}
-    for i, (size, *_) in enumerate([(0.0, 0.0, ""), *ordered]):
-        right[size] = (
-            ties[i] + signs[-1] - signs[i]
-        )  # of equal sizes the last one counts, where all of them tie
-    band = max(right, key=lambda size: (right[size], -size))
-    return band, right[band] / len(given)
-
-
-def split(questions: Sequence[str], share: float, seed: int) -> set[str]:
-    """A share of the questions, drawn by a hash of each: it does not depend on their order or on other questions."""
-    ranked = sorted(
-        set(questions), key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest()
-    )
-    return set(ranked[: round(share * len(ranked))])

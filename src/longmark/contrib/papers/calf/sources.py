@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from statistics import fmean
+from typing import Any
 
 from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric
@@ -18,7 +19,6 @@ from longmark.contrib.papers.calf.results import (
     MODES,
     NO_SECOND,
     ORDERS,
-    SPLIT,
     VOTES,
     Results,
     Rows,
@@ -67,6 +67,14 @@ _LENGTHS = (
     "longest answer",
     "characters of an answer",
 )
+_OF_SPLIT = (
+    "the rest",
+    "the rest, with band",
+    "gain",
+    "development",
+    "band",
+    "development, with band",
+)
 VOCABULARY = {
     "calf.choices": Vocabulary(
         _OF_CHOICES,
@@ -85,7 +93,7 @@ VOCABULARY = {
     ),
     "calf.orders": Vocabulary(ORDERS, ("metric", *_FIELDS)),
     "calf.votes": Vocabulary(VOTES, ("metric", *_FIELDS)),
-    "calf.split": Vocabulary((*SPLIT, "band", "development, with band"), ("metric", *_FIELDS)),
+    "calf.split": Vocabulary(_OF_SPLIT, ("metric", *_FIELDS)),
     "calf.pairs": Vocabulary(
         (
             "agreement",
@@ -377,19 +385,21 @@ def _votes(results: Results) -> Source:
 
 
 def _split(results: Results) -> Source:
-    def measure(name: str) -> Measure:
-        return Measure(of_member(lambda metric, _places: results.of_split(metric).get(name)))
-
-    def of_band(position: int) -> Callable[[Sequence[Member], Places], Cell]:
-        return of_member(lambda metric, _places: (results.band(metric) or (None, None))[position])
+    def measure(attribute: str, *more: Any) -> Measure:
+        return Measure(
+            of_member(lambda metric, _places: getattr(results.of_split(metric), attribute)), *more
+        )
 
     return Source(
         heads=_METRIC,
         members=[(name,) for name in results.judges] if results.tuning else [],
         measures={
-            **{name: measure(name) for name in SPLIT},
-            "band": Measure(of_band(0), "number", None),
-            "development, with band": Measure(of_band(1), "number"),
+            "the rest": measure("rest"),
+            "the rest, with band": measure("banded"),
+            "gain": measure("gain"),
+            "development": measure("development"),
+            "band": measure("band", "number", None),
+            "development, with band": measure("chosen", "number"),
         },
     )
 
