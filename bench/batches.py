@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from tests.models.batches.strict_server import BatchServer, Behaviour, serve
-from tests.models.batches.three_steps import THREE_STEPS
+from tests.contrib.scale.batches.strict_server import BatchServer, Behaviour, serve
+from tests.contrib.scale.batches.three_steps import THREE_STEPS
 from tests.program import records, rows_of, start, write_jsonl
 
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 PINNED = Path(__file__).with_suffix(".txt")
 PINNED_FOR_PACKAGES = Path(__file__).with_name("api_packages.txt")
-PACKAGES = ("annotate", "decide", "demo", "local", "make", "papers")
+PACKAGES = ("annotate", "decide", "demo", "local", "make", "papers", "scale")
 SOURCE = Path(__file__).parents[1] / "src"
 
 MODULES = (

@@ -12,6 +12,11 @@
                            and `identity`), `rater` and `seq2seq` (NAME -> a backend)
     longmark.catalogues    embedded = a module with `MODELS`, `DEFAULT`, `is_installed` and `model_path`; install = a
                            function (names, source) that installs some of them
+    longmark.batches       batcher = a class of `longmark.models.batching.Batches` (client, store, Batching); vendor_of =
+                           a function (model) -> how its vendor takes batches, or None
+    longmark.budgets       group = a class of `longmark.models.budget.Sharing`: sessions that share the limits of a budget
+    longmark.executors     NAME = a module whose `prepare` and `opened` compute elsewhere (`--executor NAME`)
+    longmark.stores        SCHEME = a function (URL) -> a `longmark.models.stores.Store`: a call cache at SCHEME://…
 
 Only a package of longmark's own may add to a group that follows `sections`, and only one for each name.
 
@@ -34,6 +39,12 @@ PACKAGES: dict[str, dict[str, tuple[str, ...]]] = {
         "checkers": ("embedded",),
         "checkpoints": ("encoder", "rater", "seq2seq"),
         "catalogues": ("embedded", "install"),
+    },
+    "scale": {
+        "batches": ("batcher", "vendor_of"),
+        "budgets": ("group",),
+        "executors": ("ray",),
+        "stores": ("postgres", "postgresql"),
     },
 }
 """Which package of longmark's own adds what the core asks for by name: for the message that one is missing."""

@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 from tests.postgres import Server, running
 
+from longmark import plugins
+
 Place = Callable[[str], Path | str]
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """A PostgreSQL for the session; skips where there is none."""
+    """A PostgreSQL for the session; skips where there is none, and in a core without the package that adds it."""
+    if plugins.find("stores", "postgres") is None:
+        pytest.skip("no package adds stores in PostgreSQL")
     with running() as server:
         yield server
 

@@ -19,6 +19,7 @@ from tests.models.conftest import Place
 from tests.models.test_cache import KEYS, LAYOUT_1
 from tests.program import ROOT, environment
 
+from longmark.contrib.scale.batches.journal import Journal
 from longmark.errors import (
     AskAgain,
     ModelError,
@@ -29,7 +30,6 @@ from longmark.errors import (
     UserError,
 )
 from longmark.models import ledger
-from longmark.models.batches.journal import Journal
 from longmark.models.budget import Budget
 from longmark.models.cache import Attempt, CallCache, call_key
 from longmark.models.client import Client, NotResent, UsageLog

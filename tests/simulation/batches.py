@@ -17,13 +17,13 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import orjson
-from tests.models.batches.strict_server import DIALECTS, BatchServer, Behaviour, Job, Refused
+from tests.contrib.scale.batches.strict_server import DIALECTS, BatchServer, Behaviour, Job, Refused
 from tests.simulation.vendor import PRICE, TEMPLATE, Fault, Request, Vendor, number_of
 from tests.simulation.world import EPOCH, Process
 
+from longmark.contrib.scale.batches.vendors import vendor_of
 from longmark.errors import ModelError, ServerFault
 from longmark.models.anthropic import AnthropicChat
-from longmark.models.batches.vendors import vendor_of
 from longmark.models.cache import call_key
 from longmark.models.http import Endpoint
 from longmark.models.http_chat import HttpChat

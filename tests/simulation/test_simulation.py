@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from tests.models.batches.strict_server import DIALECTS
+from tests.contrib.scale.batches.strict_server import DIALECTS
 from tests.simulation.batches import JOBS, WIRE, Batches
 from tests.simulation.mutants import MUTANTS, found
 from tests.simulation.schedule import QR, STEPS, Schedule, Session, run, shrunk

@@ -446,7 +446,7 @@ def add_keep_going(parser: Any) -> None:
 
 def batching(arguments: argparse.Namespace) -> Any:
     """What the options of `add_calls` say of batches."""
-    from longmark.models.batches import Batching
+    from longmark.models.batching import Batching
 
     return Batching.of(arguments)
 

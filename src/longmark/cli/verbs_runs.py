@@ -23,7 +23,6 @@ from longmark.cli.arguments import (
     add_turns,
     add_verb,
     model_names,
-    positive,
     show_common,
 )
 from longmark.options.groups import (
@@ -93,38 +92,9 @@ def _look(verbs: Any) -> None:
     add_turns(parser)
 
 
-def _parts(verbs: Any) -> None:
-    text = "Split an input into parts, for runs on several machines. Answers to one question stay together."
-    parser = add_verb(verbs, "split", "cluster:split", text)
-    add(parser, "examples", "EXAMPLES", "the input, as for longmark run")
-    add(parser, "--parts", "N", "the number of parts", required=True)
-    add(parser, "--out", "DIR", "the folder for 1.part, 2.part, …", required=True)
-    add_input(parser)
-    add_turns(parser)
-    shares = parser.add_argument_group(
-        "divided over the parts", "the runs of all parts use no more than this together"
-    )
-    add(shares, "--concurrency", "N", "maximum number of parallel calls to one model")
-    add(shares, "--max-calls", "N", "requests of a session, including retries")
-    add(shares, "--max-tokens", "N", "prompt and completion tokens of a session")
-    add(shares, "--max-usd", "DOLLARS", "cost of a session", type=positive)
-
-    text = "Merge the runs of all parts of an input into one run, as if one machine had made it."
-    parser = add_verb(verbs, "merge", "cluster:merge", text)
-    add(parser, "runs", "RUN", "the run folders of the parts", nargs="+")
-    add(parser, "--out", "RUN", "the new run folder", required=True)
-    add(
-        parser,
-        "--incomplete",
-        "",
-        "merge what there is; complete the merged run by longmark run of the whole input",
-    )
-    caches = "the call cache of a part: copy its replies into --cache; repeatable"
-    add(parser, "--from-cache", "FILE|URL", caches, action="append", default=[])
-    add_options(parser, SpendingOptions, ("cache",))
-
+def _status(verbs: Any) -> None:
     parser = add_verb(
-        verbs, "status", "cluster:status", "Show how far runs are, also while they work."
+        verbs, "status", "status:status", "Show how far runs are, also while they work."
     )
     add(parser, "runs", "RUN", "run folders", nargs="+")
     add(parser, "--json", "", "print JSON")
@@ -239,25 +209,6 @@ def _lists(verbs: Any) -> None:
     add(copy, "source", "FILE|URL", "the call cache to copy from")
     add(copy, "target", "FILE|URL", "the call cache to copy to; it is made if it is missing")
 
-    text = "List the batches that calls were submitted in (longmark run --batch), fetch their results, or cancel them."
-    parser = add_verb(verbs, "batches", "batches:batches", text)
-    add_options(parser, SpendingOptions, ("cache",))
-    actions = parser.add_subparsers(dest="action", metavar="[fetch|cancel]")
-    fetch = add_verb(
-        actions, "fetch", "batches:fetch", "Store the results of batches that have ended."
-    )
-    add(fetch, "--keep-files", "", "keep the uploaded files at the vendor")
-    cancel = add_verb(
-        actions,
-        "cancel",
-        "batches:cancel",
-        "Cancel batches; what was finished is billed, and kept.",
-    )
-    for parser in (fetch, cancel):
-        add_options(parser, SpendingOptions, ("cache",), default=argparse.SUPPRESS)
-        add(parser, "ids", "ID", "the batches (default: all that are open)", nargs="*")
-        add_options(parser, ConfigOptions, ("config", "trust"))
-
 
 def _add_verifying(parser: argparse.ArgumentParser, *, cache: bool = True) -> None:
     text = "metrics of the run that may run code or load a model: my_metric.py, a package's metric, NAME@encoder=MODEL"
@@ -329,4 +280,4 @@ def _models(verbs: Any) -> None:
     add(parser, "shell", "SHELL", "bash, zsh or tcsh", choices=("bash", "zsh", "tcsh"))
 
 
-GROUPS = (_run, _look, _parts, _lists, _models)
+GROUPS = (_run, _look, _status, _lists, _models)

@@ -20,7 +20,7 @@ from longmark.engine.session import check_budget, tell_unsupported
 from longmark.engine.settings import SessionOptions, Settings
 from longmark.engine.worker import Task, WorkerPool
 from longmark.judged import REASON_TOKENS
-from longmark.models.batches import too_few
+from longmark.models.batching import too_few
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, WouldCall

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
+from longmark import plugins
 from longmark.engine import manifest as manifests
 from longmark.engine.folder import Changes, RunFolder
 from longmark.engine.pairs import check_kind
@@ -138,9 +139,7 @@ async def _check(settings: Settings, options: SessionOptions, budget: Budget) ->
     check_turns(settings)
     check_budget(settings.backends, budget)
     if options.ray is not None:
-        from longmark.engine import ray_cluster
-
-        await ray_cluster.prepare(options.ray)
+        await _ray_cluster().prepare(options.ray)
     tell_unsupported(settings, options)
 
 
@@ -286,10 +285,8 @@ class _Session:
         self._finished = self._progress.total == self._progress.done
         executor = None
         if options.ray is not None and not self._finished:
-            from longmark.engine import ray_cluster
-
             executor = self._resources.enter_context(
-                ray_cluster.opened(self._settings, options.ray, options.tell)
+                _ray_cluster().opened(self._settings, options.ray, options.tell)
             )
             self._settings = replace(self._settings, backends=executor.backends)
         self._workers = WorkerPool(
@@ -459,6 +456,11 @@ def check_budget(backends: Backends, budget: Budget) -> None:
             )
 
 
+def _ray_cluster() -> Any:
+    """The module that computes on a Ray cluster. UserError where no package adds it."""
+    return plugins.required("executors", "ray", named("executor", "ray"))
+
+
 def tell_unsupported(settings: Settings, options: SessionOptions) -> None:
     batched = [
         model
@@ -466,8 +468,7 @@ def tell_unsupported(settings: Settings, options: SessionOptions) -> None:
         if model.width is None and options.batching.wants(model)
     ]
     if batched:
-        from longmark.models.batches.vendors import vendor_of
-
+        vendor_of = plugins.required("batches", "vendor_of", named("batch"))
         for name in sorted(
             {model.name for model in batched if hasattr(model, "chat") and vendor_of(model) is None}
         ):

@@ -16,7 +16,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.judging import Judging
 from longmark.metric import Metric
 from longmark.metrics import Selected
-from longmark.models.batches import NO_BATCHES, Batching
+from longmark.models.batching import NO_BATCHES, Batching
 from longmark.models.budget import Budget
 from longmark.models.handles import DEFAULT_DOMAIN, Backends
 from longmark.options import NO_KEYWORD, described, listed, named, option

@@ -195,6 +195,14 @@ def load(name: str) -> Metric:
     return metric
 
 
+def from_origin(origin: Mapping[str, Any]) -> Metric | None:
+    """The metric of a file or an installed module, as `Metric.origin` names it; None where it is not there."""
+    from longmark.metrics._outside import of_file, of_module
+
+    named_metric = of_file(origin["file"]) if "file" in origin else of_module(origin["module"])
+    return named_metric[1] if named_metric is not None else None
+
+
 def select(
     wanted: Sequence[str | Metric], domain: Domain | None = None, *, as_published: bool = False
 ) -> list[Selected]:

@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from longmark import plugins
 from longmark.errors import UserError
 from longmark.models import stores
 from longmark.models.protocols import Tokens
@@ -386,9 +387,11 @@ class CallCache:
 
 
 def _opened(place: Path | str) -> Store:
-    """The store at a path, or at a URL of PostgreSQL."""
+    """The store at a path, or at a URL by what a package adds for its scheme."""
     if not stores.is_url(place):
         return SqliteStore(Path(place))
-    from longmark.models.stores.postgres import PostgresStore
-
-    return PostgresStore(str(place))
+    scheme = str(place).partition(":")[0]
+    opened: Store = plugins.required("stores", scheme, f"the call cache {stores.shown(place)}")(
+        str(place)
+    )
+    return opened

@@ -18,14 +18,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from longmark import plugins
 from longmark.concurrency import concurrently
 from longmark.errors import LongmarkError, ModelError, ServerFault, TooManyInputs
-from longmark.models.batches import NO_BATCHES, Batching
+from longmark.models.batching import NO_BATCHES, Batches, Batching
 from longmark.models.budget import Budget, Price, estimate_tokens, free
 from longmark.models.cache import Attempt, CallCache, call_key
 from longmark.models.keys import redact_reply
@@ -53,13 +54,11 @@ from longmark.models.sending import Counts as Counts
 from longmark.models.sending import Reply, Sender, Stopped, unless_given_up
 from longmark.models.stores import Seen
 from longmark.models.verdicts import VerdictCounter
+from longmark.options import named
 from longmark.places import real
 from longmark.progress import counted
 from longmark.records import Usage
 from longmark.records.verdicts import Asked
-
-if TYPE_CHECKING:
-    from longmark.models.batches.batcher import Batcher
 
 _HALVINGS = 32  # of a batch, more than any has
 _LOOK_AGAIN = 0.1  # seconds between two looks for a reply that another process has asked for
@@ -167,10 +166,10 @@ class Client(Sender):
         self._prefixes: dict[str, Prefixes] = {}
 
     @cached_property
-    def batches(self) -> Batcher:
-        from longmark.models.batches.batcher import Batcher
-
-        return Batcher(self, self.cache.store, self._batching)
+    def batches(self) -> Batches:
+        batcher = plugins.required("batches", "batcher", named("batch"))
+        batches: Batches = batcher(self, self.cache.store, self._batching)
+        return batches
 
     def at_once(self, models: Sequence[Backend], usual: int) -> int:
         """How many examples are worked on at once: more, where a model's calls go in batches."""
@@ -180,9 +179,10 @@ class Client(Sender):
 
     def share_budget(self, name: str) -> None:
         """All sessions of this name on this cache share the limits of the budget."""
-        from longmark.models.budget_group import BudgetGroup
-
-        self.budget.group = BudgetGroup(name, self.budget, self.cache, self.token, self._turns.next)
+        budget_group = plugins.required("budgets", "group", named("budget_group"))
+        self.budget.group = budget_group(
+            name, self.budget, self.cache, self.token, self._turns.next
+        )
 
     @contextmanager
     def one_by_one(self) -> Iterator[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.models.batches.test_batches import serving, soon  # noqa: F401  (a fixture of every test here)
+from tests.contrib.scale.batches.test_batches import serving, soon  # noqa: F401  (a fixture of every test here)
 from tests.program import run
 
 

@@ -29,7 +29,7 @@ from longmark.engine.run import finish
 from longmark.engine.session import execute
 from longmark.engine.settings import RETRIED, SessionOptions, Settings
 from longmark.errors import LongmarkError, UserError
-from longmark.models.batches import NO_BATCHES, Batching
+from longmark.models.batching import NO_BATCHES, Batching
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.client import Counts

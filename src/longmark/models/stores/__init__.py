@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from longmark import plugins
 from longmark.errors import UserError
 from longmark.models.protocols import Tokens
 
@@ -193,13 +194,16 @@ class Store(ABC):
 
 
 def is_url(place: Path | str) -> bool:
-    """Whether a call cache is in PostgreSQL, not in a file. UserError for a URL of something else."""
+    """Whether a call cache is in PostgreSQL, or in a store that a package adds, and not in a file. UserError for a URL
+    of something else."""
     if isinstance(place, Path):
         return False
     if place.startswith(("postgres:", "postgresql:")):
         return True
     if "://" in place:
         scheme = place.partition("://")[0]
+        if plugins.find("stores", scheme) is not None:
+            return True
         raise UserError(f"{scheme}://…: a call cache is a file or postgres://USER@HOST/DATABASE")
     return False
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.engine.ray_cluster import TestCluster, needs_ray, two_nodes
+from tests.contrib.scale.ray_cluster import TestCluster, needs_ray, two_nodes
 from tests.engine.test_kill_ledger import asked
 from tests.program import QR, ended, manifest_of, records, rows_of, run, start, until, write_jsonl
 from tests.wire import Server, serve

@@ -28,7 +28,8 @@ from typing import Any
 
 from longmark import errors
 from longmark.concurrency import COMPUTING
-from longmark.engine.ray_worker import Work, Worker, facts
+from longmark.contrib.scale.ray_worker import Work, Worker, facts
+from longmark.contrib.scale.remote import RemoteModel
 from longmark.engine.settings import RayCluster, Settings
 from longmark.engine.worker import Results, Task
 from longmark.errors import NoScore, RequestRefused, ServerFault, UserError
@@ -36,7 +37,6 @@ from longmark.metrics import Selected
 from longmark.models import ROLES
 from longmark.models.handles import Backends
 from longmark.models.protocols import Backend
-from longmark.models.remote import RemoteModel
 from longmark.progress import counted
 
 _TRIP = 0.25  # seconds that a batch should take

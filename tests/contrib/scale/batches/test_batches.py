@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.models.batches.strict_server import DIALECTS, BatchServer, Behaviour, serve
-from tests.models.batches.three_steps import THREE_STEPS
+from tests.contrib.scale.batches.strict_server import DIALECTS, BatchServer, Behaviour, serve
+from tests.contrib.scale.batches.three_steps import THREE_STEPS
 from tests.program import QR, Done, manifest_of, records, rows_of, run, start, until, write_jsonl
 
 from longmark.engine.estimate import MetricEstimate, _affordable
-from longmark.models.batches import batcher, too_few, tracker, vendors
+from longmark.models.batching import batcher, too_few, tracker, vendors
 from longmark.models.http import Endpoint
 from longmark.models.http_chat import HttpChat
 from longmark.records import Row

@@ -1,4 +1,4 @@
-"""The verbs for runs on several machines: split an input, merge the runs of its parts, say how far runs are."""
+"""The verbs for runs on several machines: split an input, merge the runs of its parts."""
 
 from __future__ import annotations
 
@@ -6,20 +6,14 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict
 from typing import Any
 
-import orjson
-
 from longmark.cli.arguments import reading
-from longmark.engine.merge import merge as merged
+from longmark.contrib.scale.merge import merge as merged
+from longmark.contrib.scale.split import split as split_into
 from longmark.engine.run import open_cache
 from longmark.engine.split import LIMITS
-from longmark.engine.split import split as split_into
-from longmark.engine.status import RunStatus
-from longmark.engine.status import status as status_of
-from longmark.errors import UserError
-from longmark.progress import cost, counted
+from longmark.progress import counted
 from longmark.records.parts import SUFFIX
 from longmark.report.tables import Column, Table, as_text
 
@@ -91,42 +85,3 @@ def merge(arguments: argparse.Namespace) -> int:
         f"Merged: {merge_result.folder} ({counted(merge_result.examples, 'example')}, {counted(merge_result.rows, 'row')})"
     )
     return 0
-
-
-def status(arguments: argparse.Namespace) -> int:
-    statuses = list[RunStatus]()
-    wrong = list[str]()
-    for run in arguments.runs:
-        try:
-            statuses.append(status_of(run))
-        except UserError as error:  # the others are shown all the same
-            wrong.append(str(error))
-    if arguments.json:
-        print(
-            orjson.dumps(
-                [asdict(run_status) for run_status in statuses], option=orjson.OPT_INDENT_2
-            ).decode()
-        )
-    elif statuses:
-        _print(
-            ("run", "part", "state", "rows", "unscored", "cost", "rows/s"),
-            [_line(run_status) for run_status in statuses],
-        )
-    if wrong:
-        raise UserError("\n".join(wrong))
-    return 0
-
-
-def _line(run_status: RunStatus) -> tuple[str, ...]:
-    share = f" ({run_status.rows / run_status.total:.0%})" if run_status.total else ""
-    rows = f"{run_status.rows:,} of {'?' if run_status.total is None else f'{run_status.total:,}'}{share}"
-    speed = "" if run_status.rows_per_second is None else f"{run_status.rows_per_second:,.1f}"
-    return (
-        run_status.run,
-        run_status.part,
-        run_status.state,
-        rows,
-        f"{run_status.unscored:,}",
-        cost(run_status.usd),
-        speed,
-    )

@@ -12,11 +12,11 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from tests.engine.ray_stand_in import StandInRay
+from tests.contrib.scale.ray_stand_in import StandInRay
 from tests.program import records, rows_of, run, write_jsonl
 
 import longmark
-from longmark.engine import ray_cluster
+from longmark.contrib.scale import ray_cluster
 from longmark.errors import NoScore, UserError
 from longmark.metric import Metric, Score
 from longmark.models import Scheme, schemes
@@ -160,7 +160,7 @@ def test_a_metric_that_asks_a_model_after_all_is_computed_by_the_coordinator(
 def test_a_worker_that_is_different_is_refused_before_any_call(
     ray: StandInRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, told: str
 ):
-    from longmark.engine import ray_worker
+    from longmark.contrib.scale import ray_worker
 
     real = ray_worker.facts
     monkeypatch.setattr(

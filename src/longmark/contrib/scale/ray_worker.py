@@ -26,7 +26,6 @@ from longmark.engine.worker import computed
 from longmark.errors import LongmarkError, ModelError, UserError
 from longmark.metric import ScoreSpec
 from longmark.metrics import Selected
-from longmark.metrics._outside import of_file, of_module
 from longmark.models.client import UsageLog
 from longmark.models.handles import DEFAULT_DOMAIN, Backends, Models
 from longmark.models.registry import Registry
@@ -59,18 +58,9 @@ class Wanted:
 
     def selected(self) -> Selected:
         """UserError where its code is not here."""
-        entry_point = None
-        if not self.origin:
-            metric = metrics.load(self.base)
-        else:
-            entry_point = (
-                of_file(self.origin["file"])
-                if "file" in self.origin
-                else of_module(self.origin["module"])
-            )
-            if entry_point is None:
-                raise UserError(f"the metric {self.base} is not installed")
-            metric = entry_point[1]
+        metric = metrics.from_origin(self.origin) if self.origin else metrics.load(self.base)
+        if metric is None:
+            raise UserError(f"the metric {self.base} is not installed")
         params = metric.params(**self.params)
         getattr(params, "ready", lambda: None)()
         return Selected(self.base, metric, self.scores, params)

@@ -1,14 +1,10 @@
-"""Calls in batches, at the vendors' lower price.
-
-vendors.py knows the vendors' APIs, journal.py keeps on disk what was submitted, tracker.py takes one batch through its
-states at its vendor, batcher.py decides what is sent when and gives each call its reply. They are imported where a
-model's calls go in batches.
-"""
+"""Calls in batches, at the lower price: what a user wants, and what a client needs of a package that sends them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from longmark.options.groups import OPEN_EXAMPLES
 
@@ -49,3 +45,24 @@ class Batching:
 
 
 NO_BATCHES = Batching()
+
+
+class Batches(Protocol):
+    """Sends the calls of one client in batches. width: how many examples are worked on at once; window: hours in which
+    a round ends; over: what serves a model's call, the model itself or a batch; notices: what the user should know."""
+
+    journal: Any
+    tracker: Any
+
+    @property
+    def window(self) -> float: ...
+
+    def width(self, models: Iterable[Any], usual: int) -> int: ...
+
+    def over(
+        self, model: Any, key: bytes, asked: tuple[str, str], *, alone: bool, known: bool
+    ) -> Any: ...
+
+    def notices(self) -> list[str]: ...
+
+    def close(self) -> None: ...

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.models.batches.test_batches import repeated, score, serving, soon, told
+from tests.contrib.scale.batches.test_batches import repeated, score, serving, soon, told
 from tests.program import QR, ended, rows_of, start
 
 __all__ = ["soon"]  # the fixture of that module
 
 CRASHING = """
 import os, sys
-from longmark.models.batches import batcher, journal, tracker, vendors
+from longmark.models.batching import batcher, journal, tracker, vendors
 owner = {"Journal": journal.Journal, "FileVendor": vendors.FileVendor, "Anthropic": vendors.Anthropic}["OWNER"]
 before = getattr(owner, "STEP")
 

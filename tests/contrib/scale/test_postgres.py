@@ -148,7 +148,7 @@ def test_several_processes_make_the_tables_at_once(server: Server):
 def test_an_older_layout_is_brought_up_and_a_newer_one_is_refused(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ):
-    from longmark.models.stores import postgres
+    from longmark.contrib.scale import postgres
 
     url = server.database()
     with closing(CallCache(url)) as cache:  # as the first layout was
@@ -183,7 +183,7 @@ def test_replies_that_no_server_takes_are_kept_in_a_file(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path))
-    monkeypatch.setattr("longmark.models.stores.postgres._PATIENCE", 0.1)
+    monkeypatch.setattr("longmark.contrib.scale.postgres._PATIENCE", 0.1)
     cache = CallCache(server.database())
 
     async def main() -> None:

@@ -12,10 +12,10 @@ import math
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
+from longmark.contrib.scale.batches.journal import UNKNOWN, Batch, Journal
+from longmark.contrib.scale.batches.vendors import Result, Seen, Vendor
 from longmark.errors import ModelError, RateLimited, RequestRefused
-from longmark.models.batches import Batching
-from longmark.models.batches.journal import UNKNOWN, Batch, Journal
-from longmark.models.batches.vendors import Result, Seen, Vendor
+from longmark.models.batching import Batching
 from longmark.models.keys import redact_reply
 from longmark.models.limits import MAX_FAULTS, wait_before
 from longmark.models.sending import Sender, Stopped

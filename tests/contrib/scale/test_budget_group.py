@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from tests.models.conftest import Place
 
+from longmark.contrib.scale import budget_group
 from longmark.engine.settings import RunOptions
 from longmark.engine.split import limited
 from longmark.errors import OverBudget, UserError
-from longmark.models import budget_group, stores
+from longmark.models import stores
 from longmark.models.budget import Budget, given
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog

@@ -14,12 +14,12 @@ from typing import Any
 
 from longmark.cli.arguments import NO_VALUE
 from longmark.cli.trust import trusting
+from longmark.contrib.scale.batches.batcher import Batcher
+from longmark.contrib.scale.batches.journal import Batch
+from longmark.contrib.scale.batches.vendors import Vendor, vendor_of
 from longmark.engine.run import finish, open_cache
 from longmark.errors import LongmarkError, UnknownName, UserError
-from longmark.models.batches import Batching
-from longmark.models.batches.batcher import Batcher
-from longmark.models.batches.journal import Batch
-from longmark.models.batches.vendors import Vendor, vendor_of
+from longmark.models.batching import Batching
 from longmark.models.cache import CallCache
 from longmark.models.client import Client
 from longmark.models.registry import Registry

@@ -25,7 +25,8 @@ from longmark.models.cache import CallCache
 
 CONCURRENCY = 8
 _QUICK = """
-from longmark.models import budget_group, stores
+from longmark.contrib.scale import budget_group
+from longmark.models import stores
 stores.LEASE, budget_group._EVERY = 3.0, 0.3
 from longmark.cli import main
 raise SystemExit(main())

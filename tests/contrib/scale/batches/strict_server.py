@@ -1,6 +1,6 @@
 """Strict servers of the vendors' batch APIs, on loopback. They refuse what the documented formats do not allow.
 
-Formats: the pages that `longmark.models.batches.vendors` names. A batch is processed when it is `latency` seconds old;
+Formats: the pages that `contrib.scale.batches.vendors` names. A batch is processed when it is `latency` seconds old;
 a request that was processed counts as paid. What a request is answered is a function of its body alone, as of
 `tests.wire`.
 """

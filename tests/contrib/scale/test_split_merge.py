@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from tests.program import FRE, QR, manifest_of, names_in, rows_of, write_jsonl
 
 from longmark.cli import main
-from longmark.engine.merge import merge
+from longmark.contrib.scale.merge import merge
+from longmark.contrib.scale.split import divided, part_number, split
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, check, choose
-from longmark.engine.split import divided, part_number, split
 from longmark.engine.status import RunStatus, status
 from longmark.errors import BadInput, SettingsChanged, UserError
 from longmark.judging import Judging
@@ -620,7 +620,7 @@ def test_a_run_in_use_is_refused_and_cannot_begin_while_it_is_merged(
     ):
         merge(two, tmp_path / "run")
     refused: list[str] = []
-    from longmark.engine import merge as module
+    from longmark.contrib.scale import merge as module
 
     take = module._take_rows
 
@@ -742,7 +742,7 @@ def test_a_torn_row_of_a_killed_part_is_left_out(tmp_path: Path, two: list[Path]
 def test_a_merge_that_dies_leaves_nothing_and_can_be_repeated(
     tmp_path: Path, two: list[Path], monkeypatch: pytest.MonkeyPatch
 ):
-    from longmark.engine import merge as module
+    from longmark.contrib.scale import merge as module
 
     merge(two, tmp_path / "good" / "run")
     for place in ("_note", "_take_rows", "_attribute"):

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.models.batches.test_batches import repeated, serving, soon
+from tests.contrib.scale.batches.test_batches import repeated, serving, soon
 from tests.postgres import _USER, Server
 from tests.program import QR, Done, rows_of, run, start, until
 

@@ -24,11 +24,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from longmark.concurrency import AT_LEAST, COMPUTING
+from longmark.contrib.scale.batches.journal import UNKNOWN, Batch, Journal, Line
+from longmark.contrib.scale.batches.tracker import Tracker
+from longmark.contrib.scale.batches.vendors import Vendor, vendor_of
 from longmark.errors import AskAgain, ModelError, RequestRefused, ServerFault
-from longmark.models.batches import Batching, too_few
-from longmark.models.batches.journal import UNKNOWN, Batch, Journal, Line
-from longmark.models.batches.tracker import Tracker
-from longmark.models.batches.vendors import Vendor, vendor_of
+from longmark.models.batching import Batching, too_few
 from longmark.models.http import Refusal
 from longmark.models.http_model import VIA
 from longmark.models.protocols import ChatReply, ChatRequest
