@@ -13,13 +13,13 @@ from typing import Any
 from tests.simulation.schedule import Schedule, run
 
 from longmark import workspace
+from longmark.contrib.scale.batches import tracker
 from longmark.contrib.scale.batches.batcher import BatchedChat, Batcher
 from longmark.contrib.scale.batches.journal import Journal
 from longmark.contrib.scale.batches.tracker import Tracker
 from longmark.contrib.scale.batches.vendors import FileVendor, Vendor
 from longmark.engine import folder, settings
 from longmark.engine.folder import RunFolder
-from longmark.models.batching import tracker
 from longmark.models.budget import Budget, Reservation
 from longmark.models.cache import CallCache
 from longmark.models.limits import Limiter

@@ -50,13 +50,14 @@ from tests.simulation.vendor import FAULTS, SHARED, Embedder, Fault, Judge, Vend
 from tests.simulation.world import EPOCH, REAL, Patch, Process, Violation, World, inhabited
 
 from longmark.concurrency import concurrently
+from longmark.contrib.scale.batches import batcher, tracker
 from longmark.contrib.scale.batches.vendors import vendor_of
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, choose
 from longmark.errors import FolderInUse, LongmarkError, NoScore, UserError
 from longmark.metric import Metric, Score
 from longmark.models import client
-from longmark.models.batching import NO_BATCHES, Batching, batcher, tracker
+from longmark.models.batching import NO_BATCHES, Batching
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.handles import Backends, Models

@@ -67,7 +67,7 @@ class Reservation:
 
 
 class Sharing(Protocol):
-    """Other sessions, which have the same limits together (`models.budget_group`)."""
+    """Other sessions, which have the same limits together (`contrib.scale`)."""
 
     def covers(self, held: Reservation) -> bool:
         """Whether a call that needs so much may go now."""

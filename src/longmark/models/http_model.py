@@ -19,7 +19,7 @@ from longmark.models.settings import DEFAULTS, ModelSettings
 T = TypeVar("T")
 Post = Callable[[str, dict[str, Any]], Awaitable[Any]]
 VIA: ContextVar[Post | None] = ContextVar("VIA", default=None)
-"""What sends a request in place of the endpoint: a batch (`models.batches`)."""
+"""What sends a request in place of the endpoint: a batch (`models.batching`)."""
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # of a batch
 _MOST_BYTES = (

@@ -35,11 +35,11 @@ TABLES = {  # table -> its columns and constraints, in SQLite's types
         calls INTEGER NOT NULL, kind TEXT NOT NULL, model TEXT NOT NULL, sent REAL NOT NULL,
         most_prompt INTEGER NOT NULL, most_completion INTEGER NOT NULL, most_usd REAL, state TEXT NOT NULL,
         status INTEGER, prompt INTEGER, cached_prompt INTEGER, completion INTEGER, usd REAL)""",
-    # see `models.budget_group`
+    # see the budget groups of `contrib.scale`
     "budgets": """name TEXT NOT NULL, session TEXT NOT NULL, calls INTEGER NOT NULL, tokens INTEGER NOT NULL,
         usd REAL NOT NULL, held_calls INTEGER NOT NULL, held_tokens INTEGER NOT NULL, held_usd REAL NOT NULL,
         until REAL NOT NULL, PRIMARY KEY (name, session)) WITHOUT ROWID""",
-    # see `models.batches.journal`
+    # see the journal of batches of `contrib.scale`
     "batches": """id TEXT PRIMARY KEY, model TEXT NOT NULL, identity TEXT NOT NULL, state TEXT NOT NULL,
         created REAL NOT NULL, calls INTEGER NOT NULL, digest TEXT NOT NULL, file TEXT, sent REAL, vendor_id TEXT,
         "window" REAL NOT NULL) WITHOUT ROWID""",

@@ -1,4 +1,4 @@
-"""The table `budgets`: what each session has spent and holds of the budget of its group (`models.budget_group`)."""
+"""The table `budgets`: what each session has spent and holds of the budget of its group (`contrib.scale`)."""
 
 from __future__ import annotations
 

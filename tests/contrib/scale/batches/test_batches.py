@@ -17,8 +17,9 @@ from tests.contrib.scale.batches.strict_server import DIALECTS, BatchServer, Beh
 from tests.contrib.scale.batches.three_steps import THREE_STEPS
 from tests.program import QR, Done, manifest_of, records, rows_of, run, start, until, write_jsonl
 
+from longmark.contrib.scale.batches import batcher, tracker, vendors
 from longmark.engine.estimate import MetricEstimate, _affordable
-from longmark.models.batching import batcher, too_few, tracker, vendors
+from longmark.models.batching import too_few
 from longmark.models.http import Endpoint
 from longmark.models.http_chat import HttpChat
 from longmark.records import Row

@@ -12,7 +12,7 @@ __all__ = ["soon"]  # the fixture of that module
 
 CRASHING = """
 import os, sys
-from longmark.models.batching import batcher, journal, tracker, vendors
+from longmark.contrib.scale.batches import batcher, journal, tracker, vendors
 owner = {"Journal": journal.Journal, "FileVendor": vendors.FileVendor, "Anthropic": vendors.Anthropic}["OWNER"]
 before = getattr(owner, "STEP")
 
