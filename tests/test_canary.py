@@ -61,7 +61,7 @@ def test_a_judge_that_has_changed_fails_the_gate_and_is_asked_anew(
         assert scored(server, *canary) == 0
         assert server.counts["requests"] == 20, "ten were stored for the run, none for the canary"
         (gate,) = gates()
-        assert (gate["result"], gate["rule"]) == ("met", f"canary {QR}")
+        assert (gate["result"], gate["rule"]) == ("met", f"same as kept on {QR}")
         costs = json.loads(Path("ci.json").read_bytes())
         assert (costs["cost"]["calls"], costs["canary_cost"]["calls"]) == (10, 10)
         assert "10 calls · 10 from the cache" in (told := capsys.readouterr().out)
@@ -137,5 +137,5 @@ def test_a_canary_stands_in_the_project_file(capsys: pytest.CaptureFixture[str])
             in capsys.readouterr().out
         )
         assert in_process(["run", "nightly", "--quiet"]) == 0
-        assert f"met: canary {QR}: no significant change" in capsys.readouterr().out
+        assert f"met: same as kept on {QR}: no significant change" in capsys.readouterr().out
         assert server.counts["requests"] == 20

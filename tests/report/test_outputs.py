@@ -318,7 +318,10 @@ def test_a_summary_has_the_change_against_a_base_run_of_each_system(
     lengths("new", 3, systems=("s", "t"))
     assert scored("old") == 0
     assert scored("new", "--base", "old", "--fail-if-worse", *FILES) == 3
-    assert "worse: classic.rouge_l, s (new) against s (old)" in capsys.readouterr().out
+    assert (
+        'not met (worse): "s (new)" no worse than "s (old)" on classic.rouge_l: '
+        in capsys.readouterr().out
+    )
     _, summary, data = read()
     assert "#### Change against old" in summary
     assert "s: s \\(old\\) is better on ROUGE-L" in summary
@@ -390,8 +393,8 @@ def test_a_regression_gate_stands_in_the_project_file(capsys: pytest.CaptureFixt
     assert in_process(["run", "new", "--quiet"]) == 3
     assert in_process(["compare"]) == 3
     said = capsys.readouterr().out
-    assert said.count("worse: classic.rouge_l, s (new) against s (old)") == 1
-    assert said.count("worse: classic.rouge_l, new against old") == 1
+    assert said.count('(worse): "s (new)" no worse than "s (old)" on classic.rouge_l: ') == 1
+    assert said.count("(worse): new no worse than old on classic.rouge_l: ") == 1
 
 
 def hostile(count: int) -> Outcome:

@@ -13,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from longmark.assertions.grammar import SameAssertion
 from longmark.assertions.result import MET, NOT_MET, NOT_TESTED, Checked
 from longmark.assertions.same import Drift, drifts, versions
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE, needs_stats
@@ -133,15 +134,17 @@ def check(run_kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
                 INTERRUPTED,
             )
         if why := result.refused or result.budget or result.stopped or "; ".join(result.closed):
-            checked = _not_tested(metrics, f"not every answer was judged again: {why}")
+            checked = _not_tested(metrics, run_kept, f"not every answer was judged again: {why}")
         else:
             try:
                 drift = list(drifts(run_kept, result.folder))
                 checked = _checks(
-                    drift, f"questions of {run_kept.name}; {versions(run_kept, result.folder)}"
+                    drift,
+                    run_kept,
+                    f"questions of {run_kept.name}; {versions(run_kept, result.folder)}",
                 )
             except UserError as error:
-                checked = _not_tested(metrics, str(error))
+                checked = _not_tested(metrics, run_kept, str(error))
     return Outcome(replace(options, **left), checked, spent)
 
 
@@ -188,12 +191,14 @@ def _again(
     )
 
 
-def _checks(drift: Sequence[Drift], unit: str) -> list[Checked]:
-    """The gates of the canary. of: what was compared, and what the models reported."""
+def _checks(drift: Sequence[Drift], kept: Path, unit: str) -> list[Checked]:
+    """The gates of the canary, each the assertion that the scores are the same as in the kept run. unit: what was
+    compared, and what the models reported."""
     several = len({entry.system for entry in drift}) > 1
     checks = []
     for entry in drift:
-        rule = f"canary {entry.metric}{f' for {one_line(entry.system)}' if several else ''}"
+        selectors = (one_line(entry.system),) if several else ()
+        rule = str(SameAssertion(kept.name, entry.metric, selectors=selectors))
         line = f"{MET if entry.result == MET else NOT_MET}: {rule}: {entry.finding}"
         if entry.change:
             ends = [fixed(end, entry.places) for end in entry.change.ends or ()]
@@ -205,7 +210,6 @@ def _checks(drift: Sequence[Drift], unit: str) -> list[Checked]:
     return checks
 
 
-def _not_tested(metrics: Sequence[str], why: str) -> list[Checked]:
-    return _checks(
-        [Drift(metric, "", NOT_TESTED, f"{NOT_TESTED}: {why}") for metric in metrics], ""
-    )
+def _not_tested(metrics: Sequence[str], kept: Path, why: str) -> list[Checked]:
+    drift = [Drift(metric, "", NOT_TESTED, f"{NOT_TESTED}: {why}") for metric in metrics]
+    return _checks(drift, kept, "")

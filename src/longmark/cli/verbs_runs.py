@@ -57,7 +57,7 @@ def _run(verbs: Any) -> None:
     add_options(parser, WorkerOptions)
     add_options(parser, TableOptions)
     add_gate(parser)
-    text = "judge the answers of this kept run again, and exit 3 if their scores have changed (paid; extra stats)"
+    text = "judge the answers of this kept run again, and exit 3 unless scores are `same as` in it (paid; extra stats)"
     add(parser, "--canary", "RUN", text)
     add_outputs(parser)
     add_project(parser)

@@ -279,7 +279,7 @@ class GateOptions:
         common=True,
     )
     fail_if_worse: bool = option(
-        False, "exit 3 if a system is worse than in --base (see: longmark compare)"
+        False, "exit 3 unless each system is `no worse than` in --base (see: longmark check)"
     )
     margin: Sequence[str] = option(
         (), "the largest difference from --base that does not matter; repeatable", "[METRIC=]NUMBER"

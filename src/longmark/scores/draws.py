@@ -9,12 +9,12 @@ Files without these four are read; then nobody knows how often labels were drawn
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from longmark.assertions.grammar import BETTER, PairAssertion, parsed
 from longmark.errors import UserError
 from longmark.progress import counted
 from longmark.records import sources
@@ -22,8 +22,6 @@ from longmark.records.files import BadLines, at
 from longmark.records.values import Problem, found
 from longmark.scores.answer_texts import ANSWER_SHA256
 from longmark.scores.labels import PROBABILITY, first_few
-
-_CLAIM = re.compile(r"(?P<better>.+?) (?:is )?better than (?P<worse>.+) on (?P<metric>\S+)")
 
 
 class Claim(NamedTuple):
@@ -38,12 +36,22 @@ class Claim(NamedTuple):
 
 
 def parsed_claim(text: str) -> Claim:
-    """The claim of a text. UserError for a text that is none."""
-    if (match := _CLAIM.fullmatch(" ".join(text.split()))) is None:
+    """The claim of a text, an assertion that one system is better. UserError for a text that is none."""
+    try:
+        assertion = parsed(text, "--claim")
+    except UserError as error:
+        if "about two systems" in str(error):
+            raise
+        assertion = None
+    if (
+        not isinstance(assertion, PairAssertion)
+        or assertion.relation != BETTER
+        or not assertion.metric
+        or assertion.selectors
+        or assertion.confidence is not None
+    ):
         raise UserError(f"--claim: expected 'A better than B on METRIC', found {text!r}")
-    if match["better"] == match["worse"]:
-        raise UserError(f"--claim: is about two systems, found {match['better']} twice")
-    return Claim(match["better"], match["worse"], match["metric"])
+    return Claim(assertion.first, assertion.second, assertion.metric)
 
 
 @dataclass(frozen=True, slots=True)

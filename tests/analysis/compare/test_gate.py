@@ -42,8 +42,11 @@ def test_a_build_fails_only_if_the_new_system_is_significantly_worse(
         == expected
     )
     out = capsys.readouterr().out
-    assert f"{'worse' if expected else 'ok'}: {RELEVANCE}, new against base: " in out
-    assert ("third against base" in out) == more
+    assert (
+        f"{'not met (worse)' if expected else 'met'}: new no worse than base on {RELEVANCE}: "
+        in out
+    )
+    assert ("third no worse than base" in out) == more
 
 
 def test_the_order_of_the_systems_says_which_is_the_baseline(tmp_path: Path):
@@ -109,9 +112,11 @@ def test_a_direction_that_a_run_declares_cannot_be_turned(
     assert code(csv(tmp_path), "--lower", "toxicity", "--higher", "toxicity") == 2
 
 
-@pytest.mark.parametrize("scored", [0, 2])
+@pytest.mark.parametrize(
+    ("scored", "rule"), [(0, CORRECTNESS), (2, f"new no worse than base on {CORRECTNESS}")]
+)
 def test_a_system_without_scores_of_a_metric_does_not_pass(
-    tmp_path: Path, scored: int, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, scored: int, rule: str, capsys: pytest.CaptureFixture[str]
 ):
     values = [i / 20 for i in range(20)]
     systems = {name: {RELEVANCE: values, CORRECTNESS: values} for name in ("base", "new")}
@@ -119,8 +124,8 @@ def test_a_system_without_scores_of_a_metric_does_not_pass(
     folder = str(run_of(tmp_path / "run", systems))
     assert code(folder, "--systems", "base,new", "--fail-if-worse") == 3
     out = capsys.readouterr().out
-    assert f"not tested: {CORRECTNESS}" in out
-    assert f"ok: {RELEVANCE}, new against base" in out
+    assert f"not tested: {rule}: " in out
+    assert f"met: new no worse than base on {RELEVANCE}: " in out
     assert code(folder, "--systems", "base,new", "--fail-if-worse", "--metrics", RELEVANCE) == 0
 
 

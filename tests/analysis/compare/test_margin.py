@@ -228,4 +228,4 @@ def test_a_gate_that_needs_a_decision_fails_on_ten_ties(tmp_path, capsys):
     assert main(["compare", folder, *options, "--require-decision"]) == 3
     assert "at least 59 are needed to exclude that they missed 0.05" in capsys.readouterr().out
     assert main(["compare", folder, *options]) == 0
-    assert "ok: " in capsys.readouterr().out
+    assert "met: " in capsys.readouterr().out

@@ -155,7 +155,7 @@ def test_no_share_of_unscored_answers_passes_where_they_change_the_result(
         == 3
     )
     out = capsys.readouterr().out
-    assert "undecided: m, new against base" in out
+    assert "undecided: new no worse than base on m: " in out
     assert (
         "on the common questions no significant difference; with unscored answers as the worst score base is"
         in out

@@ -62,7 +62,7 @@ def test_it_stops_when_it_is_decided_and_is_an_ordinary_run(
 ):
     assert decided(server, "--fail-if-worse") == 0
     out = capsys.readouterr().out
-    assert f"Decided after 40 of 60 questions: a is worse than b on {QR}." in out
+    assert f"Decided after 40 of 60 questions: b is better than a on {QR}." in out
     assert (server.counts["requests"], len(rows_of(Path("out")))) == (80, 80), (
         "the others were not paid for"
     )

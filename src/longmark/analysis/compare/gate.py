@@ -1,4 +1,4 @@
-"""`compare --fail-if-worse`: whether a system is worse than the first one, on any metric with a direction.
+"""`compare --fail-if-worse`: the assertion `SYSTEM no worse than FIRST` of each system, on any metric with a direction.
 
 The results, of which only `ok` passes, in the order in which they are tried:
 
@@ -19,11 +19,19 @@ from collections.abc import Iterator
 from longmark.analysis.compare.comparison import Comparison
 from longmark.analysis.compare.margin import EQUIVALENT, UNDECIDED, Decision
 from longmark.analysis.compare.results import MetricResult, PairResult
+from longmark.assertions.grammar import NO_WORSE, PairAssertion
+from longmark.assertions.result import Checked
 from longmark.errors import UserError
+from longmark.records.metric_name import without_slice
 from longmark.report.format import fixed, share
-from longmark.report.gates import Checked
 
 _ROUNDING = 1e-12
+_WORDS = {
+    "ok": "met",
+    "worse": "not met (worse)",
+    "unscored": "undecided (unscored)",
+}
+"""A result as the line says it, where the word alone would not say whether the assertion is met."""
 
 
 def against_first(
@@ -65,10 +73,11 @@ def _checked(
         }
         for name in comparison.systems[1:]:
             pair = pairs.get(name)
-            of = f"{metric.metric}, {name} against {base}"
+            rule = _rule(comparison, metric.metric, name, require_decision=require_decision)
             if pair is None or pair.p is None:
                 why = (pair and pair.difference.reason) or "too few common scores"
-                yield Checked(metric.metric, name, of, "not tested", f"not tested: {of}: {why}")
+                line = f"not tested: {rule}: {why}"
+                yield Checked(metric.metric, name, rule, "not tested", line, reason=why)
                 continue
             decision = decisions.get((metric.metric, pair.first, pair.second))
             result, reason = result_of(
@@ -83,8 +92,28 @@ def _checked(
             shown = f"{pair.first} - {pair.second} = {fixed(difference.value, metric.places)}"
             if difference.ends:
                 shown += f" [{', '.join(fixed(end, metric.places) for end in difference.ends)}]"
-            line = f"{result}: {of}: {shown}{f' ({reason})' if reason else ''}"
-            yield Checked(metric.metric, name, of, result, line)
+            line = (
+                f"{_WORDS.get(result, result)}: {rule}: {shown}{f' ({reason})' if reason else ''}"
+            )
+            yield Checked(
+                metric.metric,
+                name,
+                rule,
+                result,
+                line,
+                scored=difference.n,
+                rows=difference.n + difference.missing,
+                reason=reason or "",
+            )
+
+
+def _rule(comparison: Comparison, metric: str, name: str, *, require_decision: bool) -> str:
+    """The assertion that is tested. It names the margin where it is to be shown that the difference is within it."""
+    whole, part = without_slice(metric)
+    margins = {margin.metric: margin.margin for margin in comparison.margins}
+    margin = margins.get(metric) if require_decision else None
+    base = comparison.systems[0]
+    return str(PairAssertion(name, NO_WORSE, base, whole, margin, (part,) if part else ()))
 
 
 def result_of(

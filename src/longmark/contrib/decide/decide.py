@@ -25,6 +25,9 @@ import numpy as np
 from longmark.analysis.compare.margin import EQUIVALENT, UNDECIDED
 from longmark.analysis.compare.results import difference_bounds
 from longmark.analysis.grid import Grid
+from longmark.assertions.grammar import BETTER as BETTER_THAN
+from longmark.assertions.grammar import EQUIVALENT as EQUIVALENT_TO
+from longmark.assertions.grammar import name_text, number_text
 from longmark.errors import UserError
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, decimals, listed
@@ -280,6 +283,15 @@ def document(
     )
 
 
-def _words(one: Decided) -> str:
-    how = f"{one.first} and {one.second} are equivalent" if one.result == EQUIVALENT else ""
-    return f"{how or f'{one.first} is {one.result} than {one.second}'} on {one.metric}"
+def _words(decided: Decided) -> str:
+    """The decision as an assertion that is met (`assertions.grammar`)."""
+    if decided.result == EQUIVALENT:
+        relation, better, other = EQUIVALENT_TO, decided.first, decided.second
+    elif decided.result == BETTER:
+        relation, better, other = BETTER_THAN, decided.first, decided.second
+    else:
+        relation, better, other = BETTER_THAN, decided.second, decided.first
+    margin = decided.margin if decided.result == EQUIVALENT else None
+    within = "" if margin is None else f" within {number_text(margin)}"
+    pair = f"{name_text(better)} is {relation} {name_text(other)}"
+    return f"{pair} on {decided.metric}{within}"

@@ -55,7 +55,7 @@ def decide(verbs: Any) -> None:
         "N",
         "questions between two looks (default: 20, later a tenth of those scored)",
     )
-    add(rule, "--fail-if-worse", "", "exit 3 if a system is worse than the first one")
+    add(rule, "--fail-if-worse", "", "exit 3 unless each system is `no worse than` the first one")
     add(rule, "--require-decision", "", "exit 3 if a comparison is undecided")
     add_scoring(verb)
     add_input(verb)
@@ -163,7 +163,13 @@ def certify(verbs: Any) -> None:
     text = "Certify that one system is better than another by human labels, or list what is missing (exit code 3)."
     verb = add_verb(verbs, "certify", f"{_CLI}.certify:certify", text)
     add(verb, "runs", "RUN", "run folders", nargs="+")
-    add(verb, "--claim", "TEXT", "'A better than B on METRIC'", required=True)
+    add(
+        verb,
+        "--claim",
+        "TEXT",
+        "the assertion to certify: 'A better than B on METRIC'",
+        required=True,
+    )
     add(verb, "--out", "DIR", "the folder for certificate.json and report.html", required=True)
     add(verb, "--audit", "DIR", "the folder of the judge's `longmark audit`")
     add(verb, "--equal-chances", "", "state that each answer had the same chance of being labelled")
