@@ -57,11 +57,14 @@ class Vendor:
     async def close(self) -> None: ...
 
 
-async def turns() -> None:
-    """Lets all tasks go on as far as they can."""
+async def until(model: Vendor, calls: int) -> None:
+    """Waits until a model has got so many calls, and then lets all tasks go on as far as they can."""
+    for _ in range(5000):
+        if len(model.began) >= calls:
+            break
+        await asyncio.sleep(0.001)
     for _ in range(50):
         await asyncio.sleep(0)
-    await asyncio.sleep(0.02)
 
 
 def behind(ask: Any) -> Any:
@@ -82,7 +85,7 @@ def test_the_first_call_of_a_beginning_leads_and_the_others_follow_its_reply():
     async def ask(client: Client) -> None:
         model = Vendor()
         tasks = calls(client, model, *(request(f"task {n}") for n in range(5)))
-        await turns()
+        await until(model, 1)
         assert model.began == ["task 0"]
         model.go.set()
         await asyncio.gather(*tasks)
@@ -104,7 +107,7 @@ def test_a_follower_is_sent_when_the_reply_of_its_leader_is_stored():
 
         model = Looking()
         tasks = calls(client, model, request("first"), request("second"))
-        await turns()
+        await until(model, 1)
         model.go.set()
         await asyncio.gather(*tasks)
 
@@ -122,7 +125,7 @@ def test_calls_that_begin_in_other_ways_or_are_short_go_at_once():
             model,
             *(request("1"), request("2", other), request("3", short), request("4", short)),
         )
-        await turns()
+        await until(model, 4)
         assert sorted(model.began) == ["1", "2", "3", "4"]
         model.go.set()
         await asyncio.gather(*tasks)
@@ -134,12 +137,12 @@ def test_a_beginning_that_was_served_is_waited_for_no_more():
     async def ask(client: Client) -> None:
         model = Vendor()
         (leader,) = calls(client, model, request("1"))
-        await turns()
+        await until(model, 1)
         model.go.set()
         await leader
         model.go.clear()
         tasks = calls(client, model, request("2"), request("3"))
-        await turns()
+        await until(model, 3)
         assert sorted(model.began) == ["1", "2", "3"]
         model.go.set()
         await asyncio.gather(*tasks)
@@ -153,12 +156,12 @@ def test_a_beginning_is_served_for_four_minutes(monkeypatch: pytest.MonkeyPatch)
     async def ask(client: Client) -> None:
         model = Vendor()
         (leader,) = calls(client, model, request("1"))
-        await turns()
+        await until(model, 1)
         model.go.set()
         await leader
         model.go.clear()
         tasks = calls(client, model, request("2"), request("3"))
-        await turns()
+        await until(model, 2)
         assert model.began == ["1", "2"]
         model.go.set()
         await asyncio.gather(*tasks)
@@ -170,7 +173,7 @@ def test_after_a_leader_that_failed_the_next_one_leads():
     async def ask(client: Client) -> None:
         model = Vendor(refused=1)
         tasks = calls(client, model, *(request(str(n)) for n in range(3)))
-        await turns()
+        await until(model, 1)
         assert model.began == ["0"]
         model.go.set()
         results = await asyncio.gather(*tasks, return_exceptions=True)
@@ -191,7 +194,7 @@ def test_no_call_waits_longer_than_the_limit(monkeypatch: pytest.MonkeyPatch):
     async def ask(client: Client) -> None:
         model = Vendor()
         tasks = calls(client, model, request("1"), request("2"))
-        await turns()
+        await until(model, 2)
         assert sorted(model.began) == ["1", "2"]
         model.go.set()
         await asyncio.gather(*tasks)
@@ -203,14 +206,14 @@ def test_where_followers_are_served_nothing_no_call_waits_any_more():
     async def ask(client: Client) -> None:
         model = Vendor(cached=0)
         tasks = calls(client, model, *(request(str(n)) for n in range(1 + prefixes.IN_VAIN)))
-        await turns()
+        await until(model, 1)
         assert model.began == ["0"]
         model.go.set()
         await asyncio.gather(*tasks)
         model.go.clear()
         other = fence("context", "Another levee broke at night. " * 200)
         more = calls(client, model, request("a", other), request("b", other))
-        await turns()
+        await until(model, 3 + prefixes.IN_VAIN)
         assert sorted(model.began[-2:]) == ["a", "b"]
         model.go.set()
         await asyncio.gather(*more)
@@ -222,7 +225,7 @@ def test_a_stopped_run_lets_no_follower_go():
     async def ask(client: Client) -> None:
         model = Vendor()
         tasks = calls(client, model, request("1"), request("2"))
-        await turns()
+        await until(model, 1)
         client.stop()
         model.go.set()
         results = await asyncio.gather(*tasks, return_exceptions=True)
