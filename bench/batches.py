@@ -2,7 +2,7 @@
 
 `python -m bench.batches --moments 40 --calls 2000` runs a metric of three steps (three rounds) on a server that follows
 the vendor's format strictly, kills the process at so many random moments, repeats the command after each, and prints
-what the server counted. `tests/models/batches/test_killed.py` does the same, smaller.
+what the server counted. `tests/contrib/scale/batches/test_killed.py` does the same, smaller.
 """
 
 from __future__ import annotations

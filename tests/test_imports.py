@@ -41,10 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("domain", "judging", "options.groups", "workspace"),
     ("models",),  # protocols, backends, client
     ("prompts",),
-    (
-        "models.handles",
-        "models.rerank_embedded",
-    ),  # the client with the prompts; a backend that asks by a prompt
+    ("models.handles",),  # the client with the prompts
     ("models.registry",),  # every backend by its name
     ("metric",),
     ("judge", "judged", "text"),
@@ -302,7 +299,7 @@ def test_few_modules_speak_http():
     """The endpoints' one, and the embedded model's, which runs as a server on this machine; and the annotation
     application and the view of runs, which are servers, with what both stand on."""
     speaks = {"aiohttp", "requests", "httpx", "socket", "http.client", "urllib3"}
-    may = ("models.http", "models.llama", "view.server")
+    may = ("models.http", "contrib.local.llama", "view.server")
     wrong = [
         f"{name} imports {module}"
         for name, path in MODULES.items()

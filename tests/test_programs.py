@@ -19,8 +19,8 @@ CALLS = re.compile(
 )
 STARTED = {  # module -> how the page names what it starts
     "contrib/decide/cli/certify.py": "`ssh-keygen`",
-    "engine/ray_cluster.py": "Ray",
-    "models/install.py": "`pip`",
+    "contrib/scale/ray_cluster.py": "Ray",
+    "contrib/local/install.py": "`pip`",
     "models/keys.py": "`key_command`",
     "records/reader_process.py": "Python itself",
 }
