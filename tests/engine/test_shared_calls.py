@@ -59,8 +59,8 @@ def test_a_dry_run_counts_the_list_of_claims_once(tmp_path: Path):
     together = estimate(tmp_path, *BOTH)
     assert together.total.calls == sum(alone) - 1
     assert together.metrics["score.specificity"].calls == alone[0]
-    # the lists of answer and reference; the passage, the reference, the answer
-    assert (alone[1], together.metrics["ragchecker"].calls) == (5, 4)
+    # the lists of answer and reference; the passage for each of them, the reference, the answer
+    assert (alone[1], together.metrics["ragchecker"].calls) == (6, 5)
 
 
 def test_word_overlap_takes_no_calls_of_a_dry_run(tmp_path: Path):
