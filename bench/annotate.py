@@ -182,7 +182,7 @@ def large(items: int, raters: int) -> None:
             print(f"listed: {time.process_time() - began:.1f} s ({len(counts):,} items)")
             for file in export.FILES:
                 began = time.process_time()
-                made = export.export(study, read, store, folder / "out", only=(file,))
+                made = export.export(study, read, store, folder / "out", chosen_files=(file,))
                 size = made[0].stat().st_size / 1e6 if made else 0
                 print(f"{file}: {time.process_time() - began:.1f} s, {size:.1f} MB")
 

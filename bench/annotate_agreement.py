@@ -99,7 +99,7 @@ def estimates(
     try:
         study, items = stored_study(store), [Item(**one) for one in store.contents()]
         assert study is not None
-        export(study, items, store, folder, only=["labels.jsonl"], names=True)
+        export(study, items, store, folder, chosen_files=["labels.jsonl"], names=True)
         lines = [orjson.loads(line) for line in (folder / "labels.jsonl").read_bytes().splitlines()]
         given = {(one["rater"], one["item"]): one["value"] for one in lines}
         assert given == {

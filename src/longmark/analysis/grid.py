@@ -74,9 +74,11 @@ class Grid(Generic[Row]):
         """A row for each row. Figures of files are unrounded, each estimate with its interval, n, missing and so on."""
 
         def shown(row: Row, column: Column) -> Cell:
-            made = self[row, column.name]
+            estimate = self[row, column.name]
             return (
-                Best(made) if made is not None and row in self.best.get(column.name, ()) else made
+                Best(estimate)
+                if estimate is not None and row in self.best.get(column.name, ())
+                else estimate
             )
 
         def cells(column: Column) -> Column:
@@ -84,9 +86,9 @@ class Grid(Generic[Row]):
                 column, get=lambda row: shown(row, column), kind=column.kind or "estimate"
             )
 
-        named = [replace(head, get=get) for head, get in map(_getter, self.heads, count())]
+        named_heads = [replace(head, get=get) for head, get in map(_getter, self.heads, count())]
         beside = [replace(column, get=_read(column)) for column in self.beside]
-        columns = (*named, *map(cells, self.columns), *beside)
+        columns = (*named_heads, *map(cells, self.columns), *beside)
         return Table(self.name, self.title, columns, self.rows, self.note, self.unit)
 
     def forest(
@@ -100,14 +102,18 @@ class Grid(Generic[Row]):
         """The estimates of a column (by default the first) with their intervals, a lane for each row that has one.
         reference: a line across, or several; note: of a lane, by default n."""
         name = column or self.columns[0].name
-        lanes = [(row, made) for row in self.rows if (made := self[row, name]) is not None]
+        lanes = [(row, estimate) for row in self.rows if (estimate := self[row, name]) is not None]
         titles = self._labels([row for row, _ in lanes])
         return forest(
             [
                 ForestRow(
-                    title, made.value, made.low, made.high, note(row) if note else _counted(made)
+                    title,
+                    estimate.value,
+                    estimate.low,
+                    estimate.high,
+                    note(row) if note else _counted(estimate),
                 )
-                for title, (row, made) in zip(titles, lanes, strict=True)
+                for title, (row, estimate) in zip(titles, lanes, strict=True)
             ],
             label,
             reference,
@@ -116,7 +122,10 @@ class Grid(Generic[Row]):
     def heat_map(self, label: str, low: float, high: float, places: int = 2) -> Figure:
         """The values of all cells, in shades between low and high."""
         values = [
-            [made.value if (made := self[row, column.name]) else None for column in self.columns]
+            [
+                estimate.value if (estimate := self[row, column.name]) else None
+                for column in self.columns
+            ]
             for row in self.rows
         ]
         heads = [column.words or column.name for column in self.columns]
@@ -127,9 +136,9 @@ class Grid(Generic[Row]):
             return [self.label(row) for row in rows]
         texts = []
         for head, get in map(_getter, self.heads, count()):
-            its = [str(get(row) or "") for row in rows]
-            titles = metric_titles(its) if head.kind == "metric" else {}
-            texts.append([titles.get(text, text) for text in its])
+            row_names = [str(get(row) or "") for row in rows]
+            titles = metric_titles(row_names) if head.kind == "metric" else {}
+            texts.append([titles.get(text, text) for text in row_names])
         return [self.joint.join(filter(None, line)) for line in zip(*texts, strict=True)]
 
 
@@ -145,12 +154,12 @@ def mean_of(
     clusters (`stats.means`, also for `null`); missing: unscored ones."""
     from longmark.stats.means import mean_estimate
 
-    there = [(one.score, one.cluster) for one in scores.select(**keys)]
-    known = [(score, cluster) for score, cluster in there if score is not None]
-    made = mean_estimate(
-        [score for score, _ in known], [cluster for _, cluster in known], bounds, level, null=null
+    observed = [(observation.score, observation.cluster) for observation in scores.select(**keys)]
+    scored = [(score, cluster) for score, cluster in observed if score is not None]
+    estimate = mean_estimate(
+        [score for score, _ in scored], [cluster for _, cluster in scored], bounds, level, null=null
     )
-    return replace(made, missing=len(there) - len(known))
+    return replace(estimate, missing=len(observed) - len(scored))
 
 
 # Two things compared --------------------------------------------------------------------------------------------------
@@ -173,14 +182,14 @@ def compared(
     names: Iterable[str], test: Callable[[str, str], Any], alpha: float
 ) -> tuple[Compared, ...]:
     """Every pair of names, the greater one first, adjusted together by Holm. test: gives the difference of two."""
-    found = []
+    compared_pairs = []
     for first, second in combinations(names, 2):
         result = test(first, second)
         if result.value is not None and result.value < -ROUNDING:
             first, second = second, first
             result = test(first, second)
-        found.append(Compared(first, second, result))
-    return adjusted(found, alpha)
+        compared_pairs.append(Compared(first, second, result))
+    return adjusted(compared_pairs, alpha)
 
 
 def adjusted(pairs: Sequence[Compared], alpha: float, method: str = "holm") -> tuple[Compared, ...]:
@@ -188,7 +197,9 @@ def adjusted(pairs: Sequence[Compared], alpha: float, method: str = "holm") -> t
     from longmark.stats.multiplicity import adjust  # needs NumPy, which the page of a demo does not
 
     ps = adjust([pair.result.p for pair in pairs], method, alpha).adjusted
-    return tuple(replace(one, adjusted=p, method=method) for one, p in zip(pairs, ps, strict=True))
+    return tuple(
+        replace(pair, adjusted=p, method=method) for pair, p in zip(pairs, ps, strict=True)
+    )
 
 
 def pairs_grid(
@@ -208,22 +219,22 @@ def pairs_grid(
         heads,
         pairs,
         (Column("difference", places=3),),
-        lambda one, _column: one.result,
+        lambda row, _column: row.result,
         note,
         beside=(
             Column("p", "result.p", kind="p"),
             Column(f"p ({adjusted_by})", "adjusted", kind="p", key="p_adjusted"),
             Column(
-                "significant", lambda one: None if one.adjusted is None else one.adjusted <= alpha
+                "significant", lambda row: None if row.adjusted is None else row.adjusted <= alpha
             ),
         ),
         joint=" − ",
     )
 
 
-def p_note(one: Compared) -> str:
+def p_note(pair: Compared) -> str:
     """The note of a pair's lane: its adjusted p, or why it was not tested."""
-    return one.result.reason or "" if one.adjusted is None else p_value(one.adjusted)
+    return pair.result.reason or "" if pair.adjusted is None else p_value(pair.adjusted)
 
 
 def _read(column: Column) -> Callable[[Any], Any]:
@@ -245,7 +256,11 @@ def _getter(column: Column | str, place: int) -> tuple[Column, Callable[[Any], A
     return head, get
 
 
-def _counted(made: Estimate) -> str:
+def _counted(estimate: Estimate) -> str:
     """`n = 38 of 40`; why there is no interval."""
-    of = f" of {made.n + made.missing:,}" if made.missing else ""
-    return made.reason if made.reason and made.value is None else f"n = {made.n:,}{of}"
+    total = f" of {estimate.n + estimate.missing:,}" if estimate.missing else ""
+    return (
+        estimate.reason
+        if estimate.reason and estimate.value is None
+        else f"n = {estimate.n:,}{total}"
+    )

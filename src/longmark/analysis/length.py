@@ -26,53 +26,61 @@ def section(comparison: Comparison) -> Section:
     paths = paths_given(comparison.runs)
     scores = read_scores(paths, comparison.by, comparison.cluster, judges=bool(comparison.judges))
     totals = np.zeros((2, len(scores.questions), len(scores.systems)))
-    for one in answers_of(paths, scores):
-        if one.length is not None:
-            totals[:, *one.cell] += 1, one.length
+    for answer in answers_of(paths, scores):
+        if answer.length is not None:
+            totals[:, *answer.cell] += 1, answer.length
     lengths = np.where(totals[0] > 0, totals[1] / np.maximum(totals[0], 1), np.nan)
-    found: dict[Row, tuple[float | None, Estimate, float | None]] = {}
+    by_row: dict[Row, tuple[float | None, Estimate, float | None]] = {}
     for metric in (
         metric.metric for metric in comparison.metrics if not without_slice(metric.metric)[1]
     ):
         matrix = scores.matrix(metric)
         for names in combinations(comparison.systems, 2):
             first, second = (scores.systems.index(name) for name in names)
-            apart, longer = (table[:, first] - table[:, second] for table in (matrix, lengths))
-            both = ~np.isnan(apart) & ~np.isnan(longer)
-            made = length_controlled(
-                apart[both], longer[both], scores.clusters[both], comparison.settings.level
+            score_differences, longer = (
+                table[:, first] - table[:, second] for table in (matrix, lengths)
             )
-            raw, more = (
-                float(values[both].mean()) if both.any() else None for values in (apart, longer)
+            with_both = ~np.isnan(score_differences) & ~np.isnan(longer)
+            controlled = length_controlled(
+                score_differences[with_both],
+                longer[with_both],
+                scores.clusters[with_both],
+                comparison.settings.level,
             )
-            found[(metric, *names)] = raw, made, more
+            raw, extra_length = (
+                float(values[with_both].mean()) if with_both.any() else None
+                for values in (score_differences, longer)
+            )
+            by_row[(metric, *names)] = raw, controlled, extra_length
     grid = Grid(
         "length",
         "Differences at equal lengths",
         (Column("metric", kind="metric"), "first", "second"),
-        list(found),
-        (Column("at equal lengths", lambda row: found[row][1], 3),),
+        list(by_row),
+        (Column("at equal lengths", lambda row: by_row[row][1], 3),),
         note="first - second. at equal lengths: what is left of the difference if both answers to a question are "
         "equally long. longer: how many characters the answers of the first system have more.",
         unit="questions",
         beside=(
-            Column("difference", lambda row: found[row][0], 3, kind="number"),
-            Column("longer", lambda row: found[row][2], 0, kind="number"),
+            Column("difference", lambda row: by_row[row][0], 3, kind="number"),
+            Column("longer", lambda row: by_row[row][2], 0, kind="number"),
         ),
     )
-    gone = [
+    undecided = [
         " and ".join(row[1:])
-        for row, (raw, made, _) in found.items()
-        if raw and made.ends is not None and made.ends[0] <= 0 <= made.ends[1]
+        for row, (raw, controlled, _) in by_row.items()
+        if raw and controlled.ends is not None and controlled.ends[0] <= 0 <= controlled.ends[1]
     ]
-    says = "How much of each difference is left at equal lengths of the answers."
-    says += f" The interval holds 0 for {listed([*dict.fromkeys(gone)])}." if gone else ""
-    beyond = [" and ".join(row[1:]) for row, (_, made, _) in found.items() if made.remark]
-    says += (
+    text = "How much of each difference is left at equal lengths of the answers."
+    text += f" The interval holds 0 for {listed([*dict.fromkeys(undecided)])}." if undecided else ""
+    beyond = [
+        " and ".join(row[1:]) for row, (_, controlled, _) in by_row.items() if controlled.remark
+    ]
+    text += (
         f" Extrapolated for {listed([*dict.fromkeys(beyond)])}: nearly all answers of one are longer, so the figure "
         "rests on the form of the regression, which the interval does not count."
         if beyond
         else ""
     )
     note = "This removes what length does to the judge and what longer answers are better by; labels tell them apart."
-    return Section("Length", says, (grid.table(),), note=note, brief=1)
+    return Section("Length", text, (grid.table(),), note=note, brief=1)

@@ -149,12 +149,12 @@ class PowerPlan:
     def most(self) -> PairPower | None:
         """The comparison that needs the most questions; without an effect the one with the largest detectable
         difference. None if nothing is known."""
-        known = [
+        sized = [
             (comparison.needed or comparison.detectable, comparison)
             for comparison in self.comparisons
         ]
         return max(
-            ((of.value, one) for of, one in known if of.value is not None),
+            ((size.value, comparison) for size, comparison in sized if size.value is not None),
             key=itemgetter(0),
             default=(0, None),
         )[1]
@@ -182,18 +182,18 @@ def power(
         raise UserError(f"a plan compares two systems or more; the pilot has {listed(systems)}")
     pairs = list(combinations(systems, 2))
     alpha = how.alpha / (len(pairs) * len(names))
-    found = []
+    pair_powers = []
     for name in names:
         matrix = scores.matrix(name)
         places = decimals(scores.facts[name], None, float(np.nanmax(np.abs(matrix), initial=0.0)))
         column = {system: matrix[:, place] for place, system in enumerate(scores.systems)}
         for first, second in pairs:
             differences = column[first] - column[second]
-            made = comparison(name, (first, second), differences, clusters, alpha, how)
-            found.append(replace(made, places=places))
+            pair_power = comparison(name, (first, second), differences, clusters, alpha, how)
+            pair_powers.append(replace(pair_power, places=places))
     return PowerPlan(
         tuple(map(str, paths_given(runs))),
-        tuple(found),
+        tuple(pair_powers),
         alpha,
         how,
         tuple(run_notices(scores, names, differing)),
@@ -206,34 +206,43 @@ def comparison(
     differences: Floats,
     clusters: Sequence[Hashable] | None,
     alpha: float,
-    how: PowerOptions,
+    options: PowerOptions,
 ) -> PairPower:
     """The plan for two systems. differences: of the pilot, one a question; alpha: of this comparison."""
-    variance = variance_per_question(differences, clusters=clusters, level=how.level)
+    variance = variance_per_question(differences, clusters=clusters, level=options.level)
     planned = variance.value
-    if planned is not None and how.assurance > 0.5:
-        upper = variance_per_question(differences, clusters=clusters, level=2 * how.assurance - 1)
+    if planned is not None and options.assurance > 0.5:
+        upper = variance_per_question(
+            differences, clusters=clusters, level=2 * options.assurance - 1
+        )
         planned = upper.high  # None without an interval
         if planned is None:
             variance = replace(variance, reason=f"no assurance: {upper.reason}")
-    n = how.questions or variance.n
+    n = options.questions or variance.n
     per_cluster = variance.n / variance.effective if variance.effective else 1.0
-    fewest = how.fewest
-    test = {"per_cluster": per_cluster, "alpha": alpha, "wanted": how.power}
-    effect = how.effect
-    more = 1.0
+    fewest = options.fewest
+    test = {"per_cluster": per_cluster, "alpha": alpha, "wanted": options.power}
+    effect = options.effect
+    cost = 1.0
     if variance.value is not None:
-        enough = max(n, fewest * per_cluster)
-        shown = effect or detectable(variance.value, enough, **test)
-        asked = questions_needed(variance.value, shown, **test, fewest=fewest) if effect else n
-        if asked and asked >= fewest * per_cluster:
-            more = inflation(
-                differences, asked, shown, clusters=clusters, alpha=alpha, wanted=how.power
+        planned_on = max(n, fewest * per_cluster)
+        effect_size = effect or detectable(variance.value, planned_on, **test)
+        sample = (
+            questions_needed(variance.value, effect_size, **test, fewest=fewest) if effect else n
+        )
+        if sample and sample >= fewest * per_cluster:
+            cost = inflation(
+                differences,
+                sample,
+                effect_size,
+                clusters=clusters,
+                alpha=alpha,
+                wanted=options.power,
             )
 
-    def estimate(of: Callable[[float], float | None]) -> Estimate:
+    def estimate(transform: Callable[[float], float | None]) -> Estimate:
         value, low, high = (
-            None if v is None else of(v) for v in (planned, variance.low, variance.high)
+            None if v is None else transform(v) for v in (planned, variance.low, variance.high)
         )
         return replace(variance, value=value, low=low, high=high)
 
@@ -241,9 +250,9 @@ def comparison(
     if effect is not None:
 
         def questions(v: float) -> int | None:
-            return (found := questions_needed(v, effect, **test, fewest=fewest)) and math.ceil(
-                found * more
-            )
+            return (
+                needed_count := questions_needed(v, effect, **test, fewest=fewest)
+            ) and math.ceil(needed_count * cost)
 
         needed = estimate(questions)
         if needed.value is None and not needed.reason:
@@ -253,7 +262,7 @@ def comparison(
         few = f"no difference, however large, can be significant with {n:,} questions; at least {least:,} are needed"
         shows = replace(variance, value=None, low=None, high=None, reason=variance.reason or few)
     else:
-        shows = estimate(lambda v: detectable(v * more, n, **test))
+        shows = estimate(lambda v: detectable(v * cost, n, **test))
     return PairPower(
         metric=metric,
         first=pair[0],
@@ -264,7 +273,7 @@ def comparison(
         per_cluster=per_cluster,
         questions=n,
         planned=planned,
-        inflation=more,
+        inflation=cost,
     )
 
 
@@ -273,23 +282,25 @@ def comparison(
 
 def document(plan: PowerPlan) -> Document:
     """One sentence with the answer, and a table with a line for each metric and pair of systems."""
-    how = plan.options
+    options = plan.options
     places = max((comparison.places for comparison in plan.comparisons), default=3)
     shared = (
-        f" ({how.alpha:g} / {len(plan.comparisons)} comparisons)"
+        f" ({options.alpha:g} / {len(plan.comparisons)} comparisons)"
         if len(plan.comparisons) > 1
         else ""
     )
     note = (
-        f"Two-sided paired t test, power {how.power:g}, alpha {plan.alpha:.4g}{shared}. "
+        f"Two-sided paired t test, power {options.power:g}, alpha {plan.alpha:.4g}{shared}. "
         "pilot: questions with a score of both systems. detectable: the true difference that so many questions detect. "
-        f"Planned with assurance {how.assurance:g}: for the end of the pilot's variance that the true one exceeds with "
-        f"probability {1 - how.assurance:.2g}. more: how many times as many questions skewness and ties cost, by "
+        f"Planned with assurance {options.assurance:g}: for the end of the pilot's variance that the true one exceeds with "
+        f"probability {1 - options.assurance:.2g}. more: how many times as many questions skewness and ties cost, by "
         "simulation. Intervals: uncertainty of the pilot's variance (jackknife of its logarithm)."
     )
     names = list(dict.fromkeys(comparison.metric for comparison in plan.comparisons))
     needed = (
-        [Column("questions needed", "needed", 0, key="needed")] if how.effect is not None else []
+        [Column("questions needed", "needed", 0, key="needed")]
+        if options.effect is not None
+        else []
     )
     grid = Grid(
         "power",
@@ -309,25 +320,34 @@ def document(plan: PowerPlan) -> Document:
             *(Column("with questions", "questions"), Column("more", "inflation", 2)),
         ),
     )
-    known = [comparison for comparison in plan.comparisons if comparison.planned is not None]
+    planned = [comparison for comparison in plan.comparisons if comparison.planned is not None]
     top = 2 * max(
         (
-            max((one.needed and one.needed.value) or one.questions, how.fewest * one.per_cluster)
-            for one in known
+            max(
+                (pair_power.needed and pair_power.needed.value) or pair_power.questions,
+                options.fewest * pair_power.per_cluster,
+            )
+            for pair_power in planned
         ),
         default=0,
     )
     steps = [max(3, round(top * step / _STEPS)) for step in range(1, _STEPS + 1)]
     lines = [
         Curve(
-            f"{one.metric}: {one.first} − {one.second}",
-            [(n, _shown(one, n, plan)) for n in steps if n >= how.fewest * one.per_cluster],
+            f"{pair_power.metric}: {pair_power.first} − {pair_power.second}",
+            [
+                (n, _shown(pair_power, n, plan))
+                for n in steps
+                if n >= options.fewest * pair_power.per_cluster
+            ],
         )
-        for one in known[:_DRAWN]
+        for pair_power in planned[:_DRAWN]
     ]
     title = "Detectable difference by number of questions"
     figures = (
-        [curves(lines, title, "questions", "detectable difference", how.effect)] if lines else []
+        [curves(lines, title, "questions", "detectable difference", options.effect)]
+        if lines
+        else []
     )
     return Document(
         kind="power",
@@ -336,7 +356,7 @@ def document(plan: PowerPlan) -> Document:
         f"{', '.join(plan.runs)}",
         sections=(
             Section(
-                "Questions needed" if how.effect else "Detectable differences",
+                "Questions needed" if options.effect else "Detectable differences",
                 _answer(plan),
                 (grid.table(),),
                 figures,
@@ -345,45 +365,49 @@ def document(plan: PowerPlan) -> Document:
         notices=plan.notices,
         settings={
             "Pilot": list(plan.runs),
-            **{name: value for name, value in asdict(how).items() if value},
+            **{name: value for name, value in asdict(options).items() if value},
             "alpha of one comparison": plan.alpha,
         },
     )
 
 
-def _shown(one: PairPower, n: int, plan: PowerPlan) -> float:
-    test = {"per_cluster": one.per_cluster, "alpha": plan.alpha, "wanted": plan.options.power}
-    return detectable((one.planned or 0.0) * one.inflation, n, **test)
+def _shown(pair_power: PairPower, n: int, plan: PowerPlan) -> float:
+    test = {
+        "per_cluster": pair_power.per_cluster,
+        "alpha": plan.alpha,
+        "wanted": plan.options.power,
+    }
+    return detectable((pair_power.planned or 0.0) * pair_power.inflation, n, **test)
 
 
 def _answer(plan: PowerPlan) -> str:
     """The answer in a sentence: of the comparison that needs the most."""
-    how = plan.options
-    most = plan.most
-    if most is None:
+    options = plan.options
+    hardest = plan.most
+    if hardest is None:
         return f"No answer: {'; '.join(dict.fromkeys(comparison.reason or '' for comparison in plan.comparisons))}."
-    assured = f", assurance {how.assurance:g}" if how.assurance > 0.5 else ""
-    clusters = "" if how.cluster == QUESTION else f", clusters by {how.cluster}"
+    assured = f", assurance {options.assurance:g}" if options.assurance > 0.5 else ""
+    clusters = "" if options.cluster == QUESTION else f", clusters by {options.cluster}"
     family = counted(len(plan.comparisons), "comparison")
-    test = f"with power {how.power:g} (alpha {how.alpha:g}, {family}{assured}{clusters})"
-    where = (
-        "" if len(plan.comparisons) == 1 else f", for {most.metric}, {most.first} and {most.second}"
+    test = f"with power {options.power:g} (alpha {options.alpha:g}, {family}{assured}{clusters})"
+    pair_words = (
+        ""
+        if len(plan.comparisons) == 1
+        else f", for {hardest.metric}, {hardest.first} and {hardest.second}"
     )
-    if how.effect is None:
+    if options.effect is None:
         return (
-            f"{counted(most.questions, 'question')} can detect a difference of {_figure(most.detectable, most.places)} "
-            f"{test}{where}."
+            f"{counted(hardest.questions, 'question')} can detect a difference of "
+            f"{_figure(hardest.detectable, hardest.places)} {test}{pair_words}."
         )
-    assert most.needed is not None
-    return (
-        f"A difference of {how.effect:g} needs {_figure(most.needed, 0)} questions {test}{where}."
-    )
+    assert hardest.needed is not None
+    return f"A difference of {options.effect:g} needs {_figure(hardest.needed, 0)} questions {test}{pair_words}."
 
 
-def _figure(of: Estimate, places: int) -> str:
+def _figure(figure: Estimate, places: int) -> str:
     interval = (
         ""
-        if of.low is None or of.high is None
-        else f" [{fixed(of.low, places)}, {fixed(of.high, places)}]"
+        if figure.low is None or figure.high is None
+        else f" [{fixed(figure.low, places)}, {fixed(figure.high, places)}]"
     )
-    return f"{fixed(of.value, places)}{interval}"
+    return f"{fixed(figure.value, places)}{interval}"

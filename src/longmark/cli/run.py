@@ -231,7 +231,11 @@ def _conclude(
     if any((files := outputs_of(arguments)).values()):
         from longmark.report import outputs
 
-        rows = outputs.read([result.folder], cluster, by=split(arguments.by)) if cluster else None
+        rows = (
+            outputs.read([result.folder], cluster, by_fields=split(arguments.by))
+            if cluster
+            else None
+        )
         error = " ".join(reasons) if code not in (0, UNDER) else ""
         about = (result.folder.name, code, checks, rows, error)
         paid: dict[str, Any] = {"spent": spent, "canary": again.spent}

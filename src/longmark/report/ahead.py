@@ -65,14 +65,16 @@ def leads(index: Observations, summary: Summary) -> list[Lead]:
             whole for whole in summary.wholes if summary.facts[whole].higher_is_better is not None
         ]
     )
-    scored = {one: [cell.system for cell in summary.of(one) if cell.scored] for one in directed}
+    scored = {
+        metric: [cell.system for cell in summary.of(metric) if cell.scored] for metric in directed
+    }
     pairs = sum(math.comb(len(systems), 2) for systems in scored.values())
-    found = (
-        _lead(index, summary, one, systems, pairs)
-        for one, systems in scored.items()
+    candidates = (
+        _lead(index, summary, metric, systems, pairs)
+        for metric, systems in scored.items()
         if len(systems) > 1
     )
-    return [one for one in found if one]
+    return [lead for lead in candidates if lead]
 
 
 def _lead(
@@ -88,38 +90,43 @@ def _lead(
     worst = sign * min(sign * end for end in (*ends, *([] if bound is None else [bound])))
     numbers = [summary.systems.index(system) for system in systems]
     columns = _columns(index, metric, numbers, worst, summary.cluster != QUESTION)
-    a, b = sorted(numbers, key=lambda one: -sign * math.fsum(columns.counted[one]))[:2]
+    a, b = sorted(numbers, key=lambda number: -sign * math.fsum(columns.counted[number]))[:2]
     width = None if facts.lo is None or facts.hi is None else facts.hi - facts.lo
     level = 1 - _ALPHA / pairs
-    without = bytes(
+    n_missing = bytes(
         isnan(x) + isnan(y) for x, y in zip(columns.common[a], columns.common[b], strict=True)
     )
     results = []
     means = list[float]()
-    for of, most in (
+    for column, allowed in (
         (columns.common, 0),
         (columns.counted, 1),
     ):  # how many of both may be without a score
-        there = [missing <= most for missing in without]
-        apart = array(
-            "d", (sign * (x - y) for x, y, kept in zip(of[a], of[b], there, strict=True) if kept)
+        counts_question = [missing <= allowed for missing in n_missing]
+        differences = array(
+            "d",
+            (
+                sign * (x - y)
+                for x, y, counts in zip(column[a], column[b], counts_question, strict=True)
+                if counts
+            ),
         )
-        means.append(math.fsum(apart))
+        means.append(math.fsum(differences))
         clusters = [
-            name for name, kept in zip(columns.clusters, there, strict=False) if kept
+            name for name, counts in zip(columns.clusters, counts_question, strict=False) if counts
         ] or None
-        if (len(set(clusters)) if clusters else len(apart)) < _FEWEST:
+        if (len(set(clusters)) if clusters else len(differences)) < _FEWEST:
             results.append(FEW)
-        elif not any(apart):
+        elif not any(differences):
             results.append(EQUAL)
         else:
             mean = mean_estimate(
-                apart, clusters, (None if width is None else -width, width), level, null=0.0
+                differences, clusters, (None if width is None else -width, width), level, null=0.0
             )
             few = mean.effective is not None and few_clusters(mean.effective)
             results.append(FEW if few else AHEAD if mean.ends and mean.ends[0] > 0 else CHANCE)
-    same = len({*results}) == 1 and min(means) * max(means) >= 0
-    result = results[0] if same or results[0] == FEW else UNSCORED
+    same_result = len({*results}) == 1 and min(means) * max(means) >= 0
+    result = results[0] if same_result or results[0] == FEW else UNSCORED
     return Lead(metric, summary.systems[a], summary.systems[b], result)
 
 
@@ -142,36 +149,36 @@ def _columns(
     return _Columns(common, counted, clusters)
 
 
-def in_words(found: Sequence[Lead], titles: Mapping[str, str], systems: int) -> list[str]:
+def in_words(leads_found: Sequence[Lead], titles: Mapping[str, str], systems: int) -> list[str]:
     """A sentence for each result, what is decided first. systems: of the page; of more than two the second is named,
     and who leads by chance is not."""
 
     def of(result: str, word: str = "", than: str = "") -> dict[str, list[str]]:
         groups: dict[str, list[str]] = {}
-        for one in found:
-            if one.result == result:
-                second = f" {than} {one.second}" if systems > 2 else ""
-                groups.setdefault(f"{one.first} {word}{second}" if word else "", []).append(
-                    titles[one.metric]
+        for lead in leads_found:
+            if lead.result == result:
+                second = f" {than} {lead.second}" if systems > 2 else ""
+                groups.setdefault(f"{lead.first} {word}{second}" if word else "", []).append(
+                    titles[lead.metric]
                 )
         return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
 
     decided = of(AHEAD, "is ahead", "of")
-    says = [f"{words} on {listed(metrics)}." for words, metrics in [*decided.items()][:_NAMED]]
-    if more := sum(map(len, [*decided.values()][_NAMED:])):
-        says.append(f"Another system is ahead on {counted(more, 'more metric')}.")
+    text = [f"{words} on {listed(metrics)}." for words, metrics in [*decided.items()][:_NAMED]]
+    if unnamed := sum(map(len, [*decided.values()][_NAMED:])):
+        text.append(f"Another system is ahead on {counted(unnamed, 'more metric')}.")
     leading = of(CHANCE, "leads" if systems < 3 else "")
     if leading:
         chance = "; ".join(
             f"{words} on {listed(metrics)}".strip() for words, metrics in leading.items()
         )
-        says = says or ["No lead is clear."]
-        says.append(
+        text = text or ["No lead is clear."]
+        text.append(
             f"{'Could be chance: ' if systems < 3 else 'The lead could be chance '}{chance}."
         )
-    says += [
+    text += [
         f"Depends on unscored answers: {listed(metrics)}." for metrics in of(UNSCORED).values()
     ]
-    says += [f"Equal on every question: {listed(metrics)}." for metrics in of(EQUAL).values()]
+    text += [f"Equal on every question: {listed(metrics)}." for metrics in of(EQUAL).values()]
     few = f"Too few common questions to tell (fewer than {_FEWEST})"
-    return says + [f"{few}: {listed(metrics)}." for metrics in of(FEW).values()]
+    return text + [f"{few}: {listed(metrics)}." for metrics in of(FEW).values()]

@@ -77,14 +77,14 @@ def select(
     if total <= most:
         ranks = {number: place for place, number in enumerate(index.lowest())}
         return Selection(tuple(range(1, total + 1)), total, 0, 0, seed, ranks)
-    taken: dict[int, None] = {}
-    _take(index, index.lowest(), lowest, taken)
-    low = len(taken)
+    selected: dict[int, None] = {}
+    _take(index, index.lowest(), lowest, selected)
+    low = len(selected)
     _take(
-        index, iter(partial(random.Random(seed).randint, 1, total), 0), most, taken
+        index, iter(partial(random.Random(seed).randint, 1, total), 0), most, selected
     )  # never 0: without end
-    ranks = {number: place for place, number in enumerate(index.lowest()) if number in taken}
-    return Selection(tuple(sorted(taken)), total, low, len(taken) - low, seed, ranks)
+    ranks = {number: place for place, number in enumerate(index.lowest()) if number in selected}
+    return Selection(tuple(sorted(selected)), total, low, len(selected) - low, seed, ranks)
 
 
 def _take(index: Observations, numbers: Iterable[int], until: int, taken: dict[int, None]) -> None:
@@ -145,8 +145,8 @@ def load(index: Observations, runs: Sequence[Path], selection: Selection) -> Loa
     waiting: dict[tuple[int, str], list[Shown]] = {}
     for number in selection.numbers:
         run, name, question, system = index.example(number)
-        shown = Shown(selection.ranks.get(number), run, name, question, system)
-        waiting.setdefault((run, name), []).append(shown)
+        answer = Shown(selection.ranks.get(number), run, name, question, system)
+        waiting.setdefault((run, name), []).append(answer)
     systems = index.runs_and_names()
     ordered: list[Shown] = []
     answers = cut = 0
@@ -158,29 +158,39 @@ def load(index: Observations, runs: Sequence[Path], selection: Selection) -> Loa
                 labels[example.id] = example.label
             answers += bool(_answer_of(example))
             cut += _is_cut(example)
-            alike = waiting.get((run, example.id), [])
-            for shown in alike:
-                mine = len(alike) == 1 or example.system in (None, systems[shown.system][1])
-                if shown.example is None and mine:
-                    shown.example = example
-                    ordered.append(shown)
+            candidates = waiting.get((run, example.id), [])
+            for answer in candidates:
+                belongs = len(candidates) == 1 or example.system in (
+                    None,
+                    systems[answer.system][1],
+                )
+                if answer.example is None and belongs:
+                    answer.example = example
+                    ordered.append(answer)
         for row in rows_of(folder):
             if row.score is not None and row.example_id in labels:
                 key = (row.metric, system_of(row, folder))
-                right, of = agreement.get(key, (0, 0))
-                agreement[key] = (right + (choice_of(row.score) == labels[row.example_id]), of + 1)
-            for shown in waiting.get((run, row.example_id), ()):
-                if systems[shown.system][1] == system_of(row, folder):
-                    shown.results[row.metric] = row
-    without = [shown for alike in waiting.values() for shown in alike if shown.example is None]
-    for shown in ordered if agreement else ():
-        if isinstance(shown.example, Pair):
-            shown.rank = disagreement(shown.example, shown.results.values())
-    for shown, start in zip(
-        ordered, starts(((one.run, one.system), one.example) for one in ordered), strict=True
+                right, total = agreement.get(key, (0, 0))
+                agreement[key] = (
+                    right + (choice_of(row.score) == labels[row.example_id]),
+                    total + 1,
+                )
+            for answer in waiting.get((run, row.example_id), ()):
+                if systems[answer.system][1] == system_of(row, folder):
+                    answer.results[row.metric] = row
+    textless = [
+        answer for same_id in waiting.values() for answer in same_id if answer.example is None
+    ]
+    for answer in ordered if agreement else ():
+        if isinstance(answer.example, Pair):
+            answer.rank = disagreement(answer.example, answer.results.values())
+    for answer, start in zip(
+        ordered,
+        starts(((answer.run, answer.system), answer.example) for answer in ordered),
+        strict=True,
     ):
-        shown.start = start
-    return Loaded(ordered + without, answers, cut, agreement)
+        answer.start = start
+    return Loaded(ordered + textless, answers, cut, agreement)
 
 
 def _answer_of(example: Answered | None) -> str | None:
@@ -194,18 +204,18 @@ def _is_cut(example: Question) -> bool:
 
 
 def entry(
-    shown: Shown, summary: Summary, titles: dict[str, str], manifest: Manifest
+    selected: Shown, summary: Summary, titles: dict[str, str], manifest: Manifest
 ) -> dict[str, Any]:
     """What the template needs of an answer. manifest: of its source. A metric without a row was not requested or
     does not apply to it where the run has ended; of a file of rows nothing is known. Why a judge cannot be read is said
     at the top of the page, and not here."""
-    example = shown.example
+    example = selected.example
     unreadable = manifest.unreadable
     results = {
         name: replace(row, reason=_ABOVE)
-        if any(one.covers(name, row.status) for one in unreadable)
+        if any(judge.covers(name, row.status) for judge in unreadable)
         else row
-        for name, row in shown.results.items()
+        for name, row in selected.results.items()
     }
     question = (example.question if example else None) or ""
     answer = _answer_of(example)
@@ -235,16 +245,16 @@ def entry(
     metrics = {
         name: _metric(head, results.get(name), views, len(due)) for name, head in heads.items()
     }
-    for name, one in metrics.items():
-        one["is_reason"] = name in reasons
+    for name, metric in metrics.items():
+        metric["is_reason"] = name in reasons
     limit = example.meta["rag"].get("max_tokens") if example and _is_cut(example) else None
     return {
-        "line": shown,
+        "line": selected,
         "example": example,
         "sides": sides(pair) if pair else [],
-        "turns": turns_view(example, shown.start, quoted),
+        "turns": turns_view(example, selected.start, quoted),
         "has_texts": example is not None or manifest.folder.is_dir(),
-        "system": summary.systems[shown.system],
+        "system": summary.systems[selected.system],
         "several": len(summary.systems) > 1,
         "snippet": _start(question or answer or ""),
         "excerpt": _start(answer or (pair.a if pair else "")) if question else "",

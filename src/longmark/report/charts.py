@@ -83,27 +83,30 @@ class Bin(NamedTuple):
 
 def histograms(panels: Sequence[Panel], label: str) -> Figure:
     """Small multiples on one scale, both across and up."""
-    shown, more = first(panels, "panel", _PANELS)
-    tallest = max((count for panel in shown for count in panel.counts), default=0)
+    drawn_panels, caption = first(panels, "panel", _PANELS)
+    tallest = max((count for panel in drawn_panels for count in panel.counts), default=0)
     if not tallest:
         return Figure(label, "No system has a score." if panels else NOTHING)
-    ends = min(panel.edges[0] for panel in shown), max(panel.edges[-1] for panel in shown)
-    notes = [f"n = {integer(sum(panel.counts))}" for panel in shown]
+    ends = (
+        min(panel.edges[0] for panel in drawn_panels),
+        max(panel.edges[-1] for panel in drawn_panels),
+    )
+    notes = [f"n = {integer(sum(panel.counts))}" for panel in drawn_panels]
     gap = 20
     height = 98
     texts = [
         figures.text_width(p.name) + figures.text_width(n, SMALL)
-        for p, n in zip(shown, notes, strict=True)
+        for p, n in zip(drawn_panels, notes, strict=True)
     ]
-    columns = 2 if len(shown) > 1 and max(texts) + PAD <= (WIDTH - gap) / 2 else 1
+    columns = 2 if len(drawn_panels) > 1 and max(texts) + PAD <= (WIDTH - gap) / 2 else 1
     width = (WIDTH - gap * (columns - 1)) / columns
 
     def draw(sheet: Sheet) -> None:
         names = sheet.fitted(
-            [p.name for p in shown],
+            [p.name for p in drawn_panels],
             [width - figures.text_width(note, SMALL) - PAD for note in notes],
         )
-        for i, panel in enumerate(shown):
+        for i, panel in enumerate(drawn_panels):
             left = i % columns * (width + gap)
             top = i // columns * height
             sheet.text(left, top + 10, names[i])
@@ -114,8 +117,8 @@ def histograms(panels: Sequence[Panel], label: str) -> Figure:
             axes.set_ylim(0, tallest)
             _counted(axes, panel.edges, panel.counts, HUE, (width - 2 * PAD) / (ends[1] - ends[0]))
 
-    reading = f"Bars are counts, n their sum; all panels have the same axes.{more}"
-    return Figure(label, reading, draw, math.ceil(len(shown) / columns) * height)
+    reading = f"Bars are counts, n their sum; all panels have the same axes.{caption}"
+    return Figure(label, reading, draw, math.ceil(len(drawn_panels) / columns) * height)
 
 
 def curves(
@@ -123,29 +126,30 @@ def curves(
 ) -> Figure:
     """Lines that differ in dash and marker as well as in colour. x, y: the axes' names; threshold: a dashed line across
     at this y."""
-    shown, more = first(series, "curve")
+    drawn_curves, caption = first(series, "curve")
     lines = [
-        [(at, finite(value)) for at, value in curve.points if finite(at) is not None]
-        for curve in shown
+        [(x_value, finite(value)) for x_value, value in curve.points if finite(x_value) is not None]
+        for curve in drawn_curves
     ]
     ys = known(value for line in lines for _, value in line)
     if not ys:
         return Figure(label, "No curve has a point." if series else NOTHING)
-    xs = [at for line in lines for at, value in line if value is not None]
+    xs = [x_value for line in lines for x_value, value in line if value is not None]
     across = (min(xs), max(xs)) if spread(min(xs), max(xs)) >= FINEST else around(xs)
-    up = around([*ys, *known([threshold])], zero=True)
-    names = [curve.name for curve in shown]
+    y_ends = around([*ys, *known([threshold])], zero=True)
+    names = [curve.name for curve in drawn_curves]
     reading = [] if threshold is None else [f"Dashed line across: {threshold:g}."]
     gaps = [
-        (curve.name, sum(finite(value) is None for _, value in curve.points)) for curve in shown
+        (curve.name, sum(finite(value) is None for _, value in curve.points))
+        for curve in drawn_curves
     ]
     reading += [
         f"{name}: {counted(count, 'point')} without a value." for name, count in gaps if count
     ]
-    reading += [f"{curve.name}: no points." for curve in shown if not curve.points]
+    reading += [f"{curve.name}: no points." for curve in drawn_curves if not curve.points]
 
     def draw(sheet: Sheet) -> None:
-        axes = _pair(sheet, 216, across, up, (x, y))
+        axes = _pair(sheet, 216, across, y_ends, (x, y))
         if threshold is not None:
             axes.axhline(threshold, **REFERENCE)
         drawn = []
@@ -153,10 +157,12 @@ def curves(
             step = max(len(line) // 6, 1)
             marked = 1 if len(line) <= 12 else (i * step // 7 % step, step)
             values = [math.nan if value is None else value for _, value in line]
-            drawn += axes.plot([at for at, _ in line], values, markevery=marked, **_look(i))
+            drawn += axes.plot(
+                [x_value for x_value, _ in line], values, markevery=marked, **_look(i)
+            )
         key(sheet, 222, drawn, names)
 
-    return Figure(label, " ".join(reading) + more, draw, 222 + key_rows(names) * KEY)
+    return Figure(label, " ".join(reading) + caption, draw, 222 + key_rows(names) * KEY)
 
 
 def scatter(
@@ -180,23 +186,23 @@ def scatter(
     if not dots:
         return Figure(label, "No point has both values." if points else NOTHING)
     across = around([dot[0] for dot in dots])
-    up = around([dot[1] for dot in dots])
+    y_ends = around([dot[1] for dot in dots])
     counts = Counter(dots)
     if len(counts) > _CROWD:
-        counts = Counter((_cell(a, across), _cell(b, up)) for a, b in dots)
-    most = max(counts.values())
+        counts = Counter((_cell(a, across), _cell(b, y_ends)) for a, b in dots)
+    largest = max(counts.values())
     missing = len(points) - len(dots)
-    reading = "The area of a dot is proportional to the number of points." if most > 1 else ""
+    reading = "The area of a dot is proportional to the number of points." if largest > 1 else ""
     reading += f" {counted(missing, 'point')} without a value for both." if missing else ""
 
     def draw(sheet: Sheet) -> None:
-        axes = _pair(sheet, 256, across, up, (x, y))
+        axes = _pair(sheet, 256, across, y_ends, (x, y))
         if line is not None:
             axes.axline((0, line[1]), slope=line[0], **REFERENCE)
         sizes: dict[float, list[tuple[float, float]]] = {}
         for place, count in counts.items():
             sizes.setdefault(
-                4.0 if most == 1 else max(round(8 * math.sqrt(count / most), 1), 2), []
+                4.0 if largest == 1 else max(round(8 * math.sqrt(count / largest), 1), 2), []
             ).append(place)
         for size, places in sizes.items():
             look = {
@@ -271,7 +277,7 @@ def heat_map(
     if not rows or not columns:
         return Figure(label, NOTHING)
     lo, hi = ends
-    (sides, more), (heads, wider) = first(rows, "row"), first(columns, "column")
+    (sides, row_caption), (heads, wider) = first(rows, "row"), first(columns, "column")
     texts = [
         [fixed(finite(value), places) for value in line[: len(heads)]]
         for line in values[: len(sides)]
@@ -298,15 +304,15 @@ def heat_map(
         for i, line in enumerate(texts):
             for j, words in enumerate(line):
                 axes.add_patch(Rectangle((j, i), 1, 1, **_shade(values[i][j], lo, hi)))
-                at = left + PAD + (j + 0.5) * cell
+                middle = left + PAD + (j + 0.5) * cell
                 base = top + (i + 0.5) * high + 3
-                sheet.text(at, base, words, ha="center", fontsize=SMALL)
+                sheet.text(middle, base, words, ha="center", fontsize=SMALL)
 
     missing = any(finite(value) is None for line in values for value in line)
     reading = (
         "Darker shades are further from 0." if lo < 0 < hi else "Darker shades are higher values."
     )
-    reading += (" Hatched: no value." if missing else "") + more + wider
+    reading += (" Hatched: no value." if missing else "") + row_caption + wider
     return Figure(label, reading, draw, top + high * len(sides), width)
 
 
@@ -334,18 +340,18 @@ def around(values: Sequence[float], zero: bool = False) -> Ends:
     return round(lo, 12), round(hi, 12)
 
 
-def first(items: Sequence[Item], what: str, most: int = MOST) -> tuple[list[Item], str]:
+def first(items: Sequence[Item], noun: str, limit: int = MOST) -> tuple[list[Item], str]:
     """As many as are drawn, and what the caption says of the rest."""
-    if len(items) <= most:
+    if len(items) <= limit:
         return list(items), ""
     return list(
-        items[:most]
-    ), f" Drawn: the first {most} of {counted(len(items), what)}; the table has all of them."
+        items[:limit]
+    ), f" Drawn: the first {limit} of {counted(len(items), noun)}; the table has all of them."
 
 
-def framed(axes: Any, ends: Ends, most: int) -> Any:
+def framed(axes: Any, ends: Ends, limit: int) -> Any:
     """Axes whose x runs between the ends, with at most so many ticks, and nothing on y."""
-    ticks = _ticks(*ends, most) if most else []
+    ticks = _ticks(*ends, limit) if limit else []
     axes.set_xlim(*ends)
     axes.set_xticks(ticks, tick_texts(ticks))
     axes.set_yticks([])
@@ -375,14 +381,14 @@ def key_rows(names: Sequence[str]) -> int:
     return math.ceil(len(names) / columns)
 
 
-def _ticks(lo: float, hi: float, most: int) -> list[float]:
-    """Round numbers from lo to hi, at most `most` where that leaves two."""
-    step = round_step((hi - lo) / most)
-    found = [
+def _ticks(lo: float, hi: float, limit: int) -> list[float]:
+    """Round numbers from lo to hi, at most `limit` where that leaves two."""
+    step = round_step((hi - lo) / limit)
+    ticks = [
         round(i * step, 12)
         for i in range(math.ceil(lo / step - 1e-6), math.floor(hi / step + 1e-6) + 1)
     ]
-    return found if len(found) > 1 else [lo, hi]
+    return ticks if len(ticks) > 1 else [lo, hi]
 
 
 def _left(ends: Ends) -> float:
@@ -423,10 +429,10 @@ def _counted(
     fits = [
         figures.text_width(t, _TINY) <= w * scale + 2 for t, w in zip(texts, widths, strict=True)
     ]
-    shown = [
+    written = [
         t if fit and (n or zeros) else "" for t, fit, n in zip(texts, fits, counts, strict=True)
     ]
-    axes.bar_label(bars, shown, fontsize=_TINY, color=SOFT, padding=1.5)
+    axes.bar_label(bars, written, fontsize=_TINY, color=SOFT, padding=1.5)
 
 
 def _look(place: int) -> dict[str, Any]:
@@ -518,9 +524,9 @@ def forest(
     )
     lines = " and ".join(f"{reference:g}" for reference in references)
     line = f"; dashed line{'s' if len(references) > 1 else ''}: {lines}" if references else ""
-    shown, more = first(rows, "row")
+    drawn_rows, caption = first(rows, "row")
     return _intervals(
-        label, f"Dot: the estimate; bar: its interval{line}.{more}", shown, references
+        label, f"Dot: the estimate; bar: its interval{line}.{caption}", drawn_rows, references
     )
 
 
@@ -530,15 +536,17 @@ def groups(rows: Sequence[ForestRow], bars: Sequence[tuple[int, int]], label: st
     wrong = [bar for bar in bars if not 0 <= bar[0] <= bar[1] < len(rows)]
     if wrong:
         raise ValueError(f"bars beyond the {len(rows)} rows: {wrong}")
-    shown, more = first(rows, "system")
-    shown = [
+    drawn_rows, caption = first(rows, "system")
+    drawn_rows = [
         row._replace(label=f"{row.note or i}. {row.label}", note="")
-        for i, row in enumerate(shown, start=1)
+        for i, row in enumerate(drawn_rows, start=1)
     ]
     joined = " Systems joined by a vertical bar do not differ significantly." if bars else ""
-    reading = f"Dot: the mean; bar: its interval.{joined}{more}"
-    drawn = [(top, min(bottom, len(shown) - 1)) for top, bottom in bars if top < len(shown)]
-    return _intervals(label, reading, shown, (), drawn)
+    reading = f"Dot: the mean; bar: its interval.{joined}{caption}"
+    drawn = [
+        (top, min(bottom, len(drawn_rows) - 1)) for top, bottom in bars if top < len(drawn_rows)
+    ]
+    return _intervals(label, reading, drawn_rows, (), drawn)
 
 
 def _intervals(
@@ -557,8 +565,8 @@ def _intervals(
     side = step * max([0, *(column + 1 for column in columns)])
     names = [row.label for row in rows]
     texts = [_in_words(row, ends) for row in rows]
-    both = zip(names, texts, strict=True)
-    needed = max(figures.text_width(name) + figures.text_width(text, SMALL) for name, text in both)
+    pairs = zip(names, texts, strict=True)
+    needed = max(figures.text_width(name) + figures.text_width(text, SMALL) for name, text in pairs)
     width = min(max(WIDTH, needed + side + 2 * PAD), _BROADEST)
 
     def draw(sheet: Sheet) -> None:
@@ -583,9 +591,14 @@ def box_plots(
     boxes: Sequence[Box], label: str, lo: float | None = None, hi: float | None = None
 ) -> Figure:
     """Box plots on one axis, in the order given. lo, hi: the metric's bounds; None: as far as the values go."""
-    shown, more = first(boxes, "system")
-    of = [known((box.least, box.q1, box.median, box.q3, box.greatest)) for box in shown]
-    fives = [five if len(five) == 5 and box.n else [] for five, box in zip(of, shown, strict=True)]
+    drawn_boxes, caption = first(boxes, "system")
+    numbers_of = [
+        known((box.least, box.q1, box.median, box.q3, box.greatest)) for box in drawn_boxes
+    ]
+    fives = [
+        five if len(five) == 5 and box.n else []
+        for five, box in zip(numbers_of, drawn_boxes, strict=True)
+    ]
     values = [value for five in fives for value in five]
     if not values:
         return Figure(label, "No system has a score." if boxes else NOTHING)
@@ -595,14 +608,14 @@ def box_plots(
         (ends[1] if hi is None or hi < max(values) else hi),
     )
     ends = ends if ends[1] - ends[0] >= FINEST else around(ends)
-    numbers = [f"{fixed(box.median, _places(ends))} · n = {integer(box.n)}" for box in shown]
+    numbers = [f"{fixed(box.median, _places(ends))} · n = {integer(box.n)}" for box in drawn_boxes]
 
     def draw(sheet: Sheet) -> None:
-        names = [box.label for box in shown]
+        names = [box.label for box in drawn_boxes]
         axes = _lanes(
             sheet, names, [n if five else "" for n, five in zip(numbers, fives, strict=True)], ends
         )
-        for i, (box, five) in enumerate(zip(shown, fives, strict=True)):
+        for i, (box, five) in enumerate(zip(drawn_boxes, fives, strict=True)):
             y = i + _MIDDLE
             if not five:
                 _gap(sheet, axes, y, "no score")
@@ -625,7 +638,7 @@ def box_plots(
                 axes.plot(box.mean, y, "D", markeredgewidth=1, **look)
 
     reading = "Line: minimum to maximum; box: the middle half; stroke and number: the median; diamond: the mean."
-    return Figure(label, reading + more, draw, _PITCH * len(shown) + _AXIS)
+    return Figure(label, reading + caption, draw, _PITCH * len(drawn_boxes) + _AXIS)
 
 
 def stacked(rows: Sequence[Stack], label: str) -> Figure:
@@ -633,7 +646,7 @@ def stacked(rows: Sequence[Stack], label: str) -> Figure:
 
     ValueError where two bars have different parts.
     """
-    bars, more = first(rows, "bar")
+    bars, caption = first(rows, "bar")
     if not bars or not bars[0].parts:
         return Figure(label, NOTHING)
     names = [name for name, _ in bars[0].parts]
@@ -663,16 +676,16 @@ def stacked(rows: Sequence[Stack], label: str) -> Figure:
                 bar.set_visible(share > 0)
                 text = integer(line[part])
                 if share and figures.text_width(text, SMALL) + 4 <= share * full:
-                    at = bar.get_x() + share / 2
+                    middle = bar.get_x() + share / 2
                     axes.text(
-                        at, y, text, ha="center", va="center_baseline", fontsize=SMALL, **look
+                        middle, y, text, ha="center", va="center_baseline", fontsize=SMALL, **look
                     )
         for i, total in enumerate(totals):
             if not total:
                 _gap(sheet, axes, i + _MIDDLE, "nothing counted")
         key(sheet, 0, [Rectangle((0, 0), 1, 1, **_fill(part)) for part in range(len(names))], names)
 
-    reading = f"Each bar is a total, from left to right: {', '.join(names)}; the numbers are counts.{more}"
+    reading = f"Each bar is a total, from left to right: {', '.join(names)}; the numbers are counts.{caption}"
     return Figure(label, reading, draw, top + _PITCH * len(bars) + 2)
 
 
@@ -742,9 +755,9 @@ def _lane(sheet: Sheet, axes: Any, row: ForestRow, place: int) -> None:
 
 
 def _gap(sheet: Sheet, axes: Any, y: float, words: str) -> None:
-    (shown,) = sheet.fitted([words], [sheet.width - 2 * PAD], SMALL)
+    (fitted,) = sheet.fitted([words], [sheet.width - 2 * PAD], SMALL)
     look = {"color": SOFT, "fontsize": SMALL, "fontstyle": "italic", "va": "center"}
-    axes.text(axes.get_xlim()[0], y, shown, **look)
+    axes.text(axes.get_xlim()[0], y, fitted, **look)
 
 
 def _in_words(row: ForestRow, ends: Ends) -> str:
@@ -769,16 +782,16 @@ def _places(ends: Ends) -> int:
 def _columns(bars: Sequence[tuple[int, int]]) -> list[int]:
     """The first column in which a bar touches no other."""
     columns: list[list[tuple[int, int]]] = []
-    found = []
+    places = []
     for top, bottom in bars:
         free = (
-            i for i, taken in enumerate(columns) if all(bottom < a or b < top for a, b in taken)
+            i for i, placed in enumerate(columns) if all(bottom < a or b < top for a, b in placed)
         )
         column = next(free, len(columns))
         columns += [[]] if column == len(columns) else []
         columns[column].append((top, bottom))
-        found.append(column)
-    return found
+        places.append(column)
+    return places
 
 
 def _fill(place: int) -> dict[str, Any]:

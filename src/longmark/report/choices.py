@@ -35,14 +35,14 @@ def disagreement(pair: Pair, rows: Iterable[Row]) -> float | None:
     )
 
 
-def bar(of: tuple[float, float, float], title: str) -> dict[str, Any]:
+def bar(shares: tuple[float, float, float], title: str) -> dict[str, Any]:
     """A bar of three parts, in percent, with its text."""
     words = " · ".join(
-        f"{name}\N{NO-BREAK SPACE}{share(one, 1)}"
-        for name, one in zip(CHOICES.values(), of, strict=True)
+        f"{name}\N{NO-BREAK SPACE}{share(part, 1)}"
+        for name, part in zip(CHOICES.values(), shares, strict=True)
     )
     words = words.replace(" %", "\N{NO-BREAK SPACE}%")
-    a, tie, b = (round(100 * share, 1) for share in of)
+    a, tie, b = (round(100 * share, 1) for share in shares)
     return {
         "words": words,
         "label": f"{title}: {words}",
@@ -50,14 +50,14 @@ def bar(of: tuple[float, float, float], title: str) -> dict[str, Any]:
     }
 
 
-def agrees(found: tuple[int, int] | None) -> str:
+def agrees(right_and_total: tuple[int, int] | None) -> str:
     """The share of the labelled pairs with a choice in which people choose the same."""
-    return share(*found) if found else ""
+    return share(*right_and_total) if right_and_total else ""
 
 
 def sides(pair: Pair) -> list[dict[str, Any]]:
     """Both answers as the page shows them. preferred: people chose it."""
-    given: list[tuple[Side, str | None]] = [("a", pair.a_system), ("b", pair.b_system)]
+    systems_of_sides: list[tuple[Side, str | None]] = [("a", pair.a_system), ("b", pair.b_system)]
     return [
         {
             "side": side,
@@ -65,7 +65,7 @@ def sides(pair: Pair) -> list[dict[str, Any]]:
             "system": system or "",
             "preferred": pair.label == side,
         }
-        for side, system in given
+        for side, system in systems_of_sides
     ]
 
 
@@ -88,31 +88,37 @@ def choices_view(pair: Pair, results: Mapping[str, Row], titles: Mapping[str, st
         )
         flips += (flipped := bool(choices and choices.flipped))
         lines.append(_line(titles[name], choice, "flipped" if flipped else "", (*orders, *scores)))
-    kept = [
+    columns_kept = [
         True,
         True,
         *(any(line[place].value for line in lines) for place in range(2, len(_HEADS))),
     ]
-    cells = [list(compress(line, kept)) for line in lines]
+    cells = [list(compress(line, columns_kept)) for line in lines]
     count = counted(len(results), "metric") + (f", {counted(flips, 'flip')}" if flips else "")
     return View(
         "Which answer is better",
         count,
         [],
-        [("table", list(compress(_HEADS, kept)), cells, "choice", "")],
+        [("table", list(compress(_HEADS, columns_kept)), cells, "choice", "")],
     )
 
 
-def _line(by: str, choice: str, note: str = "", more: Sequence[str] = ("",) * 4) -> list[Cell]:
-    return [Cell("words", by), Cell("line", choice, note), *(Cell("line", one) for one in more)]
+def _line(
+    chooser: str, choice: str, note: str = "", cells_of_orders: Sequence[str] = ("",) * 4
+) -> list[Cell]:
+    return [
+        Cell("words", chooser),
+        Cell("line", choice, note),
+        *(Cell("line", cell) for cell in cells_of_orders),
+    ]
 
 
 def _in_order(choices: Iterable[Chosen], first: str) -> str:
     """The choices that judges made with this answer shown first: `a`, of several judges `a, tie`; votes behind."""
-    shown = []
-    for one in choices:
-        if one.first == first:
-            votes = Counter(one.votes) if len(one.votes) > 1 else {}
+    choices_in_words = []
+    for chosen in choices:
+        if chosen.first == first:
+            votes = Counter(chosen.votes) if len(chosen.votes) > 1 else {}
             counts = ", ".join(f"{count} {choice}" for choice, count in votes.items())
-            shown.append(one.choice + (f" ({counts})" if counts else ""))
-    return ", ".join(shown)
+            choices_in_words.append(chosen.choice + (f" ({counts})" if counts else ""))
+    return ", ".join(choices_in_words)

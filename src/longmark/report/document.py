@@ -98,7 +98,7 @@ class Section:
 
 def folded_after(sections: Sequence[Section], first: int = 2) -> tuple[Section, ...]:
     """The sections, folded but for the first ones: a page is read from its conclusions."""
-    return tuple(replace(one, folded=place >= first) for place, one in enumerate(sections))
+    return tuple(replace(section, folded=place >= first) for place, section in enumerate(sections))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,11 @@ def write_document(document: Document, path: Path) -> None:
 
 def _contents(sections: Sequence[tuple[str, Section]]) -> Iterator[tuple[str, str]]:
     """A link to each section; one to more than three whose titles begin alike (`Distribution: …`)."""
-    for kind, group in groupby(sections, key=lambda one: one[1].title.partition(": ")[0]):
-        alike = [(name, section.title) for name, section in group]
-        yield from alike if len(alike) <= _ALIKE else [(alike[0][0], f"{kind} ({len(alike)})")]
+    for kind, group in groupby(
+        sections, key=lambda named_section: named_section[1].title.partition(": ")[0]
+    ):
+        links = [(name, section.title) for name, section in group]
+        yield from links if len(links) <= _ALIKE else [(links[0][0], f"{kind} ({len(links)})")]
 
 
 _Drawn = list[tuple[Figure, str]]
@@ -169,10 +171,10 @@ def _laid_out(
     ones but for the page's first, which scrolls in its frame; then whole sections."""
     closed = sum(70 if section.folded else 25 for _, section, _ in drawn)
     left = _OPEN - closed - sum(map(_lines, document.notices))
-    shown = list[dict[str, Any]]()
+    laid_out = list[dict[str, Any]]()
     for name, section, figures in drawn:
         height = 60 + _lines(section.says)
-        most = 0.0
+        table_height = 0.0
         tables = list[tuple[dict[str, Any], bool]]()
         heights = accumulate(figure.height + 50 for figure, _ in figures)
         first = [
@@ -181,18 +183,18 @@ def _laid_out(
         height += sum(figure.height + 50 for figure, _ in first)
         for place, table in enumerate(section.tables):
             data = table_data(table)
-            most = _height(data)
-            if not shown and not place and most > _PART:
+            table_height = _height(data)
+            if not laid_out and not place and table_height > _PART:
                 data["long"] = True
             beside = bool(figures) and (place > 0 or len(table.rows) > _BESIDE)
-            folded = beside or (bool(shown or place) and most > _PART)
+            folded = beside or (bool(laid_out or place) and table_height > _PART)
             tables.append((data, folded))
-            height += 30 if folded else min(most, _FRAME) if data["long"] else most
-        folded = section.folded or (bool(shown) and height > left)
+            height += 30 if folded else min(table_height, _FRAME) if data["long"] else table_height
+        folded = section.folded or (bool(laid_out) and height > left)
         left -= 0 if folded else height
         parts = {"figures": first, "more": figures[len(first) :], "tables": tables}
-        shown.append({"id": name, "section": section, "folded": folded, **parts})
-    return shown
+        laid_out.append({"id": name, "section": section, "folded": folded, **parts})
+    return laid_out
 
 
 _FRAME = 700
@@ -222,15 +224,15 @@ def check_out(out: Path | None) -> None:
 
 def brief(document: Document) -> Document:
     """What is printed without --verbose: of each section as many tables as it says, and how to print all of them."""
-    shown = [
+    printed = [
         replace(section, tables=section.tables[: section.brief])
         for section in document.sections
         if section.brief
     ]
-    if shown:
-        note = f"{shown[-1].note} --verbose prints every table; --out DIR writes them, with figures.".strip()
-        shown[-1] = replace(shown[-1], note=note)
-    return replace(document, sections=shown)
+    if printed:
+        note = f"{printed[-1].note} --verbose prints every table; --out DIR writes them, with figures.".strip()
+        printed[-1] = replace(printed[-1], note=note)
+    return replace(document, sections=printed)
 
 
 def publish(
@@ -259,7 +261,7 @@ def publish(
         console.file.write(f"\nTables: {out / 'tables'}\n{figures}Report: {out / 'report.html'}\n")
 
 
-def _print(document: Document, out: Path | None, console: Console) -> None:
+def _print(document: Document, folder: Path | None, console: Console) -> None:
     write = console.file.write
 
     def lines(text: str) -> str:
@@ -280,22 +282,22 @@ def _print(document: Document, out: Path | None, console: Console) -> None:
             print_table(replace(table, items=table.items[:_PRINTED]), console)
             if note := brackets(table):
                 write(f"{lines(note)}\n")
-            if (more := len(table.rows) - _PRINTED) > 0:
-                where = (
-                    f"all are in {out / 'tables' / table.name}.csv"
-                    if out
+            if (unprinted := len(table.rows) - _PRINTED) > 0:
+                remedy = (
+                    f"all are in {folder / 'tables' / table.name}.csv"
+                    if folder
                     else "--out DIR writes them all"
                 )
-                write(f"… and {more:,} more rows; {where}\n")
+                write(f"… and {unprinted:,} more rows; {remedy}\n")
         if section.note:
             write(f"{lines(section.note)}\n")
     if document.signatures:
-        where = (
-            f"Provenance in {out / 'report.html'}"
-            if out
+        remedy = (
+            f"Provenance in {folder / 'report.html'}"
+            if folder
             else "Provenance on the page that --out DIR writes"
         )
-        write("\n" + "".join(f"{line}\n" for line in signature_lines(document.signatures, where)))
+        write("\n" + "".join(f"{line}\n" for line in signature_lines(document.signatures, remedy)))
 
 
 def _drawn(document: Document, folder: Path) -> list[list[tuple[Figure, str]]]:
@@ -304,61 +306,61 @@ def _drawn(document: Document, folder: Path) -> list[list[tuple[Figure, str]]]:
     names = iter(
         _names([f"{title} {figure.label.partition(' (')[0]}" for title, figure in all_], set(), 100)
     )
-    found: list[list[tuple[Figure, str]]] = []
+    by_section: list[list[tuple[Figure, str]]] = []
     for section in document.sections:
-        found.append([])
+        by_section.append([])
         for figure, name in zip(section.figures, names, strict=False):
             files = rendered(figure, salt=name)
             if files:
                 write_figure(files, folder, name)
             # `rendered` escapes every text in the SVG
-            found[-1].append((figure, Markup(inline(files["svg"])) if files else ""))
-    return found
+            by_section[-1].append((figure, Markup(inline(files["svg"])) if files else ""))
+    return by_section
 
 
-def _names(titles: Sequence[str], taken: set[str], most: int = 60) -> list[str]:
-    """A name for each title, for addresses and files: its letters and digits, at most `most`, numbered where two would
-    be alike. taken: names that are not given."""
+def _names(titles: Sequence[str], taken_names: set[str], longest: int = 60) -> list[str]:
+    """A name for each title, for addresses and files: its letters and digits, at most `longest`, numbered where two would
+    be alike. taken_names: names that are not given."""
     names: list[str] = []
     for title in titles:
         plain = "".join(
             char if char.isascii() and char.isalnum() else " " for char in title.casefold()
         )
-        name = "-".join(plain.split())[:most].strip("-") or "part"
-        others = {*names, *taken}
+        name = "-".join(plain.split())[:longest].strip("-") or "part"
+        names_in_use = {*names, *taken_names}
         names.append(
             name
-            if name not in others
-            else next(f"{name}-{i}" for i in range(2, 9999) if f"{name}-{i}" not in others)
+            if name not in names_in_use
+            else next(f"{name}-{i}" for i in range(2, 9999) if f"{name}-{i}" not in names_in_use)
         )
     return names
 
 
-def table_data(table: Table, most: int | None = MOST_ROWS) -> dict[str, Any]:
-    """The table as its template needs it: texts with a class for each cell (`number`, `words`, `blank`). most: rows;
+def table_data(table: Table, limit: int | None = MOST_ROWS) -> dict[str, Any]:
+    """The table as its template needs it: texts with a class for each cell (`number`, `words`, `blank`). limit: rows;
     None: all, where no file has them."""
-    kept = readable(table)
-    shown = kept.rows[:most]
+    whole_table = readable(table)
+    rows = whole_table.rows[:limit]
     widths = [  # characters of the longest cell, or of the longest word of the head
-        max([1, *(len(cell_text(row[i], column)) for row in shown), *map(len, column.name.split())])
-        for i, column in enumerate(kept.columns)
+        max([1, *(len(cell_text(row[i], column)) for row in rows), *map(len, column.name.split())])
+        for i, column in enumerate(whole_table.columns)
     ]
     kinds = [
-        "number" if kept.is_numeric(i) else "words" if widths[i] > _WORDS else ""
+        "number" if whole_table.is_numeric(i) else "words" if widths[i] > _WORDS else ""
         for i in range(len(widths))
     ]
-    heads = [_named(column.words or column.name, column.name) for column in kept.columns]
-    metrics = [i for i, column in enumerate(kept.columns) if column.kind == "metric"]
-    titles = metric_titles({str(row[i]): None for row in shown for i in metrics})
+    heads = [_named(column.words or column.name, column.name) for column in whole_table.columns]
+    metrics = [i for i, column in enumerate(whole_table.columns) if column.kind == "metric"]
+    titles = metric_titles({str(row[i]): None for row in rows for i in metrics})
     return {
         "name": table.name,
         "title": table.title,
-        "note": kept.note,
+        "note": whole_table.note,
         "columns": list(zip(heads, kinds, strict=True)),
-        "labels": [upright(column.words or column.name) for column in kept.columns],
+        "labels": [upright(column.words or column.name) for column in whole_table.columns],
         "rows": [
-            [_cell(*each, titles) for each in zip(row, kept.columns, kinds, strict=True)]
-            for row in shown
+            [_cell(*cell, titles) for cell in zip(row, whole_table.columns, kinds, strict=True)]
+            for row in rows
         ],
         "total": len(table.rows),
         "long": len(table.rows) > _LONG,
@@ -384,10 +386,10 @@ def _named(words: str, name: str) -> Markup:
 
 def _arrays() -> dict[str, Any]:
     """Versions of the packages that did the arithmetic, where they are installed."""
-    found = {}
+    versions = {}
     for name in _OF_THE_ARRAYS:
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -32,7 +32,7 @@ from longmark.records.metric_name import base_of
 from longmark.report.format import BY, counted, fixed, listed
 from longmark.report.graph_view import graph_view
 from longmark.report.support import support_view
-from longmark.report.view import Block, Cell, Results, Shared, View
+from longmark.report.view import Block, Cell, OtherForm, Results, Shared, View, read_as
 from longmark.scores.manifest import MetricFacts
 
 VERDICTS = {
@@ -59,7 +59,6 @@ _FROM = {True: "From the masked answer", False: "From the answer as it is"}
 _PARAMETERS = re.compile(r"@\S+")
 _LISTS = {"claims": "claims", "facts": "claims", "points": "points", "questions": "questions"}
 """View -> its list in the evidence; with an empty one there is nothing to show but what is recorded."""
-_OTHER_SHAPE = (KeyError, ValueError, StopIteration)
 _T = TypeVar("_T")
 
 
@@ -68,11 +67,11 @@ _T = TypeVar("_T")
 
 def signed(value: float, places: int) -> str:
     """`+0.25`, `−0.25`, `0`; a number too small for the decimals keeps one figure."""
-    shown = f"{abs(value):.{places}f}"
+    digits = f"{abs(value):.{places}f}"
     return (
         "0"
         if not value
-        else ("−" if value < 0 else "+") + (shown if float(shown) else f"{abs(value):.1g}")
+        else ("−" if value < 0 else "+") + (digits if float(digits) else f"{abs(value):.1g}")
     )
 
 
@@ -80,8 +79,8 @@ class Scale:
     """What the differences of one view share: the ends of their bars' axis and the decimals of their numbers."""
 
     def __init__(self, values: Iterable[float], places: int | None = None) -> None:
-        known = [0.0, *values]
-        self.least, self.greatest = min(known), max(known)
+        bounds = [0.0, *values]
+        self.least, self.greatest = min(bounds), max(bounds)
         most = max(-self.least, self.greatest)
         self.places = (
             (min(max(2 - math.floor(math.log10(most)), 0), 6) if most else 1)
@@ -108,19 +107,19 @@ def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
             part = base[len(metric) + 1 :]
             shared.setdefault(key, {})[part] = row
             declared.setdefault(key, {})[part] = facts[name]
-    found = []
+    views = []
     order = list(_MAKERS)
     for (kind, metric, suffix), rows in sorted(
-        shared.items(), key=lambda one: order.index(one[0][0])
+        shared.items(), key=lambda entry: order.index(entry[0][0])
     ):
         if all(row.evidence.get(_LISTS.get(kind, "")) == [] for row in rows.values()):
             continue
         try:
             view = _MAKERS[kind](Shared(metric, suffix, rows, declared[kind, metric, suffix]))
-        except _OTHER_SHAPE:
+        except OtherForm:
             if all(row.score is None for row in rows.values()):
                 continue  # replies that could not be read, say: they are shown with the reason
-            shown = [
+            recorded = [
                 block
                 for row in rows.values()
                 for block in (("head", row.metric), ("value", row.evidence))
@@ -130,18 +129,18 @@ def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
                 "Evidence as recorded",
                 counted(len(rows), "score"),
                 list(rows),
-                [("note", note), *shown],
+                [("note", note), *recorded],
             )
         if view is None:
             continue
         view.title += suffix
         view.covers = [f"{metric}.{part}".rstrip(".") + suffix for part in view.covers]
-        found.append(view)
-    titles = [_PARAMETERS.sub("", view.title) for view in found]
-    for view, title in zip(found, titles, strict=True):
+        views.append(view)
+    titles = [_PARAMETERS.sub("", view.title) for view in views]
+    for view, title in zip(views, titles, strict=True):
         view.title = title if titles.count(title) == 1 else view.title.replace("@", ", ")
     people = _people(results)
-    return [people, *found] if people else found
+    return [people, *views] if people else views
 
 
 def _people(results: Results) -> View | None:
@@ -149,19 +148,19 @@ def _people(results: Results) -> View | None:
     lines: dict[str, dict[str, str]] = {}
     for name, row in results.items():
         if labelled := Labelled.of(row.evidence):
-            by = name.partition(BY)[2]
-            given = labelled.people
-            judged = {f"evaluator {by}".strip(): given.evaluator} if given.evaluator else {}
-            for rater, label in {**given.labels, **judged}.items():
-                lines.setdefault(rater, {})[given.dimension] = (
+            judge = name.partition(BY)[2]
+            labels = labelled.people
+            judged = {f"evaluator {judge}".strip(): labels.evaluator} if labels.evaluator else {}
+            for rater, label in {**labels.labels, **judged}.items():
+                lines.setdefault(rater, {})[labels.dimension] = (
                     f"{label:g}" if isinstance(label, float) else str(label)
                 )
     names = list(dict.fromkeys(name for line in lines.values() for name in line))
     if not names:
         return None
     cells = [
-        [Cell("line", who), *(Cell("line", of.get(name, "–")) for name in names)]
-        for who, of in lines.items()
+        [Cell("line", rater), *(Cell("line", by_dimension.get(name, "–")) for name in names)]
+        for rater, by_dimension in lines.items()
     ]
     cells.sort(key=lambda line: str(line[0].value).startswith("evaluator"))
     return View(
@@ -173,9 +172,9 @@ def _people(results: Results) -> View | None:
 
 
 def _some(listed: list[_T]) -> list[_T]:
-    """The list; ValueError where it is empty."""
+    """The list; OtherForm where it is empty."""
     if not listed:
-        raise ValueError("an empty list")
+        raise OtherForm("an empty list")
     return listed
 
 
@@ -190,35 +189,37 @@ def _is(computed: float | None, score: float | None) -> bool:
     )
 
 
-def _rest(row: Row, *shown: str) -> Block:
-    rest = {key: value for key, value in row.evidence.items() if key not in shown}
-    return "fold", "More of the evidence" if rest else "", rest
+def _rest(row: Row, *named_keys: str) -> Block:
+    unnamed = {key: value for key, value in row.evidence.items() if key not in named_keys}
+    return "fold", "More of the evidence" if unnamed else "", unnamed
 
 
-def _claims(its: Shared) -> View | None:
+def _claims(shared: Shared) -> View | None:
     """Claims with the vote on each dimension, and the arithmetic of the score."""
-    overall = next((row for row in its.rows.values() if "weights" in row.evidence), None)
+    overall = next((row for row in shared.rows.values() if "weights" in row.evidence), None)
     if overall is None:
-        return _dimensions(its)
-    evidence = Claims.model_validate(overall.evidence)
+        return _dimensions(shared)
+    evidence = read_as(Claims, overall)
+    if any(evidence.weights.keys() - claim.dimensions.keys() for claim in evidence.claims):
+        raise OtherForm("a claim without a vote on a dimension that is weighted")
     claims = [
-        (one.claim, {name: one.dimensions[name] for name in evidence.weights})
-        for one in _some(evidence.claims)
+        (claim.claim, {name: claim.dimensions[name] for name in evidence.weights})
+        for claim in _some(evidence.claims)
     ]
-    blocks = _verdicts(its, list(evidence.weights), claims, evidence.judges)
+    blocks = _verdicts(shared, list(evidence.weights), claims, evidence.judges)
     lines = []
     products = []
     for name, weight in evidence.weights.items():
-        given = [votes[name].vote for _, votes in claims]
-        yes = given.count("yes")
-        no = given.count("no")
+        votes_given = [votes[name].vote for _, votes in claims]
+        yes = votes_given.count("yes")
+        no = votes_given.count("no")
         mean = "no mean, excluded"
         product = "–"
         if yes + no:
             products.append((f"{weight * yes / (yes + no):.3f}", weight, yes / (yes + no)))
             mean = f"{yes} / {yes + no} = {yes / (yes + no):.3f}"
             product = products[-1][0]
-        counts = {"dimension": _plain(name), "yes": yes, "no": no, "n/a": given.count("n/a")}
+        counts = {"dimension": _plain(name), "yes": yes, "no": no, "n/a": votes_given.count("n/a")}
         lines.append(
             {**counts, "mean = yes / (yes + no)": mean, "weight": weight, "weight × mean": product}
         )
@@ -226,68 +227,72 @@ def _claims(its: Shared) -> View | None:
     computed = sum(weight * mean for _, weight, mean in products) / total if total else None
     reason = evidence.rule or overall.reason or ("" if products else "no dimension has a mean")
     if not reason and not _is(computed, overall.score):
-        kept = ("dimension", "yes", "no", "n/a", "weight")
-        blocks.append(("value", [{key: line[key] for key in kept} for line in lines]))
+        columns = ("dimension", "yes", "no", "n/a", "weight")
+        blocks.append(("value", [{key: line[key] for key in columns} for line in lines]))
     else:
         blocks += [("head", "Computation of the score"), ("value", lines)]
-        above = " + ".join(shown for shown, _, _ in products)
+        above = " + ".join(product_words for product_words, _, _ in products)
         below = " + ".join(f"{weight:.6g}" for _, weight, _ in products)
-        name = _plain(its.metric.rpartition(".")[2])
+        name = _plain(shared.metric.rpartition(".")[2])
         score = fixed(overall.score, 3)
         blocks.append(
             ("gap", reason) if reason else ("sum", f"{name} = ({above}) / ({below})", score)
         )
     blocks.append(_rest(overall, "claims", "weights", "judges", "rule"))
-    return View("Claims and their verdicts", counted(len(claims), "claim"), list(its.rows), blocks)
+    return View(
+        "Claims and their verdicts", counted(len(claims), "claim"), list(shared.rows), blocks
+    )
 
 
-def _dimensions(its: Shared) -> View | None:
+def _dimensions(shared: Shared) -> View | None:
     """Claims with their votes from the scores of the dimensions. Each of those has only the claims on which a judge
     found a detail, so the others are n/a."""
     names = [
         name
-        for name, row in its.rows.items()
+        for name, row in shared.rows.items()
         if "votes" in row.evidence and "claims" in row.evidence
     ]
     votes: dict[str, dict[str, Vote]] = {}
     for name in names:
-        for claim in Dimension.model_validate(its.rows[name].evidence).claims:
+        for claim in read_as(Dimension, shared.rows[name]).claims:
             votes.setdefault(claim.claim, dict.fromkeys(names, Vote(vote="n/a")))[name] = claim
     if names and not votes:
         return None
-    note = (
-        f"Claims without a detail are not recorded here. They are in the evidence of {its.metric}."
-    )
-    blocks = [*_verdicts(its, names, _some(list(votes.items())), []), ("note", note)]
+    note = f"Claims without a detail are not recorded here. They are in the evidence of {shared.metric}."
+    blocks = [*_verdicts(shared, names, _some(list(votes.items())), []), ("note", note)]
     return View("Claims and their verdicts", counted(len(votes), "claim"), names, blocks)
 
 
 def _verdicts(
-    its: Shared,
+    shared: Shared,
     names: Sequence[str],
     claims: Sequence[tuple[str, Mapping[str, Vote]]],
     judges: Sequence[str],
 ) -> list[Block]:
     """judges: the jury's models, where the evidence names them."""
     models = next(
-        (models for row in its.rows.values() if (models := row.signature.models.get("judge"))), []
+        (models for row in shared.rows.values() if (models := row.signature.models.get("judge"))),
+        [],
     )
 
     def juror(k: int, n: int) -> str:
-        jury = next((one for one in (judges, models) if len(one) == n), None)
+        jury = next(
+            (names_of_models for names_of_models in (judges, models) if len(names_of_models) == n),
+            None,
+        )
         if jury is None:
             return f"{models[0]}, sample {k + 1}" if len(models) == 1 else f"judge {k + 1}"
         return f"{jury[k]}" + (f", sample {k + 1}" if n > 1 and len(set(jury)) == 1 else "")
 
     def voices(vote: Vote) -> list[dict[str, Any]]:
-        given = zip_longest(vote.labels, vote.reasons[: len(vote.labels)])
+        voices_of_jurors = zip_longest(vote.labels, vote.reasons[: len(vote.labels)])
         return [
             {
                 "judge": juror(k, len(vote.labels)),
                 "label": label or "missing, counts as n/a",
                 "reason": reason or "",
             }
-            for k, (label, reason) in enumerate(given)
+            for k, (label, reason) in enumerate(voices_of_jurors)
         ]
 
     def cell(vote: Vote) -> Cell:
@@ -298,19 +303,16 @@ def _verdicts(
     lines = []
     for text, votes in claims:
         cells = [cell(votes[name]) for name in names]
-        more = {name: voices(votes[name]) for name in names if votes[name].labels}
-        lines.append([Cell("words", text, more=more), *cells])
-    legend: list[Block] = [("legend",)] if its.ours else []
+        by_dimension = {name: voices(votes[name]) for name in names if votes[name].labels}
+        lines.append([Cell("words", text, more=by_dimension), *cells])
+    legend: list[Block] = [("legend",)] if shared.ours else []
     return [*legend, ("table", ["Claim", *map(_plain, names)], lines, "claim", "")]
 
 
-def _points(its: Shared) -> View:
+def _points(shared: Shared) -> View:
     """The parts of the answer, what each adds to its relevance, and their order by that."""
-    row = max(
-        (one for one in its.rows.values() if "points" in one.evidence),
-        key=lambda one: len(one.evidence),
-    )
-    evidence = Points.model_validate(row.evidence)
+    row = max(shared.rows_with("points"), key=lambda row: len(row.evidence))
+    evidence = read_as(Points, row)
     points = _some(evidence.points)
     numbers = [point.point for point in points]
     deltas = [point.delta for point in points if point.delta is not None]
@@ -346,18 +348,18 @@ def _points(its: Shared) -> View:
             Cell("aside", "stays last"),
         ]
         lines.append([Cell("line", "closing"), *aside])
-    kept = [True, True, measured, bool(order)]
-    lines = [[*compress(line, kept)] for line in lines]
-    heads = [*compress(_HEADS, kept)]
-    score = its.rows["relevance"].score if "relevance" in its.rows else evidence.relevance
-    says = (
+    columns_kept = [True, True, measured, bool(order)]
+    lines = [[*compress(line, columns_kept)] for line in lines]
+    heads = [*compress(_HEADS, columns_kept)]
+    score = shared.rows["relevance"].score if "relevance" in shared.rows else evidence.relevance
+    note = (
         ""
-        if score is None or not its.ours
+        if score is None or not shared.ours
         else f"The reranker gives the answer {signed(score, 3)}. "
     )
-    says += "No delta was computed." if not measured else _DELTA_OF_POINT if its.ours else ""
+    note += "No delta was computed." if not measured else _DELTA_OF_POINT if shared.ours else ""
     blocks: list[Block] = [
-        *_note(says),
+        *_note(note),
         ("table", heads, lines, "part of the answer", "parts of the answer"),
     ]
     if order:
@@ -369,20 +371,22 @@ def _points(its: Shared) -> View:
         blocks.append(("note", f"Sorted by delta, the points {way}."))
     blocks += [
         ("gap", reason)
-        for reason in dict.fromkeys(row.reason for row in its.rows.values())
+        for reason in dict.fromkeys(row.reason for row in shared.rows.values())
         if reason
     ]
     blocks.append(
         _rest(row, "points", "intro", "closing", "new_order", "relevance", "without_effect")
     )
-    return View("Points and what each adds", counted(len(points), "point"), list(its.rows), blocks)
+    return View(
+        "Points and what each adds", counted(len(points), "point"), list(shared.rows), blocks
+    )
 
 
-def _facts(its: Shared) -> View:
+def _facts(shared: Shared) -> View:
     """The facts drawn from the passages, with the passages that each comes from as far as the row knows them."""
-    covers = list(its.rows)
-    row = next(one for one in its.rows.values() if "claims" in one.evidence)
-    evidence = Facts.model_validate(row.evidence)
+    covers = list(shared.rows)
+    row = shared.rows_with("claims")[0]
+    evidence = read_as(Facts, row)
     scale = Scale(fact.delta for fact in _some(evidence.claims))
     extremes = {_NEEDED: evidence.most_needed, _DISTRACTING: evidence.most_distracting}
     lines = []
@@ -392,37 +396,39 @@ def _facts(its: Shared) -> View:
         passages = listed(list(map(str, fact.passages))) if fact.passages else "not known"
         cells = [Cell("words", fact.claim, badges=badges), Cell("signed", (fact.delta, scale))]
         lines.append([*cells, Cell("number", part), Cell("line", passages)])
-    known = "" if evidence.confidence is None else f" ({evidence.confidence:.3g})"
-    words = {"absolute": "mean delta", "relative": "mean of delta / confidence"} if its.ours else {}
-    scored = {part: row.score for part, row in its.rows.items() if row.score is not None}
+    confidence = "" if evidence.confidence is None else f" ({evidence.confidence:.3g})"
+    words = (
+        {"absolute": "mean delta", "relative": "mean of delta / confidence"} if shared.ours else {}
+    )
+    scored = {part: row.score for part, row in shared.rows.items() if row.score is not None}
     means = [
         f"{words.get(part, _plain(part) or 'score')} = {signed(score, 4)}"
         for part, score in scored.items()
     ]
-    blocks: list[Block] = _note(_DELTA_OF_FACT.format(known) if its.ours else "")
+    blocks: list[Block] = _note(_DELTA_OF_FACT.format(confidence) if shared.ours else "")
     blocks.append(("sum", ", ".join(means), ""))
     blocks.append(("table", ["Fact", "Delta", "Of the confidence", "Passages"], lines, "fact", ""))
     blocks.append(_rest(row, "claims", "confidence"))
     return View(
-        "Facts of the passages and what they contributed" if its.ours else "Facts",
+        "Facts of the passages and what they contributed" if shared.ours else "Facts",
         counted(len(lines), "fact"),
         covers,
         blocks,
     )
 
 
-def _questions(its: Shared) -> View:
+def _questions(shared: Shared) -> View:
     """Questions that the judge wrote from the answer, masked and as it is, with their cosines."""
-    parts = {part: row for part, row in its.rows.items() if row.evidence.get("questions")}
-    read = [(row, Questions.model_validate(row.evidence)) for row in parts.values()]
+    parts = {part: row for part, row in shared.rows.items() if row.evidence.get("questions")}
+    read = [(row, read_as(Questions, row)) for row in parts.values()]
     scale = Scale(
         [1.0, *(question.cosine for _, evidence in read for question in evidence.questions)], 3
     )
-    blocks: list[Block] = _note(_COSINE if its.ours else "")
-    shown: list[list[Question]] = []
+    blocks: list[Block] = _note(_COSINE if shared.ours else "")
+    question_lists: list[list[Question]] = []
     for row, evidence in read:
         questions = evidence.questions
-        if its.ours or evidence.masked_answer:
+        if shared.ours or evidence.masked_answer:
             blocks.append(("head", _FROM[evidence.masked_answer is not None]))
         if evidence.masked_answer:
             slots = {
@@ -430,10 +436,10 @@ def _questions(its: Shared) -> View:
                 for slot in evidence.masked_by_code or evidence.rewritten_placeholders
             }
             blocks.append(("masked", evidence.masked_answer, slots))
-        if questions in shown:
+        if questions in question_lists:
             blocks.append(("note", "The same questions with the same cosines."))
         else:
-            shown.append(questions)
+            question_lists.append(questions)
             lines = [
                 [Cell("words", question.question), Cell("signed", (question.cosine, scale))]
                 for question in questions
@@ -446,10 +452,10 @@ def _questions(its: Shared) -> View:
             blocks.append(("sum", f"mean of {counted(len(questions), 'cosine')}", mean))
         blocks.append(_rest(row, "questions", "masked_answer"))
     count = counted(
-        len(_some([question for questions in shown for question in questions])), "question"
+        len(_some([question for questions in question_lists for question in questions])), "question"
     )
     return View(
-        "Questions that the answer would answer" if its.ours else "Questions",
+        "Questions that the answer would answer" if shared.ours else "Questions",
         count,
         list(parts),
         blocks,
@@ -460,20 +466,20 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _cells(its: Shared) -> View | None:
+def _cells(shared: Shared) -> View | None:
     """Every list of objects as a table, all of one row of the evidence that several scores share."""
     blocks: list[Block] = []
-    shown: list[Any] = []
-    for part, row in its.rows.items():
+    shown_tables: list[Any] = []
+    for part, row in shared.rows.items():
         tables = {
             key: value
             for key, value in row.evidence.items()
-            if _objects(value) and (key, value) not in shown
+            if _objects(value) and (key, value) not in shown_tables
         }
-        if tables and len(its.rows) > 1:
-            blocks.append(("head", _plain(part) or its.metric))
+        if tables and len(shared.rows) > 1:
+            blocks.append(("head", _plain(part) or shared.metric))
         for key, lines in tables.items():
-            shown.append((key, lines))
+            shown_tables.append((key, lines))
             heads = list(dict.fromkeys(name for line in lines for name in line))
             cells = [[_cell(line.get(head)) for head in heads] for line in lines]
             blocks += [
@@ -481,12 +487,18 @@ def _cells(its: Shared) -> View | None:
                 ("table", [_plain(head) for head in heads], cells, "line", ""),
             ]
         blocks.append(_rest(row, *(key for key, value in row.evidence.items() if _objects(value))))
-    title = _plain(its.metric.rpartition(".")[2]).capitalize()
-    return View(title, counted(len(shown), "table"), list(its.rows), blocks) if shown else None
+    title = _plain(shared.metric.rpartition(".")[2]).capitalize()
+    return (
+        View(title, counted(len(shown_tables), "table"), list(shared.rows), blocks)
+        if shown_tables
+        else None
+    )
 
 
 def _objects(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)
+    )
 
 
 def _cell(value: Any) -> Cell:
@@ -497,36 +509,41 @@ def _cell(value: Any) -> Cell:
     return Cell("words", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def _turns(its: Shared) -> View | None:
+def _turns(shared: Shared) -> View | None:
     """Who said what, in turn."""
-    row = next(one for one in its.rows.values() if "turns" in one.evidence)
+    row = shared.rows_with("turns")[0]
     lines = [
-        [Cell("line", turn.who), Cell("words", turn.text)]
-        for turn in Turns.model_validate(row.evidence).turns
+        [Cell("line", turn.who), Cell("words", turn.text)] for turn in read_as(Turns, row).turns
     ]
-    return _two(its, ("Who", "Text"), lines, ("Turns", "turn"), _rest(row, "turns"))
+    return _two(shared, ("Who", "Text"), lines, ("Turns", "turn"), _rest(row, "turns"))
 
 
-def _marked(its: Shared) -> View | None:
+def _marked(shared: Shared) -> View | None:
     """Passages of the answer with what they are."""
-    row = next(one for one in its.rows.values() if "marked" in one.evidence)
-    marked = Passages.model_validate(row.evidence).marked
-    lines = [[Cell("words", one.text), Cell("line", one.label)] for one in marked]
+    row = shared.rows_with("marked")[0]
+    marked = read_as(Passages, row).marked
+    lines = [[Cell("words", passage.text), Cell("line", passage.label)] for passage in marked]
     return _two(
-        its, ("Text", "Label"), lines, ("Passages of the answer", "passage"), _rest(row, "marked")
+        shared,
+        ("Text", "Label"),
+        lines,
+        ("Passages of the answer", "passage"),
+        _rest(row, "marked"),
     )
 
 
 def _two(
-    its: Shared,
+    shared: Shared,
     heads: tuple[str, str],
     lines: Sequence[list[Cell]],
     title: tuple[str, str],
-    rest: Block,
+    last_block: Block,
 ) -> View | None:
     """A table of two texts of each entry; None if there is none."""
-    blocks: list[Block] = [("table", heads, lines, title[1], ""), rest]
-    return View(title[0], counted(len(lines), title[1]), list(its.rows), blocks) if lines else None
+    blocks: list[Block] = [("table", heads, lines, title[1], ""), last_block]
+    return (
+        View(title[0], counted(len(lines), title[1]), list(shared.rows), blocks) if lines else None
+    )
 
 
 _MAKERS: dict[str, Callable[[Shared], View | None]] = {

@@ -115,15 +115,15 @@ class Sheet:
         """Names that fit and differ: those that would look alike when shortened carry their place in the list. The SVG
         has the full name as a tooltip."""
         short = [fitted(name, room, size) for name, room in zip(names, rooms, strict=True)]
-        found = []
+        short_names = []
         for place, (name, text) in enumerate(zip(names, short, strict=True), start=1):
             if text != one_line(name) and short.count(text) > 1:
                 number = f" #{place}"
                 text = fitted(name, rooms[place - 1] - text_width(number, size), size) + number
-            found.append(_in_order(text))
+            short_names.append(_in_order(text))
             if text != one_line(name):
-                self.full_names[found[-1]] = one_line(name)
-        return found
+                self.full_names[short_names[-1]] = one_line(name)
+        return short_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,29 +197,29 @@ def _tidied(svg: str, figure: Figure, full_names: dict[str, str]) -> str:
         for short, full in full_names.items()
     }
     body = _TEXT.sub(
-        lambda found: f"{found[1]}{tips.get(found[2], '')}{found[2]}", _TAG.sub(_attributes, body)
+        lambda match: f"{match[1]}{tips.get(match[2], '')}{match[2]}", _TAG.sub(_attributes, body)
     )
     label = escape(one_line(figure.label))
-    says = escape(one_line(figure.says or figure.reading))
+    description = escape(one_line(figure.says or figure.reading))
     width = f"{figure.width + 2 * _MARGIN:g}"
     height = f"{figure.height + 2 * _MARGIN:g}"
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<svg class="chart" xmlns="http://www.w3.org/2000/svg" '
         f'xmlns:xlink="http://www.w3.org/1999/xlink" {size} role="img" aria-label="{label}" '
-        f'font-family="{_FAMILIES}" stroke-linejoin="round"><desc>{says}</desc>'
+        f'font-family="{_FAMILIES}" stroke-linejoin="round"><desc>{description}</desc>'
         + "\n".join(stripped for line in body.splitlines() if (stripped := line.strip()))
         + "\n"
     )
 
 
-def _attributes(found: re.Match[str]) -> str:
+def _attributes(match: re.Match[str]) -> str:
     """A tag with `fill="#000"` for `style="fill: #000"`, without names that nothing refers to, with shorter numbers."""
-    tag = _UNUSED.sub(r"\1", found[0])
+    tag = _UNUSED.sub(r"\1", match[0])
     style = ""
-    before, quoted, rest = tag.partition(' style="')
+    before, quoted, remainder = tag.partition(' style="')
     if quoted:
-        style, _, after = rest.partition('"')
+        style, _, after = remainder.partition('"')
         pairs = (pair.partition(": ")[::2] for pair in style.split("; "))
         tag = (
             before
@@ -231,8 +231,8 @@ def _attributes(found: re.Match[str]) -> str:
 
 def one_line(foreign: str) -> str:
     """Foreign text on one line, without control characters and those that turn the direction of writing."""
-    shown = (char if char.isprintable() or char in _JOINERS else " " for char in upright(foreign))
-    return " ".join("".join(shown).split())
+    visible = (char if char.isprintable() or char in _JOINERS else " " for char in upright(foreign))
+    return " ".join("".join(visible).split())
 
 
 def _in_order(words: str) -> str:
@@ -276,18 +276,20 @@ def fitted(full: str, room: float, size: float = SIZE) -> str:
         head = fitted(first, max(free / 2, free - text_width(second, size)), size)
         return head + joint + fitted(second, free - text_width(head, size), size)
     least = 0
-    most = len(words) - 1
-    while least < most:
-        middle = (least + most + 1) // 2
-        least, most = (
-            (middle, most) if text_width(_cut(words, middle), size) <= room else (least, middle - 1)
+    largest = len(words) - 1
+    while least < largest:
+        middle = (least + largest + 1) // 2
+        least, largest = (
+            (middle, largest)
+            if text_width(_cut(words, middle), size) <= room
+            else (least, middle - 1)
         )
     return _cut(words, least)
 
 
-def _cut(words: str, kept: int) -> str:
-    head = words[: (kept + 1) // 2].rstrip()
-    tail = words[len(words) - kept // 2 :].lstrip()
+def _cut(words: str, n_kept: int) -> str:
+    head = words[: (n_kept + 1) // 2].rstrip()
+    tail = words[len(words) - n_kept // 2 :].lstrip()
     while tail and unicodedata.combining(tail[0]):
         tail = tail[1:]
     return f"{head}…{tail}"

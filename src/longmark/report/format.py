@@ -87,9 +87,9 @@ def dollars(usd: float | None) -> str:
 def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, seconds_left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {seconds_left:02d} s"
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
@@ -97,10 +97,10 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     of none, `none`."""
     if not names:
         return "none"
-    shown = (
+    parts = (
         list(names) if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
     )
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def upright(name: str) -> str:

@@ -13,7 +13,7 @@ from math import hypot
 from typing import Any
 
 from longmark.report.format import counted, listed
-from longmark.report.view import Block, Cell, Shared, View
+from longmark.report.view import Block, Cell, OtherForm, Shared, View
 from longmark.text.graph import (
     ANSWER,
     EVIDENCE_KEYS,
@@ -85,12 +85,19 @@ class Figure:
     lines: list[Line]
 
 
-def graph_view(its: Shared) -> View:
-    """The view of a graph of statements. ValueError or KeyError if its evidence has another form."""
-    evidence = next(one for one in its.evidence if "nodes" in one)
-    graph = from_evidence(evidence)
-    shapes, of = _shapes(graph, evidence)
-    lines = _lines(graph, of)
+def graph_view(shared: Shared) -> View:
+    """The view of a graph of statements. OtherForm."""
+    evidence = shared.rows_with("nodes")[0].evidence
+    try:
+        graph = from_evidence(evidence)
+        recorded = Recorded.of(evidence)
+    except ValueError as error:  # it says which part is wrong
+        raise OtherForm(str(error)) from error
+    shapes, label_of = _shapes(graph, recorded)
+    ends = {node for pair in (*graph.entails, *contradictory(graph)) for node in pair}
+    if unplaced := ends - label_of.keys():
+        raise OtherForm(f"in no component: {min(unplaced)}")
+    lines = _lines(graph, label_of)
     missing = [shape for shape in shapes if shape.state in ("basis", "implied")]
     covered = [shape for shape in shapes if shape.state == "covered"]
     answers = [shape for shape in shapes if shape.state == "answer"]
@@ -102,109 +109,113 @@ def graph_view(its: Shared) -> View:
         *_table(["Missing statement", *state, *heads], missing),
     ]
     if against := [line.ends for line in lines if line.kind == "contradicts"]:
-        pairs = listed([f"{one} and {other}" for one, other in against], 20)
+        pairs = listed([f"{first} and {second}" for first, second in against], 20)
         blocks.append(("note", f"Contradictions: {pairs}. They do not change the score."))
     blocks.append(_figure_block(shapes, lines))
     blocks += _table(["Covered statement", "Entailed by", *heads], covered, lines)
     blocks += _table(["Statement of the answer", "Entailed by", *heads], answers, lines)
-    rest = {key: value for key, value in evidence.items() if key not in EVIDENCE_KEYS}
-    blocks.append(("fold", "More of the evidence" if rest else "", rest))
+    unnamed = {key: value for key, value in evidence.items() if key not in EVIDENCE_KEYS}
+    blocks.append(("fold", "More of the evidence" if unnamed else "", unnamed))
     count = f"{len(covered)} of {counted(total, 'statement')}"
-    return View("What the answer covers and misses", count, list(its.rows), blocks)
+    return View("What the answer covers and misses", count, list(shared.rows), blocks)
 
 
 def _missing(missing: Sequence[Shape], total: int) -> str:
     if not missing:
         return _INTRO[total > 0]
-    basis = sum(one.state == "basis" for one in missing)
-    enough = (
+    basis = sum(shape.state == "basis" for shape in missing)
+    note = (
         f" Adding the first {basis:,} would be sufficient: the others follow from them."
         if basis < len(missing)
         else ""
     )
-    return f"The answer misses {len(missing):,} of {counted(total, 'statement')} of the sources.{enough}"
+    return (
+        f"The answer misses {len(missing):,} of {counted(total, 'statement')} of the sources.{note}"
+    )
 
 
 def _table(
     names: Sequence[str], shapes: Sequence[Shape], lines: Sequence[Line] = ()
 ) -> list[Block]:
     """A line for each shape, up to `MOST_ROWS`, and a note on the others; no table where there is none."""
-    by: dict[str, list[str]] = {}
+    entailed_by: dict[str, list[str]] = {}
     for line in lines:
         if line.kind != "contradicts":
-            by.setdefault(line.ends[1], []).append(line.ends[0])
+            entailed_by.setdefault(line.ends[1], []).append(line.ends[0])
         if line.kind == "equals":
-            by.setdefault(line.ends[0], []).append(line.ends[1])
-    found = []
+            entailed_by.setdefault(line.ends[0], []).append(line.ends[1])
+    rows = []
     for shape in shapes[:MOST_ROWS]:
         cells = {
             "State": STATES[shape.state],
             "Entailed by": listed(
-                sorted(by.get(shape.label, ["–"]), key=lambda label: (len(label), label)), 12
+                sorted(entailed_by.get(shape.label, ["–"]), key=lambda label: (len(label), label)),
+                12,
             ),
             "No.": shape.label,
             "Sources": listed(shape.sources or ["–"]),
             "Question": shape.question or "–",
         }
         times = f"occurs {shape.count} times" if shape.count > 1 else ""
-        found.append(
+        rows.append(
             [Cell("words", shape.text, times), *(Cell("line", cells[name]) for name in names[1:])]
         )
-    if not found:
+    if not rows:
         return []
-    more = f"{len(shapes) - MOST_ROWS:,} more are in the graph's file: longmark export RUN --graphs DIR"
+    remainder = f"{len(shapes) - MOST_ROWS:,} more are in the graph's file: longmark export RUN --graphs DIR"
     return [
-        ("table", names, found, "statement", ""),
-        *([("note", more)] if len(shapes) > MOST_ROWS else []),
+        ("table", names, rows, "statement", ""),
+        *([("note", remainder)] if len(shapes) > MOST_ROWS else []),
     ]
 
 
-def _shapes(
-    graph: StatementGraph, evidence: Mapping[str, Any]
-) -> tuple[list[Shape], dict[str, str]]:
+def _shapes(graph: StatementGraph, recorded: Recorded) -> tuple[list[Shape], dict[str, str]]:
     """The shapes, the missing first; and statement's id -> its shape's label."""
-    found = Recorded.of(evidence)
-    missing = sorted(found.uncovered, key=lambda its: its[0].id not in found.basis)
+    missing = sorted(recorded.uncovered, key=lambda nodes: nodes[0].id not in recorded.basis)
     shapes: list[Shape] = []
-    of: dict[str, str] = {}
-    for number, members in enumerate([*missing, *found.covered], start=1):
+    label_of: dict[str, str] = {}
+    for number, members in enumerate([*missing, *recorded.covered], start=1):
         first = members[0]
         state = (
             "covered"
             if number > len(missing)
             else "basis"
-            if first.id in found.basis
+            if first.id in recorded.basis
             else "implied"
         )
         sources = dict.fromkeys(name for node in members for name in node.sources)
         shapes.append(
             Shape(str(number), state, first.text, tuple(sources), first.question, len(members))
         )
-        of |= {node.id: str(number) for node in members}
+        label_of |= {node.id: str(number) for node in members}
     for number, node in enumerate((node for node in graph.nodes if node.side == ANSWER), start=1):
         shapes.append(Shape(f"A{number}", "answer", node.text, node.sources, node.question))
-        of[node.id] = f"A{number}"
-    return shapes, of
+        label_of[node.id] = f"A{number}"
+    return shapes, label_of
 
 
-def _lines(graph: StatementGraph, of: Mapping[str, str]) -> list[Line]:
+def _lines(graph: StatementGraph, label_of: Mapping[str, str]) -> list[Line]:
     """The lines between shapes, each pair of shapes once of a kind, in the order of the nodes."""
     place = {node.id: i for i, node in enumerate(graph.nodes)}
     edges = sorted(graph.entails, key=lambda pair: (place[pair[0]], place[pair[1]]))
-    entails = dict.fromkeys((of[one], of[other]) for one, other in edges if of[one] != of[other])
-    found: dict[tuple[str, str], str] = {}
-    for one, other in entails:
-        if (other, one) not in found:
-            found[one, other] = "equals" if (other, one) in entails else "entails"
+    entails = dict.fromkeys(
+        (label_of[start], label_of[end]) for start, end in edges if label_of[start] != label_of[end]
+    )
+    kinds_of_pairs: dict[tuple[str, str], str] = {}
+    for start, end in entails:
+        if (end, start) not in kinds_of_pairs:
+            kinds_of_pairs[start, end] = "equals" if (end, start) in entails else "entails"
     against = {
-        (of[one], of[other]): None for one, other in contradictory(graph) if of[one] != of[other]
+        (label_of[start], label_of[end]): None
+        for start, end in contradictory(graph)
+        if label_of[start] != label_of[end]
     }
     lines = [
         Line("contradicts", pair)
         for pair in against
         if pair[::-1] not in against or pair < pair[::-1]
     ]
-    return lines + [Line(kind, pair) for pair, kind in found.items()]
+    return lines + [Line(kind, pair) for pair, kind in kinds_of_pairs.items()]
 
 
 # The figure ----------------------------------------------------------------------------------------------------------
@@ -221,7 +232,8 @@ def _figure_block(shapes: list[Shape], lines: list[Line]) -> Block:
         )
     drawn = {shape.state for shape in shapes} | {line.kind for line in lines}
     legend = [
-        {name: says for name, says in its.items() if name in drawn} for its in (STATES, KINDS)
+        {name: meaning for name, meaning in meanings.items() if name in drawn}
+        for meanings in (STATES, KINDS)
     ]
     try:
         return ("graph", figure(shapes, lines), legend)
@@ -237,7 +249,9 @@ def figure(shapes: list[Shape], lines: list[Line]) -> Figure:
     links = nx.Graph()
     links.add_nodes_from(by_label)
     links.add_edges_from(line.ends for line in lines)
-    order = {label: (one.state != "answer", i) for i, (label, one) in enumerate(by_label.items())}
+    order = {
+        label: (shape.state != "answer", i) for i, (label, shape) in enumerate(by_label.items())
+    }
     parts = [sorted(part, key=order.__getitem__) for part in nx.connected_components(links)]
     placed: dict[str, tuple[float, float]] = {}
     x = y = height = 0.0
@@ -257,49 +271,52 @@ def figure(shapes: list[Shape], lines: list[Line]) -> Figure:
         x = x + width
         height = max(height, ROW * len(rows) - (ROW - CELL) * (len(rows) == 1))
     middle = (WIDTH - max(placed[label][0] + CELL / 2 for label in placed)) / 2
-    done = [
+    placed_shapes = [
         replace(
             shape, x=round(placed[shape.label][0] + middle, 1), y=round(placed[shape.label][1], 1)
         )
         for shape in shapes
     ]
-    at = {one.label: one for one in done}
+    shape_at = {shape.label: shape for shape in placed_shapes}
     drawn = [
-        replace(line, path=_path(at[line.ends[0]], at[line.ends[1]], line.kind)) for line in lines
+        replace(line, path=_path(shape_at[line.ends[0]], shape_at[line.ends[1]], line.kind))
+        for line in lines
     ]
-    return Figure(round(y + height, 1), done, drawn)
+    return Figure(round(y + height, 1), placed_shapes, drawn)
 
 
 def _rows(part: Sequence[Shape], links: Any) -> list[list[str]]:
     """The labels of what is connected, in rows: the answer, the covered, the missing; sideways by a spring layout."""
     import networkx as nx
 
-    names = [one.label for one in part]
+    names = [shape.label for shape in part]
     sideways = (
         nx.spring_layout(links.subgraph(names), seed=0, iterations=20)
         if len(names) > 2
         else dict.fromkeys(names, (0,))
     )
-    groups = [[one.label for one in part if one.state in states] for states in _LEVELS]
+    groups = [[shape.label for shape in part if shape.state in states] for states in _LEVELS]
     ordered = [
         sorted(group, key=lambda name: float(sideways[name][0])) for group in groups if group
     ]
-    most = WIDTH // CELL - 1
+    row_length = WIDTH // CELL - 1
     return [
-        group[start : start + most] for group in ordered for start in range(0, len(group), most)
+        group[start : start + row_length]
+        for group in ordered
+        for start in range(0, len(group), row_length)
     ]
 
 
-def _path(one: Shape, other: Shape, kind: str) -> str:
+def _path(start: Shape, end: Shape, kind: str) -> str:
     """A slightly bent line from edge to edge of two shapes; contradictions bend the other way."""
-    dx = other.x - one.x
-    dy = other.y - one.y
+    dx = end.x - start.x
+    dy = end.y - start.y
     length = hypot(dx, dy) or 1.0
     bend = -_BEND if kind == "contradicts" else _BEND
-    middle = (one.x + dx / 2 - bend * dy, one.y + dy / 2 + bend * dx)
+    middle = (start.x + dx / 2 - bend * dy, start.y + dy / 2 + bend * dx)
     gap = _RADIUS + 2
     ends = []
-    for shape in (one, other):
+    for shape in (start, end):
         vx = middle[0] - shape.x
         vy = middle[1] - shape.y
         reach = gap / (hypot(vx, vy) or length)

@@ -63,15 +63,15 @@ def _page(
     loaded: Loaded,
     corrected: Section | None,
 ) -> Iterator[bytes]:
-    title, what, how = sections.heading(summary, manifests, selection.total)
+    title, heading, lede = sections.heading(summary, manifests, selection.total)
     titles = metric_titles(summary.metrics)
     return render(
         "report.html.j2",
         script=asset("answers.js") + asset("shapes.js"),
         made=f"longmark {longmark.__version__}",
         title=title,
-        heading=what,
-        lede=how,
+        heading=heading,
+        lede=lede,
         notices=sections.notices(manifests, loaded.answers, loaded.cut, summary.notices),
         contents=[],
         agreement=bool(loaded.agreement),
@@ -99,9 +99,9 @@ def _page(
                 "heading": "Most disagreement first" if summary.pairs else "Worst answers first",
                 "metrics": [{"name": name, "title": titles[name]} for name in summary.wholes],
                 "systems": summary.systems,
-                "examples": [shown.line() for shown in loaded.shown],
+                "examples": [answer.line() for answer in loaded.shown],
             }
         ),
         pack=PACK,
-        answers=(entry(shown, summary, titles, manifests[shown.run]) for shown in loaded.shown),
+        answers=(entry(answer, summary, titles, manifests[answer.run]) for answer in loaded.shown),
     )

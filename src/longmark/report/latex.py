@@ -55,7 +55,7 @@ _PARTS = re.compile(r"[^._/ -]{1,12}[._/ -]*|[._/ -]+")
 
 def escaped(text: str) -> str:
     """Text that LaTeX prints as it is; two hyphens, commas or apostrophes stay two."""
-    return _SPECIAL.sub(lambda found: _SIGNS.get(found[0], found[0] + "{}"), text)
+    return _SPECIAL.sub(lambda match: _SIGNS.get(match[0], match[0] + "{}"), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +163,10 @@ def _room(
     layout: tuple[str, int, int, bool], texts: Texts, widths: Sequence[int]
 ) -> tuple[int, list[bool]]:
     """The characters that are left for the columns that are broken, and which these are."""
-    most = _NARROW if layout[3] else _BROKEN
-    broken = [not right and width > most for width, right in zip(widths, texts.right, strict=True)]
+    widest = _NARROW if layout[3] else _BROKEN
+    broken = [
+        not right and width > widest for width, right in zip(widths, texts.right, strict=True)
+    ]
     fixed = sum(width for width, breaks in zip(widths, broken, strict=True) if not breaks)
     return layout[1] - fixed - _GAP * len(widths), broken
 
@@ -199,31 +201,37 @@ def _cell(text: str, right: bool, share: float, bold: bool) -> str:
     """An escaped cell; in a broken column long words may be broken after a dot, an underscore, a slash or a hyphen."""
     if right:
         text = _MINUS.sub("−", text)
-    said = " ".join(
+    escaped_text = " ".join(
         "\\allowbreak{}".join(map(escaped, _PARTS.findall(word)))
         if share and len(word) > 14
         else escaped(word)
         for word in text.split(" ")
     )
-    return f"\\textbf{{{said}}}" if bold else said
+    return f"\\textbf{{{escaped_text}}}" if bold else escaped_text
 
 
 def _needs(packages: Sequence[str], texts: str, long: bool) -> list[str]:
     """Comments: packages, encodings, other engines, and where a long table cannot be."""
-    said = [f"% Needs \\usepackage{{{','.join(packages)}}}."]
-    others = {char for char in texts if char not in _SIGNS and not char.isascii()}
+    comments = [f"% Needs \\usepackage{{{','.join(packages)}}}."]
+    other_signs = {char for char in texts if char not in _SIGNS and not char.isascii()}
     foreign = sorted(
-        {_script(c) for c in others if c in _NOT_IN_T1 or (ord(c) >= _LATIN and c not in _BEYOND)}
+        {
+            _script(c)
+            for c in other_signs
+            if c in _NOT_IN_T1 or (ord(c) >= _LATIN and c not in _BEYOND)
+        }
     )
     if foreign:
-        said[0] += f" Compile with LuaLaTeX or XeLaTeX, and fonts that have: {', '.join(foreign)}."
-    elif others or '"' in texts:
-        said[0] += " With pdfLaTeX also \\usepackage[T1]{fontenc}."
+        comments[0] += (
+            f" Compile with LuaLaTeX or XeLaTeX, and fonts that have: {', '.join(foreign)}."
+        )
+    elif other_signs or '"' in texts:
+        comments[0] += " With pdfLaTeX also \\usepackage[T1]{fontenc}."
     if long:
-        said.append(
+        comments.append(
             "% More than a page: a longtable, which needs one column of text (in two columns: \\onecolumn)."
         )
-    return said
+    return comments
 
 
 def _script(char: str) -> str:

@@ -101,29 +101,32 @@ def read(
     runs: Sequence[Path],
     cluster: str = QUESTION,
     bounds: Mapping[str, tuple[float, float]] | None = None,
-    by: Sequence[str] = (),
+    by_fields: Sequence[str] = (),
     facts: Mapping[str, MetricFacts] | None = None,
 ) -> Rows:
     """The rows of runs and files of rows. facts: of the metrics that count; all, as the runs declare them, if None."""
     sources = sources_of(runs)
-    with Observations(cluster, bounds, by) as index:
+    with Observations(cluster, bounds, by_fields) as index:
         index.read(sources)
         summary = summary_of(index, map(read_manifest, sources))
         if facts is not None:
-            others = {
-                name: replace(one, higher_is_better=None) for name, one in summary.facts.items()
+            undirected = {
+                name: replace(metric_facts, higher_is_better=None)
+                for name, metric_facts in summary.facts.items()
             }
             cells = tuple(cell for cell in summary.cells if cell.metric in facts)
-            summary = replace(summary, cells=cells, facts=others | dict(facts))
+            summary = replace(summary, cells=cells, facts=undirected | dict(facts))
         index.rank(summary.facts)
         numbers = tuple(islice(index.lowest(), _WORST))
         ranks = {number: place for place, number in enumerate(numbers)}
-        shown = load(index, sources, Selection(numbers, 0, 0, 0, 0, ranks)).shown
+        answers = load(index, sources, Selection(numbers, 0, 0, 0, 0, ranks)).shown
         usage = Usage()
         for spent in index.spent():
             usage.add(spent.usage)
     return Rows(
-        summary, tuple(sorted(shown, key=lambda one: one.rank or 0)), usage if usage.calls else None
+        summary,
+        tuple(sorted(answers, key=lambda answer: answer.rank or 0)),
+        usage if usage.calls else None,
     )
 
 
@@ -179,15 +182,15 @@ def as_junit(outcome: Outcome) -> bytes:
             )
         else:
             _element(case, "skipped", message="there is no gate")
-    for one in [*root, root]:
+    for element in [*root, root]:
         kinds = {
             "failures": "failure",
             "errors": "error",
-            **({"skipped": "skipped"} if one is not root else {}),
+            **({"skipped": "skipped"} if element is not root else {}),
         }
-        one.set("tests", str(len([*one.iter("testcase")])))
+        element.set("tests", str(len([*element.iter("testcase")])))
         for name, kind in kinds.items():
-            one.set(name, str(len([*one.iter(kind)])))
+            element.set(name, str(len([*element.iter(kind)])))
     ET.indent(root)
     return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
@@ -230,19 +233,19 @@ def _summary(outcome: Outcome) -> Iterator[str]:
     if outcome.error:
         yield f"**Stopped.** {code(outcome.error)}\n"
     if outcome.gates:
-        of = counted(len(outcome.gates), outcome.gate_noun)
+        gates = counted(len(outcome.gates), outcome.gate_noun)
         undecided = sum(not gate.met for gate in outcome.gates) - failed
         open_ = f", {undecided} of them undecided" if undecided else ""
-        passed = f"**Passed:** {of}{open_ or ' met'}.\n"
-        yield f"**Failed:** {failed} of {of} not met{open_}.\n" if failed else passed
-        shown = sorted(outcome.gates, key=attrgetter("met"))
-        yield from _listed([f"- {code(one.line)}" for one in shown])
+        passed = f"**Passed:** {gates}{open_ or ' met'}.\n"
+        yield f"**Failed:** {failed} of {gates} not met{open_}.\n" if failed else passed
+        in_order = sorted(outcome.gates, key=attrgetter("met"))
+        yield from _listed([f"- {code(gate.line)}" for gate in in_order])
     if outcome.says:
         yield f"{escaped(outcome.says, _TEXT * 5)}\n"
     table = outcome.table
     if table is None and outcome.rows:
-        whole = score_table(outcome.rows.summary)
-        table = replace(whole, columns=whole.columns[:-1])  # the reasons are below
+        with_reasons = score_table(outcome.rows.summary)
+        table = replace(with_reasons, columns=with_reasons.columns[:-1])  # the reasons are below
     yield from _table(table) if table else ()
     for place, change in enumerate(outcome.changes):
         yield "" if place else f"#### Change against {escaped(change.base)}\n"
@@ -258,9 +261,9 @@ def _summary(outcome: Outcome) -> Iterator[str]:
         yield "#### Unscored\n"
         yield from _listed(
             [
-                f"- {escaped(one.metric)}, {escaped(one.system)}: {one.n - one.scored:,} of {one.n:,}: "
-                f"{code(reasons_in_words(one.unscored))}"
-                for one in silent
+                f"- {escaped(cell.metric)}, {escaped(cell.system)}: {cell.n - cell.scored:,} of {cell.n:,}: "
+                f"{code(reasons_in_words(cell.unscored))}"
+                for cell in silent
             ]
         )
     if spent := outcome.spent or (rows and rows.usage):
@@ -270,12 +273,12 @@ def _summary(outcome: Outcome) -> Iterator[str]:
             cost(spent.usd),
         )
         canary = outcome.canary
-        of = (
+        gates = (
             f", of these the canary: {counted(canary.calls, 'call')}, {cost(canary.usd)}"
             if canary
             else ""
         )
-        yield f"Cost: {' · '.join(parts)}{of}.\n"
+        yield f"Cost: {' · '.join(parts)}{gates}.\n"
     yield from _listed([f"- Note: {escaped(notice, _TEXT)}" for notice in outcome.notices])
 
 
@@ -285,37 +288,37 @@ def _listed(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    shown = tables.main_columns(tables.readable(table))
-    rows = tables.texts(shown, "**{}**", escaped)
-    yield f"| {' | '.join(escaped(column.name) for column in shown.columns)} |"
-    yield f"|{'|'.join(' --: ' if shown.is_numeric(i) else ' :-- ' for i in range(len(shown.columns)))}|"
+    readable_table = tables.main_columns(tables.readable(table))
+    rows = tables.texts(readable_table, "**{}**", escaped)
+    yield f"| {' | '.join(escaped(column.name) for column in readable_table.columns)} |"
+    yield f"|{'|'.join(' --: ' if readable_table.is_numeric(i) else ' :-- ' for i in range(len(readable_table.columns)))}|"
     yield from _listed([f"| {' | '.join(row)} |" for row in rows])
 
 
-def _answer(place: int, shown: Shown, summary: Summary) -> Iterator[str]:
-    yield f"{place}. {code(shown.id)}, {escaped(summary.systems[shown.system])}"
-    for name, text in _texts(shown):
+def _answer(place: int, answer: Shown, summary: Summary) -> Iterator[str]:
+    yield f"{place}. {code(answer.id)}, {escaped(summary.systems[answer.system])}"
+    for name, text in _texts(answer):
         yield f"   - {name}: {code(text)}"
-    for metric, why in worst_of(shown.results, summary.facts):
-        score = fixed(shown.results[metric].score, summary.decimals(metric))
+    for metric, why in worst_of(answer.results, summary.facts):
+        score = fixed(answer.results[metric].score, summary.decimals(metric))
         yield f"   - {escaped(metric)} **{score}**" + (
             f": {escaped(why[0])}: {code(why[1])}" if why else ""
         )
 
 
-def _texts(shown: Shown) -> list[tuple[str, str]]:
-    given = ((name, getattr(shown.example, name, None)) for name in ("question", "answer"))
-    return [(name, text) for name, text in given if text]
+def _texts(answer: Shown) -> list[tuple[str, str]]:
+    named_texts = ((name, getattr(answer.example, name, None)) for name in ("question", "answer"))
+    return [(name, text) for name, text in named_texts if text]
 
 
-def _cut(text: str, most: int) -> str:
-    text = one_line(text[: 4 * most])  # a text can be huge
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _cut(text: str, limit: int) -> str:
+    text = one_line(text[: 4 * limit])  # a text can be huge
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def escaped(text: str, most: int = _CELL) -> str:
     """Text that a forge's Markdown shows as it is, in a line or a cell. Names and addresses lead nowhere."""
-    return _MARKUP.sub(r"\\\1", _LINKS.sub(lambda found: found[0] + _BREAK, _cut(text, most)))
+    return _MARKUP.sub(r"\\\1", _LINKS.sub(lambda match: match[0] + _BREAK, _cut(text, most)))
 
 
 def code(text: str, most: int = _TEXT) -> str:
@@ -357,7 +360,7 @@ def as_json(outcome: Outcome) -> bytes:
             for cell in (rows.summary.cells if rows else ())
             for why in cell.unscored
         ],
-        "worst": [_worst(shown, rows.summary) for shown in rows.worst] if rows else [],
+        "worst": [_worst(answer, rows.summary) for answer in rows.worst] if rows else [],
         "cost": {name: getattr(spent, name) for name in counts} if spent else None,
         "canary_cost": {name: getattr(outcome.canary, name) for name in counts}
         if outcome.canary
@@ -371,11 +374,11 @@ def _rows(table: Table) -> Any:
     return json.loads(tables.as_json(table))["rows"]
 
 
-def _worst(shown: Shown, summary: Summary) -> dict[str, Any]:
+def _worst(answer: Shown, summary: Summary) -> dict[str, Any]:
     why = [
-        {"metric": metric, "score": shown.results[metric].score}
-        | {"label": found[0] if found else None, "text": found[1] if found else None}
-        for metric, found in worst_of(shown.results, summary.facts)
+        {"metric": metric, "score": answer.results[metric].score}
+        | {"label": reason[0] if reason else None, "text": reason[1] if reason else None}
+        for metric, reason in worst_of(answer.results, summary.facts)
     ]
-    texts = dict.fromkeys(("question", "answer")) | dict(_texts(shown))
-    return {"id": shown.id, "system": summary.systems[shown.system], **texts, "reasons": why}
+    texts = dict.fromkeys(("question", "answer")) | dict(_texts(answer))
+    return {"id": answer.id, "system": summary.systems[answer.system], **texts, "reasons": why}

@@ -65,7 +65,7 @@ def environment(package: str = "longmark.report") -> Environment:
     """What renders the templates of a package, which may use those of reports, with the filters of all pages."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    templates = Environment(
         loader=ChoiceLoader([*map(PackageLoader, dict.fromkeys((package, __package__)))]),
         autoescape=True,
         undefined=StrictUndefined,
@@ -74,20 +74,22 @@ def environment(package: str = "longmark.report") -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {"verdicts": VERDICTS, "states": STATES}
-    made.filters.update(
+    templates.globals |= {"verdicts": VERDICTS, "states": STATES}
+    templates.filters.update(
         bdi=_bdi, breaks=breaks, lines=escape, flat=_flat, placeholders=_placeholders, json=as_json
     )
-    made.filters.update(count=counted, integer=integer, fixed=fixed, signed=signed, cut=_cut)
-    made.filters.update(marked=marked, is_line=_is_line, table_keys=_table_keys)
-    made.filters["packed"] = lambda html: base64.b64encode(
+    templates.filters.update(count=counted, integer=integer, fixed=fixed, signed=signed, cut=_cut)
+    templates.filters.update(marked=marked, is_line=_is_line, table_keys=_table_keys)
+    templates.filters["packed"] = lambda html: base64.b64encode(
         zlib.compress(html.encode("utf-8", "replace"))
     ).decode()
-    made.filters["words"] = lambda text: len(text.split())
-    made.filters["plain"] = lambda key: key.replace("_", " ")
-    made.filters["figure"] = lambda value: str(value) if isinstance(value, int) else f"{value:.6g}"
-    made.filters["clip"] = lambda percent: round(min(max(percent, 2), 100), 1)
-    return made
+    templates.filters["words"] = lambda text: len(text.split())
+    templates.filters["plain"] = lambda key: key.replace("_", " ")
+    templates.filters["figure"] = lambda value: (
+        str(value) if isinstance(value, int) else f"{value:.6g}"
+    )
+    templates.filters["clip"] = lambda percent: round(min(max(percent, 2), 100), 1)
+    return templates
 
 
 def _one_line(value: Any) -> Any:
@@ -124,9 +126,9 @@ def _flat(value: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
             )
 
 
-def _cut(text: str, most: int) -> str:
+def _cut(text: str, limit: int) -> str:
     """The text, or its beginning up to a space, and an ellipsis."""
-    return text if len(text) <= most else re.sub(r"\S*$", "", text[:most]) + "…"
+    return text if len(text) <= limit else re.sub(r"\S*$", "", text[:limit]) + "…"
 
 
 def _is_line(value: Any) -> bool:
@@ -147,11 +149,11 @@ def _table_keys(entries: list[Any]) -> list[str]:
     )
 
 
-def _placeholders(text: str, known: set[str]) -> Markup:
+def _placeholders(text: str, names: set[str]) -> Markup:
     """A text of several lines whose known placeholders, as `[HAZARD]`, are marked."""
     mark = Markup('<mark class="placeholder">{}</mark>')
     parts = re.split(r"(\[[^\[\]\n]{1,80}\])", text)
-    return Markup("").join(mark.format(part) if part in known else escape(part) for part in parts)
+    return Markup("").join(mark.format(part) if part in names else escape(part) for part in parts)
 
 
 def as_json(value: Any) -> str:

@@ -30,8 +30,8 @@ def place_of(quote: str, answer: str) -> tuple[int, int] | None:
     """Where a quote first stands in an answer, or None. Each run of white space is as any other, and so is each
     quotation mark of a kind; canonically equal texts are equal; marks around the quote may be missing in the answer."""
     folded = canonical(quote).translate(_FOLDED).strip()
-    for wanted in (folded, folded.strip("\"' ")):
-        words = r"\s+".join(map(re.escape, wanted.split()))
+    for form in (folded, folded.strip("\"' ")):
+        words = r"\s+".join(map(re.escape, form.split()))
         if not words:
             continue
         spans = (match.span() for match in re.finditer(words, answer.translate(_FOLDED)))
@@ -76,35 +76,46 @@ def reasons_view(
     """The reasons of an answer's judges, each metric's and each judge's apart, and where the quotes stand; no view if
     no judge was asked for one. answer: None: not known. heads: metric -> its title and its score as shown."""
     places: Places = {}
-    found = {}
+    reasons = {}
     for name, head in heads.items():
         row = results.get(name)
-        given = Judgements.of(row.evidence) if row else None
+        judgements = Judgements.of(row.evidence) if row else None
         if (
             row is None
-            or given is None
-            or not any("reason" in judge.model_fields_set for judge in given.judges)
+            or judgements is None
+            or not any("reason" in judge.model_fields_set for judge in judgements.judges)
         ):
             continue
         judges = []
         for verdict, model in zip(
-            given.judges, short_models([str(judge.model) for judge in given.judges]), strict=True
+            judgements.judges,
+            short_models([str(judge.model) for judge in judgements.judges]),
+            strict=True,
         ):
-            own = verdict.score
-            apart = own is not None and (len(given.judges) > 1 or own != row.score)
+            judge_score = verdict.score
+            shows_score = judge_score is not None and (
+                len(judgements.judges) > 1 or judge_score != row.score
+            )
             sample = "" if verdict.sample is None else f", sample {verdict.sample}"
-            shown = {"name": model + sample, "score": f"{own:.3g}" if apart else ""}
-            judges.append({**shown, **_reason(verdict, answer, places)})
-        rest = {key: value for key, value in row.evidence.items() if key != "judges"}
-        found[name] = {**head, "judges": judges, "rest": rest}
-    if not found:
+            judge_head = {
+                "name": model + sample,
+                "score": f"{judge_score:.3g}" if shows_score else "",
+            }
+            judges.append({**judge_head, **_reason(verdict, answer, places)})
+        unnamed = {key: value for key, value in row.evidence.items() if key != "judges"}
+        reasons[name] = {**head, "judges": judges, "rest": unnamed}
+    if not reasons:
         return None, {}
-    count = sum(bool(judge["reason"]) for one in found.values() for judge in one["judges"])
+    count = sum(
+        bool(judge["reason"])
+        for metric_reasons in reasons.values()
+        for judge in metric_reasons["judges"]
+    )
     return View(
         "Reasons",
         counted(count, "reason"),
-        list(found),
-        [("reasons", one) for one in found.values()],
+        list(reasons),
+        [("reasons", metric_reasons) for metric_reasons in reasons.values()],
     ), places
 
 
@@ -112,8 +123,8 @@ def mark(rows: Iterable[Row], answer: str | None, places: Places) -> None:
     """Adds the places of the passages that rows of the view `marked` name."""
     for row in rows:
         passages = Passages.of(row.evidence)
-        for one in passages.marked if passages else ():
-            if (place := place_of(one.text, answer or "")) is not None:
+        for passage in passages.marked if passages else ():
+            if (place := place_of(passage.text, answer or "")) is not None:
                 places.setdefault(place, len(places) + 1)
 
 

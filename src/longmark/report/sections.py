@@ -48,9 +48,9 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     A model's name ends before its address; the full names are under Provenance."""
     systems = [upright(name) for name in summary.systems]
     of_systems = f" from {listed(systems, 3)}" if systems else ", without a row of a metric"
-    what = f"{counted(total, 'pair' if summary.pairs else 'answer')}{of_systems}"
+    subject = f"{counted(total, 'pair' if summary.pairs else 'answer')}{of_systems}"
     metrics = {name.partition(BY)[0] for name in summary.wholes}
-    by = _judges(manifests)
+    judges = _judges(manifests)
     files = {
         str(manifest.data.get("source") or "").replace("\\", "/").rpartition("/")[2]
         for manifest in manifests
@@ -61,13 +61,13 @@ def heading(summary: Summary, manifests: Sequence[Manifest], total: int) -> tupl
     source = f"Read from {upright(file)}, scored" if "." in file else "Scored"
     cells = [cell for cell in summary.cells if cell.metric in summary.wholes]
     missing = sum(cell.n - cell.scored for cell in cells)
-    of = sum(cell.n for cell in cells)
+    total_scores = sum(cell.n for cell in cells)
     ended = bool(cells) and all(manifest.ended for manifest in manifests if manifest.data)
     left = " No score is missing." if ended else ""  # else a notice says so
     if missing:
-        left = f" {integer(missing)} of {counted(of, 'score')} {'is' if missing == 1 else 'are'} missing."
-    how = f"{source} on {counted(len(metrics), 'metric')}{by}{_when(manifests)}.{left}"
-    return f"{what}, scored{by}" if by else what, what, how
+        left = f" {integer(missing)} of {counted(total_scores, 'score')} {'is' if missing == 1 else 'are'} missing."
+    how_scored = f"{source} on {counted(len(metrics), 'metric')}{judges}{_when(manifests)}.{left}"
+    return f"{subject}, scored{judges}" if judges else subject, subject, how_scored
 
 
 def _judges(manifests: Sequence[Manifest]) -> str:
@@ -83,10 +83,10 @@ def _judges(manifests: Sequence[Manifest]) -> str:
     for name in models:
         short = upright(without_endpoint(name)) or upright(name)
         counts[short] = counts.get(short, 0) + 1
-    shown = [
+    names_shown = [
         name if count == 1 else f"{name} (at {count} addresses)" for name, count in counts.items()
     ]
-    return f" by {listed(shown)}" if shown else " without a model"
+    return f" by {listed(names_shown)}" if names_shown else " without a model"
 
 
 def _when(manifests: Iterable[Manifest]) -> str:
@@ -119,10 +119,10 @@ def notices(
 ) -> list[str]:
     """What a reader must know before believing the page: runs that have not ended, runs made with other settings,
     how many of the answers were cut off. read: what the readers left out."""
-    found = [upright(line) for line in read]
+    lines = [upright(line) for line in read]
     if cut:
         cut_off = f"{integer(cut)} of {counted(answers, 'answer')} {'was' if cut == 1 else 'were'} cut off"
-        found.append(
+        lines.append(
             f"{cut_off} at the generator’s token limit. Only the text up to the limit was scored."
         )
     for manifest in manifests:
@@ -130,26 +130,26 @@ def notices(
         for judge in manifest.unreadable:
             replies = "; ".join(f"“{text}”" for text in dict.fromkeys(judge.replies))
             ended = f"In the run {name}" if manifest.ended else f"The run {name} was stopped:"
-            others = (
+            remedy = (
                 f" --keep-going computes the others.{_computed(manifest)}"
                 if not manifest.ended
                 else ""
             )
-            found.append(upright(f"{ended} {judge}. The first replies: {replies}.{others}"))
+            lines.append(upright(f"{ended} {judge}. The first replies: {replies}.{remedy}"))
         if merged_in_part(manifest.data):
-            found.append(
+            lines.append(
                 f"The run {name} was merged from runs that are not complete: some scores are still missing. Run the "
                 f"whole input with the same settings and --out {name}."
             )
         elif manifest.data and not manifest.ended and not manifest.unreadable:
-            found.append(
+            lines.append(
                 f"The run {name} has not finished: some scores are still missing.{_computed(manifest)} "
                 "Repeat its `longmark run` command."
             )
         examples = manifest.data.get("examples")
         skipped = examples.get("skipped") if isinstance(examples, dict) else 0
         if skipped:
-            found.append(
+            lines.append(
                 f"The run {name} skipped {upright(str(skipped))} bad records of its file (--skip-bad)."
             )
     settings = [{**manifest.fixed, "judging": None, **manifest.judging} for manifest in manifests]
@@ -160,11 +160,11 @@ def notices(
         if any(setting.get(key) != settings[0].get(key) for setting in settings)
     ]
     if differing:
-        found.append(
+        lines.append(
             f"The runs were made with different settings ({listed(differing, 99)}). A difference between their scores "
             "may come from the settings instead of the answers. See Provenance."
         )
-    return found
+    return lines
 
 
 def score_table(
@@ -178,30 +178,35 @@ def score_table(
         facts = summary.facts[metric]
         places = summary.decimals(metric)
         edges = _edges(facts, cells)
-        found = {}
+        cells_by_system = {}
         for cell in cells:
-            shown = {"cell": cell, "mean": fixed(cell.mean, places), "bar": None, "choices": None}
-            shown["interval"] = interval_in_words(summary, cell) if cell.interval else ""
+            cell_shown = {
+                "cell": cell,
+                "mean": fixed(cell.mean, places),
+                "bar": None,
+                "choices": None,
+            }
+            cell_shown["interval"] = interval_in_words(summary, cell) if cell.interval else ""
             if cell.choices:
-                whole = choices_bar(cell.choices, titles[metric])
-                shown |= {
+                bar = choices_bar(cell.choices, titles[metric])
+                cell_shown |= {
                     "mean": agrees(agreement.get((metric, cell.system))),
-                    "interval": whole["words"] if cell.scored else "no choice",
-                    "choices": whole,
+                    "interval": bar["words"] if cell.scored else "no choice",
+                    "choices": bar,
                 }
             elif edges and cell.mean is not None:
-                at = scale((edges[0], edges[-1]), 0, 100)
-                label = f"{titles[metric]}: mean {shown['mean']} on an axis from {edges[0]:g} to {edges[-1]:g}"
-                ends = list(map(at, cell.interval)) if cell.interval else None
-                shown["bar"] = {
+                place_on_axis = scale((edges[0], edges[-1]), 0, 100)
+                label = f"{titles[metric]}: mean {cell_shown['mean']} on an axis from {edges[0]:g} to {edges[-1]:g}"
+                ends = list(map(place_on_axis, cell.interval)) if cell.interval else None
+                cell_shown["bar"] = {
                     "kind": kind_of(facts, cell.mean),
-                    "mean": at(cell.mean),
+                    "mean": place_on_axis(cell.mean),
                     "ends": ends,
                     "label": label,
                 }
-            found[cell.system] = shown
+            cells_by_system[cell.system] = cell_shown
         shown_limits = "a, tie or b" if summary.pairs else limits(facts)
-        yield metric, shown_limits, [found.get(system) for system in summary.systems]
+        yield metric, shown_limits, [cells_by_system.get(system) for system in summary.systems]
 
 
 def _edges(facts: MetricFacts, cells: Sequence[Cell]) -> tuple[float, ...] | None:
@@ -244,7 +249,7 @@ def cards(index: Observations, summary: Summary) -> Iterator[dict[str, Any]]:
     """For each metric what its histograms and box plots show: a distribution for each system with scores (`spreads`),
     the place of a score in a drawing 300 wide (`at`), and the numbers as a table. What several metrics of a family
     measure is said once."""
-    said = set()
+    summaries_said = set()
     for metric in () if summary.pairs else summary.wholes:
         facts = summary.facts[metric]
         cells = summary.of(metric)
@@ -264,7 +269,7 @@ def cards(index: Observations, summary: Summary) -> Iterator[dict[str, Any]]:
         ticks = tick_texts(edges)
         yield {
             "metric": metric,
-            "says": "" if facts.summary in said else facts.summary,
+            "says": "" if facts.summary in summaries_said else facts.summary,
             "limits": limits(facts),
             "spreads": spreads,
             "empty": [cell.system for cell in cells if cell.mean is None],
@@ -275,7 +280,7 @@ def cards(index: Observations, summary: Summary) -> Iterator[dict[str, Any]]:
             "places": places,
             "numbers": _numbers(metric, spreads, ticks, places),
         }
-        said.add(facts.summary)
+        summaries_said.add(facts.summary)
 
 
 def _numbers(
@@ -314,12 +319,14 @@ def _numbers(
 def cost(index: Observations, manifests: Sequence[Manifest]) -> dict[str, Any] | None:
     """Calls, cost, cache and reuse: of the sessions as `tiles`, `notice` on sessions without an end, and a `table` by
     metric and system. None where nothing is known of them: files of rows that record no call."""
-    known = {
+    systems_with_calls = {
         label
         for label, (run, _) in zip(index.systems(), index.runs_and_names(), strict=True)
         if manifests[run].data
     }
-    spent = [entry for entry in index.spent() if entry.usage.calls or entry.system in known]
+    spent = [
+        entry for entry in index.spent() if entry.usage.calls or entry.system in systems_with_calls
+    ]
     if not spent:
         return None
     sessions = [session for manifest in manifests for session in manifest.sessions]
@@ -337,7 +344,7 @@ def cost(index: Observations, manifests: Sequence[Manifest]) -> dict[str, Any] |
         "tiles": _tiles(recorded or [asdict(total)], len(sessions) if recorded else 0),
         "notice": notice if len(recorded) < len(sessions) else "",
         "table": table_data(
-            Table("cost", "Cost by metric", _COST, spent if total.calls else (), _PAID), most=None
+            Table("cost", "Cost by metric", _COST, spent if total.calls else (), _PAID), limit=None
         ),
     }
 
@@ -352,11 +359,11 @@ _COST = (
     Column("Prompt tokens", "usage.prompt_tokens"),
     Column(
         "Reused",
-        lambda one: share(one.usage.cached_prompt_tokens, one.usage.prompt_tokens),
+        lambda row: share(row.usage.cached_prompt_tokens, row.usage.prompt_tokens),
         kind="number",
     ),
     Column("Completion tokens", "usage.completion_tokens"),
-    Column("Cost", lambda one: dollars(one.usage.usd), kind="number"),
+    Column("Cost", lambda row: dollars(row.usage.usd), kind="number"),
 )
 _PAID = (
     "What each call cost when it was first made, even if this run took its reply from the cache. A call that several "
@@ -368,25 +375,25 @@ def _sum(sessions: Iterable[dict[str, Any]], key: str) -> float:
     return sum(value for session in sessions if isinstance(value := session.get(key), int | float))
 
 
-def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> list[tuple[str, str, str]]:
-    """of: how many sessions there were in all, 0 where the figures are those of the rows."""
+def _tiles(sessions: Sequence[dict[str, Any]], n_sessions: int) -> list[tuple[str, str, str]]:
+    """n_sessions: how many sessions there were in all, 0 where the figures are those of the rows."""
     during = (
-        counted(of, "session")
-        if len(sessions) == of
-        else f"{integer(len(sessions))} of {counted(of, 'session')}"
+        counted(n_sessions, "session")
+        if len(sessions) == n_sessions
+        else f"{integer(len(sessions))} of {counted(n_sessions, 'session')}"
     )
     cached = _sum(sessions, "from_cache")
     # a session counts the calls that were sent, a row all calls that it asked for
-    asked = _sum(sessions, "calls") + (cached if of else 0)
+    calls_asked = _sum(sessions, "calls") + (cached if n_sessions else 0)
     prompt = _sum(sessions, "prompt_tokens")
     reused = _sum(sessions, "cached_prompt_tokens")
-    known = all(isinstance(session.get("usd"), int | float) for session in sessions)
-    usd = dollars(_sum(sessions, "usd") if known else None)
+    all_priced = all(isinstance(session.get("usd"), int | float) for session in sessions)
+    usd = dollars(_sum(sessions, "usd") if all_priced else None)
     tiles = [
         (
             "Model calls",
-            integer(asked),
-            f"{integer(cached)} from the call cache ({share(cached, asked)})",
+            integer(calls_asked),
+            f"{integer(cached)} from the call cache ({share(cached, calls_asked)})",
         ),
         (
             "Prompt tokens",
@@ -398,9 +405,9 @@ def _tiles(sessions: Sequence[dict[str, Any]], of: int) -> list[tuple[str, str, 
             integer(_sum(sessions, "completion_tokens")),
             "written by the models",
         ),
-        ("Cost", usd, f"in {during}" if of else "when first made"),
+        ("Cost", usd, f"in {during}" if n_sessions else "when first made"),
     ]
-    if of:
+    if n_sessions:
         retries = integer(_sum(sessions, "retries"))
         limited = integer(_sum(sessions, "rate_limited"))
         tiles.append(
@@ -418,7 +425,7 @@ def provenance(manifest: Manifest) -> dict[str, Any]:
     """A run's settings: `name`, `facts`, `sessions`, `packages`, and the whole manifest as indented JSON (`raw`)."""
     data, environment = manifest.data, manifest.data.get("environment")
     environment = environment if isinstance(environment, dict) else {}
-    shown = (
+    settings = (
         {
             **data,
             **manifest.fixed,
@@ -430,10 +437,10 @@ def provenance(manifest: Manifest) -> dict[str, Any]:
         else {}
     )
     for key in ("fixed", "environment", "sessions", "packages"):
-        shown.pop(key, None)
+        settings.pop(key, None)
     return {
         "name": manifest.folder.name,
-        "facts": {key.replace("_", " ").capitalize(): fact for key, fact in shown.items()}
+        "facts": {key.replace("_", " ").capitalize(): fact for key, fact in settings.items()}
         or {"Settings": _UNKNOWN},
         "sessions": manifest.sessions,
         "packages": environment.get("packages") or _UNKNOWN,

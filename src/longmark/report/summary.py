@@ -178,15 +178,20 @@ def summary_of(
             cell = replace(cell, clusters=mean.clusters, effective=mean.effective)
             if pairs:
                 count = Counter(index.ascending(key[0], system))
-                of = (
+                shares = (
                     count[1.0] / max(scored, 1),
                     count[0.0] / max(scored, 1),
                     count[-1.0] / max(scored, 1),
                 )
-                cell = replace(cell, choices=of)
-            of_limits = {limit: found.get(key, Extremes()) for limit, found in beyond.items()}
+                cell = replace(cell, choices=shares)
+            of_limits = {limit: extremes.get(key, Extremes()) for limit, extremes in beyond.items()}
             cells.append(replace(cell, bounded=bounded.get(key), counts=of_limits, level=level))
-    lines = (one.line(name) for name in names for one in index.signatures(name) if one.version)
+    lines = (
+        signature.line(name)
+        for name in names
+        for signature in index.signatures(name)
+        if signature.version
+    )
     signatures = tuple(dict.fromkeys(lines))
     notices = (*index.notices, *_small(cells, index.slices))
     return Summary(
@@ -202,9 +207,9 @@ def _small(cells: Iterable[Cell], slices: Collection[str]) -> Iterator[str]:
             part = without_slice(cell.metric)[1]
             few[part] = min(few.get(part, cell.n), cell.n)
     if few:
-        shown = ", ".join(f"{one_line(part)} ({n})" for part, n in islice(few.items(), 10))
-        more = f" and {len(few) - 10} more" if len(few) > 10 else ""
-        yield f"Few answers of a system in: {shown}{more}. Their means say little."
+        parts = ", ".join(f"{one_line(part)} ({n})" for part, n in islice(few.items(), 10))
+        remainder = f" and {len(few) - 10} more" if len(few) > 10 else ""
+        yield f"Few answers of a system in: {parts}{remainder}. Their means say little."
 
 
 def _counted(groups: Iterable[Sequence[float]], scores: BoundedScores) -> Iterator[Sequence[float]]:

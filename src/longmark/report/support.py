@@ -22,7 +22,7 @@ from longmark.records.evidence import ExpectedClaim, Support, SupportedClaim
 from longmark.records.turn import Context
 from longmark.report.format import counted, listed
 from longmark.report.reasons import Places, place_of
-from longmark.report.view import Block, Cell, Shared, View
+from longmark.report.view import Block, Cell, OtherForm, Shared, View, read_as
 from longmark.scores.manifest import MetricFacts
 from longmark.text.entailment import CONTRADICTS, ENTAILS
 from longmark.text.graph import Recorded
@@ -115,73 +115,87 @@ class Basis:
         return judged.pop() if judged else _DECLINED if _DECLINED in states else ""
 
 
-def support_view(its: Shared) -> View | None:
+def support_view(shared: Shared) -> View | None:
     """All claims with what supports them, and the expected ones with what the answer says of them, as tables. Several
     scores share them: of each claim the row that says most."""
-    own, expected = _claims(its.rows.values())
-    basis = Basis.of((row, its.facts.get(part, MetricFacts())) for part, row in its.rows.items())
-    by_reference = any(one.reference for one in own)
+    claims, expected = _claims(shared.rows.values())
+    basis = Basis.of(
+        (row, shared.facts.get(part, MetricFacts())) for part, row in shared.rows.items()
+    )
+    by_reference = any(claim.reference for claim in claims)
     heads = ["Claim of the answer", "Passages", *(["Reference"] if by_reference else [])]
     lines = [
         [
-            Cell("words", one.claim),
-            Cell("line", _numbers(one)),
-            *([Cell("line", one.reference or "–")] * by_reference),
+            Cell("words", claim.claim),
+            Cell("line", _numbers(claim)),
+            *([Cell("line", claim.reference or "–")] * by_reference),
         ]
-        for one in own
+        for claim in claims
     ]
     blocks: list[Block] = [("table", heads, lines, "claim", "")] if lines else []
     if expected:
-        known = [
-            [Cell("words", one.claim), Cell("line", one.answer or "–"), Cell("line", _numbers(one))]
-            for one in expected
+        expected_lines = [
+            [
+                Cell("words", claim.claim),
+                Cell("line", claim.answer or "–"),
+                Cell("line", _numbers(claim)),
+            ]
+            for claim in expected
         ]
         blocks.append(
-            ("table", ["Claim of the reference", "Answer", "Passages"], known, "claim", "")
+            ("table", ["Claim of the reference", "Answer", "Passages"], expected_lines, "claim", "")
         )
-    shown = ("claims", "reference_claims")
-    rest = {
-        part: {key: one for key, one in row.evidence.items() if key not in shown}
-        for part, row in its.rows.items()
+    shown_keys = ("claims", "reference_claims")
+    unnamed = {
+        part: {key: value for key, value in row.evidence.items() if key not in shown_keys}
+        for part, row in shared.rows.items()
     }
-    if rest := {part.replace("_", " ") or its.metric: more for part, more in rest.items() if more}:
-        blocks.append(("fold", "More of the evidence", rest))
-    supported = sum(basis.supports(one) for one in own)
-    says = {"contexts": " supported by a passage", "references": " in the reference", "": ""}[
+    if unnamed := {
+        part.replace("_", " ") or shared.metric: entries
+        for part, entries in unnamed.items()
+        if entries
+    }:
+        blocks.append(("fold", "More of the evidence", unnamed))
+    supported = sum(basis.supports(claim) for claim in claims)
+    suffix = {"contexts": " supported by a passage", "references": " in the reference", "": ""}[
         basis.source
     ]
     count = (
-        f"{supported} of {counted(len(own), 'claim')}{says}" if says else counted(len(own), "claim")
+        f"{supported} of {counted(len(claims), 'claim')}{suffix}"
+        if suffix
+        else counted(len(claims), "claim")
     )
-    if declined := sum(basis.state(one) == _DECLINED for one in own):
+    if declined := sum(basis.state(claim) == _DECLINED for claim in claims):
         count += f", {declined} only say{'s' * (declined == 1)} that there is no answer"
     return (
-        View("Claims and what supports them", count, list(its.rows), blocks)
-        if own or expected
+        View("Claims and what supports them", count, list(shared.rows), blocks)
+        if claims or expected
         else None
     )
 
 
 def _claims(rows: Iterable[Row]) -> tuple[list[SupportedClaim], list[ExpectedClaim]]:
-    """The claims of all rows, each once with the same labels. ValueError for evidence of another form."""
-    own: dict[Any, SupportedClaim] = {}
+    """The claims of all rows, each once with the same labels. OtherForm."""
+    claims: dict[Any, SupportedClaim] = {}
     expected: dict[Any, ExpectedClaim] = {}
     for row in rows:
-        given = Support.model_validate(row.evidence)
-        own |= {(claim.claim, *claim.passages, claim.reference): claim for claim in given.claims}
+        evidence = read_as(Support, row)
+        claims |= {
+            (claim.claim, *claim.passages, claim.reference): claim for claim in evidence.claims
+        }
         expected |= {
             (
                 reference_claim.claim,
                 *reference_claim.passages,
                 reference_claim.answer,
             ): reference_claim
-            for reference_claim in given.reference_claims
+            for reference_claim in evidence.reference_claims
         }
-    return list(own.values()), list(expected.values())
+    return list(claims.values()), list(expected.values())
 
 
-def _numbers(one: SupportedClaim | ExpectedClaim) -> str:
-    return listed(list(map(str, one.passages)), 9) if one.passages else "none"
+def _numbers(claim: SupportedClaim | ExpectedClaim) -> str:
+    return listed(list(map(str, claim.passages)), 9) if claim.passages else "none"
 
 
 def sentences_view(
@@ -197,39 +211,41 @@ def sentences_view(
         if name in facts and facts[name].view[0] in of_view:
             of_view[facts[name].view[0]][name] = row
     try:
-        own, expected = _claims(of_view["support"].values())
-    except ValueError:
-        own = []
+        claims, expected = _claims(of_view["support"].values())
+    except OtherForm:
+        claims = []
         expected = []
     basis = Basis.of(
         ((row, facts[name]) for name, row in of_view["support"].items()), len(contexts)
     )
     absent = {
-        one.claim: _missing(one.claim, one.passages, "the reference", one.answer == CONTRADICTS)
-        for one in expected
-        if one.answer not in (None, ENTAILS)
+        claim.claim: _missing(
+            claim.claim, claim.passages, "the reference", claim.answer == CONTRADICTS
+        )
+        for claim in expected
+        if claim.answer not in (None, ENTAILS)
     }
     for row in of_view["graph"].values():
         absent |= {
             text: _missing(text, [], listed(sources) if sources else "")
             for text, sources in _uncovered(row)
         }
-    if not answer or not (own or absent):
+    if not answer or not (claims or absent):
         return []
     pieces = _pieces(answer)
     having = [words([piece.text]) for piece in pieces]
-    rest = Piece("")
-    for claim in own[:_MOST]:
-        piece = _place(claim.claim, claim.quote, answer, pieces, having, _CLAIM) or rest
+    unplaced = Piece("")
+    for claim in claims[:_MOST]:
+        piece = _place(claim.claim, claim.quote, answer, pieces, having, _CLAIM) or unplaced
         piece.notes.append(_note(claim, contexts, basis))
     for text, fact in list(absent.items())[:_MOST]:
-        (_place(text, None, answer, pieces, having, _MISSING) or rest).missing.append(fact)
+        (_place(text, None, answer, pieces, having, _MISSING) or unplaced).missing.append(fact)
     for piece in pieces:
         if piece.notes and declines(piece.text):
             declined = {"state": _DECLINED, "says": _SAYS_DECLINED, "passages": []}
             piece.notes = [{**note, **declined} for note in piece.notes]
         piece.state = basis.together({note["state"] for note in piece.notes})
-    return [*pieces, *([rest] if rest.notes or rest.missing else [])]
+    return [*pieces, *([unplaced] if unplaced.notes or unplaced.missing else [])]
 
 
 def _pieces(answer: str) -> list[Piece]:
@@ -238,11 +254,11 @@ def _pieces(answer: str) -> list[Piece]:
     for start, end in sentence_spans(answer):
         line = max(answer.rfind("\n", 0, start) + 1, cuts[-1])
         cuts += [line if start - line <= _SIGN else start, end]
-    found = []
+    pieces = []
     for start, end in pairwise([*cuts, len(answer)]):
         if text := answer[start:end].strip():
-            found.append(Piece(text, answer.index(text, start)))
-    return found
+            pieces.append(Piece(text, answer.index(text, start)))
+    return pieces
 
 
 def _place(
@@ -254,12 +270,17 @@ def _place(
     least: float,
 ) -> Piece | None:
     """The piece that a text belongs to: where its quote begins, else the first with most of its words."""
-    if quote and (at := place_of(quote, answer)):
-        return next((piece for piece in reversed(pieces) if piece.start <= at[0]), None)
-    wanted = words([text])
+    if quote and (span := place_of(quote, answer)):
+        return next((piece for piece in reversed(pieces) if piece.start <= span[0]), None)
+    text_words = words([text])
     for turned in (False, True):  # a short sentence may say more than its words
-        shares = (share_in(its, wanted) if turned else share_in(wanted, its) for its in having)
-        share, place = max(((one or 0.0, -i) for i, one in enumerate(shares)), default=(0.0, 0))
+        shares = (
+            share_in(piece_words, text_words) if turned else share_in(text_words, piece_words)
+            for piece_words in having
+        )
+        share, place = max(
+            ((overlap or 0.0, -i) for i, overlap in enumerate(shares)), default=(0.0, 0)
+        )
         if share >= least:
             return pieces[-place]
     return None
@@ -300,9 +321,12 @@ def _note(claim: SupportedClaim, contexts: Sequence[Context], basis: Basis) -> d
 
 def _closest(text: str, passage: str) -> str:
     """The sentence of a passage that has most of a text's words; "" where none has a third."""
-    wanted = words([text])
-    found = ((share_in(wanted, its) or 0.0, sentence) for sentence, its in _sentences(passage))
-    share, sentence = max(found, key=lambda one: one[0], default=(0.0, ""))
+    text_words = words([text])
+    overlaps = (
+        (share_in(text_words, sentence_words) or 0.0, sentence)
+        for sentence, sentence_words in _sentences(passage)
+    )
+    share, sentence = max(overlaps, key=lambda overlap: overlap[0], default=(0.0, ""))
     return sentence if share >= _EXCERPT else ""
 
 
@@ -315,32 +339,37 @@ def _sentences(passage: str) -> list[tuple[str, set[str]]]:
 def _missing(
     text: str, passages: Sequence[int], source: str, contradicted: bool = False
 ) -> dict[str, Any]:
-    said = [source] if source else []
-    said += (
+    named_sources = [source] if source else []
+    named_sources += (
         [f"passage{'s' if len(passages) > 1 else ''} {listed(list(map(str, passages)), 9)}"]
         if passages
         else []
     )
     return {
         "text": text,
-        "sources": (listed(said) if said else "") + "; the answer contradicts it" * contradicted,
+        "sources": (listed(named_sources) if named_sources else "")
+        + "; the answer contradicts it" * contradicted,
     }
 
 
 def _uncovered(row: Row) -> list[tuple[str, tuple[str, ...]]]:
     """The statements that the answer misses and would have to add, of a graph."""
     try:
-        found = Recorded.of(row.evidence)
+        recorded = Recorded.of(row.evidence)
     except ValueError:
         return []
-    return [(one[0].text, one[0].sources) for one in found.uncovered if one[0].id in found.basis]
+    return [
+        (statement[0].text, statement[0].sources)
+        for statement in recorded.uncovered
+        if statement[0].id in recorded.basis
+    ]
 
 
 def quotes_in(piece: Piece, quoted: Places) -> Places:
     """The places of quotes in a piece, counted from its beginning."""
     end = piece.start + len(piece.text)
-    found = {
+    places = {
         (max(a, piece.start) - piece.start, min(b, end) - piece.start): n
         for (a, b), n in quoted.items()
     }
-    return {place: number for place, number in found.items() if place[0] < place[1]}
+    return {place: number for place, number in places.items() if place[0] < place[1]}

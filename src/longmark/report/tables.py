@@ -100,7 +100,7 @@ class Column:
     def fields(self) -> tuple[str, ...]:
         ends = (f"{self.field}_low", f"{self.field}_high")
         estimate = tuple(
-            self.field if one == "value" else f"{self.field}_{one}" for one in _OF_ESTIMATES
+            self.field if part == "value" else f"{self.field}_{part}" for part in _OF_ESTIMATES
         )
         fields = {"extremes": ends, "estimate": estimate, "value": estimate}
         return fields.get(self.kind, (self.field,))
@@ -130,10 +130,10 @@ class Table:
         fields = [field for column in self.columns for field in column.fields]
         if len(set(fields)) < len(fields):
             raise ValueError(f"table {self.name}: two columns share a key: {', '.join(fields)}")
-        own = all(
+        reads_items = all(
             callable(column.get) for column in self.columns
         )  # how to read an item, which may be a tuple
-        tuples = [] if own else [item for item in self.items if type(item) is tuple]
+        tuples = [] if reads_items else [item for item in self.items if type(item) is tuple]
         for row in tuples:
             if len(row) != len(self.columns):
                 raise ValueError(
@@ -170,7 +170,7 @@ def cell_text(cell: Cell, column: Column) -> str:
         return "yes" if cell else "no"
     if isinstance(cell, Estimate):
         value, low, high = (
-            _number(one, column.places) for one in (cell.value, cell.low, cell.high)
+            _number(number, column.places) for number in (cell.value, cell.low, cell.high)
         )
         return (
             f"{value} [{low}, {high}]" if cell.low is not None and column.kind != "value" else value
@@ -217,7 +217,7 @@ def readable(table: Table) -> Table:
 
 def _with_counts(table: Table, places: Sequence[int]) -> Table:
     cells = [[_estimate(row[i]) for i in places] for row in table.rows]
-    made = [[one for one in row if one is not None] for row in cells]
+    present = [[cell for cell in row if cell is not None] for row in cells]
     heads = []
     last = places[-1] + 1
     if table.unit:
@@ -227,21 +227,21 @@ def _with_counts(table: Table, places: Sequence[int]) -> Table:
         ]
     heads.append(Column("reason", key="(reason)"))
     rows: list[list[Cell]] = []
-    for row, of, row_cells in zip(table.rows, made, cells, strict=True):
-        own: list[Cell] = [_count(of), _clusters(of)] if table.unit else []
+    for row, estimates, row_cells in zip(table.rows, present, cells, strict=True):
+        count_cells: list[Cell] = [_count(estimates), _clusters(estimates)] if table.unit else []
         names = [
             table.columns[i].name
-            for i, one in zip(places, row_cells, strict=True)
-            if one is not None
+            for i, cell in zip(places, row_cells, strict=True)
+            if cell is not None
         ]
-        why = _reasons(names, of)
-        said = [cell for cell in row if isinstance(cell, str)]
+        why = _reasons(names, estimates)
+        texts_of_row = [cell for cell in row if isinstance(cell, str)]
         rows.append(
             [
                 *row[:last],
-                *own,
+                *count_cells,
                 *row[last:],
-                "; ".join(w for w in why if not any(w in x for x in said)) or None,
+                "; ".join(w for w in why if not any(w in x for x in texts_of_row)) or None,
             ]
         )
     columns = (*table.columns[:last], *heads[:-1], *table.columns[last:], heads[-1])
@@ -252,24 +252,25 @@ def _with_counts(table: Table, places: Sequence[int]) -> Table:
 
 def brackets(table: Table) -> str:
     """What the brackets of estimates are: level and methods of the intervals; "" without one."""
-    shown = [place for place, column in enumerate(table.columns) if column.kind == "estimate"]
-    cells = (_estimate(row[place]) for row in table.rows for place in shown)
+    places = [place for place, column in enumerate(table.columns) if column.kind == "estimate"]
+    cells = (_estimate(row[place]) for row in table.rows for place in places)
     drawn = [cell for cell in cells if cell is not None and cell.low is not None]
-    how = list(dict.fromkeys(one.method for one in drawn if one.method))
-    methods = f" ({', '.join(how)})" if 0 < len(how) <= _METHODS else ""
-    levels = " and ".join(f"{100 * level:g} %" for level in sorted({one.level for one in drawn}))
+    methods_used = list(dict.fromkeys(cell.method for cell in drawn if cell.method))
+    methods = f" ({', '.join(methods_used)})" if 0 < len(methods_used) <= _METHODS else ""
+    levels = " and ".join(f"{100 * level:g} %" for level in sorted({cell.level for cell in drawn}))
     return f"In brackets: {levels} CI{methods}." if drawn else ""
 
 
-def _reasons(names: Sequence[str], of: Sequence[Estimate]) -> list[str]:
+def _reasons(names: Sequence[str], estimates: Sequence[Estimate]) -> list[str]:
     """Why estimates or intervals of a row are missing, each reason once; with the estimate's name if others have none
     or another."""
     why: dict[str, list[str]] = {}
-    for name, one in zip(names, of, strict=True):
-        for text in filter(None, dict.fromkeys((one.reason, one.remark))):
+    for name, estimate in zip(names, estimates, strict=True):
+        for text in filter(None, dict.fromkeys((estimate.reason, estimate.remark))):
             why.setdefault(text, []).append(name)
     return [
-        text if len(its) == len(of) else f"{', '.join(its)}: {text}" for text, its in why.items()
+        text if len(names_with) == len(estimates) else f"{', '.join(names_with)}: {text}"
+        for text, names_with in why.items()
     ]
 
 
@@ -278,18 +279,29 @@ def _estimate(cell: Cell) -> Estimate | None:
     return cell if isinstance(cell, Estimate) else None
 
 
-def _count(of: Sequence[Estimate]) -> Cell:
-    if not of:
+def _count(estimates: Sequence[Estimate]) -> Cell:
+    if not estimates:
         return None
-    return f"{of[0].n:,} of {of[0].n + of[0].missing:,}" if of[0].missing else of[0].n
+    return (
+        f"{estimates[0].n:,} of {estimates[0].n + estimates[0].missing:,}"
+        if estimates[0].missing
+        else estimates[0].n
+    )
 
 
-def _clusters(of: Sequence[Estimate]) -> Cell:
+def _clusters(estimates: Sequence[Estimate]) -> Cell:
     """The clusters of the first estimate, and how many of one size would do as well where these are clearly fewer."""
-    if not of or of[0].clusters is None or of[0].clusters == of[0].n:
+    if not estimates or estimates[0].clusters is None or estimates[0].clusters == estimates[0].n:
         return None
-    few = of[0].effective is not None and of[0].effective < _CLEARLY * of[0].clusters
-    return f"{of[0].clusters:,} ({of[0].effective:.1f} effective)" if few else of[0].clusters
+    few = (
+        estimates[0].effective is not None
+        and estimates[0].effective < _CLEARLY * estimates[0].clusters
+    )
+    return (
+        f"{estimates[0].clusters:,} ({estimates[0].effective:.1f} effective)"
+        if few
+        else estimates[0].clusters
+    )
 
 
 def main_columns(table: Table) -> Table:
@@ -299,7 +311,7 @@ def main_columns(table: Table) -> Table:
 
 def _kept(table: Table, keep: Callable[[int], bool]) -> Table:
     columns = tuple(
-        replace(one, get=itemgetter(i)) for i, one in enumerate(table.columns) if keep(i)
+        replace(column, get=itemgetter(i)) for i, column in enumerate(table.columns) if keep(i)
     )
     return replace(table, columns=columns, items=[list(row) for row in table.rows])
 
@@ -379,19 +391,22 @@ def as_latex(table: Table, of: str = "") -> str:
     """A `table` with `booktabs` rules and the note below it; its label is `tab:NAME`, or `tab:OF:NAME` where it is said
     what the table belongs to. Its first line, a comment, says what it needs to compile. Columns with the
     highest `spare` are left out until the others fit the width of a page; the note names them."""
-    shown = full = main_columns(readable(table))
+    narrowed = full = main_columns(readable(table))
     spare = [column.spare for column in full.columns]
     note = one_line(full.note)
-    for most in sorted({0, *spare}, reverse=True):
-        shown = _kept(full, [one <= most for one in spare].__getitem__)
-        if fits(_plain_texts(shown)):
+    for most_spare in sorted({0, *spare}, reverse=True):
+        narrowed = _kept(full, [spare_of <= most_spare for spare_of in spare].__getitem__)
+        if fits(_plain_texts(narrowed)):
             break
-    if missing := ", ".join(column.name for column in full.columns if column.spare > most):
+    if missing := ", ".join(column.name for column in full.columns if column.spare > most_spare):
         note = (
             f"{note} Left out for lack of room, but in the CSV file: {one_line(missing)}.".strip()
         )
     return latex(
-        f"{of}:{table.name}" if of else table.name, one_line(table.title), _plain_texts(shown), note
+        f"{of}:{table.name}" if of else table.name,
+        one_line(table.title),
+        _plain_texts(narrowed),
+        note,
     )
 
 
@@ -420,10 +435,10 @@ def as_json(table: Table, signatures: Sequence[str] = ()) -> bytes:
 
 def _plain(row: Sequence[Cell], columns: Sequence[Column]) -> list[str | int | float | bool | None]:
     plain: list[str | int | float | bool | None] = []
-    for shown, column in zip(row, columns, strict=True):
-        cell = shown.cell if isinstance(shown, Best) else shown
+    for shown_cell, column in zip(row, columns, strict=True):
+        cell = shown_cell.cell if isinstance(shown_cell, Best) else shown_cell
         if isinstance(cell, Estimate):
-            plain += [getattr(cell, one) for one in _OF_ESTIMATES]
+            plain += [getattr(cell, part) for part in _OF_ESTIMATES]
         elif isinstance(cell, Range):
             plain += [cell.low, cell.high]
         else:
@@ -470,13 +485,13 @@ def print_table(table: Table, console: Console) -> None:
     (heads, right), rows = _heads(table), texts(table)
     cells = [max([len(row[place]) for row in rows], default=0) for place in range(len(heads))]
     widths = [max(pair) for pair in zip(cells, map(len, heads), strict=True)]
-    shown = list(range(len(heads)))
+    places_shown = list(range(len(heads)))
     end = len(heads) - 1
 
     def room(last: int) -> int:
         """What the other columns leave for the first; there are two spaces between columns."""
-        others = sum(widths[place] + 2 for place in shown if place not in (0, end))
-        return console.width - others - (last + 2 if end else 0)
+        other_widths = sum(widths[place] + 2 for place in places_shown if place not in (0, end))
+        return console.width - other_widths - (last + 2 if end else 0)
 
     first = widths[0]
     last = widths[-1] if right[-1] else min(widths[-1], _LAST)
@@ -489,7 +504,7 @@ def print_table(table: Table, console: Console) -> None:
             key=lambda i: table.columns[i].spare,
         )
         while spare and room(last) < min(widths[0], _WISHED):
-            shown.remove(spare.pop())
+            places_shown.remove(spare.pop())
         first = min(widths[0], max(_FIRST, room(last)))
     if not console.is_terminal or room(last) < first:
         console.file.write(as_text(table))
@@ -507,12 +522,12 @@ def print_table(table: Table, console: Console) -> None:
         collapse_padding=True,
         header_style="bold",
     )
-    for place in shown:
+    for place in places_shown:
         side: Any = "right" if right[place] else "left"
         drawn.add_column(Text(heads[place]), justify=side, overflow="fold", width=widths[place])
     for row in rows:
-        drawn.add_row(*(Text(row[place]) for place in shown))
+        drawn.add_row(*(Text(row[place]) for place in places_shown))
     console.print(drawn)
-    if len(shown) < len(heads):
-        missing = ", ".join(head for place, head in enumerate(heads) if place not in shown)
+    if len(places_shown) < len(heads):
+        missing = ", ".join(head for place, head in enumerate(heads) if place not in places_shown)
         console.file.write(fill(f"Left out for lack of room: {missing}", console.width) + "\n")

@@ -19,13 +19,15 @@ LAST = 6  # of more of them
 def starts(examples: Iterable[tuple[Any, Question | None]]) -> list[int]:
     """For each example, which of its turns are on the page with the answer before it. examples: in their order, each
     with its run and system."""
-    made: list[int] = []
+    first_turns: list[int] = []
     before: tuple[Any, str | None, int] = (None, None, 0)
     for source, example in examples:
-        its = (source, example.turn_of if example else None)
-        made.append(before[2] if its[1] is not None and its == before[:2] else 0)
-        before = (*its, len(example.turns) if example else 0)
-    return made
+        conversation = (source, example.turn_of if example else None)
+        first_turns.append(
+            before[2] if conversation[1] is not None and conversation == before[:2] else 0
+        )
+        before = (*conversation, len(example.turns) if example else 0)
+    return first_turns
 
 
 def turns_view(example: Question | None, start: int, quoted: Places) -> dict[str, Any] | None:
@@ -33,7 +35,7 @@ def turns_view(example: Question | None, start: int, quoted: Places) -> dict[str
     answer, which is the last turn, or all turns of the assistant."""
     if example is None or not example.turns:
         return None
-    whole = example.turn_of == example.id
+    whole_conversation = example.turn_of == example.id
     offset = 0
     lines = []
     for number, turn in enumerate(example.turns, 1):
@@ -42,8 +44,8 @@ def turns_view(example: Question | None, start: int, quoted: Places) -> dict[str
             and turn.role == "assistant"
             and not isinstance(example, Pair)
         )
-        of_answer = turn.role == "assistant" if whole else is_last
-        its = {
+        of_answer = turn.role == "assistant" if whole_conversation else is_last
+        own_quotes = {
             (left - offset, right - offset): n
             for (left, right), n in quoted.items()
             if left >= offset
@@ -52,11 +54,16 @@ def turns_view(example: Question | None, start: int, quoted: Places) -> dict[str
             {
                 "number": number,
                 "turn": turn,
-                "scored": is_last and not whole,
-                "quoted": its if of_answer else {},
+                "scored": is_last and not whole_conversation,
+                "quoted": own_quotes if of_answer else {},
             }
         )
-        offset += len(turn.text) + 2 if whole and of_answer and turn.text else 0
+        offset += len(turn.text) + 2 if whole_conversation and of_answer and turn.text else 0
     lines = lines[start:]
     folded = len(lines) - LAST if len(lines) > MOST else 0
-    return {"before": start, "folded": lines[:folded], "lines": lines[folded:], "whole": whole}
+    return {
+        "before": start,
+        "folded": lines[:folded],
+        "lines": lines[folded:],
+        "whole": whole_conversation,
+    }

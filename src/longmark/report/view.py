@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from longmark.metric_sources import names
 from longmark.records import Row
+from longmark.records.evidence import Evidence
 from longmark.scores.manifest import MetricFacts
 
 Results = Mapping[str, Row]
 Block = tuple[Any, ...]
+_E = TypeVar("_E", bound=Evidence)
+
+
+class OtherForm(Exception):
+    """The evidence of a row is not of the form that its view reads: of an older run, damaged, or another metric's.
+    Raised where evidence is read and nowhere else, so that a mistake in a view is never taken for it."""
+
+
+def read_as(form: type[_E], row: Row) -> _E:
+    """The evidence of a row, as its view reads it. OtherForm."""
+    evidence = form.of(row.evidence)
+    if evidence is None:
+        raise OtherForm(f"no {form.__name__}")
+    return evidence
 
 
 @dataclass(slots=True)
@@ -52,6 +67,13 @@ class Shared:
     def ours(self) -> bool:
         """It is one of longmark's metrics, so it is known what its evidence means."""
         return self.metric in names()
+
+    def rows_with(self, key: str) -> list[Row]:
+        """The rows whose evidence has this key, one or more. OtherForm where none has it."""
+        rows = [row for row in self.rows.values() if key in row.evidence]
+        if not rows:
+            raise OtherForm(f"no {key}")
+        return rows
 
     @property
     def evidence(self) -> Iterator[dict[str, Any]]:

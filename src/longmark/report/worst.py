@@ -68,17 +68,17 @@ def worst_of(
     rows = [(name, results[name]) for name in facts if name in results]
     places = {name: goodness(facts[name], row.score) for name, row in rows if row.score is not None}
     low = [(place, name) for name, place in places.items() if place is not None and place < GOOD]
-    found: dict[str, tuple[str, str] | None] = {}
+    reasons: dict[str, tuple[str, str] | None] = {}
     for _, name in sorted(low, key=itemgetter(0)):
         why = why_of(results[name], facts[name])
-        if why is None or why[1] not in {other[1] for other in found.values() if other}:
-            found[name] = why
-        if len(found) == _MOST_REASONS:
+        if why is None or why[1] not in {reason[1] for reason in reasons.values() if reason}:
+            reasons[name] = why
+        if len(reasons) == _MOST_REASONS:
             break
     missing = next(
         ((name, why_of(row, facts[name])) for name, row in rows if row.score is None), None
     )
-    return [*found.items(), *([missing] if missing else [])]
+    return [*reasons.items(), *([missing] if missing else [])]
 
 
 def why_of(row: Row, facts: MetricFacts) -> tuple[str, str] | None:
@@ -87,24 +87,24 @@ def why_of(row: Row, facts: MetricFacts) -> tuple[str, str] | None:
         return ("Not scored", row.reason) if row.reason else None
     label, key, field, value = facts.why
     entries = [
-        one
-        for one in _list(row.evidence.get(key))
-        if not (isinstance(one, dict) and one.get(field) == value)
+        entry
+        for entry in _list(row.evidence.get(key))
+        if not (isinstance(entry, dict) and entry.get(field) == value)
     ]
     by_view = _BY_VIEW.get(facts.view[0])
     if key:
-        found = [(label, entries)]
+        labelled_entries = [(label, entries)]
     elif facts.view[0] == "support":
-        found = _support(row, facts)
+        labelled_entries = _support(row, facts)
     else:
-        found = by_view(row.evidence) if by_view else []
-    found.append(("Reason", [row.evidence.get("reason") or row.evidence.get("rule")]))
-    for label, entries in found:
-        given = (
+        labelled_entries = by_view(row.evidence) if by_view else []
+    labelled_entries.append(("Reason", [row.evidence.get("reason") or row.evidence.get("rule")]))
+    for label, entries in labelled_entries:
+        candidates = (
             entry.get("text") or entry.get("claim") if isinstance(entry, dict) else entry
             for entry in entries
         )
-        texts: list[str] = [text for text in given if isinstance(text, str) and text.strip()]
+        texts: list[str] = [text for text in candidates if isinstance(text, str) and text.strip()]
         if texts:
             return (f"{label} (1 of {len(texts)})" if len(texts) > 1 else label), texts[0]
     return None
@@ -127,45 +127,51 @@ def _claims(evidence: Mapping[str, Any]) -> Found:
 
 
 def _judges(evidence: Mapping[str, Any]) -> Found:
-    given = Judgements.of(evidence)
+    judgements = Judgements.of(evidence)
     scored = (
-        [(judge.score, judge) for judge in given.judges if judge.score is not None] if given else []
+        [(judge.score, judge) for judge in judgements.judges if judge.score is not None]
+        if judgements
+        else []
     )
     if not scored:
         return []
     _, judge = min(scored, key=itemgetter(0))
-    who = judge.model.partition("@")[0] if judge.model else "the judge"
-    return [(f"Reason of {who}", [judge.reason]), (f"Reply of {who}", [judge.text])]
+    judge_name = judge.model.partition("@")[0] if judge.model else "the judge"
+    return [(f"Reason of {judge_name}", [judge.reason]), (f"Reply of {judge_name}", [judge.text])]
 
 
 def _points(evidence: Mapping[str, Any]) -> Found:
-    given = Points.of(evidence)
+    points = Points.of(evidence)
     worse = (
         [
             (point.delta, point.text)
-            for point in given.points
+            for point in points.points
             if point.delta is not None and point.delta < 0
         ]
-        if given
+        if points
         else []
     )
     return [("Least relevant point", [min(worse, key=itemgetter(0))[1]])] if worse else []
 
 
 def _facts(evidence: Mapping[str, Any]) -> Found:
-    given = Facts.of(evidence)
-    return [("Most distracting fact", [given.most_distracting if given else None])]
+    facts = Facts.of(evidence)
+    return [("Most distracting fact", [facts.most_distracting if facts else None])]
 
 
 def _questions(evidence: Mapping[str, Any]) -> Found:
-    given = Questions.of(evidence)
-    asked = min(given.questions, key=lambda one: one.cosine, default=None) if given else None
-    return [("The answer fits another question", [asked.question if asked else None])]
+    questions = Questions.of(evidence)
+    nearest = (
+        min(questions.questions, key=lambda question: question.cosine, default=None)
+        if questions
+        else None
+    )
+    return [("The answer fits another question", [nearest.question if nearest else None])]
 
 
 def _marked(evidence: Mapping[str, Any]) -> Found:
-    given = Passages.of(evidence)
-    return [("Passage", [one.text for one in given.marked] if given else [])]
+    passages = Passages.of(evidence)
+    return [("Passage", [passage.text for passage in passages.marked] if passages else [])]
 
 
 def _support(row: Row, facts: MetricFacts) -> Found:
@@ -186,13 +192,13 @@ def _support(row: Row, facts: MetricFacts) -> Found:
 
 def _graph(evidence: Mapping[str, Any]) -> Found:
     try:
-        found = Recorded.of(evidence)
+        recorded = Recorded.of(evidence)
     except ValueError:
         return []
     return [
         (
             "Missing statement",
-            [statement.text for statement in found.statements if statement.id in found.basis],
+            [statement.text for statement in recorded.statements if statement.id in recorded.basis],
         )
     ]
 

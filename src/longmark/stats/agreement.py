@@ -109,8 +109,8 @@ def cohen_kappa(
     used = np.all(table.codes >= 0, axis=1)
     size = len(table.categories)
     first, second = table.codes[used].T
-    apart = np.abs(first - second)
-    differ = {None: apart > 0, "linear": apart, "quadratic": apart**2}[weights]
+    distances = np.abs(first - second)
+    differ = {None: distances > 0, "linear": distances, "quadratic": distances**2}[weights]
     features = _beside(differ.astype(float), _chosen(first, size), _chosen(second, size))
 
     def formula(sums: Floats) -> Floats:
@@ -214,8 +214,10 @@ def _differ_by_chance(first: Floats, second: Floats, weights: Weights | None) ->
     n = first.sum(axis=1)
     if weights == "linear":  # |i - j| counts the borders between i and j
         below = np.cumsum(first, axis=1)
-        other = np.cumsum(second, axis=1)
-        return np.asarray((below * (n[:, None] - other) + other * (n[:, None] - below)).sum(axis=1))
+        cumulated = np.cumsum(second, axis=1)
+        return np.asarray(
+            (below * (n[:, None] - cumulated) + cumulated * (n[:, None] - below)).sum(axis=1)
+        )
     if weights == "quadratic":
         places = np.arange(first.shape[1])
         return np.asarray(
@@ -267,21 +269,25 @@ def _ordinal_alpha(counts: Any) -> tuple[Any, Formula]:
     number = counts.sum(axis=1)
     order = np.arange(len(entries.row))
     ends = counts.indptr[entries.row + 1]
-    where = [np.empty(0, int)]
+    item_numbers = [np.empty(0, int)]
     cells = [np.empty(0, int)]
     weights = [np.empty(0)]
     step = 1
     while len(
         order := order[order + step < ends[order]]
     ):  # each category of an item with the one `step` beyond it
-        other = order + step
-        where.append(entries.row[order])
-        cells.append(entries.col[order].astype(int) * size + entries.col[other])
-        weights.append(entries.data[order] * entries.data[other] / (number[entries.row[order]] - 1))
+        partner = order + step
+        item_numbers.append(entries.row[order])
+        cells.append(entries.col[order].astype(int) * size + entries.col[partner])
+        weights.append(
+            entries.data[order] * entries.data[partner] / (number[entries.row[order]] - 1)
+        )
         step += 1
     occurring, column = np.unique(np.concatenate(cells), return_inverse=True)
     shape = (items, len(occurring))
-    together = csr_array((np.concatenate(weights), (np.concatenate(where), column)), shape=shape)
+    coincidences = csr_array(
+        (np.concatenate(weights), (np.concatenate(item_numbers), column)), shape=shape
+    )
     low, high = np.divmod(occurring, max(size, 1))
 
     def formula(sums: Floats) -> Floats:
@@ -291,7 +297,7 @@ def _ordinal_alpha(counts: Any) -> tuple[Any, Formula]:
         observed = (sums[:, size:] * (middles[:, low] - middles[:, high]) ** 2).sum(axis=1)
         return np.asarray(1 - (n - 1) * observed / (n * (marginals * middles**2).sum(axis=1)))
 
-    return hstack([counts, together], "csr"), formula
+    return hstack([counts, coincidences], "csr"), formula
 
 
 def _agreeing_pairs(counts: Any) -> Floats:
@@ -331,38 +337,40 @@ class _Table:
         used: NDArray[np.bool_],
         features: Any,
         formula: Callable[[Floats], Floats],
-        how: Resampling,
+        resampling: Resampling,
         scale: str | None = None,
     ) -> Agreement:
         items = int(used.sum())
-        clusters = how.get("clusters")
+        clusters = resampling.get("clusters")
         numbers = None if clusters is None else cluster_numbers(clusters, used)[0]
         empty = Agreement(
             None,
             None,
             None,
             items,
-            how.get("level", 0.95),
+            resampling.get("level", 0.95),
             BCA,
             missing=len(used) - items,
-            resamples=how.get("resamples", 2_000),
+            resamples=resampling.get("resamples", 2_000),
             coefficient=coefficient,
             raters=self.codes.shape[1],
             absent=int((self.codes < 0).sum()),
             categories=self.categories,
             scale=scale,
         )
-        found = bootstrap_of_sums(features, formula, empty, how.get("seed", 0), numbers)
+        agreement = bootstrap_of_sums(features, formula, empty, resampling.get("seed", 0), numbers)
         if items < _FEWEST:
             return replace(
-                found, value=None, reason=f"agreement needs at least {_FEWEST} items, not {items}"
+                agreement,
+                value=None,
+                reason=f"agreement needs at least {_FEWEST} items, not {items}",
             )
-        if found.value is None:
+        if agreement.value is None:
             return replace(
-                found,
+                agreement,
                 reason="all ratings are the same, so chance alone would give the same agreement",
             )
-        return found
+        return agreement
 
 
 def _table(

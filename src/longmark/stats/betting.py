@@ -74,9 +74,9 @@ def confidence_sequence(
             if len(units)
             else np.zeros(0, dtype=np.int64)
         )
-        most = max(largest or 0, int(np.diff(starts, append=len(units)).max(initial=1)))
-        sums = np.add.reduceat(shares, starts) / most if len(starts) else shares
-        counts = np.diff(starts, append=len(units)) / most
+        largest_unit = max(largest or 0, int(np.diff(starts, append=len(units)).max(initial=1)))
+        sums = np.add.reduceat(shares, starts) / largest_unit if len(starts) else shares
+        counts = np.diff(starts, append=len(units)) / largest_unit
     alpha = 1 - level
     below = 1 - _end(counts - sums, counts, alpha, cuts)
     above = _end(sums, counts, alpha, cuts)
@@ -126,8 +126,8 @@ def plug_in_bets(sums: Floats, counts: Floats, alpha: float) -> Floats:
     variances = np.concatenate(
         [[0.25], (0.25 + np.cumsum((sums - means * counts) ** 2)) / (t + 1)]
     )[:-1]
-    found: Floats = np.sqrt(2 * math.log(2 / alpha) / (variances * t * np.log(t + 1)))
-    return found
+    bets: Floats = np.sqrt(2 * math.log(2 / alpha) / (variances * t * np.log(t + 1)))
+    return bets
 
 
 def log_capital(
@@ -135,5 +135,5 @@ def log_capital(
 ) -> Floats:
     """log K+(m) after each unit. The bet on the other side: `counts - sums` and 1 - m, with the same λ."""
     parts = [np.cumsum(np.log1p(np.minimum(bets, cut / m) * (sums - m * counts))) for cut in cuts]
-    found: Floats = np.logaddexp.reduce(parts) - math.log(len(cuts))
-    return found
+    logs: Floats = np.logaddexp.reduce(parts) - math.log(len(cuts))
+    return logs

@@ -108,7 +108,7 @@ def interval(empty: E, value: float, resampled: Floats, jackknife: Floats) -> E:
     """
     estimate = None if np.isnan(value) else value
     units = empty.n if empty.clusters is None else empty.clusters
-    what = "rows" if empty.clusters is None else "clusters"
+    units_name = "rows" if empty.clusters is None else "clusters"
     if units < _FEWEST:
         things = "values" if empty.clusters is None else "clusters"
         return replace(
@@ -125,7 +125,9 @@ def interval(empty: E, value: float, resampled: Floats, jackknife: Floats) -> E:
     rounding = _ROUNDING * max(abs(value), float(np.abs(values).max()))
     if np.ptp(values) <= rounding:
         return replace(
-            empty, undefined=0, reason=f"the {what} are alike: every resample gives the same value"
+            empty,
+            undefined=0,
+            reason=f"the {units_name} are alike: every resample gives the same value",
         )
     shares: Floats | str = np.array([(1 - empty.level) / 2, (1 + empty.level) / 2])
     if empty.method == BCA:

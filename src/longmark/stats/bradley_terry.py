@@ -84,14 +84,14 @@ def bradley_terry(
         1.0,
     )
     wins = _wins(systems, cells, table.sum(axis=0))
-    what = "comparisons" if clusters is None else "questions"
+    units = "comparisons" if clusters is None else "questions"
     empty = Estimate(
         None,
         None,
         None,
         n,
         level,
-        f"jackknife over {what}",
+        f"jackknife over {units}",
         clusters=None if clusters is None else count,
     )
     estimates = [replace(empty, reason=reason) for reason in _reasons(systems, wins)]
@@ -160,40 +160,44 @@ def _estimates(
     if values is None:
         return [replace(empty, reason="the strengths do not converge")] * len(systems)
     count = len(table)
-    what = "comparison" if empty.clusters is None else "question"
-    made = [replace(empty, value=float(value)) for value in values]
+    unit = "comparison" if empty.clusters is None else "question"
+    strengths = [replace(empty, value=float(value)) for value in values]
     if count < _FEWEST:
         return [
-            replace(one, reason=f"an interval needs at least {_FEWEST} {what}s; found {count}")
-            for one in made
+            replace(strength, reason=f"an interval needs at least {_FEWEST} {unit}s; found {count}")
+            for strength in strengths
         ]
     total = table.sum(axis=0)
     kinds, times = np.unique(table, axis=0, return_counts=True)
     if any(_reasons(systems, _wins(systems, cells, total - kind))[0] for kind in kinds):
         return [
-            replace(one, reason=f"without one {what} a system won or lost every comparison")
-            for one in made
+            replace(strength, reason=f"without one {unit} a system won or lost every comparison")
+            for strength in strengths
         ]
-    apart = np.array(
+    sides_of_cells = np.array(
         [[(name == cell[0]) - float(name == cell[1]) for name in systems] for cell in cells]
     )
-    expected = 1 / (1 + np.exp(-apart @ values))
-    gradients = (kinds * ([_SHARES[cell[2]] for cell in cells] - expected)) @ apart
+    expected = 1 / (1 + np.exp(-sides_of_cells @ values))
+    gradients = (kinds * ([_SHARES[cell[2]] for cell in cells] - expected)) @ sides_of_cells
     weights = expected * (1 - expected)
-    within = np.stack([(apart.T * (weights * (total - kind))) @ apart for kind in kinds])
-    steps = np.linalg.solve(within + 1 / len(systems), gradients[..., None])[..., 0]
+    information = np.stack(
+        [(sides_of_cells.T * (weights * (total - kind))) @ sides_of_cells for kind in kinds]
+    )
+    steps = np.linalg.solve(information + 1 / len(systems), gradients[..., None])[..., 0]
     errors = np.sqrt((count - 1) / count * (times @ (steps - times @ steps / count) ** 2))
-    for i, (one, error) in enumerate(zip(made, errors.tolist(), strict=True)):
+    for i, (strength, error) in enumerate(zip(strengths, errors.tolist(), strict=True)):
         if error <= _TOLERANCE:
-            why = f"the strength is the same without any one {what}, so its variance is unknown"
-            made[i] = replace(one, reason=why)
+            why = f"the strength is the same without any one {unit}, so its variance is unknown"
+            strengths[i] = replace(strength, reason=why)
             continue
-        sizes = (table @ (apart[:, i] != 0))[:, None]
+        sizes = (table @ (sides_of_cells[:, i] != 0))[:, None]
         size = effective(sizes[sizes > 0].tolist())
         half = t_quantile(empty.level, size - 1) * error
         low, high = (float(values[i]) + side * half for side in (-1, 1))
-        made[i] = replace(one, low=low, high=high, effective=size, remark=few_clusters(size))
-    return made
+        strengths[i] = replace(
+            strength, low=low, high=high, effective=size, remark=few_clusters(size)
+        )
+    return strengths
 
 
 def _fit(
@@ -203,17 +207,19 @@ def _fit(
     import evalica
 
     winners = {FIRST: evalica.Winner.X, SECOND: evalica.Winner.Y, TIE: evalica.Winner.Draw}
-    there = [(cell, weight) for cell, weight in zip(cells, weights.tolist(), strict=True) if weight]
-    found = evalica.bradley_terry(
-        [cell[0] for cell, _ in there],
-        [cell[1] for cell, _ in there],
-        [winners[cell[2]] for cell, _ in there],
-        weights=[weight for _, weight in there],
+    made_cells = [
+        (cell, weight) for cell, weight in zip(cells, weights.tolist(), strict=True) if weight
+    ]
+    fitted = evalica.bradley_terry(
+        [cell[0] for cell, _ in made_cells],
+        [cell[1] for cell, _ in made_cells],
+        [winners[cell[2]] for cell, _ in made_cells],
+        weights=[weight for _, weight in made_cells],
         tie_weight=0.5,
         tolerance=_TOLERANCE,
         limit=_ITERATIONS,
     )
-    if found.iterations >= _ITERATIONS:
+    if fitted.iterations >= _ITERATIONS:
         return None
-    logs = np.log([found.scores[name] for name in systems])
+    logs = np.log([fitted.scores[name] for name in systems])
     return np.asarray(logs - logs.mean())

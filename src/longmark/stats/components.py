@@ -81,7 +81,7 @@ def variance_components(scores: Floats) -> Components:
         )
     samples = scores.shape[3]
     cells = scores.mean(axis=3)
-    within = (
+    noise = (
         float(((scores - cells[..., None]) ** 2).sum() / (cells.size * (samples - 1)))
         if samples > 1
         else 0.0
@@ -93,27 +93,27 @@ def variance_components(scores: Floats) -> Components:
     for chosen in sets:
         square = samples * _mean_square(cells, chosen, sizes)
         above = sum(
-            variance * samples * math.prod(sizes[name] for name in used if name not in other)
-            for other, variance in solved.items()
-            if set(other) > set(chosen)
+            variance * samples * math.prod(sizes[name] for name in used if name not in larger_set)
+            for larger_set, variance in solved.items()
+            if set(larger_set) > set(chosen)
         )
-        solved[chosen] = (square - above - within) / (
+        solved[chosen] = (square - above - noise) / (
             samples * math.prod(sizes[n] for n in used if n not in chosen)
         )
-    named = {" x ".join(chosen): max(0.0, solved[chosen]) for chosen in reversed(sets)}
+    variances = {" x ".join(chosen): max(0.0, solved[chosen]) for chosen in reversed(sets)}
     if samples > 1:
-        named[NOISE] = within
+        variances[NOISE] = noise
     else:
-        named[NOISE] = named.pop(" x ".join(used))
-    return Components(named, {**sizes, SAMPLE: samples})
+        variances[NOISE] = variances.pop(" x ".join(used))
+    return Components(variances, {**sizes, SAMPLE: samples})
 
 
 def _mean_square(cells: Floats, chosen: tuple[str, ...], sizes: Mapping[str, int]) -> float:
     """The mean square of a set of factors: of the effects that no smaller set explains."""
     effect = np.zeros([sizes[name] if name in chosen else 1 for name in FACTORS])
     for size in range(len(chosen) + 1):
-        for kept in combinations(chosen, size):
-            axes = tuple(axis for axis, name in enumerate(FACTORS) if name not in kept)
+        for subset in combinations(chosen, size):
+            axes = tuple(axis for axis, name in enumerate(FACTORS) if name not in subset)
             effect = effect + (-1) ** (len(chosen) - size) * cells.mean(axis=axes, keepdims=True)
     freedom = math.prod(sizes[name] - 1 for name in chosen)
     return float((effect**2).sum() * cells.size / effect.size / freedom)

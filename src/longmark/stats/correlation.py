@@ -121,7 +121,7 @@ def _with_parts(
     """The correlation, and what each pair or cluster adds to the jackknife (0 where it has no value)."""
     (a, b), keep = complete_rows(x, y)
     units = np.arange(len(keep)) if clusters is None else clusters
-    used, of = np.unique(units[keep], return_inverse=True)
+    used, cluster_numbers = np.unique(units[keep], return_inverse=True)
     count = None if clusters is None else len(used)
     empty = Correlation(
         None, None, None, len(a), level, JACKKNIFE, _no_value(a, b), len(keep) - len(a), count
@@ -135,13 +135,13 @@ def _with_parts(
     if why := _too_few(len(a), count, "pairs"):
         return replace(empty, reason=why), None
     parts = np.zeros(int(units.max()) + 1)
-    parts[used] = _deviations(a, b, kind, None if count is None else of)
+    parts[used] = _deviations(a, b, kind, None if count is None else cluster_numbers)
     error = float(np.linalg.norm(parts))
     if not math.isfinite(error):
         return replace(empty, reason=_left_flat(count, "pairs")), None
     if error <= _NO_SPREAD:
         return replace(empty, reason=_same_without(count, "pair")), None
-    df = _df(len(a), None if count is None else of)
+    df = _df(len(a), None if count is None else cluster_numbers)
     z = math.atanh(r)
     of_z = error / (1 - r * r)
     half = t_quantile(level, df) * of_z
@@ -163,23 +163,21 @@ def _sized(empty: E, df: float) -> E:
     )
 
 
-def _too_few(rows: int, clusters: int | None, what: str) -> str | None:
+def _too_few(rows: int, clusters: int | None, units: str) -> str | None:
     if rows < _FEWEST_FOR_INTERVAL:
-        return f"an interval needs at least {_FEWEST_FOR_INTERVAL} {what}"
+        return f"an interval needs at least {_FEWEST_FOR_INTERVAL} {units}"
     if clusters is not None and clusters < _FEWEST_FOR_INTERVAL:
-        return f"an interval needs at least {_FEWEST_FOR_INTERVAL} clusters; the {what} belong to {clusters}"
+        return f"an interval needs at least {_FEWEST_FOR_INTERVAL} clusters; the {units} belong to {clusters}"
     return None
 
 
-def _left_flat(clusters: int | None, what: str) -> str:
-    return (
-        f"without one of its {what if clusters is None else 'clusters'} a column has one value only"
-    )
+def _left_flat(clusters: int | None, units: str) -> str:
+    return f"without one of its {units if clusters is None else 'clusters'} a column has one value only"
 
 
-def _same_without(clusters: int | None, what: str) -> str:
+def _same_without(clusters: int | None, units: str) -> str:
     """Why there is no interval where leaving out changes nothing: the variance of the jackknife is 0 there."""
-    return f"the value is the same without any one {what if clusters is None else 'cluster'}, so its variance is unknown"
+    return f"the value is the same without any one {units if clusters is None else 'cluster'}, so its variance is unknown"
 
 
 def mean_correlation(
@@ -201,15 +199,17 @@ def mean_correlation(
     if set(x) != set(y):
         raise UserError(f"both metrics need the same systems; found {sorted(x)} and {sorted(y)}")
     columns = {name: (as_floats(x[name]), as_floats(y[name])) for name in x}
-    lengths = {len(column) for both in columns.values() for column in both}
+    lengths = {len(column) for pair in columns.values() for column in pair}
     if len(lengths) > 1:
         raise UserError(
             f"systems are matched by position of the question; found columns of {sorted(lengths)} rows"
         )
     rows = lengths.pop() if lengths else 0
     numbers = _numbered(clusters, rows)
-    found = {name: _with_parts(a, b, kind, level, numbers) for name, (a, b) in columns.items()}
-    by_system = {name: r for name, (r, _) in found.items()}
+    correlations = {
+        name: _with_parts(a, b, kind, level, numbers) for name, (a, b) in columns.items()
+    }
+    by_system = {name: r for name, (r, _) in correlations.items()}
     values = {name: r.value for name, r in by_system.items() if r.value is not None}
 
     used = [name for name, r in values.items() if abs(r) < _PERFECT]
@@ -241,9 +241,9 @@ def mean_correlation(
         return replace(empty, value=math.tanh(z), reason="a system has no interval of its own")
     parts = np.zeros(rows if numbers is None else int(numbers.max()) + 1)
     for name in used:
-        own = found[name][1]
-        assert own is not None  # every estimate with an interval has these
-        parts += own / (1 - (values[name] if through_z else math.tanh(z)) ** 2) / len(used)
+        own_parts = correlations[name][1]
+        assert own_parts is not None  # every estimate with an interval has these
+        parts += own_parts / (1 - (values[name] if through_z else math.tanh(z)) ** 2) / len(used)
     error = float(np.linalg.norm(parts))
     if error <= _NO_SPREAD:
         return replace(empty, value=math.tanh(z), reason=_same_without(empty.clusters, "question"))
@@ -337,10 +337,10 @@ def _deviations(a: Floats, b: Floats, kind: str, clusters: Ints | None = None) -
         if kind == "pearson":
             left_out = _pearson_without_one(_scaled(a), _scaled(b), clusters)
             return _leaps(left_out)
-        each = _leaps(_ranks_without_one(a, b, kind))
+        deviations = _leaps(_ranks_without_one(a, b, kind))
     if clusters is None:
-        return each
-    sums = np.bincount(clusters, each) * np.array(leverages(np.bincount(clusters).tolist()))
+        return deviations
+    sums = np.bincount(clusters, deviations) * np.array(leverages(np.bincount(clusters).tolist()))
     return np.asarray(math.sqrt((n - 1) / n * len(sums) / (len(sums) - 1)) * sums)
 
 
@@ -359,17 +359,17 @@ def _pearson_without_one(a: Floats, b: Floats, clusters: Ints | None) -> Floats:
     """From the sums that are left. Columns are centred. NaN: one is left flat."""
     n = len(a)
     parts = [np.ones(n), a, b, a * a, b * b, a * b]
-    out = parts if clusters is None else [np.bincount(clusters, part) for part in parts]
-    rest, left_a, left_b, aa, bb, ab = (
-        part.sum() - sums for part, sums in zip(parts, out, strict=True)
+    removed = parts if clusters is None else [np.bincount(clusters, part) for part in parts]
+    remaining, left_a, left_b, aa, bb, ab = (
+        part.sum() - sums for part, sums in zip(parts, removed, strict=True)
     )
 
     def spread(squares: Floats, left: Floats, total: float) -> Floats:
-        found = squares - left * left / rest
-        return np.where(found > 1e-12 * total, found, np.nan)
+        squares_left = squares - left * left / remaining
+        return np.where(squares_left > 1e-12 * total, squares_left, np.nan)
 
     return np.asarray(
-        (ab - left_a * left_b / rest)
+        (ab - left_a * left_b / remaining)
         / np.sqrt(spread(aa, left_a, parts[3].sum()) * spread(bb, left_b, parts[4].sum()))
     )
 
@@ -412,22 +412,22 @@ def _signs(codes: Codes, weights: Floats) -> Floats:
     return np.asarray((2 * sums - by_code - sums[-1])[codes])
 
 
-def _sign_products(x: Codes, y: Codes, at: Codes) -> Floats:
-    """For each i of `at` the sum over j of sign(x_i - x_j) sign(y_i - y_j), by counting the pairs that lie below it in
+def _sign_products(x: Codes, y: Codes, places: Codes) -> Floats:
+    """For each i of `places` the sum over j of sign(x_i - x_j) sign(y_i - y_j), by counting the pairs that lie below it in
     both: n log n however many levels there are.
 
     With < and <= for each column there are four such counts; those of pairs that lie above follow from them.
     """
     (below_x, upto_x), (below_y, upto_y) = (
-        [rank[at] for rank in _ranks(codes)] for codes in (x, y)
+        [rank[places] for rank in _ranks(codes)] for codes in (x, y)
     )
     in_y = y[np.argsort(x, kind="stable")]
     n = len(x)
-    y = y[at]
+    y = y[places]
     first = np.concatenate([below_x, below_x, upto_x, upto_x])
-    both = _count_below(in_y, first, np.concatenate([y, y + 1, y, y + 1])).reshape(4, -1)
-    concordant = both[0] + n - upto_x - upto_y + both[3]
-    discordant = below_x - both[1] + below_y - both[2]
+    counts = _count_below(in_y, first, np.concatenate([y, y + 1, y, y + 1])).reshape(4, -1)
+    concordant = counts[0] + n - upto_x - upto_y + counts[3]
+    discordant = below_x - counts[1] + below_y - counts[2]
     return np.asarray((concordant - discordant).astype(float))
 
 
@@ -441,7 +441,7 @@ def _ranks(codes: Codes) -> tuple[Codes, Codes]:
 def _count_below(values: Codes, first: Codes, limit: Codes) -> Codes:
     """For each query, how many of the `first` so many values are below its limit: bit by bit from the highest, values
     sorted stably by the bits seen, each query following its limit's bits through them."""
-    found = np.zeros_like(first)
+    counts = np.zeros_like(first)
     start = np.zeros_like(first)
     end = first
     for bit in reversed(range(int(limit.max()).bit_length())):
@@ -450,8 +450,8 @@ def _count_below(values: Codes, first: Codes, limit: Codes) -> Codes:
         zeros_start = zeros[start]
         zeros_end = zeros[end]
         goes_right = ((limit >> bit) & 1).astype(bool)
-        found += np.where(goes_right, zeros_end - zeros_start, 0)
+        counts += np.where(goes_right, zeros_end - zeros_start, 0)
         start = np.where(goes_right, zeros[-1] + start - zeros_start, zeros_start)
         end = np.where(goes_right, zeros[-1] + end - zeros_end, zeros_end)
         values = np.concatenate([values[is_one == 0], values[is_one == 1]])
-    return found
+    return counts

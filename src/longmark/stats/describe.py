@@ -143,15 +143,15 @@ def ties_between(values: Mapping[str, Values]) -> Ties:
 
     values: scores by system. n: the responses of all systems.
     """
-    kept = [_present(scores) for scores in values.values()]
-    tables = [np.unique(_rounded(x), return_counts=True) for x, _ in kept]
+    present_scores = [_present(scores) for scores in values.values()]
+    tables = [np.unique(_rounded(x), return_counts=True) for x, _ in present_scores]
     equal = 0
     for (first, n_first), (second, n_second) in combinations(tables, 2):
         _, i, j = np.intersect1d(first, second, assume_unique=True, return_indices=True)
         equal += int((n_first[i] * n_second[j]).sum())
-    sizes = [len(x) for x, _ in kept]
+    sizes = [len(x) for x, _ in present_scores]
     pairs = sum(a * b for a, b in combinations(sizes, 2))
-    return _ties(equal, pairs, sum(sizes), sum(missing for _, missing in kept))
+    return _ties(equal, pairs, sum(sizes), sum(missing for _, missing in present_scores))
 
 
 def _present(values: Values) -> tuple[Floats, int]:

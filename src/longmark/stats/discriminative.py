@@ -35,9 +35,9 @@ def discriminative_power(
 
     p-values of a Tukey test hold over all pairs as they are; those of separate tests of each pair need a correction.
     """
-    found = adjust(p_values, correction, alpha)
-    curve = tuple(sorted((p for p in found.p if p is not None), reverse=True))
-    significant = sum(p is not None and p < alpha for p in found.adjusted)
+    adjusted = adjust(p_values, correction, alpha)
+    curve = tuple(sorted((p for p in adjusted.p if p is not None), reverse=True))
+    significant = sum(p is not None and p < alpha for p in adjusted.adjusted)
     tested = len(curve)
     share, reason = (
         (significant / tested, None) if tested else (None, "no pair of systems was tested")

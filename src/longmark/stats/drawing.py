@@ -29,10 +29,10 @@ def residual_sizes(table: LabelledScores, places: Ints) -> Floats | None:
     full = ~np.isnan(residuals).any(axis=1)
     if full.sum() < FEWEST_SIZED:
         return None
-    apart = residuals[full] - residuals[full].mean(axis=0)
-    squares = apart.var(axis=1, ddof=1) if len(places) > 1 else apart[:, 0] ** 2
-    known = ~np.isnan(scores)
-    levels = np.where(known, scores, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    deviations = residuals[full] - residuals[full].mean(axis=0)
+    squares = deviations.var(axis=1, ddof=1) if len(places) > 1 else deviations[:, 0] ** 2
+    is_scored = ~np.isnan(scores)
+    levels = np.where(is_scored, scores, 0.0).sum(axis=1) / np.maximum(is_scored.sum(axis=1), 1)
     groups = np.digitize(levels, np.quantile(levels[full], np.arange(1, _GROUPS) / _GROUPS))
     sums = np.bincount(groups[full], squares, _GROUPS)
     counts = np.bincount(groups[full], minlength=_GROUPS)

@@ -168,8 +168,8 @@ def _is_rare(terms: Sequence[tuple[float, int]], tail: float) -> bool:
         total = 0.0
         u = first
         while True:
-            at = complex(z, width * math.sinh(u))
-            log = -sum(count * cmath.log(1 - b * at) for b, count in terms) - cmath.log(-at)
+            point = complex(z, width * math.sinh(u))
+            log = -sum(count * cmath.log(1 - b * point) for b, count in terms) - cmath.log(-point)
             size = math.exp(log.real) * width * math.cosh(u)
             total += size * math.cos(log.imag) * (0.5 if u == 0 else 1)
             if size <= 1e-15 * abs(total):
@@ -180,11 +180,11 @@ def _is_rare(terms: Sequence[tuple[float, int]], tail: float) -> bool:
     total = over(0, _POINT)
     while True:
         between = over(step / 2, step)
-        found = (total + between) * step / 2 / math.pi
+        probability = (total + between) * step / 2 / math.pi
         change = abs(between - total) * step / math.pi
         if (
-            change <= max(1e-7 * tail, 0.01 * abs(found - tail)) or step < _FINEST
+            change <= max(1e-7 * tail, 0.01 * abs(probability - tail)) or step < _FINEST
         ):  # the next change is its square
-            return found <= tail
+            return probability <= tail
         step = step / 2
         total = total + between

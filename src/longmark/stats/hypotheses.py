@@ -107,13 +107,13 @@ def decide(
     was not tested.
     """
     tried = [(hypothesis, tuple(_comparisons(hypothesis, tests))) for hypothesis in hypotheses]
-    p_values = [_combined(one, comparisons) for one, comparisons in tried]
+    p_values = [_combined(hypothesis, comparisons) for hypothesis, comparisons in tried]
     corrected = adjust(p_values, HOLM, alpha)
     return tuple(
         HypothesisResult(
-            name=one.name,
-            combine=one.combine,
-            direction=one.direction,
+            name=hypothesis.name,
+            combine=hypothesis.combine,
+            direction=hypothesis.direction,
             p=p,
             adjusted=adjusted,
             supported=supported,
@@ -121,33 +121,33 @@ def decide(
             comparisons=comparisons,
             reason=_why_none(comparisons, tests) if p is None else None,
         )
-        for (one, comparisons), p, adjusted, supported in zip(
+        for (hypothesis, comparisons), p, adjusted, supported in zip(
             tried, p_values, corrected.adjusted, corrected.significant, strict=True
         )
     )
 
 
-def _comparisons(one: Hypothesis, tests: Mapping[str, TukeyTest]) -> Iterator[TestedPair]:
-    for metric in one.metrics:
+def _comparisons(hypothesis: Hypothesis, tests: Mapping[str, TukeyTest]) -> Iterator[TestedPair]:
+    for metric in hypothesis.metrics:
         if metric not in tests:
             raise UnknownName(
                 "metric",
                 metric,
                 tests,
-                f"The hypothesis {one.name!r} names it; rows have {', '.join(tests) or 'none'}.",
+                f"The hypothesis {hypothesis.name!r} names it; rows have {', '.join(tests) or 'none'}.",
             )
         test = tests[metric]
-        for a, b in one.pairs:
+        for a, b in hypothesis.pairs:
             yield TestedPair(
-                metric, a, b, test.pair(a, b).difference, test.p_value(a, b, one.direction)
+                metric, a, b, test.pair(a, b).difference, test.p_value(a, b, hypothesis.direction)
             )
 
 
-def _combined(one: Hypothesis, comparisons: Sequence[TestedPair]) -> float | None:
-    found = [comparison.p for comparison in comparisons if comparison.p is not None]
-    if one.combine == ALL:
-        return max(found) if len(found) == len(comparisons) else None
-    return min(1.0, min(found) * len(one.metrics)) if found else None
+def _combined(hypothesis: Hypothesis, comparisons: Sequence[TestedPair]) -> float | None:
+    known_ps = [comparison.p for comparison in comparisons if comparison.p is not None]
+    if hypothesis.combine == ALL:
+        return max(known_ps) if len(known_ps) == len(comparisons) else None
+    return min(1.0, min(known_ps) * len(hypothesis.metrics)) if known_ps else None
 
 
 def _why_none(comparisons: Sequence[TestedPair], tests: Mapping[str, TukeyTest]) -> str | None:

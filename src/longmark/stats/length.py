@@ -49,19 +49,22 @@ def length_controlled(
     design = np.column_stack([np.ones(n), np.tanh(lengths / spread)])
     bread = np.linalg.inv(design.T @ design)
     fitted = bread @ design.T @ differences
-    found = replace(empty, value=float(fitted[0]), clusters=groups)
+    estimate = replace(empty, value=float(fitted[0]), clusters=groups)
     if (few := few_clusters(groups)) is not None:
-        return replace(found, reason=few)
+        return replace(estimate, reason=few)
     adds = design * (differences - design @ fitted)[:, None]
     sums = np.column_stack([np.bincount(numbers, add) for add in adds.T])
     variance = (bread @ (sums.T @ sums) @ bread)[0, 0] * groups / (groups - 1) * (n - 1) / (n - 2)
     if variance <= (1e-12 * float(np.abs(differences).max())) ** 2:
         return replace(
-            found, reason="length accounts for all of the differences, so their variance is unknown"
+            estimate,
+            reason="length accounts for all of the differences, so their variance is unknown",
         )
     half = t_quantile(level, groups - 2) * math.sqrt(variance)
     ends = float(fitted[0]) - half, float(fitted[0]) + half
-    return replace(found, low=ends[0], high=ends[1], method=STUDENT, remark=extrapolated(lengths))
+    return replace(
+        estimate, low=ends[0], high=ends[1], method=STUDENT, remark=extrapolated(lengths)
+    )
 
 
 def extrapolated(lengths: Floats) -> str | None:
@@ -71,5 +74,5 @@ def extrapolated(lengths: Floats) -> str | None:
     as_short = int((lengths <= 0).sum())
     if min(as_long, as_short) >= EDGE * n:
         return None
-    few, how = min((as_long, "long"), (as_short, "short"))
-    return f"extrapolated: the first system's answer is at least as {how} on only {few:,} of {n:,} questions"
+    few, comparison = min((as_long, "long"), (as_short, "short"))
+    return f"extrapolated: the first system's answer is at least as {comparison} on only {few:,} of {n:,} questions"

@@ -62,13 +62,13 @@ class Looks:
     def error(self, claims: int, labelled: int, answers: int, total: float = CLAIM_ERROR) -> float:
         """The one-sided error of one of so many claims at this look. labelled: answers of a system with a label, of how
         many."""
-        each = total / max(1, claims)
+        error_of_claim = total / max(1, claims)
         if self.planned is not None:
-            return each / self.planned
+            return error_of_claim / self.planned
         if self.number is not None:
-            return each / (self.number * (self.number + 1))
+            return error_of_claim / (self.number * (self.number + 1))
         begun = FROM if labelled >= FROM else FROM_FEW
-        return 1 - _NORMAL.cdf(maximal_quantile(each, max(1.0, answers / begun)))
+        return 1 - _NORMAL.cdf(maximal_quantile(error_of_claim, max(1.0, answers / begun)))
 
     def in_words(self) -> str:
         """How often they are, as a part of a sentence."""

@@ -107,15 +107,15 @@ def max_t(
     if differences.ndim != 2:
         raise UserError(f"expected questions x hypotheses, found {differences.ndim} dimensions")
     rows, columns = differences.shape
-    given = ~np.isnan(differences)
-    sums = np.where(given, differences, 0.0)
+    present = ~np.isnan(differences)
+    sums = np.where(present, differences, 0.0)
     sizes = None
     if clusters is not None:
         keys, count = cluster_numbers(clusters, np.ones(rows, dtype=bool))
-        of = csr_array((np.ones(rows), (keys, np.arange(rows))), shape=(count, rows))
-        sums = of @ sums
-        sizes = of @ given.astype(np.float64)
-    n = given.sum(axis=0)
+        membership = csr_array((np.ones(rows), (keys, np.arange(rows))), shape=(count, rows))
+        sums = membership @ sums
+        sizes = membership @ present.astype(np.float64)
+    n = present.sum(axis=0)
     groups = n if sizes is None else (sizes > 0).sum(axis=0)
     worth = groups.astype(np.float64)
     if sizes is not None:
@@ -125,17 +125,17 @@ def max_t(
     testable = (
         (groups >= FEWEST)
         & (sums != 0).any(axis=0)
-        & np.array([one is None for one in few], dtype=bool)
+        & np.array([remark is None for remark in few], dtype=bool)
     )
     statistic, p, adjusted, error, low, high = (np.full(columns, np.nan) for _ in range(6))
     reasons: list[str | None] = [
         why
         or (
             ALL_ZERO
-            if enough >= FEWEST
-            else f"too few for a test: {counted(int(enough), 'cluster')}"
+            if group_count >= FEWEST
+            else f"too few for a test: {counted(int(group_count), 'cluster')}"
         )
-        for why, enough in zip(few, groups, strict=True)
+        for why, group_count in zip(few, groups, strict=True)
     ]
     remarks: list[str | None] = [None] * columns
     patterns = 0
@@ -154,22 +154,24 @@ def max_t(
         needed = observed * (1 - 1e-9)
         single = np.zeros(len(observed))
         joint = np.zeros(len(observed))
-        most = []
+        largest_statistics = []
         for signs in _signs(count, permutations, seed, exact):
             reached = table.statistics(signs)
             single += (reached >= needed).sum(axis=0)
             largest = reached.max(axis=1)
             joint += (largest[:, None] >= needed).sum(axis=0)
-            most.append(largest)
-        maxima = np.sort(np.concatenate(most))[::-1]
+            largest_statistics.append(largest)
+        maxima = np.sort(np.concatenate(largest_statistics))[::-1]
         patterns = len(maxima)
-        one = 0 if exact else 1
-        rarer = math.floor(alpha * (patterns + one) + 1e-9) - one  # patterns that may reach as far
+        unit_added = 0 if exact else 1
+        rarer = (
+            math.floor(alpha * (patterns + unit_added) + 1e-9) - unit_added
+        )  # patterns that may reach as far
         critical = float(maxima[rarer]) if 0 <= rarer < patterns else math.inf
         statistic[testable] = np.sign(sums[:, testable].sum(axis=0)) * observed
         student = 2 * stdtr(worth[testable] - 1, -observed)
-        p[testable] = np.maximum((single + one) / (patterns + one), student)
-        adjusted[testable] = np.maximum((joint + one) / (patterns + one), student)
+        p[testable] = np.maximum((single + unit_added) / (patterns + unit_added), student)
+        adjusted[testable] = np.maximum((joint + unit_added) / (patterns + unit_added), student)
         error[testable], skewness = table.standard_errors()
         means = sums.sum(axis=0) / np.maximum(n, 1)
         for i, a in zip(np.flatnonzero(testable), skewness, strict=True):
@@ -274,7 +276,7 @@ class _Table:
     def standard_errors(self) -> tuple[Floats, Floats]:
         """Of the means, in the differences' units, and their skewness a; 0 if the spread is rounding."""
         _, spread, third, level = (
-            one[0] for one in self._moments(np.ones((1, len(self.sums))), slice(None))
+            moment[0] for moment in self._moments(np.ones((1, len(self.sums))), slice(None))
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             a = np.where(level, 0.0, third / spread**1.5)
@@ -283,37 +285,37 @@ class _Table:
 
     def statistics(self, signs: Floats) -> Floats:
         """|T|, patterns x hypotheses."""
-        found = np.empty((len(signs), self.sums.shape[1]))
+        statistics = np.empty((len(signs), self.sums.shape[1]))
         for start in range(0, self.sums.shape[1], _BLOCK):
-            found[:, start : start + _BLOCK] = self._block(signs, slice(start, start + _BLOCK))
-        return found
+            statistics[:, start : start + _BLOCK] = self._block(signs, slice(start, start + _BLOCK))
+        return statistics
 
-    def _block(self, signs: Floats, of: slice) -> Floats:
-        groups = self.groups[of]
-        total, spread, third, level = self._moments(signs, of)
+    def _block(self, signs: Floats, block: slice) -> Floats:
+        groups = self.groups[block]
+        total, spread, third, level = self._moments(signs, block)
         with np.errstate(divide="ignore", invalid="ignore"):
             root = np.sqrt(spread)
             t = total / (np.sqrt(groups / (groups - 1)) * root)
             a = np.where(level, 0.0, third / (spread * root))  # skewness / sqrt(groups)
-            at = a * t
-            moved = t * (1 + at / 3 + at * at / 27) + a / 6
+            skew = a * t
+            moved = t * (1 + skew / 3 + skew * skew / 27) + a / 6
         return np.where(level, np.where(total == 0, 0.0, np.inf), np.abs(moved))
 
     def _moments(
-        self, signs: Floats, of: slice
+        self, signs: Floats, block: slice
     ) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
         """The sum of all differences, sum u², sum u³, and whether sum u² is rounding; each patterns x hypotheses."""
-        sums = self.sums[:, of]
-        total = signs @ self.plain[:, of]
+        sums = self.sums[:, block]
+        total = signs @ self.plain[:, block]
         cubes = signs @ (sums * sums * sums)
         by_size = by_square = total
         if self.sizes is not None:
-            sizes = self.sizes[:, of]
+            sizes = self.sizes[:, block]
             by_size = signs @ (sums * sizes)
             by_square = signs @ (sums * sizes * sizes)
-        squares = self.squares[of]
-        (squares_n, n2, n3) = (one[of] for one in self.even)
-        means = total / self.n[of]
+        squares = self.squares[block]
+        (squares_n, n2, n3) = (moment[block] for moment in self.even)
+        means = total / self.n[block]
         spread = squares - 2 * means * by_size + means**2 * n2
         third = cubes - 3 * means * squares_n + 3 * means**2 * by_square - means**2 * means * n3
         return total, spread, third, spread <= 1e-12 * squares

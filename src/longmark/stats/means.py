@@ -136,22 +136,24 @@ def mean_of_groups(
         return made(None, reason="there is only 1 value" if n else "there are no values")
     if number < 2:
         return made(None, reason=f"all {n} values belong to one cluster")
-    apart = array("d", (total - count * mean for total, count in zip(sums, counts, strict=True)))
-    widest = max(map(abs, apart))
+    deviations = array(
+        "d", (total - count * mean for total, count in zip(sums, counts, strict=True))
+    )
+    widest = max(map(abs, deviations))
     (lo, hi) = bounds
     if widest <= _ROUNDING * max(abs(least), abs(greatest)) * max(counts):
         if lo is None or hi is None or not lo <= least <= greatest <= hi:
-            what = (
+            equal_units = (
                 f"{n} values" if least == greatest or number == n else f"means of {number} clusters"
             )
-            return made(None, reason=f"all {what} are equal, and the metric has no bounds")
+            return made(None, reason=f"all {equal_units} are equal, and the metric has no bounds")
         return made(
             equal_interval(min(max(mean, lo), hi), size or number, lo, hi, level), ALL_EQUAL
         )
     if number == n and lo is not None and hi is not None and all(sum in (lo, hi) for sum in sums):
         low, high = wilson((mean - lo) / (hi - lo), n, NormalDist().inv_cdf((1 + level) / 2))
         return made((lo + low * (hi - lo), lo + high * (hi - lo)), WILSON)
-    scaled = array("d", (one / widest for one in apart))
+    scaled = array("d", (deviation / widest for deviation in deviations))
     if size is not None:
         scaled = array("d", (u * lever for u, lever in zip(scaled, leverages(counts), strict=True)))
     low, high = _ends(mean, scaled, widest / n, t_quantile(level, (size or number) - 1))
@@ -175,13 +177,14 @@ def _borne_out_by_signs(
     """The ends, extended to the null where signs do not exclude it, and a remark that says so. sums, counts: of each
     cluster its values' sum and number."""
     low, high = ends
-    most = max(
+    most_signs = max(
         _FLIPPED, math.ceil(1 - math.log2(1 - level))
     )  # of more clusters, the least p is small enough
     centre = null
     if centre is None:
         first = Counter(
-            total / count for total, count in zip(sums[: 4 * most], counts[: 4 * most], strict=True)
+            total / count
+            for total, count in zip(sums[: 4 * most_signs], counts[: 4 * most_signs], strict=True)
         )
         centre = first.most_common(1)[0][0]
         if not all(
@@ -192,18 +195,18 @@ def _borne_out_by_signs(
         return ends, None
     unlike = array("d")
     for total, count in zip(sums, counts, strict=True):
-        apart = total - count * centre
-        if abs(apart) > _ROUNDING * max(abs(total), abs(count * centre)):
-            unlike.append(apart)
-            if len(unlike) > most:
+        deviation = total - count * centre
+        if abs(deviation) > _ROUNDING * max(abs(total), abs(count * centre)):
+            unlike.append(deviation)
+            if len(unlike) > most_signs:
                 return ends, None
     if null is None and 2 * len(unlike) > len(counts):
         return ends, None
     p = sign_p(unlike) if len(unlike) <= _FLIPPED else 2.0 ** (1 - len(unlike))
     if p <= 1 - level + _ROUNDING:
         return ends, None
-    what = "values" if len(counts) == sum(counts) else "clusters"
-    remark = f"extended to hold {centre:g}: {len(unlike)} of {len(counts)} {what} differ from it, by signs p = {p:.2g}"
+    units = "values" if len(counts) == sum(counts) else "clusters"
+    remark = f"extended to hold {centre:g}: {len(unlike)} of {len(counts)} {units} differ from it, by signs p = {p:.2g}"
     return (min(low, centre), max(high, centre)), remark
 
 

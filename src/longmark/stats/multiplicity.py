@@ -53,14 +53,14 @@ def adjust(
         )
     if not 0 < alpha < 1:
         raise UserError(f"alpha must be between 0 and 1, for example 0.05; found {alpha}")
-    given = as_floats(p_values, "p-values")
-    tested = ~np.isnan(given)
-    if ((given[tested] < 0) | (given[tested] > 1)).any():
+    p_array = as_floats(p_values, "p-values")
+    tested = ~np.isnan(p_array)
+    if ((p_array[tested] < 0) | (p_array[tested] > 1)).any():
         raise UserError("p-values are between 0 and 1; give None for a missing one")
-    adjusted = given.copy()
-    adjusted[tested] = _adjusted(given[tested], method)
+    adjusted = p_array.copy()
+    adjusted[tested] = _adjusted(p_array[tested], method)
     before, after = (
-        [None if np.isnan(p) else float(p) for p in column] for column in (given, adjusted)
+        [None if np.isnan(p) else float(p) for p in column] for column in (p_array, adjusted)
     )
     significant = tuple(bool(p <= alpha) for p in adjusted)
     return Adjusted(tuple(before), tuple(after), significant, method, alpha, int(tested.sum()))

@@ -41,17 +41,19 @@ def pairs_right(
     """questions: of each the people's and the metric's scores of its answers, NaN for none. Hall's interval over
     questions. No value where no question has two answers with both."""
     numbers = []
-    apart = []
-    same = []
+    gaps = []
+    agreeing = []
     ties = []
     for number, (human, metric) in enumerate(questions):
-        there = ~(np.isnan(human) | np.isnan(metric))
-        first, second = np.triu_indices(int(there.sum()), 1)
-        theirs, ours = (each[there][first] - each[there][second] for each in (human, metric))
+        complete = ~(np.isnan(human) | np.isnan(metric))
+        first, second = np.triu_indices(int(complete.sum()), 1)
+        label_differences, score_differences = (
+            scores[complete][first] - scores[complete][second] for scores in (human, metric)
+        )
         numbers.append(np.full(len(first), number))
-        apart.append(np.abs(ours))
-        same.append(np.sign(theirs) * np.sign(ours) > 0)
-        ties.append(theirs == 0)
+        gaps.append(np.abs(score_differences))
+        agreeing.append(np.sign(label_differences) * np.sign(score_differences) > 0)
+        ties.append(label_differences == 0)
     if not numbers or not sum(map(len, numbers)):
         return Estimate(
             None,
@@ -61,16 +63,18 @@ def pairs_right(
             level,
             reason="no question has two answers with a score and a label",
         )
-    of, gap, agrees, tied = (np.concatenate(each) for each in (numbers, apart, same, ties))
-    fold = generator(seed)[0].permutation(len(questions))[of] % _FOLDS
-    right = np.zeros(len(of))
+    question_of, gap, agrees, tied = (
+        np.concatenate(parts) for parts in (numbers, gaps, agreeing, ties)
+    )
+    fold = generator(seed)[0].permutation(len(questions))[question_of] % _FOLDS
+    right = np.zeros(len(question_of))
     for k in range(1 if published else _FOLDS):
-        here = np.ones(len(of), dtype=bool) if published else fold == k
-        rest = here if published or here.all() else ~here
-        epsilon = _calibrated(gap[rest], agrees[rest], tied[rest])
-        right[here] = np.where(gap[here] > epsilon, agrees[here], tied[here])
-    counts = np.bincount(of)
-    shares = np.bincount(of, right)[counts > 0] / counts[counts > 0]
+        in_fold = np.ones(len(question_of), dtype=bool) if published else fold == k
+        calibrating = in_fold if published or in_fold.all() else ~in_fold
+        epsilon = _calibrated(gap[calibrating], agrees[calibrating], tied[calibrating])
+        right[in_fold] = np.where(gap[in_fold] > epsilon, agrees[in_fold], tied[in_fold])
+    counts = np.bincount(question_of)
+    shares = np.bincount(question_of, right)[counts > 0] / counts[counts > 0]
     return mean_estimate(shares.tolist(), bounds=(0, 1), level=level)
 
 
@@ -86,20 +90,22 @@ def _calibrated(gap: Floats, agrees: Floats, tied: Floats) -> float:
 def soft_pairwise(human: Floats, metric: Floats, *, level: float = 0.95, seed: int = 0) -> Estimate:
     """human, metric: scores of shape (questions, systems), NaN for none. n: pairs of systems. Without an interval: the
     pairs share systems and questions. No value for fewer than two systems with three questions in common."""
-    found = []
+    agreements = []
     pairs = list(combinations(range(human.shape[1]), 2))
     if len(pairs) > _MOST:
         pairs = [pairs[i] for i in generator(seed)[0].choice(len(pairs), _MOST, replace=False)]
     for a, b in pairs:
-        both = ~np.isnan(human[:, [a, b]] + metric[:, [a, b]]).any(axis=1)
+        complete = ~np.isnan(human[:, [a, b]] + metric[:, [a, b]]).any(axis=1)
         people, scores = (
-            share_below(table[both, a], table[both, b], permutations=_PERMUTATIONS, seed=seed)
+            share_below(
+                table[complete, a], table[complete, b], permutations=_PERMUTATIONS, seed=seed
+            )
             for table in (human, metric)
         )
         if people is not None and scores is not None:
-            found.append(1 - abs(people - scores))
-    if not found:
+            agreements.append(1 - abs(people - scores))
+    if not agreements:
         return Estimate(
             None, None, None, 0, level, reason="no two systems have three questions in common"
         )
-    return Estimate(float(np.mean(found)), None, None, len(found), level)
+    return Estimate(float(np.mean(agreements)), None, None, len(agreements), level)

@@ -80,9 +80,9 @@ def paired_permutation(
     p = None
     reason = None
     looked_at = 0
-    paired, what = (n, "pairs") if count is None else (count, "clusters")
+    paired, units_name = (n, "pairs") if count is None else (count, "clusters")
     if paired < _FEWEST:
-        reason = f"the test needs at least {_FEWEST} {what}; found {paired}"
+        reason = f"the test needs at least {_FEWEST} {units_name}; found {paired}"
     else:
         if not len(units):
             reason = "all differences are zero, so every pattern of signs gives the same mean"
@@ -159,9 +159,9 @@ def _drawn_sums(units: Floats, permutations: int, random: np.random.Generator) -
     part = np.empty(min(_CHUNK, permutations))
     for start in range(0, permutations, _CHUNK):
         total = sums[start : start + _CHUNK]
-        found = part[: len(total)]
+        values = part[: len(total)]
         for table in tables:
             patterns = random.integers(0, 256, len(total), dtype=np.uint8)
-            table.take(patterns, out=found, mode="clip")
-            total += found
+            table.take(patterns, out=values, mode="clip")
+            total += values
     return sums

@@ -163,15 +163,15 @@ def inflation(
     numbers, count = cluster_numbers(range(len(keep)) if clusters is None else clusters, keep)
     sums: Floats = np.bincount(numbers, d).astype(np.float64)
     sizes: Floats = np.bincount(numbers).astype(np.float64)
-    each = len(d) / count
+    questions_per_cluster = len(d) / count
     size = effective(sizes.tolist()) / count
     weights = [
         _tilted(sums / sizes, sizes, sums.sum() / len(d), sign * difference) for sign in (1, -1)
     ]
-    found = float(n)
+    n_needed = float(n)
     random = np.random.default_rng(seed)
     for _ in range(_ROUNDS):
-        drawn = round(found / each)
+        drawn = round(n_needed / questions_per_cluster)
         if not _FEWEST <= drawn <= _MOST_CLUSTERS or any(weight is None for weight in weights):
             break
         critical = t_quantile(1 - alpha, max(1.0, drawn * size - 1))
@@ -182,14 +182,16 @@ def inflation(
         )
         if abs(power - wanted) <= _CLOSE:
             break
-        apart = float(ndtri(1 - alpha / 2))
-        found *= ((apart + ndtri(wanted)) / (apart + ndtri(min(0.999, max(alpha, power))))) ** 2
-    return float(min(max(found / n, 1.0), _MOST_INFLATION))
+        tail_quantile = float(ndtri(1 - alpha / 2))
+        n_needed *= (
+            (tail_quantile + ndtri(wanted)) / (tail_quantile + ndtri(min(0.999, max(alpha, power))))
+        ) ** 2
+    return float(min(max(n_needed / n, 1.0), _MOST_INFLATION))
 
 
-def _tilted(means: Floats, sizes: Floats, centre: float, wanted: float) -> Floats | None:
+def _tilted(means: Floats, sizes: Floats, centre: float, target: float) -> Floats | None:
     """Chances of clusters that give a mean over questions as wanted; None if it is not within the means."""
-    if not means.min() < wanted < means.max():
+    if not means.min() < target < means.max():
         return None
     spread = float(means.std())
     low = -50.0
@@ -203,7 +205,7 @@ def _tilted(means: Floats, sizes: Floats, centre: float, wanted: float) -> Float
     for _ in range(50):
         middle = (low + high) / 2
         weights = chances(middle) * sizes
-        low, high = (middle, high) if weights @ means / weights.sum() < wanted else (low, middle)
+        low, high = (middle, high) if weights @ means / weights.sum() < target else (low, middle)
     return chances((low + high) / 2)
 
 

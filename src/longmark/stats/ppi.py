@@ -86,19 +86,19 @@ def ppi_mean(
             f"human and judge are matched by position: {len(labels)} labels and {len(scores)} scores"
         )
     scored = ~np.isnan(scores)
-    both = scored & ~np.isnan(labels)
-    alone = scored & ~both
-    y = labels[both]
-    f = scores[both]
-    others = scores[alone]
+    scored_labels = scored & ~np.isnan(labels)
+    alone = scored & ~scored_labels
+    y = labels[scored_labels]
+    f = scores[scored_labels]
+    unlabelled_scores = scores[alone]
     n = len(y)
-    rest = len(others)
+    n_unlabelled = len(unlabelled_scores)
     numbers = (
         None
         if clusters is None
         else cluster_numbers(clusters, np.ones(len(scores), dtype=np.bool_))[0]
     )
-    count = None if numbers is None else len(set(numbers[both].tolist()))
+    count = None if numbers is None else len(set(numbers[scored_labels].tolist()))
     units = n if count is None else count
     empty = PpiMean(
         None,
@@ -111,7 +111,7 @@ def ppi_mean(
         clusters=count,
         tuned=weight is None,
         labelled=n,
-        unlabelled=rest,
+        unlabelled=n_unlabelled,
         judge=float(scores[scored].mean()) if scored.any() else None,
     )
     if n < _FEWEST:
@@ -120,32 +120,34 @@ def ppi_mean(
         )
     ddof = 1 if method == "t" else 0
     mean = float(y.mean())
-    used = (_tuned(y, f, others) if weight is None else weight) if rest else 0.0
-    value = float((y - used * f).mean() + (used * others.mean() if rest else 0.0))
+    used = (_tuned(y, f, unlabelled_scores) if weight is None else weight) if n_unlabelled else 0.0
+    value = float(
+        (y - used * f).mean() + (used * unlabelled_scores.mean() if n_unlabelled else 0.0)
+    )
     empty = replace(empty, value=value, weight=used)
     df = n - 1.0
     if numbers is None:
-        own = float(y.var(ddof=ddof)) / n
+        label_variance = float(y.var(ddof=ddof)) / n
         spread = float((y - used * f).var(ddof=ddof)) / n
-        if rest > 1:
-            spread += used * used * float(others.var(ddof=ddof)) / rest
+        if n_unlabelled > 1:
+            spread += used * used * float(unlabelled_scores.var(ddof=ddof)) / n_unlabelled
     elif units < _FEWEST_CLUSTERS:
         return replace(
             empty,
             reason=f"an interval needs labels of at least {_FEWEST_CLUSTERS} clusters; found {units}",
         )
     else:
-        _, sizes = np.unique(numbers[both], return_counts=True)
+        _, sizes = np.unique(numbers[scored_labels], return_counts=True)
         df = degrees_of_freedom(sizes.tolist())
         empty = replace(empty, effective=df + 1, remark=few_clusters(df + 1))
-        own = _between(numbers[both], (y - mean) / n, units, ddof)
+        label_variance = _between(numbers[scored_labels], (y - mean) / n, units, ddof)
         adds = np.zeros(len(scores))
-        adds[both] = (y - used * f - (y - used * f).mean()) / n
-        if rest:
-            adds[alone] = used * (others - others.mean()) / rest
+        adds[scored_labels] = (y - used * f - (y - used * f).mean()) / n
+        if n_unlabelled:
+            adds[alone] = used * (unlabelled_scores - unlabelled_scores.mean()) / n_unlabelled
         spread = _between(numbers[scored], adds[scored], units, ddof)
     quantile = t_quantile(level, df) if method == "t" else NormalDist().inv_cdf((1 + level) / 2)
-    half = quantile * math.sqrt(own)
+    half = quantile * math.sqrt(label_variance)
     error = math.sqrt(spread)
     name = STUDENT if method == "t" else "normal"
     binary = method == "t" and bool(np.isin(y, (0, 1)).all())
@@ -166,7 +168,9 @@ def ppi_mean(
         why = "labels and scores differ by a constant only, and the scores are equal: there is no spread"
         return replace(empty, human=people, reason=why)
     low, high = ends(value, quantile * error)
-    return replace(empty, low=low, high=high, error=error, human=people, worth=n * own / spread)
+    return replace(
+        empty, low=low, high=high, error=error, human=people, worth=n * label_variance / spread
+    )
 
 
 def _between(clusters: Ints, adds: Floats, labelled: int, ddof: int) -> float:
@@ -175,10 +179,10 @@ def _between(clusters: Ints, adds: Floats, labelled: int, ddof: int) -> float:
     return labelled / (labelled - ddof) * float(sums @ sums)
 
 
-def _tuned(y: np.ndarray, f: np.ndarray, others: np.ndarray) -> float:
+def _tuned(y: np.ndarray, f: np.ndarray, unlabelled_scores: np.ndarray) -> float:
     """λ with the least variance, clipped to [0, 1]; 0 if the judge gives all items one score."""
-    variance = float(np.concatenate([f, others]).var(ddof=1))
-    if variance <= 1e-24 * max(1.0, float(np.abs(others).max()) ** 2):
+    variance = float(np.concatenate([f, unlabelled_scores]).var(ddof=1))
+    if variance <= 1e-24 * max(1.0, float(np.abs(unlabelled_scores).max()) ** 2):
         return 0.0
     covariance = float(((y - y.mean()) * (f - f.mean())).mean())
-    return min(1.0, max(0.0, covariance / ((1 + len(y) / len(others)) * variance)))
+    return min(1.0, max(0.0, covariance / ((1 + len(y) / len(unlabelled_scores)) * variance)))

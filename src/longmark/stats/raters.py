@@ -72,9 +72,9 @@ def rater_variance(
         return RaterVariance(None, None)
     places = list(sides)
     labels = np.stack([rater[:, places] for rater in rater_labels])  # (raters, questions, sides)
-    given = ~np.isnan(labels)
+    present = ~np.isnan(labels)
     signs = np.array([math.copysign(1.0, sides[place]) for place in places])
-    weights = shares_of_raters(given, {k: shares[place] for k, place in enumerate(places)})
+    weights = shares_of_raters(present, {k: shares[place] for k, place in enumerate(places)})
     of_person = np.bincount(_persons(labels), weights.sum(axis=1))
     effective = float(of_person.sum() ** 2 / (of_person @ of_person)) if of_person.any() else 0.0
     if these:
@@ -90,27 +90,27 @@ def rater_variance(
     )
 
 
-def shares_of_raters(given: NDArray[np.bool_], shares: Mapping[int, Floats]) -> Floats:
-    """Of each rater and side the share of the labels' weight. given: of shape (raters, questions, sides)."""
-    of_cell = np.stack([shares[k] for k in range(given.shape[2])], axis=1) / np.maximum(
-        given.sum(axis=0), 1
+def shares_of_raters(present: NDArray[np.bool_], shares: Mapping[int, Floats]) -> Floats:
+    """Of each rater and side the share of the labels' weight. present: of shape (raters, questions, sides)."""
+    of_cell = np.stack([shares[k] for k in range(present.shape[2])], axis=1) / np.maximum(
+        present.sum(axis=0), 1
     )
-    return np.asarray(np.einsum("rqs,qs->rs", given, of_cell))
+    return np.asarray(np.einsum("rqs,qs->rs", present, of_cell))
 
 
 def copies(labels: Sequence[Floats]) -> list[tuple[list[int], int]]:
     """Raters who gave the same label to each of the answers that both labelled, ten of these or more: their places,
     and the fewest answers that two of them share. labels: those of each rater, NaN for none."""
     groups: list[tuple[list[int], int]] = []
-    for rater, own in enumerate(labels):
+    for rater, own_labels in enumerate(labels):
         for number, (places, count) in enumerate(groups):
-            apart = own - np.stack([labels[place] for place in places])
-            common = (~np.isnan(apart)).sum(axis=tuple(range(1, apart.ndim)))
-            if common.min() >= FEWEST_SHARED and not np.nan_to_num(apart).any():
+            differences = own_labels - np.stack([labels[place] for place in places])
+            common = (~np.isnan(differences)).sum(axis=tuple(range(1, differences.ndim)))
+            if common.min() >= FEWEST_SHARED and not np.nan_to_num(differences).any():
                 groups[number] = [*places, rater], min(count, int(common.min()))
                 break
         else:
-            groups.append(([rater], own.size))
+            groups.append(([rater], own_labels.size))
     return [group for group in groups if len(group[0]) > 1]
 
 
@@ -135,12 +135,14 @@ def _covariance(labels: NDArray[np.float64]) -> Floats | None:
     squares = np.zeros((sides, sides))
     counts = np.zeros((sides, sides))
     for first, second in combinations(range(len(labels)), 2):
-        apart = labels[first] - labels[second]
-        common = ~np.isnan(apart)
-        known = common.sum(axis=0) > 1
-        means = np.array([apart[common[:, k], k].mean() if known[k] else 0.0 for k in range(sides)])
+        differences = labels[first] - labels[second]
+        common = ~np.isnan(differences)
+        enough_common = common.sum(axis=0) > 1
+        means = np.array(
+            [differences[common[:, k], k].mean() if enough_common[k] else 0.0 for k in range(sides)]
+        )
         squares += np.outer(means, means)
-        counts += np.outer(known, known)
+        counts += np.outer(enough_common, enough_common)
     if not counts.diagonal().all():
         return None
     return np.asarray(squares / np.maximum(counts, 1) / 2, dtype=np.float64)
@@ -154,13 +156,13 @@ def level_of_a_rater(raters: int) -> float:
 def contradiction(of_raters: Sequence[Estimate]) -> str | None:
     """Who contradicts whom, from each rater's own difference with an interval of `level_of_a_rater`; None if nobody is
     shown to."""
-    ends = [each.ends or (-math.inf, math.inf) for each in of_raters]
+    ends = [estimate.ends or (-math.inf, math.inf) for estimate in of_raters]
     above = max(range(len(ends)), key=lambda rater: ends[rater][0], default=None)
     below = min(range(len(ends)), key=lambda rater: ends[rater][1], default=None)
     if above is None or below is None or not (ends[above][0] > 0 > ends[below][1]):
         return None
-    said = " and ".join(
+    statement = " and ".join(
         f"{of_raters[rater].value:.2f} [{ends[rater][0]:.2f}, {ends[rater][1]:.2f}] for rater {rater + 1}"
         for rater in (above, below)
     )
-    return f"{CONTRADICT}: the difference is {said}. Their mean is nobody's judgement"
+    return f"{CONTRADICT}: the difference is {statement}. Their mean is nobody's judgement"

@@ -16,14 +16,14 @@ Values = Sequence[float | None] | NDArray[Any]
 Seed = int | np.random.Generator
 
 
-def as_floats(values: Values, what: str = "values") -> Floats:
+def as_floats(values: Values, name: str = "values") -> Floats:
     """One dimension of floats, with NaN where a value is None. UserError for infinities and for other shapes."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
-        raise UserError(f"{what}: expected one dimension, found the shape {array.shape}")
+        raise UserError(f"{name}: expected one dimension, found the shape {array.shape}")
     if np.isinf(array).any():
         raise UserError(
-            f"{what}: only finite numbers can be compared; give None for a value that is missing"
+            f"{name}: only finite numbers can be compared; give None for a value that is missing"
         )
     return array
 
@@ -48,22 +48,24 @@ def cluster_numbers(
             f"every row needs a cluster: there are {len(keep)} rows and {len(clusters)} clusters"
         )
     if isinstance(clusters, np.ndarray):
-        kept = clusters[keep]
+        kept_clusters = clusters[keep]
         if (
-            kept.size and kept.min() >= 0 and kept.max() < 4 * kept.size
+            kept_clusters.size
+            and kept_clusters.min() >= 0
+            and kept_clusters.max() < 4 * kept_clusters.size
         ):  # half the memory of sorting
-            there = np.zeros(int(kept.max()) + 1, dtype=bool)
-            there[kept] = True
-            return (np.cumsum(there) - 1)[kept], int(there.sum())
-        names, found = np.unique(kept, return_inverse=True)
-        return found, len(names)
-    known: dict[Hashable, int] = {}
+            occurring = np.zeros(int(kept_clusters.max()) + 1, dtype=bool)
+            occurring[kept_clusters] = True
+            return (np.cumsum(occurring) - 1)[kept_clusters], int(occurring.sum())
+        names, numbers_found = np.unique(kept_clusters, return_inverse=True)
+        return numbers_found, len(names)
+    number_of: dict[Hashable, int] = {}
     numbers = [
-        known.setdefault(name, len(known))
+        number_of.setdefault(name, len(number_of))
         for name, stays in zip(clusters, keep, strict=True)
         if stays
     ]
-    return np.array(numbers, dtype=np.int64), len(known)
+    return np.array(numbers, dtype=np.int64), len(number_of)
 
 
 def generator(seed: Seed) -> tuple[np.random.Generator, int | None]:
@@ -73,7 +75,7 @@ def generator(seed: Seed) -> tuple[np.random.Generator, int | None]:
     return np.random.default_rng(seed), seed
 
 
-def check_count(count: int, what: str) -> None:
+def check_count(count: int, name: str) -> None:
     """UserError unless there is at least one."""
     if count < 1:
-        raise UserError(f"{what}: at least 1, not {count}")
+        raise UserError(f"{name}: at least 1, not {count}")

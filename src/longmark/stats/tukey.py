@@ -53,20 +53,20 @@ def tukey(
     table = _checked(scores, systems)
     check_count(permutations, "permutations")
     random, number = generator(seed)
-    there = ~np.isnan(table)
-    present = np.asarray(there.any(axis=0))
-    complete = there[:, present].all(axis=1) & (present.sum() > 1)
+    present_scores = ~np.isnan(table)
+    present = np.asarray(present_scores.any(axis=0))
+    complete = present_scores[:, present].all(axis=1) & (present.sum() > 1)
     if not keep_incomplete:
         table = table[complete]
-        there = there[complete]
+        present_scores = present_scores[complete]
     used = (
-        there.sum(axis=1) >= 2
+        present_scores.sum(axis=1) >= 2
     )  # a score that is alone in its row moves nowhere, but is in its system's mean
     n = int(used.sum())
-    counts = there.sum(axis=0)
+    counts = present_scores.sum(axis=0)
     means = [
-        float(column[~np.isnan(column)].mean()) if some else None
-        for column, some in zip(table.T, counts, strict=True)
+        float(column[~np.isnan(column)].mean()) if n_scores else None
+        for column, n_scores in zip(table.T, counts, strict=True)
     ]
     spreads = np.nanmax(table[used], axis=1) - np.nanmin(table[used], axis=1) if n else np.zeros(0)
     widest_row = float(spreads.max(initial=0.0))
@@ -76,15 +76,19 @@ def tukey(
     exact = False
     looked_at = 0
     if present.sum() < 2:
-        only = [name for name, some in zip(systems, present, strict=True) if some]
-        reason = f"only {only[0]} has a score" if only else "no system has a score"
+        scored_systems = [
+            name for name, has_score in zip(systems, present, strict=True) if has_score
+        ]
+        reason = (
+            f"only {scored_systems[0]} has a score" if scored_systems else "no system has a score"
+        )
     elif n < _FEWEST:
         whose = "two systems or more" if keep_incomplete else "every system"
         reason = f"the test needs at least {_FEWEST} questions with scores of {whose}; found {n}"
     else:
         if widest_row <= zero:
             reason = "on every question all systems have the same score, so every order gives the same means"
-        centred = np.where(there, table - float(np.nanmean(table)), np.nan)
+        centred = np.where(present_scores, table - float(np.nanmean(table)), np.nan)
         sums, exact = _sums(centred, zero, permutations, random)
         looked_at = len(sums)
         shuffled = sums[:, present] / counts[present]
@@ -178,12 +182,12 @@ def _sums(
 
     Rows are shuffled among the systems that have a value; the columns of those are the same before and after.
     """
-    there = ~np.isnan(table)
+    present_scores = ~np.isnan(table)
     fixed = np.zeros(table.shape[1])
     parts: list[tuple[NDArray[np.intp], Floats]] = []
-    for pattern in np.unique(there, axis=0):
+    for pattern in np.unique(present_scores, axis=0):
         columns = np.flatnonzero(pattern)
-        rows = table[(there == pattern).all(axis=1)][:, columns]
+        rows = table[(present_scores == pattern).all(axis=1)][:, columns]
         moving = (
             np.ptp(rows, axis=1) > zero if len(columns) > 1 else np.zeros(len(rows), dtype=bool)
         )

@@ -72,20 +72,20 @@ def two_way_variance(changes: Changes, formula: Callable[[Floats], Floats]) -> V
     _, items = np.unique(changes.items, return_inverse=True)
     _, raters = np.unique(changes.raters, return_inverse=True)
     _, cells = np.unique(items * (raters.max(initial=0) + 1) + raters, return_inverse=True)
-    found = [
-        _jackknife(total, groups, by, formula)
-        for groups, by in (
+    jackknifed = [
+        _jackknife(total, groups, changes_without, formula)
+        for groups, changes_without in (
             (items, changes.without_item),
             (raters, changes.without_cell),
             (cells, changes.without_cell),
         )
     ]
-    of_items, of_raters, of_cells = (variance for variance, _ in found)
+    of_items, of_raters, of_cells = (variance for variance, _ in jackknifed)
     value = max(of_items + of_raters - of_cells, of_items)
     if not (math.isfinite(value) and value > 0):
         return None
-    sizes = (found[0][1], effective_raters(raters), found[2][1])
-    spread = math.fsum(v * v / max(n - 1, 1) for (v, _), n in zip(found, sizes, strict=True))
+    sizes = (jackknifed[0][1], effective_raters(raters), jackknifed[2][1])
+    spread = math.fsum(v * v / max(n - 1, 1) for (v, _), n in zip(jackknifed, sizes, strict=True))
     return Variance(value, max(1.0, min(sizes[:2]) - 1, value * value / spread))
 
 

@@ -79,16 +79,16 @@ def counted_as(seen: float) -> float:
 
 
 def _turned(unseen: tuple[Unseen, ...]) -> tuple[Unseen, ...]:
-    return tuple(Unseen(-each.adds, each.share, each.counts) for each in unseen)
+    return tuple(Unseen(-rare.adds, rare.share, rare.counts) for rare in unseen)
 
 
 def _share_below(
     adds: Floats, shares: Floats, unseen: tuple[Unseen, ...], variance: float, distance: float
 ) -> float:
     terms = np.concatenate(
-        [adds - distance * shares, [each.adds - distance * each.share for each in unseen]]
+        [adds - distance * shares, [rare.adds - distance * rare.share for rare in unseen]]
     )
-    counts = np.concatenate([np.ones(len(adds)), [each.counts for each in unseen]])
+    counts = np.concatenate([np.ones(len(adds)), [rare.counts for rare in unseen]])
     moving = terms != 0
     return probability_at_most_0(terms[moving], counts[moving], variance)
 
@@ -97,7 +97,7 @@ def _limit(
     adds: Floats, shares: Floats, unseen: tuple[Unseen, ...], variance: float, alpha: float
 ) -> float:
     """The distance, at most 0, below which θ* - θ lies with probability alpha."""
-    scale = math.sqrt(float(adds @ adds) + variance) + sum(abs(each.adds) for each in unseen)
+    scale = math.sqrt(float(adds @ adds) + variance) + sum(abs(rare.adds) for rare in unseen)
 
     def beyond(distance: float) -> float:
         return math.log(max(_LEAST, _share_below(adds, shares, unseen, variance, distance)) / alpha)

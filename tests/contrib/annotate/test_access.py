@@ -356,7 +356,7 @@ def test_a_password_is_asked_for_with_the_link(served: Served, monkeypatch: pyte
 
 
 def test_attempts_are_forgotten_after_their_window():
-    attempts = auth.Attempts(most=2, window=0.05, kept=3)
+    attempts = auth.Attempts(limit=2, window=0.05, capacity=3)
     for _ in range(2):
         attempts.failed("a")
     assert attempts.wait("a") > 0

@@ -23,7 +23,7 @@ RIGHT = {"f.right": "yes", "f.relevance": "7"}
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    with serving(write_study(tmp_path), connections=Connections(most=8, head_seconds=0.3)) as one:
+    with serving(write_study(tmp_path), connections=Connections(limit=8, head_seconds=0.3)) as one:
         yield one
 
 

@@ -275,9 +275,9 @@ def test_skips_drafts_and_withdrawn_labels_are_no_labels(tmp_path: Path):
 
 def test_only_the_files_that_are_asked_for(tmp_path: Path):
     study, items, store = at_work(tmp_path, "rating")
-    assert [path.name for path in export(study, items, store, tmp_path, only=["methods.md"])] == [
-        "methods.md"
-    ]
+    assert [
+        path.name for path in export(study, items, store, tmp_path, chosen_files=["methods.md"])
+    ] == ["methods.md"]
 
 
 def test_methods_count_the_items_with_a_time_and_give_their_quartiles(tmp_path: Path):

@@ -91,7 +91,7 @@ def check_scoring(
 def differences(scores: Scores, metrics: Sequence[str]) -> tuple[str, ...]:
     """A line for each setting that differs: its values, the runs that have them, and the metrics."""
     names = shortest_names([manifest.folder for manifest in scores.manifests])
-    found: dict[str, list[str]] = {}
+    metrics_by_line: dict[str, list[str]] = {}
     for metric in metrics:
         settings: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
         used: dict[str, set[str]] = {}  # run -> its models
@@ -108,14 +108,16 @@ def differences(scores: Scores, metrics: Sequence[str]) -> tuple[str, ...]:
             having = {name for runs in values.values() for name in runs}
             # a run without the model differs by its models, which are a setting of their own
             may = (name for name, models in used.items() if not model or model in models)
-            if without := [name for name in may if name not in having]:
-                values[_NONE] = dict.fromkeys(without)
+            if runs_without := [name for name in may if name not in having]:
+                values[_NONE] = dict.fromkeys(runs_without)
             if len(values) > 1:
-                shown = "; ".join(
+                values_in_runs = "; ".join(
                     f"{value} in {_some(list(runs))}" for value, runs in values.items()
                 )
-                found.setdefault(f"{setting}: {shown}", []).append(metric)
-    return tuple(f"{line} ({_some(of)})" for line, of in found.items())
+                metrics_by_line.setdefault(f"{setting}: {values_in_runs}", []).append(metric)
+    return tuple(
+        f"{line} ({_some(metric_names)})" for line, metric_names in metrics_by_line.items()
+    )
 
 
 def _settings(signature: Signature, domain: Any) -> Iterator[tuple[str, str, str]]:
@@ -126,8 +128,8 @@ def _settings(signature: Signature, domain: Any) -> Iterator[tuple[str, str, str
     yield "longmark", "", (signature.version if major in ("", "0") else f"{major}.x") or _NONE
     for role, names in signature.models.items():
         yield f"{role} model", "", " + ".join(sorted(names)) or _NONE
-    for model, said in signature.configured.items():
-        yield from ((f"{name} of {model}", model, str(value)) for name, value in said.items())
+    for model, configured in signature.configured.items():
+        yield from ((f"{name} of {model}", model, str(value)) for name, value in configured.items())
     for model, words in signature.settled.items():
         yield f"sent to {model}", model, ", ".join(words)
     for name, value in signature.params.items():
@@ -144,13 +146,13 @@ def _some(names: Sequence[str]) -> str:
 
 def run_notices(scores: Scores, metrics: Sequence[str], differing: Sequence[str]) -> list[str]:
     """What a reader must know first, the most serious first. differing: what `differences` found."""
-    found = []
+    notices = []
     if differing:
-        found.append(
+        notices.append(
             "The scores were made in different ways, so the differences below may come from the scoring and not from "
             "the systems. " + " · ".join(differing)
         )
-    found += [*scores.notices, *_unfinished(scores)]
+    notices += [*scores.notices, *_unfinished(scores)]
     seeds = {
         signature.seed
         for metric in metrics
@@ -158,30 +160,30 @@ def run_notices(scores: Scores, metrics: Sequence[str], differing: Sequence[str]
         for signature in signatures
     }
     if len(seeds) > 1:
-        found.append(f"The runs have different seeds ({', '.join(map(str, sorted(seeds)))}).")
-    return found
+        notices.append(f"The runs have different seeds ({', '.join(map(str, sorted(seeds)))}).")
+    return notices
 
 
 def _unfinished(scores: Scores) -> Iterator[str]:
     """The runs with missing rows, whatever their manifests say, and those that are not finished by them."""
-    missing = {one.run: one for one in scores.missing}
+    missing = {run_rows.run: run_rows for run_rows in scores.missing}
     names = shortest_names([manifest.folder for manifest in scores.manifests])
     for run, (manifest, name) in enumerate(zip(scores.manifests, names, strict=True)):
         rows = missing.get(run)
         if rows is not None and rows.empty:
             yield f"The run {name} has no rows, so it is not compared; {_AGAIN}."
         elif manifest.data and not manifest.ended:
-            known = f" ({rows.in_words()})" if rows else ""
-            yield f"The run {name} is not finished; rows that do not exist yet count as unscored{known}."
+            rows_missing = f" ({rows.in_words()})" if rows else ""
+            yield f"The run {name} is not finished; rows that do not exist yet count as unscored{rows_missing}."
         elif rows is not None:
             though = ", although its manifest says that it is finished" if manifest.ended else ""
             yield f"The run {name} has missing rows{though}: {rows.in_words()}. If rows.jsonl was cut off, {_AGAIN}."
 
 
-def by_reason(found: Iterable[tuple[str, str | None]]) -> list[str]:
-    """A notice for each reason, with the metrics that have it. found: metrics, each with its reason or None."""
+def by_reason(metric_reasons: Iterable[tuple[str, str | None]]) -> list[str]:
+    """A notice for each reason, with the metrics that have it. metric_reasons: metrics, each with its reason or None."""
     metrics: dict[str, list[str]] = {}
-    for metric, why in found:
+    for metric, why in metric_reasons:
         if why:
             metrics.setdefault(why, []).append(metric)
     return [
@@ -202,30 +204,33 @@ def question_notices(
     every system, else of a pair; incomplete: no question is excluded."""
     names = [scores.systems[place] for place in places]
     excluded = []
-    most = np.zeros(len(names), dtype=np.int64)
+    missing_counts = np.zeros(len(names), dtype=np.int64)
     for metric in metrics:
-        there = ~np.isnan(scores.matrix(metric)[:, list(places)])
-        present = np.asarray(there.any(axis=0))
-        asked = there.any(axis=1)
-        there = there[asked]
-        given = there[:, present].astype(np.int64)
-        used = given.all(axis=1).sum() if complete else (given.T @ given).min()
-        some = len(there) - int(used)
-        total = len(there)
-        if some > _EXCLUDED * total and not incomplete:
+        present_scores = ~np.isnan(scores.matrix(metric)[:, list(places)])
+        present = np.asarray(present_scores.any(axis=0))
+        any_score = present_scores.any(axis=1)
+        present_scores = present_scores[any_score]
+        system_scores = present_scores[:, present].astype(np.int64)
+        used = (
+            system_scores.all(axis=1).sum() if complete else (system_scores.T @ system_scores).min()
+        )
+        n_excluded = len(present_scores) - int(used)
+        total = len(present_scores)
+        if n_excluded > _EXCLUDED * total and not incomplete:
             excluded.append(
-                f"{metric} {'' if complete else 'up to '}{some:,} of {total:,} ({share(some, total)})"
+                f"{metric} {'' if complete else 'up to '}{n_excluded:,} of {total:,} ({share(n_excluded, total)})"
             )
-            most += (~there).sum(axis=0) * present
+            missing_counts += (~present_scores).sum(axis=0) * present
         if absent := [name for name, scored in zip(names, present, strict=True) if not scored]:
             yield f"{metric}: no score of {listed(absent)}; the other systems are compared."
     repeated = (
         (metric, [name for name in names if scores.repeated.get((metric, name))])
         for metric in metrics
     )
-    more = "answered some questions more than once; their mean score counts once"
+    remark = "answered some questions more than once; their mean score counts once"
     yield from by_reason(
-        (metric, f"{listed(who)} {more}" if who else None) for metric, who in repeated
+        (metric, f"{listed(answering)} {remark}" if answering else None)
+        for metric, answering in repeated
     )
     if any(scores.repeated.values()):
         yield f"If several answers of a system to one question text are to different tasks, {REMEDY}."
@@ -235,5 +240,5 @@ def question_notices(
             if complete
             else "for pairs with a system that has no score"
         )
-        sparse = names[int(np.argmax(most))]
+        sparse = names[int(np.argmax(missing_counts))]
         yield f"Questions are excluded {why}: {', '.join(excluded)}. Most missing scores: {sparse}."

@@ -122,10 +122,10 @@ def compare(
     chosen = options_of(CompareOptions, options, "longmark.compare")
     progress("reading the rows")
     paths = paths_given(runs)
-    by = BY_SYSTEM if chosen.judges else chosen.by
+    compared_by = BY_SYSTEM if chosen.judges else chosen.by
     slices = names_given(chosen.slices)
     scores = read_scores(
-        paths, by, chosen.cluster, chosen.bounds, judges=chosen.judges, slices=slices
+        paths, compared_by, chosen.cluster, chosen.bounds, judges=chosen.judges, slices=slices
     )
     scores = scores.directed(chosen.higher, chosen.lower)
     places = _systems(scores, names_given(chosen.systems))
@@ -135,25 +135,27 @@ def compare(
         scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges
     )
     margins = by_metric(chosen.margin, {metric: scores.facts[metric] for metric in metrics})
-    how = _how(len(scores.questions), len(metrics), len(places), chosen)
+    settings = _how(len(scores.questions), len(metrics), len(places), chosen)
     if chosen.against_first:
-        how = replace(how, baseline=places[0])
+        settings = replace(settings, baseline=places[0])
     tested = []
     for i, metric in enumerate(metrics, start=1):
         progress(f"tests of {metric} ({i} of {len(metrics)})")
-        tested.append(tests_of(scores, metric, places, how))
+        tested.append(tests_of(scores, metric, places, settings))
     progress("tests over all metrics")
-    tests = family(tested, scores, how)
-    found = []
-    for i, one in enumerate(tested, start=1):
-        progress(f"intervals of {one.metric} ({i} of {len(metrics)})")
-        found.append(described(scores, one, places, tests[one.metric], how))
-    texts = scores.question_texts({question.question_id for one in found for question in one.apart})
-    for i, each in enumerate(found):
-        apart = tuple(
-            replace(question, text=texts.get(question.question_id)) for question in each.apart
+    tests = family(tested, scores, settings)
+    results = []
+    for i, of_metric in enumerate(tested, start=1):
+        progress(f"intervals of {of_metric.metric} ({i} of {len(metrics)})")
+        results.append(described(scores, of_metric, places, tests[of_metric.metric], settings))
+    texts = scores.question_texts(
+        {question.question_id for result in results for question in result.apart}
+    )
+    for i, result in enumerate(results):
+        questions_apart = tuple(
+            replace(question, text=texts.get(question.question_id)) for question in result.apart
         )
-        found[i] = replace(each, apart=apart)
+        results[i] = replace(result, apart=questions_apart)
     judged = (
         _judged(paths, metrics, [scores.systems[place] for place in places])
         if chosen.judges
@@ -164,47 +166,53 @@ def compare(
         by=scores.by,
         cluster=scores.cluster,
         systems=tuple(scores.systems[place] for place in places),
-        metrics=tuple(found),
-        settings=how,
+        metrics=tuple(results),
+        settings=settings,
         signatures=scores.lines(metrics),
         differing=differing,
         notices=(
             *cautions(judged),
             *run_notices(scores, metrics, differing),
-            *_notices(scores, found, places, how),
+            *_notices(scores, results, places, settings),
         ),
         left_out=tuple(left_out),
         hypotheses=decide(
-            chosen.hypotheses, tests_for(tested, how) if chosen.hypotheses else {}, how.alpha
+            chosen.hypotheses,
+            tests_for(tested, settings) if chosen.hypotheses else {},
+            settings.alpha,
         ),
         judges=judged,
-        margins=decisions(tested, found, margins, how.alpha),
+        margins=decisions(tested, results, margins, settings.alpha),
     )
 
 
 def _judged(
     runs: Sequence[Path], metrics: Sequence[str], systems: Sequence[str]
 ) -> tuple[Judged, ...]:
-    each = [read_scores([run], BY_SYSTEM) for run in runs]
-    found = [one for metric in metrics if (one := over_judges(each, metric, systems))]
-    names = list(dict.fromkeys(name for one in found for name in one.means))
+    scores_of_runs = [read_scores([run], BY_SYSTEM) for run in runs]
+    judged = [
+        of_metric
+        for metric in metrics
+        if (of_metric := over_judges(scores_of_runs, metric, systems))
+    ]
+    names = list(dict.fromkeys(name for of_metric in judged for name in of_metric.means))
     short = dict(zip(names, short_models(names), strict=True))
     return tuple(
-        replace(one, means={short[name]: means for name, means in one.means.items()})
-        for one in found
+        replace(of_metric, means={short[name]: means for name, means in of_metric.means.items()})
+        for of_metric in judged
     )
 
 
-def _systems(scores: Scores, wanted: Sequence[str]) -> list[int]:
+def _systems(scores: Scores, names_wanted: Sequence[str]) -> list[int]:
     """The places of the systems to compare, in the order wanted."""
-    for name in wanted:
+    for name in names_wanted:
         if name not in scores.systems:
             raise UnknownName(
                 "system", name, scores.systems, f"The systems are {', '.join(scores.systems)}."
             )
-    places = [scores.systems.index(name) for name in dict.fromkeys(wanted or scores.systems)]
+    places = [scores.systems.index(name) for name in dict.fromkeys(names_wanted or scores.systems)]
     if len(places) < 2:
-        empty = [str(scores.manifests[one.run].folder) for one in scores.missing if one.empty]
+        empty = [str(scores.manifests[run.run].folder) for run in scores.missing if run.empty]
         none = (
             f" ({', '.join(empty)} {'has' if len(empty) == 1 else 'have'} no rows)" if empty else ""
         )
@@ -217,18 +225,22 @@ def _systems(scores: Scores, wanted: Sequence[str]) -> list[int]:
 
 
 def _comparable(
-    scores: Scores, wanted: Sequence[str], places: Sequence[int], complete: bool
+    scores: Scores, metrics_wanted: Sequence[str], places: Sequence[int], complete: bool
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """The metrics with scores of two systems or more, and for the others why they are left out."""
     chosen = []
     left_out = []
     shared = False
     common = False
-    for metric in wanted:
+    for metric in metrics_wanted:
         matrix = scores.matrix(metric)[:, list(places)]
-        there = ~np.isnan(matrix)
-        present = np.asarray(there.any(axis=0))
-        names = [scores.systems[place] for place, some in zip(places, present, strict=True) if some]
+        present_scores = ~np.isnan(matrix)
+        present = np.asarray(present_scores.any(axis=0))
+        names = [
+            scores.systems[place]
+            for place, has_score in zip(places, present, strict=True)
+            if has_score
+        ]
         if huge(matrix):
             left_out.append((metric, TOO_LARGE))
         elif len(names) < 2:
@@ -242,8 +254,8 @@ def _comparable(
             )
         else:
             chosen.append(metric)
-            shared = shared or bool((there.sum(axis=1) > 1).any())
-            common = common or bool(there[:, present].all(axis=1).any())
+            shared = shared or bool((present_scores.sum(axis=1) > 1).any())
+            common = common or bool(present_scores[:, present].all(axis=1).any())
     if not chosen:
         raise UserError(
             "there is nothing to compare: no metric has scores of two systems. "
@@ -275,10 +287,10 @@ def _how(questions: int, metrics: int, systems: int, chosen: CompareOptions) -> 
 
 
 def _notices(
-    scores: Scores, results: Sequence[MetricResult], places: Sequence[int], how: Settings
+    scores: Scores, results: Sequence[MetricResult], places: Sequence[int], settings: Settings
 ) -> list[str]:
     """What a reader must know of the metrics, the most serious first."""
-    notices = [notice for result in results for notice in _silent(result, how.alpha)]
+    notices = [notice for result in results for notice in _silent(result, settings.alpha)]
     notices += by_reason((result.metric, _undecided(result)) for result in results)
     notices += by_reason((result.metric, result.undetectable) for result in results)
     notices += by_reason(
@@ -291,10 +303,10 @@ def _notices(
         if FEWEST_TESTED <= result.n < _FEW and any(p.difference.detectable for p in result.pairs)
     ]
     if few:
-        fewest = min(few, key=lambda one: one.n)
-        more = f" (and few on {counted(len(few) - 1, 'more metric')})" if len(few) > 1 else ""
+        fewest = min(few, key=lambda result: result.n)
+        and_more = f" (and few on {counted(len(few) - 1, 'more metric')})" if len(few) > 1 else ""
         notices.append(
-            f"Only {fewest.n} questions are compared on {fewest.metric}{more}. With so few only large differences "
+            f"Only {fewest.n} questions are compared on {fewest.metric}{and_more}. With so few only large differences "
             "are significant, and the intervals of means are approximate; those of differences agree with the tests."
         )
     if skewed := [
@@ -307,37 +319,43 @@ def _notices(
     return [
         *notices,
         *question_notices(
-            scores, [result.metric for result in results], places, complete=how.complete
+            scores, [result.metric for result in results], places, complete=settings.complete
         ),
     ]
 
 
-def _silent(one: MetricResult, alpha: float) -> Iterator[str]:
+def _silent(result: MetricResult, alpha: float) -> Iterator[str]:
     """That a system has significantly more unscored answers than another, with the largest difference of a metric."""
-    by_name = {system.system: system for system in one.systems}
-    more = [pair for pair in one.pairs if pair.p_unscored is not None and pair.p_unscored <= alpha]
+    by_name = {system.system: system for system in result.systems}
+    unequal = [
+        pair for pair in result.pairs if pair.p_unscored is not None and pair.p_unscored <= alpha
+    ]
 
     def apart(pair: PairResult) -> float:
         first, second = (by_name[name] for name in pair.names)
         return abs(first.silent / first.asked - second.silent / second.asked)
 
-    if more:
-        widest = max(more, key=apart)
-        less, most = sorted(
-            (by_name[name] for name in widest.names), key=lambda one: one.silent / one.asked
+    if unequal:
+        widest = max(unequal, key=apart)
+        less, greater = sorted(
+            (by_name[name] for name in widest.names),
+            key=lambda system: system.silent / system.asked,
         )
-        others = (
-            f" The same holds for {counted(len(more) - 1, 'more pair')}." if len(more) > 1 else ""
+        remark = (
+            f" The same holds for {counted(len(unequal) - 1, 'more pair')}."
+            if len(unequal) > 1
+            else ""
         )
         worst = (
             ""
-            if one.worst is None
-            else f" Unscored answers counted as {one.worst:g}: {_reading(widest)}."
+            if result.worst is None
+            else f" Unscored answers counted as {result.worst:g}: {_reading(widest)}."
         )
         yield (
-            f"{one.metric}: {most.system} has significantly more unscored answers than {less.system} ({most.silent:,} "
-            f"of {most.asked:,} against {less.silent:,} of {less.asked:,}). On the common questions: "
-            f"{widest.common.in_words('higher' if one.worst is None else 'better')}.{worst}{others}"
+            f"{result.metric}: {greater.system} has significantly more unscored answers than {less.system} "
+            f"({greater.silent:,} of {greater.asked:,} against {less.silent:,} of {less.asked:,}). "
+            f"On the common questions: "
+            f"{widest.common.in_words('higher' if result.worst is None else 'better')}.{worst}{remark}"
         )
 
 

@@ -42,15 +42,15 @@ def against_first(
     if require_decision and not comparison.margins:
         raise UserError("--require-decision needs a margin: add --margin NUMBER")
     checked = list(_checked(comparison, require_decision, max_unscored))
-    if all(one.result == "not tested" for one in checked):
+    if all(check.result == "not tested" for check in checked):
         if all(metric.facts.higher_is_better is None for metric in comparison.metrics):
             raise UserError(
                 "--fail-if-worse: the direction of no compared metric is known; for scores made elsewhere, add "
                 "--higher METRIC or --lower METRIC"
             )
-        why = "; ".join(one.line.removeprefix("not tested: ") for one in checked[:3])
-        more = f"; {len(checked) - 3} more" if len(checked) > 3 else ""
-        raise UserError(f"--fail-if-worse: no metric with a direction has a test: {why}{more}")
+        why = "; ".join(check.line.removeprefix("not tested: ") for check in checked[:3])
+        and_more = f"; {len(checked) - 3} more" if len(checked) > 3 else ""
+        raise UserError(f"--fail-if-worse: no metric with a direction has a test: {why}{and_more}")
     return checked
 
 
@@ -89,12 +89,14 @@ def _checked(
                 max_unscored=max_unscored,
             )
             difference = (decision or pair).difference
-            shown = f"{pair.first} - {pair.second} = {fixed(difference.value, metric.places)}"
-            if difference.ends:
-                shown += f" [{', '.join(fixed(end, metric.places) for end in difference.ends)}]"
-            line = (
-                f"{_WORDS.get(result, result)}: {rule}: {shown}{f' ({reason})' if reason else ''}"
+            difference_words = (
+                f"{pair.first} - {pair.second} = {fixed(difference.value, metric.places)}"
             )
+            if difference.ends:
+                difference_words += (
+                    f" [{', '.join(fixed(end, metric.places) for end in difference.ends)}]"
+                )
+            line = f"{_WORDS.get(result, result)}: {rule}: {difference_words}{f' ({reason})' if reason else ''}"
             yield Checked(
                 metric.metric,
                 name,
@@ -131,15 +133,15 @@ def result_of(
     worse, fine = (first[0], second) if pair.first == base else (second[0], first)
     if pair.better == base if decision is None else decision.conclusion == worse:
         return "worse", None
-    own, other = sorted(
+    own, base_system = sorted(
         (system for system in metric.systems if system.system in pair.names),
-        key=lambda one: one.system == base,
+        key=lambda system: system.system == base,
     )
-    if own.silent / own.asked > other.silent / other.asked + max_unscored + _ROUNDING:
+    if own.silent / own.asked > base_system.silent / base_system.asked + max_unscored + _ROUNDING:
         allowed = f"at most {share(max_unscored, 1)} more" if max_unscored else "no more"
         return "unscored", (
-            f"{own.silent:,} of {own.asked:,} answers of {own.system} are unscored, {other.silent:,} of "
-            f"{other.asked:,} of {base}; --max-unscored allows {allowed}"
+            f"{own.silent:,} of {own.asked:,} answers of {own.system} are unscored, {base_system.silent:,} of "
+            f"{base_system.asked:,} of {base}; --max-unscored allows {allowed}"
         )
     if pair.few:
         return UNDECIDED, pair.few

@@ -43,13 +43,13 @@ def clustered_test(
     joint = max_t(
         columns, clusters=clusters.tolist(), permutations=permutations, alpha=alpha, seed=seed
     )
-    made = []
+    tested_pairs = []
     for i, (a, b) in enumerate(pairs):
-        there = columns[~np.isnan(columns[:, i]), i]
-        equal = len(there) > 0 and not there.any() and joint.clusters[i] > 1
+        differences = columns[~np.isnan(columns[:, i]), i]
+        equal = len(differences) > 0 and not differences.any() and joint.clusters[i] > 1
         p = 1.0 if equal and joint.adjusted[i] is None else joint.adjusted[i]
-        difference = float(there.mean()) if len(there) else None
-        made.append(
+        difference = float(differences.mean()) if len(differences) else None
+        tested_pairs.append(
             PairOfSystems(
                 systems[a], systems[b], difference, p, None if p is not None else joint.reasons[i]
             )
@@ -58,7 +58,7 @@ def clustered_test(
     return TukeyTest(
         systems=tuple(systems),
         means=tuple(float(column.mean()) if len(column) else None for column in means),
-        pairs=tuple(made),
+        pairs=tuple(tested_pairs),
         n=min(joint.clusters),
         missing=0,
         permutations=joint.patterns,
@@ -71,34 +71,36 @@ def clustered_test(
 
 def tests_for(tested: Sequence[Tested], how: Settings) -> dict[str, TukeyTest]:
     """The tests of hypotheses: metric -> its pairs."""
-    found = {}
-    for one in tested:
-        readings = [reading for reading in (one.common, one.counted) if reading is not None]
-        if one.common.clusters is None:
-            tests = [one.tukey]
+    tests_by_metric = {}
+    for of_metric in tested:
+        readings = [
+            reading for reading in (of_metric.common, of_metric.counted) if reading is not None
+        ]
+        if of_metric.common.clusters is None:
+            tests = [of_metric.tukey]
             tests += [
-                tukey(of.table, one.names, permutations=how.permutations, seed=how.seed)
-                for of in readings[1:]
+                tukey(reading.table, of_metric.names, permutations=how.permutations, seed=how.seed)
+                for reading in readings[1:]
             ]
         else:
             settings = (how.permutations, how.alpha, how.seed)
             tests = [
-                clustered_test(of.table, one.names, of.clusters, *settings)
-                for of in readings
-                if of.clusters is not None
+                clustered_test(reading.table, of_metric.names, reading.clusters, *settings)
+                for reading in readings
+                if reading.clusters is not None
             ]
-        found[one.metric] = tests[0] if len(tests) == 1 else _both(*tests)
-    return found
+        tests_by_metric[of_metric.metric] = tests[0] if len(tests) == 1 else _both(*tests)
+    return tests_by_metric
 
 
 def _both(common: TukeyTest, counted: TukeyTest) -> TukeyTest:
     """A test that finds what both readings find."""
     pairs = []
     for pair in common.pairs:
-        other = counted.pair(pair.a, pair.b)
-        if pair.p is not None and other.p is not None:
-            same = (pair.difference or 0.0) * (other.difference or 0.0) >= 0
-            pair = replace(pair, p=max(pair.p, other.p) if same else 1.0)
+        counted_pair = counted.pair(pair.a, pair.b)
+        if pair.p is not None and counted_pair.p is not None:
+            same_direction = (pair.difference or 0.0) * (counted_pair.difference or 0.0) >= 0
+            pair = replace(pair, p=max(pair.p, counted_pair.p) if same_direction else 1.0)
         pairs.append(pair)
     return replace(common, pairs=tuple(pairs))
 
@@ -141,7 +143,7 @@ def hypotheses_section(
         *(Column("hypothesis"), Column("metric", kind="metric"), Column("first"), Column("second")),
         *(Column("first - second", places=4, key="difference"), Column("p", kind="p")),
     )
-    each = [
+    comparison_rows = [
         (result.name, part.metric, part.a, part.b, part.difference, part.p)
         for result in results
         for part in result.comparisons
@@ -152,7 +154,7 @@ def hypotheses_section(
         if clusters
         else "the randomised Tukey HSD, as in the CCRS paper,"
     )
-    both = (
+    readings_note = (
         "; where answers are unscored and a direction is known, the larger one of both readings (without them, and "
         "with them as the worst score)"
         if readings
@@ -165,11 +167,16 @@ def hypotheses_section(
             "the hypotheses).",
             (
                 Table("hypotheses", "Hypotheses", columns, claims),
-                Table("hypotheses-comparisons", "Comparisons of each hypothesis", parts, each),
+                Table(
+                    "hypotheses-comparisons",
+                    "Comparisons of each hypothesis",
+                    parts,
+                    comparison_rows,
+                ),
             ),
             note="all: the largest p of the comparisons. any: the smallest p times the number of metrics. The p of a "
             f"comparison is that of {test} over all pairs of its metric, in the direction of the hypothesis (greater: "
-            f"first above second){both}. A hypothesis that is not supported is not disproved.",
+            f"first above second){readings_note}. A hypothesis that is not supported is not disproved.",
             brief=1,
         ),
     )
@@ -189,10 +196,10 @@ def unsupportable(
     waiting = sum(
         hypothesis.p is not None and not hypothesis.supported for hypothesis in hypotheses
     )  # what Holm multiplies by
-    found: list[str | None] = []
+    reasons: list[str | None] = []
     for one in hypotheses:
         if one.p is None or one.supported:
-            found.append(None)
+            reasons.append(None)
             continue
         least: dict[str, float] = {}
         for part in one.comparisons:
@@ -205,5 +212,5 @@ def unsupportable(
         sides = 1.0 if one.direction == TWO_SIDED else 0.5
         factor = waiting * sides * (len(least) if one.combine == ANY else 1)
         why = undetectable_in(tests[metric], permutations, factor, alpha, pairwise=pairwise)
-        found.append(why and f"{metric}: {why}")
-    return found
+        reasons.append(why and f"{metric}: {why}")
+    return reasons

@@ -58,26 +58,27 @@ class Judged:
         """The standard error with twice the questions, judges or samples; {} where it is 0 or not known."""
         if self.components is None or not self.error:
             return {}
-        of = {
+        numbers = {
             "questions": self.questions,
             "judges": len(self.means),
             "samples": self.components.levels["sample"],
         }
-        names = [name for name in of if name != "samples" or of["samples"] > 1]
+        names = [name for name in numbers if name != "samples" or numbers["samples"] > 1]
         return {
-            name: self.components.standard_error(**{**of, name: 2 * of[name]}) for name in names
+            name: self.components.standard_error(**{**numbers, name: 2 * numbers[name]})
+            for name in names
         }
 
 
 def cautions(judged: Sequence[Judged]) -> list[str]:
     """What a reader of the tests must know: they take these judges as the only ones."""
-    of: dict[str, list[Judged]] = {}
-    for one in judged:
-        of.setdefault(", ".join(one.means), []).append(one)
+    by_judges: dict[str, list[Judged]] = {}
+    for judgement in judged:
+        by_judges.setdefault(", ".join(judgement.means), []).append(judgement)
     notices = []
-    for judges, those in of.items():
-        errors = sorted(one.error for one in those if one.error is not None)
-        each = " to ".join(
+    for judges, those in by_judges.items():
+        errors = sorted(judgement.error for judgement in those if judgement.error is not None)
+        error_range = " to ".join(
             dict.fromkeys(f"{error:.2g}" for error in errors[:: len(errors) - 1 or 1])
         )
         notices.append(
@@ -85,8 +86,8 @@ def cautions(judged: Sequence[Judged]) -> list[str]:
             f"({judges}). Tests and intervals of differences do not include the variance between judges; other judges "
             "can give other results."
             + (
-                f" For judges in general, the standard error of a difference is about {each}."
-                if each
+                f" For judges in general, the standard error of a difference is about {error_range}."
+                if error_range
                 else ""
             )
         )
@@ -95,24 +96,29 @@ def cautions(judged: Sequence[Judged]) -> list[str]:
 
 def _advice(judged: Sequence[Judged]) -> str:
     """What shortens the intervals of differences most, and on which metrics."""
-    of: dict[str, list[str]] = {}
-    for one in judged:
-        if twice := one.twice:
-            of.setdefault(min(twice, key=lambda name: twice[name]), []).append(one.metric)
-    says = [
-        f"Twice the {best} would shorten the intervals of differences most{f' ({listed(on)})' if len(of) > 1 else ''}."
-        for best, on in of.items()
+    metrics_by_level: dict[str, list[str]] = {}
+    for judgement in judged:
+        if twice := judgement.twice:
+            metrics_by_level.setdefault(min(twice, key=lambda name: twice[name]), []).append(
+                judgement.metric
+            )
+    several = len(metrics_by_level) > 1
+    advice = [
+        "Twice the {} would shorten the intervals of differences most{}.".format(
+            best, f" ({listed(metrics)})" if several else ""
+        )
+        for best, metrics in metrics_by_level.items()
     ]
-    return " ".join(says)
+    return " ".join(advice)
 
 
 def judges_of(scores: Scores, metrics: Sequence[str]) -> str:
     """The judge models of a run's metrics, as one name."""
     rows = [
-        one
+        signature
         for metric in metrics
         for of_source in scores.signatures.get(metric, ())
-        for one in of_source
+        for signature in of_source
     ]
     return (
         ", ".join(
@@ -128,32 +134,32 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
     """One metric over the runs that have it, each by one judge, or None if they have fewer than two judges. A system
     that some run does not have is left out."""
     runs = [run for run in runs if metric in run.metrics]
-    kept = [name for name in systems if all(name in run.systems for run in runs)]
+    shared_systems = [name for name in systems if all(name in run.systems for run in runs)]
     by_judge: dict[str, list[np.ndarray]] = {}
     places = [{question: i for i, question in enumerate(run.questions)} for run in runs]
     questions = [
         q for q in (runs[0].questions if runs else ()) if all(q in of_run for of_run in places)
     ]
-    for one, of_run in zip(runs, places, strict=True):
+    for scores, of_run in zip(runs, places, strict=True):
         rows = [of_run[q] for q in questions]
-        columns = [one.systems.index(name) for name in kept]
-        samples_of = sampled(one, metric) or [one.matrix(metric)]
-        judge = judges_of(one, [metric])
+        columns = [scores.systems.index(name) for name in shared_systems]
+        samples_of = sampled(scores, metric) or [scores.matrix(metric)]
+        judge = judges_of(scores, [metric])
         judge = (
-            name_of(one.manifests[0].folder) if judge == NO_JUDGE else judge
+            name_of(scores.manifests[0].folder) if judge == NO_JUDGE else judge
         )  # rows made elsewhere name none
         by_judge.setdefault(judge, []).extend(matrix[rows][:, columns] for matrix in samples_of)
-    if len(by_judge) < 2 or len(kept) < 2:
+    if len(by_judge) < 2 or len(shared_systems) < 2:
         return None
     samples = min(map(len, by_judge.values()))
-    table = np.stack([np.stack(of[:samples], axis=-1) for of in by_judge.values()], axis=2)
+    table = np.stack([np.stack(tables[:samples], axis=-1) for tables in by_judge.values()], axis=2)
     table = table[np.isfinite(table).all(axis=(1, 2, 3))]
     means = table.mean(axis=(0, 3)) if len(table) else np.full(table.shape[1:3], np.nan)
     w = p = components = reason = None
     if not len(table):
         return Judged(
             metric,
-            tuple(kept),
+            tuple(shared_systems),
             {},
             0,
             None,
@@ -161,13 +167,15 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
             None,
             "no question has a score of every judge and system",
         )
-    if len(kept) > 2 and np.ptp(means, axis=0).any():
-        found = friedmanchisquare(*means)
-        w = float(found.statistic) / (len(by_judge) * (len(kept) - 1))
-        p = float(found.pvalue)
+    if len(shared_systems) > 2 and np.ptp(means, axis=0).any():
+        friedman = friedmanchisquare(*means)
+        w = float(friedman.statistic) / (len(by_judge) * (len(shared_systems) - 1))
+        p = float(friedman.pvalue)
     else:
         reason = (
-            "agreement on the order needs three systems" if len(kept) < 3 else "the means are equal"
+            "agreement on the order needs three systems"
+            if len(shared_systems) < 3
+            else "the means are equal"
         )
     if len(table) < 2:
         reason = "shares of variance need two questions"
@@ -176,14 +184,16 @@ def over_judges(runs: Sequence[Scores], metric: str, systems: Sequence[str]) -> 
     ):  # else all scores are equal, and the variance is rounding
         components = variance_components(table)
     by_name = {name: tuple(float(mean) for mean in means[:, i]) for i, name in enumerate(by_judge)}
-    return Judged(metric, tuple(kept), by_name, len(table), w, p, components, reason)
+    return Judged(metric, tuple(shared_systems), by_name, len(table), w, p, components, reason)
 
 
 def sampled(scores: Scores, metric: str) -> list[np.ndarray]:
     """The scores of a run of one judge by sample, each of shape (questions, systems); none if the judge was asked once,
     where a system answered a question several times, or where a score is not the mean of its samples (of several
     judges, or with a part that no judge gives)."""
-    signatures = [one for of_source in scores.signatures.get(metric, ()) for one in of_source]
+    signatures = [
+        signature for of_source in scores.signatures.get(metric, ()) for signature in of_source
+    ]
     counts = {signature.params.get("samples") for signature in signatures}
     count = counts.pop() if len(counts) == 1 else None
     several = any(
@@ -194,31 +204,34 @@ def sampled(scores: Scores, metric: str) -> list[np.ndarray]:
     if any(len(signature.models.get("judge", ())) != 1 for signature in signatures):
         return []
     places = {question: i for i, question in enumerate(scores.questions)}
-    found = np.full((count, len(places), len(scores.systems)), np.nan)
+    samples_table = np.full((count, len(places), len(scores.systems)), np.nan)
     for manifest in scores.manifests:
         for row in rows_of(manifest.folder, []):
             if row.metric != metric or row.score is None:
                 continue
-            shown = Judgements.of(row.evidence)
-            replies = shown.judges if shown else ()
-            each = [
+            judgements = Judgements.of(row.evidence)
+            replies = judgements.judges if judgements else ()
+            sample_scores = [
                 reply.score
                 for reply in replies
                 if reply.sample is not None and reply.score is not None
             ]
-            if len(each) != count or abs(sum(each) / count - row.score) > _ROUNDING:
+            if (
+                len(sample_scores) != count
+                or abs(sum(sample_scores) / count - row.score) > _ROUNDING
+            ):
                 return []
-            found[
+            samples_table[
                 :, places[row.question_id], scores.systems.index(system_of(row, manifest.folder))
-            ] = each
-    return list(found)
+            ] = sample_scores
+    return list(samples_table)
 
 
 def for_judges(section: Section, judged: Sequence[Judged]) -> Section:
     """The section with the judges in each of its tables: in the note, and as a column, which CSV files have too."""
     if not judged:
         return section
-    names = ", ".join(dict.fromkeys(name for one in judged for name in one.means))
+    names = ", ".join(dict.fromkeys(name for judgement in judged for name in judgement.means))
     column = Column("for these judges only", lambda _: names, kind="method", key="judges")
     tables = tuple(
         replace(
@@ -238,14 +251,22 @@ def judge_section(judged: Sequence[Judged], places: int) -> tuple[Section, ...]:
     """The means by judge, their agreement and the shares of variance; no section if nothing was judged twice."""
     if not judged:
         return ()
-    names = list(dict.fromkeys(name for one in judged for name in one.means))
+    names = list(dict.fromkeys(name for judgement in judged for name in judgement.means))
     rows = []
-    for one in judged:
-        for i, system in enumerate(one.systems):
-            each = [one.means[name][i] if name in one.means else None for name in names]
-            given = [mean for mean in each if mean is not None]
+    for judgement in judged:
+        for i, system in enumerate(judgement.systems):
+            system_means = [
+                judgement.means[name][i] if name in judgement.means else None for name in names
+            ]
+            known_means = [mean for mean in system_means if mean is not None]
             rows.append(
-                (one.metric, system, *each, float(np.mean(given)) if given else None, one.questions)
+                (
+                    judgement.metric,
+                    system,
+                    *system_means,
+                    float(np.mean(known_means)) if known_means else None,
+                    judgement.questions,
+                )
             )
     heads = [
         Column("metric", kind="metric"),
@@ -256,14 +277,28 @@ def judge_section(judged: Sequence[Judged], places: int) -> tuple[Section, ...]:
         "judges", "Means by judge", (*heads, Column("mean", places=places), Column("n")), rows
     )
     sources = list(
-        dict.fromkeys(name for one in judged if one.components for name in one.components.variance)
+        dict.fromkeys(
+            name
+            for judgement in judged
+            if judgement.components
+            for name in judgement.components.variance
+        )
     )
-    doubled = list(dict.fromkeys(name for one in judged for name in one.twice))
+    doubled = list(dict.fromkeys(name for judgement in judged for name in judgement.twice))
     shares = []
-    for one in judged:
-        known = one.components.shares if one.components else {}
-        errors = (one.error, *map(one.twice.get, doubled))
-        shares.append((one.metric, one.w, one.p, *map(known.get, sources), *errors, one.reason))
+    for judgement in judged:
+        component_shares = judgement.components.shares if judgement.components else {}
+        errors = (judgement.error, *map(judgement.twice.get, doubled))
+        shares.append(
+            (
+                judgement.metric,
+                judgement.w,
+                judgement.p,
+                *map(component_shares.get, sources),
+                *errors,
+                judgement.reason,
+            )
+        )
     columns = (
         *(Column("metric", kind="metric"), Column("Kendall's W", places=2), Column("p", kind="p")),
         *(Column(name, places=3, key=f"share: {name}") for name in sources),

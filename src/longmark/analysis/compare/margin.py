@@ -95,24 +95,24 @@ class Decision:
 
 def parsed(texts: Sequence[str]) -> Margins | None:
     """The margins of the command line: `.02`, or `METRIC=.02` any number of times; UserError for others."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for text in texts:
         metric, _, number = text.rpartition("=")
         try:
-            found[metric] = float(number)
+            numbers[metric] = float(number)
         except ValueError:
             raise UserError(
                 f"--margin {text}: expected a number or METRIC=NUMBER, for example 0.02"
             ) from None
-    if "" in found and len(found) > 1:
+    if "" in numbers and len(numbers) > 1:
         raise UserError("--margin: give one number for all metrics, or METRIC=NUMBER for each")
-    return found.get("", found) or None
+    return numbers.get("", numbers) or None
 
 
 def by_metric(margins: Margins | None, metrics: Mapping[str, MetricFacts]) -> dict[str, float]:
     """The margin of each compared metric that has one. UserError for a metric not compared, a number not above 0, and a
     margin that no difference can exceed."""
-    given = (
+    numbers = (
         dict(margins)
         if isinstance(margins, Mapping)
         else dict.fromkeys(metrics, margins)
@@ -120,10 +120,12 @@ def by_metric(margins: Margins | None, metrics: Mapping[str, MetricFacts]) -> di
         else {}
     )
     wholes = {metric: without_slice(metric)[0] for metric in metrics}
-    given |= {
-        one: given[whole] for one, whole in wholes.items() if one not in given and whole in given
+    numbers |= {
+        metric: numbers[whole]
+        for metric, whole in wholes.items()
+        if metric not in numbers and whole in numbers
     }
-    for metric, margin in given.items():
+    for metric, margin in numbers.items():
         if metric not in metrics:
             raise UserError(
                 f"--margin: {metric} is not compared; the metrics are {', '.join(metrics)}"
@@ -136,14 +138,14 @@ def by_metric(margins: Margins | None, metrics: Mapping[str, MetricFacts]) -> di
             raise UserError(
                 f"--margin: expected a number above 0 in units of the score, found {margin!r}"
             )
-        _, most = difference_bounds(metrics[metric])
-        if most is not None and margin >= most:
+        _, widest = difference_bounds(metrics[metric])
+        if widest is not None and margin >= widest:
             raise UserError(
                 f"--margin: {margin:g} is not below the range of {metric} ({metrics[metric].lo:g} to "
                 f"{metrics[metric].hi:g}), so any two systems would be equivalent; give {metric}=NUMBER, the largest "
                 "difference that does not matter"
             )
-    return {metric: float(margin) for metric, margin in given.items() if margin is not None}
+    return {metric: float(margin) for metric, margin in numbers.items() if margin is not None}
 
 
 def decisions(
@@ -152,37 +154,47 @@ def decisions(
     margins: Mapping[str, float],
     alpha: float,
 ) -> tuple[Decision, ...]:
-    level = 1 - 2 * alpha / max(1, sum(len(one.pairs) for one in tested if one.metric in margins))
-    made = []
-    for one, metric in zip(tested, results, strict=True):
-        margin = margins.get(one.metric)
+    level = 1 - 2 * alpha / max(
+        1, sum(len(of_metric.pairs) for of_metric in tested if of_metric.metric in margins)
+    )
+    decisions_made = []
+    for of_metric, metric in zip(tested, results, strict=True):
+        margin = margins.get(of_metric.metric)
         directed = metric.facts.higher_is_better is not None
-        for places, pair in zip(one.pairs, metric.pairs, strict=True) if margin else ():
+        for places, pair in zip(of_metric.pairs, metric.pairs, strict=True) if margin else ():
             readings = [
-                (one.common, pair.common),
-                *([(one.counted, pair.counted)] if one.counted and pair.counted else []),
+                (of_metric.common, pair.common),
+                *(
+                    [(of_metric.counted, pair.counted)]
+                    if of_metric.counted and pair.counted
+                    else []
+                ),
             ]
             estimates = []
             words = []
             remarks = []
-            for reading, of in readings:
+            for reading, result in readings:
                 differences, clusters = reading.differences(*places)
-                how = Limits(margin or 0.0, difference_bounds(metric.facts), level, one.largest)
-                estimate = margin_interval(differences, clusters, how, found=of.better is not None)
-                ahead = None if of.better is None else of.better == pair.first
-                word, remark = _word(estimate, how.margin, one.sign, ahead, of)
+                limits = Limits(
+                    margin or 0.0, difference_bounds(metric.facts), level, of_metric.largest
+                )
+                estimate = margin_interval(
+                    differences, clusters, limits, significant=result.better is not None
+                )
+                ahead = None if result.better is None else result.better == pair.first
+                word, remark = _word(estimate, limits.margin, of_metric.sign, ahead, result)
                 estimates.append(estimate)
                 words.append(word if directed else _UNDIRECTED.get(word, word))
                 remarks.append(remark)
-            both = frozenset.intersection(*(_CLAIMS[word] for word in words))
-            conclusion = next(word for word, claims in _CLAIMS.items() if claims == both)
+            claims_of_all = frozenset.intersection(*(_CLAIMS[word] for word in words))
+            conclusion = next(word for word, claims in _CLAIMS.items() if claims == claims_of_all)
             reason = remarks[0]
             if conclusion != words[0]:
                 reason = f"{words[0]} on the common questions, {words[1]} with unscored answers as the worst score"
             counted = estimates[1] if len(estimates) > 1 else None
-            made.append(
+            decisions_made.append(
                 Decision(
-                    one.metric,
+                    of_metric.metric,
                     *pair.names,
                     margin or 0.0,
                     estimates[0],
@@ -192,7 +204,7 @@ def decisions(
                     reason,
                 )
             )
-    return tuple(made)
+    return tuple(decisions_made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,25 +223,25 @@ class Limits:
 
 
 def margin_interval(
-    differences: Floats, clusters: Ints | None, limits: Limits, *, found: bool = False
+    differences: Floats, clusters: Ints | None, limits: Limits, *, significant: bool = False
 ) -> Estimate:
-    """The interval of a mean difference that is held against the margin. found: it is significant; of the margin or
+    """The interval of a mean difference that is held against the margin. significant: it is significant; of the margin or
     more, the interval then ends at 0.
 
     Without ends, and with a reason, where the metric has no bounds and few differences are unlike the rest."""
-    made = _interval(differences, clusters, limits)
+    interval = _interval(differences, clusters, limits)
     if (
-        not found
-        or made.value is None
-        or made.low is None
-        or made.high is None
-        or abs(made.value) < limits.margin
+        not significant
+        or interval.value is None
+        or interval.low is None
+        or interval.high is None
+        or abs(interval.value) < limits.margin
     ):
-        return made
+        return interval
     return (
-        replace(made, low=max(made.low, 0.0))
-        if made.value > 0
-        else replace(made, high=min(made.high, 0.0))
+        replace(interval, low=max(interval.low, 0.0))
+        if interval.value > 0
+        else replace(interval, high=min(interval.high, 0.0))
     )
 
 
@@ -311,9 +323,11 @@ def _word(
     return word, (difference.reason or test.undetectable) if word == UNDECIDED else None
 
 
-def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple[Section, ...]:
+def margin_section(
+    made_decisions: Sequence[Decision], alpha: float, places: int
+) -> tuple[Section, ...]:
     """The decisions, and their intervals against the margin; no section if there are none."""
-    if not made:
+    if not made_decisions:
         return ()
 
     def grid(decisions: Sequence[Decision]) -> Grid[Decision]:
@@ -331,28 +345,34 @@ def margin_section(made: Sequence[Decision], alpha: float, places: int) -> tuple
                 Column("unscored as worst", "counted", places, key="counted", spare=1),
             ),
             beside=(
-                Column("margin", lambda one: f"{one.margin:g}"),
+                Column("margin", lambda row: f"{row.margin:g}"),
                 *(Column("conclusion"), Column("remark", "reason")),
             ),
-            label=lambda one: f"{one.first} - {one.second}",
+            label=lambda row: f"{row.first} - {row.second}",
         )
 
-    level = f"{100 * made[0].difference.level:.4g} % CI"
-    several = f", divided by {counted(len(made), 'comparison')}" if len(made) > 1 else ""
+    level = f"{100 * made_decisions[0].difference.level:.4g} % CI"
+    several = (
+        f", divided by {counted(len(made_decisions), 'comparison')}"
+        if len(made_decisions) > 1
+        else ""
+    )
     figures = []
-    for metric, words in metric_titles(one.metric for one in made).items():
-        of = [one for one in made if one.metric == metric]
-        ends = (-of[0].margin, of[0].margin)
+    for metric, words in metric_titles(decision.metric for decision in made_decisions).items():
+        of_metric = [decision for decision in made_decisions if decision.metric == metric]
+        ends = (-of_metric[0].margin, of_metric[0].margin)
         figures.append(
-            grid(of).forest(
-                f"{words}: margin {of[0].margin:g}", reference=ends, note=lambda one: one.conclusion
+            grid(of_metric).forest(
+                f"{words}: margin {of_metric[0].margin:g}",
+                reference=ends,
+                note=lambda row: row.conclusion,
             )
         )
     return (
         Section(
             MARGIN,
             f"The {level} of first minus second against ± margin: two one-sided tests at alpha {alpha:g}{several}.",
-            (grid(made).table(),),
+            (grid(made_decisions).table(),),
             tuple(figures),
             "equivalent: the interval (1 - 2 alpha) lies within ± margin. better, worse: it reaches to 0 at most, and "
             "the adjusted p is at most alpha. non-inferior: not worse by the margin or more. non-superior: not better "

@@ -49,17 +49,19 @@ def document(comparison: Comparison) -> Document:
     )
     tests = {metric.metric: metric.tukey for metric in comparison.metrics}
     clusters = None if comparison.cluster == QUESTION else comparison.cluster
-    how = comparison.settings
-    ci, simultaneous = (f"{100 * level:.4g} % CI" for level in (how.level, 1 - how.alpha))
+    settings = comparison.settings
+    ci, simultaneous = (f"{100 * level:.4g} % CI" for level in (settings.level, 1 - settings.alpha))
     decided = (
         *(_result(comparison), _differences(comparison)),
-        *margin_section(comparison.margins, how.alpha, comparison.places),
-        *hypotheses_section(comparison.hypotheses, tests, how.permutations, how.alpha, clusters),
+        *margin_section(comparison.margins, settings.alpha, comparison.places),
+        *hypotheses_section(
+            comparison.hypotheses, tests, settings.permutations, settings.alpha, clusters
+        ),
     )
     behind = (*_silent(comparison), _means(comparison), _wins(comparison))
-    first, *rest = (for_judges(one, comparison.judges) for one in decided)
+    first, *later_sections = (for_judges(section, comparison.judges) for section in decided)
     folded = (
-        *(for_judges(one, comparison.judges) for one in behind),
+        *(for_judges(section, comparison.judges) for section in behind),
         _questions(comparison),
         _missing(comparison),
     )
@@ -70,7 +72,7 @@ def document(comparison: Comparison) -> Document:
         sections=(
             first,
             *judge_section(comparison.judges, comparison.places),
-            *rest,
+            *later_sections,
             *folded_after(folded, 0),
         ),
         notices=comparison.notices,
@@ -80,17 +82,19 @@ def document(comparison: Comparison) -> Document:
             "Clusters": comparison.cluster,
             "Systems": list(comparison.systems),
             "Test that decides": TEST,
-            "Family": "pairs with the first system" if how.baseline is not None else "all pairs",
+            "Family": "pairs with the first system"
+            if settings.baseline is not None
+            else "all pairs",
             "Questions": "those with a score of every system"
-            if how.complete
+            if settings.complete
             else "of a pair: those that both have",
-            "Permutations of a test": f"{how.permutations:,}; small tables are enumerated",
+            "Permutations of a test": f"{settings.permutations:,}; small tables are enumerated",
             "Comparisons in the family": comparison.comparisons,
-            "Alpha": how.alpha,
+            "Alpha": settings.alpha,
             "Confidence intervals": f"differences: the test inverted, simultaneous ({simultaneous}); over questions "
             f"({ci}): means and shares won Hall's t or Wilson, d_z jackknife (below {FEWEST_JACKKNIFE} questions "
             "noncentral t)",
-            "Seed": how.seed,
+            "Seed": settings.seed,
             "Differences in scoring": list(comparison.differing),
         },
         signatures=comparison.signatures,
@@ -102,15 +106,18 @@ def document(comparison: Comparison) -> Document:
 
 def _result(comparison: Comparison) -> Section:
     """The conclusion of each metric, with the means of the systems; of two systems their difference and its p."""
-    how = comparison.settings
+    settings = comparison.settings
     pairs = _pairs(comparison)
-    of = counted(comparison.comparisons, "comparison")
-    says = f"{_winners(comparison)} Significant differences: {sum(pair.significant for pair in pairs):,} of {of} (alpha "
-    says += f"{how.alpha:g}, adjusted by max-T{_clusters(comparison)})."
-    says += " Pairs with the first system only." if how.baseline is not None else ""
+    compared = counted(comparison.comparisons, "comparison")
+    significant = sum(pair.significant for pair in pairs)
+    summary = (
+        f"{_winners(comparison)} Significant differences: {significant:,} of {compared} (alpha "
+    )
+    summary += f"{settings.alpha:g}, adjusted by max-T{_clusters(comparison)})."
+    summary += " Pairs with the first system only." if settings.baseline is not None else ""
     return Section(
         RESULT,
-        says if comparison.comparisons else "Nothing was tested.",
+        summary if comparison.comparisons else "Nothing was tested.",
         (_result_grid(comparison).table(),),
         brief=1,
         note=_NOT_EQUAL
@@ -122,13 +129,13 @@ def _result(comparison: Comparison) -> Section:
 def _winners(comparison: Comparison) -> str:
     """The metrics of each conclusion, the decided ones first."""
     titles = metric_titles(metric.metric for metric in comparison.metrics)
-    of: dict[str, list[str]] = {}
-    for one in sorted(
-        comparison.metrics, key=lambda one: not any(pair.significant for pair in one.pairs)
+    by_conclusion: dict[str, list[str]] = {}
+    for result in sorted(
+        comparison.metrics, key=lambda metric: not any(pair.significant for pair in metric.pairs)
     ):
-        of.setdefault(conclusion(one), []).append(titles[one.metric])
-    says = "; ".join(f"{words} on {listed(metrics)}" for words, metrics in of.items())
-    return (says[0].upper() + says[1:] if says.startswith(_ALIKE) else says) + "."
+        by_conclusion.setdefault(conclusion(result), []).append(titles[result.metric])
+    summary = "; ".join(f"{words} on {listed(metrics)}" for words, metrics in by_conclusion.items())
+    return (summary[0].upper() + summary[1:] if summary.startswith(_ALIKE) else summary) + "."
 
 
 def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
@@ -137,18 +144,20 @@ def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
     places = comparison.places
 
     def mean_of(name: str) -> Callable[[MetricResult], Estimate | None]:
-        return lambda one: its.mean if (its := one.system(name)) else None
+        return lambda result: system.mean if (system := result.system(name)) else None
 
-    shown = names if len(names) <= _NAMED else ()
-    columns = [Column(name, mean_of(name), places, key=f"mean: {name}", spare=1) for name in shown]
+    shown_systems = names if len(names) <= _NAMED else ()
+    columns = [
+        Column(name, mean_of(name), places, key=f"mean: {name}", spare=1) for name in shown_systems
+    ]
     differ = Column(
         "pairs that differ",
-        lambda one: f"{sum(p.significant for p in one.pairs)} / {len(one.pairs)}",
+        lambda row: f"{sum(p.significant for p in row.pairs)} / {len(row.pairs)}",
     )
     tested = f"pairs that differ: p (adjusted) at most alpha ({TEST})"
     if len(names) == 2:
         columns.append(Column(" - ".join(names), _without_reason, places, key="difference"))
-        differ = Column("p (adjusted)", lambda one: one.pairs[0].p, kind="p")
+        differ = Column("p (adjusted)", lambda row: row.pairs[0].p, kind="p")
         tested = f"p (adjusted): {TEST}"
     return Grid(
         "results",
@@ -184,11 +193,11 @@ def _compared_on(result: MetricResult) -> Range:
 
 def is_best(result: MetricResult, name: str) -> bool:
     """No system is significantly better, and some system is significantly worse than another."""
-    its = result.system(name)
+    system = result.system(name)
     return (
-        its is not None
-        and its.best == 1
-        and any(other.best and other.best > 1 for other in result.systems)
+        system is not None
+        and system.best == 1
+        and any(rival.best and rival.best > 1 for rival in result.systems)
     )
 
 
@@ -218,27 +227,27 @@ def conclusion(result: MetricResult) -> str:
         better = str(pair.better)
         below.setdefault(better, []).append(pair.second if better == pair.first else pair.first)
 
-    def than(others: Sequence[str]) -> str:
-        every = "all others" if len(others) == len(result.systems) - 1 else f"{len(others)} others"
-        return listed(others) if len(others) < 3 else every
+    def than(losers: Sequence[str]) -> str:
+        phrase = "all others" if len(losers) == len(result.systems) - 1 else f"{len(losers)} others"
+        return listed(losers) if len(losers) < 3 else phrase
 
-    named = [f"{better} than {than(others)}" for better, others in list(below.items())[:_WINNERS]]
-    more = sum(map(len, list(below.values())[_WINNERS:]))
-    named += [f"and {counted(more, 'more pair')} differ"] if more else []
-    return ", ".join(named).replace(" than ", f" is {way} than ", 1)
+    phrases = [f"{better} than {than(losers)}" for better, losers in list(below.items())[:_WINNERS]]
+    unnamed_pairs = sum(map(len, list(below.values())[_WINNERS:]))
+    phrases += [f"and {counted(unnamed_pairs, 'more pair')} differ"] if unnamed_pairs else []
+    return ", ".join(phrases).replace(" than ", f" is {way} than ", 1)
 
 
 def _clusters(comparison: Comparison) -> str:
     """The clusters of the tests, if questions share them: their field, their number and how many they amount to."""
-    of = [
+    results = [
         pair.common
         for metric in comparison.metrics
         for pair in metric.pairs
         if pair.common.clusters
     ]
-    if comparison.cluster == QUESTION or not of:
+    if comparison.cluster == QUESTION or not results:
         return ""
-    fewest = min(of, key=lambda one: one.effective or one.clusters or 0)
+    fewest = min(results, key=lambda result: result.effective or result.clusters or 0)
     clusters = f"{counted(fewest.clusters or 0, 'cluster')} ({comparison.cluster})"
     return f" over {clusters}, {fewest.effective or 0:.1f} effective"
 
@@ -313,10 +322,10 @@ def _differences(comparison: Comparison) -> Section:
 def differences(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
     """Each pair's difference with its interval; beside it the adjusted p."""
     return tuple(
-        _grid_of_differences(pairs, one.places).forest(
+        _grid_of_differences(pairs, result.places).forest(
             title, reference=0.0, note=lambda pair: p_value(pair.p)
         )
-        for one, pairs, title in _drawn(metrics)
+        for result, pairs, title in _drawn(metrics)
     )
 
 
@@ -345,8 +354,8 @@ def _silent(comparison: Comparison) -> tuple[Section, ...]:
 
     def silent(which: int) -> Callable[[PairResult], str]:
         def get(pair: PairResult) -> str:
-            its = comparison.metric(pair.metric).system(pair.names[which])
-            return f"{its.silent:,} / {its.asked:,}" if its else ""
+            system = comparison.metric(pair.metric).system(pair.names[which])
+            return f"{system.silent:,} / {system.asked:,}" if system else ""
 
         return get
 
@@ -395,15 +404,15 @@ def _grid_of_means(systems: Sequence[SystemResult], places: int) -> Grid[SystemR
             METRIC,
             Column("system", "system"),
             Column("rank", "rank"),
-            Column("group", lambda one: one.groups or None),
+            Column("group", lambda row: row.groups or None),
         ),
         systems,
         (Column("mean", "mean", places),),
         None,
         "Means over each system's own questions, as in the table of a run. Ranks and groups follow the tests of the "
         "pairs.",
-        beside=(Column("scored", lambda one: one.asked - one.silent), Column("total", "rows")),
-        label=lambda one: one.system,
+        beside=(Column("scored", lambda row: row.asked - row.silent), Column("total", "rows")),
+        label=lambda row: row.system,
     )
 
 
@@ -430,36 +439,38 @@ def rankings(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
     direction is better, their means without a ranking."""
     figures = []
     words = metric_titles(metric.metric for metric in metrics)
-    for one in metrics:
-        if one.facts.higher_is_better is None:
-            title = f"{words[one.metric]} (direction: {one.direction})"
+    for result in metrics:
+        if result.facts.higher_is_better is None:
+            title = f"{words[result.metric]} (direction: {result.direction})"
             figures.append(
-                _grid_of_means(one.systems, one.places).forest(
-                    title, note=lambda its: its.rank or ""
+                _grid_of_means(result.systems, result.places).forest(
+                    title, note=lambda row: row.rank or ""
                 )
             )
         else:
             lanes = [
                 ForestRow(s.system, s.mean.value, s.mean.low, s.mean.high, s.rank or "")
-                for s in one.systems
+                for s in result.systems
             ]
-            figures.append(groups(lanes, bars(one), f"{words[one.metric]} ({one.direction})"))
+            figures.append(
+                groups(lanes, bars(result), f"{words[result.metric]} ({result.direction})")
+            )
     return tuple(figures)
 
 
 def bars(result: MetricResult) -> list[tuple[int, int]]:
     """The runs of neighbours in each group, (first, last) places."""
     place = {system.system: i for i, system in enumerate(result.systems)}
-    found = []
+    runs_found = []
     for group in result.groups:
         members = sorted(place[name] for name in group)
         start = members[0]
         for member, following in zip(members, [*members[1:], None], strict=True):
             if following != member + 1:
                 if member > start:
-                    found.append((start, member))
+                    runs_found.append((start, member))
                 start = following or 0
-    return found
+    return runs_found
 
 
 _WON = ("won", "tied", "lost")
@@ -488,14 +499,16 @@ def _wins(comparison: Comparison) -> Section:
             [
                 Stack(
                     _label(pair),
-                    tuple(zip(outcomes[one.metric], (pair.won, pair.ties, pair.lost), strict=True)),
+                    tuple(
+                        zip(outcomes[result.metric], (pair.won, pair.ties, pair.lost), strict=True)
+                    ),
                 )
                 for pair in pairs
                 if pair.won + pair.ties + pair.lost
             ],
             title,
         )
-        for one, pairs, title in _drawn(comparison.metrics)
+        for result, pairs, title in _drawn(comparison.metrics)
     ]
     return Section(
         "Questions won",
@@ -509,11 +522,13 @@ def _wins(comparison: Comparison) -> Section:
 
 def _questions(comparison: Comparison) -> Section:
     def score_of(name: str) -> Callable[[QuestionApart], float | None]:
-        return lambda one: one.scores.get(name)
+        return lambda question: question.scores.get(name)
 
-    def text(one: QuestionApart) -> str | None:
+    def text(question: QuestionApart) -> str | None:
         return (
-            one.text if one.text is None or len(one.text) <= _TEXT else one.text[: _TEXT - 1] + "…"
+            question.text
+            if question.text is None or len(question.text) <= _TEXT
+            else question.text[: _TEXT - 1] + "…"
         )
 
     columns = (
@@ -529,7 +544,7 @@ def _questions(comparison: Comparison) -> Section:
         ),
     )
     questions = [question for metric in comparison.metrics for question in metric.apart]
-    more = [
+    notes = [
         f"{metric.metric}: {metric.as_far:,} more questions have the same range as the last of these."
         for metric in comparison.metrics
         if metric.as_far
@@ -538,15 +553,15 @@ def _questions(comparison: Comparison) -> Section:
         "Where the systems differ most",
         "The questions with the widest range of scores on each metric. Read these answers first.",
         (Table("questions", "Questions on which the systems differ most", columns, questions),),
-        note=" ".join(more),
+        note=" ".join(notes),
         folded=True,
     )
 
 
 def _missing(comparison: Comparison) -> Section:
     rows: list[tuple[Any, ...]] = []
-    for one in comparison.metrics:
-        for system in one.systems:
+    for result in comparison.metrics:
+        for system in result.systems:
             reasons = [reasons_in_words(system.unscored)] if system.unscored else []
             reasons += (
                 [f"{system.asked - system.rows} without a row"]
@@ -555,15 +570,21 @@ def _missing(comparison: Comparison) -> Section:
             )
             if reasons:
                 rows.append(
-                    (one.metric, system.system, one.questions, system.missing, "; ".join(reasons))
+                    (
+                        result.metric,
+                        system.system,
+                        result.questions,
+                        system.missing,
+                        "; ".join(reasons),
+                    )
                 )
-        for name, unscored in one.absent:
+        for name, unscored in result.absent:
             rows.append(
                 (
-                    one.metric,
+                    result.metric,
                     name,
-                    one.questions,
-                    one.questions,
+                    result.questions,
+                    result.questions,
                     reasons_in_words(unscored) or "no row",
                 )
             )

@@ -210,42 +210,46 @@ class MetricResult:
 
 
 def described(
-    scores: Scores, tested: Tested, systems: Sequence[int], made: PairTests, how: Settings
+    scores: Scores,
+    tested: Tested,
+    systems: Sequence[int],
+    pair_tests: PairTests,
+    settings: Settings,
 ) -> MetricResult:
-    """All of a metric. systems: as for `tests_of`; made: the tests of its pairs."""
+    """All of a metric. systems: as for `tests_of`; pair_tests: the tests of its pairs."""
     facts = scores.facts[tested.metric]
     names = tested.names
-    tests = made.common
-    pairs = _pairs(tested, made, facts, how)
+    tests = pair_tests.common
+    pairs = _pairs(tested, pair_tests, facts, settings)
     differ = [
         (a, b) if pair.better == names[a] else (b, a)
         for pair, (a, b) in zip(pairs, tested.pairs, strict=True)
         if pair.better
     ]
     ran = (
-        any(test.p is not None for test in tests) and how.baseline is None
+        any(test.p is not None for test in tests) and settings.baseline is None
     )  # a group needs the tests of all its pairs
-    together = groups(len(names), differ) if ran else ()
-    apart, as_far = _apart(scores, tested)
+    alike = groups(len(names), differ) if ran else ()
+    apart_questions, as_far = _apart(scores, tested)
     reasons = {test.reason for test in tests}
     return MetricResult(
         metric=tested.metric,
         facts=facts,
         places=_places(facts, tested.table, pairs),
-        systems=_systems(scores, tested, differ, together, how),
+        systems=_systems(scores, tested, differ, alike, settings),
         absent=tuple(
             (name, scores.unscored(tested.metric, name))
             for name in (scores.systems[place] for place in systems)
             if name not in names
         ),
         pairs=pairs,
-        groups=tuple(tuple(names[i] for i in group) for group in together),
+        groups=tuple(tuple(names[i] for i in group) for group in alike),
         questions=len(tested.table),
         tukey=tested.tukey,
         reason=reasons.pop() if len(reasons) == 1 else None,
         undetectable=None if differ else _undetectable(tests),
         worst=tested.worst if tested.counted else None,
-        apart=apart,
+        apart=apart_questions,
         as_far=as_far,
     )
 
@@ -264,48 +268,50 @@ def _systems(
     scores: Scores,
     tested: Tested,
     differ: Sequence[tuple[int, int]],
-    together: Sequence[Sequence[int]],
-    how: Settings,
+    alike: Sequence[Sequence[int]],
+    settings: Settings,
 ) -> tuple[SystemResult, ...]:
-    """differ: the pairs that differ significantly, the better first; together: the groups of those that do not."""
+    """differ: the pairs that differ significantly, the better first; alike: the groups of those that do not."""
     metric, facts, count = tested.metric, scores.facts[tested.metric], len(tested.names)
-    ranked = facts.higher_is_better is not None and bool(together)
-    of_groups = letters(count, together)
-    gone = np.isnan(tested.table)
-    found = []
+    ranked = facts.higher_is_better is not None and bool(alike)
+    of_groups = letters(count, alike)
+    unscored_cells = np.isnan(tested.table)
+    results = []
     for i, name in enumerate(tested.names):
         values, places = scores.rows_scored(metric, name)
         compared = np.isin(places, tested.common.questions)
-        silent, asked = scores.unanswered(metric, name)
+        silent, n_asked = scores.unanswered(metric, name)
         values = values[compared]
         clusters = scores.clusters[places[compared]]
-        found.append(
+        results.append(
             SystemResult(
                 metric=metric,
                 system=name,
-                mean=of_mean(values, clusters, (facts.lo, facts.hi), tested.largest, how.level),
+                mean=of_mean(
+                    values, clusters, (facts.lo, facts.hi), tested.largest, settings.level
+                ),
                 rows=scores.rows(metric, name),
                 unscored=scores.unscored(metric, name),
                 silent=silent,
-                asked=asked,
-                missing=int(gone[:, i].sum()),
+                asked=n_asked,
+                missing=int(unscored_cells[:, i].sum()),
                 best=1 + sum(b == i for _, b in differ) if ranked else None,
                 worst=count - sum(a == i for a, _ in differ) if ranked else None,
                 groups=of_groups[i],
             )
         )
-    return tuple(found)
+    return tuple(results)
 
 
 def _pairs(
-    tested: Tested, tests: PairTests, facts: MetricFacts, how: Settings
+    tested: Tested, tests: PairTests, facts: MetricFacts, settings: Settings
 ) -> tuple[PairResult, ...]:
     clustered = tested.common.clusters is not None
     pairs = []
     for k, (a, b) in enumerate(tested.pairs):
-        apart, clusters = tested.common.differences(a, b)
-        ahead = tested.sign * apart
-        missing = len(tested.table) - len(apart)
+        differences, clusters = tested.common.differences(a, b)
+        ahead = tested.sign * differences
+        missing = len(tested.table) - len(differences)
         counted = tested.counted
         if counted is not None and (counted.heard is None or counted.heard[:, [a, b]].all()):
             counted = None  # all answers of these two are scored
@@ -314,12 +320,12 @@ def _pairs(
                 metric=tested.metric,
                 first=tested.names[a],
                 second=tested.names[b],
-                common=_difference(tested, tested.common, (a, b), tests.common[k], facts, how),
+                common=_difference(tested, tested.common, (a, b), tests.common[k], facts, settings),
                 counted=None
                 if counted is None
-                else _difference(tested, counted, (a, b), tests.counted[k], facts, how),
-                d_z=of_d_z(apart, clusters, tested.largest, how.level, missing),
-                share=of_share(ahead, clusters, how.level, missing),
+                else _difference(tested, counted, (a, b), tests.counted[k], facts, settings),
+                d_z=of_d_z(differences, clusters, tested.largest, settings.level, missing),
+                share=of_share(ahead, clusters, settings.level, missing),
                 won=int((ahead > TIE).sum()),
                 ties=int((np.abs(ahead) <= TIE).sum()),
                 lost=int((ahead < -TIE).sum()),
@@ -338,18 +344,18 @@ def _difference(
     pair: tuple[int, int],
     test: PairDifference,
     facts: MetricFacts,
-    how: Settings,
+    settings: Settings,
 ) -> PairDifference:
     """The test with its difference, interval and result."""
     differences, clusters = reading.differences(*pair)
     bounds = difference_bounds(facts)
     mean = of_mean(
-        differences, clusters, bounds, tested.largest, how.level, len(reading.table) - test.n
+        differences, clusters, bounds, tested.largest, settings.level, len(reading.table) - test.n
     )
     if mean.method != ALL_EQUAL:
-        mean = inverted(mean, test.ends, bounds, 1 - how.alpha)
+        mean = inverted(mean, test.ends, bounds, 1 - settings.alpha)
     better = None
-    if test.p is not None and test.p <= how.alpha:
+    if test.p is not None and test.p <= settings.alpha:
         better = tested.names[pair[int(tested.sign * differences.mean() < 0)]]
     return replace(
         test,
@@ -390,7 +396,7 @@ def _apart(scores: Scores, tested: Tested) -> tuple[tuple[QuestionApart, ...], i
     """The questions with the widest range of scores, widest first; and how many more have one as wide as the last."""
     spread = np.nanmax(tested.table, axis=1) - np.nanmin(tested.table, axis=1)
     widest = [int(i) for i in np.argsort(-spread, kind="stable")[:_QUESTIONS] if spread[i] > TIE]
-    found = tuple(
+    questions_apart = tuple(
         QuestionApart(
             metric=tested.metric,
             question_id=scores.questions[tested.common.questions[i]],
@@ -405,7 +411,9 @@ def _apart(scores: Scores, tested: Tested) -> tuple[tuple[QuestionApart, ...], i
         )
         for i in widest
     )
-    return found, int((spread >= spread[widest[-1]] - TIE).sum()) - len(widest) if widest else 0
+    return questions_apart, int((spread >= spread[widest[-1]] - TIE).sum()) - len(
+        widest
+    ) if widest else 0
 
 
 def groups(count: int, differ: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
@@ -415,30 +423,32 @@ def groups(count: int, differ: Iterable[tuple[int, int]]) -> tuple[tuple[int, ..
     B, C). The groups are the largest sets without a pair that differs, found by inserting one pair after the other and
     absorbing what another group contains (Piepho 2004).
     """
-    found = [frozenset(range(count))] if count else []
+    group_sets = [frozenset(range(count))] if count else []
     for a, b in differ:
         split = [
             part
-            for group in found
+            for group in group_sets
             for part in ((group - {a}, group - {b}) if {a, b} <= group else (group,))
         ]
-        found = [
+        group_sets = [
             group
             for i, group in enumerate(split)
-            if not any(group < other or (group == other and i > j) for j, other in enumerate(split))
+            if not any(
+                group < larger or (group == larger and i > j) for j, larger in enumerate(split)
+            )
         ]
-    return tuple(sorted(tuple(sorted(group)) for group in found))
+    return tuple(sorted(tuple(sorted(group)) for group in group_sets))
 
 
-def letters(count: int, of: Sequence[Sequence[int]]) -> tuple[str, ...]:
+def letters(count: int, groups_given: Sequence[Sequence[int]]) -> tuple[str, ...]:
     """For each system the letters of its groups: a, b, … z, A, … Z, then with a number (a2, …)."""
     size = len(string.ascii_letters)
     names = [
         string.ascii_letters[i % size] + (str(i // size + 1) if i >= size else "")
-        for i in range(len(of))
+        for i in range(len(groups_given))
     ]
     return tuple(
-        "".join(name for name, group in zip(names, of, strict=True) if i in group)
+        "".join(name for name, group in zip(names, groups_given, strict=True) if i in group)
         for i in range(count)
     )
 
@@ -493,7 +503,7 @@ def of_d_z(
     number = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     sizes = np.bincount(number)
     units = len(sizes)
-    what = "questions" if clusters is None else "clusters"
+    units_name = "questions" if clusters is None else "clusters"
     empty = Estimate(
         None,
         None,
@@ -509,18 +519,20 @@ def of_d_z(
             empty, reason="all differences are equal" if n > 1 else "d_z needs two questions"
         )
     centre = float(differences.mean())
-    away = differences - centre
+    deviations = differences - centre
     value = centre / float(np.std(differences, ddof=1))
     empty = replace(empty, value=value)
     if units < _FEWEST:
-        return replace(empty, reason=f"an interval needs at least {_FEWEST} {what}; found {units}")
+        return replace(
+            empty, reason=f"an interval needs at least {_FEWEST} {units_name}; found {units}"
+        )
     rounded = np.round(differences / TIE)
     _, places, counts = np.unique(rounded, return_inverse=True, return_counts=True)
     unlike = len(np.unique(number[places != int(counts.argmax())]))
     if unlike < min(_UNLIKE, -(-units // 2)):
         return replace(
             empty,
-            reason=f"d_z has no interval: only {unlike} of {units} {what} differ from the rest",
+            reason=f"d_z has no interval: only {unlike} of {units} {units_name} differ from the rest",
         )
     if clusters is None and n < FEWEST_JACKKNIFE:
         tail = (1 - level) / 2
@@ -533,13 +545,17 @@ def of_d_z(
                 empty, reason="the differences are nearly equal, so d_z has no finite interval"
             )
         return replace(empty, low=low, high=high, method=NONCENTRAL)
-    kept = n - sizes
-    means = -np.bincount(number, away) / kept  # of the others, from the centre
-    squares = (away @ away) - np.bincount(number, away * away) - kept * means**2
-    if squares.min() <= 1e-12 * float(away @ away) or kept.min() < 2:
-        return replace(empty, reason=f"without one of the {what} all differences are equal")
-    without = (centre + means) / np.sqrt(squares / (kept - 1))
-    error = math.sqrt((units - 1) / units * float(((without - without.mean()) ** 2).sum()))
+    remaining = n - sizes
+    means = -np.bincount(number, deviations) / remaining  # of the others, from the centre
+    squares = (
+        (deviations @ deviations)
+        - np.bincount(number, deviations * deviations)
+        - remaining * means**2
+    )
+    if squares.min() <= 1e-12 * float(deviations @ deviations) or remaining.min() < 2:
+        return replace(empty, reason=f"without one of the {units_name} all differences are equal")
+    left_out = (centre + means) / np.sqrt(squares / (remaining - 1))
+    error = math.sqrt((units - 1) / units * float(((left_out - left_out.mean()) ** 2).sum()))
     df = degrees_of_freedom(sizes.tolist())
     half = t_quantile(level, df) * error
     size = None if clusters is None else df + 1

@@ -89,18 +89,18 @@ class Reading:
 
     def column(self, a: int, b: int) -> Floats:
         """The differences of two systems, NaN for a question that the pair does not count."""
-        found = self.table[:, a] - self.table[:, b]
+        differences = self.table[:, a] - self.table[:, b]
         return (
-            found
+            differences
             if self.heard is None
-            else np.where(self.heard[:, a] | self.heard[:, b], found, np.nan)
+            else np.where(self.heard[:, a] | self.heard[:, b], differences, np.nan)
         )
 
     def differences(self, a: int, b: int) -> tuple[Floats, Ints | None]:
         """Of two systems on the questions that count, and the clusters of these."""
-        found = self.column(a, b)
-        there = ~np.isnan(found)
-        return found[there], None if self.clusters is None else self.clusters[there]
+        differences = self.column(a, b)
+        present = ~np.isnan(differences)
+        return differences[present], None if self.clusters is None else self.clusters[present]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Tested:
         return float(np.nanmax(np.abs(self.table), initial=0.0))
 
 
-def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings) -> Tested:
+def tests_of(scores: Scores, metric: str, systems: Sequence[int], settings: Settings) -> Tested:
     """One metric over the systems at these places (two or more, in the order given) that have a score."""
     sign = -1 if scores.facts[metric].higher_is_better is False else 1
     matrix = scores.matrix(metric)
@@ -143,54 +143,64 @@ def tests_of(scores: Scores, metric: str, systems: Sequence[int], how: Settings)
     test = tukey(
         table,
         [scores.systems[place] for place in present],
-        permutations=how.permutations,
-        seed=how.seed,
+        permutations=settings.permutations,
+        seed=settings.seed,
     )
-    there = ~np.isnan(table)
-    kept = np.asarray(there.all(axis=1) if how.complete else there.any(axis=1))
-    means = _means(scores, metric, present, np.logical_or(kept, not kept.any()))
+    present_scores = ~np.isnan(table)
+    counted_questions = np.asarray(
+        present_scores.all(axis=1) if settings.complete else present_scores.any(axis=1)
+    )
+    means = _means(
+        scores, metric, present, np.logical_or(counted_questions, not counted_questions.any())
+    )
     noise = max(test.zero, rounding(0.0, float(np.nanmax(np.abs(table)))))
     order = highest_first({i: sign * mean for i, mean in enumerate(means)}, noise)
     best_first = [present[i] for i in order]
-    given = systems if len(systems) == 2 else best_first
+    in_order = systems if len(systems) == 2 else best_first
     pairs = [
-        (best_first.index(a), best_first.index(b)) for a, b in itertools.combinations(given, 2)
+        (best_first.index(a), best_first.index(b)) for a, b in itertools.combinations(in_order, 2)
     ]
     clusters = None if scores.cluster == QUESTION else scores.clusters
     worst = _worst(scores, metric)
     counted = None
-    heard = there[:, order]
-    asked = np.asarray(there.any(axis=1))
+    heard = present_scores[:, order]
+    any_score = np.asarray(present_scores.any(axis=1))
     if worst is not None:
         table2 = scores.matrix(metric, worst)[:, best_first]
         table2 = np.where(np.isnan(table2), worst, table2)
-        if (table2[asked] != matrix[asked][:, best_first]).any():  # a NaN differs from everything
-            counted = _reading(asked, table2, clusters, heard[asked])
+        if (
+            table2[any_score] != matrix[any_score][:, best_first]
+        ).any():  # a NaN differs from everything
+            counted = _reading(any_score, table2, clusters, heard[any_score])
     return Tested(
         metric=metric,
         sign=sign,
         names=tuple(scores.systems[place] for place in best_first),
         places=tuple(best_first),
-        common=_reading(kept, table[:, order], clusters),
+        common=_reading(counted_questions, table[:, order], clusters),
         counted=counted,
         worst=worst,
         pairs=tuple(
             pair
             for pair in pairs
-            if how.baseline is None or how.baseline in (best_first[pair[0]], best_first[pair[1]])
+            if settings.baseline is None
+            or settings.baseline in (best_first[pair[0]], best_first[pair[1]])
         ),
         tukey=test,
     )
 
 
 def _reading(
-    kept: NDArray[np.bool_],
+    counted_questions: NDArray[np.bool_],
     table: Floats,
     clusters: Ints | None,
     heard: NDArray[np.bool_] | None = None,
 ) -> Reading:
     return Reading(
-        np.flatnonzero(kept), table[kept], None if clusters is None else clusters[kept], heard
+        np.flatnonzero(counted_questions),
+        table[counted_questions],
+        None if clusters is None else clusters[counted_questions],
+        heard,
     )
 
 
@@ -206,12 +216,12 @@ def _worst(scores: Scores, metric: str) -> float | None:
 
 
 def _means(
-    scores: Scores, metric: str, systems: Sequence[int], kept: NDArray[np.bool_]
+    scores: Scores, metric: str, systems: Sequence[int], counted_questions: NDArray[np.bool_]
 ) -> Iterator[float]:
     """The mean over the rows of each system, on the questions that are kept."""
     for place in systems:
         values, questions = scores.rows_scored(metric, scores.systems[place])
-        yield float(values[kept[questions]].mean())
+        yield float(values[counted_questions[questions]].mean())
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,49 +245,61 @@ def highest_first(means: Mapping[int, float], noise: float) -> list[int]:
     return sorted(means, key=lambda place: steps[place])
 
 
-def family(tested: Sequence[Tested], scores: Scores, how: Settings) -> dict[str, PairTests]:
+def family(tested: Sequence[Tested], scores: Scores, settings: Settings) -> dict[str, PairTests]:
     """Metric -> the tests of its pairs. scores: of the questions, in which `Reading.questions` are places.
 
     The readings are two families with the same pairs: a difference must be significant in both, so the probability of
     any false positive is that of one. The test of more unscored answers is a third."""
-    common = _joint(_columns(tested, scores, [one.common for one in tested]), scores, how)
+    common = _joint(
+        _columns(tested, scores, [of_metric.common for of_metric in tested]), scores, settings
+    )
     counted = common
     unscored = None
-    if any(one.counted for one in tested):
+    if any(of_metric.counted for of_metric in tested):
         counted = _joint(
-            _columns(tested, scores, [one.counted or one.common for one in tested]), scores, how
+            _columns(
+                tested, scores, [of_metric.counted or of_metric.common for of_metric in tested]
+            ),
+            scores,
+            settings,
         )
     if (silence := _silence(tested, scores)).any():
-        unscored = _joint(silence, scores, how)
-    found = {}
+        unscored = _joint(silence, scores, settings)
+    tests_by_metric = {}
     start = 0
-    for one in tested:
-        places = range(start, start + len(one.pairs))
-        found[one.metric] = PairTests(
-            tuple(_test(common, i, how) for i in places),
-            tuple(_test(counted, i, how) for i in places),
+    for of_metric in tested:
+        places = range(start, start + len(of_metric.pairs))
+        tests_by_metric[of_metric.metric] = PairTests(
+            tuple(_test(common, i, settings) for i in places),
+            tuple(_test(counted, i, settings) for i in places),
             tuple(None if unscored is None else unscored.adjusted[i] for i in places),
         )
-        start += len(one.pairs)
-    return found
+        start += len(of_metric.pairs)
+    return tests_by_metric
 
 
-def _joint(columns: Floats, scores: Scores, how: Settings) -> MaxT:
+def _joint(columns: Floats, scores: Scores, settings: Settings) -> MaxT:
     clusters = None if scores.cluster == QUESTION else scores.clusters.tolist()
     return max_t(
-        columns, clusters=clusters, permutations=how.permutations, alpha=how.alpha, seed=how.seed
+        columns,
+        clusters=clusters,
+        permutations=settings.permutations,
+        alpha=settings.alpha,
+        seed=settings.seed,
     )
 
 
 def _columns(tested: Sequence[Tested], scores: Scores, readings: Sequence[Reading]) -> Floats:
     """The differences of each pair on each metric: questions x comparisons."""
-    columns = np.full((len(scores.questions), sum(len(one.pairs) for one in tested)), np.nan)
+    columns = np.full(
+        (len(scores.questions), sum(len(of_metric.pairs) for of_metric in tested)), np.nan
+    )
     start = 0
-    for one, reading in zip(tested, readings, strict=True):
-        for a, b in one.pairs:
+    for of_metric, reading in zip(tested, readings, strict=True):
+        for a, b in of_metric.pairs:
             differences = reading.column(a, b)
             widest = float(np.nanmax(np.abs(differences), initial=0.0))
-            differences[np.abs(differences) <= rounding(widest, one.largest)] = 0.0
+            differences[np.abs(differences) <= rounding(widest, of_metric.largest)] = 0.0
             columns[reading.questions, start] = differences
             start += 1
     return columns
@@ -285,26 +307,26 @@ def _columns(tested: Sequence[Tested], scores: Scores, readings: Sequence[Readin
 
 def _silence(tested: Sequence[Tested], scores: Scores) -> Floats:
     """The differences of the shares of unscored answers, as `_columns`."""
-    found = []
-    for one in tested:
-        shares = scores.shares_unscored(one.metric)[:, list(one.places)]
-        found += [shares[:, a] - shares[:, b] for a, b in one.pairs]
-    return np.column_stack(found)
+    differences = []
+    for of_metric in tested:
+        shares = scores.shares_unscored(of_metric.metric)[:, list(of_metric.places)]
+        differences += [shares[:, a] - shares[:, b] for a, b in of_metric.pairs]
+    return np.column_stack(differences)
 
 
-def _test(joint: MaxT, i: int, how: Settings) -> PairDifference:
+def _test(joint: MaxT, i: int, settings: Settings) -> PairDifference:
     """The test of a pair, still without the difference."""
     n = joint.n[i]
     clusters = joint.clusters[i]
     p = joint.adjusted[i]
     if clusters < FEWEST:
-        found = f"{n}{'' if clusters == n else f' questions in {clusters} clusters'}"
-        why = f"the test needs at least {FEWEST} common {'questions' if clusters == n else 'clusters'}; found {found}"
+        count = f"{n}{'' if clusters == n else f' questions in {clusters} clusters'}"
+        why = f"the test needs at least {FEWEST} common {'questions' if clusters == n else 'clusters'}; found {count}"
         return PairDifference(None, None, None, n, reason=why)
     if p is None and joint.reasons[i] != ALL_ZERO:
         return PairDifference(None, None, None, n, reason=joint.reasons[i])
-    permutations = sys.maxsize if joint.exact else how.permutations
-    none = undetectable(2, clusters, permutations, 1.0, how.alpha)
+    permutations = sys.maxsize if joint.exact else settings.permutations
+    none = undetectable(2, clusters, permutations, 1.0, settings.alpha)
     if p is None:
         why = "both systems have the same score on every question"
         return PairDifference(
@@ -334,8 +356,8 @@ def detectable(joint: MaxT, i: int) -> float | None:
     critical = joint.critical
     if not error or critical is None or not math.isfinite(critical):
         return None
-    found = error * standard_errors_apart(joint.clusters[i], critical, _POWER)
-    return found if math.isfinite(found) else None
+    difference = error * standard_errors_apart(joint.clusters[i], critical, _POWER)
+    return difference if math.isfinite(difference) else None
 
 
 def undetectable(
@@ -349,17 +371,17 @@ def undetectable(
         return None
     draws = math.ceil(factor / alpha - 1e-9) - 1
     # (k (k - 1))^(1 - n) factor <= alpha, solved for n
-    enough = max(
+    needed = max(
         FEWEST_TESTED,
         1 + math.ceil(math.log(factor / alpha) / math.log(systems * (systems - 1)) - 1e-9),
     )
     none = "no difference, however large, can be significant with so few"
-    if enough <= questions:
+    if needed <= questions:
         return f"{none} draws ({permutations:,}); at least {draws:,} are needed (--draws)"
-    more = (
-        f" and --draws {draws:,}" if least_p(systems, enough, permutations) * factor > alpha else ""
+    and_draws = (
+        f" and --draws {draws:,}" if least_p(systems, needed, permutations) * factor > alpha else ""
     )
-    return f"{none} questions ({questions:,}); at least {enough:,}{more} are needed"
+    return f"{none} questions ({questions:,}); at least {needed:,}{and_draws} are needed"
 
 
 def undetectable_in(

@@ -61,37 +61,39 @@ def metaeval(
     pairs = pairs_in(human)
     source = human if pairs is None else labels_of(pairs, human)
     columns = ColumnOptions(chosen.mapping, chosen.by, chosen.raters, order=chosen.order)
-    with Labels(source, options=columns) as given:
+    with Labels(source, options=columns) as human_labels:
         if pairs is not None:
-            given.name = str(human)
+            human_labels.name = str(human)
         for name in chosen.labels:
-            if name not in given.labels:
-                hint = f"The labels are {', '.join(given.labels[:20])}."
-                raise UnknownName("label in --label", name, given.labels, hint)
-        scores = read_answers(_sources(rows), chosen.metrics, chosen.lower, named_by(given))
+            if name not in human_labels.labels:
+                hint = f"The labels are {', '.join(human_labels.labels[:20])}."
+                raise UnknownName("label in --label", name, human_labels.labels, hint)
+        scores = read_answers(_sources(rows), chosen.metrics, chosen.lower, named_by(human_labels))
         joined = {
-            name: join(given, scores, name) for name in dict.fromkeys(chosen.labels or given.labels)
+            name: join(human_labels, scores, name)
+            for name in dict.fromkeys(chosen.labels or human_labels.labels)
         }
-        check_any([its for _, its in joined.values()], given, scores)
-    of = choice_label if given.choices else rating_label
+        check_any([joined_items for _, joined_items in joined.values()], human_labels, scores)
+    label_results = choice_label if human_labels.choices else rating_label
     mixed = [name for name in scores.mixed if name in scores.metrics]
     notices = [
         f"The scores of {name} were made by different models, prompts or parameters."
         for name in mixed
     ]
-    notices += lost_labels(joined, given)
+    notices += lost_labels(joined, human_labels)
     return Metaeval(
         sources=scores.sources,
-        human=given.name,
+        human=human_labels.name,
         joined=len({item.places for items, _ in joined.values() for item in items if item.places}),
         metrics={name: direction(facts) for name, facts in scores.metrics.items()},
         labels=tuple(
-            of(name, items, its, given, scores, chosen) for name, (items, its) in joined.items()
+            label_results(name, items, label_join, human_labels, scores, chosen)
+            for name, (items, label_join) in joined.items()
         ),
-        by=given.by,
-        empty=given.empty,
+        by=human_labels.by,
+        empty=human_labels.empty,
         options=chosen,
-        notices=(*scores.notices, *notices, *given.notices),
+        notices=(*scores.notices, *notices, *human_labels.notices),
         signatures=tuple(
             dict.fromkeys(line for name in scores.metrics for line in scores.signatures[name])
         ),
@@ -105,5 +107,5 @@ def _sources(rows: Source | Sequence[Source]) -> Source | Sequence[Source]:
     listed = [rows] if isinstance(rows, str | Path) else list(rows)
     if not any(isinstance(source, str | Path) for source in listed):
         return listed  # type: ignore[return-value]  # Row objects
-    found: list[Any] = [(pairs_in(source), source) for source in listed]
-    return [source if pairs is None else rows_of(pairs, source) for pairs, source in found]
+    sources_read: list[Any] = [(pairs_in(source), source) for source in listed]
+    return [source if pairs is None else rows_of(pairs, source) for pairs, source in sources_read]

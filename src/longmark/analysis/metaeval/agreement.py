@@ -113,16 +113,16 @@ class Ceiling:
     @property
     def above_a_rater(self) -> bool:
         """Whether the line is above a rater on the same ratings: by Spearman's rho, or without it by the share."""
-        its, rater = (
+        own, rater = (
             (self.spearman, self.rater_spearman)
             if self.spearman is not None and self.rater_spearman is not None
             else (self.agrees, self.rater_agrees)
         )
         return (
-            its is not None
-            and its.value is not None
+            own is not None
+            and own.value is not None
             and rater is not None
-            and its.value > rater + _ROUNDING
+            and own.value > rater + _ROUNDING
         )
 
 
@@ -188,20 +188,20 @@ def coefficients_of(rated: RatedItems, options: MetaevalOptions) -> list[coeffic
 
 
 def _sampled(rated: RatedItems, places: list[int], options: MetaevalOptions) -> list[int]:
-    most = (
+    limit = (
         _MOST_OF_MANY
         if len({vote.name for item in rated.votes for vote in item}) > _MANY
         else _MOST
     )
-    if len(places) <= most:
+    if len(places) <= limit:
         return places
-    return sorted(np.random.default_rng(options.seed).choice(places, most, replace=False).tolist())
+    return sorted(np.random.default_rng(options.seed).choice(places, limit, replace=False).tolist())
 
 
 def padded(items: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """The items as a table with a place for each rating; None where an item has fewer."""
-    most = max(map(len, items))
-    return [[*item, *[None] * (most - len(item))] for item in items]
+    longest = max(map(len, items))
+    return [[*item, *[None] * (longest - len(item))] for item in items]
 
 
 def agreeing(labels: Iterable[str]) -> float | None:
@@ -215,50 +215,52 @@ def _coefficients(
 ) -> list[coefficients.Agreement]:
     items = [rated.votes[place] for place in used]
     clusters = None if rated.questions is None else [rated.questions[place] for place in used]
-    how: dict[str, Any] = {"clusters": clusters, "level": options.level, "seed": options.seed}
+    settings: dict[str, Any] = {"clusters": clusters, "level": options.level, "seed": options.seed}
     names = _names(items)
     numbers = padded([[vote.number for vote in item] for item in items])
     alpha = coefficients.krippendorff_alpha
-    found = []
+    agreements = []
     if rated.classes:
-        found += [
-            coefficients.percent_agreement(names, **how),
-            _ac1(rated, used, how),
-            alpha(names, **how),
+        agreements += [
+            coefficients.percent_agreement(names, **settings),
+            _ac1(rated, used, settings),
+            alpha(names, **settings),
         ]
     if rated.numeric and (
         not rated.classes or len({vote.number for item in items for vote in item}) > 2
     ):
         if len({number for row in numbers for number in row}) <= _MANY:
-            found.append(alpha(numbers, "ordinal", **how))
-        found.append(alpha(numbers, "interval", **how))
+            agreements.append(alpha(numbers, "ordinal", **settings))
+        agreements.append(alpha(numbers, "interval", **settings))
     if rated.classes and len({len(item) for item in items}) == 1:
-        found.append(coefficients.fleiss_kappa(names, **how))
+        agreements.append(coefficients.fleiss_kappa(names, **settings))
     if rated.classes and len(raters) == 2:
         table = [
             [next((v.name for v in item if v.rater == rater), None) for rater in raters]
             for item in items
         ]
-        found.append(coefficients.cohen_kappa(table, **how))
-    return found
+        agreements.append(coefficients.cohen_kappa(table, **settings))
+    return agreements
 
 
 def _names(items: Sequence[Sequence[Vote]]) -> list[list[str | None]]:
     return padded([[vote.name for vote in item] for item in items])
 
 
-def _ac1(rated: RatedItems, used: Sequence[int], how: Mapping[str, Any]) -> coefficients.Agreement:
+def _ac1(
+    rated: RatedItems, used: Sequence[int], settings: Mapping[str, Any]
+) -> coefficients.Agreement:
     """Over the items used and those with one rating, of which as large a share as of those with several."""
     several = sum(len(item) >= 2 for item in rated.votes)
     alone = [place for place, item in enumerate(rated.votes) if len(item) == 1]
     share = min(len(used) / several, _MOST_OF_SHARES / (several + len(alone)))
-    random = np.random.default_rng(how["seed"])
+    random = np.random.default_rng(settings["seed"])
 
-    def sampled(places: Sequence[int], most: int) -> list[int]:
+    def sampled(places: Sequence[int], limit: int) -> list[int]:
         return (
             list(places)
-            if len(places) <= most
-            else random.choice(places, most, replace=False).tolist()
+            if len(places) <= limit
+            else random.choice(places, limit, replace=False).tolist()
         )
 
     places = sorted(
@@ -272,7 +274,7 @@ def _ac1(rated: RatedItems, used: Sequence[int], how: Mapping[str, Any]) -> coef
             dict.fromkeys((*rated.declared, *(vote.name for item in items for vote in item)))
         )
     return coefficients.gwet_ac1(
-        _names(items), categories=categories, **{**how, "clusters": clusters}
+        _names(items), categories=categories, **{**settings, "clusters": clusters}
     )
 
 
@@ -300,27 +302,29 @@ class _Ceilings:
     def of(
         self, scores: Mapping[str, Floats], chosen: Mapping[str, Sequence[str | None]]
     ) -> tuple[Ceiling, ...]:
-        found = [self._ceiling(RATER, self.own, self.names)]
+        ceilings = [self._ceiling(RATER, self.own, self.names)]
         for name in dict.fromkeys((*scores, *chosen)):
             classes = [chosen[name][place] if name in chosen else None for place in self.item]
-            given = np.array(
+            named_classes = np.array(
                 [np.nan if class_ is None else self.codes.get(class_, -1.0) for class_ in classes]
             )
-            found.append(
-                self._ceiling(name, scores[name][self.item] if name in scores else None, given)
+            ceilings.append(
+                self._ceiling(
+                    name, scores[name][self.item] if name in scores else None, named_classes
+                )
             )
-        return tuple(found)
+        return tuple(ceilings)
 
-    def _ceiling(self, name: str, values: Floats | None, given: Floats) -> Ceiling:
+    def _ceiling(self, name: str, values: Floats | None, named_classes: Floats) -> Ceiling:
         agrees = pearson = spearman = rater_agrees = rater_spearman = None
         beside = self._beside(self.names, _majorities)
-        used = ~np.isnan(given + beside)
+        used = ~np.isnan(named_classes + beside)
         if used.any():
-            parts = _right(given[used], beside[used])
+            parts = _right(named_classes[used], beside[used])
             units = self.units[used].tolist()
             rater_agrees = float(np.mean(self.names[used] == beside[used]))
             agrees = mean_estimate(parts[:, 1].tolist(), units, (0, 1), self.options.level)
-            if variance := self._variance(given, self.names, _majorities, _right, _share):
+            if variance := self._variance(named_classes, self.names, _majorities, _right, _share):
                 low, high = variance.around_share(agrees.value or 0.0, agrees.level)
                 agrees = replace(agrees, low=low, high=high, method=TWO_WAY)
         if self.numeric and values is not None:
@@ -329,11 +333,11 @@ class _Ceilings:
             rater_spearman = self._of_ranks(self.own, used)
         raters = effective_raters(self.raters[used]) if used.any() else 0.0
         of_raters = [
-            one.method == TWO_WAY
-            for one in (agrees, pearson, spearman)
-            if one is not None and one.ends
+            estimate.method == TWO_WAY
+            for estimate in (agrees, pearson, spearman)
+            if estimate is not None and estimate.ends
         ]
-        over = (
+        resampled = (
             "items and raters"
             if of_raters and all(of_raters)
             else f"items only, {raters:.3g}{' effective' * (not raters.is_integer())} raters"
@@ -345,7 +349,7 @@ class _Ceilings:
             agrees=agrees,
             ratings=int(used.sum()),
             items=len(set(self.item[used].tolist())),
-            over=over,
+            over=resampled,
             rater_spearman=rater_spearman,
             rater_agrees=rater_agrees,
         )
@@ -387,15 +391,15 @@ class _Ceilings:
                 return replace(empty, value=r, low=low, high=high, method=TWO_WAY, resamples=0)
         return bootstrap_of_sums(features, _pearson, empty, self.options.seed)
 
-    def _beside(self, own: Floats, others: Others) -> Floats:
+    def _beside(self, ratings: Floats, of_others: Others) -> Floats:
         """Of each rating the others on its item."""
-        made = np.full(len(own), np.nan)
+        compared = np.full(len(ratings), np.nan)
         for cells in self.blocks:
-            made[cells] = others(own[cells])
-        return made
+            compared[cells] = of_others(ratings[cells])
+        return compared
 
     def _variance(
-        self, x: Floats, own: Floats, others: Others, parts: Parts, formula: Formula
+        self, x: Floats, ratings: Floats, of_others: Others, parts: Parts, formula: Formula
     ) -> Variance | None:
         """Over items and raters; None below the fewest raters. The others of a rating change with a rater left out."""
         used = ~np.isnan(x)
@@ -404,55 +408,62 @@ class _Ceilings:
         of_items = []
         of_cells = []
         for cells in self.blocks:
-            mine = own[cells]
+            block_ratings = ratings[cells]
             beside = x[cells]
-            whole = parts(beside, others(mine))
-            rest = [
-                parts(np.delete(beside, place, axis=1), others(np.delete(mine, place, axis=1))).sum(
-                    axis=1
-                )
+            all_parts = parts(beside, of_others(block_ratings))
+            without_each = [
+                parts(
+                    np.delete(beside, place, axis=1),
+                    of_others(np.delete(block_ratings, place, axis=1)),
+                ).sum(axis=1)
                 for place in range(cells.shape[1])
             ]
-            of_items.append(-whole.reshape(-1, whole.shape[-1]))
+            of_items.append(-all_parts.reshape(-1, all_parts.shape[-1]))
             of_cells.append(
-                (np.stack(rest, axis=1) - whole.sum(axis=1, keepdims=True)).reshape(
+                (np.stack(without_each, axis=1) - all_parts.sum(axis=1, keepdims=True)).reshape(
                     of_items[-1].shape
                 )
             )
         order = np.concatenate([cells.ravel() for cells in self.blocks])
-        kept = used[order]
+        compared = used[order]
         changes = Changes(
-            self.units[order][kept],
-            self.raters[order][kept],
-            np.concatenate(of_items)[kept],
-            np.concatenate(of_cells)[kept],
+            self.units[order][compared],
+            self.raters[order][compared],
+            np.concatenate(of_items)[compared],
+            np.concatenate(of_cells)[compared],
         )
         return two_way_variance(changes, formula)
 
 
-def _means(own: Floats) -> Floats:
+def _means(ratings: Floats) -> Floats:
     """Of each rating the mean of the others in its row; NaN where there is none."""
-    n = own.shape[1]
-    return (own.sum(axis=1, keepdims=True) - own) / (n - 1) if n > 1 else np.full(own.shape, np.nan)
+    n = ratings.shape[1]
+    return (
+        (ratings.sum(axis=1, keepdims=True) - ratings) / (n - 1)
+        if n > 1
+        else np.full(ratings.shape, np.nan)
+    )
 
 
-def _majorities(own: Floats) -> Floats:
+def _majorities(ratings: Floats) -> Floats:
     """Of each class the majority of the others in its row; NaN where none leads."""
-    classes = np.unique(own)
-    made = np.full(own.shape, np.nan)
-    counts = (own[:, :, None] == classes).sum(axis=1)
+    classes = np.unique(ratings)
+    majorities = np.full(ratings.shape, np.nan)
+    counts = (ratings[:, :, None] == classes).sum(axis=1)
     for place, name in enumerate(classes):
-        without = counts - (np.arange(len(classes)) == place)
-        most = without.max(axis=1, keepdims=True)
-        leads = (most[:, 0] > 0) & ((without == most).sum(axis=1) == 1)
-        leading = np.where(leads, classes[without.argmax(axis=1)], np.nan)
-        made = np.where(own == name, leading[:, None], made)
-    return made
+        other_counts = counts - (np.arange(len(classes)) == place)
+        highest = other_counts.max(axis=1, keepdims=True)
+        leads = (highest[:, 0] > 0) & ((other_counts == highest).sum(axis=1) == 1)
+        leading = np.where(leads, classes[other_counts.argmax(axis=1)], np.nan)
+        majorities = np.where(ratings == name, leading[:, None], majorities)
+    return majorities
 
 
-def _right(given: Floats, most: Floats) -> Floats:
+def _right(classes: Floats, majority_class: Floats) -> Floats:
     """Whether there are both, and whether they are equal."""
-    return np.stack([~np.isnan(given + most), given == most], axis=-1).astype(float)
+    return np.stack(
+        [~np.isnan(classes + majority_class), classes == majority_class], axis=-1
+    ).astype(float)
 
 
 def _share(sums: Floats) -> Floats:
@@ -490,12 +501,14 @@ def most_of_others(votes: Sequence[Vote]) -> list[str | None]:
     lead."""
     counts = Counter(vote.name for vote in votes)
     leading = counts.most_common(3)
-    without: dict[str, str | None] = {}
-    for own in counts:
-        ranked = sorted(((count - (name == own), name) for name, count in leading), reverse=True)
-        (most, name), second = ranked[0], ranked[1][0] if len(ranked) > 1 else 0
-        without[own] = name if most > second else None
-    return [without[vote.name] for vote in votes]
+    majority_without: dict[str, str | None] = {}
+    for class_name in counts:
+        ranked = sorted(
+            ((count - (name == class_name), name) for name, count in leading), reverse=True
+        )
+        (top_count, name), second = ranked[0], ranked[1][0] if len(ranked) > 1 else 0
+        majority_without[class_name] = name if top_count > second else None
+    return [majority_without[vote.name] for vote in votes]
 
 
 def _raters(rated: RatedItems) -> tuple[Rater, ...]:
@@ -503,16 +516,16 @@ def _raters(rated: RatedItems) -> tuple[Rater, ...]:
     numbers: dict[str, list[float]] = {}
     agrees: dict[str, list[bool]] = {}
     for votes in rated.votes:
-        for vote, most in zip(
+        for vote, majority in zip(
             votes, most_of_others(votes) if rated.classes else [None] * len(votes), strict=True
         ):
             numbers.setdefault(vote.rater, []).append(vote.number or 0.0)
             of_rater = agrees.setdefault(vote.rater, [])
-            if most is not None:
-                of_rater.append(vote.name == most)
-    found = []
-    for name, its in numbers.items():
-        mean = sum(its) / len(its) if rated.numeric else None
+            if majority is not None:
+                of_rater.append(vote.name == majority)
+    raters = []
+    for name, ratings in numbers.items():
+        mean = sum(ratings) / len(ratings) if rated.numeric else None
         share = sum(agrees[name]) / len(agrees[name]) if agrees[name] else None
-        found.append(Rater(name, len(its), mean, len(agrees[name]), share))
-    return tuple(sorted(found, key=lambda rater: (-rater.ratings, rater.name)))
+        raters.append(Rater(name, len(ratings), mean, len(agrees[name]), share))
+    return tuple(sorted(raters, key=lambda rater: (-rater.ratings, rater.name)))

@@ -86,7 +86,7 @@ def auc(scores: Floats, yes: Floats, level: float, clusters: Clusters = None) ->
     ) -> Auc:
         size = None if df is None or low is None else df + 1
         method = "logit" if value is None or 0 < value < 1 else "disjoint pairs"
-        found = Auc(
+        area = Auc(
             value,
             low,
             high,
@@ -100,7 +100,7 @@ def auc(scores: Floats, yes: Floats, level: float, clusters: Clusters = None) ->
             yes=m,
             no=n,
         )
-        return replace(found, remark=None if size is None else few_clusters(size))
+        return replace(area, remark=None if size is None else few_clusters(size))
 
     if not m or not n:
         return made(None, f"every answer is labelled {'yes' if m else 'no'}" if m + n else NO_PAIR)
@@ -149,15 +149,15 @@ def auc_difference(
     return made(a - b, None, _quantile(level, df) * error, p)
 
 
-def _too_few(yes: Floats, numbers: Ints | None, count: int | None, what: str) -> str | None:
+def _too_few(yes: Floats, numbers: Ints | None, count: int | None, measure: str) -> str | None:
     m = int((yes == 1).sum())
     n = int((yes == 0).sum())
     if min(m, n) < _FEWEST:
-        return f"{what} needs at least {_FEWEST} answers with yes and {_FEWEST} with no"
+        return f"{measure} needs at least {_FEWEST} answers with yes and {_FEWEST} with no"
     if numbers is None or count is None:
         return None
     if count < _FEWEST or min(len(set(numbers[yes == label].tolist())) for label in (0, 1)) < 2:
-        return f"{what} needs answers to at least {_FEWEST} questions, with yes and with no to two of them each"
+        return f"{measure} needs answers to at least {_FEWEST} questions, with yes and with no to two of them each"
     return None
 
 
@@ -205,7 +205,7 @@ def calibration(
         return Calibration((), None, None, 0, 0, "the metric is not on the scale from 0 to 1")
     (x, y), keep = complete_rows(scores, yes)
     missing = int((~keep).sum())
-    its = subset(clusters, keep)
+    kept_clusters = subset(clusters, keep)
     if not len(x):
         return Calibration((), None, None, 0, missing, NO_PAIR)
     # rounding does not move .3 out of the bin that begins there
@@ -213,11 +213,11 @@ def calibration(
     bins = []
     error = 0.0
     for number in range(BINS):
-        here = place == number
-        count = int(here.sum())
-        those = subset(its, here)
-        mean = float(x[here].mean()) if count else None
-        share = clustered_share(y[here], those, level)
+        in_bin = place == number
+        count = int(in_bin.sum())
+        those = subset(kept_clusters, in_bin)
+        mean = float(x[in_bin].mean()) if count else None
+        share = clustered_share(y[in_bin], those, level)
         if mean is not None and share.value is not None:
             error += count / len(x) * abs(mean - share.value)
         bins.append(

@@ -58,23 +58,25 @@ class ChoiceSample:
     options: MetaevalOptions
 
     def of(self, rows: Iterable[int]) -> ChoiceSample:
-        kept = list(rows)
+        chosen_rows = list(rows)
         return ChoiceSample(
-            [self.gold[row] for row in kept], [self.questions[row] for row in kept], self.options
+            [self.gold[row] for row in chosen_rows],
+            [self.questions[row] for row in chosen_rows],
+            self.options,
         )
 
     def rate(self, right: Sequence[float | None]) -> Estimate:
         """The mean of values in [0, 1] and None (left out), by question if a question has several pairs."""
-        kept = [
+        known_values = [
             (value, question)
             for value, question in zip(right, self.questions, strict=True)
             if value is not None
         ]
-        values = [value for value, _ in kept]
-        questions = [question for _, question in kept]
+        values = [value for value, _ in known_values]
+        questions = [question for _, question in known_values]
         level = self.options.level
-        if len(set(questions)) == len(kept) and set(values) <= {0, 1}:
-            return share(int(sum(values)), len(kept), level)
+        if len(set(questions)) == len(known_values) and set(values) <= {0, 1}:
+            return share(int(sum(values)), len(known_values), level)
         return mean_estimate(values, questions, (0, 1), level)
 
     def share(self, counted: Sequence[bool | None]) -> Estimate:
@@ -91,21 +93,21 @@ class ChoiceSample:
         return [r if g != TIE else None for r, g in zip(right, self.gold, strict=True)]
 
     def metric(
-        self, name: str, how: str, unscored: Mapping[str, int], choices: Made
+        self, name: str, direction_words: str, unscored: Mapping[str, int], choices: Made
     ) -> ChoiceMetric:
         right = self.right(choices)
-        without = self.without_ties(right)
+        rights_without_ties = self.without_ties(right)
         missing = sum(g is not None and c is None for g, c in zip(self.gold, choices, strict=True))
         usable = [None if r is None else choice for choice, r in zip(choices, right, strict=True)]
         return ChoiceMetric(
             metric=name,
-            direction=how,
+            direction=direction_words,
             scored=len(choices) - sum(unscored.values()),
             unscored=unscored,
             accuracy=replace(self.rate(right), missing=missing),
-            without_ties=self.rate(without),
+            without_ties=self.rate(rights_without_ties),
             decided=self.rate(
-                [None if c == TIE else r for c, r in zip(choices, without, strict=True)]
+                [None if c == TIE else r for c, r in zip(choices, rights_without_ties, strict=True)]
             ),
             ties=self.share([None if choice is None else choice == TIE for choice in usable]),
             first=self.share(
@@ -119,33 +121,43 @@ class ChoiceSample:
     ) -> DifferenceOfChoices:
         """Of two accuracies, by the paired test of right and wrong."""
         rows = zip(first, second, self.questions, strict=True)
-        both = [(a, b, question) for a, b, question in rows if a is not None and b is not None]
-        x = [a for a, *_ in both]
-        y = [b for _, b, _ in both]
-        questions = [question for *_, question in both]
-        made = paired(x, y, questions, 1.0, self.options.level, self.options.seed)
-        wins = sum(a > b for a, b, _ in both), sum(b > a for a, b, _ in both)
-        return DifferenceOfChoices(**asdict(made), only_first=wins[0], only_second=wins[1])
+        complete_pairs = [
+            (a, b, question) for a, b, question in rows if a is not None and b is not None
+        ]
+        x = [a for a, *_ in complete_pairs]
+        y = [b for _, b, _ in complete_pairs]
+        questions = [question for *_, question in complete_pairs]
+        result = paired(x, y, questions, 1.0, self.options.level, self.options.seed)
+        wins = sum(a > b for a, b, _ in complete_pairs), sum(b > a for a, b, _ in complete_pairs)
+        return DifferenceOfChoices(**asdict(result), only_first=wins[0], only_second=wins[1])
 
     def beside(self, metrics: Sequence[ChoiceMetric], alpha: float) -> list[ChoiceMetric]:
         """The metrics, each beside the baseline that it is least above: it is above all of them if it is above this."""
         baselines = [
             self.right(metric.choices) for metric in metrics if metric.direction == BASELINE
         ]
-        found = []
+        nearest_baselines = []
         for one in metrics:
-            apart = [self.difference(self.right(one.choices), baseline) for baseline in baselines]
-            known = [
-                (each.value > 0, -(each.p or 0.0), each) for each in apart if each.value is not None
+            differences = [
+                self.difference(self.right(one.choices), baseline) for baseline in baselines
             ]
-            found.append(
-                min(known, key=itemgetter(0, 1))[2] if known and one.direction != BASELINE else None
+            ranked_differences = [
+                (difference.value > 0, -(difference.p or 0.0), difference)
+                for difference in differences
+                if difference.value is not None
+            ]
+            nearest_baselines.append(
+                min(ranked_differences, key=itemgetter(0, 1))[2]
+                if ranked_differences and one.direction != BASELINE
+                else None
             )
-        adjusted = adjust([one.p if one else None for one in found], alpha=alpha).adjusted
-        rows = zip(metrics, found, adjusted, strict=True)
-        return [replace(one, beside=beside, adjusted=p) for one, beside, p in rows]
+        adjusted = adjust(
+            [difference.p if difference else None for difference in nearest_baselines], alpha=alpha
+        ).adjusted
+        rows = zip(metrics, nearest_baselines, adjusted, strict=True)
+        return [replace(metric, beside=beside, adjusted=p) for metric, beside, p in rows]
 
-    def same(self, one: Made, other: Made) -> Estimate:
+    def same(self, first: Made, second: Made) -> Estimate:
         return self.share(
-            [None if None in (a, b) else a == b for a, b in zip(one, other, strict=True)]
+            [None if None in (a, b) else a == b for a, b in zip(first, second, strict=True)]
         )

@@ -88,7 +88,7 @@ class ChoiceLabel:
 def choice_label(
     label: str,
     items: Sequence[Item],
-    its: Join,
+    join: Join,
     human: Labels,
     scores: AnswerScores,
     options: MetaevalOptions,
@@ -105,32 +105,34 @@ def choice_label(
     longer = [None if a is None or b is None else _better(a, b) for a, b in lengths]
     if any(longer):
         chosen[LONGER] = longer
-    every = dict(chosen)
+    all_choices = dict(chosen)
     if counts:
         usual = min(counts, key=lambda choice: (-counts[choice], choice))
-        every[f"{ALWAYS} ({usual})"] = [usual] * len(pairs)
+        all_choices[f"{ALWAYS} ({usual})"] = [usual] * len(pairs)
     sample = ChoiceSample(gold, [pair.question for pair in pairs], options)
     metrics = []
-    for name, choices in every.items():
+    for name, choices in all_choices.items():
         facts = scores.metrics.get(name)
         missing = (
             unscored(scores, name, [pair.places for pair in pairs]) if facts is not None else {}
         )
-        how = BASELINE if facts is None else direction(facts)
-        metrics.append(sample.metric(name, how, missing, choices))
+        direction_words = BASELINE if facts is None else direction(facts)
+        metrics.append(sample.metric(name, direction_words, missing, choices))
     right = {name: sample.right(choices) for name, choices in chosen.items()}
-    apart = {name: _differences(scores, name, pairs) for name in scores.metrics}
-    of_metrics, of_raters = graded(pairs, apart, options.level)
+    score_differences = {name: _differences(scores, name, pairs) for name in scores.metrics}
+    of_metrics, of_raters = graded(pairs, score_differences, options.level)
     return ChoiceLabel(
         label=label,
-        join=its,
+        join=join,
         human=dict(counts),
         undecided=gold.count(None),
         agreement=_agreement(items, pairs, chosen, options, declared.classes if declared else ()),
         metrics=tuple(sample.beside(metrics, options.alpha)),
         groups=tuple(_groups(sample, pairs, human.by, chosen)),
         differences=compared(
-            right, lambda one, other: sample.difference(right[one], right[other]), options.alpha
+            right,
+            lambda first, second: sample.difference(right[first], right[second]),
+            options.alpha,
         ),
         same=tuple(
             Compared(a, b, sample.same(chosen[a], chosen[b])) for a, b in combinations(chosen, 2)
@@ -148,12 +150,12 @@ def choice_label(
 
 def votes_of(pair: Item) -> list[Vote]:
     """One vote of each rater."""
-    given: dict[str, set[str]] = {}
+    choices_of: dict[str, set[str]] = {}
     for rater, choice, _ in pair.choices:
-        given.setdefault(rater, set()).add(choice)
+        choices_of.setdefault(rater, set()).add(choice)
     return [
         Vote(rater, choices.pop() if len(choices) == 1 else TIE, None)
-        for rater, choices in given.items()
+        for rater, choices in choices_of.items()
     ]
 
 
@@ -165,16 +167,16 @@ def _agreement(
     declared: Sequence[str],
 ) -> Agreement:
     rows = {id(pair): row for row, pair in enumerate(pairs)}
-    every = {
-        name: [its[rows[id(item)]] if id(item) in rows else None for item in items]
-        for name, its in chosen.items()
+    of_items = {
+        name: [choices[rows[id(item)]] if id(item) in rows else None for item in items]
+        for name, choices in chosen.items()
     }
     questions = clusters_of([item.question for item in items])
     with_rows = [bool(item.places) for item in items]
     rated = RatedItems(
         [votes_of(item) for item in items], questions, rows=with_rows, declared=declared
     )
-    return agreement(rated, {}, every, options)
+    return agreement(rated, {}, of_items, options)
 
 
 def _better(a: float, b: float) -> str:
@@ -186,10 +188,10 @@ def _chosen(
 ) -> list[str | None]:
     column = scores.scores[metric]
     sign = -1 if scores.metrics[metric].higher_is_better is False else 1
-    both = [[float(column[place]) for place in pair.places] for pair in pairs]
+    score_pairs = [[float(column[place]) for place in pair.places] for pair in pairs]
     return [
         None if isnan(a + b) else _better(sign * round(a, places), sign * round(b, places))
-        for a, b in both
+        for a, b in score_pairs
     ]
 
 
@@ -203,21 +205,25 @@ def _strengths(
     systems = [tuple(scores.answers[place].system for place in pair.places) for pair in pairs]
     if len({name for pair in systems for name in pair}) < _FEWEST_SYSTEMS:
         return
-    made = {RATERS: [[vote.name for vote in votes_of(pair)] for pair in pairs]}
-    made |= {
+    choices_by_name = {RATERS: [[vote.name for vote in votes_of(pair)] for pair in pairs]}
+    choices_by_name |= {
         name: [[choice] if choice else [] for choice in choices] for name, choices in chosen.items()
     }
-    for name, choices in made.items():
-        found = [
+    for name, choices in choices_by_name.items():
+        comparisons = [
             ((a, b, choice), pair.question)
-            for pair, (a, b), its in zip(pairs, systems, choices, strict=True)
-            for choice in its
+            for pair, (a, b), pair_choices in zip(pairs, systems, choices, strict=True)
+            for choice in pair_choices
             if a != b
         ]
-        questions = [question for _, question in found]
+        questions = [question for _, question in comparisons]
         yield (
             name,
-            bradley_terry([one for one, _ in found], clusters=questions, level=options.level),
+            bradley_terry(
+                [comparison for comparison, _ in comparisons],
+                clusters=questions,
+                level=options.level,
+            ),
         )
 
 
@@ -248,40 +254,46 @@ def _differences(scores: AnswerScores, metric: str, pairs: Sequence[Item]) -> Fl
 
 
 def _groups(
-    sample: ChoiceSample, pairs: Sequence[Item], by: Sequence[str], chosen: Mapping[str, Made]
+    sample: ChoiceSample, pairs: Sequence[Item], columns: Sequence[str], chosen: Mapping[str, Made]
 ) -> Iterator[GroupResult]:
-    for column, group, rows in groups_of([pair.groups for pair in pairs], by):
-        its = sample.of(rows)
+    for column, group, rows in groups_of([pair.groups for pair in pairs], columns):
+        subsample = sample.of(rows)
         for name, choices in chosen.items():
-            right = its.right([choices[row] for row in rows])
+            right = subsample.right([choices[row] for row in rows])
             yield GroupResult(
-                column, group, name, its.rate(right), its.rate(its.without_ties(right))
+                column,
+                group,
+                name,
+                subsample.rate(right),
+                subsample.rate(subsample.without_ties(right)),
             )
 
 
 def _positions(pairs: Sequence[Item], level: float) -> Iterator[Position]:
     """All raters together, and each of several, those with the most choices first."""
     first: dict[str, list[tuple[bool, str]]] = {}  # of each rater, with the question
-    same: dict[str, list[tuple[bool, str]]] = {}
+    same_choices: dict[str, list[tuple[bool, str]]] = {}
     for pair in pairs:
         seen: dict[str, list[str]] = {}
         for rater, choice, swapped in pair.choices:
-            its = first.setdefault(rater, [])
+            first_choices = first.setdefault(rater, [])
             seen.setdefault(rater, []).append(choice)
             if choice != TIE:
-                its.append((choice == ("b" if swapped else "a"), pair.question))
-        for rater, both in seen.items():
-            same.setdefault(rater, []).extend(
-                [(both[0] == both[1], pair.question)] if len(both) == 2 else []
+                first_choices.append((choice == ("b" if swapped else "a"), pair.question))
+        for rater, two_choices in seen.items():
+            same_choices.setdefault(rater, []).extend(
+                [(two_choices[0] == two_choices[1], pair.question)] if len(two_choices) == 2 else []
             )
     raters = sorted(first, key=lambda rater: (-len(first[rater]), rater))
 
-    def share_of(found: Mapping[str, list[tuple[bool, str]]], who: Sequence[str]) -> Estimate:
-        each = [one for rater in who for one in found[rater]]
+    def share_of(shares: Mapping[str, list[tuple[bool, str]]], names: Sequence[str]) -> Estimate:
+        shares_of_raters = [share for rater in names for share in shares[rater]]
         return clustered_share(
-            [counted for counted, _ in each], [question for _, question in each], level
+            [counted for counted, _ in shares_of_raters],
+            [question for _, question in shares_of_raters],
+            level,
         )
 
-    yield Position("all raters", share_of(first, raters), share_of(same, raters))
+    yield Position("all raters", share_of(first, raters), share_of(same_choices, raters))
     for rater in raters if len(raters) > 1 else ():
-        yield Position(rater, share_of(first, [rater]), share_of(same, [rater]))
+        yield Position(rater, share_of(first, [rater]), share_of(same_choices, [rater]))

@@ -64,10 +64,10 @@ def graded(
 
 def _by_rater(pair: Item) -> dict[str, float]:
     """Each rater's mean grade, if the pair was shown in both orders."""
-    found: dict[str, list[float]] = {}
+    grades_of: dict[str, list[float]] = {}
     for rater, grade in pair.grades:
-        found.setdefault(rater, []).append(grade)
-    return {rater: sum(its) / len(its) for rater, its in found.items()}
+        grades_of.setdefault(rater, []).append(grade)
+    return {rater: sum(grades) / len(grades) for rater, grades in grades_of.items()}
 
 
 def _result(
@@ -85,18 +85,24 @@ def _metric(
     name: str, scores: Floats, columns: Mapping[str, Floats], questions: Sequence[str], level: float
 ) -> Iterator[GradedResult]:
     several = len(columns)
-    every = np.concatenate(list(columns.values()))
-    given = ~np.isnan(every)
+    all_grades = np.concatenate(list(columns.values()))
+    is_given = ~np.isnan(all_grades)
     repeated = [question for _ in columns for question in questions]
-    its = [question for question, here in zip(repeated, given, strict=True) if here]
-    yield _result(name, ALL, every[given], np.tile(scores, several)[given], its, level)
+    graded_questions = [
+        question for question, graded in zip(repeated, is_given, strict=True) if graded
+    ]
+    yield _result(
+        name, ALL, all_grades[is_given], np.tile(scores, several)[is_given], graded_questions, level
+    )
     for rater, column in list(columns.items())[:_MOST_RATERS] if several > 1 else ():
         yield _result(name, rater, column, scores, questions, level)
     if several > 1:
-        same = dict.fromkeys(columns, scores)
+        same_scores = dict.fromkeys(columns, scores)
         kinds: tuple[Kind, ...] = ("pearson", "spearman")
         means = (
-            mean_correlation(columns, same, kind, clusters=questions, level=level, through_z=False)
+            mean_correlation(
+                columns, same_scores, kind, clusters=questions, level=level, through_z=False
+            )
             for kind in kinds
         )
         yield GradedResult(name, MEAN_OF_RATERS, *means)
@@ -115,8 +121,15 @@ def _raters(
             f"{first}, {second}", PLAIN, columns[first], columns[second], questions, level
         )
     if pairs:
-        both = [*pairs, *((second, first) for first, second in pairs)]
-        one, other = (np.concatenate([columns[pair[place]] for pair in both]) for place in (0, 1))
+        ordered_pairs = [*pairs, *((second, first) for first, second in pairs)]
+        first_grades, second_grades = (
+            np.concatenate([columns[pair[place]] for pair in ordered_pairs]) for place in (0, 1)
+        )
         yield _result(
-            "all raters", SYMMETRISED, one, other, [name for _ in both for name in questions], level
+            "all raters",
+            SYMMETRISED,
+            first_grades,
+            second_grades,
+            [name for _ in ordered_pairs for name in questions],
+            level,
         )

@@ -28,17 +28,21 @@ _RATERS_SHOWN = 51
 _NOT_EQUAL = "A difference that is not significant does not show that two metrics are equal."
 
 
-def estimates(*names: str, of: str = "", key: str = "") -> tuple[Column, ...]:
+def estimates(*names: str, prefix: str = "", key: str = "") -> tuple[Column, ...]:
     """Columns of estimates. names: `HEAD` or `HEAD=ATTRIBUTE`, the attribute by default the head in small letters."""
-    made = []
+    columns = []
     for name in names:
         head, _, path = name.partition("=")
-        made.append(
+        columns.append(
             Column(
-                head, f"{of}{path or head.lower()}", 3, "estimate", key or path.rpartition(".")[2]
+                head,
+                f"{prefix}{path or head.lower()}",
+                3,
+                "estimate",
+                key or path.rpartition(".")[2],
             )
         )
-    return tuple(made)
+    return tuple(columns)
 
 
 def differences(
@@ -58,11 +62,11 @@ def differences(
 
 
 def by_group(
-    groups: Sequence[GroupResult], what: str, columns: Sequence[Column], low: float
+    groups: Sequence[GroupResult], measure: str, columns: Sequence[Column], low: float
 ) -> Section:
     """A metric's estimates by group, with a heat map of the first from `low` to 1."""
-    by = " and ".join(dict.fromkeys(group.column for group in groups))
-    title = f"{what} by group"
+    grouped_by = " and ".join(dict.fromkeys(group.column for group in groups))
+    title = f"{measure} by group"
     table = Grid(
         "groups", title, (Column("column"), Column("group"), METRIC), groups, columns
     ).table()
@@ -80,7 +84,10 @@ def by_group(
         lambda metric, group: value[metric, heads[group]],
     )
     return Section(
-        f"By {by}", f"{what} in each group.", (table,), (drawn.heat_map(title, low, 1.0),)
+        f"By {grouped_by}",
+        f"{measure} in each group.",
+        (table,),
+        (drawn.heat_map(title, low, 1.0),),
     )
 
 
@@ -99,9 +106,9 @@ def rating_sections(part: RatingLabel, alpha: float) -> Iterator[Section]:
     if part.scale.classes:
         yield _classes(part)
     if part.differences:
-        how = "jackknife over questions" if part.clustered else "jackknife"
+        interval = "jackknife over questions" if part.clustered else "jackknife"
         pearson = any(difference.result.kind != "spearman" for difference in part.differences)
-        note = f"Spearman's rho on the same answers; {how}, Student's t; Holm over all pairs of metrics."
+        note = f"Spearman's rho on the same answers; {interval}, Student's t; Holm over all pairs of metrics."
         note += " Pearson for large samples." if pearson else ""
         rhos = [
             Column(f"rho ({name})", f"result.{name}", 3, key=name) for name in ("first", "second")
@@ -116,7 +123,7 @@ def rating_sections(part: RatingLabel, alpha: float) -> Iterator[Section]:
 
 
 def _correlation(part: RatingLabel) -> Section:
-    how = "jackknife over questions" if part.clustered else "delete-one jackknife"
+    interval = "jackknife over questions" if part.clustered else "delete-one jackknife"
     words = metric_titles(metric.metric for metric in part.metrics)
     grid = Grid(
         "correlation",
@@ -124,25 +131,25 @@ def _correlation(part: RatingLabel) -> Section:
         (METRIC, Column("direction")),
         part.metrics,
         estimates("Spearman", "Pearson", "Kendall"),
-        label=lambda each: words[each.metric],
+        label=lambda metric: words[metric.metric],
         note="Above 0: the metric agrees with the raters (reversed where lower is better). Kendall: tau-b. "
-        f"Intervals by {how}, Fisher's scale.",
+        f"Intervals by {interval}, Fisher's scale.",
         unit="answers",
     )
-    known = [
+    rated = [
         metric
         for metric in part.metrics
         if metric.spearman is not None and metric.spearman.value is not None
     ]
     scatters = [
         charts.scatter(
-            each.points,
-            f"{words[each.metric]} and human ratings",
+            metric.points,
+            f"{words[metric.metric]} and human ratings",
             f"mean human rating: {part.label}",
-            words[each.metric] + (f" ({LOWER})" if each.direction == LOWER else ""),
+            words[metric.metric] + (f" ({LOWER})" if metric.direction == LOWER else ""),
         )
-        for each in sorted(known, key=_rho, reverse=True)[:_SCATTERS]
-        if each.points
+        for metric in sorted(rated, key=_rho, reverse=True)[:_SCATTERS]
+        if metric.points
     ]
     drawn = grid.forest(f"Spearman's rho with the mean human rating: {part.label}", "Spearman", 0.0)
     return Section(
@@ -153,8 +160,8 @@ def _correlation(part: RatingLabel) -> Section:
     )
 
 
-def _rho(each: RatedMetric) -> float:
-    return (each.spearman.value if each.spearman else None) or 0.0
+def _rho(metric: RatedMetric) -> float:
+    return (metric.spearman.value if metric.spearman else None) or 0.0
 
 
 def _levels(part: RatingLabel) -> Section:
@@ -183,10 +190,10 @@ def _levels(part: RatingLabel) -> Section:
 
 
 def _auc(part: RatingLabel, alpha: float) -> Section:
-    how = "Obuchowski's interval over questions"
+    interval = "Obuchowski's interval over questions"
     test = "Obuchowski's test over questions"
     if not part.clustered:
-        how = "DeLong's interval"
+        interval = "DeLong's interval"
         test = "DeLong's test"
     grid = Grid(
         "auc",
@@ -195,7 +202,7 @@ def _auc(part: RatingLabel, alpha: float) -> Section:
         part.metrics,
         estimates("AUC"),
         note="The probability that the metric ranks an answer labelled yes above one labelled no; 0.5 is chance. "
-        f"{how} on the logit scale. The label is the majority of the raters.",
+        f"{interval} on the logit scale. The label is the majority of the raters.",
         beside=(Column("yes", "auc.yes"), Column("no", "auc.no")),
     )
     tables = [grid.table()]
@@ -214,7 +221,9 @@ def _auc(part: RatingLabel, alpha: float) -> Section:
 
 def _calibration(part: RatingLabel) -> Section:
     results = [
-        (metric.metric, of) for metric in part.metrics if (of := metric.calibration) is not None
+        (metric.metric, calibration)
+        for metric in part.metrics
+        if (calibration := metric.calibration) is not None
     ]
     columns: tuple[Column, ...] = (
         *(
@@ -224,34 +233,44 @@ def _calibration(part: RatingLabel) -> Section:
         ),
         *map(Column, ("n", "missing", "reason")),
     )
-    lines = [(metric, of.error, of.brier, of.n, of.missing, of.reason) for metric, of in results]
+    lines = [
+        (
+            metric,
+            calibration.error,
+            calibration.brier,
+            calibration.n,
+            calibration.missing,
+            calibration.reason,
+        )
+        for metric, calibration in results
+    ]
     note = (
         "Ten bins of equal width; expected calibration error: mean distance between a bin's mean score and its "
         "share of yes, weighted by answers. Brier: mean squared distance of score and label. If lower is better, "
         "the score is 1 - the metric."
     )
     tables = [Table("calibration", "Calibration", columns, lines, note)]
-    known = sorted(
+    measured = sorted(
         (result for result in results if result[1].error is not None),
-        key=lambda one: one[1].error or 0.0,
+        key=lambda result: result[1].error or 0.0,
     )
-    if known:
+    if measured:
         wider = ", wider where answers to one question are dependent" if part.clustered else ""
         bins = Grid(
             "calibration_bins",
             "Share of yes by score",
             (
-                Column("metric", lambda one: one[0], kind="metric"),
+                Column("metric", lambda row: row[0], kind="metric"),
                 *(
-                    Column(name, lambda one, at=at: getattr(one[1], at), 1, key=at)  # type: ignore[misc]
-                    for name, at in _EDGES
+                    Column(name, lambda row, at=attribute: getattr(row[1], at), 1, key=attribute)  # type: ignore[misc]
+                    for name, attribute in _EDGES
                 ),
             ),
-            [(metric, bin) for metric, of in results for bin in of.bins],
-            (Column("share of yes", lambda one: one[1].yes, 3, key="share"),),
+            [(metric, bin) for metric, calibration in results for bin in calibration.bins],
+            (Column("share of yes", lambda row: row[1].yes, 3, key="share"),),
             note=f"A bin includes its lower edge and excludes its upper edge; the last includes both. Wilson's "
             f"intervals{wider}.",
-            beside=(Column("mean score", lambda one: one[1].mean, 3),),
+            beside=(Column("mean score", lambda row: row[1].mean, 3),),
         )
         tables.append(bins.table())
     words = metric_titles(metric.metric for metric in part.metrics)
@@ -259,18 +278,18 @@ def _calibration(part: RatingLabel) -> Section:
         charts.reliability(
             [
                 charts.Bin(b.low, b.high, b.yes.n, b.mean, b.yes.value, b.yes.low, b.yes.high)
-                for b in of.bins
+                for b in calibration.bins
             ],
             f"{words[metric]}: share of yes against score",
-            says=f"Expected calibration error {of.error:.2f}, {counted(of.n, 'answer')}.",
+            says=f"Expected calibration error {calibration.error:.2f}, {counted(calibration.n, 'answer')}.",
         )
-        for metric, of in known[:_DIAGRAMS]
+        for metric, calibration in measured[:_DIAGRAMS]
     ]
-    says = (
+    text = (
         "Whether a score can be read as a probability of yes. Read it with the AUC: a constant score can be "
         "calibrated, and a metric that ranks well can be miscalibrated."
     )
-    return Section("Calibration", says, tables, diagrams)
+    return Section("Calibration", text, tables, diagrams)
 
 
 _EDGES = (("from", "low"), ("to", "high"))
@@ -278,7 +297,7 @@ _EDGES = (("from", "low"), ("to", "high"))
 
 def _classes(part: RatingLabel) -> Section:
     names = part.scale.names()
-    how = (
+    compared = (
         "this class or a higher one above one of a lower"
         if part.scale.number
         else "this class above one of another"
@@ -286,21 +305,21 @@ def _classes(part: RatingLabel) -> Section:
     results = {
         metric.metric: metric.classes for metric in part.metrics if metric.classes is not None
     }
-    human = Column("class", lambda one: names[one.name])
-    every = Grid(
+    human = Column("class", lambda row: names[row.name])
+    all_classes = Grid(
         "classes",
         "Scores by human class",
         (METRIC, human),
-        [class_ for of in results.values() for class_ in of.classes],
+        [class_ for result in results.values() for class_ in result.classes],
         estimates("mean"),
         note=f"mean: in the metric's own units, interval by Hall's t{' over questions' if part.clustered else ''}. "
         "error: mean distance from the class's number. AUC: probability that the metric ranks an answer of "
-        f"{how} class.",
+        f"{compared} class.",
         beside=(Column("missing"), Column("error", places=3), Column("AUC", "auc", 3)),
     )
-    tables = [every.table()]
+    tables = [all_classes.table()]
     maps = []
-    scaled = {metric: of for metric, of in results.items() if of.error is not None}
+    scaled = {metric: result for metric, result in results.items() if result.error is not None}
     if scaled:
         columns: tuple[Column, ...] = (
             METRIC,
@@ -308,13 +327,15 @@ def _classes(part: RatingLabel) -> Section:
             Column("mean error", places=3),
             Column("nearest class is right", places=3),
         )
-        lines = [(metric, of.n, of.error, of.right) for metric, of in scaled.items()]
+        lines = [
+            (metric, result.n, result.error, result.right) for metric, result in scaled.items()
+        ]
         tables.append(Table("errors", "Error over all answers", columns, lines))
         of_class = [
-            Column(name, lambda one, i=i: one.nearest[i], key=f"nearest_{i}")  # type: ignore[misc]
+            Column(name, lambda row, i=i: row.nearest[i], key=f"nearest_{i}")  # type: ignore[misc]
             for i, name in enumerate(names.values())
         ]
-        nearest = [class_ for of in scaled.values() for class_ in of.classes]
+        nearest = [class_ for result in scaled.values() for class_ in result.classes]
         note = "Answers of the class in the row whose score is nearest to the class in the column."
         tables.append(
             Table(
@@ -326,24 +347,24 @@ def _classes(part: RatingLabel) -> Section:
             )
         )
     words = metric_titles(results)
-    for metric, of in list(scaled.items())[:_MAPS]:
-        counts = [class_.nearest for class_ in of.classes]
+    for metric, result in list(scaled.items())[:_MAPS]:
+        counts = [class_.nearest for class_ in result.classes]
         shares = [[count / sum(row) if sum(row) else None for count in row] for row in counts]
         label = f"{words[metric]}: share of the human class (row) by nearest class (column)"
-        right = f"Nearest to the human class in {100 * (of.right or 0.0):.0f} % of {counted(of.n, 'answer')}."
+        right = f"Nearest to the human class in {100 * (result.right or 0.0):.0f} % of {counted(result.n, 'answer')}."
         drawn = charts.heat_map(
             list(names.values()), list(names.values()), shares, label, (0.0, 1.0), 2
         )
         maps.append(replace(drawn, says=right))
-    says = "The human class of an answer is the majority of its raters."
-    reasons = dict.fromkeys(of.reason for of in results.values() if of.reason)
+    text = "The human class of an answer is the majority of its raters."
+    reasons = dict.fromkeys(result.reason for result in results.values() if result.reason)
     if not scaled:
-        says += f" No error: {'; '.join(reasons)}."
-    return Section("Error by class", says, tables, maps)
+        text += f" No error: {'; '.join(reasons)}."
+    return Section("Error by class", text, tables, maps)
 
 
 def _powered(part: RatingLabel) -> Section:
-    clustered = any(one.mean.clusters is not None for one in part.powered)
+    clustered = any(estimate.mean.clusters is not None for estimate in part.powered)
     grid = Grid(
         "powered",
         "Prediction-powered mean human rating",
@@ -365,17 +386,17 @@ def _powered(part: RatingLabel) -> Section:
             *(Column("rated", "mean.labelled"), Column("unrated", "mean.unlabelled")),
             Column(
                 "questions",
-                lambda one: one.mean.labelled if one.mean.clusters is None else one.mean.clusters,
+                lambda row: row.mean.labelled if row.mean.clusters is None else row.mean.clusters,
             ),
             Column("metric only", "mean.judge", 3),
             Column("equivalent ratings", "mean.worth", 0, key="worth"),
         ),
     )
-    says = (
+    text = (
         "The mean human rating of all answers, from few ratings and many scores. Unbiased whatever the metric's bias, "
         "if the rated answers are a random sample."
     )
-    return Section("Mean human rating of all answers", says, (grid.table(),))
+    return Section("Mean human rating of all answers", text, (grid.table(),))
 
 
 # Choices -------------------------------------------------------------------------------------------------------------
@@ -451,7 +472,7 @@ def _accuracy(part: ChoiceLabel) -> Section:
         (METRIC, Column("direction")),
         part.metrics,
         estimates("accuracy", "without human ties=without_ties"),
-        label=lambda one: words[one.metric],
+        label=lambda metric: words[metric.metric],
         unit="pairs",
         note=f"Scores are rounded to {part.places} decimals; equal scores are a tie; the lower score wins where lower "
         "is better. without human ties: pairs on which the raters chose a or b; a tie of the metric is wrong. both "
@@ -462,8 +483,8 @@ def _accuracy(part: ChoiceLabel) -> Section:
         ),
     )
     figure = grid.forest(f"Accuracy on a, b or tie ({part.label})", "accuracy", round(1 / 3, 3))
-    says = "How often a metric makes the choice of the majority of the raters."
-    return Section("Accuracy on human choices", says, (grid.table(),), (figure,))
+    text = "How often a metric makes the choice of the majority of the raters."
+    return Section("Accuracy on human choices", text, (grid.table(),), (figure,))
 
 
 def _graded(part: ChoiceLabel) -> Section:
@@ -495,39 +516,43 @@ def _graded(part: ChoiceLabel) -> Section:
 
 def _strengths(part: ChoiceLabel) -> Section:
     title = "Strengths of the systems"
-    every = {(by, one.system): one for by, its in part.strengths for one in its}
+    strength_of = {
+        (chooser, strength.system): strength
+        for chooser, strengths in part.strengths
+        for strength in strengths
+    }
     grid: Grid[tuple[str, str]] = Grid(
         "strengths",
         title,
         (Column("chosen by", kind="metric"), Column("system")),
-        list(every),
+        list(strength_of),
         [Column("log strength", places=3)],
-        lambda row, _column: every[row].log_strength,
+        lambda row, _column: strength_of[row].log_strength,
         "Bradley-Terry model. The difference of two log strengths is the logarithm of the odds that the first is "
         "chosen; their mean is 0. won: a tie is half a win for each. Intervals: jackknife over questions.",
         unit="",
         beside=(
             *(
-                Column("rank", lambda row: every[row].rank),
-                Column("won", lambda row: every[row].won),
+                Column("rank", lambda row: strength_of[row].rank),
+                Column("won", lambda row: strength_of[row].won),
             ),
-            Column("comparisons", lambda row: every[row].n),
-            Column("questions", lambda row: every[row].log_strength.clusters),
+            Column("comparisons", lambda row: strength_of[row].n),
+            Column("questions", lambda row: strength_of[row].log_strength.clusters),
         ),
     )
     rows = [
         row
-        for row in every
-        if row[0] == part.strengths[0][0] and every[row].log_strength.value is not None
+        for row in strength_of
+        if row[0] == part.strengths[0][0] and strength_of[row].log_strength.value is not None
     ]
     raters = replace(grid, rows=rows, heads=(Column("system", lambda row: row[1]),))
-    says = "The systems in the order that follows from the choices of the raters, and from those of each metric."
+    text = "The systems in the order that follows from the choices of the raters, and from those of each metric."
     figures = (
         (raters.forest("Log strength by the raters' choices", reference=0.0),)
         if raters.rows
         else ()
     )
-    return Section(title, says, (grid.table(),), figures)
+    return Section(title, text, (grid.table(),), figures)
 
 
 def same_choices(compared: Sequence[Compared]) -> Section:
@@ -535,12 +560,12 @@ def same_choices(compared: Sequence[Compared]) -> Section:
     heads = (Column("metric", "first", kind="metric"), Column("other", "second", kind="metric"))
     title = "How often two metrics make the same choice"
     grid = Grid("same_choice", title, heads, compared, estimates("same choice=result", key="share"))
-    value = {frozenset((one.first, one.second)): one.result.value for one in compared}
-    names = list(dict.fromkeys(name for one in compared for name in (one.first, one.second)))
+    value = {frozenset((pair.first, pair.second)): pair.result.value for pair in compared}
+    names = list(dict.fromkeys(name for pair in compared for name in (pair.first, pair.second)))
     cells = [[1.0 if a == b else value.get(frozenset((a, b))) for b in names] for a in names]
     words = list(metric_titles(names).values())
     figure = charts.heat_map(
         words, words, cells, "Share of pairs with the same choice", (0.0, 1.0), 2
     )
-    says = "How often two metrics, or a metric and a baseline, choose the same answer."
-    return Section("Agreement between metrics", says, (grid.table(),), (figure,))
+    text = "How often two metrics, or a metric and a baseline, choose the same answer."
+    return Section("Agreement between metrics", text, (grid.table(),), (figure,))

@@ -141,9 +141,9 @@ def scale_of(
     if not texts:
         return _of_numbers(_numbers(ratings))
     if len(texts) < len(ratings):
-        others = len(ratings) - len(texts)
+        other_count = len(ratings) - len(texts)
         mend = f"leave the cell empty if a rating is missing, or give the order: --order {label}=LOWEST,…,HIGHEST"
-        _refuse(texts, f"is not a number, but {others:,} other ratings are; {mend}", file)
+        _refuse(texts, f"is not a number, but {other_count:,} other ratings are; {mend}", file)
     if len(words) > _MOST_CATEGORIES:
         raise UserError(
             f"{file}: {label} has {len(words):,} different texts ({first_few(sorted(words), 3)}), too many for "
@@ -188,16 +188,18 @@ def _declared(
     words: Collection[str],
     declared: DeclaredScale,
     file: str,
-    where: str,
+    described: str,
 ) -> Scale:
     """The scale that a file declares. Numbers keep their values, in any order; other classes are in an order, or not,
-    as the file says. where: what the scale is called in a message."""
+    as the file says. described: what the scale is called in a message."""
     classes = declared_classes(declared)
-    known = {comparable(_class_name(name)) for name in classes}
-    if unknown := [rating for rating in ratings if comparable(text_of(rating.value)) not in known]:
-        _refuse(unknown, f"is not {where}", file)
+    known_classes = {comparable(_class_name(name)) for name in classes}
+    if unknown := [
+        rating for rating in ratings if comparable(text_of(rating.value)) not in known_classes
+    ]:
+        _refuse(unknown, f"is not {described}", file)
     for meaning in _BINARY_WORDS:
-        if known <= meaning.keys():
+        if known_classes <= meaning.keys():
             return _binary_words(words, meaning)
     if all(NUMBER.fullmatch(name) for name in classes):
         return _of_numbers(_numbers(ratings), {_class_name(name): float(name) for name in classes})
@@ -211,8 +213,8 @@ def _class_name(text: str) -> str:
     return text_of(float(text)) if NUMBER.fullmatch(text) else text
 
 
-def _ordered(ratings: Sequence[Rating], order: Sequence[str], file: str, where: str) -> Scale:
-    """where: what the order is called in a message."""
+def _ordered(ratings: Sequence[Rating], order: Sequence[str], file: str, described: str) -> Scale:
+    """described: what the order is called in a message."""
     order = list(map(_class_name, order))
     number = {comparable(word): place / max(1, len(order) - 1) for place, word in enumerate(order)}
     if len(order) < 2 or len(number) < len(order):
@@ -221,7 +223,7 @@ def _ordered(ratings: Sequence[Rating], order: Sequence[str], file: str, where: 
         )
     unknown = [rating for rating in ratings if comparable(text_of(rating.value)) not in number]
     if unknown:
-        _refuse(unknown, f"is not in {where}", file)
+        _refuse(unknown, f"is not in {described}", file)
     words = (*(text_of(rating.value) for rating in ratings), *order)
     kind = BINARY if len(order) == 2 else ORDERED
     return Scale(
@@ -240,10 +242,12 @@ def _refuse(ratings: Sequence[Rating], reason: str, file: str) -> None:
     for rating in ratings:
         of_value.setdefault(text_of(rating.value), []).append(rating)
     lines = []
-    for value, alike in list(of_value.items())[:_LISTED]:
-        where = first_few((rating.line for rating in alike), 3)
-        many = f" ({len(alike):,} labels, lines {where})" if len(alike) > 1 else ""
-        lines.append(f"{file}:{alike[0].line}: {alike[0].label}: {value!r} {reason}{many}")
+    for value, same_value in list(of_value.items())[:_LISTED]:
+        lines_given = first_few((rating.line for rating in same_value), 3)
+        times = f" ({len(same_value):,} labels, lines {lines_given})" if len(same_value) > 1 else ""
+        lines.append(
+            f"{file}:{same_value[0].line}: {same_value[0].label}: {value!r} {reason}{times}"
+        )
     raise BadInput(lines, len(of_value))
 
 
@@ -303,13 +307,13 @@ def named_by(human: Labels) -> Named:
     """Whether a label can belong to an answer."""
     ids: set[str] = set()
     of_systems: set[tuple[str, str | None]] = set()
-    for one in human.select():
+    for line in human.select():
         if human.choices:
-            for side in (one.given["a"], one.given["b"]):
+            for side in (line.given["a"], line.given["b"]):
                 ids.add(side)
-                of_systems |= {(one.question_id, side), (one.question_id, None)}
+                of_systems |= {(line.question_id, side), (line.question_id, None)}
         else:
-            ids.add(one.example_id)
+            ids.add(line.example_id)
     return lambda id, question, system: id in ids or (question, system) in of_systems
 
 
@@ -325,43 +329,54 @@ def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[Item], J
     for item in items:
         if item.reason is not None:
             names.setdefault(item.reason, []).append(item.name)
-    ranked = sorted(names.items(), key=lambda one: -len(one[1]))
+    ranked = sorted(names.items(), key=lambda entry: -len(entry[1]))
     joined = {item.places for item in items if item.places}
     used = {place for places in joined for place in places}
-    unmatched = tuple(Unmatched(reason, len(its), tuple(its[:5])) for reason, its in ranked)
+    unmatched = tuple(
+        Unmatched(reason, len(item_names), tuple(item_names[:5])) for reason, item_names in ranked
+    )
     return items, Join(len(items), len(joined), unmatched, len(scores.questions) - len(used))
 
 
 def _ratings(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -> list[Item]:
     items: dict[tuple[str, str, bool], Item] = {}
     raters: dict[str, str] = {}
-    for one in human.select(metric=label):
-        places, reason = _rated(scores, one)
-        key = (one.example_id, one.system, reason == OTHER_TEXT)
-        groups = _groups(human, one)
-        rating = Rating(label, raters.setdefault(one.rater, one.rater), one.value, one.line)
+    for observation in human.select(metric=label):
+        places, reason = _rated(scores, observation)
+        key = (observation.example_id, observation.system, reason == OTHER_TEXT)
+        groups = _groups(human, observation)
+        rating = Rating(
+            label,
+            raters.setdefault(observation.rater, observation.rater),
+            observation.value,
+            observation.line,
+        )
         if item := items.get(key):
-            _check_groups(human, one, item.groups, item.ratings[0].line, wrong)
+            _check_groups(human, observation, item.groups, item.ratings[0].line, wrong)
             items[key] = replace(item, ratings=(*item.ratings, rating))
             continue
-        name = f"{one.example_id} ({one.system})" if one.system else one.example_id
+        name = (
+            f"{observation.example_id} ({observation.system})"
+            if observation.system
+            else observation.example_id
+        )
         question = name
         if places:
             answer = scores.answers[places[0]]
-            name = name if one.system else answer.example_id
+            name = name if observation.system else answer.example_id
             question = answer.question_id  # one text, held once
         items[key] = Item(name, question, places, reason, groups, (rating,))
     return list(items.values())
 
 
 def _choices(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -> list[Item]:
-    together: dict[tuple[Hashable, ...], list[tuple[Observation, Place]]] = {}
-    for one in human.select(metric=label):
-        place = _pair(scores, one)
-        lines = together.setdefault(tuple(sorted(place[0])) or (one.example_id,), [])
-        lines.append((one, place))
-        _check_groups(human, one, _groups(human, lines[0][0]), lines[0][0].line, wrong)
-    return [_choice(human, scores, lines) for lines in together.values()]
+    lines_of: dict[tuple[Hashable, ...], list[tuple[Observation, Place]]] = {}
+    for observation in human.select(metric=label):
+        place = _pair(scores, observation)
+        lines = lines_of.setdefault(tuple(sorted(place[0])) or (observation.example_id,), [])
+        lines.append((observation, place))
+        _check_groups(human, observation, _groups(human, lines[0][0]), lines[0][0].line, wrong)
+    return [_choice(human, scores, lines) for lines in lines_of.values()]
 
 
 def _choice(
@@ -373,14 +388,20 @@ def _choice(
     name = _name(first)
     choices = []
     grades = []
-    for one, (its, _) in lines:
-        swapped = its != places if its else one.given["a"] != first.given["a"]
-        choice = one.label or ""
-        choices.append((one.rater, _SWAPPED[choice] if swapped else choice, swapped))
-        if one.score is not None:
-            grades.append((one.rater, -one.score if swapped else one.score))
-    about = (name, question or first.question_id or name, places, reason, _groups(human, first))
-    return Item(*about, (), tuple(choices), tuple(grades))
+    for observation, (own_places, _) in lines:
+        swapped = own_places != places if own_places else observation.given["a"] != first.given["a"]
+        choice = observation.label or ""
+        choices.append((observation.rater, _SWAPPED[choice] if swapped else choice, swapped))
+        if observation.score is not None:
+            grades.append((observation.rater, -observation.score if swapped else observation.score))
+    about_item = (
+        name,
+        question or first.question_id or name,
+        places,
+        reason,
+        _groups(human, first),
+    )
+    return Item(*about_item, (), tuple(choices), tuple(grades))
 
 
 def _name(choice: Observation) -> str:
@@ -389,15 +410,19 @@ def _name(choice: Observation) -> str:
 
 
 def _rated(scores: AnswerScores, rating: Observation) -> Place:
-    found = scores.by_id.get(rating.example_id, ())
+    candidates = scores.by_id.get(rating.example_id, ())
     if rating.system:
-        same = tuple(place for place in found if scores.answers[place].system == rating.system)
-        if found and not same:
+        of_system = tuple(
+            place for place in candidates if scores.answers[place].system == rating.system
+        )
+        if candidates and not of_system:
             return (), "the id belongs to an answer of another system"
-        found = same
-    if _is_other_text(scores, rating, found, ANSWER_SHA256):
+        candidates = of_system
+    if _is_other_text(scores, rating, candidates, ANSWER_SHA256):
         return (), OTHER_TEXT
-    return (found, None) if len(found) == 1 else ((), SEVERAL if found else NO_ANSWER)
+    return (
+        (candidates, None) if len(candidates) == 1 else ((), SEVERAL if candidates else NO_ANSWER)
+    )
 
 
 def _is_other_text(
@@ -426,39 +451,45 @@ def _pair(scores: AnswerScores, choice: Observation) -> Place:
 
 def _side(scores: AnswerScores, question: str | None, name: str) -> Place:
     """The answer of a name: that of this system to the question, or the one with this id."""
-    found = scores.by_system.get((question, name), ()) if question is not None else ()
-    if len(found) > 1:
+    candidates = scores.by_system.get((question, name), ()) if question is not None else ()
+    if len(candidates) > 1:
         return (
             (),
             "the system has several answers to the question; name answers by their example_id",
         )
-    if not found:
-        found = scores.by_id.get(name, ())
-        same = tuple(
+    if not candidates:
+        candidates = scores.by_id.get(name, ())
+        of_question = tuple(
             place
-            for place in found
+            for place in candidates
             if question is None or scores.answers[place].question_id == question
         )
-        if found and not same:
+        if candidates and not of_question:
             return (), "the example_id belongs to another question"
-        found = same
-    if len(found) == 1:
-        return found, None
-    return (), "the example_id belongs to answers of several systems" if found else NO_ANSWER
+        candidates = of_question
+    if len(candidates) == 1:
+        return candidates, None
+    return (), "the example_id belongs to answers of several systems" if candidates else NO_ANSWER
 
 
-def _groups(human: Labels, one: Observation) -> tuple[str | None, ...]:
-    return tuple(one.given[column] for column in human.by)
+def _groups(human: Labels, observation: Observation) -> tuple[str | None, ...]:
+    return tuple(observation.given[column] for column in human.by)
 
 
 def _check_groups(
-    human: Labels, one: Observation, groups: Sequence[str | None], line: int, wrong: BadLines
+    human: Labels,
+    observation: Observation,
+    groups: Sequence[str | None],
+    line: int,
+    wrong: BadLines,
 ) -> None:
     """Notes where a line is not of the groups of the first line on the same answers."""
-    for column, first, its in zip(human.by, groups, _groups(human, one), strict=True):
-        if its != first:
-            what = f"{column}: is {its!r}, but {first!r} for the same answers in line {line}"
-            wrong.add(at(human.name, one.line, what))
+    for column, first, own_group in zip(human.by, groups, _groups(human, observation), strict=True):
+        if own_group != first:
+            message = (
+                f"{column}: is {own_group!r}, but {first!r} for the same answers in line {line}"
+            )
+            wrong.add(at(human.name, observation.line, message))
 
 
 def lost_labels(joined: Mapping[str, tuple[Sequence[Item], Join]], human: Labels) -> Iterator[str]:
@@ -479,19 +510,20 @@ def check_any(joins: Sequence[Join], human: Labels, scores: AnswerScores) -> Non
     if any(join.joined for join in joins):
         return
     if human.choices:
-        theirs = [_name(one) for one in human.select()]
-        ours = [
-            f"{one.question_id}: {one.system} ({one.example_id})" for one in scores.answers.values()
+        their_names = [_name(line) for line in human.select()]
+        our_names = [
+            f"{answer.question_id}: {answer.system} ({answer.example_id})"
+            for answer in scores.answers.values()
         ]
         mend = "question_id with a and b as systems, or a and b as example_ids, must be those of the rows"
     else:
-        theirs = [one.example_id for one in human.select()]
-        ours = [one.example_id for one in scores.answers.values()]
+        their_names = [line.example_id for line in human.select()]
+        our_names = [answer.example_id for answer in scores.answers.values()]
         mend = "name the column that holds the rows' ids with --map example_id=COLUMN"
     reasons = "; ".join(
-        f"{each.count:,}: {each.reason}" for join in joins for each in join.unmatched
+        f"{entry.count:,}: {entry.reason}" for join in joins for entry in join.unmatched
     )
     raise UserError(
         f"nothing in {human.name} belongs to an answer of {', '.join(scores.sources)} ({reasons}). "
-        f"The file has {first_few(dict.fromkeys(theirs), 3)}; the rows have {first_few(ours, 3)}. {mend}"
+        f"The file has {first_few(dict.fromkeys(their_names), 3)}; the rows have {first_few(our_names, 3)}. {mend}"
     )

@@ -55,7 +55,7 @@ def pairs_in(path: object) -> list[dict[str, Any]] | None:
 def labels_of(records: Sequence[Mapping[str, Any]], path: object) -> list[dict[str, Any]]:
     """The labels as choices with grades. UserError if there are none."""
     raters: Counter[str] = Counter()
-    found = []
+    labels = []
     for record in records:
         instance = str(record["instance_id"])
         raters[instance] += 1
@@ -66,7 +66,7 @@ def labels_of(records: Sequence[Mapping[str, Any]], path: object) -> list[dict[s
         }
         for field, value in record.items():
             if field.endswith("_label"):
-                found.append(
+                labels.append(
                     {
                         **shared,
                         "label": field,
@@ -74,11 +74,11 @@ def labels_of(records: Sequence[Mapping[str, Any]], path: object) -> list[dict[s
                         "rater": f"rater {raters[instance]}",
                     }
                 )
-    if not found:
+    if not labels:
         raise UserError(
             f"{path}: no pair has a label (overall_label, …); the file of labels comes last"
         )
-    return found
+    return labels
 
 
 def rows_of(records: Sequence[Mapping[str, Any]], path: object) -> list[Row]:
@@ -96,15 +96,15 @@ def _rows(records: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
         for model in MODELS:
             for evaluator, metrics in record[model].items():
                 for metric, score in metrics.items() if isinstance(metrics, dict) else ():
-                    known = isinstance(score, int | float) and math.isfinite(score)
+                    is_number = isinstance(score, int | float) and math.isfinite(score)
                     yield Row(
                         example_id=f"{record['instance_id']}/{model}",
                         question_id=_question(record),
                         system=str(record[model]["model_name"]),
                         metric=f"{evaluator}.{metric}",
-                        score=float(score) if known else None,
-                        status="ok" if known else "undefined",
-                        reason=None if known else "the file has no number",
+                        score=float(score) if is_number else None,
+                        status="ok" if is_number else "undefined",
+                        reason=None if is_number else "the file has no number",
                         evidence={},
                         signature=Signature(version="", params={}, models={}, prompts={}, seed=0),
                         usage=Usage(),

@@ -146,7 +146,7 @@ class RatingLabel:
 def rating_label(
     label: str,
     items: Sequence[Item],
-    its: Join,
+    join: Join,
     human: Labels,
     scores: AnswerScores,
     options: MetaevalOptions,
@@ -159,7 +159,7 @@ def rating_label(
     numeric = scale.numeric
     return RatingLabel(
         label=label,
-        join=its,
+        join=join,
         scale=scale,
         undecided=sample.classes.count(None),
         agreement=_agreement(items, sample),
@@ -213,19 +213,19 @@ class _Sample:
 
     def metric(self, name: str) -> RatedMetric:
         missing = unscored(self.scores, name, [item.places for item in self.items])
-        found: dict[str, Any] = {}
+        results: dict[str, Any] = {}
         if self.scale.numeric:
             for kind in ("pearson", "spearman", "kendall"):
-                found[kind] = self._rho(self.oriented[name], self.ratings, kind, self.clusters)
-            found |= {**self._levels(name), "points": self._points(name)}
+                results[kind] = self._rho(self.oriented[name], self.ratings, kind, self.clusters)
+            results |= {**self._levels(name), "points": self._points(name)}
         if self.scale.kind == BINARY:
-            how = (self.yes, self.options.level, self.clusters)
-            found["auc"] = auc(self.oriented[name], *how)
-            found["calibration"] = calibration(self.scaled(name, 0, 1), *how)
+            binary_settings = (self.yes, self.options.level, self.clusters)
+            results["auc"] = auc(self.oriented[name], *binary_settings)
+            results["calibration"] = calibration(self.scaled(name, 0, 1), *binary_settings)
         if self.scale.classes:
-            found["classes"] = self._classes(name)
+            results["classes"] = self._classes(name)
         scored = len(self.items) - sum(missing.values())
-        return RatedMetric(name, direction(self.scores.metrics[name]), scored, missing, **found)
+        return RatedMetric(name, direction(self.scores.metrics[name]), scored, missing, **results)
 
     def _rho(
         self, scores: Floats, ratings: Floats, kind: Kind = "spearman", clusters: Clusters = None
@@ -246,22 +246,24 @@ class _Sample:
             self.oriented[first], self.oriented[second], self.yes, self.options.level, self.clusters
         )
 
-    def groups(self, by: Sequence[str]) -> Iterator[GroupResult]:
-        for column, group, rows in groups_of([item.groups for item in self.items], by):
-            here = np.isin(np.arange(len(self.items)), rows)
+    def groups(self, columns: Sequence[str]) -> Iterator[GroupResult]:
+        for column, group, rows in groups_of([item.groups for item in self.items], columns):
+            in_group = np.isin(np.arange(len(self.items)), rows)
             for name in self.scores.metrics:
-                clusters = subset(self.clusters, here)
+                clusters = subset(self.clusters, in_group)
                 rho = self._rho(self.oriented[name][rows], self.ratings[rows], clusters=clusters)
                 yield GroupResult(column, group, name, rho)
 
     def _points(self, name: str) -> tuple[tuple[float, float], ...]:
         scores = self.own[name]
-        both = np.flatnonzero(~(np.isnan(self.ratings) | np.isnan(scores)))
-        if len(both) > _MOST_POINTS:
-            both = np.sort(
-                np.random.default_rng(self.options.seed).choice(both, _MOST_POINTS, replace=False)
+        rows_with_both = np.flatnonzero(~(np.isnan(self.ratings) | np.isnan(scores)))
+        if len(rows_with_both) > _MOST_POINTS:
+            rows_with_both = np.sort(
+                np.random.default_rng(self.options.seed).choice(
+                    rows_with_both, _MOST_POINTS, replace=False
+                )
             )
-        return tuple((float(self.ratings[row]), float(scores[row])) for row in both)
+        return tuple((float(self.ratings[row]), float(scores[row])) for row in rows_with_both)
 
     @cached_property
     def _by_system(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -289,23 +291,23 @@ class _Sample:
         ratings = self.ratings
         level = self.options.level
         rhos = [coefficient(ratings[rows], scores[rows], "spearman") for rows in questions]
-        within = mean_estimate(
+        within_questions = mean_estimate(
             [rho for rho in rhos if rho is not None], bounds=(-1, 1), level=level
         )
-        within = replace(within, missing=len(rhos) - within.n)
+        within_questions = replace(within_questions, missing=len(rhos) - within_questions.n)
         scored = [rows[~np.isnan(scores[rows])] for rows in systems]
         means = [
             (ratings[rows].mean(), scores[rows].mean()) if len(rows) else (np.nan, np.nan)
             for rows in scored
         ]
         x, y = np.array(means).T
-        how: dict[str, Any] = {"level": level, "seed": self.options.seed}
+        settings: dict[str, Any] = {"level": level, "seed": self.options.seed}
         tables = self._question_means(systems, ratings, scores)
         return {
-            "within": within,
+            "within": within_questions,
             "systems": correlation(x, y, "spearman", level=level),
-            "pairs": pairs_right([(ratings[rows], scores[rows]) for rows in questions], **how),
-            "soft": soft_pairwise(*tables, **how),
+            "pairs": pairs_right([(ratings[rows], scores[rows]) for rows in questions], **settings),
+            "soft": soft_pairwise(*tables, **settings),
         }
 
     def _question_means(self, systems: Sequence[np.ndarray], *columns: Floats) -> Floats:
@@ -315,24 +317,24 @@ class _Sample:
             question: place
             for place, question in enumerate(dict.fromkeys(item.question for item in self.items))
         }
-        asked = np.array([places[item.question] for item in self.items], dtype=np.int64)
+        question_places = np.array([places[item.question] for item in self.items], dtype=np.int64)
         complete = np.asarray(~np.isnan(np.stack(columns)).any(axis=0))
         tables = np.full((len(columns), len(places), len(systems)), np.nan)
         for system, rows in enumerate(systems):
             used = rows[complete[rows]]
-            answers = np.bincount(asked[used], minlength=len(places))
+            answers = np.bincount(question_places[used], minlength=len(places))
             answered = answers > 0
             for table, column in zip(tables, columns, strict=True):
-                sums = np.bincount(asked[used], column[used], len(places))
+                sums = np.bincount(question_places[used], column[used], len(places))
                 table[answered, system] = sums[answered] / answers[answered]
         return tables
 
     def _classes(self, name: str) -> ClassErrors:
         scale = self.scale
-        own = self.own[name]
+        own_scores = self.own[name]
         labels = np.array([label or "" for label in self.classes], dtype=object)
         labelled = np.array([label is not None for label in self.classes], dtype=bool)
-        both = labelled & ~np.isnan(own)
+        has_both = labelled & ~np.isnan(own_scores)
         bounded = scale.low is not None and scale.high is not None
         scaled = self.scaled(name, scale.low or 0.0, scale.high or 0.0) if bounded else None
         numbers = np.array([scale.number.get(class_, np.nan) for class_ in scale.classes])
@@ -340,31 +342,35 @@ class _Sample:
             distance = np.abs(np.nan_to_num(scaled)[:, None] - numbers[None, :])
             nearest = np.asarray(np.argmin(np.round(distance, 9), axis=1))
         results = []
-        for place, each in enumerate(scale.classes):
-            its = labelled & (labels == each)
-            here = its & both
-            n = int(here.sum())
+        for place, class_name in enumerate(scale.classes):
+            of_class = labelled & (labels == class_name)
+            class_rows = of_class & has_both
+            n = int(class_rows.sum())
             facts = self.scores.metrics[name]
-            clusters = subset(self.clusters, here)
+            clusters = subset(self.clusters, class_rows)
             mean = mean_estimate(
-                own[here].tolist(), clusters, (facts.lo, facts.hi), self.options.level
+                own_scores[class_rows].tolist(), clusters, (facts.lo, facts.hi), self.options.level
             )
             error = None
             counts = ()
             if scaled is not None:
-                error = float(np.abs(scaled[here] - numbers[place]).mean()) if n else None
-                counts = tuple(np.bincount(nearest[here], minlength=len(numbers)).tolist())
+                error = float(np.abs(scaled[class_rows] - numbers[place]).mean()) if n else None
+                counts = tuple(np.bincount(nearest[class_rows], minlength=len(numbers)).tolist())
             reached = [
-                scale.number[label] >= numbers[place] if scale.number else label == each
-                for label in labels[both]
+                scale.number[label] >= numbers[place] if scale.number else label == class_name
+                for label in labels[has_both]
             ]
             above = auc(
-                self.oriented[name][both], np.array(reached, dtype=np.float64), self.options.level
+                self.oriented[name][has_both],
+                np.array(reached, dtype=np.float64),
+                self.options.level,
             ).value
             results.append(
-                ClassResult(name, each, n, int(its.sum()) - n, mean, error, above, counts)
+                ClassResult(
+                    name, class_name, n, int(of_class.sum()) - n, mean, error, above, counts
+                )
             )
-        n = int(both.sum())
+        n = int(has_both.sum())
         if scaled is None or not n:
             reason = (
                 "the metric is not on the label's scale"
@@ -373,33 +379,44 @@ class _Sample:
             )
             return ClassErrors(tuple(results), n, None, None, reason if n else NO_PAIR)
         error = float(
-            np.abs(scaled[both] - np.array([scale.number[label] for label in labels[both]])).mean()
+            np.abs(
+                scaled[has_both] - np.array([scale.number[label] for label in labels[has_both]])
+            ).mean()
         )
         right = np.mean(
-            [scale.classes[i] == one for i, one in zip(nearest[both], labels[both], strict=True)]
+            [
+                scale.classes[i] == label
+                for i, label in zip(nearest[has_both], labels[has_both], strict=True)
+            ]
         )
         return ClassErrors(tuple(results), n, error, float(right), None)
 
     def powered(self) -> Iterator[PoweredMean]:
-        every = self.scores
+        all_scores = self.scores
         low = self.scale.low or 0.0
         high = self.scale.high or 0.0
-        ratings = np.full(len(every.questions), np.nan)
+        ratings = np.full(len(all_scores.questions), np.nan)
         ratings[self.places] = self.ratings
         rated = ~np.isnan(ratings)
         groups = [(ALL, np.ones(len(ratings), dtype=bool))]
-        if len(every.systems) > 1:
-            groups += [(name, every.system_of == place) for place, name in enumerate(every.systems)]
-        for metric, facts in every.metrics.items():
-            scores = on_scale(every.scores[metric], facts, low, high)
+        if len(all_scores.systems) > 1:
+            groups += [
+                (name, all_scores.system_of == place)
+                for place, name in enumerate(all_scores.systems)
+            ]
+        for metric, facts in all_scores.metrics.items():
+            scores = on_scale(all_scores.scores[metric], facts, low, high)
             if scores is None:
                 continue
-            for system, here in groups:
-                if (here & ~rated & ~np.isnan(scores)).any() and (here & rated).any():
-                    questions = every.questions[here]
+            for system, in_group in groups:
+                if (in_group & ~rated & ~np.isnan(scores)).any() and (in_group & rated).any():
+                    questions = all_scores.questions[in_group]
                     clusters = questions if np.bincount(questions).max() > 1 else None
                     mean = ppi_mean(
-                        ratings[here], scores[here], clusters=clusters, level=self.options.level
+                        ratings[in_group],
+                        scores[in_group],
+                        clusters=clusters,
+                        level=self.options.level,
                     )
                     yield PoweredMean(metric, system, mean)
 

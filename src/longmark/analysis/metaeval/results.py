@@ -33,7 +33,7 @@ def subset(clusters: Clusters, keep: Iterable[Any]) -> Clusters:
     return (
         None
         if clusters is None
-        else [name for name, here in zip(clusters, keep, strict=True) if here]
+        else [name for name, kept in zip(clusters, keep, strict=True) if kept]
     )
 
 
@@ -98,10 +98,12 @@ def paired(
     """
     left = np.array(first, dtype=np.float64)
     right = np.array(second, dtype=np.float64)
-    apart = left - right
+    differences = left - right
     largest = float(np.abs(np.concatenate([left, right])).max(initial=0.0))
-    apart[np.abs(apart) <= rounding(float(np.abs(apart).max(initial=0.0)), largest)] = 0.0
-    test = max_t(apart[:, None], clusters=clusters_of(questions), alpha=1 - level, seed=seed)
+    differences[
+        np.abs(differences) <= rounding(float(np.abs(differences).max(initial=0.0)), largest)
+    ] = 0.0
+    test = max_t(differences[:, None], clusters=clusters_of(questions), alpha=1 - level, seed=seed)
     (p,), (why,), (remark,), (low,), (high,) = (
         test.adjusted,
         test.reasons,
@@ -109,22 +111,26 @@ def paired(
         test.low,
         test.high,
     )
-    made = mean_estimate(apart.tolist(), questions, (-width, width), level)
-    if made.method != ALL_EQUAL or p is None or p > 1 - level:
-        made = inverted(
-            made, None if low is None or high is None else (low, high), (-width, width), level
+    estimate = mean_estimate(differences.tolist(), questions, (-width, width), level)
+    if estimate.method != ALL_EQUAL or p is None or p > 1 - level:
+        estimate = inverted(
+            estimate, None if low is None or high is None else (low, high), (-width, width), level
         )
-    few = few_values(len(apart)) if made.effective is None else few_clusters(made.effective)
+    few = (
+        few_values(len(differences))
+        if estimate.effective is None
+        else few_clusters(estimate.effective)
+    )
     return Difference(
-        made.value,
-        made.low,
-        made.high,
-        len(apart),
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        len(differences),
         level,
-        made.method,
-        reason=why or made.reason or remark,
-        clusters=made.clusters,
-        effective=made.effective,
+        estimate.method,
+        reason=why or estimate.reason or remark,
+        clusters=estimate.clusters,
+        effective=estimate.effective,
         remark=few or remark,
         p=1.0 if why == ALL_ZERO else p,
     )

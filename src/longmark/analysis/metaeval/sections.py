@@ -63,18 +63,18 @@ def sections(metaeval: Metaeval) -> tuple[Section, ...]:
     """A summary, then the sections of each label; with several labels, titles and tables start with the label."""
     alpha = metaeval.options.alpha
     summaries = list[Table]()
-    says = list[str]()
-    rest = list[Section]()
+    summaries_in_words = list[str]()
+    label_sections = list[Section]()
     prefixes: list[str] = []
     for part in metaeval.labels:
-        own = [_joined(part)]
+        own_sections = [_joined(part)]
         if part.join.joined:
-            own += (
+            own_sections += (
                 rating_sections(part, alpha)
                 if isinstance(part, RatingLabel)
                 else choice_sections(part, alpha)
             )
-        own.append(raters(part.agreement, _what(part)))
+        own_sections.append(raters(part.agreement, _what(part)))
         summary = _summary(part, alpha)
         heading = ""
         prefix = ""
@@ -85,12 +85,18 @@ def sections(metaeval: Metaeval) -> tuple[Section, ...]:
         summaries.append(
             replace(summary, name=f"{prefix}summary", title=f"{heading}{summary.title}")
         )
-        says.append(f"{heading}{_in_words(part)}")
-        for section in own:
+        summaries_in_words.append(f"{heading}{_in_words(part)}")
+        for section in own_sections:
             tables = [replace(table, name=f"{prefix}{table.name}") for table in section.tables]
-            rest.append(replace(section, title=f"{heading}{section.title}", tables=tables))
+            label_sections.append(
+                replace(section, title=f"{heading}{section.title}", tables=tables)
+            )
     return folded_after(
-        [Section("Summary", " ".join(says), summaries, brief=len(summaries)), *rest], 3
+        [
+            Section("Summary", " ".join(summaries_in_words), summaries, brief=len(summaries)),
+            *label_sections,
+        ],
+        3,
     )
 
 
@@ -127,7 +133,7 @@ def _correlates(
 def _below(name: str, agreement: Agreement) -> str:
     """That a metric agrees less than a rater, if its interval is below the ceiling's; both are on the same ratings."""
     lines = {ceiling.name: ceiling.spearman or ceiling.agrees for ceiling in agreement.ceilings}
-    rater, metric = (lines.get(one) for one in (RATER, name))
+    rater, metric = (lines.get(line) for line in (RATER, name))
     low = None if rater is None else rater.low
     high = None if metric is None else metric.high
     return (
@@ -135,41 +141,45 @@ def _below(name: str, agreement: Agreement) -> str:
     )
 
 
-def _too_few(r: Estimate, what: str) -> str | None:
+def _too_few(r: Estimate, unit: str) -> str | None:
     units = r.n if r.clusters is None else r.clusters
-    what = what if r.clusters is None else "question"
+    unit = unit if r.clusters is None else "question"
     if units >= _FEWEST and r.effective is not None and r.effective < FEWEST_EFFECTIVE:
         return f"no conclusion: {r.remark}"
     return (
-        f"too few {what}s for a conclusion: {units}, fewer than {_FEWEST}"
+        f"too few {unit}s for a conclusion: {units}, fewer than {_FEWEST}"
         if units < _FEWEST
         else None
     )
 
 
-def _above(one: ChoiceMetric, alpha: float, agreement: Agreement) -> str:
+def _above(metric: ChoiceMetric, alpha: float, agreement: Agreement) -> str:
     """Whether the metric is more often right than each baseline, and whether it agrees less than a rater."""
-    if one.direction == BASELINE:
+    if metric.direction == BASELINE:
         return BASELINE
-    if one.accuracy.value is None:
-        return f"no accuracy: {one.accuracy.reason}"
-    if few := _too_few(one.accuracy, "pair"):
+    if metric.accuracy.value is None:
+        return f"no accuracy: {metric.accuracy.reason}"
+    if few := _too_few(metric.accuracy, "pair"):
         return few
-    above = one.beside is not None and (one.beside.value or 0.0) > 0 and one.adjusted is not None
-    said = (
+    above = (
+        metric.beside is not None
+        and (metric.beside.value or 0.0) > 0
+        and metric.adjusted is not None
+    )
+    verdict = (
         "above the baselines"
-        if above and (one.adjusted or 0.0) <= alpha
+        if above and (metric.adjusted or 0.0) <= alpha
         else "not above the baselines"
     )
-    return said + _below(one.metric, agreement)
+    return verdict + _below(metric.metric, agreement)
 
 
 def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
     """A line for each metric: its agreement with people, and what follows from it."""
-    found: dict[str, tuple[Estimate, float | None, str]] = {}
+    conclusions: dict[str, tuple[Estimate, float | None, str]] = {}
     if isinstance(part, RatingLabel):
-        more = ", …" if len(part.scale.classes) > _CLASSES else ""
-        classes = f"{shown_classes(part.scale.classes[:_CLASSES])}{more}"
+        ellipsis = ", …" if len(part.scale.classes) > _CLASSES else ""
+        classes = f"{shown_classes(part.scale.classes[:_CLASSES])}{ellipsis}"
         unordered = (
             f"the classes ({classes}) have no order, so there is no AUC either; give it with "
             f"--order {part.label}=LOWEST,…,HIGHEST"
@@ -180,12 +190,12 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
         ]
         adjusted = adjust([getattr(rho, "p", None) for rho in rhos], alpha=alpha).adjusted
         for one, rho, p in zip(part.metrics, rhos, adjusted, strict=True):
-            found[one.metric] = rho, p, _correlates(rho, p, alpha, one.metric, part.agreement)
-        columns = [Column("Spearman", lambda one: found[one.metric][0], 3)]
+            conclusions[one.metric] = rho, p, _correlates(rho, p, alpha, one.metric, part.agreement)
+        columns = [Column("Spearman", lambda row: conclusions[row.metric][0], 3)]
         columns += estimates("AUC") if any(metric.auc for metric in part.metrics) else ()
     else:
         for metric in part.metrics:
-            found[metric.metric] = (
+            conclusions[metric.metric] = (
                 metric.accuracy,
                 metric.adjusted,
                 _above(metric, alpha, part.agreement),
@@ -196,15 +206,15 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
         f"Metrics against human {_given(part)}",
         (
             METRIC,
-            Column("direction", lambda one: None if one.direction == BASELINE else one.direction),
+            Column("direction", lambda row: None if row.direction == BASELINE else row.direction),
         ),
         part.metrics,
         columns,
         unit=f"{_what(part)}s",
         beside=(
-            Column("p (Holm)", lambda one: found[one.metric][1], kind="p"),
-            Column("unscored", lambda one: sum(one.unscored.values()), spare=1),
-            Column("conclusion", lambda one: found[one.metric][2]),
+            Column("p (Holm)", lambda row: conclusions[row.metric][1], kind="p"),
+            Column("unscored", lambda row: sum(row.unscored.values()), spare=1),
+            Column("conclusion", lambda row: conclusions[row.metric][2]),
         ),
     )
     return grid.table()
@@ -212,34 +222,37 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
 
 def _in_words(part: RatingLabel | ChoiceLabel) -> str:
     """The number of items, and the human ceiling."""
-    says = f"{counted(part.join.joined, _what(part))} with human {_given(part)} and rows."
+    text = f"{counted(part.join.joined, _what(part))} with human {_given(part)} and rows."
     if isinstance(part, ChoiceLabel) and part.undecided:
-        says += f" Excluded: {counted(part.undecided, 'pair')} without a majority."
+        text += f" Excluded: {counted(part.undecided, 'pair')} without a majority."
     rater = next((ceiling for ceiling in part.agreement.ceilings if ceiling.name == RATER), None)
-    found = None if rater is None else rater.spearman or rater.agrees
-    if rater is None or found is None or found.value is None:
-        reason = part.agreement.reason or (found and found.reason)
-        return f"{says} No human ceiling: {reason or f'no {_what(part)} with rows has ratings that can be compared'}."
-    what = "Spearman" if rater.spearman else "share of choices"
-    if found.low is None:
-        return f"{says} Human ceiling (leave one rater out): {what} {fixed(found.value, 2)}, no interval: {found.reason}."
-    interval = f"{fixed(found.value, 2)} [{fixed(found.low, 2)}, {fixed(found.high, 2)}]"
-    says += f" Human ceiling (leave one rater out): {what} {interval}, over {rater.over}."
-    if rater.spearman and found.low <= 0:
+    ceiling_value = None if rater is None else rater.spearman or rater.agrees
+    if rater is None or ceiling_value is None or ceiling_value.value is None:
+        reason = part.agreement.reason or (ceiling_value and ceiling_value.reason)
+        return f"{text} No human ceiling: {reason or f'no {_what(part)} with rows has ratings that can be compared'}."
+    measure = "Spearman" if rater.spearman else "share of choices"
+    if ceiling_value.low is None:
         return (
-            f"{says} The raters are not shown to agree, so these ratings validate no metric: read with the raters some "
+            f"{text} Human ceiling (leave one rater out): {measure} {fixed(ceiling_value.value, 2)}, no interval: "
+            f"{ceiling_value.reason}."
+        )
+    interval = f"{fixed(ceiling_value.value, 2)} [{fixed(ceiling_value.low, 2)}, {fixed(ceiling_value.high, 2)}]"
+    text += f" Human ceiling (leave one rater out): {measure} {interval}, over {rater.over}."
+    if rater.spearman and ceiling_value.low <= 0:
+        return (
+            f"{text} The raters are not shown to agree, so these ratings validate no metric: read with the raters some "
             "answers on which they differ, and sharpen the guidelines."
         )
-    says += " Metrics are held against it on the same ratings (the table of the ceiling)."
+    text += " Metrics are held against it on the same ratings (the table of the ceiling)."
     above = [
         ceiling.name
         for ceiling in part.agreement.ceilings
         if ceiling.name != RATER and ceiling.above_a_rater
     ]
     if not above:
-        return says
+        return text
     return (
-        f"{says} Above it: {listed(above, 5)}. This does not mean better than a person: the ceiling is that of single "
+        f"{text} Above it: {listed(above, 5)}. This does not mean better than a person: the ceiling is that of single "
         f"raters, who are noisy, beside the {'mean' if rater.spearman else 'majority'} of the others."
     )
 
@@ -264,11 +277,11 @@ def _done(part: RatingLabel | ChoiceLabel) -> str:
 def _joined(part: RatingLabel | ChoiceLabel) -> Section:
     """How many items have both labels and scores, and why others have not."""
     join = part.join
-    what = _what(part)
-    done = _done(part).capitalize()
+    unit = _what(part)
+    labelled = _done(part).capitalize()
     note = ""
     counts = [
-        Column(f"{what}s in the human file", "join.in_human", key="in_human"),
+        Column(f"{unit}s in the human file", "join.in_human", key="in_human"),
         Column("with rows", "join.joined", key="joined"),
         Column("without a majority", "undecided", key="undecided"),
         Column("answers in the rows only", "join.only_in_rows", key="only_in_rows"),
@@ -287,16 +300,16 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
     )
     metrics = [metric for metric in part.metrics if metric.direction != BASELINE]
     tables = [
-        Table("counts", f"{what.capitalize()}s", tuple(counts), [part]),
-        Table("join", f"{done} {what}s with a score of each metric", columns, metrics),
+        Table("counts", f"{unit.capitalize()}s", tuple(counts), [part]),
+        Table("join", f"{labelled} {unit}s with a score of each metric", columns, metrics),
     ]
     if join.unmatched:
-        first = Column("first of them", lambda one: ", ".join(one.names), key="first")
-        lost = (Column("reason"), Column(f"{what}s", "count"), first)
-        tables.append(Table("unmatched", f"{done} {what}s without rows", lost, join.unmatched))
+        first = Column("first of them", lambda row: ", ".join(row.names), key="first")
+        lost = (Column("reason"), Column(f"{unit}s", "count"), first)
+        tables.append(Table("unmatched", f"{labelled} {unit}s without rows", lost, join.unmatched))
     return Section(
         "Joined data",
-        f"Which {what}s have human {_given(part)} and scores, and why others do not.",
+        f"Which {unit}s have human {_given(part)} and scores, and why others do not.",
         tables,
         note=note,
     )
@@ -307,12 +320,12 @@ def _counts(unscored: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in unscored.items())
 
 
-def _rater_on_these(one: Ceiling) -> float | None:
+def _rater_on_these(ceiling: Ceiling) -> float | None:
     """What a rater has on the ratings of the line: Spearman's rho, or the share of choices."""
-    return one.rater_agrees if one.rater_spearman is None else one.rater_spearman
+    return ceiling.rater_agrees if ceiling.rater_spearman is None else ceiling.rater_spearman
 
 
-def _ac1_counts(agreement: Agreement, what: str) -> str:
+def _ac1_counts(agreement: Agreement, unit: str) -> str:
     """Which categories and which items Gwet's AC1 counts."""
     ac1 = next(
         (
@@ -325,26 +338,26 @@ def _ac1_counts(agreement: Agreement, what: str) -> str:
     if ac1 is None:
         return ""
     names = [str(name) for name in ac1.categories]
-    more = ", …" if len(names) > _CLASSES else ""
+    ellipsis = ", …" if len(names) > _CLASSES else ""
     counts = f"Gwet's AC1 counts the {counted(len(names), 'category', 'categories')}"
     shares = (
-        f" Its chance agreement is from all {agreement.items:,} {what}s, also those with one rating."
+        f" Its chance agreement is from all {agreement.items:,} {unit}s, also those with one rating."
         if agreement.items > agreement.rated_twice
         else ""
     )
     if agreement.declared:
-        return f"{counts} of the scale ({shown_classes(names[:_CLASSES])}{more}).{shares} "
-    where = "by --order" if what == "answer" else "in a column label_scale"
+        return f"{counts} of the scale ({shown_classes(names[:_CLASSES])}{ellipsis}).{shares} "
+    way = "by --order" if unit == "answer" else "in a column label_scale"
     return (
-        f"{counts} that occur ({shown_classes(names[:_CLASSES])}{more}); if raters could choose others, name all "
-        f"{where}.{shares} "
+        f"{counts} that occur ({shown_classes(names[:_CLASSES])}{ellipsis}); if raters could choose others, name all "
+        f"{way}.{shares} "
     )
 
 
-def raters(agreement: Agreement, what: str) -> Section:
-    """Agreement, the human ceiling, and each rater. what: was rated, `answer` or `pair`."""
-    most = len(agreement.by_rater)
-    each = Table(
+def raters(agreement: Agreement, unit: str) -> Section:
+    """Agreement, the human ceiling, and each rater. unit: was rated, `answer` or `pair`."""
+    n_raters = len(agreement.by_rater)
+    by_rater = Table(
         "raters",
         "Raters",
         (
@@ -360,16 +373,16 @@ def raters(agreement: Agreement, what: str) -> Section:
         "agreement with majority: share of a rater's ratings equal to the majority of the others. Ratings without a "
         "majority of the others are excluded."
         + (
-            f" The {_RATERS_SHOWN} of {most:,} raters with the most ratings."
-            if most > _RATERS_SHOWN
+            f" The {_RATERS_SHOWN} of {n_raters:,} raters with the most ratings."
+            if n_raters > _RATERS_SHOWN
             else ""
         ),
     )
     title = "Agreement among raters"
     if agreement.reason:
-        says = f"No agreement: {agreement.reason}. Without a human ceiling, a low correlation can be due to the rater."
-        return Section(title, says, (each,))
-    units = "questions" if agreement.clustered else f"{what}s"
+        text = f"No agreement: {agreement.reason}. Without a human ceiling, a low correlation can be due to the rater."
+        return Section(title, text, (by_rater,))
+    units = "questions" if agreement.clustered else f"{unit}s"
     sample = (
         f", a sample of {agreement.sampled:,}" if agreement.sampled < agreement.rated_twice else ""
     )
@@ -379,12 +392,12 @@ def raters(agreement: Agreement, what: str) -> Section:
         (Column("coefficient", "title"),),
         agreement.coefficients,
         [Column("value", lambda a: a, 3)],
-        note=f"Over the {agreement.rated_twice:,} {what}s with two or more ratings{sample}. Percentage: share of "
+        note=f"Over the {agreement.rated_twice:,} {unit}s with two or more ratings{sample}. Percentage: share of "
         f"agreeing pairs of raters. The others correct for chance; 1 is perfect agreement. "
-        f"{_ac1_counts(agreement, what)}Intervals resample {units}.",
-        unit=f"{what}s",
+        f"{_ac1_counts(agreement, unit)}Intervals resample {units}.",
+        unit=f"{unit}s",
     )
-    known = [
+    measures = [
         name
         for name in ("Pearson", "Spearman", "agrees")
         if any(getattr(c, name.lower()) for c in agreement.ceilings)
@@ -394,14 +407,14 @@ def raters(agreement: Agreement, what: str) -> Section:
         "Human ceiling (leave one rater out)",
         (Column("rater or metric", "name", key="name", kind="metric"),),
         agreement.ceilings,
-        estimates(*known),
-        note=f"Each rating is compared with the mean (agrees: the majority) of the other raters on that {what}, and so "
+        estimates(*measures),
+        note=f"Each rating is compared with the mean (agrees: the majority) of the other raters on that {unit}, and so "
         "is the metric. Intervals over items and raters are about another rater of the same kind; over items only "
         f"(fewer than {FEWEST_RATERS:g} effective raters, or all agree), about these raters. Items are {units}.",
         unit="",
         beside=(
             Column("ratings"),
-            Column(f"{what}s", "items", key="items"),
+            Column(f"{unit}s", "items", key="items"),
             *(
                 [Column("a rater on these", _rater_on_these, 3, key="rater")]
                 if len({ceiling.ratings for ceiling in agreement.ceilings}) > 1
@@ -410,10 +423,10 @@ def raters(agreement: Agreement, what: str) -> Section:
             Column("intervals over", "over", key="over"),
         ),
     )
-    says = "How well raters agree with each other, and how well metrics agree with raters."
+    text = "How well raters agree with each other, and how well metrics agree with raters."
     note = (
-        f"Coefficients and raters: over all {what}s with ratings, with or without rows. Ceiling: the line of "
-        f"a rater is over {what}s with rows, scored or not; a metric's line is over those of them that it scored."
+        f"Coefficients and raters: over all {unit}s with ratings, with or without rows. Ceiling: the line of "
+        f"a rater is over {unit}s with rows, scored or not; a metric's line is over those of them that it scored."
     )
-    tables = (coefficients.table(), *([ceiling.table()] if agreement.ceilings else []), each)
-    return Section(title, says, tables, note=note)
+    tables = (coefficients.table(), *([ceiling.table()] if agreement.ceilings else []), by_rater)
+    return Section(title, text, tables, note=note)

@@ -121,27 +121,29 @@ def defects_study(
 
     UserError for a file without defects, for runs of other texts than the file's, and as `metrics_study`.
     """
-    how = options_of(DefectsOptions, options, "defects_study")
+    settings = options_of(DefectsOptions, options, "defects_study")
     progress("reading the rows")
     lines = list(Reading(Path(defects)).singles())
     paths = paths_given(runs)
-    of = {one.id: one for one in lines if isinstance(one.meta.get(DEFECT), dict)}
-    if not of:
+    defect_lines = {line.id: line for line in lines if isinstance(line.meta.get(DEFECT), dict)}
+    if not defect_lines:
         raise UserError(
             f"{defects}: no line has a proof of a defect; give --defects the file of `longmark defects`"
         )
     _check_texts(lines, paths)
-    scores = read_scores(paths, BY_SYSTEM, how.cluster, how.bounds).directed(how.higher, how.lower)
-    names = scores.named(how.metrics)
+    scores = read_scores(paths, BY_SYSTEM, settings.cluster, settings.bounds).directed(
+        settings.higher, settings.lower
+    )
+    names = scores.named(settings.metrics)
     scores.refuse_huge(names)
     differing = check_scoring(
-        scores, names, how.allow_different_judges, "they are not scores of one metric"
+        scores, names, settings.allow_different_judges, "they are not scores of one metric"
     )
     by_kind: dict[str, list[tuple[str, str]]] = {}
-    for one, line in of.items():
+    for line_id, line in defect_lines.items():
         proof = line.meta[DEFECT]
         by_kind.setdefault(f"{proof['kind']}@{proof['strength']}", []).append(
-            (proof["source"], one)
+            (proof["source"], line_id)
         )
     omitted: dict[str, Counter[str]] = {}
     for line in lines:
@@ -149,17 +151,21 @@ def defects_study(
             omitted.setdefault(name, Counter())[why] += 1
     cells = dict[tuple[str, str], Cell]()
     alarms = dict[str, Estimate]()
-    with Observations(how.cluster, how.bounds) as index:
+    with Observations(settings.cluster, settings.bounds) as index:
         index.read(sources_of(paths))
         for name in names:
             progress(f"defects and {name}")
-            rows = {one.example_id: one for one in index.select(metric=name)}
-            originals = [rows[line.id] for line in lines if line.id not in of and line.id in rows]
-            metric = _Metric(scores.facts[name], originals, how)
+            rows = {
+                observation.example_id: observation for observation in index.select(metric=name)
+            }
+            originals = [
+                rows[line.id] for line in lines if line.id not in defect_lines and line.id in rows
+            ]
+            metric = _Metric(scores.facts[name], originals, settings)
             alarms[name] = metric.false_alarms()
             for kind, pairs in by_kind.items():
                 cells[name, kind] = metric.cell(
-                    [(rows.get(one), rows.get(two)) for one, two in pairs]
+                    [(rows.get(original_id), rows.get(two)) for original_id, two in pairs]
                 )
     silent = (
         (name, "no defect is scored beside its original")
@@ -175,7 +181,7 @@ def defects_study(
         omitted=omitted,
         cells=cells,
         false_alarms=alarms,
-        options=how,
+        options=settings,
         notices=(*run_notices(scores, names, differing), *by_reason(silent)),
         signatures=scores.lines(names),
     )
@@ -187,12 +193,15 @@ def _scored(cells: Mapping[tuple[str, str], Cell], name: str) -> bool:
 
 def _check_texts(lines: Sequence[Example], paths: Sequence[Path]) -> None:
     """UserError if a run scored another text under an id of the file."""
-    known = {one.id: one.answer for one in lines}
+    answers = {line.id: line.answer for line in lines}
     for path in sources_of(paths):
-        for one in examples_of(path):
-            if isinstance(one, Example) and known.get(one.id, one.answer) != one.answer:
+        for example in examples_of(path):
+            if (
+                isinstance(example, Example)
+                and answers.get(example.id, example.answer) != example.answer
+            ):
                 raise UserError(
-                    f'{path}: the answer "{one.id}" is not that of --defects; score the file again, or give the file '
+                    f'{path}: the answer "{example.id}" is not that of --defects; score the file again, or give the file '
                     "that was scored"
                 )
 
@@ -207,10 +216,12 @@ class _Metric:
     places: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = [one.score for one in self.originals if one.score is not None]
-        self.middle = median(known) if known and self.facts.higher_is_better is None else None
+        scores = [original.score for original in self.originals if original.score is not None]
+        self.middle = median(scores) if scores and self.facts.higher_is_better is None else None
         self.ranked = sorted(
-            (self.good(one.score), one.cluster) for one in self.originals if one.score is not None
+            (self.good(original.score), original.cluster)
+            for original in self.originals
+            if original.score is not None
         )
         for place, (_, cluster) in enumerate(self.ranked):
             self.places.setdefault(cluster, []).append(place)
@@ -221,52 +232,63 @@ class _Metric:
             return -abs(score - (self.middle or 0.0))
         return score if self.facts.higher_is_better else -score
 
-    def detects(self, one: Observation) -> float | None:
+    def detects(self, observation: Observation) -> float | None:
         """1 if a score is below the threshold that the originals of other clusters set, else 0; None without both."""
-        own = self.places.get(one.cluster, [])
-        others = len(self.ranked) - len(own)
-        if one.score is None or not others:
+        own_places = self.places.get(observation.cluster, [])
+        n_others = len(self.ranked) - len(own_places)
+        if observation.score is None or not n_others:
             return None
-        at = math.floor(self.how.false_alarms * others)
-        for place in own:  # ascending: each that stands before the threshold moves it by one
-            at += place <= at
-        return float(self.good(one.score) < self.ranked[at][0])
+        threshold_place = math.floor(self.how.false_alarms * n_others)
+        for place in own_places:  # ascending: each that stands before the threshold moves it by one
+            threshold_place += place <= threshold_place
+        return float(self.good(observation.score) < self.ranked[threshold_place][0])
 
     def false_alarms(self) -> Estimate:
-        there = [one for one in self.originals if one.score is not None]
-        found = clustered_share(
-            [self.detects(one) for one in there], [one.cluster for one in there], self.how.level
+        scored = [original for original in self.originals if original.score is not None]
+        share = clustered_share(
+            [self.detects(original) for original in scored],
+            [original.cluster for original in scored],
+            self.how.level,
         )
-        return replace(found, missing=len(self.originals) - len(there))
+        return replace(share, missing=len(self.originals) - len(scored))
 
     def cell(self, pairs: Sequence[tuple[Observation | None, Observation | None]]) -> Cell:
         unscored = Counter(
-            (whose, one.status if one else "no row", (one.reason or "") if one else _NO_ROW)
+            (
+                whose,
+                observation.status if observation else "no row",
+                (observation.reason or "") if observation else _NO_ROW,
+            )
             for pair in pairs
-            for whose, one in zip(("original", "defect"), pair, strict=True)
-            if one is None or one.score is None
+            for whose, observation in zip(("original", "defect"), pair, strict=True)
+            if observation is None or observation.score is None
         )
-        both = [
-            (one, two)
-            for one, two in pairs
-            if one and two and one.score is not None and two.score is not None
+        scored_pairs = [
+            (original, two)
+            for original, two in pairs
+            if original and two and original.score is not None and two.score is not None
         ]
-        clusters = [one.cluster for one, _ in both]
+        clusters = [original.cluster for original, _ in scored_pairs]
         level = self.how.level
-        moves = [self.good(two.score or 0.0) - self.good(one.score or 0.0) for one, two in both]
+        moves = [
+            self.good(two.score or 0.0) - self.good(original.score or 0.0)
+            for original, two in scored_pairs
+        ]
 
-        def counted_pairs(found: Estimate) -> Estimate:
-            return replace(found, missing=len(pairs) - found.n)
+        def counted_pairs(estimate: Estimate) -> Estimate:
+            return replace(estimate, missing=len(pairs) - estimate.n)
 
-        found = [self.detects(two) for _, two in both]
-        before = [self.detects(one) for one, _ in both]
-        detected = counted_pairs(clustered_share(found, clusters, level))
-        known = [
-            place for place, one in enumerate(found) if one is not None
+        detections = [self.detects(two) for _, two in scored_pairs]
+        before = [self.detects(original) for original, _ in scored_pairs]
+        detected = counted_pairs(clustered_share(detections, clusters, level))
+        known_places = [
+            place for place, detection in enumerate(detections) if detection is not None
         ]  # all, or none with one cluster alone
-        more = [(found[place] or 0.0) - (before[place] or 0.0) for place in known]
+        excesses = [(detections[place] or 0.0) - (before[place] or 0.0) for place in known_places]
         excess = counted_pairs(
-            mean_estimate(more, [clusters[place] for place in known], (-1, 1), level, null=0.0)
+            mean_estimate(
+                excesses, [clusters[place] for place in known_places], (-1, 1), level, null=0.0
+            )
         )
         if self.facts.higher_is_better is None:
             worse = better = net = difference = Estimate(
@@ -275,11 +297,11 @@ class _Metric:
         else:
             worse, better = (
                 counted_pairs(
-                    clustered_share([float(sign * one > _SAME) for one in moves], clusters, level)
+                    clustered_share([float(sign * move > _SAME) for move in moves], clusters, level)
                 )
                 for sign in (-1, 1)
             )
-            signs = [0.0 if abs(one) <= _SAME else math.copysign(1, one) for one in moves]
+            signs = [0.0 if abs(move) <= _SAME else math.copysign(1, move) for move in moves]
             net = counted_pairs(mean_estimate(signs, clusters, (-1, 1), level, null=0.0))
             difference = counted_pairs(mean_estimate(moves, clusters, level=level, null=0.0))
         n = math.floor(detected.effective or detected.n)
@@ -288,13 +310,17 @@ class _Metric:
         )
 
 
-def detectable(n: int, how: DefectsOptions) -> float | None:
+def detectable(n: int, options: DefectsOptions) -> float | None:
     """The smallest rate of which n pairs show with probability .8 that it is above the false-alarm rate; None if none
     do."""
-    quantile = NormalDist().inv_cdf((1 + how.level) / 2)
+    quantile = NormalDist().inv_cdf((1 + options.level) / 2)
     counts = range(n + 1)
     least = (
-        bisect_right(counts, how.false_alarms, key=lambda one: wilson(one / n, n, quantile)[0])
+        bisect_right(
+            counts,
+            options.false_alarms,
+            key=lambda detected_count: wilson(detected_count / n, n, quantile)[0],
+        )
         if n
         else 1
     )
@@ -314,47 +340,53 @@ def document(study: DefectsStudy) -> Document:
         "original, above 0 if the defect is better. detectable: the smallest detection rate that so many pairs show to "
         f"be above {rate:g}, with power {_POWER:g}."
     )
-    every = Grid(
+    all_cells = Grid(
         "every",
         "Every metric and defect",
         (metric, "defect"),
         places,
         [
-            *(Column(one, places=2) for one in ("detected", "excess", "worse", "better", "net")),
+            *(
+                Column(figure, places=2)
+                for figure in ("detected", "excess", "worse", "better", "net")
+            ),
             Column("difference", places=3),
         ],
-        lambda row, what: getattr(study.cells[row], what),
+        lambda row, figure: getattr(study.cells[row], figure),
         note,
         "pairs",
         beside=(Column("detectable", lambda row: study.cells[row].detectable, 2),),
     )
 
-    def grid(name: str, title: str, what: str) -> Grid[str]:
+    def grid(name: str, title: str, figure: str) -> Grid[str]:
         columns = [Column(kind, places=2, kind="value") for kind in study.defects]
-        cells = lambda row, kind: getattr(study.cells[row, kind], what)  # noqa: E731
+        cells = lambda row, kind: getattr(study.cells[row, kind], figure)  # noqa: E731
         return Grid(name, title, (metric,), study.metrics, columns, cells, unit="")
 
     detection = grid("detection", f"Detection rate (false alarms: {rate:g})", "detected")
     better = grid("better", "Share of pairs in which the defect scores better", "better")
     rewarded = [row for row in places if _rewarded(study.cells[row])]
-    weak = replace(every, name="rewarded", title="Rewarded defects", rows=rewarded)
+    weak = replace(all_cells, name="rewarded", title="Rewarded defects", rows=rewarded)
     lost = [
         (*row, *key, count) for row in places for key, count in study.cells[row].unscored.items()
     ]
     heads = ("defect", "whose", "status", "reason", "pairs")
     unscored = Table("unscored", "Unscored pairs", (metric, *map(Column, heads)), lost)
-    made = [
+    defect_lines = [
         (
             kind,
             study.defects.get(kind, 0),
             why.total(),
-            next((one for one, _ in why.most_common(1)), None),
+            next((reason for reason, _ in why.most_common(1)), None),
         )
         for kind in dict.fromkeys((*study.defects, *study.omitted))
         for why in [study.omitted.get(kind, Counter())]
     ]
     defects = Table(
-        "defects", "Defects", tuple(map(Column, ("defect", "made", "omitted", "reason"))), made
+        "defects",
+        "Defects",
+        tuple(map(Column, ("defect", "made", "omitted", "reason"))),
+        defect_lines,
     )
     summary = (
         "noticed: more defects than their originals are below the threshold (interval of the excess above 0). "
@@ -365,17 +397,25 @@ def document(study: DefectsStudy) -> Document:
     )
     nature = "Made defects are not nature's: a metric that notices them may miss real errors."
     gained = f"{counted(len(rewarded), 'cell')} of {len(places)}: the defect scores better more often than worse."
-    apart = "Pairs without both scores, which are in no figure above. Where both are unscored, a pair is in two lines."
-    maps = [one.heat_map(one.title, 0.0, 1.0) for one in (detection, better)]
+    missing_note = (
+        "Pairs without both scores, which are in no figure above. "
+        "Where both are unscored, a pair is in two lines."
+    )
+    maps = [
+        grid_of_rates.heat_map(grid_of_rates.title, 0.0, 1.0)
+        for grid_of_rates in (detection, better)
+    ]
     return Document(
         kind="defects study",
         title=f"{counted(sum(study.defects.values()), 'known defect')} and {counted(len(study.metrics), 'metric')}",
         lede="Which metric notices which known defect, and which one it rewards.",
         sections=(
             Section("Summary", summary, (_summary(study, metric),), brief=1),
-            Section("Detection", threshold, (every.table(), detection.table()), maps[:1], nature),
+            Section(
+                "Detection", threshold, (all_cells.table(), detection.table()), maps[:1], nature
+            ),
             Section("Weaknesses", gained, (weak.table(), better.table()), maps[1:]),
-            Section("Unscored pairs", apart, (unscored,), folded=True),
+            Section("Unscored pairs", missing_note, (unscored,), folded=True),
             Section(
                 "Defects",
                 "Defects of the file; reason: the most frequent one.",
@@ -410,16 +450,18 @@ def _summary(study: DefectsStudy, metric: Column) -> Table:
 
         def listed(name: str) -> str | None:
             strengths: dict[str, list[str]] = {}
-            for kind, strength in (one.split("@") for one in study.defects):
+            for kind, strength in (defect.split("@") for defect in study.defects):
                 strengths.setdefault(kind, []).extend(
                     [strength] * holds(study.cells[name, f"{kind}@{strength}"])
                 )
-            every = Counter(one.split("@")[0] for one in study.defects)
+            strengths_of = Counter(defect.split("@")[0] for defect in study.defects)
             return (
                 ", ".join(
-                    kind if len(its) == every[kind] else f"{kind}@{'/'.join(its)}"
-                    for kind, its in strengths.items()
-                    if its
+                    kind
+                    if len(noticed_strengths) == strengths_of[kind]
+                    else f"{kind}@{'/'.join(noticed_strengths)}"
+                    for kind, noticed_strengths in strengths.items()
+                    if noticed_strengths
                 )
                 or None
             )

@@ -83,10 +83,10 @@ def _summary(study: MetricsStudy) -> Section:
     """One line per metric, and the means of all systems."""
 
     def at(end: str) -> Callable[[MetricProperties], Range | None]:
-        def shares(one: MetricProperties) -> Range | None:
-            bounded = (one.facts.lo if end == "low" else one.facts.hi) is not None
+        def shares(metric: MetricProperties) -> Range | None:
+            bounded = (metric.facts.lo if end == "low" else metric.facts.hi) is not None
             return _range(
-                [getattr(s.bounds, f"share_{end}") for s in one.systems if s.bounds and bounded]
+                [getattr(s.bounds, f"share_{end}") for s in metric.systems if s.bounds and bounded]
             )
 
         return shares
@@ -102,15 +102,15 @@ def _summary(study: MetricsStudy) -> Section:
         Column("share at upper bound", at("high"), 3, "extremes", "at_upper_bound", 1),
         Column(
             "tie probability",
-            lambda one: _range([s.ties.probability for s in one.systems]),
+            lambda row: _range([s.ties.probability for s in row.systems]),
             3,
             "extremes",
             "ties",
         ),
-        Column("closest metric", lambda one: _closest(study, one)[0], kind="metric", spare=5),
-        Column("r", lambda one: _closest(study, one)[1], 3, spare=4),
+        Column("closest metric", lambda row: _closest(study, row)[0], kind="metric", spare=5),
+        Column("r", lambda row: _closest(study, row)[1], 3, spare=4),
         Column("discriminative power", "power.share", 3, key="power"),
-        Column("calls per row", lambda one: one.usage.calls / one.rows if one.rows else None, 2),
+        Column("calls per row", lambda row: row.usage.calls / row.rows if row.rows else None, 2),
         Column("no power because", "power.reason", key="power_reason"),
     )
     note = (
@@ -128,19 +128,21 @@ def _summary(study: MetricsStudy) -> Section:
 
 
 def _range(shares: Sequence[float | None]) -> Range | None:
-    known = [share for share in shares if share is not None]
-    return Range(min(known), max(known)) if known else None
+    known_shares = [share for share in shares if share is not None]
+    return Range(min(known_shares), max(known_shares)) if known_shares else None
 
 
-def _closest(study: MetricsStudy, one: MetricProperties) -> tuple[str | None, float | None]:
+def _closest(study: MetricsStudy, metric: MetricProperties) -> tuple[str | None, float | None]:
     """The metric with the strongest Pearson correlation with this one, and that correlation."""
-    found = [
-        (abs(r.value), pair.second if pair.first == one.metric else pair.first, r.value)
+    correlations = [
+        (abs(r.value), pair.second if pair.first == metric.metric else pair.first, r.value)
         for pair in study.pairs
-        if one.metric in (pair.first, pair.second)
+        if metric.metric in (pair.first, pair.second)
         and (r := pair.by_kind["pearson"]).value is not None
     ]
-    _, name, value = max(found, key=lambda each: each[0], default=(None, None, None))
+    _, name, value = max(
+        correlations, key=lambda candidate: candidate[0], default=(None, None, None)
+    )
     return name, value
 
 
@@ -217,10 +219,10 @@ def _mean(mean: MeanCorrelation) -> Estimate:
         for name, r in mean.by_system.items()
         if mean.value is None or name not in mean.left_out
     }
-    own = {reason for reason in used if reason is not None}
+    shared_reasons = {reason for reason in used if reason is not None}
     return (
-        replace(mean, reason=own.pop())
-        if len(own) == 1 and mean.low is None and mean.reason
+        replace(mean, reason=shared_reasons.pop())
+        if len(shared_reasons) == 1 and mean.low is None and mean.reason
         else mean
     )
 
@@ -230,11 +232,13 @@ def _heat(study: MetricsStudy, kind: str) -> Figure:
         words: name
         for name, words in metric_titles(metric.metric for metric in study.metrics).items()
     }
-    found = {frozenset((pair.first, pair.second)): pair.by_kind[kind] for pair in study.pairs}
+    correlations = {
+        frozenset((pair.first, pair.second)): pair.by_kind[kind] for pair in study.pairs
+    }
 
     def cell(first: str, second: str) -> Estimate:
         itself = Estimate(1.0, None, None, study.questions)
-        return itself if first == second else found[frozenset((names[first], names[second]))]
+        return itself if first == second else correlations[frozenset((names[first], names[second]))]
 
     grid = Grid(
         kind, NAMES[kind], ("metric",), list(names), [Column(words) for words in names], cell
@@ -256,11 +260,11 @@ def _discriminative(study: MetricsStudy) -> Section:
         *(Column("share", "power.share", 3), Column("not tested", "power.untested")),
         Column(
             "questions" if study.options.cluster == QUESTION else "clusters",
-            lambda one: one.test and one.test.n,
+            lambda row: row.test and row.test.n,
         ),
         Column(
             "with a missing system" if study.options.as_published else "excluded",
-            lambda one: one.test and one.test.missing,
+            lambda row: row.test and row.test.missing,
             key="left_out",
         ),
         Column("reason"),
@@ -304,20 +308,23 @@ def _draws(study: MetricsStudy) -> str:
     if len(study.systems) < 2:
         return ""
     rule = "(count + 1) / (permutations + 1) where tables are drawn"
-    kept = ""
+    exclusion = ""
     if study.options.as_published:
         rule = "count / permutations"
-        kept = " Questions with a missing system are kept, as published."
-    return f"p is {rule}; {study.options.draws:,} permutations, seed {study.options.seed}, small tables enumerated.{kept}"
+        exclusion = " Questions with a missing system are kept, as published."
+    return (
+        f"p is {rule}; {study.options.draws:,} permutations, seed {study.options.seed}, small tables enumerated."
+        f"{exclusion}"
+    )
 
 
 def _asl(study: MetricsStudy) -> Section:
     """The p-values of all pairs, from the largest to the smallest (CCRS, figure 3b)."""
     tested = [metric for metric in study.metrics if metric.power.curve]
     rows = [
-        (one.metric, rank, p, p < study.options.alpha)
-        for one in tested
-        for rank, p in enumerate(one.power.curve, start=1)
+        (metric.metric, rank, p, p < study.options.alpha)
+        for metric in tested
+        for rank, p in enumerate(metric.power.curve, start=1)
     ]
     columns = (
         Column("metric", kind="metric"),
@@ -337,26 +344,27 @@ def _asl(study: MetricsStudy) -> Section:
     words = metric_titles(metric.metric for metric in study.metrics)
     lines = [
         Curve(
-            words[one.metric], [(float(rank), p) for rank, p in enumerate(one.power.curve, start=1)]
+            words[metric.metric],
+            [(float(rank), p) for rank, p in enumerate(metric.power.curve, start=1)],
         )
-        for one in tested
+        for metric in tested
     ]
     figure = curves(
         lines, "Achieved significance level by pair", "pairs of systems, sorted by p", "p", study.options.alpha
     )  # fmt: skip
-    says = (
+    text = (
         "The p-values of all pairs of systems, sorted; those below the dashed line are significant."
     )
-    return Section("ASL curves", says, (table,), (figure,))
+    return Section("ASL curves", text, (table,), (figure,))
 
 
 def _costs(study: MetricsStudy) -> Section:
     """Totals and per row, by metric, and by metric and system."""
 
     def per_row(field: str) -> Callable[[Any], float | None]:
-        def get(one: Any) -> float | None:
-            total = getattr(one.usage, field)
-            return None if total is None or not one.rows else total / one.rows
+        def get(costed: Any) -> float | None:
+            total = getattr(costed.usage, field)
+            return None if total is None or not costed.rows else total / costed.rows
 
         return get
 
@@ -374,9 +382,9 @@ def _costs(study: MetricsStudy) -> Section:
         ),
     )
     time = (
-        *(Column("run"), Column("metrics", lambda one: ", ".join(one.metrics)), Column("rows")),
+        *(Column("run"), Column("metrics", lambda row: ", ".join(row.metrics)), Column("rows")),
         *(Column("requests"), Column("from cache", "from_cache"), Column("seconds", places=1)),
-        Column("seconds per row", lambda one: one.seconds / one.rows if one.rows else None, 3),
+        Column("seconds per row", lambda row: row.seconds / row.rows if row.rows else None, 3),
     )
     tables = (
         Table("time", "Time of the runs", time, study.times),
@@ -388,5 +396,5 @@ def _costs(study: MetricsStudy) -> Section:
         "Time is wall-clock time over all sessions of a run. It depends on the endpoint, --concurrency and cached "
         "replies. To compare families of metrics, give each a run of its own without cached replies."
     )
-    says = "Calls, tokens and dollars when the calls were first paid for, also if replies came from the cache."
-    return Section("Cost", says, tables, note=note)
+    text = "Calls, tokens and dollars when the calls were first paid for, also if replies came from the cache."
+    return Section("Cost", text, tables, note=note)

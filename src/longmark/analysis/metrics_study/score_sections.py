@@ -21,8 +21,10 @@ def bounds(study: MetricsStudy) -> Section:
 
     def end(name: str, which: str) -> tuple[Column, ...]:
         def known(field: str) -> Callable[[SystemScores], Any]:
-            return lambda one: (
-                getattr(one.bounds, field) if math.isfinite(getattr(one.bounds, which)) else None
+            return lambda system_scores: (
+                getattr(system_scores.bounds, field)
+                if math.isfinite(getattr(system_scores.bounds, which))
+                else None
             )
 
         return (
@@ -37,8 +39,8 @@ def bounds(study: MetricsStudy) -> Section:
     )
     items = [score for score in study.scores if score.bounds is not None]
     note = "n: scores; share: of n. A score within 1e-9 of a bound is at it. Metrics without bounds are omitted."
-    says = "Scores at the ends of the scale. A metric with most scores at its best end cannot rank good answers."
-    return Section("Bounds", says, (Table("bounds", "Scores at the bounds", columns, items, note),))
+    text = "Scores at the ends of the scale. A metric with most scores at its best end cannot rank good answers."
+    return Section("Bounds", text, (Table("bounds", "Scores at the bounds", columns, items, note),))
 
 
 def ties(study: MetricsStudy) -> Section:
@@ -70,20 +72,20 @@ def population(study: MetricsStudy) -> Section:
     def table(title: str, statistics: str, note: str, why: str = "all") -> Table:
         columns = [
             Column(
-                heads.get(one, one.replace("_", " ")),
-                f"described.{one}",
-                4 if one == "variance" else 3,
+                heads.get(statistic, statistic.replace("_", " ")),
+                f"described.{statistic}",
+                4 if statistic == "variance" else 3,
             )
-            for one in statistics.split()
+            for statistic in statistics.split()
         ]
         reason = Column(
             "reason",
-            lambda one: next(
-                (r for name, r in one.described.reasons if name in (why, "all")), None
+            lambda row: next(
+                (r for name, r in row.described.reasons if name in (why, "all")), None
             ),
         )
-        every = (*SYSTEM, Column("n", "described.n"), *columns, reason)
-        return Table(title.lower().replace(" ", "_"), title, every, study.scores, note)
+        all_columns = (*SYSTEM, Column("n", "described.n"), *columns, reason)
+        return Table(title.lower().replace(" ", "_"), title, all_columns, study.scores, note)
 
     tables = (
         table(
@@ -130,7 +132,7 @@ def question_means(study: MetricsStudy) -> Section:
             scales.setdefault(metric.question_means.edges, []).append(metric)
 
     def quantile(name: str, share: float, key: str = "") -> Column:
-        return Column(name, lambda one: one.question_means.quantile(share), 3, key=key)
+        return Column(name, lambda row: row.question_means.quantile(share), 3, key=key)
 
     columns = (
         *(
@@ -154,17 +156,19 @@ def question_means(study: MetricsStudy) -> Section:
         note = "Means are over the systems with a score, as published."
     bins = [
         bin
-        for one in study.metrics
-        for bin in _bins(one.metric, one.question_means.edges, one.question_means.counts)
+        for metric in study.metrics
+        for bin in _bins(metric.metric, metric.question_means.edges, metric.question_means.counts)
     ]
     figures = []
-    words = metric_titles(one.metric for one in study.metrics)
-    for some in scales.values():
+    words = metric_titles(metric.metric for metric in study.metrics)
+    for same_scale in scales.values():
         panels = [
-            Panel(words[one.metric], one.question_means.edges, one.question_means.counts)
-            for one in some
+            Panel(words[metric.metric], metric.question_means.edges, metric.question_means.counts)
+            for metric in same_scale
         ]
-        lines = [Curve(words[one.metric], one.question_means.quantiles) for one in some]
+        lines = [
+            Curve(words[metric.metric], metric.question_means.quantiles) for metric in same_scale
+        ]
         figures.append(histograms(panels, "Questions by their mean"))
         figures.append(
             curves(
@@ -191,22 +195,22 @@ def question_means(study: MetricsStudy) -> Section:
 
 def distributions(study: MetricsStudy) -> Iterator[Section]:
     """A section per metric: box plots sorted by median, and a histogram per system (CCRS, figures 5-10)."""
-    taken = set[str]()
+    stems = set[str]()
     words = metric_titles(metric.metric for metric in study.metrics)
     for one in study.metrics:
         stem = re.sub(r"[^\w.-]+", "-", one.metric)[:60]
-        stem = stem if stem not in taken else f"{stem}-{len(taken)}"
-        taken.add(stem)
+        stem = stem if stem not in stems else f"{stem}-{len(stems)}"
+        stems.add(stem)
         yield _distribution(one, words[one.metric], stem)
 
 
-def _distribution(one: MetricProperties, words: str, stem: str) -> Section:
-    sign = 1 if one.direction == LOWER else -1
+def _distribution(metric: MetricProperties, words: str, stem: str) -> Section:
+    sign = 1 if metric.direction == LOWER else -1
 
     def by_median(scores: SystemScores) -> tuple[bool, float]:
         return scores.described.median is None, sign * (scores.described.median or 0.0)
 
-    order = sorted(one.systems, key=by_median)
+    order = sorted(metric.systems, key=by_median)
     statistics = {
         "min": "minimum",
         "Q1": "q1",
@@ -217,36 +221,36 @@ def _distribution(one: MetricProperties, words: str, stem: str) -> Section:
     }
     columns = (
         *(Column("system"), Column("n", "described.n")),
-        *(Column(name, f"described.{field}", one.places) for name, field in statistics.items()),
+        *(Column(name, f"described.{field}", metric.places) for name, field in statistics.items()),
     )
     boxes = Table(f"box_{stem}", f"Quartiles: {words}", columns, order)
     bins = Table(
         f"histogram_{stem}",
         f"Scores in each bin: {words}",
         _bin_columns("system", "scores"),
-        [bin for scores in order for bin in _bins(scores.system, one.edges, scores.counts)],
+        [bin for scores in order for bin in _bins(scores.system, metric.edges, scores.counts)],
         "A bin includes its lower edge and excludes its upper edge; the last includes both.",
     )
     figures = (
         box_plots(
             [Box(*row) for row in boxes.rows],
             f"{words}, sorted by median",
-            one.facts.lo,
-            one.facts.hi,
+            metric.facts.lo,
+            metric.facts.hi,
         ),
         histograms(
             [
-                Panel(scores.system, one.edges, scores.counts)
+                Panel(scores.system, metric.edges, scores.counts)
                 for scores in order
                 if scores.described.n
             ],
             f"{words} by system",
         ),
     )
-    says = f"Systems sorted by median, {'highest' if one.facts.higher_is_better is None else 'best'} first."
+    text = f"Systems sorted by median, {'highest' if metric.facts.higher_is_better is None else 'best'} first."
     return Section(
         f"Distribution: {words}",
-        says if one.n else "No scores.",
+        text if metric.n else "No scores.",
         (boxes, bins),
-        figures if one.n else (),
+        figures if metric.n else (),
     )

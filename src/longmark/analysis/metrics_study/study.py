@@ -235,7 +235,7 @@ def metrics_study(
         )
     matrices = {name: scores.matrix(name) for name in names}
     clusters = None if how.cluster == QUESTION else scores.clusters
-    found: list[MetricProperties] = []
+    properties: list[MetricProperties] = []
     for i, (name, matrix) in enumerate(matrices.items(), start=1):
         progress(f"scores and tests of {name} ({i} of {len(names)})")
         test = None
@@ -250,46 +250,48 @@ def metrics_study(
                 plus_one=not how.as_published,
                 keep_incomplete=how.as_published,
             )
-        found.append(_properties(scores, name, test, how))
+        properties.append(_properties(scores, name, test, how))
     pairs: list[MetricPair] = []
     for a, b in itertools.combinations(names, 2):
         progress(
             f"correlations of {a} and {b} ({len(pairs) + 1} of {len(names) * (len(names) - 1) // 2})"
         )
         pairs.append(_pair(a, b, matrices, scores, how.level))
-    tests = {one.metric: one.test for one in found if one.test is not None}
+    tests = {metric.metric: metric.test for metric in properties if metric.test is not None}
     if how.hypotheses and not how.as_published:
         # a hypothesis is supported only if it is with unscored answers counted as the worst, too: as in `compare`
         settings = Settings(how.level, how.alpha, how.draws, how.seed, complete=False)
         places = range(len(scores.systems))
         silent = [
-            name for name in tests if sum(not np.isnan(one).all() for one in matrices[name].T) > 1
+            name
+            for name in tests
+            if sum(not np.isnan(column).all() for column in matrices[name].T) > 1
         ]
         tests |= tests_for([tests_of(scores, name, places, settings) for name in silent], settings)
     notices = run_notices(scores, names, differing)
-    notices += by_reason((one.metric, one.undetectable) for one in found)
+    notices += by_reason((metric.metric, metric.undetectable) for metric in properties)
     notices += question_notices(
         scores, names, range(len(scores.systems)), incomplete=how.as_published
     )
-    for one in found:
+    for metric in properties:
         if outside := sum(
-            system.bounds.outside for system in one.systems if system.bounds is not None
+            system.bounds.outside for system in metric.systems if system.bounds is not None
         ):
             notices.append(
-                f"{one.metric}: {counted(outside, 'score')} outside the bounds that the metric declares."
+                f"{metric.metric}: {counted(outside, 'score')} outside the bounds that the metric declares."
             )
     return MetricsStudy(
         runs=tuple(map(str, paths)),
         by=scores.by,
         systems=scores.systems,
         questions=len(scores.questions),
-        metrics=tuple(found),
+        metrics=tuple(properties),
         pairs=tuple(pairs),
         options=how,
         differing=differing,
         notices=tuple(notices),
         hypotheses=decide(how.hypotheses, tests, how.alpha),
-        signatures=scores.lines([one.metric for one in found]),
+        signatures=scores.lines([metric.metric for metric in properties]),
         times=tuple(time for run in paths if (time := _time(run)) is not None),
     )
 
@@ -305,16 +307,22 @@ def _time(run: Path) -> RunTime | None:
     if not ended:
         return None
     rows, requests, from_cache = (
-        sum(int(one.get(key, 0)) for one in ended) for key in ("rows", "requests", "from_cache")
+        sum(int(session.get(key, 0)) for session in ended)
+        for key in ("rows", "requests", "from_cache")
     )
     names = tuple(map(str, manifest.fixed.get("metrics", ())))
     return RunTime(
-        str(run), names, rows, requests, from_cache, sum(float(one["seconds"]) for one in ended)
+        str(run),
+        names,
+        rows,
+        requests,
+        from_cache,
+        sum(float(session["seconds"]) for session in ended),
     )
 
 
 def _properties(
-    scores: Scores, name: str, test: TukeyTest | None, how: MetricsStudyOptions
+    scores: Scores, name: str, test: TukeyTest | None, options: MetricsStudyOptions
 ) -> MetricProperties:
     """test: None if there is one system only."""
     facts = scores.facts[name]
@@ -323,16 +331,16 @@ def _properties(
     least, greatest = (float(present.min()), float(present.max())) if len(present) else (None, None)
     edges = bin_edges(facts, least, greatest) if least is not None and greatest is not None else ()
     p_values = [pair.p for pair in test.pairs] if test is not None else []
-    power = discriminative_power(p_values, how.alpha)
+    power = discriminative_power(p_values, options.alpha)
     reason = f"there is one system, {scores.systems[0]}"
     none = None
     if test is not None:
         reason = test.reason or (test.pairs[0].reason if power.share is None else None)  # type: ignore[assignment]
-        clustered = how.cluster != QUESTION
+        clustered = options.cluster != QUESTION
         none = (
             None
             if power.significant
-            else undetectable_in(test, how.draws, 1.0, how.alpha, pairwise=clustered)
+            else undetectable_in(test, options.draws, 1.0, options.alpha, pairwise=clustered)
         )
     return MetricProperties(
         metric=name,
@@ -354,7 +362,7 @@ def _properties(
         ),
         edges=edges,
         ties_between=ties_between(dict(zip(scores.systems, matrix.T, strict=True))),
-        question_means=_question_means(matrix, facts, how.as_published),
+        question_means=_question_means(matrix, facts, options.as_published),
         test=test,
         power=replace(power, reason=reason) if power.share is None else power,
         reason="; ".join(why for why in (reason, none) if why) or None,
@@ -376,10 +384,10 @@ def _counts(values: Floats, edges: Sequence[float]) -> tuple[int, ...]:
 
 def _question_means(matrix: Floats, facts: MetricFacts, as_published: bool) -> QuestionMeans:
     """Over the systems with a score."""
-    there = ~np.isnan(matrix)
-    table = matrix[:, there.any(axis=0)]
-    asked = there.any(axis=1)
-    used = asked if as_published else asked & ~np.isnan(table).any(axis=1)
+    present_scores = ~np.isnan(matrix)
+    table = matrix[:, present_scores.any(axis=0)]
+    any_score = present_scores.any(axis=1)
+    used = any_score if as_published else any_score & ~np.isnan(table).any(axis=1)
     x = np.nanmean(table[used], axis=1) if used.any() else np.zeros(0)
     edges = bin_edges(facts, float(x.min()), float(x.max())) if len(x) else ()
     shares = np.linspace(0, 1, _QUANTILES + 1)
@@ -390,7 +398,7 @@ def _question_means(matrix: Floats, facts: MetricFacts, as_published: bool) -> Q
     )
     return QuestionMeans(
         n=len(x),
-        left_out=int(asked.sum() - used.sum()),
+        left_out=int(any_score.sum() - used.sum()),
         systems=table.shape[1],
         edges=edges,
         counts=_counts(x, edges),
@@ -402,8 +410,10 @@ def _pair(
     first: str, second: str, matrices: dict[str, Floats], scores: Scores, level: float
 ) -> MetricPair:
     """Correlations are the same in both orders; those of ranks take a step for each different score of the first."""
-    matrix, other = sorted((matrices[first], matrices[second]), key=lambda one: len(np.unique(one)))
-    x, y = (dict(zip(scores.systems, one.T, strict=True)) for one in (matrix, other))
+    matrix, other_matrix = sorted(
+        (matrices[first], matrices[second]), key=lambda column: len(np.unique(column))
+    )
+    x, y = (dict(zip(scores.systems, table.T, strict=True)) for table in (matrix, other_matrix))
     clusters = None if scores.cluster == QUESTION else scores.clusters.tolist()
     kinds: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
     return MetricPair(

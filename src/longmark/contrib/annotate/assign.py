@@ -70,17 +70,19 @@ class AssignmentState:
                 state.count_right(item, answer.person_id, answer.values)
         return state
 
-    def put(self, one: Assignment) -> None:
+    def put(self, assignment: Assignment) -> None:
         """Adds an assignment, or replaces the one of the same item and person. Whoever opened an item as an adjudicator
         has it among their own, and is never given it to label."""
-        own = self.by_person.setdefault(one.person_id, {})
-        self.counts[one.person_id] += _counted(one) - _counted(own.get(one.item_id))
-        own[one.item_id] = one
-        if one.kind == "adjudication":
-            if one.status == "done":
-                self.decided.add(one.item_id)
+        of_person = self.by_person.setdefault(assignment.person_id, {})
+        self.counts[assignment.person_id] += _counted(assignment) - _counted(
+            of_person.get(assignment.item_id)
+        )
+        of_person[assignment.item_id] = assignment
+        if assignment.kind == "adjudication":
+            if assignment.status == "done":
+                self.decided.add(assignment.item_id)
         else:
-            self.by_item.setdefault(one.item_id, {})[one.person_id] = one
+            self.by_item.setdefault(assignment.item_id, {})[assignment.person_id] = assignment
 
     def count_right(self, item: Item, person: str, values: Mapping[str, Any]) -> None:
         if item.gold:
@@ -98,22 +100,22 @@ class Queue:
         }
         self._orders: dict[str, list[Item]] = {}
 
-    def next(self, state: AssignmentState, person: str, now: datetime) -> Assigned | None:
+    def next(self, state: AssignmentState, person: str, moment: datetime) -> Assigned | None:
         """The item that a person works on next: an open one, or a new one. None: there is none (`why_none`)."""
-        own = state.by_person.get(person, {})
+        of_person = state.by_person.get(person, {})
         begun = [
-            one
-            for one in own.values()
-            if one.status == "open"
-            and one.kind != "adjudication"
-            and one.item_id not in state.decided
+            assignment
+            for assignment in of_person.values()
+            if assignment.status == "open"
+            and assignment.kind != "adjudication"
+            and assignment.item_id not in state.decided
         ]
         if begun:
-            first = min(begun, key=lambda one: one.position)
+            first = min(begun, key=lambda assignment: assignment.position)
             return Assigned(first.item_id, first.kind, first.swapped, first.position, new=False)
-        if (item := self._new(state, person, now)) is None:
+        if (item := self._new(state, person, moment)) is None:
             return None
-        position = max((one.position for one in own.values()), default=0) + 1
+        position = max((assignment.position for assignment in of_person.values()), default=0) + 1
         return Assigned(item.id, item.kind, self.swapped(state, person, item), position)
 
     def why_none(self, state: AssignmentState, person: str) -> str:
@@ -126,119 +128,126 @@ class Queue:
     def total(self, state: AssignmentState, person: str, part: str = "labels") -> int:
         """How many items of a part (`part_of`) this person will have in all, as far as is known: the attempts that were
         begun; of the labels, the quota, or what is still there."""
-        own = [one for one in state.by_person.get(person, {}).values() if part_of(one.kind) == part]
+        of_part = [
+            assignment
+            for assignment in state.by_person.get(person, {}).values()
+            if part_of(assignment.kind) == part
+        ]
         if part in PHASES:
-            sizes = accumulate(len(its) for its in self._attempts(part))
-            return next((size for size in sizes if size >= len(own)), len(own))
+            sizes = accumulate(len(attempt) for attempt in self._attempts(part))
+            return next((size for size in sizes if size >= len(of_part)), len(of_part))
         quota = self.study.assignment.quota
         left = len(self._of_kind["normal"])
-        checks = sum(one.kind == "attention" for one in own)
-        return max(len(own), checks + (left if quota is None else min(quota, left)))
+        checks = sum(assignment.kind == "attention" for assignment in of_part)
+        return max(len(of_part), checks + (left if quota is None else min(quota, left)))
 
-    def _new(self, state: AssignmentState, person: str, now: datetime) -> Item | None:
+    def _new(self, state: AssignmentState, person: str, moment: datetime) -> Item | None:
         qualified = self._qualified(state, person)
         if qualified is not True:
             return qualified or None
-        own = state.by_person.get(person, {})
+        of_person = state.by_person.get(person, {})
         rules = self.study.assignment
         counted = state.counts[person]
         if rules.attention is not None:
-            left = [item for item in self._of_kind["attention"] if item.id not in own]
+            left = [item for item in self._of_kind["attention"] if item.id not in of_person]
             if left and counted // rules.attention.every > len(self._of_kind["attention"]) - len(
                 left
             ):
                 return left[0]
-        rest: dict[str, int] = {}  # person -> items up to the quota
+        quota_left: dict[str, int] = {}  # person -> items up to the quota
         if rules.quota is not None:
-            rest = {
-                one: rules.quota - state.counts[one]
-                for one in state.by_person.keys() - state.away - {person}
-                if state.counts[one] < rules.quota
+            quota_left = {
+                rater: rules.quota - state.counts[rater]
+                for rater in state.by_person.keys() - state.away - {person}
+                if state.counts[rater] < rules.quota
             }
             if counted >= rules.quota + rules.slack:
                 return None
-        others = sum(rest.values())
+        labels_left = sum(quota_left.values())
         free = []
         for item in self.order(person):
             if (
-                item.id not in own
+                item.id not in of_person
                 and item.id not in state.decided
-                and (people := self._people(state, item, now)) < rules.overlap
+                and (people := self._people(state, item, moment)) < rules.overlap
             ):
                 free.append(
                     (
                         item,
                         people,
-                        others - sum(rest.get(one, 0) for one in state.by_item.get(item.id, ())),
+                        labels_left
+                        - sum(quota_left.get(rater, 0) for rater in state.by_item.get(item.id, ())),
                     )
                 )
         if rules.quota is not None and counted >= rules.quota:
             needed = sum(rules.overlap - people for _, people, _ in free)
-            enough = needed <= rules.slack * len(
+            late_enough = needed <= rules.slack * len(
                 state.by_person
             )  # else it is too early: more people may come
-            free = [one for one in free if enough and one[2] <= 0]
-        return self._best(free, own, state.priorities) if free else None
+            free = [candidate for candidate in free if late_enough and candidate[2] <= 0]
+        return self._best(free, of_person, state.priorities) if free else None
 
     def _best(
         self,
         free: list[tuple[Item, int, int]],
-        own: Mapping[str, Assignment],
+        of_person: Mapping[str, Assignment],
         priorities: Mapping[str, float],
     ) -> Item:
         """One of the block that the person is in: the first of the file, of the highest priority, or begun by most.
         free: items with the number of people who have them, and of labels that others can give under their quotas."""
         if column := self.study.assignment.blocks:
             last = max(
-                (one for one in own.values() if one.kind == "normal"),
-                key=lambda one: one.position,
+                (assignment for assignment in of_person.values() if assignment.kind == "normal"),
+                key=lambda assignment: assignment.position,
                 default=None,
             )
             block = None if last is None else _block(self.items.get(last.item_id), column)
             block = (
                 block
-                if any(_block(one[0], column) == block for one in free)
+                if any(_block(candidate[0], column) == block for candidate in free)
                 else _block(free[0][0], column)
             )
-            free = [one for one in free if _block(one[0], column) == block]
+            free = [candidate for candidate in free if _block(candidate[0], column) == block]
         if self.study.assignment.order == "file":
             return free[0][0]
         if self.study.assignment.order == "priority":
-            return max(free, key=lambda one: (_priority(one[0], priorities), one[1]))[0]
+            return max(
+                free, key=lambda candidate: (_priority(candidate[0], priorities), candidate[1])
+            )[0]
         if self.study.assignment.quota is None:
-            return max(free, key=lambda one: one[1])[0]
-        return min(free, key=lambda one: one[1:])[0]
+            return max(free, key=lambda candidate: candidate[1])[0]
+        return min(free, key=lambda candidate: candidate[1:])[0]
 
-    def _people(self, state: AssignmentState, item: Item, now: datetime) -> int:
+    def _people(self, state: AssignmentState, item: Item, moment: datetime) -> int:
         """How many have the item, or had it. One who left it open for too long does not count."""
-        given = state.by_item.get(item.id)
-        if not given:
+        of_item = state.by_item.get(item.id)
+        if not of_item:
             return 0
         hours = self.study.assignment.release
-        since = None if hours is None else now - timedelta(hours=hours)
+        since = None if hours is None else moment - timedelta(hours=hours)
         return sum(
-            one.status == "done"
+            assignment.status == "done"
             or (
-                one.status == "open"
-                and (since is None or datetime.fromisoformat(one.given_at) > since)
+                assignment.status == "open"
+                and (since is None or datetime.fromisoformat(assignment.given_at) > since)
             )
-            for one in given.values()
+            for assignment in of_item.values()
         )
 
     def _qualified(self, state: AssignmentState, person: str) -> Item | bool:
         """True; False if every attempt failed; or the next item of the training, then of the qualification."""
         for kind in PHASES:
-            if (found := self.passed(kind, state, person)) is not True:
-                return found
+            if (outcome := self.passed(kind, state, person)) is not True:
+                return outcome
         return True
 
     def failed(self, state: AssignmentState, person: str) -> list[Item]:
         """The last attempt's items of the training or qualification that a person failed; [] for anybody else."""
         for kind in PHASES:
-            if (found := self.passed(kind, state, person)) is not True:
-                last = [] if found else list(self._attempts(kind))[-1]
-                own = state.by_person.get(person, {})
-                return [] if any(own[item.id].status == "open" for item in last) else last
+            if (outcome := self.passed(kind, state, person)) is not True:
+                last = [] if outcome else list(self._attempts(kind))[-1]
+                of_person = state.by_person.get(person, {})
+                return [] if any(of_person[item.id].status == "open" for item in last) else last
         return []
 
     def _attempts(self, kind: str) -> Iterator[list[Item]]:
@@ -252,13 +261,15 @@ class Queue:
         rules: Qualification | None = getattr(self.study.assignment, kind)
         if rules is None:
             return True
-        own = state.by_person.get(person, {})
-        for its in self._attempts(kind):
-            if left := next((item for item in its if item.id not in own), None):
+        of_person = state.by_person.get(person, {})
+        for attempt in self._attempts(kind):
+            if left := next((item for item in attempt if item.id not in of_person), None):
                 return left
-            known = [state.right.get((item.id, person), (0, len(item.gold or {}))) for item in its]
-            if its and sum(right for right, _ in known) >= rules.needed * sum(
-                of for _, of in known
+            answered = [
+                state.right.get((item.id, person), (0, len(item.gold or {}))) for item in attempt
+            ]
+            if attempt and sum(right for right, _ in answered) >= rules.needed * sum(
+                asked_count for _, asked_count in answered
             ):
                 return True
         return False
@@ -285,17 +296,17 @@ class Queue:
         if item.sides == ("answer",) or self.study.blind.sides == "as_given":
             return False
         raters = () if adjudicates else state.by_item.get(item.id, {}).values()
-        others = [rater.swapped for rater in raters if rater.status in _COUNTED]
-        own = [
-            one.swapped
-            for one in state.by_person.get(person, {}).values()
-            if (one.kind == "adjudication") == adjudicates
-            and one.item_id in self.items
-            and self.items[one.item_id].sides != ("answer",)
+        other_sides = [rater.swapped for rater in raters if rater.status in _COUNTED]
+        own_sides = [
+            assignment.swapped
+            for assignment in state.by_person.get(person, {}).values()
+            if (assignment.kind == "adjudication") == adjudicates
+            and assignment.item_id in self.items
+            and self.items[assignment.item_id].sides != ("answer",)
         ]
-        for seen in (others, own):
-            if (more := 2 * sum(seen) - len(seen)) != 0:
-                return more < 0
+        for seen in (other_sides, own_sides):
+            if (surplus := 2 * sum(seen) - len(seen)) != 0:
+                return surplus < 0
         return draw(self.study.assignment.seed, "side", person, item.id) % 2 == 1
 
 
@@ -305,8 +316,8 @@ def part_of(kind: str) -> str:
     return "labels" if kind in _KINDS[:2] else kind
 
 
-def _counted(one: Assignment | None) -> bool:
-    return one is not None and one.kind == "normal" and one.status in _COUNTED
+def _counted(assignment: Assignment | None) -> bool:
+    return assignment is not None and assignment.kind == "normal" and assignment.status in _COUNTED
 
 
 def draw(*parts: Any) -> int:
@@ -321,8 +332,8 @@ def _block(item: Item | None, column: str | None) -> str | None:
 
 
 def _priority(item: Item, priorities: Mapping[str, float]) -> float:
-    own = priorities.get(item.id, item.priority)
-    return float("-inf") if own is None else own
+    priority = priorities.get(item.id, item.priority)
+    return float("-inf") if priority is None else priority
 
 
 def away(people: Iterable[Person]) -> set[str]:
@@ -345,26 +356,29 @@ def _comparable(value: Any) -> Any:
 
 
 def to_adjudicate(
-    study: Study, answers: Iterable[Answer], done: Iterable[tuple[str, str]], decided: Iterable[str]
+    study: Study,
+    answers: Iterable[Answer],
+    done_pairs: Iterable[tuple[str, str]],
+    decided: Iterable[str],
 ) -> dict[str, tuple[str, ...]]:
     """Item -> the fields on which people differ, of items that `overlap` people finished and nobody decided.
 
-    done: (item, person) of finished assignments; decided: items with a decision.
+    done_pairs: (item, person) of finished assignments; decided: items with a decision.
     """
     if study.assignment.adjudication is None:
         return {}
-    finished = set(done)
+    finished = set(done_pairs)
     closed = set(decided)
     labels: dict[str, list[Mapping[str, Any]]] = {}
     for answer in answers:
         if (answer.item_id, answer.person_id) in finished and answer.item_id not in closed:
             labels.setdefault(answer.item_id, []).append(answer.values)
-    found = {
-        item: differing(study, its)
-        for item, its in labels.items()
-        if len(its) >= study.assignment.overlap
+    differing_fields = {
+        item: differing(study, item_labels)
+        for item, item_labels in labels.items()
+        if len(item_labels) >= study.assignment.overlap
     }
-    return {item: fields for item, fields in found.items() if fields}
+    return {item: fields for item, fields in differing_fields.items() if fields}
 
 
 def may_adjudicate(state: AssignmentState, item: str, person: str) -> bool:

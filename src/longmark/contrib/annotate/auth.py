@@ -69,24 +69,22 @@ class Access:
 
     def link(self, token: str) -> Link:
         """What a link is; the database is searched by hash, so that its time says nothing about a token."""
-        given = _hash(token[:_KNOWN_LENGTH])
+        token_hash = _hash(token[:_KNOWN_LENGTH])
         sql = (
             "SELECT i.hash, i.id, i.expires_at, i.revoked_at, p.password, p.id, p.name, p.role, p.active "
             "FROM invitations i JOIN people p ON p.id = i.person_id WHERE i.hash = ?"
         )
-        found = self.store.row(sql, (given,))
+        row = self.store.row(sql, (token_hash,))
         if (
-            found is None
-            or not hmac.compare_digest(found[0], given)
-            or found[3] is not None
-            or not found[8]
+            row is None
+            or not hmac.compare_digest(row[0], token_hash)
+            or row[3] is not None
+            or not row[8]
         ):
             return Link("invalid")
-        if found[2] is not None and found[2] <= utc_now():
+        if row[2] is not None and row[2] <= utc_now():
             return Link("invalid")
-        return Link(
-            "password" if found[4] else "ready", found[1], Person(found[5], found[6], found[7])
-        )
+        return Link("password" if row[4] else "ready", row[1], Person(row[5], row[6], row[7]))
 
     def links(self) -> dict[str, int]:
         """Person -> number of links that sign in."""
@@ -131,11 +129,11 @@ class Access:
             "SELECT p.id, p.name, p.role, p.active FROM sessions s JOIN people p ON p.id = s.person_id "
             "WHERE s.hash = ? AND s.expires_at > ? AND p.active = 1"
         )
-        found = self.store.row(sql, (hashed := _hash(token), utc_now()))
-        if found is None:
+        row = self.store.row(sql, (hashed := _hash(token), utc_now()))
+        if row is None:
             return None
         csrf = hmac.new(token.encode(), b"form", hashlib.sha256).hexdigest()[:32]
-        return Session(Person(found[0], found[1], found[2]), csrf, hashed)
+        return Session(Person(row[0], row[1], row[2]), csrf, hashed)
 
     def close(self, session: Session) -> None:
         with self.store.unit():
@@ -156,28 +154,28 @@ class Access:
             self.store.note("password set", None, content={"person": person.id})
 
     async def password_fits(self, person: Person, password: str) -> bool:
-        found = self.store.row("SELECT password FROM people WHERE id = ?", (person.id,))
-        if found is None or found[0] is None or len(password) > LONGEST_PASSWORD:
+        row = self.store.row("SELECT password FROM people WHERE id = ?", (person.id,))
+        if row is None or row[0] is None or len(password) > LONGEST_PASSWORD:
             return False
-        salt, _, expected = found[0].partition(":")
+        salt, _, expected = row[0].partition(":")
         async with self._hashing:
-            made = await asyncio.to_thread(_scrypt, password, bytes.fromhex(salt))
-        return hmac.compare_digest(made.hex(), expected)
+            computed = await asyncio.to_thread(_scrypt, password, bytes.fromhex(salt))
+        return hmac.compare_digest(computed.hex(), expected)
 
 
 class Attempts:
     """Failed sign-ins of each address (or person) in a sliding window. Memory is bounded: the oldest are forgotten."""
 
-    def __init__(self, most: int = 10, window: float = 60.0, kept: int = 10_000) -> None:
-        self.most = most
+    def __init__(self, limit: int = 10, window: float = 60.0, capacity: int = 10_000) -> None:
+        self.most = limit
         self.window = window
-        self.kept = kept
+        self.kept = capacity
         self._failed: OrderedDict[str, deque[float]] = OrderedDict()
 
     def wait(self, *keys: str) -> float:
         """Seconds until another attempt is allowed, 0.0 or less if it is now."""
-        known = [failed for key in keys if (failed := self._failed.get(key)) is not None]
-        full = [failed[0] for failed in known if len(failed) >= self.most]
+        failures = [failed for key in keys if (failed := self._failed.get(key)) is not None]
+        full = [failed[0] for failed in failures if len(failed) >= self.most]
         return max((began + self.window - time.monotonic() for began in full), default=0.0)
 
     def failed(self, *keys: str) -> None:

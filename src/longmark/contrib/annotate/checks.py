@@ -38,15 +38,17 @@ def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
     before: dict[str, AskedField] = {}
     for i, field in enumerate(study.fields):
         yield from (
-            (("fields", i, *where), what) for where, what in _of_field(field, study, before)
+            (("fields", i, *place), problem) for place, problem in _of_field(field, study, before)
         )
-        for one in spread(field):
-            if one.name in before or one.name == JUSTIFICATION:
-                taken = (
-                    "is reserved for adjudication" if one.name == JUSTIFICATION else "appears twice"
+        for single in spread(field):
+            if single.name in before or single.name == JUSTIFICATION:
+                conflict = (
+                    "is reserved for adjudication"
+                    if single.name == JUSTIFICATION
+                    else "appears twice"
                 )
-                yield ("fields", i, "name"), f"{one.name} {taken}"
-            before[one.name] = one
+                yield ("fields", i, "name"), f"{single.name} {conflict}"
+            before[single.name] = single
     for i in repeats(study.show):
         yield ("show", i), f"{study.show[i]} appears twice"
     for i, name in enumerate(study.show):
@@ -71,18 +73,18 @@ def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
                 "needs `items`, the number of items of each attempt",
             )
     if (rules.order == "priority") != (rules.priorities is not None):
-        what = (
+        problem = (
             "is missing; order: priority needs this file"
             if rules.priorities is None
             else "needs order: priority"
         )
-        yield ("assignment", "priorities"), what
+        yield ("assignment", "priorities"), problem
 
 
 def columns_named(study: Study) -> Iterator[tuple[str, str]]:
     """(where, column) of all columns that a study relies on."""
     yield from (("`show`", column) for column in study.show)
-    conditions = ((one.name, one.when) for one in study.asked if one.when is not None)
+    conditions = ((field.name, field.when) for field in study.asked if field.when is not None)
     yield from (
         (f"`when` of {name}", when.item) for name, when in conditions if when.item and when.is_
     )
@@ -99,19 +101,19 @@ def _of_field(
         for name in ("options", "tags", "values", "reasons")
         if hasattr(field, name)
     }
-    for part, given in options.items():
+    for part, choices in options.items():
         yield from (
-            ((part, i), f"{given[i].value} appears twice")
-            for i in repeats([one.value for one in given])
+            ((part, i), f"{choices[i].value} appears twice")
+            for i in repeats([option.value for option in choices])
         )
-        for i, one in enumerate(given):
+        for i, one in enumerate(choices):
             if one.key in RESERVED_KEYS:
                 yield (
                     (part, i, "key"),
                     f"the key {one.key} is reserved ({', '.join(sorted(RESERVED_KEYS))})",
                 )
-        own = [one.key for one in given if one.key]
-        yield from (((part,), f"the key {own[i]} appears twice") for i in repeats(own))
+        own_keys = [option.key for option in choices if option.key]
+        yield from (((part,), f"the key {own_keys[i]} appears twice") for i in repeats(own_keys))
     if field.when is not None:
         if (field.when.field is None) == (field.when.item is None):
             yield (
@@ -123,12 +125,12 @@ def _of_field(
         elif field.when.field is not None and field.when.field not in before:
             yield ("when", "field"), f"{field.when.field} is not an earlier field"
         elif field.when.field is not None:
-            known = getattr(before[field.when.field], "possible", ())  # else any
-            for one in field.when.is_:
-                if known and one not in known:
+            possible_values = getattr(before[field.when.field], "possible", ())  # else any
+            for value in field.when.is_:
+                if possible_values and value not in possible_values:
                     yield (
                         ("when", "is"),
-                        f"{one} is not a value of {field.when.field}: {', '.join(known[:20])}",
+                        f"{value} is not a value of {field.when.field}: {', '.join(possible_values[:20])}",
                     )
     if isinstance(field, Scale):
         if not field.min < field.max or field.max - field.min >= _WIDEST_SCALE:
@@ -138,10 +140,13 @@ def _of_field(
                 yield ("anchors", number), f"is not on the scale from {field.min} to {field.max}"
     if isinstance(field, Errors) and field.none in [option.value for option in field.options]:
         yield ("none",), f"{field.none} is also in `options`; remove it there"
-    over = getattr(field, "over", None)
+    over_column = getattr(field, "over", None)
     sides = {*SIDES, "answers"} if study.pairs else set()
-    if over is not None and over not in {*study.show, *(sides if "answers" in study.show else ())}:
-        yield ("over",), f"{over} is not in `show`"
+    if over_column is not None and over_column not in {
+        *study.show,
+        *(sides if "answers" in study.show else ()),
+    }:
+        yield ("over",), f"{over_column} is not in `show`"
     if (
         isinstance(field, Matrix)
         and isinstance(field.rows, str)
@@ -155,8 +160,8 @@ def _of_field(
         yield ("type",), "compares two answers; set items.from to pairs"
 
 
-def _unknown(name: str, known: Mapping[str, Any]) -> str:
-    return str(UnknownName("field", name, known, f"The fields are {', '.join(known)}."))
+def _unknown(name: str, fields: Mapping[str, Any]) -> str:
+    return str(UnknownName("field", name, fields, f"The fields are {', '.join(fields)}."))
 
 
 # Known answers --------------------------------------------------------------------------------------------------------
@@ -171,26 +176,28 @@ def gold_of(raw: Any, study: Study, needed: bool) -> dict[str, Any] | None:
         return None
     if not isinstance(raw, Mapping) or not raw:
         raise Problem("gold: expected the known answers, an object from field to value")
-    known = {one.name: one for one in study.asked}
+    fields = {field.name: field for field in study.asked}
     for field_name, answer in raw.items():
-        if field_name not in known:
-            raise Problem(f"gold: {UnknownName('field', str(field_name), known)}")
-        if (wrong := _wrong_answer(known[field_name], answer)) is not None:
+        if field_name not in fields:
+            raise Problem(f"gold: {UnknownName('field', str(field_name), fields)}")
+        if (wrong := _wrong_answer(fields[field_name], answer)) is not None:
             raise Problem(f"gold: {wrong}")
     return dict(raw)
 
 
 def _wrong_answer(field: AskedField, answer: Any) -> str | None:
     """Why no rater can give a known answer of an item; None if one can."""
-    given = [str(one) for one in (answer if isinstance(answer, list) else [answer])]
-    known = getattr(field, "possible", [])
+    answer_values = [str(part) for part in (answer if isinstance(answer, list) else [answer])]
+    possible_values = getattr(field, "possible", [])
     if isinstance(field, Scale):
-        known = [str(number) for number in range(field.min, field.max + 1)]
-    possible = {comparable(one) for one in known}
-    wrong = [one for one in given if known and comparable(one) not in possible]
-    if not wrong and given:
+        possible_values = [str(number) for number in range(field.min, field.max + 1)]
+    possible = {comparable(value) for value in possible_values}
+    wrong = [
+        value for value in answer_values if possible_values and comparable(value) not in possible
+    ]
+    if not wrong and answer_values:
         return None
-    return f"{wrong[0] if wrong else found(answer)} is not a value of {field.name}: {', '.join(known[:20])}"
+    return f"{wrong[0] if wrong else found(answer)} is not a value of {field.name}: {', '.join(possible_values[:20])}"
 
 
 # Reading ------------------------------------------------------------------------------------------------------------
@@ -205,31 +212,35 @@ def load(path: Path) -> Study:
     try:
         study = Study.model_validate(content)
     except ValidationError as error:
-        source.check(_placed(where, what) for where, what in problems(error))
+        source.check(_placed(place, problem) for place, problem in problems(error))
         raise  # never: an error has problems
     source.check(contradictions(study))
-    own = {name: _from_file(name, getattr(study, name), path) for name in ("guidelines", "consent")}
-    return study.model_copy(update=own)
+    texts = {
+        name: _from_file(name, getattr(study, name), path) for name in ("guidelines", "consent")
+    }
+    return study.model_copy(update=texts)
 
 
-def _from_file(name: str, given: str, path: Path) -> str:
-    if "\n" in given.strip() or not given.strip().lower().endswith((".md", ".markdown", ".txt")):
-        return given
-    own = path.parent / given.strip()
-    if not own.exists():
+def _from_file(name: str, text_or_path: str, path: Path) -> str:
+    if "\n" in text_or_path.strip() or not text_or_path.strip().lower().endswith(
+        (".md", ".markdown", ".txt")
+    ):
+        return text_or_path
+    file = path.parent / text_or_path.strip()
+    if not file.exists():
         raise UserError(
-            f"{path}: {name}: {own} does not exist; write the text here, or name a file"
+            f"{path}: {name}: {file} does not exist; write the text here, or name a file"
         )
-    return text(own, _LARGEST_GUIDELINES, f"{name} {own}")
+    return text(file, _LARGEST_GUIDELINES, f"{name} {file}")
 
 
-def _placed(where: Where, what: str) -> tuple[Where, str]:
+def _placed(place: Where, problem: str) -> tuple[Where, str]:
     """A mistake with its place in the file: pydantic adds the type of a field and the branches of a union."""
-    parts = list(where)
+    parts = list(place)
     if len(parts) > 2 and parts[0] == "fields" and parts[2] in TYPES:
         del parts[2]
-    if parts and parts[0] == "fields" and ("Input tag" in what or "extract tag" in what):
+    if parts and parts[0] == "fields" and ("Input tag" in problem or "extract tag" in problem):
         return (*parts[:2], "type"), f"must be one of {', '.join(TYPES)}"
     return tuple(
         part for part in parts if not str(part).startswith(("str", "tuple[", "function-"))
-    ), what
+    ), problem

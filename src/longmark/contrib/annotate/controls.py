@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -94,7 +94,7 @@ class Part:
     kind: str
     value: Any
     beside: bool = False
-    parts: tuple[Part, ...] = field(default=())
+    parts: tuple[Part, ...] = ()
 
 
 def controls(
@@ -102,27 +102,29 @@ def controls(
 ) -> list[Control]:
     """The fields that are asked of an item, filled with a form."""
     digits = "".join(digit for digit in _DIGITS if digit not in _own_keys(study))
-    made = _Maker(item, form, errors, swapped, digits, sayer(study.language))
-    asked = {one.name: one for one in study.asked}
-    out = []
-    for place, one in enumerate(study.asked):
+    maker = _Maker(item, form, errors, swapped, digits, sayer(study.language))
+    fields = {field.name: field for field in study.asked}
+    made_controls = []
+    for place, field in enumerate(study.asked):
         if (
-            one.when is not None
-            and one.when.item is not None
-            and not study.applies(one, {}, item.columns)
+            field.when is not None
+            and field.when.item is not None
+            and not study.applies(field, {}, item.columns)
         ):
             continue
-        before = asked.get(one.when.field) if one.when is not None and one.when.field else None
-        out.append(made.control(one, f"q{place}", before))
+        before = (
+            fields.get(field.when.field) if field.when is not None and field.when.field else None
+        )
+        made_controls.append(maker.control(field, f"q{place}", before))
     spans = [
         place
-        for place, made_one in enumerate(out)
+        for place, made_one in enumerate(made_controls)
         if made_one.kind == "spans" and made_one.over in ("a", "b")
     ]
-    in_order = sorted((out[place] for place in spans), key=lambda control: control.over)
+    in_order = sorted((made_controls[place] for place in spans), key=lambda control: control.over)
     for place, control in zip(spans, in_order, strict=True):
-        out[place] = control  # the answer that is shown first is asked about first
-    return out
+        made_controls[place] = control  # the answer that is shown first is asked about first
+    return made_controls
 
 
 def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
@@ -160,23 +162,27 @@ def _part(name: str, value: Any, *, beside: bool) -> Part:
     if (
         isinstance(value, Mapping)
         and value
-        and all(isinstance(one, list | tuple) for one in value.values())
+        and all(isinstance(listed, list | tuple) for listed in value.values())
     ):
         lists = [
-            (str(key).capitalize(), [_passage(one) for one in given])
-            for key, given in value.items()
+            (str(key).capitalize(), [_passage(text_part) for text_part in texts])
+            for key, texts in value.items()
         ]
         return Part(name, title, "lists", lists, beside)
     if isinstance(value, Mapping):
         return Part(
-            name, title, "facts", [(str(key), as_words(one)) for key, one in value.items()], beside
+            name,
+            title,
+            "facts",
+            [(str(key), as_words(fact)) for key, fact in value.items()],
+            beside,
         )
     if isinstance(value, list | tuple):
-        if all(isinstance(one, str | int | float) for one in value):
+        if all(isinstance(element, str | int | float) for element in value):
             kind = "passages" if name in ("passages", "contexts") else "list"
-            return Part(name, title, kind, [((), str(one)) for one in value], beside)
+            return Part(name, title, kind, [((), str(element)) for element in value], beside)
         kind = "list" if name == "options" else "passages"
-        return Part(name, title, kind, [_passage(one) for one in value], beside)
+        return Part(name, title, kind, [_passage(passage) for passage in value], beside)
     text = as_words(value)
     brief = name not in _LONG and len(text) <= _BRIEF and "\n" not in text
     return Part(name, title, "brief" if brief else "text", text, beside and not brief)
@@ -185,25 +191,29 @@ def _part(name: str, value: Any, *, beside: bool) -> Part:
 Where = tuple[tuple[str, str], ...]  # where a text is from: (key, value), of _PLACES
 
 
-def _passage(one: Any) -> tuple[Where, str]:
+def _passage(passage: Any) -> tuple[Where, str]:
     """(where it is from, its text)"""
-    if not isinstance(one, Mapping):
-        return (), as_words(one)
-    text = next((str(one[key]) for key in ("text", "content", "statement") if one.get(key)), "")
+    if not isinstance(passage, Mapping):
+        return (), as_words(passage)
+    text = next(
+        (str(passage[key]) for key in ("text", "content", "statement") if passage.get(key)), ""
+    )
     if not text:
-        return (), "\n".join(f"{key}: {as_words(value)}" for key, value in one.items())
-    return tuple((key, str(one[key])) for key in _PLACES if one.get(key) not in (None, "")), text
+        return (), "\n".join(f"{key}: {as_words(value)}" for key, value in passage.items())
+    return tuple(
+        (key, str(passage[key])) for key in _PLACES if passage.get(key) not in (None, "")
+    ), text
 
 
 def _own_keys(study: Study) -> set[str]:
     options = [
-        one
-        for asked in study.asked
+        option
+        for field in study.asked
         for name in ("options", "tags", "values", "reasons")
-        for one in getattr(asked, name, ())
+        for option in getattr(field, name, ())
     ]
     return {option.key for option in options if option.key} | {
-        key for asked in study.asked for key in getattr(asked, "keys", ())
+        key for field in study.asked for key in getattr(field, "keys", ())
     }
 
 
@@ -216,31 +226,31 @@ class _Maker:
     digits: str
     t: Say
 
-    def control(self, asked: AskedField, id: str, before: AskedField | None) -> Control:
-        posted = f"f.{asked.name}"
+    def control(self, asked_field: AskedField, id: str, before: AskedField | None) -> Control:
+        posted = f"f.{asked_field.name}"
         depends: dict[str, Any] = {}
-        if before is not None and asked.when is not None:
+        if before is not None and asked_field.when is not None:
             name = f"f.{before.name}.verdict" if before.type == "edit" else f"f.{before.name}"
             words = f" {self.t('or')} ".join(
-                label_of(before, one, self.t) for one in asked.when.is_
+                label_of(before, condition, self.t) for condition in asked_field.when.is_
             )
             depends = {
                 "when": name,
-                "when_is": asked.when.is_,
+                "when_is": asked_field.when.is_,
                 "when_label": before.shown,
                 "when_words": words,
             }
-        specific: dict[str, Any] = getattr(self, f"_{asked.type}")(asked, id, posted)
+        specific: dict[str, Any] = getattr(self, f"_{asked_field.type}")(asked_field, id, posted)
         return Control(
-            kind=asked.type,
+            kind=asked_field.type,
             id=id,
             posted=posted,
-            legend=asked.shown,
-            help=asked.help,
-            group=asked.group or "",
-            required=asked.required,
-            own=not asked.label,
-            error=self.errors.get(asked.name) or self.errors.get(posted) or "",
+            legend=asked_field.shown,
+            help=asked_field.help,
+            group=asked_field.group or "",
+            required=asked_field.required,
+            own=not asked_field.label,
+            error=self.errors.get(asked_field.name) or self.errors.get(posted) or "",
             **depends,
             **specific,
         )
@@ -255,7 +265,7 @@ class _Maker:
         self, options: Sequence[tuple[str, str, str, str | None]], id: str, posted: str
     ) -> tuple[Choosable, ...]:
         """From (value, label, guidance, key of the study's own)."""
-        given = self._given(posted)
+        posted_values = self._given(posted)
         free = iter(
             self.digits if sum(1 for option in options if not option[3]) <= len(self.digits) else ""
         )
@@ -267,7 +277,7 @@ class _Maker:
                 guidance,
                 key or next(free, ""),
                 bool(key),
-                value in given,
+                value in posted_values,
             )
             for place, (value, label, guidance, key) in enumerate(options)
         )
@@ -279,51 +289,56 @@ class _Maker:
             posted,
         )
 
-    def _choice(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        return {"options": self._of(asked.options, id, posted)}
+    def _choice(self, field: Any, id: str, posted: str) -> dict[str, Any]:
+        return {"options": self._of(field.options, id, posted)}
 
-    def _scale(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        points = range(asked.min, asked.max + 1)
-        made = []
+    def _scale(self, field: Any, id: str, posted: str) -> dict[str, Any]:
+        points = range(field.min, field.max + 1)
+        choosables = []
         if len(points) <= _MOST_BUTTONS:
             for point in points:
                 digit = (
-                    str(point % 10) if 0 <= point <= 9 or (point == 10 and asked.min > 0) else ""
+                    str(point % 10) if 0 <= point <= 9 or (point == 10 and field.min > 0) else ""
                 )
                 key = digit if digit in self.digits else ""
-                anchor = asked.anchors.get(point, "")
+                anchor = field.anchors.get(point, "")
                 checked = str(point) in self._given(posted)
-                made.append(
+                choosables.append(
                     Choosable(str(point), str(point), f"{id}-{point}", anchor, key, False, checked)
                 )
-        anchors = "; ".join(f"{point}: {words}" for point, words in asked.anchors.items())
-        ends = {"least": asked.min, "most": asked.max}
-        return {"options": tuple(made), "value": self._first(posted), "plain": anchors, **ends}
+        anchors = "; ".join(f"{point}: {words}" for point, words in field.anchors.items())
+        ends = {"least": field.min, "most": field.max}
+        return {
+            "options": tuple(choosables),
+            "value": self._first(posted),
+            "plain": anchors,
+            **ends,
+        }
 
-    def _text(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        return {"value": self._first(posted), "multiline": asked.multiline, "most": asked.max}
+    def _text(self, field: Any, id: str, posted: str) -> dict[str, Any]:
+        return {"value": self._first(posted), "multiline": field.multiline, "most": field.max}
 
-    def _compare(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        keys: Sequence[str | None] = [*asked.keys, None, None, None]
+    def _compare(self, field: Any, id: str, posted: str) -> dict[str, Any]:
+        keys: Sequence[str | None] = [*field.keys, None, None, None]
         labels = {"a": "A is better", "b": "B is better", TIE: "Tie"}
         options = [
             (value, labels[value], "", key)
-            for value, key in zip(asked.possible, keys, strict=False)
+            for value, key in zip(field.possible, keys, strict=False)
         ]
         return {"options": self._choosables(options, id, posted)}
 
-    def _errors(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+    def _errors(self, field: Any, id: str, posted: str) -> dict[str, Any]:
         options = [
-            (option.value, option.shown, option.guidance, option.key) for option in asked.options
+            (option.value, option.shown, option.guidance, option.key) for option in field.options
         ]
-        if asked.none:
-            options.append((asked.none, asked.none, "", None))
-        return {"options": self._choosables(options, id, posted), "plain": asked.none or ""}
+        if field.none:
+            options.append((field.none, field.none, "", None))
+        return {"options": self._choosables(options, id, posted), "plain": field.none or ""}
 
-    def _edit(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        verdicts = [(one, one.capitalize(), "", None) for one in VERDICTS]
-        text = shown_text(self.item, asked.over, False)
-        reasons = self._of(asked.reasons, f"{id}-r", f"{posted}.reason")
+    def _edit(self, field: Any, id: str, posted: str) -> dict[str, Any]:
+        verdicts = [(verdict, verdict.capitalize(), "", None) for verdict in VERDICTS]
+        text = shown_text(self.item, field.over, False)
+        reasons = self._of(field.reasons, f"{id}-r", f"{posted}.reason")
         name = f"{posted}.reason"
         typed = "" if reasons else self._first(f"{posted}.reason")
         why = Control(
@@ -341,31 +356,31 @@ class _Maker:
             "rows": (Row("", (why,)),),
         }
 
-    def _spans(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
+    def _spans(self, field: Any, id: str, posted: str) -> dict[str, Any]:
         value = self._first(posted)
-        over = shown_side(asked.over, self.swapped)
-        spans = [one for one in loaded(value) or [] if isinstance(one, dict)]
+        shown_over = shown_side(field.over, self.swapped)
+        spans = [span for span in loaded(value) or [] if isinstance(span, dict)]
         lines = "\n".join(f"{span.get('tag')}: {span.get('quote')}" for span in spans)
         return {
-            "options": self._of(asked.tags, id, ""),
-            "over": over,
-            "text": TITLES.get(over, ""),
+            "options": self._of(field.tags, id, ""),
+            "over": shown_over,
+            "text": TITLES.get(shown_over, ""),
             "value": value,
             "plain": self._first(f"{posted}.text")
             or (lines if lines.count("\n") < len(spans) else ""),
         }
 
-    def _cloze(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        text = shown_text(self.item, asked.over, False)
-        given = loaded(self._first(posted))
-        given = given if isinstance(given, dict) else {}
+    def _cloze(self, field: Any, id: str, posted: str) -> dict[str, Any]:
+        text = shown_text(self.item, field.over, False)
+        posted_word = loaded(self._first(posted))
+        posted_word = posted_word if isinstance(posted_word, dict) else {}
         spans = list(word_spans(text, joined=True))
         places = {(span.start, span.end) for span in spans if span.spaced}
         typed = len(places) < len(spans)
-        start = given.get("start")
-        end = given.get("end")
+        start = posted_word.get("start")
+        end = posted_word.get("end")
         chosen = (start, end) if isinstance(start, int) and isinstance(end, int) else (0, 0)
-        if typed and given.get("quote") and text[slice(*chosen)] == given["quote"]:
+        if typed and posted_word.get("quote") and text[slice(*chosen)] == posted_word["quote"]:
             places = {
                 place for place in places if place[1] <= chosen[0] or place[0] >= chosen[1]
             } | {chosen}
@@ -377,7 +392,7 @@ class _Maker:
             choice = Choosable(value, word, f"{id}-{place[0]}", checked=place == chosen)
             pieces += [(text[end : place[0]], None), (word, choice)]
             end = place[1]
-        none = bool(given.get("impossible"))
+        none = bool(posted_word.get("impossible"))
         key = self.digits[-1:]
         refusal = Choosable(
             IMPOSSIBLE, "No word can be left out", f"{id}-none", key=key, checked=none
@@ -395,17 +410,17 @@ class _Maker:
         rows = (Row("", (words,)),) if typed else ()
         return {"words": (*pieces, (text[end:], None)), "options": (refusal,), "rows": rows}
 
-    def _matrix(self, asked: Any, id: str, posted: str) -> dict[str, Any]:
-        columns = asked.columns
+    def _matrix(self, field: Any, id: str, posted: str) -> dict[str, Any]:
+        columns = field.columns
         if columns == "answers":
             columns = self.item.sides
-        if asked.typed:
+        if field.typed:
             texts = self._typed(posted)
         else:
-            given = (
-                self.item.shown.get(asked.rows, ()) if isinstance(asked.rows, str) else asked.rows
+            points_given = (
+                self.item.shown.get(field.rows, ()) if isinstance(field.rows, str) else field.rows
             )
-            texts = [as_words(one) for one in given]
+            texts = [as_words(point) for point in points_given]
         rows = []
         for place, text in enumerate(texts):
             cells = tuple(
@@ -414,16 +429,16 @@ class _Maker:
                     f"{id}-{place}-{i}",
                     f"{posted}.{place}.{column}",
                     TITLES.get(column) or column.replace("_", " ").capitalize(),
-                    required=asked.required,
+                    required=field.required,
                     error=self.errors.get(f"{posted}.{place}.{column}", ""),
                     options=self._of(
-                        asked.values, f"{id}-{place}-{i}", f"{posted}.{place}.{column}"
+                        field.values, f"{id}-{place}-{i}", f"{posted}.{place}.{column}"
                     ),
-                    own=asked.values == Matrix.model_fields["values"].default,
+                    own=field.values == Matrix.model_fields["values"].default,
                 )
                 for i, column in enumerate(columns)
             )
-            rows.append(Row(text, cells, f"{posted}.{place}.point" if asked.typed else ""))
+            rows.append(Row(text, cells, f"{posted}.{place}.point" if field.typed else ""))
         return {"rows": tuple(rows)}
 
     def _typed(self, posted: str) -> list[str]:

@@ -134,8 +134,8 @@ class Database:
             raise UserError(f"{self.path} is damaged ({error}); {_RESTORE}") from None
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        found = self.rows(sql, values)
-        return found[0] if found else None
+        rows = self.rows(sql, values)
+        return rows[0] if rows else None
 
     def write(self, sql: str, values: Sequence[Any] = ()) -> int:
         """The number of changed rows. Only inside a unit."""
@@ -184,7 +184,7 @@ class Database:
             why = f"{self.path} cannot be written ({error}); nothing was changed. Is the disk full? If not, {_RESTORE}"
             raise UserError(why) from error
 
-    def value(self, text: Any, what: str, kind: type = dict) -> Any:
+    def value(self, text: Any, place: str, kind: type = dict) -> Any:
         """The JSON value that a cell of the database holds. UserError for another text than longmark wrote there."""
         try:
             value = own_json(text)
@@ -192,11 +192,11 @@ class Database:
                 raise ValueError
             return value
         except (ValueError, TypeError):
-            raise self.damaged(what) from None
+            raise self.damaged(place) from None
 
-    def damaged(self, what: str) -> UserError:
-        """The error for a content that is not what longmark wrote. what: and where."""
-        return UserError(f"{self.path} is damaged ({what} cannot be read); {_RESTORE}")
+    def damaged(self, place: str) -> UserError:
+        """The error for a content that is not what longmark wrote. place: what it is, and where."""
+        return UserError(f"{self.path} is damaged ({place} cannot be read); {_RESTORE}")
 
     def commit(self) -> None:
         """Ends the open group. StoreFailed where it could not be written; then nothing of it is saved."""
@@ -247,12 +247,12 @@ class Database:
         db.execute(
             "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, applied_at TEXT NOT NULL)"
         )
-        done = int(db.execute("SELECT COALESCE(MAX(number), 0) FROM migrations").fetchone()[0])
-        if done > len(MIGRATIONS):
+        applied = int(db.execute("SELECT COALESCE(MAX(number), 0) FROM migrations").fetchone()[0])
+        if applied > len(MIGRATIONS):
             raise UserError(
                 f"{self.path} was written by a newer version of longmark; update longmark"
             )
-        for number, script in enumerate(MIGRATIONS[done:], done + 1):
+        for number, script in enumerate(MIGRATIONS[applied:], applied + 1):
             db.execute("BEGIN IMMEDIATE")
             for statement in filter(str.strip, script.split(";")):
                 db.execute(statement)
@@ -303,12 +303,12 @@ def checked(path: Path) -> str:
     return str(id)
 
 
-def check_whole(path: Path, of: Path | None = None) -> None:
-    """UserError where `restored` would refuse a database, or a copy `of` one."""
+def check_whole(path: Path, original: Path | None = None) -> None:
+    """UserError where `restored` would refuse a database, or a copy of the `original`."""
     try:
         checked(path)
     except UserError as error:
-        why = f"{of or path} is damaged: a copy of it could not be restored. Restore an earlier backup"
+        why = f"{original or path} is damaged: a copy of it could not be restored. Restore an earlier backup"
         raise UserError(why) from error
 
 
@@ -340,14 +340,14 @@ def damage(db: sqlite3.Connection) -> str:
     ).fetchone()
     if strange is not None:
         return f"the {'virtual table' if strange[0] == 'table' else strange[0]} {strange[1]} is not of a study"
-    done = int(db.execute("SELECT COALESCE(MAX(number), 0) FROM migrations").fetchone()[0])
-    for table, columns in _declared(min(done, len(MIGRATIONS))).items():
+    applied = int(db.execute("SELECT COALESCE(MAX(number), 0) FROM migrations").fetchone()[0])
+    for table, columns in _declared(min(applied, len(MIGRATIONS))).items():
         if _columns(db, table) != columns:
             return f"the table {table} is missing, or has other columns"
         for name, kind, filled in columns:
             kinds = [*_STORED_AS[kind], *([] if filled else ["null"])]
-            other = f"SELECT 1 FROM {table} WHERE typeof({name}) NOT IN ({', '.join(map(repr, kinds))}) LIMIT 1"
-            if db.execute(other).fetchone() is not None:
+            query = f"SELECT 1 FROM {table} WHERE typeof({name}) NOT IN ({', '.join(map(repr, kinds))}) LIMIT 1"
+            if db.execute(query).fetchone() is not None:
                 return f"{table}.{name} has a value of another type"
     return ""
 
@@ -356,10 +356,10 @@ _STORED_AS = {"TEXT": ("text",), "INTEGER": ("integer",), "REAL": ("real", "inte
 
 
 @cache
-def _declared(done: int) -> dict[str, list[tuple[str, str, bool]]]:
+def _declared(n_migrations: int) -> dict[str, list[tuple[str, str, bool]]]:
     """Table -> its columns, as so many migrations make them."""
     with closing(sqlite3.connect(":memory:")) as db:
-        for script in MIGRATIONS[:done]:
+        for script in MIGRATIONS[:n_migrations]:
             db.executescript(script)
         return {table: _columns(db, table) for table in sorted(_tables(db))}
 

@@ -61,8 +61,12 @@ def erase(path: Path, name: str, exports: Collection[Path] = ()) -> Erased:
     served, for the only owner, and for a folder to which nothing was exported."""
     try:
         with lock_of(database_of(path)), closing(open_store(path)) as store:
-            known = {Path(one["folder"]) for one in store.kept("exports")}
-            if unknown := next((export for export in exports if real(export) not in known), None):
+            export_folders = {
+                Path(export_record["folder"]) for export_record in store.kept("exports")
+            }
+            if unknown := next(
+                (export for export in exports if real(export) not in export_folders), None
+            ):
                 raise UserError(f"--exports {unknown}: the study was not exported to this folder")
             return _erase(
                 path, store, name, {real(path.parent), *(real(export) for export in exports)}
@@ -74,46 +78,56 @@ def erase(path: Path, name: str, exports: Collection[Path] = ()) -> Erased:
 
 
 def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Erased:
-    people = {key: one for one in store.people() for key in (one.id, one.name)}
+    people = {key: person for person in store.people() for key in (person.id, person.name)}
     if (person := people.get(name)) is None:
-        raise UnknownName("person", name, [one.name for one in store.people()])
-    if [one.id for one in store.people() if one.role == "owner" and one.active] == [person.id]:
+        raise UnknownName("person", name, [person.name for person in store.people()])
+    if [person.id for person in store.people() if person.role == "owner" and person.active] == [
+        person.id
+    ]:
         raise UserError(f"{person.name} is the only owner of the study; invite another owner first")
     study = stored_study(store)
     items = stored_items(store)  # a damaged one stops it before anything is erased
     assert study is not None
     exported = store.kept("exports")
-    done = Erased(person)
-    own = (person.id,)
-    done.labels = len(store.answers(person=person.id))
-    done.decisions = sum(one.person_id == person.id for one in store.adjudications())
+    erased = Erased(person)
+    person_row = (person.id,)
+    erased.labels = len(store.answers(person=person.id))
+    erased.decisions = sum(
+        adjudication.person_id == person.id for adjudication in store.adjudications()
+    )
     with store.committing():
         store.withdraw(person.id, None)
         for table in ("sessions", "answers", "visits", "posts"):
-            store.write(f"DELETE FROM {table} WHERE person_id = ?", own)
-        now = "COALESCE(revoked_at, created_at)"
-        store.write(f"UPDATE invitations SET revoked_at = {now} WHERE person_id = ?", own)
-        store.write("UPDATE assignments SET reason = NULL WHERE person_id = ?", own)
+            store.write(f"DELETE FROM {table} WHERE person_id = ?", person_row)
+        revoked_time = "COALESCE(revoked_at, created_at)"
+        store.write(
+            f"UPDATE invitations SET revoked_at = {revoked_time} WHERE person_id = ?", person_row
+        )
+        store.write("UPDATE assignments SET reason = NULL WHERE person_id = ?", person_row)
         sql = "UPDATE people SET name = ?, password = NULL, active = 0 WHERE id = ?"
         store.write(sql, (f"erased {person.id}", person.id))
-        store.write("UPDATE events SET content = '{}' WHERE person_id = ?", own)
+        store.write("UPDATE events SET content = '{}' WHERE person_id = ?", person_row)
         for number, content in store.rows(
             "SELECT number, content FROM events WHERE kind = 'person added'"
         ):
-            if (about := store.value(content, f"the event {number}")).get("person") == person.id:
-                about.pop("name", None)
+            if (content_of_event := store.value(content, f"the event {number}")).get(
+                "person"
+            ) == person.id:
+                content_of_event.pop("name", None)
                 store.write(
                     "UPDATE events SET content = ? WHERE number = ?",
-                    (orjson.dumps(about).decode(), number),
+                    (orjson.dumps(content_of_event).decode(), number),
                 )
         store.note("erased", None, content={"person": person.id})
     store.compact()
-    done.downloads = sum(one.kind == "exported" and "file" in one.content for one in store.events())
-    for one in exported:
-        _write_again(study, items, store, one, done, allowed)
-    done.backups = _backups(path, store)
-    done.texts = _mentions(store, person.name)
-    return done
+    erased.downloads = sum(
+        event.kind == "exported" and "file" in event.content for event in store.events()
+    )
+    for export_record in exported:
+        _write_again(study, items, store, export_record, erased, allowed)
+    erased.backups = _backups(path, store)
+    erased.texts = _mentions(store, person.name)
+    return erased
 
 
 def _write_again(
@@ -121,30 +135,33 @@ def _write_again(
     items: list[Item],
     store: Store,
     exported: Mapping[str, Any],
-    done: Erased,
+    erased: Erased,
     allowed: Collection[Path],
 ) -> None:
     """Writes an export again that is in the allowed folders."""
     folder = Path(exported["folder"])
-    only = [name for name in FILES if name in exported["files"]]
-    only = [name for name in only if (folder / name).exists()]
-    if not only:
-        done.gone.append(folder)
+    files = [name for name in FILES if name in exported["files"]]
+    files = [name for name in files if (folder / name).exists()]
+    if not files:
+        erased.gone.append(folder)
     elif not any(real(folder).is_relative_to(place) for place in allowed):
-        done.outside.append(folder)
+        erased.outside.append(folder)
     else:
-        export(study, items, store, folder, only, names=exported["names"])
-        done.rewritten.append(folder)
+        export(study, items, store, folder, files, names=exported["names"])
+        erased.rewritten.append(folder)
 
 
 def _backups(path: Path, store: Store) -> list[Path]:
     """Copies of the database: those that `backup` wrote and that are still there, and those in the study's folder."""
-    own = real(database_of(path))
+    original = real(database_of(path))
     copies = {
-        real(one)
-        for one in (*(Path(kept["file"]) for kept in store.kept("backups")), *own.parent.iterdir())
+        real(copy)
+        for copy in (
+            *(Path(backup["file"]) for backup in store.kept("backups")),
+            *original.parent.iterdir(),
+        )
     }
-    return [one for one in sorted(copies - {own}) if _study_of(one) == store.setting("id")]
+    return [copy for copy in sorted(copies - {original}) if _study_of(copy) == store.setting("id")]
 
 
 def _study_of(path: Path) -> str | None:

@@ -60,26 +60,29 @@ def export(
     items: Sequence[Item],
     store: Store,
     folder: Path,
-    only: Collection[str] = (),
+    chosen_files: Collection[str] = (),
     *,
     names: bool = False,
 ) -> list[Path]:
-    """Writes the files of a study, or `only` some of them; returns those that were written. A file that there is
+    """Writes the files of a study, or `chosen_files` alone; returns those that were written. A file that there is
     nothing for is removed if an earlier export wrote it. names: of people, instead of their ids."""
-    found = collect(study, items, store, names=names)
+    collected = collect(study, items, store, names=names)
     make_folder(folder)
-    records = _records(found, store)
+    records = _records(collected, store)
     written = []
     place = str(real(folder))
     earlier = {
-        name for one in store.kept("exports") if one["folder"] == place for name in one["files"]
+        name
+        for export_record in store.kept("exports")
+        if export_record["folder"] == place
+        for name in export_record["files"]
     }
     for name in FILES:
-        if only and name not in only:
+        if chosen_files and name not in chosen_files:
             continue
         path = folder / name
         if name == "methods.md":
-            content = methods(found).encode() if found.done else b""
+            content = methods(collected).encode() if collected.done else b""
         else:
             content = (_table if name.endswith(".csv") else _lines)(records[name])
         if content:
@@ -93,8 +96,8 @@ def export(
 
 def available(study: Study, items: Sequence[Item], store: Store) -> list[str]:
     """The names of the files that there is something for."""
-    found = collect(study, items, store)
-    records: dict[str, Iterable[Any]] = {**_records(found, store), "methods.md": found.done}
+    collected = collect(study, items, store)
+    records: dict[str, Iterable[Any]] = {**_records(collected, store), "methods.md": collected.done}
     return [name for name in FILES if any(True for _ in records[name])]
 
 
@@ -122,74 +125,79 @@ def _table(records: Iterable[Record]) -> bytes:
     listed = list(records)
     if not listed:
         return b""
-    columns = list(dict.fromkeys(column for one in listed for column in one))
-    cells = ([one.get(column) for column in columns] for one in listed)
+    columns = list(dict.fromkeys(column for record in listed for column in record))
+    cells = ([record.get(column) for column in columns] for record in listed)
     return spreadsheet([columns, *cells]).encode("utf-8", "surrogatepass")
 
 
 # Every label ----------------------------------------------------------------------------------------------------------
 def _labels(collected: Collected) -> Iterator[Record]:
-    names = {one.name: one for one in collected.study.asked}
+    names = {field.name: field for field in collected.study.asked}
     for entry in collected.entries:
         if entry.assignment.status == "withdrawn":
             continue
-        given = entry.assignment
-        about = _about(entry.item)
-        by: Record = {
+        assignment = entry.assignment
+        item_facts = _about(entry.item)
+        rater_facts: Record = {
             "rater": entry.rater.name,
             "rater_id": entry.rater.id,
-            "status": given.status,
-            "reason": given.reason,
-            "kind": given.kind,
-            "position": given.position,
+            "status": assignment.status,
+            "reason": assignment.reason,
+            "kind": assignment.kind,
+            "position": assignment.position,
             "first": entry.first,
             "seconds": round(entry.seconds, 3),
-            "given_at": given.given_at,
-            "done_at": given.done_at,
+            "given_at": assignment.given_at,
+            "done_at": assignment.done_at,
             "saved_at": entry.answer and entry.answer.saved_at,
             "version": entry.answer and entry.answer.version,
             "suggestions_shown": bool(entry.answer and entry.answer.suggestions_shown),
         }
         values = {name: value for name, value in entry.values.items() if name in names}
         for name, value in values.items() or ((None, None),):
-            yield {**about, "field": name, "value": value, **by}
+            yield {**item_facts, "field": name, "value": value, **rater_facts}
     for decision in collected.decisions.values():
         if (item := collected.items.get(decision.item_id)) is None:
             continue
         rater = collected.people.get(decision.person_id)
-        by = {
+        rater_facts = {
             "rater": rater and rater.name,
             "rater_id": decision.person_id,
             "status": "adjudicated",
         }
-        by |= {
+        rater_facts |= {
             "reason": decision.justification,
             "kind": "adjudication",
             "done_at": decision.decided_at,
         }
-        if (shown := collected.deciding.get(item.id)) is not None:
-            by |= {"first": item.sides[-1 if shown.swapped else 0], "given_at": shown.given_at}
-        by["labels_seen"] = collected.looked(item.id, decision.person_id)
+        if (decided_assignment := collected.deciding.get(item.id)) is not None:
+            rater_facts |= {
+                "first": item.sides[-1 if decided_assignment.swapped else 0],
+                "given_at": decided_assignment.given_at,
+            }
+        rater_facts["labels_seen"] = collected.looked(item.id, decision.person_id)
         for name, value in decision.values.items():
-            yield {**_about(item), "field": name, "value": value, **by}
+            yield {**_about(item), "field": name, "value": value, **rater_facts}
 
 
 def _items(collected: Collected) -> Iterator[Record]:
     """Every item with its state, the number of its labels, and who has it open."""
-    given: dict[str, list[Entry]] = defaultdict(list)
+    entries_of: dict[str, list[Entry]] = defaultdict(list)
     for entry in collected.entries:
-        given[entry.item.id].append(entry)
+        entries_of[entry.item.id].append(entry)
     for item, state in states(collected).items() if collected.entries else ():
-        by = {
-            name: ";".join(one.rater.name for one in given[item] if one.assignment.status == name)
+        raters_by_status = {
+            name: ";".join(
+                entry.rater.name for entry in entries_of[item] if entry.assignment.status == name
+            )
             for name in ("done", "open", "skipped", "released")
         }
-        about = {
+        item_facts = {
             "item": item,
             "example_id": _example(collected.items[item]),
             "question_id": collected.items[item].question_id,
         }
-        yield {**about, "state": state, **by}
+        yield {**item_facts, "state": state, **raters_by_status}
 
 
 def _about(item: Item) -> Record:
@@ -204,22 +212,24 @@ def _about(item: Item) -> Record:
 def _audit(collected: Collected, store: Store) -> Iterator[Record]:
     """Without the names of people, unless they are exported, and without what a person gave who withdrew."""
     withdrawn = {
-        (one.item_id, one.person_id) for one in store.assignments() if one.status == "withdrawn"
+        (assignment.item_id, assignment.person_id)
+        for assignment in store.assignments()
+        if assignment.status == "withdrawn"
     }
-    for one in store.events():
-        person = collected.people.get(one.person_id or "")
-        by = {"person_id": one.person_id, "person": person and person.name}
-        content = {} if (one.item_id, one.person_id) in withdrawn else one.content
+    for event in store.events():
+        person = collected.people.get(event.person_id or "")
+        by = {"person_id": event.person_id, "person": person and person.name}
+        content = {} if (event.item_id, event.person_id) in withdrawn else event.content
         if (
             about := collected.people.get(content.get("person", ""))
         ) is not None and "name" in content:
             content = {**content, "name": about.name}
         yield {
-            "number": one.number,
-            "at": one.at,
+            "number": event.number,
+            "at": event.at,
             **by,
-            "kind": one.kind,
-            "item": one.item_id,
+            "kind": event.kind,
+            "item": event.item_id,
             "content": content,
         }
 
@@ -248,10 +258,13 @@ def _digest(item: Item, side: str) -> str | None:
 
 def _ratings(collected: Collected) -> Iterator[Record]:
     scales = {label: scale.written() for label, scale in scales_of(collected.study).items()}
-    compared = {one.name for one in collected.study.asked if isinstance(one, Compare)}
+    compared = {field.name for field in collected.study.asked if isinstance(field, Compare)}
     by_priority = collected.study.assignment.order == "priority"
     for entry in (*collected.done, *collected.finals()):
-        about = {"example_id": _example(entry.item), "system": entry.item.systems.get("answer", "")}
+        item_facts = {
+            "example_id": _example(entry.item),
+            "system": entry.item.systems.get("answer", ""),
+        }
         groups = _groups(entry.item)
         if (digest := _digest(entry.item, "answer")) is not None:
             groups[ANSWER_SHA256] = digest
@@ -263,23 +276,27 @@ def _ratings(collected: Collected) -> Iterator[Record]:
             if label not in compared:
                 scale = {LABEL_SCALE: scales[label]} if label in scales else {}
                 rating = {"label": _named(label, entry), "value": value, "rater": entry.rater.name}
-                yield about | rating | groups | scale
+                yield item_facts | rating | groups | scale
 
 
 def _choices(collected: Collected) -> Iterator[Record]:
-    fields = [one.name for one in collected.study.asked if isinstance(one, Compare)]
+    fields = [field.name for field in collected.study.asked if isinstance(field, Compare)]
     scales = {label: scale.written() for label, scale in scales_of(collected.study).items()}
     for entry in (*collected.done, *collected.finals()):
         item = entry.item
         first = entry.first
-        other = "a" if first == "b" else "b"
+        second_side = "a" if first == "b" else "b"
         names = item.systems if len(set(item.systems.values())) == 2 else item.example_ids
         for label in fields:
             if (value := entry.values.get(label)) is None:
                 continue
             choice = TIE if value == TIE else "a" if value == first else "b"
-            sides = {"question_id": item.question_id, "a": names.get(first), "b": names.get(other)}
-            texts = {A_SHA256: _digest(item, first), B_SHA256: _digest(item, other)}
+            sides = {
+                "question_id": item.question_id,
+                "a": names.get(first),
+                "b": names.get(second_side),
+            }
+            texts = {A_SHA256: _digest(item, first), B_SHA256: _digest(item, second_side)}
             texts = {name: digest for name, digest in texts.items() if digest is not None}
             rating = {"choice": choice, "label": _named(label, entry), "rater": entry.rater.name}
             scale = {LABEL_SCALE: scales[label]} if label in scales else {}
@@ -289,23 +306,25 @@ def _choices(collected: Collected) -> Iterator[Record]:
 # For the studies ------------------------------------------------------------------------------------------------------
 def _score(collected: Collected) -> Iterator[Record]:
     """SCORE: yes, no or n/a for each detail; numbers for the scales."""
-    asked = collected.study.asked
-    choices = [one for one in asked if isinstance(one, Choice)]
+    fields = collected.study.asked
+    choices = [field for field in fields if isinstance(field, Choice)]
     stated = [
         choice.name for choice in choices if {option.value for option in choice.options} <= _STATED
     ]
-    scales = [one.name for one in asked if one.name in _SCALES]
+    scales = [field.name for field in fields if field.name in _SCALES]
     for entry in (*collected.done, *collected.finals()):
-        about = {"item": _example(entry.item), "system": entry.item.systems.get("answer")}
+        item_facts = {"item": _example(entry.item), "system": entry.item.systems.get("answer")}
         for dimension in (*stated, *scales) if stated and not collected.study.pairs else ():
             if (value := entry.values.get(dimension)) is not None:
-                by = {"rater": entry.rater.name, "dimension": _named(dimension, entry)}
-                yield {**about, **by, "label": value}
+                rater_facts = {"rater": entry.rater.name, "dimension": _named(dimension, entry)}
+                yield {**item_facts, **rater_facts, "label": value}
 
 
 def _comprehensiveness(collected: Collected) -> Iterator[Record]:
     """The errors of an item, as `--annotated` reads them."""
-    if not any(isinstance(one, Errors) and one.name == _ERRORS for one in collected.study.asked):
+    if not any(
+        isinstance(field, Errors) and field.name == _ERRORS for field in collected.study.asked
+    ):
         return
     for entry in (*collected.done, *collected.finals()):
         if (value := entry.values.get(_ERRORS)) is not None:
@@ -315,10 +334,17 @@ def _comprehensiveness(collected: Collected) -> Iterator[Record]:
 def _pairs(collected: Collected) -> Iterator[Record]:
     """CALF: each pair as it came, with every label and the checks of its expanded reference. label: the decision, or
     what all raters chose."""
-    field = next((one.name for one in collected.study.asked if isinstance(one, Compare)), None)
+    field = next(
+        (
+            field_asked.name
+            for field_asked in collected.study.asked
+            if isinstance(field_asked, Compare)
+        ),
+        None,
+    )
     if field is None:
         return
-    finals = {one.item.id: one.values for one in collected.finals()}
+    finals = {final.item.id: final.values for final in collected.finals()}
     for entries in collected.by_item.values():
         item = entries[0].item
         labels = {
@@ -345,39 +371,42 @@ def _pairs(collected: Collected) -> Iterator[Record]:
             }
             for entry in entries
         }
-        record["expansion_checks"] = {rater: its for rater, its in checks.items() if its} or None
+        record["expansion_checks"] = {
+            rater: check_values for rater, check_values in checks.items() if check_values
+        } or None
         yield {name: value for name, value in record.items() if value is not None}
 
 
 def _training(collected: Collected) -> Iterator[Record]:
     """ClimaQA: a line for each label of a question, with what a validator sees of it."""
-    asked = collected.study.asked
-    cloze = next((one.name for one in asked if isinstance(one, Cloze)), None)
+    fields = collected.study.asked
+    cloze = next((field.name for field in fields if isinstance(field, Cloze)), None)
     validity = next(
-        (one.name for one in asked if isinstance(one, Choice) and one.name == "validity"), None
+        (field.name for field in fields if isinstance(field, Choice) and field.name == "validity"),
+        None,
     )
-    edits = [one for one in asked if isinstance(one, Edit)]
+    edits = [field for field in fields if isinstance(field, Edit)]
     if cloze is None and validity is None:
         return
     for entry in (*collected.done, *collected.finals()):
-        shown = entry.item.columns
+        columns = entry.item.columns
         values = entry.values
         if entry.rater.id == FINAL and not {cloze, validity} & values.keys():
             continue
         term = values.get(cloze) if cloze else None
-        form = shown.get("form") or (
-            "cloze" if term else "mcq" if "options" in shown else "freeform"
+        form = columns.get("form") or (
+            "cloze" if term else "mcq" if "options" in columns else "freeform"
         )
         record: Record = {"item": entry.item.id, "form": form}
         record |= {
-            name: shown[name]
+            name: columns[name]
             for name in ("level", "question", "answer", "statement")
-            if name in shown
+            if name in columns
         }
-        if "options" in shown:
-            record["options"] = {one["key"]: one["text"] for one in shown["options"]}
-        if "passages" in shown:
-            record["contexts"] = shown["passages"]
+        if "options" in columns:
+            record["options"] = {option["key"]: option["text"] for option in columns["options"]}
+        if "passages" in columns:
+            record["contexts"] = columns["passages"]
         if term is not None:
             record["validity"] = "invalid" if IMPOSSIBLE in term else "valid"
             record |= {

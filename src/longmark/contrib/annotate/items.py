@@ -6,7 +6,8 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
+from dataclasses import field as with_default
 from pathlib import Path
 from typing import Any, Literal
 
@@ -59,11 +60,11 @@ class Item:
     question_id: str
     systems: Mapping[str, str]
     shown: Mapping[str, Any]
-    example_ids: Mapping[str, str] = field(default_factory=dict)
+    example_ids: Mapping[str, str] = with_default(default_factory=dict)
     gold: Mapping[str, Any] | None = None
     kind: Kind = "normal"
     priority: float | None = None
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = with_default(default_factory=dict)
     probability: float | None = None
 
     @property
@@ -105,48 +106,49 @@ def read_items(study: Study, base: Path) -> list[Item]:
     tries = ("training", rules.training), ("qualification", rules.qualification)
     for kind, phase in tries:
         if phase is not None:
-            drawn += (its := _Reader(study, base).gold(phase.path, kind))
-            if len(its) < (needed := (phase.items or 0) * phase.attempts):
-                what = (
+            drawn += (gold_items := _Reader(study, base).gold(phase.path, kind))
+            if len(gold_items) < (needed := (phase.items or 0) * phase.attempts):
+                remedy = (
                     "lower `items` or `attempts`, or add items, because each attempt has new items"
                 )
                 raise UserError(
-                    f"{kind}: {phase.path} has {len(its):,} of the {needed:,} items; {what}"
+                    f"{kind}: {phase.path} has {len(gold_items):,} of the {needed:,} items; {remedy}"
                 )
     if rules.attention:
         drawn += _Reader(study, base).gold(rules.attention.path, "attention")
     twice = next(
-        (one for one, count in Counter(item.id for item in drawn).items() if count > 1), None
+        (item_id for item_id, count in Counter(item.id for item in drawn).items() if count > 1),
+        None,
     )
     if twice is not None:
         raise UserError(
             f'the id "{twice}" appears twice in the study\'s files; give each item an id of its own'
         )
-    known = dict.fromkeys(column for item in drawn for column in item.columns)
+    columns = dict.fromkeys(column for item in drawn for column in item.columns)
     if study.items.from_ == "benchmark":  # a benchmark need not have items of every form
-        known |= dict.fromkeys(BENCHMARK_COLUMNS)
-    for where, column in columns_named(study):
-        if not _has(known, study, column):
+        columns |= dict.fromkeys(BENCHMARK_COLUMNS)
+    for place, column in columns_named(study):
+        if not _has(columns, study, column):
             raise UnknownName(
-                f"column in {where}",
+                f"column in {place}",
                 column,
-                known,
-                f"No item has it. Remove it, or name one of these: {', '.join(known)}.",
+                columns,
+                f"No item has it. Remove it, or name one of these: {', '.join(columns)}.",
             )
     return drawn
 
 
 def absent(study: Study, base: Path) -> list[str]:
     """The names in `show` that no item has."""
-    known = dict.fromkeys(
+    columns = dict.fromkeys(
         column for item in _Reader(study, base).normal() for column in item.columns
     )
-    return [column for column in study.show if not _has(known, study, column)]
+    return [column for column in study.show if not _has(columns, study, column)]
 
 
-def _has(known: Mapping[str, Any], study: Study, column: str) -> bool:
+def _has(columns: Mapping[str, Any], study: Study, column: str) -> bool:
     return bool(
-        known.keys() & set(SIDES if column == "answers" and study.pairs else (_shown_as(column),))
+        columns.keys() & set(SIDES if column == "answers" and study.pairs else (_shown_as(column),))
     )
 
 
@@ -162,22 +164,22 @@ def warnings(study: Study, items: Sequence[Item]) -> list[str]:
                     result.append(
                         f'item {item.id}: its text contains "{system}", the name of a hidden system'
                     )
-    rest = len(result) - _MOST_WARNINGS
+    unlisted = len(result) - _MOST_WARNINGS
     return result[:_MOST_WARNINGS] + (
-        [f"… and {rest:,} more texts that name a system"] if rest > 0 else []
+        [f"… and {unlisted:,} more texts that name a system"] if unlisted > 0 else []
     )
 
 
-def _shown_as(shown: str) -> str:
-    return "passages" if shown == "contexts" else shown
+def _shown_as(column: str) -> str:
+    return "passages" if column == "contexts" else column
 
 
 def _words(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list | tuple):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from _words(one)
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _words(part)
 
 
 class _Reader:
@@ -190,8 +192,8 @@ class _Reader:
     def normal(self) -> list[Item]:
         items: list[Item] = []
         single: list[Path] = []  # runs of single answers, which are paired with each other
-        for given in self.source.path:
-            if not (path := self.base / given).exists():
+        for given_path in self.source.path:
+            if not (path := self.base / given_path).exists():
                 raise UserError(
                     f"items: {path} does not exist; `path` is relative to the study's file"
                 )
@@ -231,33 +233,35 @@ class _Reader:
                 "items: drawn: names single answers; it goes neither with from: pairs nor with sample"
             )
         draw = read_draw(self.base / file)
-        chances = {(one.example_id, one.system): one.probability for one in draw if one.drawn}
-        named = {
+        chances = {(line.example_id, line.system): line.probability for line in draw if line.drawn}
+        by_answer = {
             (item.example_ids.get("answer"), item.systems.get("answer", "")): item for item in items
         }
-        if lost := sorted(chances.keys() - named.keys()):
+        if lost := sorted(chances.keys() - by_answer.keys()):
             count = counted(len(lost), "drawn answer")
-            where = ", ".join(self.source.path)
+            paths = ", ".join(self.source.path)
             raise UserError(
-                f"items: drawn: {count} not among the items of {where}, such as {' of '.join(lost[0])}"
+                f"items: drawn: {count} not among the items of {paths}, such as {' of '.join(lost[0])}"
             )
-        for one in draw:
-            item = named.get((one.example_id, one.system)) if one.drawn else None
+        for line in draw:
+            item = by_answer.get((line.example_id, line.system)) if line.drawn else None
             text = None if item is None else item.shown.get("answer")
-            if isinstance(text, str) and not one.is_of(answer_sha256(text)):
+            if isinstance(text, str) and not line.is_of(answer_sha256(text)):
                 raise UserError(
-                    f"items: drawn: {one.example_id} of {one.system} has another text in {', '.join(self.source.path)} "
+                    f"items: drawn: {line.example_id} of {line.system} has another text in {', '.join(self.source.path)} "
                     "than when it was drawn; draw from this run (`longmark label next`)"
                 )
         return [
-            replace(item, probability=chances[key]) for key, item in named.items() if key in chances
+            replace(item, probability=chances[key])
+            for key, item in by_answer.items()
+            if key in chances
         ]
 
-    def gold(self, given: str, kind: Kind) -> list[Item]:
-        items = list(self._of_file(self.base / given, kind))
+    def gold(self, file: str, kind: Kind) -> list[Item]:
+        items = list(self._of_file(self.base / file, kind))
         self.wrong.check()
         if not items:
-            raise UserError(f"{kind}: {given} has no items")
+            raise UserError(f"{kind}: {file} has no items")
         return items
 
     def _of_run(self, path: Path) -> Iterator[Item]:
@@ -276,10 +280,12 @@ class _Reader:
 
     def _of_benchmark(self, path: Path) -> Iterator[Item]:
         """Items that no audit dropped; of a cloze item the statement, so that nobody sees the proposed term."""
-        for number, one in enumerate(items_of(path), 1):
-            hidden = {"question", "answer"} if one.form == "cloze" else set()
-            if one.status != "dropped":
-                columns = one.model_dump(mode="json", exclude_defaults=True, exclude=hidden)
+        for number, benchmark_item in enumerate(items_of(path), 1):
+            hidden = {"question", "answer"} if benchmark_item.form == "cloze" else set()
+            if benchmark_item.status != "dropped":
+                columns = benchmark_item.model_dump(
+                    mode="json", exclude_defaults=True, exclude=hidden
+                )
                 yield from self._of_record(f"{path}:{number}", columns)
 
     def _of_file(self, path: Path, kind: Kind) -> Iterator[Item]:
@@ -289,9 +295,9 @@ class _Reader:
         else:
             records = Reading(path, mapping=_known(self.source.map)).records()
         for line, record in records:
-            where = f"{path}:{line}"
+            place = f"{path}:{line}"
             if isinstance(record, sources.Unreadable | str):
-                self.wrong.add(f"{where}: {record if isinstance(record, str) else record.message}")
+                self.wrong.add(f"{place}: {record if isinstance(record, str) else record.message}")
                 continue
             try:
                 columns = self._renamed(
@@ -299,16 +305,16 @@ class _Reader:
                 )
                 gold = gold_of(columns.pop("gold", None), self.study, needed=kind != "normal")
             except Problem as problem:
-                self.wrong.add(f"{where}: {problem}")
+                self.wrong.add(f"{place}: {problem}")
                 continue
             if kind == "normal" and not self._wanted(columns):
                 continue
-            for item in self._checked(where, columns):
+            for item in self._checked(place, columns):
                 yield replace(item, kind=kind, gold=gold)
 
-    def _of_record(self, where: str, record: Mapping[str, Any]) -> Iterator[Item]:
+    def _of_record(self, place: str, record: Mapping[str, Any]) -> Iterator[Item]:
         if self._wanted(columns := self._renamed(record)):
-            yield from self._checked(where, columns)
+            yield from self._checked(place, columns)
 
     def _wanted(self, columns: Mapping[str, Any]) -> bool:
         return all(
@@ -320,9 +326,9 @@ class _Reader:
         """The columns of a record, under our names."""
         if not isinstance(record, Mapping):
             raise Problem(f"expected an object with named fields, found {found(record)}")
-        ours = {column: one for one, column in self.source.map.items()}
+        our_names = {column: our_name for our_name, column in self.source.map.items()}
         columns = {
-            ours.get(column, str(column)): value
+            our_names.get(column, str(column)): value
             for column, value in record.items()
             if not missing(value)
         }
@@ -330,7 +336,7 @@ class _Reader:
             columns["graph"] = {side: columns.pop(side, []) for side in ("covered", "uncovered")}
         return columns
 
-    def _checked(self, where: str, columns: dict[str, Any]) -> Iterator[Item]:
+    def _checked(self, place: str, columns: dict[str, Any]) -> Iterator[Item]:
         """The item of a record; none if it is wrong, which is noted."""
         try:
             item = _item(self.study, columns)
@@ -338,7 +344,7 @@ class _Reader:
             _check_storable(item)
             yield item
         except Problem as problem:
-            self.wrong.add(f"{where}: {problem}")
+            self.wrong.add(f"{place}: {problem}")
 
     def _complete(self, item: Item) -> None:
         if not item.shown:
@@ -348,21 +354,25 @@ class _Reader:
                 "is not a pair; it needs the answers a and b. To pair the answers of runs, name their folders under "
                 "`path`, or run: longmark pairs join RUN RUN --out pairs.jsonl"
             )
-        asked = [one for one in self.study.asked if self.study.applies(one, {}, item.columns)]
-        if not asked:
+        fields = [
+            field for field in self.study.asked if self.study.applies(field, {}, item.columns)
+        ]
+        if not fields:
             columns = {
-                one.when.item: None for one in self.study.asked if one.when and one.when.item
+                field.when.item: None
+                for field in self.study.asked
+                if field.when and field.when.item
             }
             values = ", ".join(
                 f"{column} is {found(item.columns.get(column))}" for column in columns
             )
             raise Problem(f"nothing is asked of it: no `when` of a field applies ({values})")
-        for one in asked:
-            needed: Any = one.over if isinstance(one, Spans | Cloze | Edit) else None
-            if isinstance(one, Matrix) and isinstance(one.rows, str) and not one.typed:
-                needed = one.rows
+        for field in fields:
+            needed: Any = field.over if isinstance(field, Spans | Cloze | Edit) else None
+            if isinstance(field, Matrix) and isinstance(field.rows, str) and not field.typed:
+                needed = field.rows
             if needed is not None and needed not in item.shown:
-                raise Problem(f"{needed}: is missing; the field {one.name} needs it")
+                raise Problem(f"{needed}: is missing; the field {field.name} needs it")
 
     def _named(self, items: list[Item]) -> list[Item]:
         """The items with ids that occur once and, where systems are hidden, do not name one."""
@@ -371,19 +381,19 @@ class _Reader:
         systems = {
             comparable(name) for item in items for name in item.systems.values() if len(name) > 1
         }
-        named: dict[str, Item] = {}
+        by_id: dict[str, Item] = {}
         for item in items:
             betrays = hidden and any(system in comparable(item.id) for system in systems)
             if betrays or (counts[item.id] > 1 and item.systems):
                 key = orjson.dumps([self.source.seed, item.id, sorted(item.systems.items())])
                 item = replace(item, id="i" + hashlib.sha256(key).hexdigest()[:12])
-            if item.id in named:
-                where = ", ".join(self.source.path)
+            if item.id in by_id:
+                paths = ", ".join(self.source.path)
                 raise UserError(
-                    f'items: {where}: the id "{item.id}" appears twice; give each item an id of its own'
+                    f'items: {paths}: the id "{item.id}" appears twice; give each item an id of its own'
                 )
-            named[item.id] = item
-        return list(named.values())
+            by_id[item.id] = item
+        return list(by_id.values())
 
 
 def _known(mapping: Mapping[str, str]) -> dict[str, str]:
@@ -408,7 +418,7 @@ def _of_example(example: Question, run: str | None) -> dict[str, Any]:
 
 def _item(study: Study, columns: dict[str, Any]) -> Item:
     question = columns.get("question")
-    own = _id(columns)
+    item_id = _id(columns)
     systems: dict[str, str] = {}
     examples: dict[str, str] = {}
     for side, column in (("answer", "system"), *((side, f"{side}_system") for side in SIDES)):
@@ -416,15 +426,15 @@ def _item(study: Study, columns: dict[str, Any]) -> Item:
             continue
         if (system := name(column, columns.get(column, ""))) is not None:
             systems[side] = system
-        examples[side] = own if side == "answer" else f"{own}#{side}"
+        examples[side] = item_id if side == "answer" else f"{item_id}#{side}"
     if len(examples) > 1:
-        examples["pair"] = own
-    names = [_shown_as(one) for one in study.show if one != "answers"] + [
+        examples["pair"] = item_id
+    names = [_shown_as(column) for column in study.show if column != "answers"] + [
         *(SIDES if "answers" in study.show else ())
     ]
     if "answers" in study.show and not study.pairs:
         names.append("answer")
-    shown = {}
+    shown_values = {}
     for one in names:
         raw = (
             columns.get("contexts")
@@ -432,87 +442,87 @@ def _item(study: Study, columns: dict[str, Any]) -> Item:
             else columns.get(one)
         )
         if not missing(raw):
-            shown[one] = _value(one, raw)
+            shown_values[one] = _value(one, raw)
     hidden = {*names, *_IDS, "contexts", "references", "answer", *SIDES}
     if (
         study.pairs
     ):  # a pair is exported as it came, so that it is the same pair to a run that scored it
         hidden = {*_IDS, *SIDES, "reference"} | {
-            name for name in names if shown.get(name) == columns.get(name)
+            name for name in names if shown_values.get(name) == columns.get(name)
         }
     meta = {column: value for column, value in columns.items() if column not in hidden}
-    given = name("question_id", columns.get("question_id", "")) or (
-        question_hash(question) if isinstance(question, str) else own
+    question_id = name("question_id", columns.get("question_id", "")) or (
+        question_hash(question) if isinstance(question, str) else item_id
     )
-    return Item(own, given, systems, shown, examples, meta=meta)
+    return Item(item_id, question_id, systems, shown_values, examples, meta=meta)
 
 
 def _id(columns: Mapping[str, Any]) -> str:
-    own = name("id", columns.get("id", columns.get("item", "")))
-    if own is None:
+    item_id = name("id", columns.get("id", columns.get("item", "")))
+    if item_id is None:
         return hashlib.sha256(orjson.dumps(columns, option=orjson.OPT_NON_STR_KEYS)).hexdigest()[
             :16
         ]
-    if len(own) > 200 or not own.isprintable() or own in (".", ".."):
+    if len(item_id) > 200 or not item_id.isprintable() or item_id in (".", ".."):
         raise Problem(
             "id: must not be . or .., have more than 200 characters, or contain control characters"
         )
-    return own
+    return item_id
 
 
-def _value(shown: str, raw: Any) -> Any:
+def _value(column: str, raw: Any) -> Any:
     """A column as it is shown. Raises Problem for one of another form."""
-    if shown in _TEXTS:
-        return text(shown, raw)
-    if shown == "passages":
-        return [_passage(f"{shown}[{i}]", one) for i, one in enumerate(_list(shown, raw))]
-    if shown == "options":
+    if column in _TEXTS:
+        return text(column, raw)
+    if column == "passages":
+        return [_passage(f"{column}[{i}]", passage) for i, passage in enumerate(_list(column, raw))]
+    if column == "options":
         pairs = list(raw.items()) if isinstance(raw, Mapping) else []
-        lettered = pairs or [(chr(65 + i), one) for i, one in enumerate(_list(shown, raw))]
+        lettered = pairs or [(chr(65 + i), option) for i, option in enumerate(_list(column, raw))]
         return [
-            {"key": str(one["key"]), "text": text(shown, one.get("text"))}
-            if isinstance(one, Mapping) and "key" in one
-            else {"key": str(key), "text": text(shown, one)}
-            for key, one in lettered
+            {"key": str(option["key"]), "text": text(column, option.get("text"))}
+            if isinstance(option, Mapping) and "key" in option
+            else {"key": str(key), "text": text(column, option)}
+            for key, option in lettered
         ]
-    if shown == "key_points":
-        listed = raw.splitlines() if isinstance(raw, str) else _list(shown, raw)
-        return [text(f"{shown}[{i}]", one) for i, one in enumerate(listed) if one]
-    if shown == "graph":
+    if column == "key_points":
+        listed = raw.splitlines() if isinstance(raw, str) else _list(column, raw)
+        return [text(f"{column}[{i}]", point) for i, point in enumerate(listed) if point]
+    if column == "graph":
         if not isinstance(raw, Mapping) or not {"covered", "uncovered"} <= raw.keys():
             raise Problem("graph: expected an object with the lists covered and uncovered")
         return {
-            side: [text(side, one) for one in _list(side, raw[side])]
+            side: [text(side, statement) for statement in _list(side, raw[side])]
             for side in ("covered", "uncovered")
         }
-    if shown == "profile":
+    if column == "profile":
         if isinstance(raw, str):
-            return {"": text(shown, raw)}
+            return {"": text(column, raw)}
         if not isinstance(raw, Mapping):
             raise Problem(f"profile: expected an object or a text, found {found(raw)}")
         return {str(key): value for key, value in raw.items()}
     return raw
 
 
-def _passage(where: str, raw: Any) -> dict[str, Any]:
+def _passage(place: str, raw: Any) -> dict[str, Any]:
     if isinstance(raw, str):
-        return {"text": text(where, raw)}
+        return {"text": text(place, raw)}
     if not isinstance(raw, Mapping) or not isinstance(raw.get("text"), str):
         raise Problem(
-            f"{where}: expected a text, or an object with text, and id and page where known"
+            f"{place}: expected a text, or an object with text, and id and page where known"
         )
-    kept = {key: raw[key] for key in ("id", "page") if not missing(raw.get(key))}
-    return {"text": text(where, raw["text"]), **kept}
+    known_fields = {key: raw[key] for key in ("id", "page") if not missing(raw.get(key))}
+    return {"text": text(place, raw["text"]), **known_fields}
 
 
-def _list(where: str, raw: Any) -> Sequence[Any]:
+def _list(place: str, raw: Any) -> Sequence[Any]:
     if isinstance(raw, str) and raw.lstrip().startswith("["):  # a cell of a CSV file
         try:
             raw = parse_json(raw)
         except ValueError as error:
-            raise Problem(f"{where}: {error}") from None
+            raise Problem(f"{place}: {error}") from None
     if isinstance(raw, str):
         return [raw]
     if not isinstance(raw, list | tuple):
-        raise Problem(f"{where}: expected a list, found {found(raw)}")
+        raise Problem(f"{place}: expected a list, found {found(raw)}")
     return raw

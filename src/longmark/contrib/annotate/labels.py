@@ -88,8 +88,8 @@ class Collected:
     @property
     def by_item(self) -> dict[str, list[Entry]]:
         items: dict[str, list[Entry]] = {}
-        for one in self.done:
-            items.setdefault(one.item.id, []).append(one)
+        for entry in self.done:
+            items.setdefault(entry.item.id, []).append(entry)
         return items
 
     def finals(self) -> Iterator[Entry]:
@@ -97,53 +97,69 @@ class Collected:
         `overlap` raters chose. Each item's as an entry of the rater `final`, with the order of whoever decided, or of
         the first rater."""
         rules = self.study.assignment
-        for item, its in self.by_item.items() if rules.adjudication else ():
-            shown = its[0].assignment
-            values = its[0].values
+        for item, entries_of_item in self.by_item.items() if rules.adjudication else ():
+            assignment = entries_of_item[0].assignment
+            values = entries_of_item[0].values
             if (decision := self.decisions.get(item)) is not None:
-                shown = self.deciding.get(item, shown)
+                assignment = self.deciding.get(item, assignment)
                 values = decision.values
-            elif len(its) < rules.overlap:
+            elif len(entries_of_item) < rules.overlap:
                 continue
             settled = {*self.study.compared} - {
-                *(() if decision else differing(self.study, [one.values for one in its]))
+                *(
+                    ()
+                    if decision
+                    else differing(self.study, [entry.values for entry in entries_of_item])
+                )
             }
             if values := {name: value for name, value in values.items() if name in settled}:
-                yield Entry(self.items[item], _FINAL, shown, values, None, 0.0)
+                yield Entry(self.items[item], _FINAL, assignment, values, None, 0.0)
 
 
 def collect(study: Study, items: Sequence[Item], store: Store, *, names: bool = True) -> Collected:
     """All labels of a study. Assignments of items that the study no longer has are left out. names: of people;
     otherwise each has their id for a name."""
-    people = {one.id: one if names else replace(one, name=one.id) for one in store.people()}
-    answers = {(one.item_id, one.person_id): one for one in store.answers()}
+    people = {
+        person.id: person if names else replace(person, name=person.id) for person in store.people()
+    }
+    answers = {(answer.item_id, answer.person_id): answer for answer in store.answers()}
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     for visit in store.visits():
         seconds[visit.item_id, visit.person_id] += visit.seconds
-    known = {item.id: (place, item) for place, item in enumerate(items)}
+    places = {item.id: (place, item) for place, item in enumerate(items)}
     ranks = {person: rank for rank, person in enumerate(people)}
     entries = []
-    for one in store.assignments():
-        if one.kind == "adjudication" or one.item_id not in known or one.person_id not in people:
+    for assignment in store.assignments():
+        if (
+            assignment.kind == "adjudication"
+            or assignment.item_id not in places
+            or assignment.person_id not in people
+        ):
             continue
-        key = (one.item_id, one.person_id)
-        answer = None if one.status == "withdrawn" else answers.get(key)
+        key = (assignment.item_id, assignment.person_id)
+        answer = None if assignment.status == "withdrawn" else answers.get(key)
         values = {} if answer is None else answer.values
         entries.append(
             Entry(
-                known[one.item_id][1],
-                people[one.person_id],
-                one,
+                places[assignment.item_id][1],
+                people[assignment.person_id],
+                assignment,
                 values,
                 answer,
                 seconds.get(key, 0.0),
             )
         )
-    entries.sort(key=lambda one: (known[one.item.id][0], ranks[one.rater.id]))
-    decisions = {one.item_id: one for one in store.adjudications() if one.item_id in known}
-    deciders = {(one.item_id, one.person_id) for one in decisions.values()}
+    entries.sort(key=lambda entry: (places[entry.item.id][0], ranks[entry.rater.id]))
+    decisions = {
+        adjudication.item_id: adjudication
+        for adjudication in store.adjudications()
+        if adjudication.item_id in places
+    }
+    deciders = {(decision.item_id, decision.person_id) for decision in decisions.values()}
     deciding = {
-        one.item_id: one for one in store.assignments() if (one.item_id, one.person_id) in deciders
+        assignment.item_id: assignment
+        for assignment in store.assignments()
+        if (assignment.item_id, assignment.person_id) in deciders
     }
     by_id = {item.id: item for item in items}
     return Collected(
@@ -159,48 +175,48 @@ def simple_labels(
     Of several errors, a yes or no for each kind, as FIELD.KIND; of an edit, the verdict; of a word, the word. Texts and
     spans are none, and the cells of a matrix are in `cells`.
     """
-    for one in study.asked:
-        if (value := values.get(one.name)) is None:
+    for field in study.asked:
+        if (value := values.get(field.name)) is None:
             continue
-        if isinstance(one, Choice | Scale | Compare):
-            yield one.name, value
-        elif isinstance(one, Errors):
-            for option in one.options:
-                yield f"{one.name}.{option.value}", "yes" if option.value in value else "no"
-        elif isinstance(one, Edit):
-            yield one.name, value["verdict"]
-        elif isinstance(one, Cloze):
-            yield one.name, IMPOSSIBLE if IMPOSSIBLE in value else value["quote"]
+        if isinstance(field, Choice | Scale | Compare):
+            yield field.name, value
+        elif isinstance(field, Errors):
+            for option in field.options:
+                yield f"{field.name}.{option.value}", "yes" if option.value in value else "no"
+        elif isinstance(field, Edit):
+            yield field.name, value["verdict"]
+        elif isinstance(field, Cloze):
+            yield field.name, IMPOSSIBLE if IMPOSSIBLE in value else value["quote"]
 
 
 def scales_of(study: Study) -> dict[str, DeclaredScale]:
     """The scale of each label of `simple_labels`, of those that have one. The options of a choice are in no order that
     is known."""
-    found: dict[str, DeclaredScale | None] = {}
+    scales: dict[str, DeclaredScale | None] = {}
     for field in study.asked:
         if isinstance(field, Choice):
-            found[field.name] = scale_with(field.possible)
+            scales[field.name] = scale_with(field.possible)
         elif isinstance(field, Scale):
             numbers = range(field.min, min(field.max, field.min + MOST_NUMBERS) + 1)
-            found[field.name] = scale_with(list(map(str, numbers)), ordered=True)
+            scales[field.name] = scale_with(list(map(str, numbers)), ordered=True)
         elif isinstance(field, Errors):
-            found |= {
+            scales |= {
                 f"{field.name}.{option.value}": scale_with(("no", "yes"))
                 for option in field.options
             }
         elif isinstance(field, Edit):
-            found[field.name] = scale_with(VERDICTS)
+            scales[field.name] = scale_with(VERDICTS)
         elif isinstance(field, Compare):
-            found[field.name] = scale_with(field.possible)
-    return {label: scale for label, scale in found.items() if scale is not None}
+            scales[field.name] = scale_with(field.possible)
+    return {label: scale for label, scale in scales.items() if scale is not None}
 
 
 def cells(
     study: Study, item: Item, values: Mapping[str, Any]
 ) -> Iterator[tuple[str, str, str, str]]:
     """(label, point, column, value) of the matrices whose points every rater sees."""
-    for one in study.asked:
-        if isinstance(one, Matrix) and rows_of(one, item):
-            for row in values.get(one.name, ()):
+    for field in study.asked:
+        if isinstance(field, Matrix) and rows_of(field, item):
+            for row in values.get(field.name, ()):
                 for column, value in row["values"].items():
-                    yield one.name, row["point"], column, value
+                    yield field.name, row["point"], column, value

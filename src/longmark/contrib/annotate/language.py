@@ -39,8 +39,11 @@ def catalogue(language: str) -> Mapping[str, str]:
 @cache
 def _patterns(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple(
-        (re.compile("(.+?)".join(re.escape(part) for part in english.split("{}")), re.DOTALL), own)
-        for english, own in catalogue(language).items()
+        (
+            re.compile("(.+?)".join(re.escape(part) for part in english.split("{}")), re.DOTALL),
+            translation,
+        )
+        for english, translation in catalogue(language).items()
         if "{}" in english
         and sum(c.isalpha() for c in english) >= _LEAST  # a short one would fit any sentence
     )
@@ -48,14 +51,14 @@ def _patterns(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def say(text: str, *values: object, language: str) -> str:
     """A text of ours in a language, with its values in place of {}; as it is where the catalogue does not have it."""
-    known = catalogue(language)
+    messages = catalogue(language)
     if values:
-        return known.get(text, text).format(*values)
-    if text in known or not known:
-        return known.get(text, text)
-    for pattern, own in _patterns(language):
-        if (found := pattern.fullmatch(text)) is not None:
-            return own.format(*(say(value, language=language) for value in found.groups()))
+        return messages.get(text, text).format(*values)
+    if text in messages or not messages:
+        return messages.get(text, text)
+    for pattern, translation in _patterns(language):
+        if (match := pattern.fullmatch(text)) is not None:
+            return translation.format(*(say(value, language=language) for value in match.groups()))
     return text
 
 
@@ -70,18 +73,18 @@ def keys(source: str) -> Iterator[str]:
         yield from re.findall(
             "\0(.*?)\0", _marked(source, lambda text: f"\0{_key(text)[0]}\0"), re.DOTALL
         )
-    yield from (found[1] for found in _SAID.findall(source))
+    yield from (match[1] for match in _SAID.findall(source))
 
 
 def translated(source: str, language: str) -> str:
     """The source of a template with its texts in a language."""
-    known = catalogue(language)
+    messages = catalogue(language)
 
     def own(text: str) -> str:
         key, expressions = _key(text)
-        return known[key].format(*expressions) if key in known else text
+        return messages[key].format(*expressions) if key in messages else text
 
-    return _marked(source, own) if known else source
+    return _marked(source, own) if messages else source
 
 
 def _key(text: str) -> tuple[str, list[str]]:
@@ -90,7 +93,7 @@ def _key(text: str) -> tuple[str, list[str]]:
 
 def _marked(source: str, change: Callable[[str], str]) -> str:
     """A source with each of its texts changed."""
-    made: list[str] = []
+    parts: list[str] = []
     run = ""
 
     def worded(text: str) -> str:
@@ -100,18 +103,18 @@ def _marked(source: str, change: Callable[[str], str]) -> str:
         nonlocal run
         text = run.strip()
         if '="' not in text:
-            at = run.index(text)
-            run = run[:at] + worded(text) + run[at + len(text) :]
-        made.append(run)
+            position = run.index(text)
+            run = run[:position] + worded(text) + run[position + len(text) :]
+        parts.append(run)
         run = ""
 
     for token in _TOKEN.findall(source):
         if token.startswith(("{%", "{#", "<")):
             close()
             if token.startswith("<"):
-                token = _LABEL.sub(lambda found: found[1] + worded(found[2]), token)
-            made.append(token)
+                token = _LABEL.sub(lambda match: match[1] + worded(match[2]), token)
+            parts.append(token)
         else:
             run += token
     close()
-    return "".join(made)
+    return "".join(parts)

@@ -85,47 +85,47 @@ def rich(text: str) -> Rich:
 
 def plain(text: str) -> Rich:
     """A text as it is written. A carriage return stays one, as a browser counts it."""
-    shown = escape(text).replace("\r", "&#13;")
-    return Rich(f'<span data-at="0">{shown}</span>', (Leaf(text, 0, len(text)),))
+    html = escape(text).replace("\r", "&#13;")
+    return Rich(f'<span data-at="0">{html}</span>', (Leaf(text, 0, len(text)),))
 
 
 def page(text: str, level: int = 2) -> Markup:
     """Guidelines and help: links work; there are no images and no HTML. level: of the highest heading on the page."""
-    made = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-    tokens = made.parse(text)
+    renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    tokens = renderer.parse(text)
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
     highest = min((int(token.tag[1]) for token in headings), default=1)
     for token in headings:
         token.tag = f"h{min(int(token.tag[1]) - highest + level, 6)}"
     return Markup(
-        made.renderer.render(tokens, made.options, {})
+        renderer.renderer.render(tokens, renderer.options, {})
     )  # links have a scheme that runs nothing
 
 
 @cache
 def _parser() -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(
         ["table", "strikethrough"]
     )
-    made.disable(
+    parser.disable(
         ["image", "autolink", "html_inline", "html_block", "reference", "lheading", "text_join"]
     )
-    made.inline.ruler.before("escape", "math", _math)
-    made.inline.ruler.at("link", _link)
-    made.block.ruler.before(
+    parser.inline.ruler.before("escape", "math", _math)
+    parser.inline.ruler.at("link", _link)
+    parser.block.ruler.before(
         "paragraph", "math_block", _math_block, {"alt": ["paragraph", "blockquote", "list"]}
     )
-    return made
+    return parser
 
 
 def _math(state: StateInline, silent: bool) -> bool:
     if state.src[state.pos] not in "$\\" or not (
-        found := _MATH.match(state.src, state.pos, state.posMax)
+        match := _MATH.match(state.src, state.pos, state.posMax)
     ):
         return False
     if not silent:
-        state.push("math", "", 0).content = found[0]
-    state.pos = found.end()
+        state.push("math", "", 0).content = match[0]
+    state.pos = match.end()
     return True
 
 
@@ -133,10 +133,10 @@ def _link(state: StateInline, silent: bool) -> bool:
     """A link, whose end is noted. An image stays as it is written."""
     if state.pos and state.src[state.pos - 1] == "!":
         return False
-    done = link(state, silent)
-    if done and not silent:
+    matched = link(state, silent)
+    if matched and not silent:
         state.tokens[-1].meta["end"] = state.pos
-    return done
+    return matched
 
 
 def _math_block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
@@ -145,12 +145,12 @@ def _math_block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     for opening, closing in _FENCES:
         if not line.startswith(opening):
             continue
-        rest = line[len(opening) :]
+        remaining = line[len(opening) :]
         number = first
-        while not rest.endswith(closing):
+        while not remaining.endswith(closing):
             number += 1
             if number >= last or not (
-                rest := state.src[state.bMarks[number] : state.eMarks[number]].strip()
+                remaining := state.src[state.bMarks[number] : state.eMarks[number]].strip()
             ):
                 return False
         if not silent:
@@ -176,9 +176,9 @@ class _Writer:
         tokens = _parser().parse(self.source)
         for place, token in enumerate(tokens):
             self._block(token, tokens[place + 1] if place + 1 < len(tokens) else None)
-        shown = {bisect_right(self.starts, leaf.start) - 1 for leaf in self.leaves}
+        shown_lines = {bisect_right(self.starts, leaf.start) - 1 for leaf in self.leaves}
         if any(
-            n not in shown and any(c.isalnum() or c > "\x7f" for c in _NUMBER.sub("", line))
+            n not in shown_lines and any(c.isalnum() or c > "\x7f" for c in _NUMBER.sub("", line))
             for n, line in enumerate(self.lines)
         ):
             raise _Lost
@@ -208,14 +208,14 @@ class _Writer:
         if token.hidden:
             tag = ""
         self.open.append(tag)
-        more = ' dir="auto"' if tag in _DIRECTED else ""
+        attributes = ' dir="auto"' if tag in _DIRECTED else ""
         if token.type == "heading_open":
-            more += f' class="h h{token.tag[1]}"'
+            attributes += f' class="h h{token.tag[1]}"'
         if token.type == "ordered_list_open" and (start := token.attrGet("start")) is not None:
-            more += f' start="{int(start)}"'
+            attributes += f' start="{int(start)}"'
         if tag == "table":
             self.html.append('<div class="scroll" tabindex="0" role="group" aria-label="Table">')
-        self.html.append(f"<{tag}{more}>" if tag else "")
+        self.html.append(f"<{tag}{attributes}>" if tag else "")
 
     def _end(self, token: Token) -> None:
         tag = self.open.pop()
@@ -223,14 +223,14 @@ class _Writer:
         if tag == "table":
             self.html.append("</div>")
 
-    def _leaf(self, start: int, end: int, shown: str | None = None) -> None:
-        """The source from start to end; `shown` where that is another text."""
+    def _leaf(self, start: int, end: int, replacement: str | None = None) -> None:
+        """The source from start to end; `replacement` where that is another text."""
         if start >= end:
             return
-        text = self.source[start:end] if shown is None else shown
+        text = self.source[start:end] if replacement is None else replacement
         self.leaves.append(Leaf(text, start, end - start))
-        more = "" if shown is None else f' data-length="{end - start}"'
-        self.html.append(f'<span data-at="{start}"{more}>{escape(text)}</span>')
+        attribute = "" if replacement is None else f' data-length="{end - start}"'
+        self.html.append(f'<span data-at="{start}"{attribute}>{escape(text)}</span>')
 
     def _suffix(self, number: int, text: str) -> int:
         """Where a text begins that a line of the source ends with."""
@@ -290,12 +290,12 @@ class _Writer:
         return lambda place: places[place]
 
     def _inline(self, content: str, children: Sequence[Token], place: Callable[[int], int]) -> None:
-        at = 0
+        position = 0
 
         def passed(text: str) -> int:
-            if not content.startswith(text, at):
+            if not content.startswith(text, position):
                 raise _Lost
-            return at + len(text)
+            return position + len(text)
 
         def leaves(start: int, end: int) -> None:
             """A leaf for each stretch that stands in the source in one piece."""
@@ -307,53 +307,53 @@ class _Writer:
                 start = stop
 
         for child in children:
-            before = at
+            before = position
             if child.type in ("text", "math"):
-                at = passed(child.content)
+                position = passed(child.content)
                 if child.type == "math":
                     self.html.append("<code>")
-                leaves(before, at)
+                leaves(before, position)
                 if child.type == "math":
                     self.html.append("</code>")
             elif child.type == "text_special":
-                at = passed(child.markup)
-                self._leaf(place(before), place(at - 1) + 1, child.content)
+                position = passed(child.markup)
+                self._leaf(place(before), place(position - 1) + 1, child.content)
             elif child.type == "code_inline":
-                at = passed(child.markup)
-                end = re.compile(f"(?<!`){child.markup}(?!`)").search(content, at)
+                position = passed(child.markup)
+                end = re.compile(f"(?<!`){child.markup}(?!`)").search(content, position)
                 if end is None:
                     raise _Lost
-                inner = content[at : end.start()]
+                inner = content[position : end.start()]
                 shift = inner.replace("\n", " ").find(child.content)
                 self.html.append("<code>")
-                leaves(at + shift, at + shift + len(child.content))
+                leaves(position + shift, position + shift + len(child.content))
                 self.html.append("</code>")
-                at = end.end()
+                position = end.end()
             elif child.type in ("softbreak", "hardbreak"):
-                found = re.compile(r" *\\?\n[ \t]*").match(content, at)
-                if found is None:
+                line_break = re.compile(r" *\\?\n[ \t]*").match(content, position)
+                if line_break is None:
                     raise _Lost
-                at = found.end()
+                position = line_break.end()
                 newline = place(content.index("\n", before))
                 self._leaf(newline, newline + 1)
             elif child.type == "link_close":
                 self._end(child)
-                at = int(child.meta["end"])
+                position = int(child.meta["end"])
                 self.html.append('<small class="address">')
-                leaves(*_inside(content, before, at))
+                leaves(*_inside(content, before, position))
                 self.html.append("</small>")
             elif child.type == "link_open":
-                at = passed("[")
+                position = passed("[")
                 self._start("u", child)
             elif child.nesting:
-                at = passed(child.markup)
+                position = passed(child.markup)
                 if child.nesting > 0:
                     self._start(_TAGS[child.type.rpartition("_")[0]], child)
                 else:
                     self._end(child)
             else:
                 raise _Lost
-        if content[at:].strip():
+        if content[position:].strip():
             raise _Lost
 
 

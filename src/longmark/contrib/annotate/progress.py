@@ -62,13 +62,16 @@ class Progress:
 
 
 def progress(study: Study, items: Sequence[Item], store: Store) -> Progress:
-    found = collect(study, items, store)
-    now = datetime.now(UTC)
-    outliers = speed_outliers(found)
-    names = {person.id: person.name for person in found.people.values()}
-    notes = [*warnings(study, items), *(f"{names[one]}: {what}" for one, what in outliers.items())]
-    stopped = stalled(found, now)
-    expected = forecast(found, now)
+    collected = collect(study, items, store)
+    moment = datetime.now(UTC)
+    outliers = speed_outliers(collected)
+    names = {person.id: person.name for person in collected.people.values()}
+    notes = [
+        *warnings(study, items),
+        *(f"{names[rater]}: {speed}" for rater, speed in outliers.items()),
+    ]
+    stopped = stalled(collected, moment)
+    expected = forecast(collected, moment)
     if stopped:
         notes.append(
             f"Open items without a change for a day: {len(stopped):,}. You can release them on their pages."
@@ -77,31 +80,37 @@ def progress(study: Study, items: Sequence[Item], store: Store) -> Progress:
         notes.append(
             f"Labels that will be missing with the present raters: {expected.missing:,}. {_REMEDY}"
         )
-    agreement = [agreement_table(agreements(found))] if find_spec("scipy") else []
+    agreement = [agreement_table(agreements(collected))] if find_spec("scipy") else []
     if not agreement:
         notes.append(NO_STATS)
     tables = [
-        _raters(found, expected),
-        _coverage(found),
-        *([_stalled(found, stopped)] if stopped else []),
+        _raters(collected, expected),
+        _coverage(collected),
+        *([_stalled(collected, stopped)] if stopped else []),
     ]
-    return Progress(_figures(found), tables, agreement, notes, outliers)
+    return Progress(_figures(collected), tables, agreement, notes, outliers)
 
 
 def speed_outliers(collected: Collected) -> dict[str, str]:
     """Raters whose median time an item is below a third, or above three times, the median of the other raters'."""
-    times = {one: its for one, its in _times(collected.done).items() if len(its) >= _FEWEST_TIMED}
-    medians = {one: median(its) for one, its in times.items()}
+    times = {
+        rater: durations
+        for rater, durations in _times(collected.done).items()
+        if len(durations) >= _FEWEST_TIMED
+    }
+    medians = {rater: median(durations) for rater, durations in times.items()}
     unusual = {}
-    for one, own in medians.items():
-        others = [other for person, other in medians.items() if person != one]
-        if not others:
+    for rater, usual_time in medians.items():
+        other_medians = [
+            other_median for person, other_median in medians.items() if person != rater
+        ]
+        if not other_medians:
             continue
-        usual = median(others)
-        if own * _OUTLYING < usual or own > usual * _OUTLYING:
-            how = "fast" if own < usual else "slow"
-            unusual[one] = (
-                f"{how}: {duration(own)} per item (median); other raters {duration(usual)}"
+        usual = median(other_medians)
+        if usual_time * _OUTLYING < usual or usual_time > usual * _OUTLYING:
+            speed = "fast" if usual_time < usual else "slow"
+            unusual[rater] = (
+                f"{speed}: {duration(usual_time)} per item (median); other raters {duration(usual)}"
             )
     return unusual
 
@@ -116,11 +125,11 @@ def _times(entries: Sequence[Entry]) -> dict[str, list[float]]:
 
 def waiting(collected: Collected) -> dict[str, tuple[str, ...]]:
     """Item -> the fields on which people differ, of the items that a third person must decide."""
-    done = [(one.item.id, one.rater.id) for one in collected.done]
+    done_pairs = [(entry.item.id, entry.rater.id) for entry in collected.done]
     return to_adjudicate(
         collected.study,
-        (one.answer for one in collected.done if one.answer),
-        done,
+        (entry.answer for entry in collected.done if entry.answer),
+        done_pairs,
         collected.decisions,
     )
 
@@ -145,22 +154,22 @@ class Forecast:
 def states(collected: Collected) -> dict[str, str]:
     """The state of every item of the study: decided, or labelled as often as planned (undecided: people differ); else
     skipped, if some did and there is nobody left to give it to; else open."""
-    gone = away(collected.people.values())
+    people_away = away(collected.people.values())
     undecided = waiting(collected)
-    done = collected.by_item
-    given: dict[str, list[Entry]] = defaultdict(list)
+    done_entries = collected.by_item
+    entries_of: dict[str, list[Entry]] = defaultdict(list)
     for entry in collected.entries:
-        given[entry.item.id].append(entry)
+        entries_of[entry.item.id].append(entry)
     result = {}
     for item in collected.items.values():
-        its = given[item.id]
-        ended = {one.assignment.status for one in its}
-        left = collected.people.keys() - gone - {one.rater.id for one in its}
+        item_entries = entries_of[item.id]
+        ended = {entry.assignment.status for entry in item_entries}
+        left = collected.people.keys() - people_away - {entry.rater.id for entry in item_entries}
         if item.kind != "normal":
             continue
         if item.id in collected.decisions:
             result[item.id] = "decided"
-        elif len(done.get(item.id, ())) >= collected.study.assignment.overlap:
+        elif len(done_entries.get(item.id, ())) >= collected.study.assignment.overlap:
             result[item.id] = "undecided" if item.id in undecided else "labelled"
         else:
             result[item.id] = (
@@ -188,13 +197,13 @@ def _stalled(collected: Collected, entries: Sequence[Entry]) -> Table:
     columns = (
         Column("item", "item.id"),
         Column("rater", "rater.name"),
-        Column("given", lambda one: one.assignment.given_at[:10]),
-        Column("saved", lambda one: one.answer.saved_at[:10] if one.answer else None),
+        Column("given", lambda row: row.assignment.given_at[:10]),
+        Column("saved", lambda row: row.answer.saved_at[:10] if row.answer else None),
     )
     return Table("stalled", "Open items without a change for a day", columns, entries)
 
 
-def forecast(collected: Collected, now: datetime) -> Forecast | None:
+def forecast(collected: Collected, moment: datetime) -> Forecast | None:
     """None for a study that is too large, or that nobody labels yet."""
     items = list(collected.items.values())
     overlap = collected.study.assignment.overlap
@@ -218,18 +227,34 @@ def forecast(collected: Collected, now: datetime) -> Forecast | None:
         if entry.item.gold and entry.assignment.status == "done":
             state.right[entry.item.id, entry.rater.id] = known_answers(entry.item, entry.values)
     queue = Queue(collected.study, items)
-    at = now.isoformat()
+    time_text = moment.isoformat()
     turns = list(people)
     while turns:
         for turn in list(turns):
-            if (new := queue.next(state, turn, now)) is None:
+            if (new := queue.next(state, turn, moment)) is None:
                 turns.remove(turn)
                 continue
             state.put(
-                Assignment(new.item_id, turn, False, "done", None, at, at, new.position, new.kind)
+                Assignment(
+                    new.item_id,
+                    turn,
+                    False,
+                    "done",
+                    None,
+                    time_text,
+                    time_text,
+                    new.position,
+                    new.kind,
+                )
             )
     short = sum(
-        max(0, overlap - sum(one.status == "done" for one in state.by_item.get(item, {}).values()))
+        max(
+            0,
+            overlap
+            - sum(
+                assignment.status == "done" for assignment in state.by_item.get(item, {}).values()
+            ),
+        )
         for item in normal
         if item not in state.decided
     )
@@ -238,48 +263,51 @@ def forecast(collected: Collected, now: datetime) -> Forecast | None:
 
 def _figures(collected: Collected) -> list[tuple[str, str]]:
     normal = sum(item.kind == "normal" for item in collected.items.values())
-    done = collected.done
+    done_entries = collected.done
     overlap = collected.study.assignment.overlap
     t = sayer(collected.study.language)
-    people = Counter(one.item.id for one in done)
+    people = Counter(entry.item.id for entry in done_entries)
     figures = [
         ("Items", f"{normal:,}"),
         (
             "Complete items",
             t("{} of {}", f"{sum(count >= overlap for count in people.values()):,}", f"{normal:,}"),
         ),
-        ("Labels", t("{} of {}", f"{len(done):,}", f"{normal * overlap:,}")),
+        ("Labels", t("{} of {}", f"{len(done_entries):,}", f"{normal * overlap:,}")),
         (
             "Skipped",
             f"{sum(entry.assignment.status == 'skipped' for entry in collected.entries):,}",
         ),
         ("Open items", f"{Counter(states(collected).values())['open']:,}"),
-        ("Raters", f"{len({one.rater.id for one in done}):,}"),
+        ("Raters", f"{len({entry.rater.id for entry in done_entries}):,}"),
     ]
     if collected.study.assignment.adjudication:
         figures.append(("Undecided disagreements", f"{len(waiting(collected)):,}"))
         figures.append(("Decided", f"{len(collected.decisions):,}"))
-    times = [one.seconds for one in done if one.seconds > 0]
+    times = [entry.seconds for entry in done_entries if entry.seconds > 0]
     if times:
         figures.append(("Median time per item", duration(median(times))))
     return figures
 
 
 def _raters(collected: Collected, expected: Forecast | None) -> Table:
-    own: dict[str, list[Entry]] = defaultdict(list)
+    entries_of: dict[str, list[Entry]] = defaultdict(list)
     for entry in collected.entries:
-        own[entry.rater.id].append(entry)
+        entries_of[entry.rater.id].append(entry)
     times = _times(collected.done)
     t = sayer(collected.study.language)
 
     def count(status: str, person: Any) -> int:
         return sum(
-            one.assignment.status == status and one.item.kind == "normal" for one in own[person.id]
+            entry.assignment.status == status and entry.item.kind == "normal"
+            for entry in entries_of[person.id]
         )
 
     def known(person: Any) -> str | None:
         checks = [
-            one for one in own[person.id] if one.item.gold and one.assignment.status == "done"
+            entry
+            for entry in entries_of[person.id]
+            if entry.item.gold and entry.assignment.status == "done"
         ]
         right = [known_answers(check.item, check.values) for check in checks]
         return t("{} of {}", *map(sum, zip(*right, strict=True))) if right else None
@@ -289,21 +317,21 @@ def _raters(collected: Collected, expected: Forecast | None) -> Table:
         Column("done", partial(count, "done")),
         Column("begun", partial(count, "open")),
         Column("skipped", partial(count, "skipped")),
-        Column("expected in all", lambda one: expected and expected.items.get(one.id)),
-        Column("median seconds", lambda one: median(times[one.id]) if times[one.id] else None, 1),
-        Column("hours", lambda one: sum(times[one.id]) / 3600 if times[one.id] else None, 2),
+        Column("expected in all", lambda row: expected and expected.items.get(row.id)),
+        Column("median seconds", lambda row: median(times[row.id]) if times[row.id] else None, 1),
+        Column("hours", lambda row: sum(times[row.id]) / 3600 if times[row.id] else None, 2),
         Column("known answers right", known),
     )
     people = [
         person
         for person in collected.people.values()
-        if person.role == "annotator" or person.id in own
+        if person.role == "annotator" or person.id in entries_of
     ]
     return Table("raters", "Raters", columns, people)
 
 
 def _coverage(collected: Collected) -> Table:
-    people = Counter(one.item.id for one in collected.done)
+    people = Counter(entry.item.id for entry in collected.done)
     normal = [item for item in collected.items.values() if item.kind == "normal"]
     counts = Counter(people[item.id] for item in normal)
     return Table(
@@ -322,17 +350,17 @@ def agreements(collected: Collected, seed: int = 0) -> list[Coefficient]:
     from longmark.analysis.metaeval.options import MetaevalOptions
     from longmark.analysis.metaeval.results import clusters_of
 
-    scales = {one.name for one in collected.study.asked if isinstance(one, Scale)}
+    scales = {field.name for field in collected.study.asked if isinstance(field, Scale)}
     declared = {label: scale.classes for label, scale in scales_of(collected.study).items()}
-    for matrix in (one for one in collected.study.asked if isinstance(one, Matrix)):
+    for matrix in (field for field in collected.study.asked if isinstance(field, Matrix)):
         declared[matrix.name] = tuple(option.value for option in matrix.values)
     votes: dict[str, dict[tuple[str, ...], list[Vote]]] = defaultdict(lambda: defaultdict(list))
-    for one in collected.done:
-        for label, value in simple_labels(collected.study, one.item, one.values):
+    for entry in collected.done:
+        for label, value in simple_labels(collected.study, entry.item, entry.values):
             number = float(value) if label in scales else None
-            votes[label][(one.item.id,)].append(Vote(one.rater.id, str(value), number))
-        for label, point, column, cell in cells(collected.study, one.item, one.values):
-            votes[label][one.item.id, point, column].append(Vote(one.rater.id, cell, None))
+            votes[label][(entry.item.id,)].append(Vote(entry.rater.id, str(value), number))
+        for label, point, column, cell in cells(collected.study, entry.item, entry.values):
+            votes[label][entry.item.id, point, column].append(Vote(entry.rater.id, cell, None))
     result = []
     for label, units in votes.items():
         questions = clusters_of([collected.items[unit[0]].question_id for unit in units])
@@ -343,8 +371,8 @@ def agreements(collected: Collected, seed: int = 0) -> list[Coefficient]:
             declared=declared.get(label, ()),
         )
         result += [
-            Coefficient(label, _with_enough(one))
-            for one in coefficients_of(rated, MetaevalOptions(seed=seed))
+            Coefficient(label, _with_enough(coefficient))
+            for coefficient in coefficients_of(rated, MetaevalOptions(seed=seed))
         ]
     return result
 
@@ -378,12 +406,12 @@ def agreement_table(coefficients: Sequence[Coefficient]) -> Table:
 
 def methods(collected: Collected) -> str:
     """A paragraph for a paper, in Markdown, with the figures of a study, and the table of agreement."""
-    study, done, rules = collected.study, collected.done, collected.study.assignment
-    people = Counter(one.item.id for one in done)
-    raters = len({one.rater.id for one in done})
+    study, done_entries, rules = collected.study, collected.done, collected.study.assignment
+    people = Counter(entry.item.id for entry in done_entries)
+    raters = len({entry.rater.id for entry in done_entries})
     twice = sum(count > 1 for count in people.values())
     sentences = [
-        f"{counted(raters, 'rater')} labelled {counted(len(people), 'item')} ({counted(len(done), 'label set')}); "
+        f"{counted(raters, 'rater')} labelled {counted(len(people), 'item')} ({counted(len(done_entries), 'label set')}); "
         f"{counted(twice, 'item')} {'was' if twice == 1 else 'were'} labelled by two raters or more "
         f"(planned: {counted(rules.overlap, 'rater')} per item)."
     ]
@@ -407,23 +435,25 @@ def methods(collected: Collected) -> str:
     ends = states(collected)
     kinds = Counter(ends.values())
     counts = (
-        f"{kinds[one]} {'is' if kinds[one] == 1 else 'are'} {one}" for one in STATES if kinds[one]
+        f"{kinds[state]} {'is' if kinds[state] == 1 else 'are'} {state}"
+        for state in STATES
+        if kinds[state]
     )
     sentences.append(f"Of the items, {', '.join(counts)}.")
     if left := [item for item, state in ends.items() if state == "open"]:
-        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-        sentences.append(f"Open: {', '.join(left[:_NAMED])}{more}.")
+        unlisted = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+        sentences.append(f"Open: {', '.join(left[:_NAMED])}{unlisted}.")
     skipped = sum(entry.assignment.status == "skipped" for entry in collected.entries)
     if skipped:
         sentences.append(f"Raters skipped {counted(skipped, 'item')}, and gave a reason for each.")
-    if any(one.answer is not None and one.answer.suggestions_shown for one in done):
+    if any(entry.answer is not None and entry.answer.suggestions_shown for entry in done_entries):
         sentences.append("Raters saw suggested labels, which they could change.")
-    times = [one.seconds for one in done if one.seconds > 0]
+    times = [entry.seconds for entry in done_entries if entry.seconds > 0]
     if times:
         low, _, high = quantiles(times * 2 if len(times) == 1 else times, n=4, method="inclusive")
         timed = (
-            f"of {len(times):,} of the {counted(len(done), 'label set')} "
-            if len(times) < len(done)
+            f"of {len(times):,} of the {counted(len(done_entries), 'label set')} "
+            if len(times) < len(done_entries)
             else ""
         )
         sentences.append(
@@ -440,8 +470,8 @@ def methods(collected: Collected) -> str:
 
 def _beforehand(collected: Collected) -> Iterator[str]:
     """What raters agreed to, read and passed before their first item."""
-    raters = {one.rater.id for one in collected.done}
-    for text, event, what in (
+    raters = {entry.rater.id for entry in collected.done}
+    for text, event, statement in (
         (collected.study.consent, "consent given", "agreed to take part"),
         (
             collected.study.guidelines,
@@ -450,40 +480,42 @@ def _beforehand(collected: Collected) -> Iterator[str]:
         ),
     ):
         if text.strip():
-            yield f"Before the first item, {len(raters & collected.people_of(event))} of {len(raters)} raters {what}."
+            yield f"Before the first item, {len(raters & collected.people_of(event))} of {len(raters)} raters {statement}."
     state = AssignmentState()
     queue = Queue(collected.study, list(collected.items.values()))
     for entry in collected.entries:
         state.put(entry.assignment)
         state.count_right(entry.item, entry.rater.id, entry.values)
     for kind in PHASES:
-        given = [one for one in collected.entries if one.assignment.kind == kind]
-        people = {one.rater.id for one in given if one.assignment.status != "withdrawn"}
+        phase_entries = [entry for entry in collected.entries if entry.assignment.kind == kind]
+        people = {
+            entry.rater.id for entry in phase_entries if entry.assignment.status != "withdrawn"
+        }
         if (rules := getattr(collected.study.assignment, kind)) is not None and people:
             passed = sum(queue.passed(kind, state, person) is True for person in people)
-            shown = (
+            feedback = (
                 ", whose right answers were shown after each of them" if kind == "training" else ""
             )
             size = rules.items or sum(item.kind == kind for item in collected.items.values())
-            of = f"{passed} of {counted(len(people), 'person', 'people')}"
+            passed_words = f"{passed} of {counted(len(people), 'person', 'people')}"
             yield (
-                f"The {kind} was {counted(size, 'item')} with known answers{shown}; {rules.needed:.0%} had to be right "
-                f"in {counted(rules.attempts, 'attempt')}, and {of} passed."
+                f"The {kind} was {counted(size, 'item')} with known answers{feedback}; {rules.needed:.0%} had to be right "
+                f"in {counted(rules.attempts, 'attempt')}, and {passed_words} passed."
             )
-    if again := collected.people_of("another attempt"):
-        yield f"An owner let {counted(len(again), 'person', 'people')} try again after the last attempt."
+    if second_chances := collected.people_of("another attempt"):
+        yield f"An owner let {counted(len(second_chances), 'person', 'people')} try again after the last attempt."
 
 
 def _adjudicated(collected: Collected) -> list[str]:
-    made = collected.decisions.values()
-    if not made:
+    decisions = collected.decisions.values()
+    if not decisions:
         return []
-    owners = {one.id for one in collected.people.values() if one.role == "owner"}
-    by_owners = sum(one.person_id in owners for one in made)
-    looked = sum(collected.looked(one.item_id, one.person_id) for one in made)
+    owners = {person.id for person in collected.people.values() if person.role == "owner"}
+    by_owners = sum(decision.person_id in owners for decision in decisions)
+    looked = sum(collected.looked(decision.item_id, decision.person_id) for decision in decisions)
     firsts = Counter(
-        collected.items[item].sides[-1 if one.swapped else 0]
-        for item, one in collected.deciding.items()
+        collected.items[item].sides[-1 if assignment.swapped else 0]
+        for item, assignment in collected.deciding.items()
     )
     sides = (
         f", with a first for {firsts['a']} and b first for {firsts['b']}"
@@ -492,7 +524,7 @@ def _adjudicated(collected: Collected) -> list[str]:
     )
     return [
         f"Items were shown to that person as to a rater{sides}, and the labels of the raters on request only: "
-        f"before {looked} of the {counted(len(made), 'decision')}.",
+        f"before {looked} of the {counted(len(decisions), 'decision')}.",
         *(
             [f"An owner of the study, who can see systems and labels, made {by_owners} of them."]
             if by_owners

@@ -31,9 +31,16 @@ async def disagreements(c: Context) -> web.Response:
     study = c.site.study
     items = c.site.items
     places = {item.id: place for place, item in enumerate(c.site.queue.order(c.person.id))}
-    finished = {(one.item_id, one.person_id) for one in store.assignments() if _counts(one)}
+    finished = {
+        (assignment.item_id, assignment.person_id)
+        for assignment in store.assignments()
+        if _counts(assignment)
+    }
     open_ = to_adjudicate(
-        study, store.answers(), finished, [one.item_id for one in store.adjudications()]
+        study,
+        store.answers(),
+        finished,
+        [adjudication.item_id for adjudication in store.adjudications()],
     )
     rows = [
         _row(c, items[item], fields, decided=False)
@@ -41,9 +48,9 @@ async def disagreements(c: Context) -> web.Response:
         if item in items
     ]
     rows.sort(key=lambda row: (row["mine"], places[row["item_id"]]))
-    for one in store.adjudications():
-        fields = differing(study, [answer.values for answer in _labels(c, one.item_id)])
-        rows.append(_row(c, items[one.item_id], fields, decided=True))
+    for adjudication in store.adjudications():
+        fields = differing(study, [answer.values for answer in _labels(c, adjudication.item_id)])
+        rows.append(_row(c, items[adjudication.item_id], fields, decided=True))
     return c.page("disagreements", rows=rows)
 
 
@@ -59,16 +66,22 @@ def _row(c: Context, item: Item, fields: tuple[str, ...], *, decided: bool) -> d
     }
 
 
-def _counts(one: Assignment) -> bool:
-    return one.status == "done" and one.kind == "normal"  # the answers of the others are known
+def _counts(assignment: Assignment) -> bool:
+    return (
+        assignment.status == "done" and assignment.kind == "normal"
+    )  # the answers of the others are known
 
 
 def _labels(c: Context, item_id: str) -> list[Answer]:
     """The finished labels of an item, in an order that says nothing about the people."""
     seed = c.site.study.assignment.seed
-    done = {one.person_id for one in c.site.store.assignments(item=item_id) if _counts(one)}
-    labels = [answer for answer in c.site.store.answers(item_id) if answer.person_id in done]
-    return sorted(labels, key=lambda one: draw(seed, "labels", item_id, one.person_id))
+    people_done = {
+        assignment.person_id
+        for assignment in c.site.store.assignments(item=item_id)
+        if _counts(assignment)
+    }
+    labels = [answer for answer in c.site.store.answers(item_id) if answer.person_id in people_done]
+    return sorted(labels, key=lambda label: draw(seed, "labels", item_id, label.person_id))
 
 
 def _case(c: Context) -> tuple[Item, list[Answer], tuple[str, ...], Adjudication | None]:
@@ -97,21 +110,21 @@ def _given(c: Context, item: Item) -> Assignment:
     """The item as it is shown to this person: from the first time that they open it."""
     store = c.site.store
     person = c.person.id
-    if (given := store.assignment(item.id, person)) is None:
+    if (assignment := store.assignment(item.id, person)) is None:
         swapped = c.site.queue.swapped(c.site.state, person, item, adjudicates=True)
-        given = Assignment(
+        assignment = Assignment(
             item.id, person, swapped, "open", None, utc_now(), None, 0, "adjudication"
         )
-        store.assign(given)
+        store.assign(assignment)
         c.site.noted(item.id, person)
-    return given
+    return assignment
 
 
 def _seen(c: Context, item_id: str) -> bool:
     """Whether this person has asked for the labels of the item."""
     return any(
-        (one.item_id, one.person_id) == (item_id, c.person.id)
-        for one in c.site.store.events("labels seen")
+        (event.item_id, event.person_id) == (item_id, c.person.id)
+        for event in c.site.store.events("labels seen")
     )
 
 
@@ -134,20 +147,27 @@ def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -
         form = form_of(c.site.study, item, decision.values, swapped=swapped)
         form[JUSTIFICATION] = [decision.justification]
     rules = c.site.study.assignment.adjudication
-    shown = [_as_shown(c, item, answer.values, swapped) for answer in labels] if seen else []
-    asked = {
+    labels_shown = [_as_shown(c, item, answer.values, swapped) for answer in labels] if seen else []
+    details = {
         "once": once(),
         "version": _decisions(c, item.id),
         "justification": rules is None or rules.justification,
     }
     page = screens.adjudicate(
-        c.site.study, item, shown, form, errors or {}, differing=fields, swapped=swapped, **asked
+        c.site.study,
+        item,
+        labels_shown,
+        form,
+        errors or {},
+        differing=fields,
+        swapped=swapped,
+        **details,
     )
     return c.page("adjudicate", status, **page)
 
 
 def _decisions(c: Context, item_id: str) -> int:
-    return sum(one.item_id == item_id for one in c.site.store.events("adjudicated"))
+    return sum(event.item_id == item_id for event in c.site.store.events("adjudicated"))
 
 
 async def case(c: Context) -> web.Response:
@@ -184,11 +204,11 @@ async def decide(c: Context) -> web.Response:
             "Your decision was not saved.",
             "Open the item again to see the other decision. To replace it, decide again.",
         )
-    given = _given(c, item)
-    parsed = parse(c.site.study, item, c.form, swapped=given.swapped, draft=True)
+    assignment = _given(c, item)
+    parsed = parse(c.site.study, item, c.form, swapped=assignment.swapped, draft=True)
     absent = complete(c.site.study, item, parsed.values)
     errors = {
-        **{name: what for name, what in absent.items() if name in c.site.study.compared},
+        **{name: problem for name, problem in absent.items() if name in c.site.study.compared},
         **parsed.errors,
     }
     justification = c.given(JUSTIFICATION).replace("\r\n", "\n").strip()

@@ -53,10 +53,12 @@ async def _apart(c: Context, work: Callable[[Study, list[Item], Store], T]) -> T
 
 
 async def progress(c: Context) -> web.Response:
-    site, now = c.site, c.site.store.row("SELECT MAX(number) FROM events")
-    if site.progress is None or site.progress[0] != now:
-        found = await _apart(c, lambda *given: (current(*given), available(*given)))
-        site.progress = (now, *found)
+    site, last_event = c.site, c.site.store.row("SELECT MAX(number) FROM events")
+    if site.progress is None or site.progress[0] != last_event:
+        computed = await _apart(
+            c, lambda *study_data: (current(*study_data), available(*study_data))
+        )
+        site.progress = (last_event, *computed)
     _, progress, files = site.progress
     return c.page("owner", progress=progress, exports={name: FILES[name] for name in files})
 
@@ -68,7 +70,7 @@ async def exported(c: Context) -> web.Response:
 
     def written(study: Study, items: list[Item], store: Store) -> bytes | None:
         with tempfile.TemporaryDirectory() as folder:
-            paths = export(study, items, store, Path(folder), only=(name,))
+            paths = export(study, items, store, Path(folder), chosen_files=(name,))
             return paths[0].read_bytes() if paths else None
 
     content = await _apart(c, written)
@@ -90,26 +92,34 @@ async def exported(c: Context) -> web.Response:
 async def items(c: Context) -> web.Response:
     site = c.site
     pages = max(1, -(-len(site.items) // _ON_A_PAGE))
-    asked = c.request.query.get("page", "1")
+    page_asked = c.request.query.get("page", "1")
     page = min(
-        pages, max(1, int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 7 else 1)
+        pages,
+        max(
+            1,
+            int(page_asked)
+            if page_asked.isascii() and page_asked.isdecimal() and len(page_asked) < 7
+            else 1,
+        ),
     )
     counts: Counter[tuple[str, str]] = Counter()
-    for one in site.store.assignments(labels=True):
-        counts[one.item_id, one.status] += 1
+    for assignment in site.store.assignments(labels=True):
+        counts[assignment.item_id, assignment.status] += 1
     rows = []
     for item in list(site.items.values())[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]:
-        done = counts[item.id, "done"]
-        wanted = _wanted(c, item)
-        state = "done" if done >= wanted else "begun" if done or counts[item.id, "open"] else ""
-        shown = {
+        n_done = counts[item.id, "done"]
+        n_wanted = _wanted(c, item)
+        state = (
+            "done" if n_done >= n_wanted else "begun" if n_done or counts[item.id, "open"] else ""
+        )
+        row = {
             "item_id": item.id,
             "title": title_of(item),
-            "done": done,
-            "wanted": wanted,
+            "done": n_done,
+            "wanted": n_wanted,
             "state": state,
         }
-        rows.append({**shown, "skipped": counts[item.id, "skipped"]})
+        rows.append({**row, "skipped": counts[item.id, "skipped"]})
     return c.page("items", rows=rows, page=page, pages=pages, total=len(site.items))
 
 
@@ -126,59 +136,72 @@ def _item(c: Context) -> Item:
 
 async def item(c: Context) -> web.Response:
     """GET /owner/items/{item}: its labels, once nobody is at work on it any more."""
-    own = _item(c)
+    shown_item = _item(c)
     store = c.site.store
-    given = store.assignments(item=own.id, labels=True)
-    done = sum(one.status == "done" for one in given)
-    shown = store.paused or (done >= _wanted(c, own) and own.kind == "normal")
-    values = {answer.person_id: answer for answer in store.answers(own.id)} if shown else {}
+    given_assignments = store.assignments(item=shown_item.id, labels=True)
+    n_done = sum(assignment.status == "done" for assignment in given_assignments)
+    shows_labels = store.paused or (
+        n_done >= _wanted(c, shown_item) and shown_item.kind == "normal"
+    )
+    values = (
+        {answer.person_id: answer for answer in store.answers(shown_item.id)}
+        if shows_labels
+        else {}
+    )
     names = {person.id: person.name for person in store.people()}
-    decision = next(iter(store.adjudications(own.id)), None)
+    decision = next(iter(store.adjudications(shown_item.id)), None)
     seconds: defaultdict[str, float] = defaultdict(float)
-    for visit in store.visits(own.id):
+    for visit in store.visits(shown_item.id):
         seconds[visit.person_id] += visit.seconds
     labels: list[dict[str, Any]] = [
         {
-            "name": names[one.person_id],
-            "values": values[one.person_id].values
-            if one.person_id in values and one.status == "done"
+            "name": names[assignment.person_id],
+            "values": values[assignment.person_id].values
+            if assignment.person_id in values and assignment.status == "done"
             else {},
-            "at": one.done_at or one.given_at,
-            "seconds": seconds.get(one.person_id),
-            "state": one.status + (f" ({one.reason})" if one.reason else ""),
-            "person_id": "" if decision else one.person_id,  # labels under a decision are final
+            "at": assignment.done_at or assignment.given_at,
+            "seconds": seconds.get(assignment.person_id),
+            "state": assignment.status + (f" ({assignment.reason})" if assignment.reason else ""),
+            "person_id": ""
+            if decision
+            else assignment.person_id,  # labels under a decision are final
         }
-        for one in given
+        for assignment in given_assignments
     ]
     if decision is not None:
-        who = sayer(c.site.study.language)("{} (decision)", names[decision.person_id])
-        about = {"name": who, "state": decision.justification, "person_id": ""}
+        decider = sayer(c.site.study.language)("{} (decision)", names[decision.person_id])
+        decision_facts = {"name": decider, "state": decision.justification, "person_id": ""}
         labels.append(
-            {**about, "values": decision.values, "at": decision.decided_at, "seconds": None}
+            {
+                **decision_facts,
+                "values": decision.values,
+                "at": decision.decided_at,
+                "seconds": None,
+            }
         )
     hidden = (
         None
-        if shown
+        if shows_labels
         else "Labels are shown once all of them are given, or while the study is paused."
     )
-    return c.page("itempage", 200, hidden, **screens.item_page(c.site.study, own, labels))
+    return c.page("itempage", 200, hidden, **screens.item_page(c.site.study, shown_item, labels))
 
 
 async def preview(c: Context) -> web.Response:
     """GET /owner/preview/{item}: the page as a person sees it; nothing can be saved."""
-    own = _item(c)
+    shown_item = _item(c)
     study = c.site.study
-    form = form_of(study, own, suggested := suggestions(study, own), swapped=False)
+    form = form_of(study, shown_item, suggested := suggestions(study, shown_item), swapped=False)
     return c.page(
-        "work", **screens.work(study, own, form, suggestions=tuple(suggested), preview=True)
+        "work", **screens.work(study, shown_item, form, suggestions=tuple(suggested), preview=True)
     )
 
 
 # people
 
 
-async def people(c: Context, status: int = 200, **more: str) -> web.Response:
-    """more: link, an invitation that was just made, shown this once; link_for: whose; error: why none was made."""
+async def people(c: Context, status: int = 200, **values: str) -> web.Response:
+    """values: link, an invitation that was just made, shown this once; link_for: whose; error: why none was made."""
     store = c.site.store
     seconds: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     last: dict[str, str] = dict(
@@ -186,24 +209,30 @@ async def people(c: Context, status: int = 200, **more: str) -> web.Response:
     )
     for visit in store.visits():
         seconds[visit.person_id][visit.item_id] += visit.seconds
-    counts = Counter((one.person_id, one.status, part_of(one.kind)) for one in store.assignments())
-    outliers = await _apart(c, lambda *given: speed_outliers(collect(*given)))
+    counts = Counter(
+        (assignment.person_id, assignment.status, part_of(assignment.kind))
+        for assignment in store.assignments()
+    )
+    outliers = await _apart(c, lambda *study_data: speed_outliers(collect(*study_data)))
     rows = [
         {
-            "person": one,
-            "done": counts[one.id, "done", "labels"],
-            "skipped": counts[one.id, "skipped", "labels"],
+            "person": person,
+            "done": counts[person.id, "done", "labels"],
+            "skipped": counts[person.id, "skipped", "labels"],
             "phases": sum(
-                counts[one.id, "done", part] for part in PHASES
+                counts[person.id, "done", part] for part in PHASES
             ),  # of the training and qualification
-            "failed": one.role == "annotator" and bool(c.site.queue.failed(c.site.state, one.id)),
-            "median_seconds": median(seconds[one.id].values()) if seconds[one.id] else None,
-            "last_at": last.get(one.id, ""),
-            "outlier": outliers.get(one.id, ""),
+            "failed": person.role == "annotator"
+            and bool(c.site.queue.failed(c.site.state, person.id)),
+            "median_seconds": median(seconds[person.id].values()) if seconds[person.id] else None,
+            "last_at": last.get(person.id, ""),
+            "outlier": outliers.get(person.id, ""),
         }
-        for one in store.people()
+        for person in store.people()
     ]
-    return c.page("people", status, rows=rows, **{"link": "", "link_for": "", "error": "", **more})
+    return c.page(
+        "people", status, rows=rows, **{"link": "", "link_for": "", "error": "", **values}
+    )
 
 
 async def invite(c: Context) -> web.Response:
@@ -224,9 +253,9 @@ async def invite(c: Context) -> web.Response:
 
 
 def _person(c: Context) -> Person:
-    if (found := c.site.store.person(c.given("person"))) is None:
+    if (person := c.site.store.person(c.given("person"))) is None:
         raise Refused(404, "Unknown person", "The page may be out of date.", "Reload it.")
-    return found
+    return person
 
 
 def _role(c: Context) -> Role:
@@ -237,7 +266,9 @@ def _role(c: Context) -> Role:
 
 
 def _not_the_last_owner(c: Context, person: Person) -> None:
-    owners = [one.id for one in c.site.store.people() if one.role == "owner" and one.active]
+    owners = [
+        person.id for person in c.site.store.people() if person.role == "owner" and person.active
+    ]
     if owners == [person.id]:
         raise Refused(
             409,
@@ -325,15 +356,15 @@ def _set(
     """Changes the status of the item and person that the form names. Refused unless it is one of those before."""
     person = _person(c)
     store = c.site.store
-    one: Assignment | None = store.assignment(c.given("item"), person.id)
-    if one is None or one.kind == "adjudication" or one.status not in before:
+    assignment: Assignment | None = store.assignment(c.given("item"), person.id)
+    if assignment is None or assignment.kind == "adjudication" or assignment.status not in before:
         raise Refused(409, title, why)
-    if store.adjudications(one.item_id):
+    if store.adjudications(assignment.item_id):
         raise Refused(409, title, "The item is decided. Its labels are final.")
     with store.unit():
-        store.set_status(one.item_id, person.id, after, c.person.id)
-        c.site.noted(one.item_id, person.id)
-    return c.to(f"/owner/items/{quote(one.item_id, safe='')}")
+        store.set_status(assignment.item_id, person.id, after, c.person.id)
+        c.site.noted(assignment.item_id, person.id)
+    return c.to(f"/owner/items/{quote(assignment.item_id, safe='')}")
 
 
 def _paused(c: Context, value: str) -> web.Response:

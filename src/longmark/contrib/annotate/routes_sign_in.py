@@ -21,34 +21,34 @@ async def home(c: Context) -> web.Response:
 
 async def link(c: Context) -> web.Response:
     """GET /in/{token}: changes nothing."""
-    found = c.site.access.link(c.request.match_info["token"])
-    if found.state == "invalid":
+    invitation = c.site.access.link(c.request.match_info["token"])
+    if invitation.state == "invalid":
         return _failed(c, "invalid", 404)
-    return _asked(c, found, found.state)
+    return _asked(c, invitation, invitation.state)
 
 
 async def sign_in(c: Context) -> web.Response:
     site = c.site
-    found = site.access.link(c.request.match_info["token"])
-    if found.state == "invalid" or found.person is None:
+    invitation = site.access.link(c.request.match_info["token"])
+    if invitation.state == "invalid" or invitation.person is None:
         return _failed(c, "invalid", 404)
-    if found.state == "password":
-        if site.attempts.wait(_network(c), found.person.id) > 0:
+    if invitation.state == "password":
+        if site.attempts.wait(_network(c), invitation.person.id) > 0:
             return _failed(c, "limited", 429)
-        if not await site.access.password_fits(found.person, c.given("password")):
-            site.attempts.failed(found.person.id)
-            return _failed(c, "wrong", 403, found)
-        found = site.access.link(
+        if not await site.access.password_fits(invitation.person, c.given("password")):
+            site.attempts.failed(invitation.person.id)
+            return _failed(c, "wrong", 403, invitation)
+        invitation = site.access.link(
             c.request.match_info["token"]
         )  # it may have been revoked meanwhile
-        if found.person is None:
+        if invitation.person is None:
             return _failed(c, "invalid", 404)
     if c.session is not None:
         site.access.close(c.session)
     response = c.to("/")
     response.set_cookie(
         site.cookie,
-        site.access.open(found),
+        site.access.open(invitation),
         max_age=SESSION_DAYS * 86_400,
         httponly=True,
         samesite="Lax",
@@ -70,20 +70,20 @@ async def sign_out(c: Context) -> web.Response:
 
 async def static(c: Context) -> web.Response:
     """GET /static/{name}: names hold a hash of the content, and nothing else is found."""
-    found = screens.static().get(c.request.match_info["name"])
-    if found is None:
+    static_file = screens.static().get(c.request.match_info["name"])
+    if static_file is None:
         raise Refused(*NOT_FOUND)
-    kind, content = found
+    kind, content = static_file
     headers = {"Content-Type": kind, "Cache-Control": f"public, max-age={_YEAR}, immutable"}
     return web.Response(body=content, headers=headers)
 
 
-def _asked(c: Context, found: Link, state: str, status: int = 200) -> web.Response:
-    name = found.person.name if found.person else ""
+def _asked(c: Context, invitation: Link, state: str, status: int = 200) -> web.Response:
+    name = invitation.person.name if invitation.person else ""
     return c.page("signin", status, link_state=state, action=c.request.rel_url.raw_path, name=name)
 
 
-def _failed(c: Context, state: str, status: int, found: Link | None = None) -> web.Response:
+def _failed(c: Context, state: str, status: int, invitation: Link | None = None) -> web.Response:
     """state: none (no link), ready (a button signs in), password, wrong (password), invalid (unknown or revoked) or
     limited (too many attempts). The attempt counts against its network, and too many end in `limited`."""
     network = _network(c)
@@ -92,7 +92,7 @@ def _failed(c: Context, state: str, status: int, found: Link | None = None) -> w
         response.headers["Retry-After"] = "60"
         return response
     c.site.attempts.failed(network)
-    return _asked(c, found or Link("invalid"), state, status)
+    return _asked(c, invitation or Link("invalid"), state, status)
 
 
 def _network(c: Context) -> str:

@@ -50,16 +50,25 @@ def _next(c: Context) -> str:
         return "/mine"
     if (first := unconfirmed(c)) is not None:
         return first
-    found = site.queue.next(site.state, person, datetime.now(UTC))
-    if found is None:
+    assigned = site.queue.next(site.state, person, datetime.now(UTC))
+    if assigned is None:
         return "/mine"
-    if found.new:
-        where = found.position, found.kind
+    if assigned.new:
+        position_and_kind = assigned.position, assigned.kind
         site.store.assign(
-            Assignment(found.item_id, person, found.swapped, "open", None, utc_now(), None, *where)
+            Assignment(
+                assigned.item_id,
+                person,
+                assigned.swapped,
+                "open",
+                None,
+                utc_now(),
+                None,
+                *position_and_kind,
+            )
         )
-        site.noted(found.item_id, person)
-    return path_of(found.item_id)
+        site.noted(assigned.item_id, person)
+    return path_of(assigned.item_id)
 
 
 _BEFORE = {"consent": "consent given", "guidelines": "guidelines read"}
@@ -85,14 +94,16 @@ def path_of(item_id: str) -> str:
 
 
 async def work(c: Context) -> web.Response:
-    given, item = _own(c)
-    if not _editable(c, given):
+    assignment, item = _own(c)
+    if not _editable(c, assignment):
         return c.to("/mine")
     if (first := unconfirmed(c)) is not None:
         return c.to(first)
     stored = c.site.store.answer(item.id, c.person.id)
     values = stored.values if stored else suggestions(c.site.study, item)
-    return _page(c, given, item, form_of(c.site.study, item, values, swapped=given.swapped))
+    return _page(
+        c, assignment, item, form_of(c.site.study, item, values, swapped=assignment.swapped)
+    )
 
 
 def _page(
@@ -101,30 +112,36 @@ def _page(
     item: Item,
     form: Mapping[str, Any],
     status: int = 200,
-    **more: Any,
+    **details: Any,
 ) -> web.Response:
-    """The labelling page as a new view. more: of `screens.work`."""
+    """The labelling page as a new view. details: of `screens.work`."""
     site = c.site
     person = c.person.id
     stored = site.store.answer(item.id, person)
     part = part_of(given.kind)
-    own = [one for one in site.store.assignments(person=person) if part_of(one.kind) == part]
-    notice = more.pop("notice", None)
+    own_assignments = [
+        assignment
+        for assignment in site.store.assignments(person=person)
+        if part_of(assignment.kind) == part
+    ]
+    notice = details.pop("notice", None)
     page = screens.work(
         site.study,
         item,
         form,
         swapped=given.swapped,
-        position=sum(one.position <= given.position for one in own),
+        position=sum(
+            own_assignment.position <= given.position for own_assignment in own_assignments
+        ),
         total=site.queue.total(site.state, person, part),
         part=part,
-        done=sum(one.status == "done" for one in own),
+        done=sum(own_assignment.status == "done" for own_assignment in own_assignments),
         can_undo=stored is not None and bool(site.store.history(item.id, person)),
         version=stored.version if stored else 0,
         once=once(),
         suggestions=() if stored else tuple(suggestions(site.study, item)),
         saved_at=stored.saved_at if stored else "",
-        **more,
+        **details,
     )
     return c.page("work", status, notice, **page)
 
@@ -135,35 +152,42 @@ def suggestions(study: Study, item: Item) -> dict[str, Any]:
     for name, column in study.suggestions.items():
         value = item.columns.get(column)
         if isinstance(value, dict) or (
-            isinstance(value, list) and any(isinstance(one, dict) for one in value)
+            isinstance(value, list)
+            and any(isinstance(part_of_value, dict) for part_of_value in value)
         ):
             form[f"f.{name}"] = [orjson.dumps(value).decode()]
         elif value is not None:
             form[f"f.{name}"] = [
-                str(one) for one in (value if isinstance(value, list) else [value])
+                str(part_of_value)
+                for part_of_value in (value if isinstance(value, list) else [value])
             ]
     return parse(study, item, form, swapped=False, draft=True).values if form else {}
 
 
 def _own(c: Context) -> tuple[Assignment, Item]:
     """The assignment and the item of the address. Refused unless it was given to this person."""
-    given = c.site.store.assignment(c.item_id, c.person.id)
+    assignment = c.site.store.assignment(c.item_id, c.person.id)
     item = c.site.items.get(c.item_id)
-    if given is None or item is None or given.status == "withdrawn" or given.kind == "adjudication":
+    if (
+        assignment is None
+        or item is None
+        or assignment.status == "withdrawn"
+        or assignment.kind == "adjudication"
+    ):
         raise Refused(*NOT_FOUND)
-    return given, item
+    return assignment, item
 
 
-def _editable(c: Context, given: Assignment) -> bool:
+def _editable(c: Context, assignment: Assignment) -> bool:
     """Known answers count as they were submitted; a decision rests on the labels as they were."""
-    if given.kind in ("training", "qualification") and given.status == "done":
+    if assignment.kind in ("training", "qualification") and assignment.status == "done":
         return False
-    return not c.site.store.adjudications(given.item_id)
+    return not c.site.store.adjudications(assignment.item_id)
 
 
 def _open(c: Context) -> tuple[Assignment, Item]:
     """As `_own`, of an item that can be changed now."""
-    given, item = _own(c)
+    assignment, item = _own(c)
     if c.site.store.paused:
         raise Refused(
             503,
@@ -172,22 +196,22 @@ def _open(c: Context) -> tuple[Assignment, Item]:
             "Send it again when it is open.",
             paused=True,
         )
-    if not _editable(c, given):
+    if not _editable(c, assignment):
         raise Refused(
             409,
             "This item is closed",
             "Its labels are final, and what you sent was not saved.",
             closed=True,
         )
-    return given, item
+    return assignment, item
 
 
 async def draft(c: Context) -> web.Response:
-    given, item = _open(c)
-    saved = _save(c, given, item, submitted=False)
+    assignment, item = _open(c)
+    saved = _save(c, assignment, item, submitted=False)
     if isinstance(saved, Stale):
-        both = screens.versions(c.site.study, item, c.form, saved.form, given.swapped)
-        differ = [[label, *texts] for _, label, texts in both]
+        differing = screens.versions(c.site.study, item, c.form, saved.form, assignment.swapped)
+        differ = [[label, *texts] for _, label, texts in differing]
         reply = {
             "saved": False,
             "stale": True,
@@ -197,10 +221,10 @@ async def draft(c: Context) -> web.Response:
         }
         return web.json_response(reply, status=409)
     answer, errors = saved
-    at = answer.saved_at if answer else utc_now()
-    reply = {"saved": not errors, "version": answer.version if answer else 0, "at": at}
+    saved_at = answer.saved_at if answer else utc_now()
+    reply = {"saved": not errors, "version": answer.version if answer else 0, "at": saved_at}
     t = sayer(c.site.study.language)
-    errors = {name: t(what) for name, what in errors.items()}
+    errors = {name: t(message) for name, message in errors.items()}
     return web.json_response(reply | ({"errors": errors} if errors else {}))
 
 
@@ -212,20 +236,20 @@ async def submit(c: Context) -> web.Response:
         led := store.posted(person, key)
     ) is not None:  # a double click, or the post again after a lost reply
         return c.to(led)
-    given, item = _open(c)
+    assignment, item = _open(c)
     with store.unit():
-        saved = _save(c, given, item, submitted=True)
+        saved = _save(c, assignment, item, submitted=True)
         if isinstance(saved, Stale):
-            return _page(c, given, item, c.form, 409, stale=saved[:2])
+            return _page(c, assignment, item, c.form, 409, stale=saved[:2])
         answer, errors = saved
         missing = {**complete(c.site.study, item, answer.values if answer else {}), **errors}
         if missing or answer is None:
-            return _page(c, given, item, c.form, 422, errors=missing)
-        if given.status != "done":
+            return _page(c, assignment, item, c.form, 422, errors=missing)
+        if assignment.status != "done":
             store.set_status(item.id, person, "done", person)
         c.site.noted(item.id, person)
         c.site.state.count_right(item, person, answer.values)
-        led = f"{path_of(item.id)}/feedback" if given.kind == "training" else _next(c)
+        led = f"{path_of(item.id)}/feedback" if assignment.kind == "training" else _next(c)
         store.post(person, key, led)
     return c.to(led)
 
@@ -237,15 +261,15 @@ async def skip(c: Context) -> web.Response:
     key = c.key
     if (led := store.posted(person, key)) is not None:
         return c.to(led)
-    given, item = _open(c)
+    assignment, item = _open(c)
     reason = c.given("reason").strip()
     with store.unit():
-        saved = _save(c, given, item, submitted=False)
+        saved = _save(c, assignment, item, submitted=False)
         if isinstance(saved, Stale):
-            return _page(c, given, item, c.form, 409, stale=saved[:2])
+            return _page(c, assignment, item, c.form, 409, stale=saved[:2])
         if not 0 < len(reason) <= _LONGEST_REASON:
             notice = f"Not skipped yet. Say why you skip this item, in {_LONGEST_REASON:,} characters at most."
-            return _page(c, given, item, c.form, 422, notice=notice)
+            return _page(c, assignment, item, c.form, 422, notice=notice)
         store.set_status(item.id, person, "skipped", person, reason)
         c.site.noted(item.id, person)
         led = _next(c)
@@ -258,13 +282,13 @@ async def undo(c: Context) -> web.Response:
     store = c.site.store
     person = c.person.id
     key = c.key
-    given, item = _open(c)
+    assignment, item = _open(c)
     if store.posted(person, key) is None and (past := store.history(item.id, person)):
         with store.unit():
             store.note("undone", person, item.id)
-            done = not complete(c.site.study, item, past[-1])
-            store.save(item.id, person, past[-1], Page(key), complete=done)
-            _reopen(c, given, done)
+            is_complete = not complete(c.site.study, item, past[-1])
+            store.save(item.id, person, past[-1], Page(key), complete=is_complete)
+            _reopen(c, assignment, is_complete)
             store.post(person, key, path_of(item.id))
     return c.to(path_of(item.id))
 
@@ -278,7 +302,7 @@ class Stale(NamedTuple):
 
 
 def _save(
-    c: Context, given: Assignment, item: Item, *, submitted: bool
+    c: Context, assignment: Assignment, item: Item, *, submitted: bool
 ) -> Stale | tuple[Answer | None, dict[str, str]]:
     """Saves what was posted: the answer as it is now (None: there is nothing), and what could not be read. Or what is
     stored, where another page view saved it."""
@@ -286,42 +310,50 @@ def _save(
     study = c.site.study
     person = c.person.id
     view = Page(c.key, _number(c.given("count")), submitted)
-    parsed = parse(study, item, c.form, swapped=given.swapped, draft=True)
+    parsed = parse(study, item, c.form, swapped=assignment.swapped, draft=True)
     stored = store.answer(item.id, person)
     last = store.page_of(item.id, person)
     if stored is not None and last is not None:
-        same = stored.values == parsed.values and not parsed.errors
-        if same and (not submitted or given.status == "done"):
+        unchanged = stored.values == parsed.values and not parsed.errors
+        if unchanged and (not submitted or assignment.status == "done"):
             return stored, {}
-        if not same and stored.version != _number(c.given("version")) and c.given("force") != "1":
+        if (
+            not unchanged
+            and stored.version != _number(c.given("version"))
+            and c.given("force") != "1"
+        ):
             same_view = last.id == view.id and store.posted(person, view.id) is None
             if same_view and not submitted and 0 < view.count <= last.count:
                 return stored, {}  # overtaken on the way by a later draft of the same page
             if not same_view:
-                form = form_of(study, item, stored.values, swapped=given.swapped)
+                form = form_of(study, item, stored.values, swapped=assignment.swapped)
                 return Stale(form, stored.saved_at, stored.version)
     elif not parsed.values and not submitted:
         return None, parsed.errors
-    done = not parsed.errors and not complete(study, item, parsed.values)
-    shown = bool(stored is None and suggestions(study, item))
+    is_complete = not parsed.errors and not complete(study, item, parsed.values)
+    had_suggestions = bool(stored is None and suggestions(study, item))
     with store.unit():
         answer = store.save(
             item.id,
             person,
             parsed.values,
-            replace(view, submitted=submitted and done),
-            complete=done,
-            suggestions_shown=shown,
+            replace(view, submitted=submitted and is_complete),
+            complete=is_complete,
+            suggestions_shown=had_suggestions,
         )
-        _reopen(c, given, done)
+        _reopen(c, assignment, is_complete)
     return answer, parsed.errors
 
 
-def _reopen(c: Context, given: Assignment, done: bool) -> None:
+def _reopen(c: Context, assignment: Assignment, is_complete: bool) -> None:
     """An item that was finished and is not complete any more is open again; so is one that was skipped or released."""
-    if given.status in ("skipped", "released") or (given.status == "done" and not done):
-        c.site.store.set_status(given.item_id, given.person_id, "open", given.person_id)
-        c.site.noted(given.item_id, given.person_id)
+    if assignment.status in ("skipped", "released") or (
+        assignment.status == "done" and not is_complete
+    ):
+        c.site.store.set_status(
+            assignment.item_id, assignment.person_id, "open", assignment.person_id
+        )
+        c.site.noted(assignment.item_id, assignment.person_id)
 
 
 def _number(text: str) -> int:
@@ -330,7 +362,7 @@ def _number(text: str) -> int:
 
 async def visit(c: Context) -> web.Response:
     """POST /work/{item}/visit: the seconds that this page view was visible so far."""
-    given, item = _own(c)
+    assignment, item = _own(c)
     try:
         seconds = float(c.given("seconds"))
         started = datetime.fromisoformat(c.given("started")).astimezone(UTC)
@@ -341,18 +373,20 @@ async def visit(c: Context) -> web.Response:
     if not 0 <= seconds <= _LONGEST_VISIT or not 0 < len(key) <= 64:
         raise Refused(400, "The form cannot be read", "Expected visit, seconds and started.")
     if c.site.study.time == "visible":
-        at = started.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        c.site.store.visit(key, Visit(item.id, given.person_id, round(seconds, 1), at))
+        started_at = started.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        c.site.store.visit(key, Visit(item.id, assignment.person_id, round(seconds, 1), started_at))
     return web.json_response({"saved": True})
 
 
 async def feedback(c: Context) -> web.Response:
     """GET /work/{item}/feedback: the known answers of a training item beside those that were given."""
-    given, item = _own(c)
+    assignment, item = _own(c)
     answer = c.site.store.answer(item.id, c.person.id)
-    if (given.kind, given.status) != ("training", "done") or answer is None:
+    if (assignment.kind, assignment.status) != ("training", "done") or answer is None:
         raise Refused(*NOT_FOUND)
-    return c.page("feedback", **screens.feedback(c.site.study, item, answer.values, given.swapped))
+    return c.page(
+        "feedback", **screens.feedback(c.site.study, item, answer.values, assignment.swapped)
+    )
 
 
 async def confirm(c: Context) -> web.Response:
@@ -370,14 +404,14 @@ async def confirm(c: Context) -> web.Response:
 
 async def consent(c: Context) -> web.Response:
     text = c.site.study.consent
-    asked = unconfirmed(c) == "/consent"
-    return c.page("guidelines", html=markdown.page(text), consent=True, confirm=asked)
+    to_confirm = unconfirmed(c) == "/consent"
+    return c.page("guidelines", html=markdown.page(text), consent=True, confirm=to_confirm)
 
 
 async def guidelines(c: Context) -> web.Response:
-    asked = c.person.role != "owner" and unconfirmed(c) == "/guidelines"
+    to_confirm = c.person.role != "owner" and unconfirmed(c) == "/guidelines"
     return c.page(
-        "guidelines", html=markdown.page(c.site.study.guidelines), consent=False, confirm=asked
+        "guidelines", html=markdown.page(c.site.study.guidelines), consent=False, confirm=to_confirm
     )
 
 
@@ -389,38 +423,41 @@ async def mine(c: Context) -> web.Response:
     person = c.person.id
     drafts = {answer.item_id: answer for answer in site.store.answers(person=person)}
     rows = []
-    for one in sorted(
-        site.store.assignments(person=person, labels=True), key=lambda one: -one.position
+    for assignment in sorted(
+        site.store.assignments(person=person, labels=True),
+        key=lambda assignment: -assignment.position,
     ):
-        if one.status == "withdrawn" or (item := site.items.get(one.item_id)) is None:
+        if assignment.status == "withdrawn" or (item := site.items.get(assignment.item_id)) is None:
             continue
-        answer = drafts.get(one.item_id)
-        state = "draft" if one.status == "open" and answer else one.status
-        at = answer.saved_at if answer else one.given_at
+        answer = drafts.get(assignment.item_id)
+        state = "draft" if assignment.status == "open" and answer else assignment.status
+        saved_at = answer.saved_at if answer else assignment.given_at
         shown = {
             "item_id": item.id,
             "title": title_of(item),
             "state": state,
-            "at": at,
-            "reason": one.reason,
+            "at": saved_at,
+            "reason": assignment.reason,
         }
-        rows.append({**shown, "editable": _editable(c, one), "part": part_of(one.kind)})
-    more = (
+        rows.append(
+            {**shown, "editable": _editable(c, assignment), "part": part_of(assignment.kind)}
+        )
+    has_next = (
         not site.store.paused and site.queue.next(site.state, person, datetime.now(UTC)) is not None
     )
     message = (
-        "" if more or site.store.paused else _NONE_LEFT[site.queue.why_none(site.state, person)]
+        "" if has_next or site.store.paused else _NONE_LEFT[site.queue.why_none(site.state, person)]
     )
-    done = Counter(row["part"] for row in rows if row["state"] == "done")
+    done_by_part = Counter(row["part"] for row in rows if row["state"] == "done")
     parts = [
-        (part, done[part], site.queue.total(site.state, person, part))
+        (part, done_by_part[part], site.queue.total(site.state, person, part))
         for part in (*PHASES, "labels")
     ]
     return c.page(
         "dashboard",
         rows=rows,
         parts=[part for part in parts if part[2]],
-        more=more,
+        more=has_next,
         message=message,
     )
 

@@ -54,16 +54,16 @@ def render(template: str, frame: Frame, /, **values: Any) -> str:
     """The page of a template, whole. values: all that the template names; `work`, `adjudicate`, `feedback` and `item`
     make those of pages that show an item."""
     ui = language_of(frame.lang)
-    made = _environment(ui).get_template(f"{template}.html.j2")
-    return made.render(frame=frame, ui=ui, t=partial(say, language=ui), **values)
+    page_template = _environment(ui).get_template(f"{template}.html.j2")
+    return page_template.render(frame=frame, ui=ui, t=partial(say, language=ui), **values)
 
 
 @cache
 def _scripts(language: str) -> str:
     """What the scripts say, as JSON: English -> the language."""
-    said = {key for name in _MODULES for key in keys(_sources()[name].decode())}
+    messages = {key for name in _MODULES for key in keys(_sources()[name].decode())}
     return orjson.dumps(
-        {key: own for key, own in catalogue(language).items() if key in said}
+        {key: message for key, message in catalogue(language).items() if key in messages}
     ).decode()
 
 
@@ -93,29 +93,29 @@ def work(
     *,
     swapped: bool = False,
     stale: tuple[Form, str] | None = None,
-    **more: Any,
+    **details: Any,
 ) -> dict[str, Any]:
     """The labelling page.
 
     form      `values.form_of` of the stored answer, or what was posted
     errors    by field name, or by form name where a field has several
     stale     the version that is stored, where the page shows another: its form and when it was saved (ISO, UTC)
-    more      position: the number of the item in the person's order; done, total: how far the person is; part: labels,
+    details   position: the number of the item in the person's order; done, total: how far the person is; part: labels,
               training or qualification; can_undo; version: of the stored answer, 0 for none; saved_at; once: the key
               of this page view; suggestions: fields that a model filled in; preview: the owner looks at the page, and
               nothing can be posted
     """
-    asked = controls.controls(study, item, form, errors, swapped)
-    own = {
-        "controls": asked,
-        "marked": {one.over for one in asked if one.kind == "spans"},
+    fields_shown = controls.controls(study, item, form, errors, swapped)
+    values = {
+        "controls": fields_shown,
+        "marked": {control.over for control in fields_shown if control.kind == "spans"},
         "errors": errors,
         "stored": versions(study, item, form, stale[0], swapped) if stale else [],
         "elsewhere": stale and stale[1],
         "scripts": _scripts(language_of(study.language or "")),
         "guide": markdown.page(study.guidelines, 3) if study.guidelines.strip() else "",
     }
-    return {**_WORK, **_read(study, item, swapped), **own, **more}
+    return {**_WORK, **_read(study, item, swapped), **values, **details}
 
 
 def adjudicate(
@@ -124,44 +124,44 @@ def adjudicate(
     labels: Sequence[Mapping[str, Any]],
     form: Form,
     errors: Mapping[str, str] = _NONE,
-    **more: Any,
+    **details: Any,
 ) -> dict[str, Any]:
     """The decision on the fields that are compared, and the labels side by side once they were asked for. labels: in
-    terms of the page, none before; more: as of `work`; differing: the names of the fields that differ; justification:
+    terms of the page, none before; details: as of `work`; differing: the names of the fields that differ; justification:
     whether one is asked for."""
-    page = work(study, item, form, errors, **more)
+    page = work(study, item, form, errors, **details)
     t = sayer(study.language)
-    asked = {
+    names_asked = {
         f"f.{name}" for name in study.compared
     }  # the other labels stay as the raters gave them
     return {
         **page,
-        "controls": [one for one in page["controls"] if one.posted in asked],
+        "controls": [control for control in page["controls"] if control.posted in names_asked],
         "why": next(iter(form.get(JUSTIFICATION, ())), ""),
         "names": [t("Rater {}", number) for number in range(1, len(labels) + 1)],
-        "compared": _compared(study, labels, more.get("swapped", False)),
+        "compared": _compared(study, labels, details.get("swapped", False)),
     }
 
 
 def feedback(study: Study, item: Item, values: Mapping[str, Any], swapped: bool) -> dict[str, Any]:
     """A training item with its known answers, after it was submitted. values: what was given."""
     gold = item.gold or {}
-    right, of = known_answers(item, values)
-    sides = {one.name for one in study.asked if one.type == "compare"}
+    right, answers_known = known_answers(item, values)
+    sides = {field.name for field in study.asked if field.type == "compare"}
     answers = [
         {
             name: words.shown_side(str(value), swapped) if name in sides else value
-            for name, value in its.items()
+            for name, value in answer_values.items()
         }
-        for its in ({name: values.get(name) for name in gold}, gold)
+        for answer_values in ({name: values.get(name) for name in gold}, gold)
     ]
     alone = [(name, replace(item, gold={name: answer})) for name, answer in gold.items()]
-    differing = {name for name, one in alone if known_answers(one, values)[0] == 0}
+    differing = {name for name, single in alone if known_answers(single, values)[0] == 0}
     shown = {
         "compared": _compared(study, answers, swapped),
         "differing": differing,
         "right": right,
-        "of": of,
+        "of": answers_known,
     }
     return {**_read(study, item, swapped), **shown}
 
@@ -182,25 +182,29 @@ def _read(study: Study, item: Item, swapped: bool) -> dict[str, Any]:
     table = (
         f'aria-label="{sayer(study.language)("Table")}"'  # foreign text has no quotes of its own
     )
-    shown = {"set": lambda text: Markup(kind(text).html.replace('aria-label="Table"', table))}
+    setter = {"set": lambda text: Markup(kind(text).html.replace('aria-label="Table"', table))}
     return {
         "item": item,
         "parts": controls.parts(study, item, swapped),
         "marked": frozenset(),
-        **shown,
+        **setter,
     }
 
 
 def versions(
-    study: Study, item: Item, here: Form, there: Form, swapped: bool
+    study: Study, item: Item, own_form: Form, stored_form: Form, swapped: bool
 ) -> list[tuple[str, str, list[str]]]:
     """Where two forms differ: (field name, its label, what each holds in words)."""
-    held = []
-    for form in (here, there):
+    forms_in_words = []
+    for form in (own_form, stored_form):
         parsed = parse(study, item, form, swapped=False, draft=True)
         unread = {name: ", ".join(form.get(f"f.{name}", ())) for name in parsed.errors}
-        held.append(parsed.values | unread)
-    return [one for one in _compared(study, held, swapped) if one[2][0] != one[2][1]]
+        forms_in_words.append(parsed.values | unread)
+    return [
+        difference
+        for difference in _compared(study, forms_in_words, swapped)
+        if difference[2][0] != difference[2][1]
+    ]
 
 
 def _compared(
@@ -208,11 +212,15 @@ def _compared(
 ) -> list[tuple[str, str, list[str]]]:
     """(field name, its label, what each rater gave)"""
     t = sayer(study.language)
-    given = [dict(words.in_words(study, label)) for label in labels]
+    labels_in_words = [dict(words.in_words(study, label)) for label in labels]
     return [
-        (asked.name, words.title_of(asked, t, swapped), [one.get(asked.name, "") for one in given])
-        for asked in study.asked
-        if any(asked.name in one for one in given)
+        (
+            field.name,
+            words.title_of(field, t, swapped),
+            [label.get(field.name, "") for label in labels_in_words],
+        )
+        for field in study.asked
+        if any(field.name in label for label in labels_in_words)
     ]
 
 
@@ -228,9 +236,9 @@ def static() -> Mapping[str, tuple[str, bytes]]:
 @cache
 def _sources() -> dict[str, bytes]:
     folder = resources.files("longmark.contrib.annotate").joinpath("static")
-    found = {name: folder.joinpath(name).read_text("utf-8") for name in ("app.css", *_MODULES)}
-    found["app.css"] = asset("tokens.css") + found["app.css"]
-    return {name: text.encode() for name, text in found.items()}
+    sources = {name: folder.joinpath(name).read_text("utf-8") for name in ("app.css", *_MODULES)}
+    sources["app.css"] = asset("tokens.css") + sources["app.css"]
+    return {name: text.encode() for name, text in sources.items()}
 
 
 def _hashed(name: str, content: bytes) -> str:
@@ -243,18 +251,20 @@ def _environment(language: str) -> Environment:
     def preprocess(_: Extension, source: str, name: str | None, filename: str | None = None) -> str:
         return translated(source, language)
 
-    made = environment("longmark.contrib.annotate").overlay(
+    overlay = environment("longmark.contrib.annotate").overlay(
         extensions=[type(f"In_{language}", (Extension,), {"preprocess": preprocess})]
     )
-    made.filters["say"] = pass_context(lambda context, text: say(str(text), language=context["ui"]))
-    made.filters.update(
+    overlay.filters["say"] = pass_context(
+        lambda context, text: say(str(text), language=context["ui"])
+    )
+    overlay.filters.update(
         exact=_exact, path=lambda id: quote(id, safe=""), minutes=_minutes, day=_day, id=_id
     )
-    made.globals.update(texts=texts, links=_links)
-    made.globals["static"] = {
+    overlay.globals.update(texts=texts, links=_links)
+    overlay.globals["static"] = {
         name: "/static/" + _hashed(name, content) for name, content in _sources().items()
     }
-    return made
+    return overlay
 
 
 def _exact(text: str) -> Markup:

@@ -53,7 +53,7 @@ class Imported:
     unnamed: int  # of an earlier import, not in the files any more; they stay
 
 
-def import_study(path: Path, by: str | None = None) -> Imported:
+def import_study(path: Path, actor: str | None = None) -> Imported:
     """Reads STUDY.yaml and its items into the database, which is made where there is none. Again: adds new items.
 
     UserError, and nothing is changed, where labels exist that the changed study or items would no longer fit.
@@ -71,15 +71,17 @@ def import_study(path: Path, by: str | None = None) -> Imported:
         with store.committing():
             _still_fits(store, study)
             stored_items(store)  # what is damaged is not replaced unseen
-            named = _with_stored_ids(
+            contents = _with_stored_ids(
                 store.contents(), [orjson.loads(item.to_json()) for item in items]
             )
-            added, replaced = store.put_items([(one["id"], one) for one in named], by)
+            added, replaced = store.put_items(
+                [(content_of_item["id"], content_of_item) for content_of_item in contents], actor
+            )
             store.set_setting("study", study.model_dump_json(by_alias=True))
             if store.setting("id") is None:
                 store.set_setting("id", secrets.token_hex(4))
-            store.note("study imported", by, content={"hash": study.hash, "file": path.name})
-        unnamed = len(store.items()) - len(named)
+            store.note("study imported", actor, content={"hash": study.hash, "file": path.name})
+        unnamed = len(store.items()) - len(contents)
     except BaseException:
         store.close()
         if not existed:
@@ -95,11 +97,17 @@ def _with_stored_ids(
     """The items, each under the id that it was stored with: an item gets another one when a second system shares its
     id, and would be labelled twice."""
 
-    def content(one: dict[str, Any]) -> bytes:
-        return orjson.dumps({**one, "id": "", "probability": None}, option=orjson.OPT_SORT_KEYS)
+    def content(item_content: dict[str, Any]) -> bytes:
+        return orjson.dumps(
+            {**item_content, "id": "", "probability": None}, option=orjson.OPT_SORT_KEYS
+        )
 
-    now = {item["id"] for item in items}
-    before = {content(one): one["id"] for one in stored if one["id"] not in now}
+    new_ids = {item["id"] for item in items}
+    before = {
+        content(content_of_item): content_of_item["id"]
+        for content_of_item in stored
+        if content_of_item["id"] not in new_ids
+    }
     return [{**item, "id": before.get(content(item), item["id"])} for item in items]
 
 
@@ -108,8 +116,8 @@ def _still_fits(store: Store, study: Study) -> None:
         "SELECT 1 FROM answers LIMIT 1"
     ) is None:
         return
-    now = {one.name: one.type for one in study.asked}
-    if lost := [one.name for one in stored.asked if now.get(one.name) != one.type]:
+    types = {field.name: field.type for field in study.asked}
+    if lost := [field.name for field in stored.asked if types.get(field.name) != field.type]:
         raise UserError(
             f"people have labelled with the fields {', '.join(lost)}, which the study no longer has in this form. "
             "Keep their names and types, or start a new study in another folder"
@@ -163,10 +171,10 @@ def restored(path: Path, backup: Path, *, replace: bool) -> Path | None:
     try:
         with lock_of(database):
             check_database(database)
-            kept = _put_aside(database, id, replace) if database.exists() else None
+            old_database = _put_aside(database, id, replace) if database.exists() else None
             with open(backup, "rb") as source, replacing(database, private=True) as target:
                 shutil.copyfileobj(source, target)
-            return kept
+            return old_database
     except Timeout:
         raise UserError(f"{database} is served by another process; stop it first") from None
 
@@ -181,11 +189,11 @@ def _put_aside(database: Path, id: str, replace: bool) -> Path:
             raise UserError(
                 f"{database} belongs to another study; restore the backup beside its own YAML file"
             )
-    kept = database.with_name(f"{database.name}.{utc_now().replace(':', '')}")
-    move(database, kept)
-    for more in ("-wal", "-shm"):
-        remove(database.with_name(database.name + more))
-    return kept
+    aside = database.with_name(f"{database.name}.{utc_now().replace(':', '')}")
+    move(database, aside)
+    for suffix in ("-wal", "-shm"):
+        remove(database.with_name(database.name + suffix))
+    return aside
 
 
 @dataclass
@@ -241,8 +249,8 @@ class Site:
     def state(self) -> AssignmentState:
         """Who has what; kept up to date by `noted`."""
         if self._state is None:
-            known = [item.id for item in self.items.values() if item.gold]
-            answers = [answer for id in known for answer in self.store.answers(id)]
+            gold_ids = [item.id for item in self.items.values() if item.gold]
+            answers = [answer for id in gold_ids for answer in self.store.answers(id)]
             self._state = AssignmentState.of(self.items, self.store.assignments(), answers)
             self._state.away = away(self.store.people())
         self._state.priorities = self._read_priorities()
@@ -254,20 +262,20 @@ class Site:
 
     def noted(self, item_id: str, person_id: str) -> None:
         """An assignment was made or changed."""
-        one = self.store.assignment(item_id, person_id)
-        if self._state is not None and one is not None:
-            self._state.put(one)
+        assignment = self.store.assignment(item_id, person_id)
+        if self._state is not None and assignment is not None:
+            self._state.put(assignment)
 
     def _read_priorities(self) -> Mapping[str, float]:
         """Those of the file, read again when it changes; the last good ones where it cannot be read."""
-        named = self.study.assignment.priorities
-        if named is None:
+        priorities_file = self.study.assignment.priorities
+        if priorities_file is None:
             return {}
-        path = self.folder / named
-        before, known = self._priorities
+        path = self.folder / priorities_file
+        before, last_priorities = self._priorities
         try:
             if (changed := path.stat().st_mtime) != before:
-                self._priorities = (changed, known)
+                self._priorities = (changed, last_priorities)
                 self._priorities = (changed, read_priorities(path, self.items.values()))
         except FileNotFoundError:
             pass  # it may be written later
@@ -276,41 +284,41 @@ class Site:
         return self._priorities[1]
 
 
-def another_attempt(store: Store, person: Person, by: str | None = None) -> int:
+def another_attempt(store: Store, person: Person, actor: str | None = None) -> int:
     """Gives a person the last attempt's items of the training or qualification again. Returns how many. UserError for
     anybody who has not failed it."""
     study = stored_study(store)
-    known = {item.id: item for item in stored_items(store)}
+    items_by_id = {item.id: item for item in stored_items(store)}
     assert study is not None
-    state = AssignmentState.of(known, store.assignments(), store.answers())
-    if not (items := Queue(study, list(known.values())).failed(state, person.id)):
+    state = AssignmentState.of(items_by_id, store.assignments(), store.answers())
+    if not (items := Queue(study, list(items_by_id.values())).failed(state, person.id)):
         raise UserError(f"{person.name} has not failed the training or the qualification")
-    store.give_again([item.id for item in items], person.id, by)
+    store.give_again([item.id for item in items], person.id, actor)
     return len(items)
 
 
 def read_priorities(path: Path, items: Iterable[Item]) -> dict[str, float]:
     """Item -> priority (the highest comes first), from JSON Lines with `item` and `priority`. Unknown items are left
     out: the file may be of a larger pool. UserError with the line for anything else."""
-    known = {item.id for item in items}
+    item_ids = {item.id for item in items}
     priorities: dict[str, float] = {}
     wrong = BadLines()
     for line, record in sources.records(path, sources.kind_of(path)):
-        given = record if isinstance(record, Mapping) else {}
+        fields = record if isinstance(record, Mapping) else {}
         try:
-            own = name("item", given.get("item", ""))
-            value = given.get("priority")
+            item_id = name("item", fields.get("item", ""))
+            value = fields.get("priority")
             if isinstance(value, str):  # a cell of a CSV file
                 value = float(value)
             if (
-                own is None
+                item_id is None
                 or isinstance(value, bool)
                 or not isinstance(value, int | float)
                 or value != value
             ):
                 raise Problem(f"expected an item and its priority, a number; found {found(record)}")
-            if own in known:
-                priorities[own] = float(value)
+            if item_id in item_ids:
+                priorities[item_id] = float(value)
         except (Problem, ValueError) as problem:
             wrong.add(f"{path}:{line}: {problem}")
     wrong.check()

@@ -120,16 +120,16 @@ class Store(Database):
     # settings
 
     def setting(self, name: str) -> str | None:
-        found = self.row("SELECT value FROM settings WHERE name = ?", (name,))
-        return None if found is None else str(found[0])
+        row = self.row("SELECT value FROM settings WHERE name = ?", (name,))
+        return None if row is None else str(row[0])
 
     def set_setting(self, name: str, value: str) -> None:
         sql = "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         self.write(sql, (name, value))
 
-    def keep(self, name: str, one: Mapping[str, Any]) -> None:
+    def keep(self, name: str, entry: Mapping[str, Any]) -> None:
         """Adds an entry to a list among the settings: `exports` or `backups`, where copies of labels are."""
-        listed = [*(old for old in self.kept(name) if old != one), dict(one)]
+        listed = [*(old for old in self.kept(name) if old != entry), dict(entry)]
         self.set_setting(name, orjson.dumps(listed).decode())
 
     def kept(self, name: str) -> list[dict[str, Any]]:
@@ -151,8 +151,8 @@ class Store(Database):
         return [_person(row) for row in self.rows(f"{_PEOPLE} ORDER BY created_at, id")]
 
     def person(self, id: str) -> Person | None:
-        found = self.row(f"{_PEOPLE} WHERE id = ?", (id,))
-        return None if found is None else _person(found)
+        row = self.row(f"{_PEOPLE} WHERE id = ?", (id,))
+        return None if row is None else _person(row)
 
     def add_person(self, name: str, role: Role, by: str | None = None) -> Person:
         """UserError where the name is empty, too long or in use."""
@@ -165,7 +165,7 @@ class Store(Database):
             raise UserError("a person's name must not begin with = + - or @")
         if (
             alike := next(
-                (one.name for one in self.people() if looks(one.name) == looks(name)), None
+                (person.name for person in self.people() if looks(person.name) == looks(name)), None
             )
         ) is not None:
             raise UserError(
@@ -199,7 +199,7 @@ class Store(Database):
         return [self.value(content, f"the item {id}") for id, content in rows]
 
     def put_items(
-        self, items: Iterable[tuple[str, Mapping[str, Any]]], by: str | None = None
+        self, items: Iterable[tuple[str, Mapping[str, Any]]], actor: str | None = None
     ) -> tuple[int, int]:
         """Adds items, and replaces changed ones that nobody has been given, or of which only the probability changed.
         Items that are not named stay. Returns how many were added and replaced. UserError, and nothing is changed,
@@ -210,27 +210,29 @@ class Store(Database):
         }
         new = [id for id in texts if id not in stored]
         changed = [id for id in texts if id in stored and stored[id] != texts[id]]
-        given = {row[0] for row in self.rows("SELECT DISTINCT item_id FROM assignments")}
+        given_ids = {row[0] for row in self.rows("SELECT DISTINCT item_id FROM assignments")}
         if late := [
             id
             for id in changed
-            if id in given and self._shown(stored[id]) != self._shown(texts[id])
+            if id in given_ids and self._shown(stored[id]) != self._shown(texts[id])
         ]:
             raise UserError(
                 f"{len(late)} items that raters have received have changed, such as {late[0]}. Labels would refer "
                 "to other texts. Give the changed items new ids, or start a new study"
             )
-        now = utc_now()
+        imported_at = utc_now()
         place = len(stored)
         with self.unit():
             self.write_many(
                 "UPDATE items SET content = ? WHERE id = ?", [(texts[id], id) for id in changed]
             )
-            rows = [(id, place + i, texts[id], now) for i, id in enumerate(new)]
+            rows = [(id, place + i, texts[id], imported_at) for i, id in enumerate(new)]
             self.write_many(
                 "INSERT INTO items (id, place, content, imported_at) VALUES (?, ?, ?, ?)", rows
             )
-            self.note("items imported", by, content={"added": len(new), "replaced": len(changed)})
+            self.note(
+                "items imported", actor, content={"added": len(new), "replaced": len(changed)}
+            )
         return len(new), len(changed)
 
     def _shown(self, content: str) -> dict[str, Any]:
@@ -245,12 +247,16 @@ class Store(Database):
         self, item: str | None = None, person: str | None = None, *, labels: bool = False
     ) -> list[Assignment]:
         """Of an item, of a person, or all, in the order in which they were given. labels: without those to decide."""
-        where, values = _where(item, person)
+        condition, values = _where(item, person)
         rows = self.rows(
-            f"SELECT {_ASSIGNMENT} FROM assignments{where} ORDER BY given_at, position", values
+            f"SELECT {_ASSIGNMENT} FROM assignments{condition} ORDER BY given_at, position", values
         )
-        every = (Assignment(row[0], row[1], bool(row[2]), *row[3:]) for row in rows)
-        return [one for one in every if not labels or one.kind != "adjudication"]
+        assignments = (Assignment(row[0], row[1], bool(row[2]), *row[3:]) for row in rows)
+        return [
+            assignment
+            for assignment in assignments
+            if not labels or assignment.kind != "adjudication"
+        ]
 
     def assignment(self, item: str, person: str) -> Assignment | None:
         return next(iter(self.assignments(item, person)), None)
@@ -268,8 +274,8 @@ class Store(Database):
                 new.given_at,
             )
             if self.write(sql, (*values, new.done_at, new.position, new.kind)):
-                shown = {"position": new.position, "swapped": new.swapped, "kind": new.kind}
-                self.note("given", new.person_id, new.item_id, shown)
+                details = {"position": new.position, "swapped": new.swapped, "kind": new.kind}
+                self.note("given", new.person_id, new.item_id, details)
 
     def set_status(
         self, item: str, person: str, status: Status, by: str | None, reason: str | None = None
@@ -283,15 +289,15 @@ class Store(Database):
             )
             self.note(status, by, item, {"of": person, **({"reason": reason} if reason else {})})
 
-    def release(self, person: str, by: str | None) -> int:
+    def release(self, person: str, actor: str | None) -> int:
         """Gives the open items of a person to others; what they entered is kept. Returns how many."""
         open_ = [
-            one
-            for one in self.assignments(person=person)
-            if one.status == "open" and one.kind == "normal"
+            assignment
+            for assignment in self.assignments(person=person)
+            if assignment.status == "open" and assignment.kind == "normal"
         ]
         for one in open_:
-            self.set_status(one.item_id, person, "released", by)
+            self.set_status(one.item_id, person, "released", actor)
         return len(open_)
 
     def give_again(self, items: Iterable[str], person: str, by: str | None) -> None:
@@ -307,26 +313,33 @@ class Store(Database):
             self.note("another attempt", by, content={"person": person})
         self.forget()
 
-    def withdraw(self, person: str, by: str | None) -> None:
+    def withdraw(self, person: str, actor: str | None) -> None:
         """The labels and decisions of a person no longer count; they stay in the events."""
         with self.unit():
-            decided = [one.item_id for one in self.adjudications() if one.person_id == person]
+            decided = [
+                adjudication.item_id
+                for adjudication in self.adjudications()
+                if adjudication.person_id == person
+            ]
             self.write("DELETE FROM adjudications WHERE person_id = ?", (person,))
-            for one in self.assignments(person=person):
-                if one.status != "withdrawn":
-                    self.set_status(one.item_id, person, "withdrawn", by)
+            for assignment in self.assignments(person=person):
+                if assignment.status != "withdrawn":
+                    self.set_status(assignment.item_id, person, "withdrawn", actor)
             for item in decided:  # of an earlier decision, which this person's replaced
-                for other in self.assignments(item=item):
-                    if other.kind == "adjudication" and other.status == "done":
-                        self.set_status(item, other.person_id, "open", by)
-            self.note("labels withdrawn", by, content={"person": person})
+                for assignment_of_item in self.assignments(item=item):
+                    if (
+                        assignment_of_item.kind == "adjudication"
+                        and assignment_of_item.status == "done"
+                    ):
+                        self.set_status(item, assignment_of_item.person_id, "open", actor)
+            self.note("labels withdrawn", actor, content={"person": person})
 
     # answers
 
     def answers(self, item: str | None = None, person: str | None = None) -> list[Answer]:
         """Of an item, of a person, or all; ordered by item and person."""
-        where, values = _where(item, person)
-        sql = f"SELECT {_ANSWER} FROM answers{where} ORDER BY item_id, person_id"
+        condition, values = _where(item, person)
+        sql = f"SELECT {_ANSWER} FROM answers{condition} ORDER BY item_id, person_id"
         rows = self.rows(sql, values)
         return [
             Answer(
@@ -347,8 +360,8 @@ class Store(Database):
     def page_of(self, item: str, person: str) -> Page | None:
         """The page view that saved the current answer last."""
         sql = "SELECT page, page_count FROM answers WHERE item_id = ? AND person_id = ?"
-        found = self.row(sql, (item, person))
-        return None if found is None else Page(found[0], found[1])
+        row = self.row(sql, (item, person))
+        return None if row is None else Page(row[0], row[1])
 
     def save(
         self,
@@ -362,7 +375,7 @@ class Store(Database):
     ) -> Answer:
         """Makes these the current values; those before stay in the events."""
         content = orjson.dumps(values).decode()
-        now = utc_now()
+        saved_at = utc_now()
         sql = (
             f"INSERT INTO answers ({_ANSWER}, page, page_count) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?) "
             "ON CONFLICT (item_id, person_id) DO UPDATE SET content = excluded.content, version = answers.version + 1, "
@@ -374,20 +387,25 @@ class Store(Database):
             item,
             person,
             content,
-            now,
+            saved_at,
             int(complete),
             int(suggestions_shown),
             page.id,
             page.count,
         )
         with self.unit():
-            found = self.row(sql, row)
-            assert found is not None
+            stored_row = self.row(sql, row)
+            assert stored_row is not None
             kind = "submitted" if page.submitted else "draft"
             self.note(
-                kind, person, item, {"version": found[0], "complete": complete, "values": values}
+                kind,
+                person,
+                item,
+                {"version": stored_row[0], "complete": complete, "values": values},
             )
-        return Answer(item, person, dict(values), found[0], now, complete, bool(found[1]))
+        return Answer(
+            item, person, dict(values), stored_row[0], saved_at, complete, bool(stored_row[1])
+        )
 
     def history(self, item: str, person: str) -> list[dict[str, Any]]:
         """The values before the current ones, since the item was given, oldest first; what was undone is left out."""
@@ -406,8 +424,8 @@ class Store(Database):
         return past[:-1]
 
     def adjudications(self, item: str | None = None) -> list[Adjudication]:
-        where, values = _where(item, None)
-        sql = f"SELECT item_id, person_id, content, justification, decided_at FROM adjudications{where}"
+        condition, values = _where(item, None)
+        sql = f"SELECT item_id, person_id, content, justification, decided_at FROM adjudications{condition}"
         return [
             Adjudication(r[0], r[1], self.value(r[2], f"the decision on {r[0]}"), r[3], r[4])
             for r in self.rows(sql, values)
@@ -431,10 +449,8 @@ class Store(Database):
     # visits, posts, events
 
     def visits(self, item: str | None = None, person: str | None = None) -> list[Visit]:
-        where, values = _where(item, person)
-        sql = (
-            f"SELECT item_id, person_id, seconds, started_at FROM visits{where} ORDER BY started_at"
-        )
+        condition, values = _where(item, person)
+        sql = f"SELECT item_id, person_id, seconds, started_at FROM visits{condition} ORDER BY started_at"
         return [Visit(*row) for row in self.rows(sql, values)]
 
     def visit(self, id: str, seen: Visit) -> None:
@@ -449,10 +465,10 @@ class Store(Database):
 
     def posted(self, person: str, once: str) -> str | None:
         """Where an earlier post with this key led, None if there was none."""
-        found = self.row(
+        row = self.row(
             "SELECT location FROM posts WHERE person_id = ? AND once = ?", (person, once)
         )
-        return None if found is None else str(found[0])
+        return None if row is None else str(row[0])
 
     def post(self, person: str, once: str, location: str) -> None:
         sql = "INSERT INTO posts (person_id, once, location, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
@@ -460,8 +476,8 @@ class Store(Database):
 
     def events(self, *kinds: str) -> list[Event]:
         """All, or those of some kinds."""
-        where = f" WHERE kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
-        sql = f"SELECT number, at, person_id, kind, item_id, content FROM events{where} ORDER BY number"
+        condition = f" WHERE kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
+        sql = f"SELECT number, at, person_id, kind, item_id, content FROM events{condition} ORDER BY number"
         return [
             Event(r[0], r[1], r[2], r[3], r[4], self.value(r[5], f"the event {r[0]}"))
             for r in self.rows(sql, kinds)
@@ -493,10 +509,10 @@ def _person(row: tuple[Any, ...]) -> Person:
 
 
 def _where(item: str | None, person: str | None) -> tuple[str, tuple[str, ...]]:
-    given = [
+    columns = [
         (name, value)
         for name, value in (("item_id", item), ("person_id", person))
         if value is not None
     ]
-    clause = " AND ".join(f"{name} = ?" for name, _ in given)
-    return (f" WHERE {clause}" if clause else ""), tuple(value for _, value in given)
+    clause = " AND ".join(f"{name} = ?" for name, _ in columns)
+    return (f" WHERE {clause}" if clause else ""), tuple(value for _, value in columns)

@@ -173,7 +173,7 @@ class Matrix(_Asked):
     rows: str | Annotated[tuple[Text, ...], Filled] = "key_points"
     columns: Literal["answers"] | Annotated[tuple[Name, ...], Filled] = "answers"
     values: Options = tuple(
-        Option(value=one) for one in ("absent", "totally", "partially", "wrong")
+        Option(value=value) for value in ("absent", "totally", "partially", "wrong")
     )
 
     @property
@@ -319,14 +319,15 @@ class Study(_Part):
     assignment: Assignment = Assignment()
     blind: Blind = Blind()
     suggestions: Annotated[
-        Mapping[str, Text], BeforeValidator(lambda given: {} if given in (None, "none") else given)
+        Mapping[str, Text],
+        BeforeValidator(lambda suggested: {} if suggested in (None, "none") else suggested),
     ] = {}
     time: Literal["visible", "none"] = "visible"
 
     @cached_property
     def asked(self) -> tuple[AskedField, ...]:
         """The fields, one with dimensions as one for each of them."""
-        return tuple(one for field in self.fields for one in spread(field))
+        return tuple(single for field in self.fields for single in spread(field))
 
     @cached_property
     def hash(self) -> str:
@@ -334,7 +335,7 @@ class Study(_Part):
         return hashlib.sha256(self.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
 
     def field(self, name: str) -> AskedField:
-        return next(one for one in self.asked if one.name == name)
+        return next(field for field in self.asked if field.name == name)
 
     @property
     def pairs(self) -> bool:
@@ -343,9 +344,9 @@ class Study(_Part):
     @cached_property
     def compared(self) -> tuple[str, ...]:
         """The fields whose labels must agree, or the item is adjudicated."""
-        named = self.assignment.adjudication.fields if self.assignment.adjudication else ()
-        return named or tuple(
-            one.name for one in self.asked if one.type in ("choice", "compare", "errors")
+        chosen_names = self.assignment.adjudication.fields if self.assignment.adjudication else ()
+        return chosen_names or tuple(
+            field.name for field in self.asked if field.type in ("choice", "compare", "errors")
         )
 
     def applies(
@@ -365,14 +366,14 @@ def spread(field: AskedField) -> Iterator[AskedField]:
     if not field.dimensions:
         yield field
     for dimension in field.dimensions:
-        own = {
+        update = {
             "name": dimension.name,
             "label": dimension.label,
             "help": dimension.help,
             "dimensions": (),
             "group": field.shown,
         }
-        yield field.model_copy(update=own)
+        yield field.model_copy(update=update)
 
 
 def _words(value: Any) -> list[str]:
@@ -380,7 +381,7 @@ def _words(value: Any) -> list[str]:
     if isinstance(value, Mapping):
         return [str(value.get("verdict"))]
     return (
-        [str(one) for one in value]
+        [str(element) for element in value]
         if isinstance(value, (list, tuple))
         else []
         if value is None
@@ -400,8 +401,8 @@ def template_for(name: str, sources: Sequence[Path], path: Path, drawn: Path | N
     """The YAML of a template whose items are those of runs (or of a benchmark, for climaqa), for a file at `path`.
     drawn: the file of `longmark label next`. UserError for a template that reads neither."""
     text = template(name)
-    known = {"score": "run", "rating": "run", "calf": "pairs", "pairs": "pairs"}
-    kind = known.get(name, "")
+    kinds = {"score": "run", "rating": "run", "calf": "pairs", "pairs": "pairs"}
+    kind = kinds.get(name, "")
     is_run = any((source / "rows.jsonl").is_file() for source in sources)
     if name == "climaqa" and not is_run:
         kind = "benchmark"
@@ -412,12 +413,12 @@ def template_for(name: str, sources: Sequence[Path], path: Path, drawn: Path | N
             "--generator MODEL --out DIR, then run init in DIR without a run",
         }[name]
         raise UserError(f"the template {name} does not take a run; it needs {command}")
-    named = ", ".join(dumped(os.path.relpath(source, path.parent)) for source in sources)
-    where = (
+    paths = ", ".join(dumped(os.path.relpath(source, path.parent)) for source in sources)
+    condition = (
         "\n  where: {variant_of: null}  # answers to the original questions only"
         if name == "score"
         else ""
     )
-    only = f"\n  drawn: {dumped(os.path.relpath(drawn, path.parent))}" if drawn else ""
-    items = f"items:\n  from: {kind}\n  path: [{named}]{where}{only}\n"
+    draw = f"\n  drawn: {dumped(os.path.relpath(drawn, path.parent))}" if drawn else ""
+    items = f"items:\n  from: {kind}\n  path: [{paths}]{condition}{draw}\n"
     return re.sub(r"^items:.*\n(?:[ \t]+.*\n)*", lambda _: items, text, count=1, flags=re.MULTILINE)

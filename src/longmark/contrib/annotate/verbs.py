@@ -103,8 +103,8 @@ def annotate(verbs: Any) -> None:
     verb = of_study(
         f"{_CLI}.annotate:erase", text, "the person, by name or id; this cannot be undone"
     )
-    more = "a folder outside the study's own, to which labels were exported and are to be exported again"
-    add(verb, "--exports", "DIR", more, action="append")
+    help_of_exports = "a folder outside the study's own, to which labels were exported and are to be exported again"
+    add(verb, "--exports", "DIR", help_of_exports, action="append")
     add_project(
         of_study(f"{_CLI}.annotate:status", "Print the progress of a study and of each person.")
     )

@@ -221,21 +221,21 @@ def _same_origin(request: web.Request, site: Site) -> None:
 
 async def _body(request: web.Request, site: Site, person: str) -> bytes:
     """The body of a post. person: empty for whoever is not signed in, who may send little. Raises Refused."""
-    most = MOST_BYTES if person else _SIGNED_OUT_BYTES
-    among = site.reading
+    limit = MOST_BYTES if person else _SIGNED_OUT_BYTES
+    bytes_read = site.reading
     if isinstance(request.protocol, Connection):
         request.protocol.limit(BODY_SECONDS + 1)
     body = bytearray()
-    held = 0
+    counted_bytes = 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for chunk in request.content.iter_any():
                 body += chunk
-                if len(body) > most:
-                    raise Refused(413, "Too large", f"A form has at most {most >> 10:,} KB.")
-                among[person] += (more := max(0, len(body) - _SMALL) - held)
-                held += more
-                if among[person] > _OF_ONE or among.total() > _OF_ALL:
+                if len(body) > limit:
+                    raise Refused(413, "Too large", f"A form has at most {limit >> 10:,} KB.")
+                bytes_read[person] += (new_bytes := max(0, len(body) - _SMALL) - counted_bytes)
+                counted_bytes += new_bytes
+                if bytes_read[person] > _OF_ONE or bytes_read.total() > _OF_ALL:
                     raise Refused(
                         503, "The server is busy", "What you sent was not saved.", "Send it again."
                     )
@@ -246,9 +246,9 @@ async def _body(request: web.Request, site: Site, person: str) -> bytes:
             408, "Too slow", f"A form must arrive within {BODY_SECONDS:.0f} seconds."
         ) from None
     finally:
-        among[person] -= held
-        if not among[person]:
-            del among[person]
+        bytes_read[person] -= counted_bytes
+        if not bytes_read[person]:
+            del bytes_read[person]
     return bytes(body)
 
 
@@ -278,7 +278,7 @@ def _refusal(route: Route, context: Context, refused: Refused) -> web.Response:
     if refused.status == 401 and context.request.method == "GET":
         return context.page("signin", 401, link_state="none")
     study = context.site.study
-    labels = {one.name: one.shown for one in study.asked}
+    labels = {field.name: field.shown for field in study.asked}
     back = (
         context.request.path
         if context.request.method == "POST" and route.path == "/work/{item}"
@@ -292,12 +292,12 @@ def _refusal(route: Route, context: Context, refused: Refused) -> web.Response:
 
 def _kept(form: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> list[tuple[str, str]]:
     """What was posted and not saved, as (field, text), so that nobody has to type it again."""
-    kept = []
+    entries = []
     for name, values in form.items():
-        own = name.removeprefix("f.")
+        field_name = name.removeprefix("f.")
         if name.startswith("f.") or name in ("reason", "justification"):
-            kept += [(labels.get(own, own), value) for value in values if value]
-    return kept
+            entries += [(labels.get(field_name, field_name), value) for value in values if value]
+    return entries
 
 
 @web.middleware

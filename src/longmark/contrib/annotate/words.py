@@ -23,9 +23,9 @@ def as_words(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, list | tuple):
-        return "\n".join(as_words(one) for one in value)
+        return "\n".join(as_words(element) for element in value)
     if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {as_words(one)}" for key, one in value.items())
+        return "; ".join(f"{key}: {as_words(element)}" for key, element in value.items())
     return str(value)
 
 
@@ -36,59 +36,62 @@ def loaded(text: str) -> Any:
         return None
 
 
-def label_of(asked: AskedField, value: str, t: Say) -> str:
+def label_of(field: AskedField, value: str, t: Say) -> str:
     """How a value of a field is shown. t: says our own words in the language of the study (`language.sayer`)."""
-    if asked.type == "compare" or (asked.type == "edit" and value in VERDICTS):
+    if field.type == "compare" or (field.type == "edit" and value in VERDICTS):
         return t(TITLES.get(value, value.capitalize()))
-    options = [one for name in ("options", "tags", "values") for one in getattr(asked, name, ())]
+    options = [
+        option for name in ("options", "tags", "values") for option in getattr(field, name, ())
+    ]
     return next((option.shown for option in options if option.value == value), value)
 
 
 def in_words(study: Study, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(field name, value) of stored labels, for those who compare them; a field without a label is left out."""
     t = sayer(study.language)
-    for asked in study.asked:
-        if asked.name in values and values[asked.name] not in (None, "", [], {}):
-            yield asked.name, _value(asked, values[asked.name], t)
+    for field in study.asked:
+        if field.name in values and values[field.name] not in (None, "", [], {}):
+            yield field.name, _value(field, values[field.name], t)
 
 
-def title_of(asked: AskedField, t: Say, swapped: bool = False) -> str:
+def title_of(field: AskedField, t: Say, swapped: bool = False) -> str:
     """A field's label, with the answer that it is about, as it is shown."""
-    side = TITLES.get(shown_side(getattr(asked, "over", ""), swapped))
-    return f"{asked.shown} ({t(side)})" if side else asked.shown
+    side = TITLES.get(shown_side(getattr(field, "over", ""), swapped))
+    return f"{field.shown} ({t(side)})" if side else field.shown
 
 
-def _value(asked: AskedField, value: Any, t: Say) -> str:
-    if asked.type == "spans" and isinstance(value, list):
+def _value(field: AskedField, value: Any, t: Say) -> str:
+    if field.type == "spans" and isinstance(value, list):
         return "\n".join(
-            f"{label_of(asked, str(one.get('tag')), t)}: “{one.get('quote')}”" for one in value
+            f"{label_of(field, str(span.get('tag')), t)}: “{span.get('quote')}”" for span in value
         )
-    if asked.type == "matrix" and isinstance(value, list):
+    if field.type == "matrix" and isinstance(value, list):
         cells = [
             ", ".join(
-                f"{t(TITLES.get(side, side))}: {label_of(asked, one, t)}"
-                for side, one in row["values"].items()
+                f"{t(TITLES.get(side, side))}: {label_of(field, cell, t)}"
+                for side, cell in row["values"].items()
             )
             for row in value
         ]
         return "\n".join(
-            f"{row['point'] or t('(no text)')} – {its}"
-            for row, its in zip(value, cells, strict=True)
+            f"{row['point'] or t('(no text)')} – {cells_of_row}"
+            for row, cells_of_row in zip(value, cells, strict=True)
         )
-    if asked.type == "cloze" and isinstance(value, Mapping):
+    if field.type == "cloze" and isinstance(value, Mapping):
         return str(value.get("quote") or t("No word can be left out"))
     if isinstance(value, list):
         return ", ".join(
-            label_of(asked, str(one), t) if isinstance(one, str) else as_words(one) for one in value
+            label_of(field, str(element), t) if isinstance(element, str) else as_words(element)
+            for element in value
         )
     if isinstance(value, Mapping):  # an edit
-        options = {one.value: one.shown for one in getattr(asked, "reasons", ())}
-        why = [options.get(one, one) for one in value.get("reasons", ())]
+        options = {option.value: option.shown for option in getattr(field, "reasons", ())}
+        why = [options.get(reason, reason) for reason in value.get("reasons", ())]
         return "\n".join(
             [
-                label_of(asked, str(value.get("verdict")), t),
+                label_of(field, str(value.get("verdict")), t),
                 *filter(None, [value.get("text")]),
                 *why,
             ]
         )
-    return label_of(asked, str(value), t)
+    return label_of(field, str(value), t)

@@ -41,19 +41,21 @@ class Corpus:
 
     def kinds(self, system: str) -> Counter[str]:
         """Kind -> answers of a system that have such a defect; `any`: that have one."""
-        found = [
+        kinds_of_answers = [
             {label["kind"] for label in self.labels[answer.id]}
             for answer in self.answers
             if answer.system == system
         ]
-        return Counter(kind for some in found for kind in (*some, *(["any"] if some else [])))
+        return Counter(
+            kind for kinds in kinds_of_answers for kind in (*kinds, *(["any"] if kinds else []))
+        )
 
     def shared(self, system: str) -> float:
         """The mean share of an answer's words that are in its passages."""
-        its = [answer for answer in self.answers if answer.system == system]
+        system_answers = [answer for answer in self.answers if answer.system == system]
         return fmean(
-            overlap(one.answer or "", [context.text for context in one.contexts]) or 0.0
-            for one in its
+            overlap(answer.answer or "", [context.text for context in answer.contexts]) or 0.0
+            for answer in system_answers
         )
 
     def alone(self) -> Iterator[Example]:
@@ -83,16 +85,16 @@ class Corpus:
     def changes(self) -> Iterator[Change]:
         """What each defect alone changes in the sentences of the answer without any, in the order of the labels."""
         sound: Example | None = None
-        for one in self.alone():
-            if DEFECT not in one.meta:
-                sound = one
+        for example in self.alone():
+            if DEFECT not in example.meta:
+                sound = example
                 continue
             assert sound is not None
             before = sound.claims or ()
-            after = one.claims or ()
+            after = example.claims or ()
             old = tuple(claim for claim in before if claim not in after)
             new = tuple(claim for claim in after if claim not in before)
-            yield Change(sound, one.meta[DEFECT]["kind"], old, new)
+            yield Change(sound, example.meta[DEFECT]["kind"], old, new)
 
     def beside(self, kind: str) -> list[Example]:
         """The answers with a defect of a kind alone, each after the same answer without any."""
@@ -131,5 +133,5 @@ class Change:
     new: tuple[str, ...]
 
 
-def with_claims(one: Example) -> Example:
-    return one.model_copy(update={"claims": tuple(sentences(one.answer or ""))})
+def with_claims(example: Example) -> Example:
+    return example.model_copy(update={"claims": tuple(sentences(example.answer or ""))})

@@ -163,21 +163,25 @@ class Checked:
         estimates = {}
         for example in self.corpus.answers:
             recorded = self._of_answers.get(example.id, {})
-            others = self.corpus.untouched(example)
-            touched = set(with_claims(example).claims or ()) - set(others)
-            known = [recorded[text] for text in others if text in recorded]
-            if known and touched <= recorded.keys():
-                supported = sum(recorded[text] for text in touched) + len(others) * fmean(known)
-                estimates[example.id] = supported / (len(others) + len(touched))
+            other_sentences = self.corpus.untouched(example)
+            touched = set(with_claims(example).claims or ()) - set(other_sentences)
+            known_labels = [recorded[text] for text in other_sentences if text in recorded]
+            if known_labels and touched <= recorded.keys():
+                supported = sum(recorded[text] for text in touched) + len(other_sentences) * fmean(
+                    known_labels
+                )
+                estimates[example.id] = supported / (len(other_sentences) + len(touched))
         return estimates
 
     @cached_property
     def _of_answers(self) -> dict[str, dict[str, bool]]:
         """Example id -> sentence -> whether the claim checker calls it supported."""
-        found: dict[str, dict[str, bool]] = {}
+        by_answer: dict[str, dict[str, bool]] = {}
         for sentence in self.sentences:
-            found.setdefault(sentence.example.id, {})[sentence.text] = sentence.supported[CHECKER]
-        return found
+            by_answer.setdefault(sentence.example.id, {})[sentence.text] = sentence.supported[
+                CHECKER
+            ]
+        return by_answer
 
     def lower(self, kind: str) -> Lower | None:
         """How a defect alone changes `ragchecker.faithfulness` by the claim checker; None for one that leaves sentences
@@ -197,14 +201,14 @@ class Checked:
             if not {*change.old, *change.new} <= recorded.keys():
                 continue
             old, new = ([recorded[text] for text in texts] for texts in (change.old, change.new))
-            others = [recorded.get(text) for text in change.example.claims or ()]
+            other_labels = [recorded.get(text) for text in change.example.claims or ()]
             if old:
                 falls = sum(new) < sum(old)
                 rises = sum(new) > sum(old)
             else:
-                falls = not all(new) and True in others
-                rises = all(new) and False in others
-                if None in others and not falls and not rises:
+                falls = not all(new) and True in other_labels
+                rises = all(new) and False in other_labels
+                if None in other_labels and not falls and not rises:
                     continue
             lower = lower + falls
             higher = higher + rises
@@ -217,10 +221,13 @@ class Checked:
         file."""
         surest = sorted(self.of_kinds(*FALSE, NOTHING), key=lambda sentence: -sentence.distance)
         right = [
-            next((one for one in surest if one.kind == kind and one.is_right), None)
+            next(
+                (sentence for sentence in surest if sentence.kind == kind and sentence.is_right),
+                None,
+            )
             for kind in FALSE
         ]
-        wrong = next((one for one in surest if not one.is_right), None)
+        wrong = next((sentence for sentence in surest if not sentence.is_right), None)
         return [sentence for sentence in (*right, wrong) if sentence is not None]
 
 
@@ -276,15 +283,15 @@ class _Support:
 
 def _put_in(corpus: Corpus) -> dict[tuple[str, str], tuple[str, str]]:
     """(Example id, sentence) -> the kind of the defect in it, and the defect's words."""
-    found: dict[tuple[str, str], tuple[str, str]] = {}
+    defect_of: dict[tuple[str, str], tuple[str, str]] = {}
     for example in map(with_claims, corpus.answers):
         for claim, (start, end) in zip(
             example.claims or (), sentence_spans(example.answer or ""), strict=True
         ):
             for label in corpus.labels[example.id]:
                 if label["new"].strip() and label["start"] < end and start < label["end"]:
-                    found.setdefault((example.id, claim), (label["kind"], label["new"].strip()))
-    return found
+                    defect_of.setdefault((example.id, claim), (label["kind"], label["new"].strip()))
+    return defect_of
 
 
 async def _supports(models: Models, places: Iterable[_Place]) -> list[_Support]:

@@ -63,7 +63,7 @@ class Demo:
         scores = out / f"scores-{cache.stem}"
         write_examples(map(with_claims, corpus.answers), answers)
         write_examples(corpus.alone(), defects)
-        how: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "checker": "overlap",
             "quiet": isinstance(judge, Recorded),
             "keep_going": True,
@@ -76,10 +76,10 @@ class Demo:
             judges=[judge],
             scoring="expected",
             cache=cache,
-            **how,
+            **settings,
         )
         tell("Scoring each defect alone …")
-        run(defects, OF_WORDS, out=out / "alone", cache=cache, **how)
+        run(defects, OF_WORDS, out=out / "alone", cache=cache, **settings)
         study = defects_study(out / "alone", defects, metrics=WORDS)
         checked = Checked.read(corpus, checks)
         recalled = Recalled.scored(corpus, out, checks)

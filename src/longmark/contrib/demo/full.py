@@ -85,8 +85,8 @@ def run_full(out: Path) -> int:
     write_tables([table], out / "tables")
     console.file.write("\n")
     print_table(table, console)
-    for name, known in stages.items():
-        for note in known.get("notes", ()):
+    for name, facts in stages.items():
+        for note in facts.get("notes", ()):
             print(f"{name}: {note}")
     print(f"\nReport: {out / 'report.html'}")
     return 0
@@ -133,8 +133,8 @@ def _runs(plan: ScorePlan, registry: Registry) -> list[Scoring]:
     return [Scoring("all", make_settings(names, registry, options))]
 
 
-def _show(what: str, done: int, total: int | None) -> None:
-    print(f"{what}: {done} of {total}", flush=True)
+def _show(stage: str, n_done: int, total: int | None) -> None:
+    print(f"{stage}: {n_done} of {total}", flush=True)
 
 
 def _timed(seconds: float) -> dict[str, float | int]:

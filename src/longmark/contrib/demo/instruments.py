@@ -146,16 +146,16 @@ def instruments(demo: Demo) -> Section:
     defects."""
 
     def mean_of(system: str) -> Callable[[Instrument], float | None]:
-        return lambda one: one.mean(demo, system)
+        return lambda row: row.mean(demo, system)
 
     table = Table(
         "instruments",
         "Instruments on the same answers",
         (
             Column("instrument", "name"),
-            Column("AUC of sentences", lambda one: one.auc(demo.checked), 2, "estimate"),
+            Column("AUC of sentences", lambda row: row.auc(demo.checked), 2, "estimate"),
             Column(
-                "AUC of answers", lambda one: auc_of_answers(demo.corpus, one.score), 2, "estimate"
+                "AUC of answers", lambda row: auc_of_answers(demo.corpus, row.score), 2, "estimate"
             ),
             *(Column(system, mean_of(system), 2) for system in SYSTEMS),
         ),
@@ -174,7 +174,7 @@ def instruments(demo: Demo) -> Section:
 def _estimated(demo: Demo) -> str:
     """From how many sentences the claim checker's scores are."""
     recorded = demo.checked.of_kinds(*KINDS, NOTHING)
-    sentences = sum(len(one.claims or ()) for one in map(with_claims, demo.corpus.answers))
+    sentences = sum(len(answer.claims or ()) for answer in map(with_claims, demo.corpus.answers))
     if len(recorded) == sentences:
         return ""
     answers = demo.corpus.answers
@@ -267,23 +267,23 @@ def ahead(demo: Demo) -> str:
     order of answers is shown to follow the defects."""
     fewest = fewest_defects(demo.corpus)
     firsts: dict[str, list[str]] = {}
-    shown = []
-    for one in _instruments_of(demo):
-        if not one.score:
+    ordering = []
+    for instrument in _instruments_of(demo):
+        if not instrument.score:
             continue
-        first = max(SYSTEMS, key=lambda system: one.mean(demo, system) or 0.0)
-        firsts.setdefault(first, []).append(one.name)
-        if (auc_of_answers(demo.corpus, one.score).low or 0) > 0.5:
-            shown.append(one.name)
+        first = max(SYSTEMS, key=lambda system: instrument.mean(demo, system) or 0.0)
+        firsts.setdefault(first, []).append(instrument.name)
+        if (auc_of_answers(demo.corpus, instrument.score).low or 0) > 0.5:
+            ordering.append(instrument.name)
     order = sorted(firsts, key=lambda system: system != fewest)
-    said = [f"{system} is first by {listed(firsts[system])}" for system in order]
-    names = listed(shown)
+    statements = [f"{system} is first by {listed(firsts[system])}" for system in order]
+    names = listed(ordering)
     return " ".join(
         (
-            f"{'; '.join(said)}.",
+            f"{'; '.join(statements)}.",
             *_left_out(demo, fewest),
             f"Shown to order the answers as the defects do: {names}."
-            if shown
+            if ordering
             else "None of them is shown to order the answers as the defects do.",
         )
     )

@@ -71,12 +71,12 @@ COMMANDS = Table(
 )
 
 
-def detectable(found: Estimate) -> float | None:
+def detectable(estimate: Estimate) -> float | None:
     """The smallest true difference that so many questions show with probability .8, about: by the interval's width."""
-    if found.low is None or found.high is None:
+    if estimate.low is None or estimate.high is None:
         return None
-    quantile = NormalDist().inv_cdf((1 + found.level) / 2)
-    return (found.high - found.low) / 2 * (1 + NormalDist().inv_cdf(POWER) / quantile)
+    quantile = NormalDist().inv_cdf((1 + estimate.level) / 2)
+    return (estimate.high - estimate.low) / 2 * (1 + NormalDist().inv_cdf(POWER) / quantile)
 
 
 def write_pages(demo: Demo, out: Path) -> None:
@@ -144,35 +144,37 @@ def in_words(demo: Demo) -> list[str]:
 
 def _cost(demo: Demo) -> str:
     usage = [row.usage for row in demo.rows if row.metric in JUDGED]
-    calls = sum(one.calls for one in usage)
-    read = sum(one.prompt_tokens for one in usage)
-    reused = sum(one.cached_prompt_tokens for one in usage)
-    says = f"The judge's {calls} calls had {read:,} prompt tokens"
-    says += f", of which {reused:,} were reused." if reused else "."
+    calls = sum(call_usage.calls for call_usage in usage)
+    read = sum(call_usage.prompt_tokens for call_usage in usage)
+    reused = sum(call_usage.cached_prompt_tokens for call_usage in usage)
+    text = f"The judge's {calls} calls had {read:,} prompt tokens"
+    text += f", of which {reused:,} were reused." if reused else "."
     took = counted(round(demo.seconds), "second")
-    says += f" The judge is a local model: nothing was paid. The other scores and all tests took {took}."
+    text += f" The judge is a local model: nothing was paid. The other scores and all tests took {took}."
     if demo.live and demo.live.rows:
-        says += f" The {counted(len(demo.live.rows), 'live call')} took {demo.live.seconds:.0f} seconds."
-    return says
+        text += f" The {counted(len(demo.live.rows), 'live call')} took {demo.live.seconds:.0f} seconds."
+    return text
 
 
 def _live_words(demo: Demo, live: Live) -> str:
     if not live.rows:
         return f"No answer was judged live: {live.reason}."
-    both = [(row, demo.score.get((COHERENCE, row.example_id))) for row in live.rows]
+    score_pairs = [(row, demo.score.get((COHERENCE, row.example_id))) for row in live.rows]
     pairs = [
-        f"{row.example_id} {fixed(row.score, 3)}, recorded {fixed(was, 3)}" for row, was in both
+        f"{row.example_id} {fixed(row.score, 3)}, recorded {fixed(was, 3)}"
+        for row, was in score_pairs
     ]
     differ = sum(
-        row.score is None or was is None or abs(row.score - was) > 0.0005 for row, was in both
+        row.score is None or was is None or abs(row.score - was) > 0.0005
+        for row, was in score_pairs
     )
-    same = (
+    verdict = (
         "the same as recorded"
         if not differ
         else f"{differ} of {len(pairs)} differ from the recording"
     )
     why = ", as another processor or earlier prompts may change a reply" if differ else ""
-    return f"Coherence judged live: {'; '.join(pairs)}: {same}{why}."
+    return f"Coherence judged live: {'; '.join(pairs)}: {verdict}{why}."
 
 
 def _first_line(demo: Demo) -> str:
@@ -190,18 +192,18 @@ def _words_and_defects(demo: Demo) -> str:
         for metric in demo.comparison.metrics
         if metric.metric in WORDS and metric.metric != LONGER
     ]
-    first = {one.systems[0].system for one in of_words}
+    first = {metric.systems[0].system for metric in of_words}
     fewest = fewest_defects(demo.corpus)
     if first == {fewest}:
         return (
             f"{fewest} has the fewest defects, and every metric that compares words puts it first."
         )
-    many = (
+    subject = (
         "every metric that compares words puts"
         if len(first) == 1
         else "the metrics that compare words put"
     )
-    return f"{fewest} has the fewest defects, but {many} {listed(sorted(first))} first."
+    return f"{fewest} has the fewest defects, but {subject} {listed(sorted(first))} first."
 
 
 def _by_the_judge(demo: Demo) -> str:
@@ -223,7 +225,9 @@ def _systems(demo: Demo) -> Section:
         return lambda system: corpus.kinds(system)[kind]
 
     def mean_of(system: str) -> Callable[[MetricResult], Estimate | None]:
-        return lambda one: result.mean if (result := one.system(system)) else None
+        return lambda metric_result: (
+            result.mean if (result := metric_result.system(system)) else None
+        )
 
     truth = Table(
         "made",
@@ -249,16 +253,16 @@ def _systems(demo: Demo) -> Section:
         "as better; for the length too, which is the baseline that a metric has to surpass.",
     )
     nearest = max(SYSTEMS, key=corpus.shared)
-    says = (
+    text = (
         f"{_words_and_defects(demo)} {nearest} shares the most words with its passages: those metrics score a system "
         f"lower if it writes in its own words, whether or not it is right. {_by_the_judge(demo)} {ahead(demo)}"
     )
     link = ("compare/report.html", "The comparison: every pair, with tests and intervals")
-    return Section("Which system is better", says, (means, truth), links=(link,))
+    return Section("Which system is better", text, (means, truth), links=(link,))
 
 
 def _sources(corpus: Corpus) -> Table:
-    of = {
+    source_of = {
         context.id: (answer.question, context.page)
         for answer in corpus.answers
         for context in answer.contexts
@@ -267,7 +271,7 @@ def _sources(corpus: Corpus) -> Table:
         "sources",
         "Sources",
         (Column("question"), Column("source")),
-        tuple(dict.fromkeys(of.values())),
+        tuple(dict.fromkeys(source_of.values())),
     )
 
 
@@ -282,8 +286,8 @@ def _lowered(demo: Demo) -> Section:
         def cell(row: tuple[str, str]) -> str | None:
             name, checker = row
             if checker == "embedded":
-                of = demo.recalled if name == RECALL else demo.checked
-                counts = of.lower(kind)
+                checked = demo.recalled if name == RECALL else demo.checked
+                counts = checked.lower(kind)
                 return counts and _lower_and_higher(*counts)
             cell = demo.study.cells[name, f"{kind}@1"]
             worse, better = (
@@ -306,9 +310,9 @@ def _lowered(demo: Demo) -> Section:
         "built-in claim checker, from its recorded replies. An empty cell was not recorded: what a deleted fact changes "
         "of faithfulness, and what other defects change of recall.",
     )
-    says = f"{_notices(demo.study)} {sees(demo.checked)}"
+    text = f"{_notices(demo.study)} {sees(demo.checked)}"
     link = ("defects/report.html", "The study: rates, intervals, false alarms")
-    return Section("Which metric notices which defect", says, (table,), links=(link,))
+    return Section("Which metric notices which defect", text, (table,), links=(link,))
 
 
 def _notices(study: DefectsStudy) -> str:
@@ -346,17 +350,22 @@ def _lower_and_higher(lower: int, higher: int, n: int) -> str:
 
 def _judge_notices(demo: Demo) -> str:
     """Of which defects the judge's scores are shown to be lower, or higher."""
-    found = {(name, kind): demo.with_and_without(name, kind) for name in JUDGED for kind in KINDS}
-    signs = {pair: ((one.low or 0) > 0) - ((one.high or 0) < 0) for pair, one in found.items()}
-    said = [
+    estimates_of = {
+        (name, kind): demo.with_and_without(name, kind) for name in JUDGED for kind in KINDS
+    }
+    signs = {
+        pair: ((estimate.low or 0) > 0) - ((estimate.high or 0) < 0)
+        for pair, estimate in estimates_of.items()
+    }
+    findings = [
         f"{metric_titles([name])[name]} is {'higher' if sign > 0 else 'lower'} with {KINDS[kind]}"
         for (name, kind), sign in sorted(signs.items(), key=lambda pair: pair[1])
         if sign
     ]
     return (
         "A defect should lower the judge's scores. "
-        + (f"{listed(said)}. " if said else "")
-        + f"{len(found) - len(said)} of {len(found)} pairs of a metric and a defect show no difference."
+        + (f"{listed(findings)}. " if findings else "")
+        + f"{len(estimates_of) - len(findings)} of {len(estimates_of)} pairs of a metric and a defect show no difference."
     )
 
 
@@ -387,46 +396,49 @@ def _judged(demo: Demo) -> Section:
 
 def _lowest(demo: Demo, metric: str) -> list[Example]:
     """The answers, the lowest score of a metric first."""
-    known = [answer for answer in demo.corpus.answers if (metric, answer.id) in demo.score]
-    return sorted(known, key=lambda one: demo.score[metric, one.id])
+    scored_answers = [answer for answer in demo.corpus.answers if (metric, answer.id) in demo.score]
+    return sorted(scored_answers, key=lambda answer: demo.score[metric, answer.id])
 
 
 def _worst(demo: Demo) -> Section:
     """The two lowest answers of the judge and of the metric of claims, marked in the text."""
     facts = read_manifest(demo.scores).metrics()
-    shown = dict.fromkeys(
-        (one.id, metric)
+    worst_pairs = dict.fromkeys(
+        (answer.id, metric)
         for metric in (COHERENCE, FAITHFULNESS)
-        for one in _lowest(demo, metric)[:2]
+        for answer in _lowest(demo, metric)[:2]
     )
     answers = {answer.id: answer for answer in demo.corpus.answers}
-    opened_first = sorted(shown, key=lambda pair: not demo.corpus.labels[pair[0]])
+    opened_first = sorted(worst_pairs, key=lambda pair: not demo.corpus.labels[pair[0]])
     marked = [_marked(demo, answers[id], metric, facts) for id, metric in opened_first]
-    without = sum(not demo.corpus.labels[id] for id, _ in shown)
-    says = (
+    unchanged = sum(not demo.corpus.labels[id] for id, _ in worst_pairs)
+    text = (
         "The two answers with the lowest coherence by the judge, and the two with the lowest faithfulness by words. "
         "Sentences are underlined by what word overlap finds in the passages; it is often wrong of sentences in other "
         "words. Missing facts stand where they belong, and what was put in is highlighted."
         + (
-            f" Nothing was put into {without} of these {len(shown)} answers (shown last): a false alarm."
-            if without
+            f" Nothing was put into {unchanged} of these {len(worst_pairs)} answers (shown last): a false alarm."
+            if unchanged
             else ""
         )
     )
     link = ("report.html", "Every answer with its scores, and what supports its sentences")
-    return Section("The worst answers, and why", says, links=(link,), answers=marked)
+    return Section("The worst answers, and why", text, links=(link,), answers=marked)
 
 
-def _marked(demo: Demo, one: Example, metric: str, facts: dict[str, MetricFacts]) -> MarkedAnswer:
-    labels = demo.corpus.labels[one.id]
-    rows = {row.metric: row for row in demo.rows if row.example_id == one.id}
+def _marked(
+    demo: Demo, answer: Example, metric: str, facts: dict[str, MetricFacts]
+) -> MarkedAnswer:
+    labels = demo.corpus.labels[answer.id]
+    rows = {row.metric: row for row in demo.rows if row.example_id == answer.id}
     places: Places = {
         (label["start"], label["end"]): n
         for n, label in enumerate(labels, 1)
         if label["new"].strip()
     }
-    pieces = sentences_view(one.answer, one.contexts, rows, facts)
-    title = f"{one.system}: {one.question} ({metric_titles([metric])[metric]} {fixed(demo.score[metric, one.id], 2)})"
+    pieces = sentences_view(answer.answer, answer.contexts, rows, facts)
+    score = fixed(demo.score[metric, answer.id], 2)
+    title = f"{answer.system}: {answer.question} ({metric_titles([metric])[metric]} {score})"
     return MarkedAnswer(
         title, [(piece, quotes_in(piece, places)) for piece in pieces], [*map(_put_in, labels)]
     )

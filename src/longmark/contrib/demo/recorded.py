@@ -137,7 +137,7 @@ def _is_own(folder: Path) -> bool:
     manifest = folder / "manifest.json"
     if not manifest.is_file() or "longmark" not in read_object(manifest, "name another --out"):
         return False
-    return {one.name for one in folder.iterdir()} <= {
+    return {file.name for file in folder.iterdir()} <= {
         manifest.name,
         "examples.jsonl",
         "rows.jsonl",
@@ -152,10 +152,15 @@ def judged_now(out: Path, judge: str | Chat = "embedded") -> Live:
     check_database(cache)
     if _is_own(out / "now"):
         remove_folder(out / "now")
-    answers: list[Example] = [one for one in Reading(ANSWERS).singles() if one.id in NOW]
-    how: dict[str, Any] = {"judges": [judge], "scoring": "expected", "cache": cache, "quiet": True}
+    answers: list[Example] = [single for single in Reading(ANSWERS).singles() if single.id in NOW]
+    settings: dict[str, Any] = {
+        "judges": [judge],
+        "scoring": "expected",
+        "cache": cache,
+        "quiet": True,
+    }
     try:
-        result = run(answers, (COHERENCE,), out=out / "now", **how)
+        result = run(answers, (COHERENCE,), out=out / "now", **settings)
     except (ModelNotInstalled, MissingExtra) as error:
         return Live(reason=str(error))
     rows = list(result.rows())

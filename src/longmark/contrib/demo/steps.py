@@ -59,8 +59,8 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
     from longmark.contrib.demo.computed import Demo  # needs NumPy
     from longmark.contrib.demo.page import in_words, write_pages
 
-    given = judge if live else Recorded()
-    demo = Demo.scored(out, given, cache, checks, source, tell=partial(print, flush=True))
+    judge_used = judge if live else Recorded()
+    demo = Demo.scored(out, judge_used, cache, checks, source, tell=partial(print, flush=True))
     if not live:
         print(f"Judging {len(NOW)} answers live …", flush=True)
         demo = demo.with_live(judged_now(out, judge))
@@ -75,7 +75,7 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
         "defects/report.html": "each defect beside the answer without it: rates, intervals, false alarms",
     }
     width = max(map(len, pages))
-    for name, what in pages.items():
-        print(f"{out}/{name:{width}}  {what}")
+    for name, description in pages.items():
+        print(f"{out}/{name:{width}}  {description}")
     print(f"{time.monotonic() - began:.0f} seconds")
     return 0

@@ -45,14 +45,16 @@ def read_answers(
             f"--map: {source} is a run, whose columns were read when it was scored; name its file"
         )
     reading = Reading(file, skip_bad=skip_bad, mapping=mapping)
-    answers = [one.model_copy(update={"system": one.system or name}) for one in reading.singles()]
+    answers = [
+        single.model_copy(update={"system": single.system or name}) for single in reading.singles()
+    ]
     documents = Documents()
     for place, answer in enumerate(answers):
         documents.add(place, answer)
     ids = documents.apart().ids
     return [
-        one.model_copy(update={"question_id": ids.get(place, one.question_id)})
-        for place, one in enumerate(answers)
+        answer.model_copy(update={"question_id": ids.get(place, answer.question_id)})
+        for place, answer in enumerate(answers)
     ]
 
 
@@ -77,13 +79,17 @@ def join(
     joined.left_out["a question that the other source does not answer"] += len(
         first.keys() ^ second.keys()
     )
-    made = [(first[name], second[name]) for name in first if name in second]
-    if not made:
+    answer_pairs = [(first[name], second[name]) for name in first if name in second]
+    if not answer_pairs:
         raise UserError(
             f"{one} and {other} answer no question in common; questions are compared by question_id, else by text and, "
             f"where one text is about several documents, by document. Where both have ids, {REMEDY}"
         )
-    joined.pairs = [pair(*both) for both in made] if keep_order else paired(made, seed)
+    joined.pairs = (
+        [pair(*answer_pair) for answer_pair in answer_pairs]
+        if keep_order
+        else paired(answer_pairs, seed)
+    )
     joined.left_out = +joined.left_out
     return joined
 
@@ -97,62 +103,69 @@ def joined_all(sources: Sequence[Path], seed: int = 0) -> Joined:
     for source in sources:
         for answer in read_answers(source):
             by_system.setdefault(answer.system, []).append(answer)
-    of_system = [_by_question(Path(str(name)), its, joined) for name, its in by_system.items()]
-    made = combinations((one for its in of_system for one in its.values()), lambda _: True)
-    if not made:
-        named = " and ".join(map(str, sources))
+    of_system = [
+        _by_question(Path(str(name)), of_one_system, joined)
+        for name, of_one_system in by_system.items()
+    ]
+    answer_pairs = combinations(
+        (answer for by_question in of_system for answer in by_question.values()), lambda _: True
+    )
+    if not answer_pairs:
+        names = " and ".join(map(str, sources))
         systems = ", ".join(str(name) for name in by_system)
         why = "different questions" if len(by_system) > 1 else "one system"
         raise UserError(
-            f"{named}: the answers are of {why} ({systems}), and a pair has two answers to one question; name another "
+            f"{names}: the answers are of {why} ({systems}), and a pair has two answers to one question; name another "
             "run too, or make a file of pairs: longmark pairs join RUN RUN --out pairs.jsonl"
         )
-    joined.pairs = paired(made, seed)
+    joined.pairs = paired(answer_pairs, seed)
     joined.left_out = +joined.left_out
     return joined
 
 
 def _by_question(source: Path, answers: Iterable[Example], joined: Joined) -> dict[str, Example]:
-    found: dict[str, Example] = {}
+    by_question: dict[str, Example] = {}
     twice: list[str] = []
     for answer in answers:
         if answer.variant_of is not None or answer.answer is None:
             joined.left_out[
                 "a variant of a question" if answer.variant_of else "no answer (null)"
             ] += 1
-        elif found.setdefault(answer.question_id, answer) is not answer:
+        elif by_question.setdefault(answer.question_id, answer) is not answer:
             twice.append(
                 f'{source}: question "{answer.question_id}" has two answers; keep one in each file, or, if they are '
                 f"different tasks, {REMEDY}"
             )
     if twice:
         raise BadInput(twice[:20], len(twice), skippable=False)
-    return found
+    return by_question
 
 
 def paired(answers: Sequence[tuple[Example, Example]], seed: int = 0) -> list[Pair]:
     """Pairs of answers, in which each system is `a` as often as the system it is compared with."""
     order = sorted(range(len(answers)), key=lambda place: _hash(answers[place], seed))
     firsts: Counter[tuple[str, str]] = Counter()
-    made: dict[int, Pair] = {}
+    pairs_by_place: dict[int, Pair] = {}
     for place in order:
-        low, high = sorted(answers[place], key=lambda one: (one.system or "", one.id))
+        low, high = sorted(answers[place], key=lambda answer: (answer.system or "", answer.id))
         of_systems = (low.system or "", high.system or "")
         firsts[of_systems] += 1
-        made[place] = pair(low, high) if (firsts[of_systems] + seed) % 2 else pair(high, low)
-    return [made[place] for place in range(len(answers))]
+        pairs_by_place[place] = (
+            pair(low, high) if (firsts[of_systems] + seed) % 2 else pair(high, low)
+        )
+    return [pairs_by_place[place] for place in range(len(answers))]
 
 
-def _hash(both: tuple[Example, Example], seed: int) -> bytes:
-    names = sorted(f"{one.question_id}\0{one.system}\0{one.id}" for one in both)
+def _hash(answers: tuple[Example, Example], seed: int) -> bytes:
+    names = sorted(f"{answer.question_id}\0{answer.system}\0{answer.id}" for answer in answers)
     return hashlib.sha256("\0".join((str(seed), *names)).encode("utf-8", "surrogatepass")).digest()
 
 
-def pair(a: Example, b: Example, **more: Any) -> Pair:
+def pair(a: Example, b: Example, **extra: Any) -> Pair:
     """The pair of two answers to one question. References are those of the first that has some. Passages are kept where
     both have the same: what each system retrieved is no context of the question."""
     shared = {name: value for name in _OF_THE_QUESTION if (value := getattr(a, name)) is not None}
-    mode: Mode | None = more.pop("mode", None)
+    mode: Mode | None = extra.pop("mode", None)
     return Pair(
         id=f"{a.question_id}:{a.system}:{b.system}",
         references=a.references or b.references,
@@ -167,7 +180,7 @@ def pair(a: Example, b: Example, **more: Any) -> Pair:
             for name in ("subject", "category")
             if isinstance(a.meta.get(name), str)
         },
-        **(shared | more),
+        **(shared | extra),
     )
 
 
@@ -177,16 +190,16 @@ def _mode(*systems: str | None) -> Mode:
 
 
 def combinations(
-    answers: Iterable[Example], wanted: Callable[[Mode], bool]
+    answers: Iterable[Example], accepts: Callable[[Mode], bool]
 ) -> list[tuple[Example, Example]]:
     """Every two answers to one question that the modes allow, in the order of the questions."""
     by_question: dict[str, list[Example]] = {}
     for answer in answers:
         by_question.setdefault(answer.question_id, []).append(answer)
     return [
-        (one, other)
+        (first, second)
         for those in by_question.values()
-        for place, one in enumerate(those)
-        for other in those[place + 1 :]
-        if wanted(_mode(answer.system, other.system))
+        for place, first in enumerate(those)
+        for second in those[place + 1 :]
+        if accepts(_mode(answer.system, second.system))
     ]

@@ -101,8 +101,8 @@ class _Check(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> _Check:
-        if both := sorted({*self.lost} & {*self.added}):
-            raise ValueError(f"lost and added have the same point: {both[0]}")
+        if in_both_lists := sorted({*self.lost} & {*self.added}):
+            raise ValueError(f"lost and added have the same point: {in_both_lists[0]}")
         return self
 
 
@@ -118,15 +118,15 @@ def grouped(lines: Iterable[Example]) -> list[list[Example]]:
 
 def calls(groups: Sequence[Sequence[Example]], writers: int, plan: PairsPlan) -> dict[str, int]:
     """Step -> calls at most, without second attempts and what the cache holds."""
-    found = dict.fromkeys(("translation", "category", "expansion", "answers"), 0)
+    counts = dict.fromkeys(("translation", "category", "expansion", "answers"), 0)
     for lines in groups:
-        given = sum(line.answer is not None for line in lines)
-        texts = 1 + len(lines[0].contexts) + len(lines[0].references) + given
-        found["translation"] += texts if plan.translate else 0
-        found["category"] += plan.categories
-        found["expansion"] += 2 if plan.expand and lines[0].references else 0
-        found["answers"] += writers
-    return found
+        n_answers = sum(line.answer is not None for line in lines)
+        texts = 1 + len(lines[0].contexts) + len(lines[0].references) + n_answers
+        counts["translation"] += texts if plan.translate else 0
+        counts["category"] += plan.categories
+        counts["expansion"] += 2 if plan.expand and lines[0].references else 0
+        counts["answers"] += writers
+    return counts
 
 
 async def build(
@@ -148,10 +148,10 @@ async def build(
 
     await concurrently(one, groups, at_once)
     answers = [answer for lines in groups for answer in work.answers.get(lines[0].question_id, ())]
-    both = combinations(answers, lambda mode: mode in plan.modes)
+    pairs_of_answers = combinations(answers, lambda mode: mode in plan.modes)
     if plan.per_question is not None:
-        both = _drawn(both, plan.per_question, plan.seed)
-    for pair in paired(both, plan.seed):
+        pairs_of_answers = _drawn(pairs_of_answers, plan.per_question, plan.seed)
+    for pair in paired(pairs_of_answers, plan.seed):
         work.built.pairs.append(Pair(**{**dict(pair), **work.facts.get(pair.question_id, {})}))
     return work.built
 
@@ -170,23 +170,23 @@ def _whole(limit: int) -> Reader[str]:
 
 
 def _drawn(
-    both: Sequence[tuple[Example, Example]], most: int, seed: int
+    pairs_of_answers: Sequence[tuple[Example, Example]], limit: int, seed: int
 ) -> list[tuple[Example, Example]]:
     """At most so many pairs of a question and of the number of human answers in them, by a hash of their ids."""
 
     def place(pair: tuple[Example, Example]) -> bytes:
         return hashlib.sha256(
-            "\0".join((str(seed), *sorted(one.id for one in pair))).encode()
+            "\0".join((str(seed), *sorted(answer.id for answer in pair))).encode()
         ).digest()
 
-    kept: dict[tuple[str, int], int] = {}
+    counts: dict[tuple[str, int], int] = {}
     chosen = set()
-    for pair in sorted(both, key=place):
-        key = (pair[0].question_id, sum(one.system == HUMAN for one in pair))
-        kept[key] = kept.get(key, 0) + 1
-        if kept[key] <= most:
+    for pair in sorted(pairs_of_answers, key=place):
+        key = (pair[0].question_id, sum(answer.system == HUMAN for answer in pair))
+        counts[key] = counts.get(key, 0) + 1
+        if counts[key] <= limit:
             chosen.add(id(pair))
-    return [pair for pair in both if id(pair) in chosen]
+    return [pair for pair in pairs_of_answers if id(pair) in chosen]
 
 
 @dataclass
@@ -210,12 +210,12 @@ class _Work:
             lines = translated
         first = lines[0]
         facts = dict[str, Any]()
-        given = first.meta.get("category")
-        if self.plan.categories and not isinstance(given, str):
-            asked = self._ask_judge(
+        stated_category = first.meta.get("category")
+        if self.plan.categories and not isinstance(stated_category, str):
+            asking = self._ask_judge(
                 CATEGORY, {"question": first.question or ""}, choice(CATEGORIES)
             )
-            if (category := await self._try(f"{name} category", lambda: asked)) is not None:
+            if (category := await self._try(f"{name} category", lambda: asking)) is not None:
                 facts["category"] = category
         if self.plan.expand and first.references:
             expanded = await self._try(
@@ -223,26 +223,33 @@ class _Work:
             )
             if expanded:
                 facts["expanded_reference"] = expanded
-        own = [
+        human_answers = [
             line.model_copy(update={"system": line.system or HUMAN})
             for line in lines
             if line.answer is not None
         ]
         asked_of = list(self.writers.items())
-        made = await concurrently(lambda writer: self._answer(first, *writer), asked_of)
-        self.answers[name] = [*own, *(one for one in made if one is not None)]
+        written_answers = await concurrently(lambda writer: self._answer(first, *writer), asked_of)
+        self.answers[name] = [
+            *human_answers,
+            *(answer for answer in written_answers if answer is not None),
+        ]
         self.facts[name] = facts
 
     async def _try(
-        self, what: str, step: Callable[[], Any], into: list[LeftOut] | None = None
+        self, step_name: str, step: Callable[[], Any], into: list[LeftOut] | None = None
     ) -> Any:
         """The result of a step; None, with the reason in the list, where a model failed."""
         try:
             return await step()
         except (ModelError, NoScore, OverBudget) as error:
             self.built.stopped = self.built.stopped or isinstance(error, OverBudget)
-            again = isinstance(error, ModelError | OverBudget) and not isinstance(error, TooLong)
-            (self.built.left_out if into is None else into).append(LeftOut(what, str(error), again))
+            can_repeat = isinstance(error, ModelError | OverBudget) and not isinstance(
+                error, TooLong
+            )
+            (self.built.left_out if into is None else into).append(
+                LeftOut(step_name, str(error), can_repeat)
+            )
             return None
 
     async def _ask_judge(self, prompt: Prompt, texts: Mapping[str, str], reader: Any) -> Any:
@@ -254,32 +261,32 @@ class _Work:
         """What a generator writes, by default the first one; twice as long as the texts at most."""
         chosen = writer or next(iter(self.writers.values()))
         room = self.plan.max_answer + sum(
-            len(one.encode("utf-8", "replace")) for one in texts.values()
+            len(text.encode("utf-8", "replace")) for text in texts.values()
         )
-        how = (
+        sampling = (
             Sampling(self.plan.temperature, self.plan.seed)
             if prompt is ANSWER
             else Sampling(0.0, 0)
         )
         limit = self.plan.max_answer if prompt is ANSWER else room
-        return (await ask(self.models, chosen, prompt, texts, _whole(limit), how)).value
+        return (await ask(self.models, chosen, prompt, texts, _whole(limit), sampling)).value
 
     async def _translated(self, lines: Sequence[Example]) -> list[Example]:
         """The lines in the other language; the first one's question, passages and references serve for all."""
         first = lines[0]
-        given = [line.answer for line in lines if line.answer]
+        answers = [line.answer for line in lines if line.answer]
         texts = [
             first.question or "",
             *(context.text for context in first.contexts),
             *first.references,
-            *given,
+            *answers,
         ]
-        each = list(dict.fromkeys(texts))
+        unique_texts = list(dict.fromkeys(texts))
         language = {"language": self.plan.translate}
-        made = await concurrently(
-            lambda one: self._write(TRANSLATE, {"text": one, **language}), each
+        translations = await concurrently(
+            lambda text: self._write(TRANSLATE, {"text": text, **language}), unique_texts
         )
-        new = dict(zip(each, made, strict=True))
+        new = dict(zip(unique_texts, translations, strict=True))
         shared = {
             "question": new[first.question or ""],
             "contexts": tuple(
@@ -299,10 +306,10 @@ class _Work:
         texts = {"reference": reference, "question": line.question or ""}
         expanded = await self._write(EXPAND, texts)
         reader = structure(_Check, 256 + 2 * len(expanded.encode("utf-8", "replace")))
-        found = await self._ask_judge(CHECK, {**texts, "expanded": expanded}, reader)
+        check = await self._ask_judge(CHECK, {**texts, "expanded": expanded}, reader)
         wrong = [
-            f"{what}: {'; '.join(points)}"
-            for what, points in (("lost", found.lost), ("added", found.added))
+            f"{change}: {'; '.join(points)}"
+            for change, points in (("lost", check.lost), ("added", check.added))
             if points
         ]
         if wrong:
@@ -318,5 +325,5 @@ class _Work:
         answer = await self._try(
             f"{line.question_id} {label}", lambda: self._write(ANSWER, texts, writer)
         )
-        made = {"id": f"{line.question_id}:{label}", "answer": answer, "system": label}
-        return None if answer is None else line.model_copy(update=made)
+        update = {"id": f"{line.question_id}:{label}", "answer": answer, "system": label}
+        return None if answer is None else line.model_copy(update=update)

@@ -43,14 +43,14 @@ def perturbed(
         for slot, value in named(question, old, domain)
         if slot.name not in variant.change
     }
-    kept = [
+    staying_spans = [
         match.span()
         for name, value in staying.items()
         for match in domain.slot(name).pattern(value).finditer(question)
     ]
     new = dict(old)
     exchanges: list[_Exchange] = []
-    taken = {
+    values_taken = {
         comparable(_value(old, slot)) for slot in domain.slots if slot.name not in variant.change
     }
     for slot in (slot for slot in domain.slots if slot.name in variant.change):
@@ -63,30 +63,38 @@ def perturbed(
                 if no_text
                 else f"its profile has no {slot.name}"
             )
-        others = [one for one in slot.choices(new) if comparable(one) != comparable(value)]
+        other_values = [
+            choice for choice in slot.choices(new) if comparable(choice) != comparable(value)
+        ]
         choices = _choices(
             slot,
-            [other for other in others if comparable(other) not in taken],
+            [
+                other_value
+                for other_value in other_values
+                if comparable(other_value) not in values_taken
+            ],
             old,
             variant,
             domain,
         )
         if not choices:
             on = f" for the {slot.given} {new.get(slot.given)}" if slot.given else ""
-            but = " than what another slot of its profile has" if others else ""
+            but = " than what another slot of its profile has" if other_values else ""
             raise NotMade(f"the domain has no other {slot.name}{on}{but}")
         new[slot.name] = choices[int(draw() * len(choices))]
-        taken.add(comparable(new[slot.name]))
-        found = [
+        values_taken.add(comparable(new[slot.name]))
+        exchanged = [
             _Exchange(
                 match.start(), match.end(), value, _like(match[0], slot, value, new[slot.name])
             )
             for match in slot.pattern(value).finditer(question)
-            if not any(start <= match.start() and match.end() <= end for start, end in kept)
+            if not any(
+                start <= match.start() and match.end() <= end for start, end in staying_spans
+            )
         ]
-        if not found and slot.name in domain.named_by_all:
+        if not exchanged and slot.name in domain.named_by_all:
             raise NotMade(f"the question does not name the {slot.name} of its profile ({value})")
-        exchanges += found
+        exchanges += exchanged
     return _exchanged(question, exchanges), new
 
 
@@ -108,14 +116,17 @@ def _choices(
 ) -> list[str]:
     """The values that fit the unchanged slots that depend on this one; all if none does."""
     depending = [
-        other
-        for other in domain.slots
-        if other.given == slot.name and other.name not in variant.change
+        other_slot
+        for other_slot in domain.slots
+        if other_slot.given == slot.name and other_slot.name not in variant.change
     ]
     fitting = [
         value
         for value in choices
-        if all(old.get(other.name) in other.choices({slot.name: value}) for other in depending)
+        if all(
+            old.get(other_slot.name) in other_slot.choices({slot.name: value})
+            for other_slot in depending
+        )
     ]
     return fitting or choices
 
@@ -134,7 +145,7 @@ def _exchanged(question: str, exchanges: Sequence[_Exchange]) -> str:
     """The question with the new texts in place; of two that overlap, the longer one that begins first."""
     parts: list[str] = []
     end = 0
-    for exchange in sorted(exchanges, key=lambda one: (one.start, -one.end)):
+    for exchange in sorted(exchanges, key=lambda exchange: (exchange.start, -exchange.end)):
         if exchange.start < end:
             continue
         parts += [
@@ -145,23 +156,23 @@ def _exchanged(question: str, exchanges: Sequence[_Exchange]) -> str:
     return "".join((*parts, question[end:]))
 
 
-def _like(found: str, slot: Slot, old: str, new: str) -> str:
+def _like(matched: str, slot: Slot, old: str, new: str) -> str:
     """The new value in the form in which the old one was found."""
-    plural = len(" ".join(found.split())) > len(old)
+    plural = len(" ".join(matched.split())) > len(old)
     text = slot.surfaces(new)[-1] if plural else new
-    return text[0].upper() + text[1:] if found[0].isupper() and old[0].islower() else text
+    return text[0].upper() + text[1:] if matched[0].isupper() and old[0].islower() else text
 
 
 def _with_article(before: str, old: str, new: str) -> str:
     """The text before a value; its last word, if it is the old value's article, becomes the new one's."""
     head = before.rstrip()
     space = before[len(before.rstrip()) :]
-    rest, _, last = head.rpartition(" ")
+    head_words, _, last = head.rpartition(" ")
     if not space or last.casefold() not in ("a", "an") or last.casefold() != _article(old):
         return before
     article = _article(new)
     article = article.capitalize() if last[0].isupper() else article
-    return f"{rest} {article}{space}" if rest else f"{article}{space}"
+    return f"{head_words} {article}{space}" if head_words else f"{article}{space}"
 
 
 def _article(text: str) -> str:

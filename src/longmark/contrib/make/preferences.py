@@ -109,7 +109,7 @@ def haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
 def llmbar(place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
     choices: dict[Any, Choice] = {1: "a", 2: "b"}
     judges = enumerate(record.get("results") or (), start=1)
-    verdicts = {f"published judge {number}": _in_both_orders(one) for number, one in judges}
+    verdicts = {f"published judge {number}": _in_both_orders(verdict) for number, verdict in judges}
     yield Pair(
         id=f"{LLMBAR}-{place}",
         question=of(record, "input"),
@@ -120,16 +120,18 @@ def llmbar(place: int, record: Mapping[str, Any]) -> Iterator[Pair]:
     )
 
 
-def _in_both_orders(given: Any) -> list[dict[str, str]]:
+def _in_both_orders(verdicts_given: Any) -> list[dict[str, str]]:
     """What a judge chose with either output shown first, `swap = True`: the second; no verdict where it gave none."""
     orders = {"swap = False": "a", "swap = True": "b"}
     choices = {"1": "a", "2": "b"}
-    if not isinstance(given, Mapping):
-        raise Problem(f"results: expected the verdicts of a judge by order, found {found(given)}")
+    if not isinstance(verdicts_given, Mapping):
+        raise Problem(
+            f"results: expected the verdicts of a judge by order, found {found(verdicts_given)}"
+        )
     winners = {
-        first: one.get("winner")
+        first: verdict.get("winner")
         for name, first in orders.items()
-        if isinstance(one := given.get(name), Mapping)
+        if isinstance(verdict := verdicts_given.get(name), Mapping)
     }
     return [
         {"first": first, "choice": choices[str(won)]}
@@ -150,8 +152,8 @@ def of(record: Mapping[str, Any], column: str, *, empty: bool = False) -> str:
     return value
 
 
-def _one_of(record: Mapping[str, Any], column: str, known: Mapping[Any, Any]) -> Any:
+def _one_of(record: Mapping[str, Any], column: str, values: Mapping[Any, Any]) -> Any:
     value = record.get(column)
-    if isinstance(value, list | dict) or value not in known:
-        raise Problem(f"{column}: expected {' or '.join(map(str, known))}, found {found(value)}")
-    return known[value]
+    if isinstance(value, list | dict) or value not in values:
+        raise Problem(f"{column}: expected {' or '.join(map(str, values))}, found {found(value)}")
+    return values[value]

@@ -66,8 +66,8 @@ def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Ans
     if n is not None and n > len(records):
         raise UserError(f"--n {n}: {path} has only {len(records):,} records")
     if n is not None:
-        records = sorted(random.Random(seed).sample(records, n), key=lambda one: one[0])
-    made = list[Answered]()
+        records = sorted(random.Random(seed).sample(records, n), key=lambda numbered: numbered[0])
+    examples = list[Answered]()
     bad = BadLines()
     problems = Counter[str]()
     for place, (line, record) in records:
@@ -76,7 +76,7 @@ def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Ans
                 raise Problem(record.message)
             if not isinstance(record, Mapping):
                 raise Problem(f"expected named fields, found {found(record)}")
-            made += _READERS[name](place, record)
+            examples += _READERS[name](place, record)
         except Problem as problem:
             problems[str(problem)] += 1
             bad.add(at(path, line, f"not a record of {name}: {problem}"))
@@ -85,7 +85,7 @@ def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Ans
             f"{path} is not a file of {name}: in all {len(records):,} records, {next(iter(problems))}"
         )
     bad.check()
-    return made
+    return examples
 
 
 def ratings(examples: Iterable[Answered]) -> Iterator[dict[str, str]]:
@@ -101,8 +101,10 @@ def ratings(examples: Iterable[Answered]) -> Iterator[dict[str, str]]:
 
 
 def _wikicontradict(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
-    contexts = _contexts(record, {one: (f"{one}_self_contained",) for one in GIVEN[-1]})
-    for number, given in enumerate(GIVEN):
+    contexts = _contexts(
+        record, {answer_name: (f"{answer_name}_self_contained",) for answer_name in GIVEN[-1]}
+    )
+    for number, context_names in enumerate(GIVEN):
         label = of(record, f"label{number}")
         if label not in LABELS:
             raise Problem(
@@ -118,7 +120,7 @@ def _wikicontradict(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
             meta={
                 DATASET: WIKICONTRADICT,
                 "label": label,
-                "given": list(given),
+                "given": list(context_names),
                 "record": str(place),
             },
         )
@@ -126,7 +128,8 @@ def _wikicontradict(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
 
 def _conflictbank(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
     conflicts = {
-        one: (f"{one}_conflict_evidence", f"{one}_conflict_evidence_evidence") for one in CONFLICTS
+        conflict: (f"{conflict}_conflict_evidence", f"{conflict}_conflict_evidence_evidence")
+        for conflict in CONFLICTS
     }
     contexts = _contexts(record, {DEFAULT: ("default_evidence",), **conflicts})
     for claim, matches in ((DEFAULT, (DEFAULT,)), ("misinformation_conflict", CONFLICTS)):
@@ -149,17 +152,17 @@ def _haluquestqa(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
         raise Problem(
             f"incomplete_ans_label: expected a list of answer1 and answer2, found {found(marked)}"
         )
-    for mine, other in ((1, 2), (2, 1)):
-        complete = "no" if f"answer{mine}" in marked else "yes"
+    for number, other_number in ((1, 2), (2, 1)):
+        complete = "no" if f"answer{number}" in marked else "yes"
         rater = of(record, "annotator")
         subject = of(record, "category")
         yield Example(
-            id=f"{HALUQUESTQA}-{place}-answer{mine}",
+            id=f"{HALUQUESTQA}-{place}-answer{number}",
             question_id=f"{HALUQUESTQA}-{place}",
             question=of(record, "question_text"),
-            answer=of(record, f"ans{mine}_text"),
-            contexts=(Context(id="other answer", text=of(record, f"ans{other}_text")),),
-            system=of(record, f"ans{mine}_label"),
+            answer=of(record, f"ans{number}_text"),
+            contexts=(Context(id="other answer", text=of(record, f"ans{other_number}_text")),),
+            system=of(record, f"ans{number}_label"),
             meta={DATASET: HALUQUESTQA, "complete": complete, "rater": rater, "subject": subject},
         )
 
@@ -184,7 +187,9 @@ def _eli5(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
     )
     if wrong is not None:
         raise Problem(f"answers: expected numbers as scores, found {found(wrong)}")
-    best = max(zip(scores, texts, strict=True), key=lambda one: one[0], default=None)
+    best = max(
+        zip(scores, texts, strict=True), key=lambda scored_text: scored_text[0], default=None
+    )
     passages = record.get("contexts") or []
     if not isinstance(passages, list):
         raise Problem(f"contexts: expected a list of texts, found {found(passages)}")
@@ -193,8 +198,8 @@ def _eli5(place: int, record: Mapping[str, Any]) -> Iterator[Example]:
         question=of(record, "title"),
         references=() if best is None else (text("answers", best[1]),),
         contexts=tuple(
-            Context(id=f"context{i}", text=text("contexts", one))
-            for i, one in enumerate(passages, 1)
+            Context(id=f"context{i}", text=text("contexts", passage))
+            for i, passage in enumerate(passages, 1)
         ),
         meta={DATASET: ELI5, "category": of(record, "category", empty=True), "record": str(place)},
     )
@@ -219,4 +224,4 @@ def _contexts(
         one: next((name for name in names if name in record), names[0])
         for one, names in columns.items()
     }
-    return tuple(Context(id=one, text=of(record, column)) for one, column in chosen.items())
+    return tuple(Context(id=name, text=of(record, column)) for name, column in chosen.items())

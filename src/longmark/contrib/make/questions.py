@@ -32,9 +32,9 @@ def hazards(n: int, seed: int = 0, domain: Domain | None = None) -> Iterator[Exa
     domain = domain or load()
     if n < 1:
         raise UserError(f"--n {n}: expected a whole number from 1")
-    if n > (most := how_many(domain)):
+    if n > (total := how_many(domain)):
         raise UserError(
-            f"--n {n}: the domain {domain.name} has {most:,} different questions; request at most this number"
+            f"--n {n}: the domain {domain.name} has {total:,} different questions; request at most this number"
         )
     return _questions(n, _Draw(domain, seed))
 
@@ -52,27 +52,27 @@ def how_many(domain: Domain) -> int:
     return total
 
 
-def _fillings(domain: Domain, named: frozenset[str], pool: str) -> int:
+def _fillings(domain: Domain, slots_named: frozenset[str], pool: str) -> int:
     """How many different fillings a template of this value's pool has that names these slots."""
     count = 1
     for root in (slot for slot in domain.slots if slot.given is None):
-        count *= len(_below(domain, root, {}, named, pool))
+        count *= len(_below(domain, root, {}, slots_named, pool))
     return count
 
 
 def _below(
-    domain: Domain, slot: Slot, given: Mapping[str, str], named: frozenset[str], pool: str
+    domain: Domain, slot: Slot, filled: Mapping[str, str], slots_named: frozenset[str], pool: str
 ) -> set[frozenset[tuple[str, str]]]:
     """The different values that a slot and those that depend on it can give the named slots."""
-    found: set[frozenset[tuple[str, str]]] = set()
-    children = [other for other in domain.slots if other.given == slot.name]
-    for value in slot.choices(given):
+    fillings: set[frozenset[tuple[str, str]]] = set()
+    children = [slot_below for slot_below in domain.slots if slot_below.given == slot.name]
+    for value in slot.choices(filled):
         if slot.name == domain.template_slot and value != pool:
             continue
-        own = frozenset({(slot.name, value)} if slot.name in named else ())
-        parts = [_below(domain, child, {slot.name: value}, named, pool) for child in children]
-        found.update(own.union(*ways) for ways in product(*parts))
-    return found
+        own_filling = frozenset({(slot.name, value)} if slot.name in slots_named else ())
+        parts = [_below(domain, child, {slot.name: value}, slots_named, pool) for child in children]
+        fillings.update(own_filling.union(*ways) for ways in product(*parts))
+    return fillings
 
 
 def _questions(n: int, draw: _Draw) -> Iterator[Example]:
@@ -106,14 +106,14 @@ class _Draw:
         if begun in self._spent:
             return None
         depth = len(profile)
-        found = (
+        question = (
             self._template(profile)
             if depth == len(self._domain.slots)
             else self._slot(profile, depth)
         )
-        if found is None:
+        if question is None:
             self._spent.add(begun)
-        return found
+        return question
 
     def _slot(self, profile: dict[str, str], depth: int) -> str | None:
         slot = self._domain.slots[depth]
@@ -129,13 +129,13 @@ class _Draw:
 
     def _template(self, profile: dict[str, str]) -> str | None:
         pool = profile[self._domain.template_slot]
-        among = f"\0{pool}"
-        for template in self._least_used(among, self._domain.templates[pool]):
+        pool_key = f"\0{pool}"
+        for template in self._least_used(pool_key, self._domain.templates[pool]):
             question = fill(template, profile)
-            known = question_hash(question)
-            if known not in self._seen:
-                self._seen.add(known)
-                self._used[among, template] += 1
+            hash_of_question = question_hash(question)
+            if hash_of_question not in self._seen:
+                self._seen.add(hash_of_question)
+                self._used[pool_key, template] += 1
                 return question
         return None
 

@@ -59,13 +59,16 @@ class _Paraphrase(BaseModel):
 
 def chosen(domain: Domain, names: Sequence[str] = ()) -> tuple[str, ...]:
     """The variants that names choose, each once; none: all that the domain has. UnknownName for any other."""
-    known = (PARAPHRASE, *(variant.name for variant in domain.variants))
+    names_known = (PARAPHRASE, *(variant.name for variant in domain.variants))
     for name in names:
-        if name not in known:
+        if name not in names_known:
             raise UnknownName(
-                "variant", name, known, f"The domain {domain.name} has {', '.join(known)}."
+                "variant",
+                name,
+                names_known,
+                f"The domain {domain.name} has {', '.join(names_known)}.",
             )
-    return tuple(dict.fromkeys(names)) or known
+    return tuple(dict.fromkeys(names)) or names_known
 
 
 async def vary(
@@ -102,10 +105,10 @@ async def vary(
         finally:
             on_variant()
 
-    made = await concurrently(one, list(product(examples, names)), at_once)
+    results = await concurrently(one, list(product(examples, names)), at_once)
     return Varied(
-        tuple(one for one in made if isinstance(one, Example)),
-        tuple(one for one in made if isinstance(one, LeftOut)),
+        tuple(result for result in results if isinstance(result, Example)),
+        tuple(result for result in results if isinstance(result, LeftOut)),
     )
 
 
@@ -151,50 +154,52 @@ async def _variant(
 async def paraphrased(example: Example, models: Models, domain: Domain, seed: int) -> str:
     """The question in other words. Raises ModelError, and NoScore if the generator broke the rules twice."""
     question = example.question or ""
-    kept = list(named(question, example.profile or {}, domain))
+    expressions = list(named(question, example.profile or {}, domain))
     form = structure(_Paraphrase, max_tokens=128 + 2 * estimate_tokens(len(question.encode())))
 
-    def checked(given: _Paraphrase) -> str:
-        again = " ".join(given.question.split())
-        if wrong := list(_faults(question, again, kept)):
+    def checked(reply: _Paraphrase) -> str:
+        paraphrase = " ".join(reply.question.split())
+        if wrong := list(_faults(question, paraphrase, expressions)):
             raise Unreadable("; ".join(wrong))
-        return again
+        return paraphrase
 
     verdict = await ask(
         models,
         models.generator,
         PROMPT,
-        {"question": question, "keep": "\n".join(value for _, value in kept) or "(nothing)"},
+        {"question": question, "keep": "\n".join(value for _, value in expressions) or "(nothing)"},
         form.then(checked),
         Sampling(TEMPERATURE, seed),
     )
     return verdict.value
 
 
-def _faults(question: str, again: str, kept: Sequence[tuple[Slot, str]]) -> Iterator[str]:
-    if not again:
+def _faults(
+    question: str, paraphrase: str, expressions: Sequence[tuple[Slot, str]]
+) -> Iterator[str]:
+    if not paraphrase:
         yield "it was empty"
         return
-    if question_hash(again) == question_hash(question):
+    if question_hash(paraphrase) == question_hash(question):
         yield "it is the question itself, not other words for it"
-    if lost := [value for slot, value in kept if not slot.pattern(value).search(again)]:
+    if lost := [value for slot, value in expressions if not slot.pattern(value).search(paraphrase)]:
         yield f"these expressions are missing and must be copied: {', '.join(lost)}"
-    before, after = (_without(text, kept) for text in (question, again))
+    before, after = (_without(text, expressions) for text in (question, paraphrase))
     added = [
         value
-        for slot, own in kept
+        for slot, expression in expressions
         for value in slot.all_values
-        if value != own
+        if value != expression
         and slot.pattern(value).search(after)
         and not slot.pattern(value).search(before)
     ]
     if added:
         yield f"it adds what the question does not say: {', '.join(added)}"
-    if question.rstrip().endswith("?") and not again.endswith(("?", "？", "؟")):
+    if question.rstrip().endswith("?") and not paraphrase.endswith(("?", "？", "؟")):
         yield "it is not one question that ends with a question mark"
 
 
-def _without(text: str, kept: Sequence[tuple[Slot, str]]) -> str:
-    for slot, value in sorted(kept, key=lambda pair: -len(pair[1])):
+def _without(text: str, expressions: Sequence[tuple[Slot, str]]) -> str:
+    for slot, value in sorted(expressions, key=lambda pair: -len(pair[1])):
         text = slot.pattern(value).sub(" ", text)
     return text

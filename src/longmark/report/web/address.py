@@ -33,12 +33,12 @@ class Address:
 
     def asker(self, remote: str, forwarded: str) -> str:
         """Who asks: as a named proxy says in X-Forwarded-For, else the address that the request came from."""
-        told = forwarded.rpartition(",")[2].strip()[:60]
+        forwarded_address = forwarded.rpartition(",")[2].strip()[:60]
         try:
-            known = any(ipaddress.ip_address(remote) in network for network in self.proxies)
+            is_proxy = any(ipaddress.ip_address(remote) in network for network in self.proxies)
         except ValueError:
-            known = False
-        return told if known and told else remote
+            is_proxy = False
+        return forwarded_address if is_proxy and forwarded_address else remote
 
 
 def address_of(
@@ -46,7 +46,7 @@ def address_of(
 ) -> Address:
     """proxy: addresses or networks of proxies. UserError for a host that other machines reach without TLS."""
     try:
-        proxies = tuple(ipaddress.ip_network(one) for one in proxy)
+        proxies = tuple(ipaddress.ip_network(network) for network in proxy)
     except ValueError as error:
         raise UserError(
             f"--proxy: {error}; name the proxy's address, such as 127.0.0.1 or 172.17.0.0/16"
@@ -58,9 +58,11 @@ def address_of(
                 "encryption. Use a proxy with TLS and name its address: --behind-tls https://labels.example.org"
             )
         names = ("127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host)
-        shown = f"[{host}]" if ":" in host else host
+        host_in_url = f"[{host}]" if ":" in host else host
         return Address(
-            f"http://{shown}:{port}", frozenset(f"{name}:{port}" for name in names), proxies=proxies
+            f"http://{host_in_url}:{port}",
+            frozenset(f"{name}:{port}" for name in names),
+            proxies=proxies,
         )
     parts = urlsplit(behind_tls)
     local = parts.scheme == "http" and is_local(parts.hostname or "")

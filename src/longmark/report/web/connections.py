@@ -32,24 +32,24 @@ _FEWEST = 32  # connections; of the files that a process may open, those for oth
 class Connections:
     """Those of one server. unserved: no request came in whole yet; idle: between two requests. Oldest first."""
 
-    def __init__(self, most: int | None = None, head_seconds: float = HEAD_SECONDS) -> None:
-        self.most = most or _limit()
+    def __init__(self, limit: int | None = None, head_seconds: float = HEAD_SECONDS) -> None:
+        self.most = limit or _limit()
         self.head_seconds = head_seconds
         self.unserved: OrderedDict[Connection, None] = OrderedDict()
         self.idle: OrderedDict[Connection, None] = OrderedDict()
         self.count = 0
 
-    def put(self, one: Connection, where: OrderedDict[Connection, None] | None) -> None:
+    def put(self, connection: Connection, group: OrderedDict[Connection, None] | None) -> None:
         """Notes in which state a connection is; None: at work, or closed."""
-        self.unserved.pop(one, None)
-        self.idle.pop(one, None)
-        if where is not None:
-            where[one] = None
+        self.unserved.pop(connection, None)
+        self.idle.pop(connection, None)
+        if group is not None:
+            group[connection] = None
 
     def drop_all(self) -> None:
         """Closes those that are not at work: the server ends."""
-        for one in (*self.unserved, *self.idle):
-            one.drop()
+        for connection in (*self.unserved, *self.idle):
+            connection.drop()
 
     def make_room(self) -> None:
         for waiting in (self.unserved, self.idle):
@@ -178,22 +178,22 @@ async def interrupted() -> None:
 _logged: dict[str, float] = {}
 
 
-def first_in_a_minute(what: str) -> bool:
+def first_in_a_minute(problem: str) -> bool:
     """Whether this is to be logged: not if the same was within the last minute."""
     now = time.monotonic()
-    if now - _logged.get(what, -60.0) < 60:
+    if now - _logged.get(problem, -60.0) < 60:
         return False
     if len(_logged) > 1000:
         _logged.clear()
-    _logged[what] = now
+    _logged[problem] = now
     return True
 
 
 def log_once(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """An exception handler of a loop: one line for each kind of problem, once a minute."""
-    what = f"{context.get('message', 'a problem')} ({type(context.get('exception')).__name__})"
-    if first_in_a_minute(what):
-        print(f"longmark: {what}", file=sys.stderr)
+    problem = f"{context.get('message', 'a problem')} ({type(context.get('exception')).__name__})"
+    if first_in_a_minute(problem):
+        print(f"longmark: {problem}", file=sys.stderr)
 
 
 def _limit() -> int:

@@ -45,20 +45,20 @@ def annotate(_arguments: argparse.Namespace) -> int:
 def by_kind(items: Iterable[Item]) -> str:
     """How many items people are to label, and how many have a known answer: `40 items, 3 training items`."""
     counts = Counter(item.kind for item in items)
-    known = [counted(counts[kind], f"{kind} item") for kind in KNOWN if counts[kind]]
-    return ", ".join([counted(counts["normal"], "item"), *known])
+    known_counts = [counted(counts[kind], f"{kind} item") for kind in KNOWN if counts[kind]]
+    return ", ".join([counted(counts["normal"], "item"), *known_counts])
 
 
 def import_(arguments: argparse.Namespace) -> int:
-    done = import_study(arguments.study)
+    imported = import_study(arguments.study)
     path = database_of(arguments.study)
-    if done.unnamed:
+    if imported.unnamed:
         print(
-            f"Note: the study keeps {counted(done.unnamed, 'item')} of an earlier import that its files no longer "
+            f"Note: the study keeps {counted(imported.unnamed, 'item')} of an earlier import that its files no longer "
             "contain. To leave them out, start a new study."
             + (
                 " An item without an `id` that was edited is a new item: give items ids."
-                if done.added
+                if imported.added
                 else ""
             ),
             file=sys.stderr,
@@ -66,9 +66,9 @@ def import_(arguments: argparse.Namespace) -> int:
     with closing(open_store(arguments.study)) as store:
         items = stored_items(store)
     print(
-        f"{path}: {counted(done.added, 'item')} added, {done.replaced} replaced; in total {by_kind(items)}."
+        f"{path}: {counted(imported.added, 'item')} added, {imported.replaced} replaced; in total {by_kind(items)}."
     )
-    for line in warnings(done.study, items):
+    for line in warnings(imported.study, items):
         print(f"Warning: {line}", file=sys.stderr)
     return 0
 
@@ -179,29 +179,34 @@ def revoke(arguments: argparse.Namespace) -> int:
 
 
 def erase(arguments: argparse.Namespace) -> int:
-    done = erased(arguments.study, arguments.name, arguments.exports or ())
-    what = f"{counted(done.labels, 'label set')} and {counted(done.decisions, 'decision')}"
-    print(
-        f"{done.person.id} is erased from {database_of(arguments.study)}: name, comments, {what}."
+    erasure = erased(arguments.study, arguments.name, arguments.exports or ())
+    erased_counts = (
+        f"{counted(erasure.labels, 'label set')} and {counted(erasure.decisions, 'decision')}"
     )
-    for folder in done.rewritten:
+    print(
+        f"{erasure.person.id} is erased from {database_of(arguments.study)}: name, comments, {erased_counts}."
+    )
+    for folder in erasure.rewritten:
         print(f"{folder}: written again")
-    for folder in done.outside:
-        again = f"longmark annotate erase {quote(str(arguments.study))} {done.person.id} --exports {quote(str(folder))}"
-        print(
-            f"Not reached: an export to {folder}, outside the folder of the study. To write it again: {again}"
+    for folder in erasure.outside:
+        command = (
+            f"longmark annotate erase {quote(str(arguments.study))} {erasure.person.id} "
+            f"--exports {quote(str(folder))}"
         )
-    for folder in done.gone:
+        print(
+            f"Not reached: an export to {folder}, outside the folder of the study. To write it again: {command}"
+        )
+    for folder in erasure.gone:
         print(f"Not reached: an export to {folder}, which is no longer there")
-    for path in done.backups:
+    for path in erasure.backups:
         print(
-            f"Not reached: {path}, a copy of the database. Delete it, or erase {done.person.id} again when restored"
+            f"Not reached: {path}, a copy of the database. Delete it, or erase {erasure.person.id} again when restored"
         )
-    if done.downloads:
+    if erasure.downloads:
         print(
-            f"Not reached: {counted(done.downloads, 'file')} that an owner downloaded from the page"
+            f"Not reached: {counted(erasure.downloads, 'file')} that an owner downloaded from the page"
         )
-    for table, id in done.texts:
+    for table, id in erasure.texts:
         print(
             f"Not reached: the name stands in a text of another person or of the study ({table}, item {id})"
         )
@@ -212,24 +217,28 @@ def status(arguments: argparse.Namespace) -> int:
     with closing(open_store(arguments.study)) as store:
         study = stored_study(store)
         assert study is not None
-        given = [one for one in store.assignments() if one.kind == "normal"]
+        assignments = [
+            assignment for assignment in store.assignments() if assignment.kind == "normal"
+        ]
         people = store.people()
         links = Access(store).links()
         items = sum(item.kind == "normal" for item in stored_items(store))
         state = "paused" if store.paused else "open"
-    counts = Counter((one.person_id, one.status) for one in given)
-    done = sum(one.status == "done" for one in given)
-    each = counted(study.assignment.overlap, "person", "people")
-    print(f"{study.title} ({state}): {counted(items, 'item')}, {each} each; {done} submitted.\n")
+    counts = Counter((assignment.person_id, assignment.status) for assignment in assignments)
+    n_done = sum(assignment.status == "done" for assignment in assignments)
+    raters_per_item = counted(study.assignment.overlap, "person", "people")
+    print(
+        f"{study.title} ({state}): {counted(items, 'item')}, {raters_per_item} each; {n_done} submitted.\n"
+    )
     columns = (
-        Column("person", lambda one: one.name),
-        Column("id", lambda one: one.id),
-        Column("role", lambda one: one.role),
+        Column("person", lambda row: row.name),
+        Column("id", lambda row: row.id),
+        Column("role", lambda row: row.role),
         *(
-            Column(name, lambda one, name=name: counts[one.id, name])
+            Column(name, lambda row, name=name: counts[row.id, name])
             for name in ("done", "open", "skipped")
         ),  # type: ignore[misc]
-        Column("links", lambda one: links.get(one.id, 0)),
+        Column("links", lambda row: links.get(row.id, 0)),
     )
     print(as_text(Table("people", "People", columns, people)), end="")
     return 0
@@ -246,8 +255,9 @@ def backup(arguments: argparse.Namespace) -> int:
 
 
 def restore(arguments: argparse.Namespace) -> int:
-    kept = restored(arguments.study, arguments.backup, replace=arguments.replace)
+    old_database = restored(arguments.study, arguments.backup, replace=arguments.replace)
     print(
-        f"{arguments.study} is restored." + (f" The previous database is {kept}." if kept else "")
+        f"{arguments.study} is restored."
+        + (f" The previous database is {old_database}." if old_database else "")
     )
     return 0

@@ -40,8 +40,8 @@ def init(arguments: argparse.Namespace) -> int:
         marked = {
             getattr(field, "over", None) for field in study.fields
         }  # a field of it is for items that have one
-        if none := [one for one in absent(study, path.parent) if one not in marked]:
-            left = ", ".join(one for one in study.show if one not in none)
+        if none := [column for column in absent(study, path.parent) if column not in marked]:
+            left = ", ".join(column for column in study.show if column not in none)
             text = text.replace(f"show: [{', '.join(study.show)}]", f"show: [{left}]")
             with replacing(path) as file:
                 file.write(text.encode())
@@ -77,7 +77,7 @@ def check(arguments: argparse.Namespace) -> int:
         print(
             f"Warning: {rules.priorities} does not exist; until it does, items come in a random order"
         )
-    print("Fields: " + ", ".join(f"{one.name} ({one.type})" for one in study.asked))
+    print("Fields: " + ", ".join(f"{field.name} ({field.type})" for field in study.asked))
     for warning in warnings(study, items):
         print(f"Warning: {warning}")
     return 0

@@ -48,8 +48,8 @@ def items_of(path: str | Path) -> list[Item]:
         return read_items(path)
     files = [path / ITEMS] if (path / ITEMS).is_file() else sorted((path / DATA).glob("*/*.*"))
     if not files:
-        made = "`longmark benchmark generate` or `export`"
-        raise UserError(f"{path} has no {ITEMS}; name a folder of {made}, or a file of items")
+        commands = "`longmark benchmark generate` or `export`"
+        raise UserError(f"{path} has no {ITEMS}; name a folder of {commands}, or a file of items")
     return [item for file in files for item in read_items(file)]
 
 

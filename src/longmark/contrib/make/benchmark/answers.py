@@ -93,20 +93,22 @@ class Shown:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
-def messages(prompts: PromptBook, item: Item, shown: Shown = Shown()) -> tuple[Message, ...]:
+def messages(prompts: PromptBook, item: Item, context: Shown = Shown()) -> tuple[Message, ...]:
     """What is sent: the passages, the item, the task; before them the examples, each with its right answer."""
-    made = [Message("system", prompts.get(SYSTEM).text.strip())]
-    for shot in shown.shots:
-        made += [
+    chat = [Message("system", prompts.get(SYSTEM).text.strip())]
+    for shot in context.shots:
+        chat += [
             Message("user", "\n\n".join(_asked(prompts, shot))),
             Message("assistant", shot.answer or ""),
         ]
-    texts = [passage.text for passage in shown.passages] if shown.book is None else [shown.book]
+    texts = (
+        [passage.text for passage in context.passages] if context.book is None else [context.book]
+    )
     before = [fence(f"passage {number}", text) for number, text in enumerate(texts, 1)]
     question, task = _asked(prompts, item)
     if before:
         task = f"{prompts.get(PASSAGES).text.strip()}\n{task}"
-    return (*made, Message("user", "\n\n".join((*before, question, task))))
+    return (*chat, Message("user", "\n\n".join((*before, question, task))))
 
 
 def _asked(prompts: PromptBook, item: Item) -> tuple[str, str]:
@@ -140,28 +142,31 @@ class Examination:
     ) -> Answered:
         """The answers of a model in a setting, or its completions of the items' texts (`contamination`). Items of a
         form are asked together, since their prompts begin alike."""
-        done = Answered()
-        found: dict[str, Example] = {}
+        answered = Answered()
+        answered_examples: dict[str, Example] = {}
 
         async def one(item: Item) -> None:
             try:
                 if setting == COMPLETION:
-                    found[item.id] = await completed(item, label, model, self.prompts)
+                    answered_examples[item.id] = await completed(item, label, model, self.prompts)
                 else:
-                    found[item.id] = await self._one(label, model, setting, item)
+                    answered_examples[item.id] = await self._one(label, model, setting, item)
             except OverBudget:
-                done.left += 1
+                answered.left += 1
             on_answer()
 
         await concurrently(one, sorted(self.items, key=lambda item: item.form), at_once)
-        done.examples = [found[item.id] for item in self.items if item.id in found]
-        done.failed = sum(example.answer is None for example in done.examples)
-        done.cut = sum(example.meta.get("finish") == "length" for example in done.examples)
+        answered.examples = [
+            answered_examples[item.id] for item in self.items if item.id in answered_examples
+        ]
+        answered.failed = sum(example.answer is None for example in answered.examples)
+        answered.cut = sum(example.meta.get("finish") == "length" for example in answered.examples)
         if setting == FEW_SHOT:
-            done.fewer = sum(
-                0 < len(example.meta.get("shots", ())) < self.how.shots for example in done.examples
+            answered.fewer = sum(
+                0 < len(example.meta.get("shots", ())) < self.how.shots
+                for example in answered.examples
             )
-        return done
+        return answered
 
     async def _one(self, label: str, model: ChatHandle, setting: str, item: Item) -> Example:
         prompt = self.prompts.get(_BY_FORM[item.form])
@@ -171,18 +176,18 @@ class Examination:
             "prompt": f"{prompt.id}@{prompt.hash}",
         }
         answer = None
-        shown = Shown()
+        context = Shown()
         try:
-            shown = await self._shown(item, setting)
-            reply, shown = await self._asked_with(model, item, shown)
+            context = await self._shown(item, setting)
+            reply, context = await self._asked_with(model, item, context)
             meta["finish"] = reply.finish
             answer = answer_of(reply)
         except (ModelError, NoAnswer) as error:
             meta["no_answer"] = f"{model.name}: {error}"
         example = item.example(answer, f"{label}-{setting}")
-        meta |= shown.meta
+        meta |= context.meta
         return example.model_copy(
-            update={"contexts": shown.passages, "meta": {**example.meta, **meta}}
+            update={"contexts": context.passages, "meta": {**example.meta, **meta}}
         )
 
     async def _shown(self, item: Item, setting: str) -> Shown:
@@ -213,14 +218,14 @@ class Examination:
         )
 
     async def _asked_with(
-        self, model: ChatHandle, item: Item, shown: Shown
+        self, model: ChatHandle, item: Item, context: Shown
     ) -> tuple[ChatReply, Shown]:
         """The reply, and what was shown for it: of a book that is too long, less."""
-        if shown.book is None:
-            return await model.chat(self._request(item, shown)), shown
-        size = min(len(shown.book), self.how.longest or len(shown.book))
+        if context.book is None:
+            return await model.chat(self._request(item, context)), context
+        size = min(len(context.book), self.how.longest or len(context.book))
         while True:
-            less = _cut(shown, size)
+            less = _cut(context, size)
             try:
                 return await model.chat(self._request(item, less)), less
             except TooLong:
@@ -228,21 +233,21 @@ class Examination:
                 if size < _LEAST:
                     raise
 
-    def _request(self, item: Item, shown: Shown) -> ChatRequest:
+    def _request(self, item: Item, context: Shown) -> ChatRequest:
         return ChatRequest(
-            messages(self.prompts, item, shown),
+            messages(self.prompts, item, context),
             temperature=self.how.temperature,
             max_tokens=self.how.max_answer if item.form == "freeform" else _SHORT,
             sample=self.how.seed,
         )
 
 
-def _cut(shown: Shown, size: int) -> Shown:
+def _cut(context: Shown, size: int) -> Shown:
     """So many characters of a book, around the middle of its best passage."""
-    text = shown.book or ""
-    book = dict(shown.meta["book"])
+    text = context.book or ""
+    book = dict(context.meta["book"])
     start = max(0, min(book.pop("middle") - size // 2, len(text) - size))
     place = {"start": start, "end": start + size, "cut": size < len(text)}
     return replace(
-        shown, book=text[start : start + size], meta={**shown.meta, "book": {**book, **place}}
+        context, book=text[start : start + size], meta={**context.meta, "book": {**book, **place}}
     )

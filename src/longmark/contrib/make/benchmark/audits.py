@@ -77,9 +77,9 @@ async def audit(item: Item, models: Models, seed: int = 0) -> Item:
     reasons = list(flaws(item))
     marks = dict(item.marks)
     if item.form == "mcq" and not reasons:
-        reason, found = await _asked(item, models, seed)
+        reason, new_marks = await _asked(item, models, seed)
         reasons = [reason] * bool(reason)
-        marks = marks | found
+        marks = marks | new_marks
     status = "dropped" if reasons else "audited"
     return item.model_copy(
         update={"status": status, "reasons": (*item.reasons, *reasons), "marks": marks}
@@ -97,26 +97,26 @@ def audit_set(
     first = {item.id: 0 if item.status in ("valid", "edited") else 1 for item in items}
     duplicates = _duplicates(sorted(items, key=lambda item: first[item.id]), vectors or {})
     used: Counter[tuple[int, str]] = Counter()
-    made = []
+    audited = []
     for item in items:
-        if of := duplicates.get(item.id):
-            reasons = (*item.reasons, f"duplicate: of {of}")
+        if original := duplicates.get(item.id):
+            reasons = (*item.reasons, f"duplicate: of {original}")
             item = item.model_copy(update={"status": "dropped", "reasons": reasons})
         elif item.options and "key_moved" not in item.marks and item.status in ("draft", "audited"):
             item = _placed(item, used, seed)
         if item.options and "key_moved" in item.marks:
             used[len(item.options), str(item.answer)] += 1
-        made.append(item)
-    return made
+        audited.append(item)
+    return audited
 
 
 async def question_vectors(items: Sequence[Item], models: Models) -> dict[str, Sequence[float]]:
     """id -> the vector of what the item asks, by the embedder; dropped items are left out."""
-    asked = [item for item in items if item.usable]
+    usable = [item for item in items if item.usable]
     return dict(
         zip(
-            (item.id for item in asked),
-            await models.embed([_asks(item) for item in asked]),
+            (item.id for item in usable),
+            await models.embed([_asks(item) for item in usable]),
             strict=True,
         )
     )
@@ -127,18 +127,18 @@ def flaws(item: Item) -> Iterator[str]:
     """The reasons to drop an item that code finds in it alone."""
     options = list((item.options or {}).values())
     key = (item.options or {}).get(item.answer or "", "")
-    asked = item.question or item.statement or ""
+    question = item.question or item.statement or ""
     answers = [*options] or [item.answer or ""]
-    for text in (asked, *answers):
-        if found := mention(text):
-            yield f'mentions_context: "{found}"'
+    for text in (question, *answers):
+        if phrase := mention(text):
+            yield f'mentions_context: "{phrase}"'
             break
-    if not any(map(str.isalnum, asked)):
+    if not any(map(str.isalnum, question)):
         yield "unreadable: the question has no letters or digits"
-    elif why := next(filter(None, map(_broken, (asked, *answers))), None):
+    elif why := next(filter(None, map(_broken, (question, *answers))), None):
         yield f"unreadable: {why}"
-    if len(asked) > _LONGEST_QUESTION or max(map(len, answers)) > _LONGEST_ANSWER:
-        yield f"too_long: {len(asked):,} characters in the question, {max(map(len, answers)):,} in an answer"
+    if len(question) > _LONGEST_QUESTION or max(map(len, answers)) > _LONGEST_ANSWER:
+        yield f"too_long: {len(question):,} characters in the question, {max(map(len, answers)):,} in an answer"
     if len(set(map(_plain, options))) < len(options):
         yield "same_options: two options have the same text"
     if bad := next(filter(names_letters, options), None):
@@ -149,19 +149,19 @@ def flaws(item: Item) -> Iterator[str]:
         if item.answer is not None and (word := still_there(item)):
             yield f'answer_in_question: "{word}" is left of the term "{item.answer}"'
     elif item.form == "mcq":
-        if _contains(asked, key) and not any(
-            _contains(asked, other) for other in options if other != key
+        if _contains(question, key) and not any(
+            _contains(question, option) for option in options if option != key
         ):
             yield f'answer_in_question: the question contains the key "{key}"'
-    elif _copied(asked, item.answer or ""):
+    elif _copied(question, item.answer or ""):
         yield "answer_in_question: the question contains what the answer says"
 
 
 def _broken(text: str) -> str | None:
-    if found := _BROKEN.search(text):
-        return f"the character U+{ord(found[0]):04X}, which stands for a broken one or controls a terminal"
-    every = [text[start:end] for start, end, _ in word_spans(text)]
-    runs = (list(equal) for _, equal in groupby(every, key=lambda word: caseless(word, "NFKC")))
+    if broken := _BROKEN.search(text):
+        return f"the character U+{ord(broken[0]):04X}, which stands for a broken one or controls a terminal"
+    all_words = [text[start:end] for start, end, _ in word_spans(text)]
+    runs = (list(equal) for _, equal in groupby(all_words, key=lambda word: caseless(word, "NFKC")))
     repeated = next((run[0] for run in runs if len(run) >= _TIMES), None)
     return f'"{repeated}" is repeated' if repeated else None
 
@@ -174,24 +174,25 @@ def _plain(text: str) -> str:
 
 def _contains(text: str, part: str) -> bool:
     """Whether a text contains another, word for word in any case. A part of one character never counts."""
-    wanted = caseless(_plain(part), "NFKC")
-    within = caseless(_plain(text), "NFKC")
-    if len(wanted) < 2 or wanted not in within:
+    part_text = caseless(_plain(part), "NFKC")
+    whole_text = caseless(_plain(text), "NFKC")
+    if len(part_text) < 2 or part_text not in whole_text:
         return False
-    if in_pairs(wanted):
+    if in_pairs(part_text):
         return True
-    starts = (match.start() for match in re.finditer(f"(?={re.escape(wanted)})", within))
+    starts = (match.start() for match in re.finditer(f"(?={re.escape(part_text)})", whole_text))
     beside = (
-        within[max(0, start - 1) : start] + within[start + len(wanted) :][:1] for start in starts
+        whole_text[max(0, start - 1) : start] + whole_text[start + len(part_text) :][:1]
+        for start in starts
     )
     return any(not any(in_word(char) or char == "_" for char in chars) for chars in beside)
 
 
 def _copied(question: str, answer: str) -> bool:
     words = set(words_of(answer))
-    asked = set(words_of(question))
+    question_words = set(words_of(question))
     return _contains(question, answer) or (
-        len(words) >= _FEW and len(words & asked) >= _COPIED * len(words)
+        len(words) >= _FEW and len(words & question_words) >= _COPIED * len(words)
     )
 
 
@@ -206,9 +207,9 @@ def _duplicates(items: Sequence[Item], vectors: Mapping[str, Sequence[float]]) -
     embedded = [item.id for item in items if item.id in vectors]
     rows: Any = unit_rows([vectors[id] for id in embedded]) if embedded else None
     row_of = {id: i for i, id in enumerate(embedded)}
-    kept: dict[str, str] = {}
+    first_ids: dict[str, str] = {}
     kept_rows: list[int] = []
-    found: dict[str, str] = {}
+    duplicates: dict[str, str] = {}
     for item in items:
         texts = [" ".join(words_of(_asks(item)))]
         row = row_of.get(item.id)
@@ -216,33 +217,37 @@ def _duplicates(items: Sequence[Item], vectors: Mapping[str, Sequence[float]]) -
             texts.append(
                 f"answer: {' '.join(answer)}"
             )  # an evolution that changed the question alone
-        of = next((kept[text] for text in texts if text in kept), None)
-        if of is None and row is not None and kept_rows:
+        original = next((first_ids[text] for text in texts if text in first_ids), None)
+        if original is None and row is not None and kept_rows:
             cosines = rows[kept_rows] @ rows[row]
             nearest = int(cosines.argmax())
-            of = embedded[kept_rows[nearest]] if cosines[nearest] >= _NEAR else None
-        if of is not None and item.status in ("draft", "audited"):
-            found[item.id] = of
+            original = embedded[kept_rows[nearest]] if cosines[nearest] >= _NEAR else None
+        if original is not None and item.status in ("draft", "audited"):
+            duplicates[item.id] = original
             continue
         for text in texts:
-            kept.setdefault(text, item.id)
+            first_ids.setdefault(text, item.id)
         if row is not None:
             kept_rows.append(row)
-    return found
+    return duplicates
 
 
 def _placed(item: Item, used: Counter[tuple[int, str]], seed: int) -> Item:
     """The mcq with its options shuffled, and with the mark of length bias."""
     options, letters = dict(item.options or {}), list(item.options or {})
-    others = [len(text) for letter, text in options.items() if letter != item.answer]
-    marks = {**item.marks, "longest_is_key": len(options[str(item.answer)]) > max(others)}
+    wrong_lengths = [len(text) for letter, text in options.items() if letter != item.answer]
+    marks = {**item.marks, "longest_is_key": len(options[str(item.answer)]) > max(wrong_lengths)}
     if is_about_all(options[str(item.answer)]):
         return item.model_copy(update={"marks": marks})
     draw = random.Random(f"{seed}/{item.id}")
     free = [letters[i] for i in range(len(_movable(options)))]
     place = min(draw.sample(free, len(free)), key=lambda letter: used[len(letters), letter])
-    made = shuffled(options, str(item.answer), place, draw)
-    changed = {"options": made, "answer": place, "marks": {**marks, "key_moved": item.answer}}
+    shuffled_options = shuffled(options, str(item.answer), place, draw)
+    changed = {
+        "options": shuffled_options,
+        "answer": place,
+        "marks": {**marks, "key_moved": item.answer},
+    }
     return item.model_copy(update=changed)
 
 
@@ -255,9 +260,9 @@ def shuffled(
 ) -> dict[str, str]:
     """The options in another order: the key at `place`, options such as "All of the above" last, the others drawn."""
     movable = _movable(options)
-    others = [options[letter] for letter in movable if letter != key]
-    draw.shuffle(others)
-    texts = [*others, *(text for letter, text in options.items() if letter not in movable)]
+    wrong_texts = [options[letter] for letter in movable if letter != key]
+    draw.shuffle(wrong_texts)
+    texts = [*wrong_texts, *(text for letter, text in options.items() if letter not in movable)]
     letters = list(options)
     texts.insert(letters.index(place), options[key])
     return dict(zip(letters, texts, strict=True))
@@ -281,13 +286,17 @@ def label_of(labels: Mapping[str, str]) -> Reader[tuple[str, Shares]]:
         parts = split(reply.text)
         if reply.logprobs and not (reply.thinking or parts.thinking):
             with suppress(Unreadable):
-                found = by_token.read(reply)[1]["distribution"]
-                shares = {label: found[name] for name, label in written.items()}
+                distribution = by_token.read(reply)[1]["distribution"]
+                shares = {label: distribution[name] for name, label in written.items()}
                 return max(shares, key=shares.__getitem__), shares
-        named = option_named(parts.answer, {name: labels[label] for name, label in written.items()})
-        if named is None:
+        option_name = option_named(
+            parts.answer, {name: labels[label] for name, label in written.items()}
+        )
+        if option_name is None:
             raise Unreadable(f"it should be one of {', '.join(labels)} and nothing else")
-        return written[named], {label: float(name == named) for name, label in written.items()}
+        return written[option_name], {
+            label: float(name == option_name) for name, label in written.items()
+        }
 
     return Reader(read, max_tokens=64, logprobs=TOP_LOGPROBS, needs_logprobs=False)
 
@@ -307,9 +316,11 @@ async def chosen(item: Item, model: ChatHandle, seed: int, asks: Asks) -> tuple[
     for place in draw.sample(letters, min(ORDERS, len(letters))):
         order = shuffled(options, key, place, draw)
         prompt, messages = asks(item.model_copy(update={"options": order, "answer": place}))
-        letter, found = (await ask_as_written(model, prompt, messages, label_of(order))).value
+        letter, letter_shares = (
+            await ask_as_written(model, prompt, messages, label_of(order))
+        ).value
         right = right and letter == place
-        shares.append(found[place])
+        shares.append(letter_shares[place])
         if not right:
             break
     return right, math.fsum(shares) / len(shares)
@@ -318,9 +329,15 @@ async def chosen(item: Item, model: ChatHandle, seed: int, asks: Asks) -> tuple[
 async def _asked(item: Item, models: Models, seed: int) -> tuple[str, dict[str, Any]]:
     """Why the model that wrote an mcq drops it ("" if it does not), and marks."""
 
-    def asks(one: Item) -> tuple[str, tuple[Message, ...]]:
-        options = "\n".join(f"{letter}) {text}" for letter, text in (one.options or {}).items())
-        texts = {"context": context_of(one.passages), "question": one.question, "options": options}
+    def asks(asked_item: Item) -> tuple[str, tuple[Message, ...]]:
+        options = "\n".join(
+            f"{letter}) {text}" for letter, text in (asked_item.options or {}).items()
+        )
+        texts = {
+            "context": context_of(asked_item.passages),
+            "question": asked_item.question,
+            "options": options,
+        }
         return CHOOSE.id, models.prompts.fill(CHOOSE, texts)
 
     try:
@@ -337,15 +354,19 @@ async def _asked(item: Item, models: Models, seed: int) -> tuple[str, dict[str, 
     ]
 
     async def right_too(text: str) -> float:
-        shown = {"context": context_of(item.passages), "question": item.question, "option": text}
-        return (await ask(models, models.generator, RIGHT, shown, YES_NO)).value[1]["yes"]
+        texts_shown = {
+            "context": context_of(item.passages),
+            "question": item.question,
+            "option": text,
+        }
+        return (await ask(models, models.generator, RIGHT, texts_shown, YES_NO)).value[1]["yes"]
 
     try:
-        of_key, *found = await concurrently(right_too, texts)
+        of_key, *of_others = await concurrently(right_too, texts)
     except NoScore as error:
         return f"not_checked: {error}", marks
-    most = max(found, default=0.0)
-    marks |= {"key_right": round(of_key, 4), "other_right": round(most, 4)}
-    if most > _SURE or (most > _RIGHT and most >= of_key):
-        return f'several_right: "{texts[1 + found.index(most)]}" is right too', marks
+    best_other = max(of_others, default=0.0)
+    marks |= {"key_right": round(of_key, 4), "other_right": round(best_other, 4)}
+    if best_other > _SURE or (best_other > _RIGHT and best_other >= of_key):
+        return f'several_right: "{texts[1 + of_others.index(best_other)]}" is right too', marks
     return "", marks

@@ -91,10 +91,10 @@ def usable(items: Iterable[Item]) -> Counter[Cell]:
 
 def calls(plan: BenchmarkPlan, n_seeds: int) -> tuple[int, int]:
     """The calls if no item is dropped, and at most; without second attempts and the embedder's."""
-    each = audits.ORDERS + len(write.LETTERS) - 1
+    calls_of_mcq = audits.ORDERS + len(write.LETTERS) - 1
     levels = len(plan.topic.levels.keys() | {"base"})
     a_seed = sum(
-        {"mcq": levels * (1 + each), "freeform": levels, "cloze": 1}[form]
+        {"mcq": levels * (1 + calls_of_mcq), "freeform": levels, "cloze": 1}[form]
         for form in plan.topic.forms
     )
     return min(plan.n, n_seeds) * a_seed, n_seeds * a_seed
@@ -109,7 +109,7 @@ async def generate(work: Work) -> Built:
             manifest["notes"] = await _chunk(work)
         session = _Generation(work)
         stopped = await session.run()
-        failed = [why for one in session.done.values() for why in one.failed]
+        failed = [why for seeded in session.done.values() for why in seeded.failed]
         built = Built(
             session.items, failed, [*manifest.get("notes", ()), *session.notes()], stopped
         )
@@ -138,8 +138,10 @@ async def _chunk(work: Work) -> list[str]:
         tell=work.tell,
     )
     if built.cut:
-        of = f"{built.cut:,} of {built.passages:,} chunks"
-        notes.append(f"{of} exceed the embedder's limit: their vectors cover only the beginning")
+        share_cut = f"{built.cut:,} of {built.passages:,} chunks"
+        notes.append(
+            f"{share_cut} exceed the embedder's limit: their vectors cover only the beginning"
+        )
     return notes
 
 
@@ -185,8 +187,10 @@ class _Generation:
         self.writer = write.Writer(
             work.models, work.plan, word_counts(self.seeds.index.passages.texts())
         )
-        there = work.folder / ITEMS
-        self.earlier = {item.id: item for item in read_items(there)} if there.is_file() else {}
+        items_file = work.folder / ITEMS
+        self.earlier = (
+            {item.id: item for item in read_items(items_file)} if items_file.is_file() else {}
+        )
         self.done: dict[int, _Seeded] = {}
         self.items: list[Item] = []  # those of `done`, then others of the folder
         self.made = 0  # how many are of `done`
@@ -210,8 +214,11 @@ class _Generation:
         seed is left."""
         have = usable(self.items[: self.made])
         want = {cell: self.plan.n - have[cell] for cell in self.plan.topic.cells}
-        taken = islice(left, min(_WAVE, max(0, *want.values())))
-        return [(*one, [cell for cell in want if want[cell] > i]) for i, one in enumerate(taken)]
+        next_seeds = islice(left, min(_WAVE, max(0, *want.values())))
+        return [
+            (*numbered_seed, [cell for cell in want if want[cell] > i])
+            for i, numbered_seed in enumerate(next_seeds)
+        ]
 
     async def _fill(self, entry: tuple[int, int, list[Cell]]) -> None:
         self.done[entry[1]] = await self._seed(*entry)
@@ -220,35 +227,39 @@ class _Generation:
 
     async def _seed(self, place: int, number: int, cells: list[Cell]) -> _Seeded:
         seed = self.seeds.seed(number)
-        made = _Seeded([], [], len(seed.passages) == 1)
+        seeded = _Seeded([], [], len(seed.passages) == 1)
         kinds = self.plan.topic.kinds
         kind = kinds[place % len(kinds)] if kinds else ""
-        where = f"chunk {seed.passages[0].chunk}"
+        chunk_name = f"chunk {seed.passages[0].chunk}"
         for form in dict.fromkeys(form for form, _ in cells):
             base = await self._written(
-                made, f"{where}, {form} base", self.writer.base(form, seed, kind)
+                seeded, f"{chunk_name}, {form} base", self.writer.base(form, seed, kind)
             )
             for level in (
-                level for of, level in cells if of == form and level not in (None, "base")
+                level
+                for form_of_cell, level in cells
+                if form_of_cell == form and level not in (None, "base")
             ):
                 if base is not None and base.usable:
                     await self._written(
-                        made, f"{where}, {form} {level}", self.writer.evolved(base, level, seed)
+                        seeded,
+                        f"{chunk_name}, {form} {level}",
+                        self.writer.evolved(base, level, seed),
                     )
-        return made
+        return seeded
 
     async def _written(
-        self, made: _Seeded, what: str, draft: Coroutine[Any, Any, Item]
+        self, seeded: _Seeded, draft_name: str, draft: Coroutine[Any, Any, Item]
     ) -> Item | None:
         """The item of a draft after its audits; None where the model wrote none."""
         try:
             item = await self._audited(await draft)
         except (NoScore, TooLong) as error:
-            made.failed.append(f"{what}: {error}")
+            seeded.failed.append(f"{draft_name}: {error}")
             return None
         if item.usable and self.work.refused is not None:
             item = await self.work.refused(item)
-        made.items.append(item)
+        seeded.items.append(item)
         return item
 
     async def _audited(self, item: Item) -> Item:
@@ -264,7 +275,7 @@ class _Generation:
             await audits.audit(blank(item, term), self.models, self.plan.seed)
             for term in item.proposals
         ]
-        return next((one for one in tried if one.usable), tried[0])
+        return next((audited_item for audited_item in tried if audited_item.usable), tried[0])
 
     async def _settle(self) -> None:
         """Makes the items of the seeds that are done, up to the first that is not, and writes all items."""
@@ -295,9 +306,11 @@ class _Generation:
         """What a user should know of the seeds."""
         notes = list[str]()
         if self.seeds.unfit:
-            of = f"{counted(self.seeds.unfit, 'chunk')} of {len(self.seeds.index.passages):,}"
-            notes.append(f"{of} are not used as seeds: too short, or not mostly letters")
-        alone = sum(one.alone for one in self.done.values())
+            share_unfit = (
+                f"{counted(self.seeds.unfit, 'chunk')} of {len(self.seeds.index.passages):,}"
+            )
+            notes.append(f"{share_unfit} are not used as seeds: too short, or not mostly letters")
+        alone = sum(seeded.alone for seeded in self.done.values())
         if alone and self.plan.k:
             why = "none is above the threshold"
             if self.models.backends.embedder is None:
@@ -321,5 +334,9 @@ def _kept(item: Item, earlier: Item | None) -> Item:
         return item
     if earlier.status in ("valid", "invalid", "edited"):
         return earlier
-    asked = {name: earlier.marks[name] for name in (KNOWN, ASKED) if name in earlier.marks}
-    return item.model_copy(update={"marks": {**item.marks, **asked}}) if asked else item
+    unaided_marks = {name: earlier.marks[name] for name in (KNOWN, ASKED) if name in earlier.marks}
+    return (
+        item.model_copy(update={"marks": {**item.marks, **unaided_marks}})
+        if unaided_marks
+        else item
+    )

@@ -33,10 +33,10 @@ def stripped(term: str) -> str:
 
 def places(statement: str, term: str) -> list[tuple[int, int]]:
     """Where a term (`stripped`) stands as a word of a statement (NFC): start and end of each occurrence."""
-    found = re.finditer(re.escape(term), statement, re.IGNORECASE) if term else ()
+    matches = re.finditer(re.escape(term), statement, re.IGNORECASE) if term else ()
     return [
         match.span()
-        for match in found
+        for match in matches
         if between_words(statement, match.start()) and between_words(statement, match.end())
     ]
 
@@ -47,9 +47,9 @@ def no_term(statement: str, term: str) -> str | None:
         return f'"{term}" is not one word' if term else "the term has no letter or digit"
     if BLANK in statement:
         return f"the statement contains {BLANK} already"
-    if not (found := places(statement, term)):
+    if not (occurrences := places(statement, term)):
         return f'the statement does not contain the word "{term}"'
-    if 2 * sum(end - start for start, end in found) > len(statement.strip()):
+    if 2 * sum(end - start for start, end in occurrences) > len(statement.strip()):
         return f'"{term}" is more than half of the statement'
     return None
 
@@ -62,13 +62,13 @@ def blank(item: Item, term: str) -> Item:
     if why := no_term(statement, term):
         reason = f"term_missing: {why}"
         return item.model_copy(update={"status": "dropped", "reasons": (*item.reasons, reason)})
-    found = places(statement, term)
+    occurrences = places(statement, term)
     question = statement
-    for start, end in reversed(found):
+    for start, end in reversed(occurrences):
         question = question[:start] + BLANK + question[end:]
-    start, end = found[0]
-    made = {"question": question, "answer": statement[start:end], "statement": statement}
-    return item.model_copy(update={**made, "meta": {**item.meta, "position": start}})
+    start, end = occurrences[0]
+    fields = {"question": question, "answer": statement[start:end], "statement": statement}
+    return item.model_copy(update={**fields, "meta": {**item.meta, "position": start}})
 
 
 def still_there(item: Item) -> str | None:
@@ -100,9 +100,9 @@ def word_counts(texts: Iterable[str]) -> Counter[str]:
 
 def proposals(
     statement: str,
-    given: Sequence[str] = (),
+    named_terms: Sequence[str] = (),
     counts: Mapping[str, int] | None = None,
-    most: int = MOST_PROPOSALS,
+    limit: int = MOST_PROPOSALS,
 ) -> tuple[str, ...]:
     """The terms that could be left out, best first: those that a model named, in its order, as far as they can; then
     the words of the statement that are rarest in the book, longer ones first. A word that the book does not have comes
@@ -114,16 +114,16 @@ def proposals(
         count = counts.get(caseless(word), 0)
         return not count, count, -len(word)
 
-    own = [stripped(part) for part in statement.split()]
+    words = [stripped(part) for part in statement.split()]
     rare = [
         word
-        for word in own
+        for word in words
         if sum(map(str.isalpha, word)) >= _SHORTEST
         and caseless(word) not in FUNCTION_WORDS
         and not in_pairs(word)
     ]
-    found: dict[str, str] = {}
-    for term in (*map(stripped, given), *sorted(rare, key=rank)):
+    terms: dict[str, str] = {}
+    for term in (*map(stripped, named_terms), *sorted(rare, key=rank)):
         if no_term(statement, term) is None:
-            found.setdefault(caseless(term), term)
-    return tuple(found.values())[:most]
+            terms.setdefault(caseless(term), term)
+    return tuple(terms.values())[:limit]

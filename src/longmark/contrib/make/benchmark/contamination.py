@@ -41,19 +41,20 @@ async def completed(item: Item, label: str, model: ChatHandle, prompts: PromptBo
     units = divided(text)
     half = len(units) // 2
     first = joint.join(units[:half])
-    rest = joint.join(units[half:])
+    second_half = joint.join(units[half:])
     answer = None
     try:
         if len(units) < FEWEST:
             raise NoAnswer(f"not asked: the text has fewer than {FEWEST} words")
-        shown = "\n\n".join((fence("beginning", first), prompt.text.strip()))
+        prompt_text = "\n\n".join((fence("beginning", first), prompt.text.strip()))
         request = ChatRequest(
-            (Message("user", shown),), max_tokens=32 + len(rest.encode("utf-8", "replace")) // 2
+            (Message("user", prompt_text),),
+            max_tokens=32 + len(second_half.encode("utf-8", "replace")) // 2,
         )
         answer = joint.join(divided(answer_of(await model.chat(request)))[: len(units) - half])
     except (ModelError, NoAnswer) as error:
         meta["no_answer"] = f"{model.name}: {error}"
-    texts: dict[str, Any] = {"question": first, "references": (rest,), "answer": answer}
+    texts: dict[str, Any] = {"question": first, "references": (second_half,), "answer": answer}
     return Example(
         id=f"{item.id}/{label}",
         question_id=item.id,

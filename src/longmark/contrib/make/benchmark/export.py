@@ -89,7 +89,7 @@ class Exported:
 
 
 def export(
-    items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, how: Exporting
+    items: Sequence[Item], manifest: Mapping[str, Any], folder: Path, exporting: Exporting
 ) -> Exported:
     """Writes the folder. manifest: of the benchmark's folder, {} if there is none. UserError if the folder is not
     empty, cannot be written, or no item is usable."""
@@ -101,7 +101,7 @@ def export(
         elif item.answer is None:
             omitted["cloze without a term"] += 1
         else:
-            groups[item.form, _split(item)].append(_public(item, how.passages))
+            groups[item.form, _split(item)].append(_public(item, exporting.passages))
     if not groups:
         raise UserError(f"no item of {len(items):,} is usable; nothing was exported")
     try:
@@ -113,9 +113,11 @@ def export(
     except OSError as error:
         raise UserError(f"--out {folder} cannot be written: {error.strerror or error}") from error
     for (form, split), group in groups.items():
-        write_items(group, folder / DATA / form / f"{split}.{how.format}")
-    exported = Exported({group: len(its) for group, its in sorted(groups.items())}, omitted)
-    card = _card(figures(items, manifest), _made(items, manifest), how, exported)
+        write_items(group, folder / DATA / form / f"{split}.{exporting.format}")
+    exported = Exported(
+        {group: len(group_items) for group, group_items in sorted(groups.items())}, omitted
+    )
+    card = _card(figures(items, manifest), _made(items, manifest), exporting, exported)
     _write(folder / CARD, _ADDRESS.sub("", card))
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     _write(
@@ -134,16 +136,16 @@ def _split(item: Item) -> str:
 
 def _public(item: Item, passages: bool) -> Item:
     """The item without addresses of endpoints in names of models, and without the texts of its passages."""
-    made: dict[str, Any] = {
+    update: dict[str, Any] = {
         "marks": orjson.loads(_ADDRESS.sub("", orjson.dumps(item.marks).decode()))
     }
     if item.generator:
-        made["generator"] = _ADDRESS.sub("", item.generator)
+        update["generator"] = _ADDRESS.sub("", item.generator)
     if not passages:
-        made["passages"] = tuple(
+        update["passages"] = tuple(
             passage.model_copy(update={"text": ""}) for passage in item.passages
         )
-    return item.model_copy(update=made)
+    return item.model_copy(update=update)
 
 
 def _write(path: Path, text: str) -> None:
@@ -152,50 +154,52 @@ def _write(path: Path, text: str) -> None:
 
 
 # The card ------------------------------------------------------------------------------------------------------------
-def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exported) -> str:
+def _card(
+    figures_by_name: Mapping[str, Any], method_text: str, exporting: Exporting, exported: Exported
+) -> str:
     total = sum(exported.counts.values())
     forms = list(dict.fromkeys(form for form, _ in exported.counts))
     header = {
-        "pretty_name": one_line(how.title),
-        "license": how.licence,
-        **({"language": list(how.language)} if how.language else {}),
+        "pretty_name": one_line(exporting.title),
+        "license": exporting.licence,
+        **({"language": list(exporting.language)} if exporting.language else {}),
         "task_categories": [_TASKS[form] for form in forms],
         "configs": [
             {
                 "config_name": form,
                 "data_files": [
-                    {"split": split, "path": f"{DATA}/{form}/{split}.{how.format}"}
-                    for of, split in exported.counts
-                    if of == form
+                    {"split": split, "path": f"{DATA}/{form}/{split}.{exporting.format}"}
+                    for form_of_group, split in exported.counts
+                    if form_of_group == form
                 ],
             }
             for form in forms
         ],
     }
-    texts = " and `text`" if how.passages else "; their texts are not published here"
-    shown = [(title, found[name]) for name, title in TITLES.items()]
+    texts = " and `text`" if exporting.passages else "; their texts are not published here"
+    tables = [(title, figures_by_name[name]) for name, title in TITLES.items()]
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
-        f"# {_safe(how.title)}\n",
+        f"# {_safe(exporting.title)}\n",
         f"{total:,} questions with their answers, made from books by a language model, and audited.\n",
         _table(
             ("form", "split", "items"),
             [(*group, count) for group, count in exported.counts.items()],
         ),
         "".join(
-            f"- `{split}`: {what}.\n"
-            for split, what in _SPLITS.items()
-            if any(split == of for _, of in exported.counts)
+            f"- `{split}`: {description}.\n"
+            for split, description in _SPLITS.items()
+            if any(split == name_of_split for _, name_of_split in exported.counts)
         ),
         "## Columns\n",
         _COLUMNS.replace("$texts", texts),
         "## How it was made\n",
-        made,
+        method_text,
         "## Figures\n",
         "The figures include dropped items, unless they are of usable items only.\n",
         *(
             f"### {title}\n\n{_table([*rows[0]], [[*row.values()] for row in rows])}"
-            for title, rows in shown
+            for title, rows in tables
             if rows
         ),
         "## Limits\n",
@@ -207,17 +211,17 @@ def _card(found: Mapping[str, Any], made: str, how: Exporting, exported: Exporte
 
 def _made(items: Sequence[Item], manifest: Mapping[str, Any]) -> str:
     generators = dict.fromkeys(item.generator or "unknown" for item in items)
-    how = "from passages of books, and audited by code and by the same model"
-    lines = [f"- Written by {_safe(', '.join(generators))}, {how}."]
+    method_words = "from passages of books, and audited by code and by the same model"
+    lines = [f"- Written by {_safe(', '.join(generators))}, {method_words}."]
     for name, value in manifest.get("fixed", {}).items():
         parts = (
-            {f"{name}: {key}": of for key, of in value.items()}
+            {f"{name}: {key}": setting for key, setting in value.items()}
             if isinstance(value, dict)
             else {name: value}
         )
-        for part, one in parts.items():
-            shown = ", ".join(map(str, one)) if isinstance(one, list) else str(one)
-            lines.append(f"- {_safe(part)}: `{one_line(shown).replace('`', '')}`")
+        for part, setting in parts.items():
+            text = ", ".join(map(str, setting)) if isinstance(setting, list) else str(setting)
+            lines.append(f"- {_safe(part)}: `{one_line(text).replace('`', '')}`")
     books = [(book["id"], book["characters"], book["sha256"]) for book in manifest.get("books", ())]
     table = (
         "\n" + _table(("book", "characters", "SHA-256 of its text without white space"), books)
@@ -242,13 +246,13 @@ def _limits(exported: Exported) -> str:
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table of Markdown; of many rows the first ones, and how many more there are."""
-    shown = [[_safe(f"{cell:.3g}" if isinstance(cell, float) else "" if cell is None else cell) for cell in row]
+    cells = [[_safe(f"{cell:.3g}" if isinstance(cell, float) else "" if cell is None else cell) for cell in row]
              for row in rows[:_MOST]]  # fmt: skip
-    more = f"\n… and {len(rows) - _MOST:,} more.\n" if len(rows) > _MOST else ""
+    remainder = f"\n… and {len(rows) - _MOST:,} more.\n" if len(rows) > _MOST else ""
     return (
-        tabulate(shown, [head.replace("_", " ") for head in heads], "pipe", disable_numparse=True)
+        tabulate(cells, [head.replace("_", " ") for head in heads], "pipe", disable_numparse=True)
         + "\n"
-        + more
+        + remainder
     )
 
 

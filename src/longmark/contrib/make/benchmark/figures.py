@@ -107,12 +107,16 @@ def _why(item: Item) -> tuple[str, str]:
 
 def _books(items: Iterable[Item], manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     characters = {book["id"]: book["characters"] for book in manifest.get("books", ())}
-    made = [item for item in items if item.passages]
-    by_book = _grouped(made, lambda item: item.passages[0].book or "")
-    rows = [_covered(book, its, characters.get(book)) for book, its in by_book.items()]
+    with_passages = [item for item in items if item.passages]
+    by_book = _grouped(with_passages, lambda item: item.passages[0].book or "")
+    rows = [
+        _covered(book, book_items, characters.get(book)) for book, book_items in by_book.items()
+    ]
     if max(len(rows), len(characters)) > 1:
-        every = f"{len(rows):,} with items" + (f" of {len(characters):,}" if characters else "")
-        rows.insert(0, _covered(every, made, sum(characters.values())))
+        summary_name = f"{len(rows):,} with items" + (
+            f" of {len(characters):,}" if characters else ""
+        )
+        rows.insert(0, _covered(summary_name, with_passages, sum(characters.values())))
     return rows
 
 
@@ -139,7 +143,9 @@ def _keys(items: Iterable[Item]) -> list[dict[str, Any]]:
         keys = Counter(item.answer for item in group)
         letters = sorted({letter for item in group for letter in item.options or {}})
         rows += [(size, letter, keys[letter], len(group) / size) for letter in letters]
-        if longest := [one == item.answer for item in group if (one := _longest(item))]:
+        if longest := [
+            longest_letter == item.answer for item in group if (longest_letter := _longest(item))
+        ]:
             rows.append((size, "the longest option", sum(longest), len(longest) / size))
     return [dict(zip(("options", "key", "items", "expected"), row, strict=True)) for row in rows]
 
@@ -147,8 +153,8 @@ def _keys(items: Iterable[Item]) -> list[dict[str, Any]]:
 def _longest(item: Item) -> str | None:
     """The letter of the option that is longer than every other; None if there is none."""
     options = item.options or {}
-    most = max(map(len, options.values()), default=0)
-    longest = [letter for letter, option in options.items() if len(option) == most]
+    greatest = max(map(len, options.values()), default=0)
+    longest = [letter for letter, option in options.items() if len(option) == greatest]
     return longest[0] if len(longest) == 1 else None
 
 
@@ -169,20 +175,20 @@ def _readability(form: str, group: Sequence[Item]) -> dict[str, Any]:
 
 
 def _unaided(items: Iterable[Item]) -> list[dict[str, Any]]:
-    asked = Counter[tuple[str, str]]()
-    known = Counter[tuple[str, str]]()
+    times_asked = Counter[tuple[str, str]]()
+    times_answered = Counter[tuple[str, str]]()
     for item in items:
-        asked.update((model, item.form) for model in item.marks.get(ASKED, ()))
-        known.update((model, item.form) for model in item.marks.get(KNOWN, ()))
+        times_asked.update((model, item.form) for model in item.marks.get(ASKED, ()))
+        times_answered.update((model, item.form) for model in item.marks.get(KNOWN, ()))
     return [
         {
             "model": model,
             "form": form,
             "asked": n,
-            "answered": known[model, form],
-            "share": known[model, form] / n,
+            "answered": times_answered[model, form],
+            "share": times_answered[model, form] / n,
         }
-        for (model, form), n in asked.items()
+        for (model, form), n in times_asked.items()
     ]
 
 
@@ -195,23 +201,23 @@ async def answered_unaided(item: Item, models: Models, model: ChatHandle) -> Ite
     order of the options; a cloze item by its term, in any case; a freeform item if the first judge (without one: the
     model itself) calls the answer as correct as the reference. A reply that cannot be read is not an answer.
     ModelError and OverBudget are raised."""
-    asked = item.marks.get(ASKED, [])
-    known = item.marks.get(KNOWN, [])
-    if model.name in asked or item.answer is None:
+    models_asked = item.marks.get(ASKED, [])
+    models_knowing = item.marks.get(KNOWN, [])
+    if model.name in models_asked or item.answer is None:
         return item
     try:
         right = await _answers(item, models, model)
     except NoScore:
         right = False
-    marks = {**item.marks, ASKED: [*asked, model.name]} | (
-        {KNOWN: [*known, model.name]} if right else {}
+    marks = {**item.marks, ASKED: [*models_asked, model.name]} | (
+        {KNOWN: [*models_knowing, model.name]} if right else {}
     )
     return item.model_copy(update={"marks": marks})
 
 
 async def _answers(item: Item, models: Models, model: ChatHandle) -> bool:
-    def asks(one: Item) -> tuple[str, tuple[Message, ...]]:
-        return f"benchmark.answer.{one.form}", messages(models.prompts, one)
+    def asks(asked_item: Item) -> tuple[str, tuple[Message, ...]]:
+        return f"benchmark.answer.{asked_item.form}", messages(models.prompts, asked_item)
 
     if item.form == "mcq":
         return (await chosen(item, model, 0, asks))[0]

@@ -72,7 +72,7 @@ class Seed:
 
 def fingerprint(paths: Sequence[Path]) -> str:
     """A hash of the names and contents of all files that are read (16 hex digits). Links are not followed."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for path in paths:
         files = [path] if path.is_file() else sorted(path.rglob("*"))
         for file in files:
@@ -81,8 +81,8 @@ def fingerprint(paths: Sequence[Path]) -> str:
                 and file.is_file()
                 and not (file.is_symlink() and file != path)
             ):
-                found.update(orjson.dumps([str(file.relative_to(path)), digest(file)]))
-    return found.hexdigest()[:16]
+                hasher.update(orjson.dumps([str(file.relative_to(path)), digest(file)]))
+    return hasher.hexdigest()[:16]
 
 
 @dataclass
@@ -128,9 +128,9 @@ async def chunk(
     """Makes the index of the books in a benchmark's folder, and the file of books; and notes on what was not read.
     models: with an embedder, for neighbours. Errors as of `rag.index.build`."""
     library = Library(paths)
-    how = rag_index.Indexing(chunking)
+    indexing = rag_index.Indexing(chunking)
     built = await rag_index.build(
-        library, folder / INDEX, how, models=models, skip_bad=skip_bad, tell=tell
+        library, folder / INDEX, indexing, models=models, skip_bad=skip_bad, tell=tell
     )
     with replacing(folder / BOOKS) as file:
         file.writelines(orjson.dumps(book) + b"\n" for book in library.books)
@@ -159,34 +159,37 @@ class Seeds:
         self.unfit = len(self.index.passages) - len(self.order)
 
     def seed(self, number: int) -> Seed:
-        own = self.index.passages[number]
-        stored = (own, *(self.index.passages[other] for other in self._near(number, own)))
+        passage = self.index.passages[number]
+        stored = (
+            passage,
+            *(self.index.passages[neighbour] for neighbour in self._near(number, passage)),
+        )
         return Seed(
             number,
             tuple(map(self._passage, stored)),
-            self.books[own.document].place(own.start, own.end)[1],
+            self.books[passage.document].place(passage.start, passage.end)[1],
         )
 
-    def _near(self, number: int, own: Stored) -> list[int]:
+    def _near(self, number: int, stored: Stored) -> list[int]:
         vectors = self.index.vectors
         if vectors is None or not self._plan.k:
             return []
-        (found,) = dense.search(vectors, vectors[number : number + 1], self._plan.k + _SPARE)
-        near = list[int]()
-        texts = {own.text}
-        for other, cosine in found:
-            if cosine < self._plan.threshold or len(near) == self._plan.k:
+        (hits,) = dense.search(vectors, vectors[number : number + 1], self._plan.k + _SPARE)
+        neighbours = list[int]()
+        texts = {stored.text}
+        for neighbour, cosine in hits:
+            if cosine < self._plan.threshold or len(neighbours) == self._plan.k:
                 break
-            passage = self.index.passages[other]
+            passage = self.index.passages[neighbour]
             overlaps = (
-                passage.document == own.document
-                and passage.start < own.end
-                and own.start < passage.end
+                passage.document == stored.document
+                and passage.start < stored.end
+                and stored.start < passage.end
             )
-            if other != number and not overlaps and passage.text not in texts:
-                near.append(other)
+            if neighbour != number and not overlaps and passage.text not in texts:
+                neighbours.append(neighbour)
                 texts.add(passage.text)
-        return near
+        return neighbours
 
     def _passage(self, stored: Stored) -> Passage:
         page, _ = self.books[stored.document].place(stored.start, stored.end)
@@ -194,5 +197,5 @@ class Seeds:
 
 
 def _is_prose(text: str, least: float) -> bool:
-    shown = sum(not char.isspace() for char in text)
-    return len(text) >= least and sum(map(str.isalpha, text)) >= _LETTERS * max(shown, 1)
+    n_visible = sum(not char.isspace() for char in text)
+    return len(text) >= least and sum(map(str.isalpha, text)) >= _LETTERS * max(n_visible, 1)

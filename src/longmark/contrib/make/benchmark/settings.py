@@ -63,7 +63,7 @@ def query_of(item: Item) -> str:
 # Few-shot ------------------------------------------------------------------------------------------------------------
 def shots_of(items: Sequence[Item], n: int, seed: int) -> dict[str, tuple[Item, ...]]:
     """Item id -> at most n other items of its form that share no text with it."""
-    found = dict[str, tuple[Item, ...]]()
+    shots = dict[str, tuple[Item, ...]]()
     families = _families(items)
     for form in sorted({item.form for item in items}):
         order = {item.id: item for item in items if item.form == form}
@@ -71,14 +71,14 @@ def shots_of(items: Sequence[Item], n: int, seed: int) -> dict[str, tuple[Item, 
         random.Random(f"{seed} {form}").shuffle(ids)
         stretches = lru_cache(maxsize=256)(lambda id, order=order: _stretches(order[id]))
         for item in order.values():
-            own = _stretches(item)
-            others = (
+            own_stretches = _stretches(item)
+            other_ids = (
                 id
                 for id in ids
-                if families[id] != families[item.id] and own.isdisjoint(stretches(id))
+                if families[id] != families[item.id] and own_stretches.isdisjoint(stretches(id))
             )
-            found[item.id] = tuple(order[id] for id in islice(others, n))
-    return found
+            shots[item.id] = tuple(order[id] for id in islice(other_ids, n))
+    return shots
 
 
 def _families(items: Iterable[Item]) -> dict[str, str]:
@@ -103,7 +103,11 @@ def _stretches(item: Item) -> frozenset[str]:
         *(item.options or {}).values(),
     ]  # one option may well be that of another item
     folded = [_MARKS.sub("", caseless(text)) for text in texts]
-    folded += [text for one in short if len(text := _MARKS.sub("", caseless(one))) >= _STRETCH]
+    folded += [
+        text
+        for short_text in short
+        if len(text := _MARKS.sub("", caseless(short_text))) >= _STRETCH
+    ]
     return frozenset(
         text[i : i + _STRETCH]
         for text in folded
@@ -153,31 +157,34 @@ def rejoined(passages: Iterable[Stored]) -> str:
 def check_books(items: Sequence[Item], shelves: Mapping[str, Shelf]) -> list[str]:
     """What could not be checked. UserError where the settings of source and held-out books would not differ."""
     texts = {
-        side: {book: _squeezed(one.text(book)) for book in one.books}
-        for side, one in shelves.items()
+        side: {book: _squeezed(shelf.text(book)) for book in shelf.books}
+        for side, shelf in shelves.items()
     }
     source = shelves.get(SOURCE)
-    held = shelves.get(HELD_OUT)
-    if source is not None and held is not None:
-        there = {text: book for book, text in texts[HELD_OUT].items()} | {
-            book: book for book in held.books
+    held_out = shelves.get(HELD_OUT)
+    if source is not None and held_out is not None:
+        held_books = {text: book for book, text in texts[HELD_OUT].items()} | {
+            book: book for book in held_out.books
         }
-        both = {book: there.get(book) or there.get(text) for book, text in texts[SOURCE].items()}
+        book_in_both = {
+            book: held_books.get(book) or held_books.get(text)
+            for book, text in texts[SOURCE].items()
+        }
         names = [
-            one if one == other else f"{one} (there {other})"
-            for one, other in both.items()
-            if other
+            book if book == held_book else f"{book} (there {held_book})"
+            for book, held_book in book_in_both.items()
+            if held_book
         ]
         if names:
             remedy = "remove it from one of them"
             raise UserError(
-                f"{source.option} and {held.option} both contain {_listed(names)}; {remedy}"
+                f"{source.option} and {held_out.option} both contain {_listed(names)}; {remedy}"
             )
     seeds = {item.id: item.passages[0] for item in items if item.passages}
-    if held is not None and (homes := _homes(items, texts[HELD_OUT])):
+    if held_out is not None and (homes := _homes(items, texts[HELD_OUT])):
         item, home = next(iter(homes.items()))
         raise UserError(
-            f"{held.option} contains {home}, the book of the item {item}; remove it from the held-out books"
+            f"{held_out.option} contains {home}, the book of the item {item}; remove it from the held-out books"
         )
     if source is not None:
         homes = _homes(items, texts[SOURCE])
@@ -204,20 +211,24 @@ def _homes(items: Iterable[Item], texts: Mapping[str, str]) -> dict[str, str]:
     """Item id -> a book of one of its passages, by its id, or one that has the text of its first passage. texts: of
     books, without white space, which no way of cutting changes."""
     find = cache(
-        lambda text: next((book for book, whole in texts.items() if text and text in whole), None)
+        lambda text: next(
+            (book for book, book_text in texts.items() if text and text in book_text), None
+        )
     )
-    found = {}
+    homes = {}
     for item in items:
-        named = (passage.book for passage in item.passages if passage.book in texts)
-        if home := next(named, None) or (item.passages and find(_squeezed(item.passages[0].text))):
-            found[item.id] = home
-    return found
+        named_books = (passage.book for passage in item.passages if passage.book in texts)
+        if home := next(named_books, None) or (
+            item.passages and find(_squeezed(item.passages[0].text))
+        ):
+            homes[item.id] = home
+    return homes
 
 
 def _listed(names: Iterable[str]) -> str:
-    some = sorted(names)
-    more = f" and {len(some) - _SHOWN:,} more" if len(some) > _SHOWN else ""
-    return ", ".join(some[:_SHOWN]) + more
+    all_names = sorted(names)
+    remainder = f" and {len(all_names) - _SHOWN:,} more" if len(all_names) > _SHOWN else ""
+    return ", ".join(all_names[:_SHOWN]) + remainder
 
 
 def _squeezed(text: str) -> str:

@@ -62,8 +62,8 @@ class Topic(BaseModel):
     def cells(self) -> tuple[tuple[Form, Level | None], ...]:
         """Every (form, level) that is generated, base before the levels that are evolved from it."""
         levels: tuple[Level, ...] = ("base", *(level for level in self.levels if level != "base"))
-        both = [(form, level) for form in self.forms if form != "cloze" for level in levels]
-        return (*both, *([("cloze", None)] if "cloze" in self.forms else ()))
+        with_levels = [(form, level) for form in self.forms if form != "cloze" for level in levels]
+        return (*with_levels, *([("cloze", None)] if "cloze" in self.forms else ()))
 
 
 def load(path: str | Path) -> Topic:

@@ -49,7 +49,9 @@ _MENTIONS = (
     r"|(?:文中|本文|上文|原文|作者)(?:提到|指出|认为|所述|描述|说|中)?",
     r"(?:本文|上記|この(?:文章|段落|一節|テキスト)|文章|テキスト|著者)(?:の内容)?(?:に(?:よると|よれば|おいて|基づ)|では|の説明)",
 )
-_MENTION = re.compile("|".join(f"(?:{one})" for one in _MENTIONS), re.IGNORECASE)
+_MENTION = re.compile(
+    "|".join(f"(?:{mention_pattern})" for mention_pattern in _MENTIONS), re.IGNORECASE
+)
 
 _ALL = re.compile(
     r"\W*(?:(?:all|none|both|neither|any)(?: of)?(?: the)? (?:above|these|those|options|choices|answers|of them)\b.*"
@@ -74,8 +76,8 @@ _LETTERS = re.compile(
 
 def mention(text: str) -> str | None:
     """The first words that speak of the passages an item was made from; None if there are none."""
-    found = _MENTION.search(text)
-    return " ".join(found[0].split()) if found else None
+    match = _MENTION.search(text)
+    return " ".join(match[0].split()) if match else None
 
 
 def is_about_all(option: str) -> bool:

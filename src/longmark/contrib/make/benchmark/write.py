@@ -108,17 +108,17 @@ class _Statement(_Reply):
 
 def _clean(reply: _Reply) -> dict[str, Any]:
     """The reply's texts with single spaces. Unreadable where one is empty or two options are the same."""
-    found: dict[str, Any] = {}
+    cleaned: dict[str, Any] = {}
     for name, value in reply.model_dump().items():
-        many = value if isinstance(value, list) else [value]
-        texts = [" ".join(text.split()) for text in many]
+        values = value if isinstance(value, list) else [value]
+        texts = [" ".join(text.split()) for text in values]
         if not all(texts):
             raise Unreadable(f"{name} has an empty text")
-        found[name] = texts if isinstance(value, list) else texts[0]
-    options = [found.get("answer", ""), *found.get("distractors", ())]
+        cleaned[name] = texts if isinstance(value, list) else texts[0]
+    options = [cleaned.get("answer", ""), *cleaned.get("distractors", ())]
     if len({comparable(text) for text in options}) < len(options):
         raise Unreadable("the answer and the distractors are not four different texts")
-    return found
+    return cleaned
 
 
 _READERS: dict[str, Reader[dict[str, Any]]] = {
@@ -168,15 +168,17 @@ class Writer:
     ) -> dict[str, Any]:
         topic = self._plan.topic
         plan = self._plan
-        about = {
+        topic_fields = {
             "book": topic.book,
             "subject": topic.subject,
             "readers": topic.readers,
             "term": topic.term,
         }
-        texts = {"context": context_of(seed.passages), **about, **fields}
-        how = Sampling(plan.temperature, plan.seed)
-        return (await ask(self._models, self._models.generator, prompt, texts, reader, how)).value
+        texts = {"context": context_of(seed.passages), **topic_fields, **fields}
+        sampling = Sampling(plan.temperature, plan.seed)
+        return (
+            await ask(self._models, self._models.generator, prompt, texts, reader, sampling)
+        ).value
 
     def _item(
         self,
@@ -188,7 +190,7 @@ class Writer:
         parent: str | None = None,
     ) -> Item:
         chapter = {"chapter": seed.chapter} if seed.chapter else {}
-        made: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "form": form,
             "passages": seed.passages,
             "generator": self._models.generator.name,
@@ -199,12 +201,12 @@ class Writer:
         if form == "cloze":
             statement = reply["statement"]
             return Item(
-                **made,
+                **fields,
                 statement=statement,
                 proposals=proposals(statement, reply["terms"], self._counts),
             )
-        made |= {"level": level, "question": reply["question"], "answer": reply["answer"]}
+        fields |= {"level": level, "question": reply["question"], "answer": reply["answer"]}
         if form == "mcq":  # the key is the first option until `audits.audit_set` draws its place
             options = dict(zip(LETTERS, (reply["answer"], *reply["distractors"]), strict=True))
-            made |= {"options": options, "answer": LETTERS[0]}
-        return Item(**made)
+            fields |= {"options": options, "answer": LETTERS[0]}
+        return Item(**fields)

@@ -38,20 +38,20 @@ def figures(arguments: argparse.Namespace) -> int:
         if path.is_dir() and not (path / ITEMS).is_file():
             raise UserError(f"{path}: --generator marks items in {ITEMS}, which an exported folder does not have; name "
                             "the benchmark that it was made of")  # fmt: skip
-        asked = [item for item in items if item.usable and item.answer is not None]
+        askable = [item for item in items if item.usable and item.answer is not None]
         if arguments.dry_run:
             print(
-                f"{counted(len(asked), 'item')}: {2 * len(asked):,} calls at most. Replies in the call cache, and "
+                f"{counted(len(askable), 'item')}: {2 * len(askable):,} calls at most. Replies in the call cache, and "
             )
             print("items that the model was asked before, are not requested again.")
             return 0
         items, stopped = _unaided(items, path / ITEMS if path.is_dir() else path, arguments)
-    found = of.figures(items, _manifest(path))
-    _print(found, of.TITLES)
-    out = arguments.out or (path / FIGURES if path.is_dir() else None)
-    if out is not None:
-        write_object(out, found)
-        print(f"Figures: {out}")
+    figures_by_name = of.figures(items, _manifest(path))
+    _print(figures_by_name, of.TITLES)
+    file = arguments.out or (path / FIGURES if path.is_dir() else None)
+    if file is not None:
+        write_object(file, figures_by_name)
+        print(f"Figures: {file}")
     return NO_VALUE if stopped else 0
 
 
@@ -62,7 +62,7 @@ def _unaided(
     and whether the run stopped early."""
     judges = [arguments.judge] if arguments.judge else []
     tell = stage_lines(arguments.quiet)
-    done = itertools.count(1)
+    counter = itertools.count(1)
     failed = dict[str, str]()
     lock: AbstractContextManager[object] = (
         Workspace(path.parent, MANIFEST, "benchmark")
@@ -84,7 +84,7 @@ def _unaided(
                     failed[item.id] = str(error)
                     return item
                 finally:
-                    tell("items", next(done), len(items))
+                    tell("items", next(counter), len(items))
 
             marked = finish_with(
                 models, lambda: concurrently(one, items, 2 * arguments.concurrency)
@@ -104,10 +104,10 @@ def _manifest(path: Path) -> dict[str, Any]:
     )
 
 
-def _print(found: Mapping[str, Any], titles: Mapping[str, str], most: int = 30) -> None:
-    print(f"{counted(found['items'], 'item')}, {found['usable']:,} usable")
+def _print(figures_by_name: Mapping[str, Any], titles: Mapping[str, str], limit: int = 30) -> None:
+    print(f"{counted(figures_by_name['items'], 'item')}, {figures_by_name['usable']:,} usable")
     for name, title in titles.items():
-        if not (rows := found[name]):
+        if not (rows := figures_by_name[name]):
             continue
         columns = tuple(
             Column(
@@ -118,25 +118,25 @@ def _print(found: Mapping[str, Any], titles: Mapping[str, str], most: int = 30) 
         )
         print(f"\n{title}")
         print(
-            as_text(Table(name, title, columns, [tuple(row.values()) for row in rows[:most]])),
+            as_text(Table(name, title, columns, [tuple(row.values()) for row in rows[:limit]])),
             end="",
         )
-        if len(rows) > most:
-            print(f"… and {len(rows) - most:,} more, in the JSON file")
+        if len(rows) > limit:
+            print(f"… and {len(rows) - limit:,} more, in the JSON file")
 
 
 def export(arguments: argparse.Namespace) -> int:
     path = Path(arguments.benchmark)
-    how = Exporting(
+    exporting = Exporting(
         licence=arguments.licence,
         title=arguments.title or real(path).stem,
         language=tuple(split(arguments.language)),
         format=arguments.format,
         passages=arguments.passages,
     )
-    exported = write(items_of(path), _manifest(path), Path(arguments.out), how)
+    exported = write(items_of(path), _manifest(path), Path(arguments.out), exporting)
     for reason, count in exported.omitted.items():
         print(f"{counted(count, 'item')} omitted: {reason}", file=sys.stderr)
-    without = "" if how.passages else ", without the texts of passages"
-    print(f"{counted(sum(exported.counts.values()), 'item')}{without}: {arguments.out}")
+    left_out_note = "" if exporting.passages else ", without the texts of passages"
+    print(f"{counted(sum(exported.counts.values()), 'item')}{left_out_note}: {arguments.out}")
     return 0

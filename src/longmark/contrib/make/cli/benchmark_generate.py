@@ -91,14 +91,15 @@ def _dry_run(work: Work) -> int:
             ),
         )
         n_seeds = len(seeds.Seeds(chunked.folder, work.plan, work.chunking.size).order)
-    least, most = build.calls(work.plan, n_seeds)
+    least, most_calls = build.calls(work.plan, n_seeds)
     for note in notes:
         print(note, file=sys.stderr)
     print(
         f"{counted(built.documents, 'book')}, {counted(built.passages, 'chunk')}, {counted(n_seeds, 'seed')}."
     )
     print(
-        f"{least:,} calls if every item passes the audits, {most:,} at most. A second attempt after an unreadable reply"
+        f"{least:,} calls if every item passes the audits, {most_calls:,} at most. A second attempt after an "
+        "unreadable reply"
     )
     print("is not counted. Replies in the call cache are not requested again.")
     return 0

@@ -40,16 +40,16 @@ def run(arguments: argparse.Namespace) -> int:
     for option, path in (("--out", arguments.out), ("--contamination", arguments.contamination)):
         if path is not None:
             format_of(path, f"{option} ")
-    named = _generators(arguments)
+    generators = _generators(arguments)
     settings = _settings(arguments)
-    every = items_of(arguments.benchmark)
-    usable = [item for item in every if item.usable]
+    all_items = items_of(arguments.benchmark)
+    usable = [item for item in all_items if item.usable]
     items = [item for item in usable if item.answer is not None][: arguments.limit]
     if (lost := len(usable) - sum(item.answer is not None for item in usable)) > 0:
         print(f"{counted(lost, 'cloze item')} omitted: no term is chosen", file=sys.stderr)
     if not items:
         raise UserError(
-            f"{arguments.benchmark} has no usable item: all {len(every):,} items are dropped, invalid or without a term"
+            f"{arguments.benchmark} has no usable item: all {len(all_items):,} items are dropped, invalid or without a term"
         )
     with ExitStack() as stack:
         sides = dict.fromkeys(side for setting in settings if (side := side_of(setting)))
@@ -69,18 +69,21 @@ def run(arguments: argparse.Namespace) -> int:
         }
         for note in check_books(items, shelves) if shelves else ():
             print(note, file=sys.stderr)
-        opened = {label: one.generator for label, one in with_each(registry, models, named).items()}
+        opened = {
+            label: models_of_label.generator
+            for label, models_of_label in with_each(registry, models, generators).items()
+        }
         systems = [(label, setting) for label in opened for setting in settings]
         if arguments.contamination is not None:
             systems += [(label, COMPLETION) for label in opened]
         if arguments.dry_run:
             print(
-                f"{counted(len(items), 'item')}, {counted(len(settings), 'setting')}, {counted(len(named), 'model')}: "
+                f"{counted(len(items), 'item')}, {counted(len(settings), 'setting')}, {counted(len(generators), 'model')}: "
                 f"{len(items) * len(systems):,} calls at most.\nCalls of an embedder, and attempts with less of a book "
                 "that is too long, are not counted. Replies in the call cache are not requested again."
             )
             return 0
-        how = How(
+        settings_of_run = How(
             arguments.k,
             arguments.shots,
             arguments.temperature,
@@ -88,21 +91,26 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.book,
             arguments.seed,
         )
-        examination = Examination(items, models.prompts, shelves, how)
+        examination = Examination(items, models.prompts, shelves, settings_of_run)
         tell = stage_lines(arguments.quiet)
 
         async def work() -> dict[str, Answered]:
             answered = {}
             for label, setting in systems:
                 name = f"{label}-{setting}"
-                done = itertools.count(1)
-                step = partial(lambda name, done: tell(name, next(done), len(items)), name, done)
+                counter = itertools.count(1)
+                step = partial(
+                    lambda name, counter: tell(name, next(counter), len(items)), name, counter
+                )
                 model = opened[label]
                 at_once = 2 * arguments.concurrency
                 answered[name] = await examination.answers(label, model, setting, at_once, step)
             return answered
 
-        every_model = (*models.backends.judges, *(one.model for one in opened.values()))
+        every_model = (
+            *models.backends.judges,
+            *(models_of_label.model for models_of_label in opened.values()),
+        )
         closed = replace(
             models, backends=replace(models.backends, judges=every_model)
         )  # all are closed at the end
@@ -112,68 +120,86 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _generators(arguments: argparse.Namespace) -> dict[str, str]:
     """Label -> the name of a model under test, with its adapter."""
-    named = labelled(arguments.generator, "--generator")
-    for given in arguments.adapter:
-        label, equals, folder = given.partition("=")
+    generators = labelled(arguments.generator, "--generator")
+    for adapter in arguments.adapter:
+        label, equals, folder = adapter.partition("=")
         chosen = (
-            [label] if equals else [one for one, model in named.items() if model.startswith("hf:")]
+            [label]
+            if equals
+            else [
+                name_of_model
+                for name_of_model, model in generators.items()
+                if model.startswith("hf:")
+            ]
         )
-        if not chosen or any(not named.get(one, "").startswith("hf:") for one in chosen):
-            known = ", ".join(named)
+        if not chosen or any(
+            not generators.get(name_of_model, "").startswith("hf:") for name_of_model in chosen
+        ):
+            labels = ", ".join(generators)
             raise UserError(
-                f"--adapter {given}: an adapter needs an hf: model under test; the labels are {known}"
+                f"--adapter {adapter}: an adapter needs an hf: model under test; the labels are {labels}"
             )
-        for one in chosen:
-            named[one] += f"+{folder if equals else given}"
-    return named
+        for name_of_model in chosen:
+            generators[name_of_model] += f"+{folder if equals else adapter}"
+    return generators
 
 
 def _settings(arguments: argparse.Namespace) -> list[str]:
     """The settings in the given order. `long-context` becomes one setting for each given kind of books."""
-    known = (*SETTINGS, LONG_CONTEXT)
-    given = [side for side in SIDES if getattr(arguments, side.replace("-", "_")) is not None]
-    found: dict[str, None] = {}
+    setting_names = (*SETTINGS, LONG_CONTEXT)
+    sides_given = [side for side in SIDES if getattr(arguments, side.replace("-", "_")) is not None]
+    chosen_settings: dict[str, None] = {}
     for name in split(arguments.setting) or [DEFAULT]:
-        if name not in known:
-            raise UnknownName("setting", name, known, f"The settings are {', '.join(known)}.")
-        if name == LONG_CONTEXT and not given:
+        if name not in setting_names:
+            raise UnknownName(
+                "setting", name, setting_names, f"The settings are {', '.join(setting_names)}."
+            )
+        if name == LONG_CONTEXT and not sides_given:
             raise UserError("--setting long-context needs books: add --source or --held-out")
-        for one in [f"{name}-{side}" for side in given] if name == LONG_CONTEXT else [name]:
-            if (side := side_of(one)) is not None and side not in given:
-                raise UserError(f"--setting {one} needs books: add --{side} INDEX")
-            found[one] = None
-    return list(found)
+        for full_name in (
+            [f"{name}-{side}" for side in sides_given] if name == LONG_CONTEXT else [name]
+        ):
+            if (side := side_of(full_name)) is not None and side not in sides_given:
+                raise UserError(f"--setting {full_name} needs books: add --{side} INDEX")
+            chosen_settings[full_name] = None
+    return list(chosen_settings)
 
 
 def _index(path: str, stack: ExitStack) -> Index:
     inner = Path(path) / INDEX
-    found = index.load(inner if (inner / index.MANIFEST).is_file() else Path(path))
-    stack.enter_context(closing(found.passages))
-    return found
+    loaded = index.load(inner if (inner / index.MANIFEST).is_file() else Path(path))
+    stack.enter_context(closing(loaded.passages))
+    return loaded
 
 
 def _write(answered: dict[str, Answered], arguments: argparse.Namespace) -> int:
-    for name, one in answered.items():
-        for count, what in (
-            (one.left, "omitted: the budget is exhausted; run the same command again to continue"),
-            (one.failed, "without an answer; the reason is in meta.no_answer"),
-            (one.cut, "with an answer that was cut off at the limit; use a larger --max-answer"),
+    for name, of_system in answered.items():
+        for count, description in (
             (
-                one.fewer,
+                of_system.left,
+                "omitted: the budget is exhausted; run the same command again to continue",
+            ),
+            (of_system.failed, "without an answer; the reason is in meta.no_answer"),
+            (
+                of_system.cut,
+                "with an answer that was cut off at the limit; use a larger --max-answer",
+            ),
+            (
+                of_system.fewer,
                 f"with fewer than {arguments.shots} examples: all other items share text with them",
             ),
         ):
             if count:
-                print(f"{name}: {counted(count, 'item')} {what}", file=sys.stderr)
-    every = [example for one in answered.values() for example in one.examples]
-    made = [example for example in every if example.task != COMPLETION]
-    if not any(example.answer is not None for example in made):
+                print(f"{name}: {counted(count, 'item')} {description}", file=sys.stderr)
+    all_examples = [example for of_system in answered.values() for example in of_system.examples]
+    answers = [example for example in all_examples if example.task != COMPLETION]
+    if not any(example.answer is not None for example in answers):
         print("longmark: no item was answered", file=sys.stderr)
         return NO_VALUE
-    print(f"{counted(write_examples(made, arguments.out), 'answer')}: {arguments.out}")
+    print(f"{counted(write_examples(answers, arguments.out), 'answer')}: {arguments.out}")
     if arguments.contamination is not None:
-        completions = [example for example in every if example.task == COMPLETION]
+        completions = [example for example in all_examples if example.task == COMPLETION]
         print(
             f"{counted(write_examples(completions, arguments.contamination), 'completion')}: {arguments.contamination}"
         )
-    return NO_VALUE if any(one.left for one in answered.values()) else 0
+    return NO_VALUE if any(of_system.left for of_system in answered.values()) else 0

@@ -41,37 +41,41 @@ def defects(arguments: argparse.Namespace) -> int:
     names = ModelNames([arguments.judge] if arguments.judge else [], generator=arguments.generator)
     with open_models(arguments, names) as (models, _registry):
         tell = stage_lines(arguments.quiet)
-        done = itertools.count(1)
-        made = finish_with(
+        counter = itertools.count(1)
+        examples_made = finish_with(
             models,
             lambda: make(
                 examples,
                 plan,
                 models,
                 at_once=2 * arguments.concurrency,
-                on_answer=lambda: tell("answers", next(done), len(examples)),
+                on_answer=lambda: tell("answers", next(counter), len(examples)),
             ),
         )
-    print(as_text(_table(plan, made)), end="")
-    if len(made) == len(examples):
+    print(as_text(_table(plan, examples_made)), end="")
+    if len(examples_made) == len(examples):
         print("longmark: no defect was made, so no file was written", file=sys.stderr)
         return NO_VALUE
-    write_examples(made, arguments.out)
+    write_examples(examples_made, arguments.out)
     print(
-        f"{counted(len(examples), 'answer')} with {counted(len(made) - len(examples), 'defect')}: {arguments.out}"
+        f"{counted(len(examples), 'answer')} with {counted(len(examples_made) - len(examples), 'defect')}: {arguments.out}"
     )
     return NO_VALUE if models.client.budget.stopped else 0
 
 
-def _table(plan: Plan, made: Sequence[Example]) -> Table:
+def _table(plan: Plan, examples: Sequence[Example]) -> Table:
     omitted = [
-        (one, why) for example in made for one, why in example.meta.get(DEFECTS_OMITTED, {}).items()
+        (kind_and_strength, why)
+        for example in examples
+        for kind_and_strength, why in example.meta.get(DEFECTS_OMITTED, {}).items()
     ]
     count = Counter(
-        f"{one['kind']}@{one['strength']}" for example in made if (one := example.meta.get(DEFECT))
+        f"{defect['kind']}@{defect['strength']}"
+        for example in examples
+        if (defect := example.meta.get(DEFECT))
     )
     reasons = {
-        name: Counter(why for one, why in omitted if one == name)
+        name: Counter(why for kind_and_strength, why in omitted if kind_and_strength == name)
         for name in map("@".join, plan.all())
     }
     rows = [
@@ -79,7 +83,7 @@ def _table(plan: Plan, made: Sequence[Example]) -> Table:
             *name.split("@"),
             count[name],
             why.total(),
-            next((one for one, _ in why.most_common(1)), None),
+            next((reason for reason, _ in why.most_common(1)), None),
         )
         for name, why in reasons.items()
     ]

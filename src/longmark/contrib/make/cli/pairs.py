@@ -31,26 +31,29 @@ def join(arguments: argparse.Namespace) -> int:
 
 def build(arguments: argparse.Namespace) -> int:
     format_of(arguments.out, "--out ")
-    known = pairs_build.PairsPlan.modes
-    asked = split(arguments.modes)
-    for mode in asked:
-        if mode not in known:
-            raise UnknownName("mode in --modes", mode, known, f"The modes are {', '.join(known)}.")
-    modes = tuple(mode for mode in known if mode in asked or not asked)
-    same = {name: getattr(arguments, name) for name in ("expand", "categories", "translate", "per_question",
+    modes_known = pairs_build.PairsPlan.modes
+    modes_asked = split(arguments.modes)
+    for mode in modes_asked:
+        if mode not in modes_known:
+            raise UnknownName(
+                "mode in --modes", mode, modes_known, f"The modes are {', '.join(modes_known)}."
+            )
+    modes = tuple(mode for mode in modes_known if mode in modes_asked or not modes_asked)
+    options = {name: getattr(arguments, name) for name in ("expand", "categories", "translate", "per_question",
             "temperature", "max_answer", "seed")}  # fmt: skip
-    plan = pairs_build.PairsPlan(modes=modes, **same)
-    named = labelled(arguments.generator, "--generator")
-    if (plan.expand or plan.translate) and not named:
+    plan = pairs_build.PairsPlan(modes=modes, **options)
+    generators = labelled(arguments.generator, "--generator")
+    if (plan.expand or plan.translate) and not generators:
         raise UserError("--expand and --translate need a model that writes: add --generator MODEL")
     if (plan.expand or plan.categories) and not arguments.judge:
         raise UserError("--expand and --categories need a model that judges: add --judge MODEL")
     groups = pairs_build.grouped(read_questions(arguments))
     if arguments.dry_run:
-        found = pairs_build.calls(groups, len(named), plan)
-        parts = ", ".join(f"{step} {count:,}" for step, count in found.items() if count)
+        calls_by_step = pairs_build.calls(groups, len(generators), plan)
+        parts = ", ".join(f"{step} {count:,}" for step, count in calls_by_step.items() if count)
         print(
-            f"{counted(len(groups), 'question')}: {sum(found.values()):,} calls at most ({parts or 'none'}). A second"
+            f"{counted(len(groups), 'question')}: {sum(calls_by_step.values()):,} calls at most ({parts or 'none'}). "
+            "A second"
         )
         print(
             "attempt after an unreadable reply is not counted. Replies in the call cache are not requested again."
@@ -61,22 +64,23 @@ def build(arguments: argparse.Namespace) -> int:
         registry,
     ):
         writers = {
-            label: one.generator for label, one in with_each(registry, models, named).items()
+            label: models_of_label.generator
+            for label, models_of_label in with_each(registry, models, generators).items()
         }
         tell = stage_lines(arguments.quiet)
-        done = itertools.count(1)
-        opened_all = (*models.backends.judges, *(one.model for one in writers.values()))
+        counter = itertools.count(1)
+        opened_all = (*models.backends.judges, *(writer.model for writer in writers.values()))
         built = finish_with(
             replace(models, backends=replace(models.backends, judges=opened_all)),  # all of them are closed at the end
             lambda: pairs_build.build(
                 groups, models, writers, plan, at_once=2 * arguments.concurrency,
-                on_question=lambda: tell("questions", next(done), len(groups)),
+                on_question=lambda: tell("questions", next(counter), len(groups)),
             ),
         )  # fmt: skip
     for left_out in built.left_out:
         print(f"omitted: {left_out}", file=sys.stderr)
-    for kept in built.concise:
-        print(f"not expanded: {kept}", file=sys.stderr)
+    for concise_reference in built.concise:
+        print(f"not expanded: {concise_reference}", file=sys.stderr)
     if not built.pairs:
         print(
             "longmark: no pair was made: a question needs two answers of the --modes",

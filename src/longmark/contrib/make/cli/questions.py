@@ -24,8 +24,8 @@ from longmark.writing import replacing
 
 def questions(arguments: argparse.Namespace) -> int:
     domain = named(arguments.domain, "questions are sampled from its tables")
-    made = write_examples(hazards(arguments.n, arguments.seed, domain), arguments.out)
-    print(f"{counted(made, 'question')}: {arguments.out}")
+    n_questions = write_examples(hazards(arguments.n, arguments.seed, domain), arguments.out)
+    print(f"{counted(n_questions, 'question')}: {arguments.out}")
     return 0
 
 
@@ -35,20 +35,20 @@ def vary(arguments: argparse.Namespace) -> int:
     names = variants.chosen(domain, split(arguments.variants))
     examples = read_questions(arguments)
     with open_models(arguments, ModelNames(generator=arguments.generator)) as (models, _registry):
-        given = models if arguments.generator else None
+        models_given = models if arguments.generator else None
         at_once = 2 * arguments.concurrency
         varied = finish_with(
             models,
             lambda: variants.vary(
-                examples, given, domain, variants=names, seed=arguments.seed, at_once=at_once
+                examples, models_given, domain, variants=names, seed=arguments.seed, at_once=at_once
             ),
         )
     if varied.examples:
         write_examples(varied.examples, arguments.out)
     if varied.left_out:
         print(f"{counted(len(varied.left_out), 'variant')} omitted:", file=sys.stderr)
-        for one in varied.left_out:
-            print(f"  {one}", file=sys.stderr)
+        for left_out in varied.left_out:
+            print(f"  {left_out}", file=sys.stderr)
     if varied.examples:
         print(f"{counted(len(varied.examples), 'variant')}: {arguments.out}")
     return NO_VALUE if models.client.budget.stopped or not varied.examples else 0
@@ -60,9 +60,9 @@ def dataset(arguments: argparse.Namespace) -> int:
             f"--labels is for {published.HALUQUESTQA} only; the examples of {arguments.name} contain their labels"
         )
     examples = published.read(arguments.name, arguments.file, arguments.n, arguments.seed)
-    made = write_examples(examples, arguments.out)
+    n_examples = write_examples(examples, arguments.out)
     print(
-        f"{counted(made, 'pair' if isinstance(examples[0], Pair) else 'example')}: {arguments.out}"
+        f"{counted(n_examples, 'pair' if isinstance(examples[0], Pair) else 'example')}: {arguments.out}"
     )
     if arguments.labels:
         ratings = list(published.ratings(examples))

@@ -50,19 +50,21 @@ Done = TypeVar("Done")
 
 def index(arguments: argparse.Namespace) -> int:
     documents = Documents(Path(arguments.documents), pairs(arguments.map, "FIELD=COLUMN"))
-    how = rag_index.Indexing(
+    indexing = rag_index.Indexing(
         Chunking(arguments.chunk, arguments.overlap, arguments.unit, arguments.tokenizer),
         Weights(arguments.k1, arguments.b),
         rag_index.Instructions(arguments.query_instruction, arguments.passage_instruction),
         arguments.approximate,
     )
     with open_models(arguments, ModelNames(embedder=arguments.embedder)) as (models, _registry):
-        more = {
+        options = {
             "models": models,
             "skip_bad": arguments.skip_bad,
             "tell": stage_lines(arguments.quiet),
         }
-        built = finish_with(models, lambda: rag_index.build(documents, arguments.out, how, **more))
+        built = finish_with(
+            models, lambda: rag_index.build(documents, arguments.out, indexing, **options)
+        )
     for line in (*built.unread, *([built.left_out] if built.left_out else [])):
         print(line, file=sys.stderr)
     if built.bad:
@@ -83,15 +85,15 @@ def answer(arguments: argparse.Namespace) -> int:
     from longmark.contrib.make.rag.index import load
 
     format_of(arguments.out, "--out ")
-    how = _answering(arguments)
-    found = load(arguments.index)
-    names = _names(arguments, found, arguments.retriever != "bm25", generator=arguments.generator)
+    answering = _answering(arguments)
+    loaded = load(arguments.index)
+    names = _names(arguments, loaded, arguments.retriever != "bm25", generator=arguments.generator)
     with open_models(arguments, names) as (models, _registry):
-        retriever = Retriever(found, models, arguments.retriever)
+        retriever = Retriever(loaded, models, arguments.retriever)
         questions = _read_asked(arguments)
         originals = list(Reading(arguments.originals).singles()) if arguments.originals else ()
         tell = stage_lines(arguments.quiet)
-        done = itertools.count(1)
+        counter = itertools.count(1)
         answered = finish_with(
             models,
             lambda: rag_answer.write(
@@ -99,9 +101,9 @@ def answer(arguments: argparse.Namespace) -> int:
                 arguments.out,
                 models,
                 retriever,
-                how,
+                answering,
                 originals=originals,
-                on_answer=lambda: tell("answers", next(done), len(questions)),
+                on_answer=lambda: tell("answers", next(counter), len(questions)),
             ),
         )
     _print_missing(answered, arguments.max_answer)
@@ -115,26 +117,26 @@ def grid(arguments: argparse.Namespace) -> int:
 
     names = rag_grid.retriever_names(split(arguments.retrievers))
     readers = rag_grid.labelled(arguments.reader)
-    how = _answering(arguments)
-    found = load(arguments.index)
-    with open_models(arguments, _names(arguments, found, set(names) != {"bm25"})) as (
+    answering = _answering(arguments)
+    loaded = load(arguments.index)
+    with open_models(arguments, _names(arguments, loaded, set(names) != {"bm25"})) as (
         models,
         registry,
     ):
-        retrievers = [Retriever(found, models, name) for name in names]
+        retrievers = [Retriever(loaded, models, name) for name in names]
         with_readers = with_each(registry, models, readers, "--reader")
         questions = _read_asked(arguments)
         tell = stage_lines(arguments.quiet)
-        done = Counter[str]()
+        counts = Counter[str]()
 
         def on_answer(system: System) -> None:
-            done[system.name] += 1
-            tell(f"{system.name}: answers", done[system.name], len(questions))
+            counts[system.name] += 1
+            tell(f"{system.name}: answers", counts[system.name], len(questions))
 
         systems = finish_with(
             models,
             lambda: rag_grid.write(
-                questions, arguments.out, with_readers, retrievers, how, on_answer
+                questions, arguments.out, with_readers, retrievers, answering, on_answer
             ),
         )
     for system in systems:
@@ -202,12 +204,14 @@ def finish_with(models: Models, work: Callable[[], Coroutine[Any, Any, Done]]) -
 
 def _read_asked(arguments: argparse.Namespace) -> list[Example]:
     """The questions to answer. What becomes of answers that they have is said before anything is paid."""
-    given = read_questions(arguments)
-    questions = with_references(given)
-    kept = sum(one is not other for one, other in zip(given, questions, strict=True))
-    if kept:
-        has = "question has an answer" if kept == 1 else "questions have an answer"
-        print(f"{kept:,} {has} without a system: kept as the reference.", file=sys.stderr)
+    asked = read_questions(arguments)
+    questions = with_references(asked)
+    n_references = sum(
+        question is not as_asked for question, as_asked in zip(asked, questions, strict=True)
+    )
+    if n_references:
+        has = "question has an answer" if n_references == 1 else "questions have an answer"
+        print(f"{n_references:,} {has} without a system: kept as the reference.", file=sys.stderr)
     if replaced := sum(question.answer is not None for question in questions):
         print(
             f"{counted(replaced, 'answer')} in {arguments.questions} will be replaced.",
@@ -218,12 +222,12 @@ def _read_asked(arguments: argparse.Namespace) -> list[Example]:
 
 def read_questions(arguments: argparse.Namespace) -> list[Example]:
     """The questions of the input options. Bad records that --skip-bad leaves out are counted on standard error."""
-    given = Reading(arguments.questions, **reading(arguments))
-    questions = list(given.singles())
-    if given.notice:
-        print(given.notice, file=sys.stderr)
-    if given.bad:
-        print(f"{counted(given.bad, 'bad record')} skipped.", file=sys.stderr)
+    input_reading = Reading(arguments.questions, **reading(arguments))
+    questions = list(input_reading.singles())
+    if input_reading.notice:
+        print(input_reading.notice, file=sys.stderr)
+    if input_reading.bad:
+        print(f"{counted(input_reading.bad, 'bad record')} skipped.", file=sys.stderr)
     return questions
 
 
@@ -243,17 +247,19 @@ def _names(
 
 
 def with_each(
-    registry: Registry, models: Models, named: Mapping[str, str], option: str = "--generator"
+    registry: Registry, models: Models, names: Mapping[str, str], option: str = "--generator"
 ) -> dict[str, Models]:
     """Label -> the models with the one of that label as generator. They share the client, and so the budget."""
-    found = {}
-    for label, name in named.items():
+    models_by_label = {}
+    for label, name in names.items():
         try:
             generator = registry.open("generator", name)
         except UserError as error:
             raise type(error)(str(error).replace("--generator", option, 1)) from None
-        found[label] = replace(models, backends=replace(models.backends, generator=generator))
-    return found
+        models_by_label[label] = replace(
+            models, backends=replace(models.backends, generator=generator)
+        )
+    return models_by_label
 
 
 def _print_missing(answered: Answered, max_answer: int, whose: str = "") -> None:
@@ -262,7 +268,7 @@ def _print_missing(answered: Answered, max_answer: int, whose: str = "") -> None
         print(f"{whose}omitted: {left_out}", file=sys.stderr)
     if note := answered.cut_note(max_answer):
         print(f"{whose}{note}; use a larger --max-answer", file=sys.stderr)
-    for count, what in (
+    for count, description in (
         (answered.bare, "without passages: the retriever found none"),
         (
             answered.no_base,
@@ -270,7 +276,7 @@ def _print_missing(answered: Answered, max_answer: int, whose: str = "") -> None
         ),
     ):
         if count:
-            print(f"{whose}{counted(count, 'answer')} {what}", file=sys.stderr)
+            print(f"{whose}{counted(count, 'answer')} {description}", file=sys.stderr)
 
 
 def _print_grid(systems: Sequence[System]) -> None:
@@ -281,12 +287,12 @@ def _print_grid(systems: Sequence[System]) -> None:
         counts = (
             (len(it.examples), len(it.left_out), it.cut, it.bare) if it is not None else (None,) * 4
         )
-        what = (
+        written = (
             str(system.file)
             if it is not None and it.examples
             else "not started"
             if it is None
             else "none written"
         )
-        rows.append((system.name, *counts, what))
+        rows.append((system.name, *counts, written))
     print(as_text(Table("grid", "Systems", tuple(map(Column, heads)), tuple(rows))), end="")

@@ -45,14 +45,14 @@ def _run(arguments: argparse.Namespace, training: Any) -> int:
     if arguments.dry_run:
         return 0
     result = training.run(quiet=arguments.quiet)["result"]
-    for name, what in (
+    for name, title in (
         ("loss", "Loss (first and last quarter of the steps)"),
         ("validation_loss", "Validation loss"),
     ):
         if f"first_{name}" in result:
-            print(f"{what}: {result[f'first_{name}']:.3f} -> {result[f'last_{name}']:.3f}")
-    out = training.settings.out
+            print(f"{title}: {result[f'first_{name}']:.3f} -> {result[f'last_{name}']:.3f}")
+    folder = training.settings.out
     print(
-        f"Adapter: {out} ({result['steps']:,} steps). Use it with --generator {training.base.name}+{out}"
+        f"Adapter: {folder} ({result['steps']:,} steps). Use it with --generator {training.base.name}+{folder}"
     )
     return 0

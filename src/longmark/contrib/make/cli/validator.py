@@ -34,9 +34,9 @@ def train(arguments: argparse.Namespace) -> int:
     labels = _read(arguments.labels, benchmark)
     if labels.unlabelled:
         print(f"{counted(labels.unlabelled, 'line')} without a label omitted", file=sys.stderr)
-    same = ("cloze", "threshold", "balance", "splits", "curves", "seed")
+    plan_names = ("cloze", "threshold", "balance", "splits", "curves", "seed")
     plan = TrainingPlan(
-        at_once=2 * arguments.concurrency, **{name: getattr(arguments, name) for name in same}
+        at_once=2 * arguments.concurrency, **{name: getattr(arguments, name) for name in plan_names}
     )
     for form, why in trainable(labels, plan)[1].items():
         print(f"{form}: no model: {why}. Label more items", file=sys.stderr)
@@ -60,7 +60,7 @@ def train(arguments: argparse.Namespace) -> int:
         )
         print(f"  {counted(picked.unpickable, 'term')} that cannot be picked")
     print(f"validator: {arguments.out}")
-    return NO_VALUE if any(one.left_out for one in found.forms.values()) else 0
+    return NO_VALUE if any(form.left_out for form in found.forms.values()) else 0
 
 
 def _tell(form: str, result: Result) -> None:
@@ -79,15 +79,15 @@ def _tell(form: str, result: Result) -> None:
         )
 
 
-def _shown(one: Estimate, sign: str = "") -> str:
-    if one.value is None:
-        return f"none: {one.reason}"
+def _shown(estimate: Estimate, sign: str = "") -> str:
+    if estimate.value is None:
+        return f"none: {estimate.reason}"
     ends = (
-        f"{one.low:{sign}.3f} to {one.high:{sign}.3f}"
-        if one.low is not None and one.high is not None
-        else one.reason
+        f"{estimate.low:{sign}.3f} to {estimate.high:{sign}.3f}"
+        if estimate.low is not None and estimate.high is not None
+        else estimate.reason
     )
-    return f"{one.value:{sign}.3f} ({ends})"
+    return f"{estimate.value:{sign}.3f} ({ends})"
 
 
 def _read(path: Path, items: list[Item]) -> Labels:
@@ -101,23 +101,23 @@ def _read(path: Path, items: list[Item]) -> Labels:
 def label(arguments: argparse.Namespace) -> int:
     items = items_of(arguments.benchmark)
     labels = _read(arguments.labels, items)
-    made = checked(items, labels)
-    known = {item.id: item.status for item in made}
-    found = Counter(known.get(item.id, "absent") for item in labels.items)
-    absent = found.pop("absent", 0)
-    dropped = found.pop("dropped", 0)
-    if not found:
+    checked_items = checked(items, labels)
+    statuses = {item.id: item.status for item in checked_items}
+    labels_by_status = Counter(statuses.get(item.id, "absent") for item in labels.items)
+    absent = labels_by_status.pop("absent", 0)
+    dropped = labels_by_status.pop("dropped", 0)
+    if not labels_by_status:
         raise UserError(
             f"{arguments.labels} has no label of an item in {arguments.benchmark}; name its benchmark"
         )
-    write_applied(made, arguments.benchmark, arguments.out)
+    write_applied(checked_items, arguments.benchmark, arguments.out)
     for count, why in (
         (absent, "of an item that is not in the benchmark"),
         (dropped, "of an item that an audit dropped"),
     ):
         if count:
             print(f"{counted(count, 'label')} {why}: omitted", file=sys.stderr)
-    print(", ".join(f"{count:,} {status}" for status, count in sorted(found.items())))
+    print(", ".join(f"{count:,} {status}" for status, count in sorted(labels_by_status.items())))
     print(f"items: {arguments.out}")
     return 0
 
@@ -143,22 +143,22 @@ def apply(arguments: argparse.Namespace) -> int:
         async def work() -> list[Item]:
             if arguments.judge:
                 p, left_out = await use.judged(chosen, models, 2 * arguments.concurrency)
-                for one in left_out:
-                    print(f"not judged: {one}", file=sys.stderr)
+                for unjudged in left_out:
+                    print(f"not judged: {unjudged}", file=sys.stderr)
             else:
                 p, _ = await use.confidences(validator, chosen, models)
             return await use.with_terms(validator, use.applied(items, p, threshold), models)
 
-        made = finish_with(models, work)
-    use.write_applied(made, arguments.benchmark, arguments.out, validator)
+        applied_items = finish_with(models, work)
+    use.write_applied(applied_items, arguments.benchmark, arguments.out, validator)
     for form in sorted({item.form for item in items}):
-        own = [item for item in made if item.form == form and "validator" in item.meta]
-        valid = sum(item.usable for item in own)
-        if own and form == "cloze":
-            print(f"{form}: {counted(len(own), 'term')} picked")
-        elif own:
-            print(f"{form}: {valid:,} valid, {len(own) - valid:,} invalid")
-        if left := sum(item.form == form for item in chosen) - len(own):
+        decided = [item for item in applied_items if item.form == form and "validator" in item.meta]
+        valid = sum(item.usable for item in decided)
+        if decided and form == "cloze":
+            print(f"{form}: {counted(len(decided), 'term')} picked")
+        elif decided:
+            print(f"{form}: {valid:,} valid, {len(decided) - valid:,} invalid")
+        if left := sum(item.form == form for item in chosen) - len(decided):
             print(
                 f"{form}: {counted(left, 'item')} left as they are: no verdict, or no model of this form"
             )
@@ -166,9 +166,12 @@ def apply(arguments: argparse.Namespace) -> int:
         print(
             f"{counted(checked, 'item')} left as they are: checked by people, or dropped by an audit"
         )
-    for name, kept, every in use.precision(made, labels, validator) if arguments.labels else ():
+    for name, kept_share, whole_share in (
+        use.precision(applied_items, labels, validator) if arguments.labels else ()
+    ):
         print(
-            f"{name}: precision {_shown(kept)} of {kept.n:,} kept items with a label; all {every.n:,}: {_shown(every)}"
+            f"{name}: precision {_shown(kept_share)} of {kept_share.n:,} kept items with a label; "
+            f"all {whole_share.n:,}: {_shown(whole_share)}"
         )
     print(f"items: {arguments.out}")
     return 0
@@ -179,18 +182,18 @@ def next_(arguments: argparse.Namespace) -> int:
     validator, items, labels, names = _given(arguments)
     with open_models(arguments, names) as (models, _registry):
         drop = {"drop_above": arguments.drop_above, "seed": arguments.seed}
-        found = finish_with(
+        priorities = finish_with(
             models,
             lambda: use.next_items(validator, items, labels.items, models, arguments.n, **drop),
         )
-    if not found:
+    if not priorities:
         print(
             "longmark: no item is left to label: all are labelled, dropped, or of another form",
             file=sys.stderr,
         )
         return NO_VALUE
-    write_records(found, arguments.out, asdict, ("item", "priority", "form"))
-    print(f"{counted(len(found), 'item')} to label: {arguments.out}")
+    write_records(priorities, arguments.out, asdict, ("item", "priority", "form"))
+    print(f"{counted(len(priorities), 'item')} to label: {arguments.out}")
     return 0
 
 
@@ -209,4 +212,4 @@ def estimate(arguments: argparse.Namespace) -> int:
             "longmark: the validator has no model for the forms of these items; nothing is estimated",
             file=sys.stderr,
         )
-    return 0 if any(one.low is not None for one in shares.values()) else NO_VALUE
+    return 0 if any(share.low is not None for share in shares.values()) else NO_VALUE

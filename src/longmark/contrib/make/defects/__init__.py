@@ -80,9 +80,9 @@ class Plan:
     def all(self) -> list[tuple[str, str]]:
         """Every (kind, strength), kinds in the order of `KINDS`; by default those that a rule makes."""
         kinds = [
-            one
-            for one, kind in KINDS.items()
-            if one in self.kinds or (not self.kinds and kind.rule)
+            name
+            for name, kind in KINDS.items()
+            if name in self.kinds or (not self.kinds and kind.rule)
         ]
         strengths = dict.fromkeys(self.strengths)
         return [
@@ -105,8 +105,8 @@ async def make(
     models: with a generator and a judge, for kinds without a rule. UserError if one is missing, if two lines have one
     id, or if a line is itself a defect.
     """
-    asked = plan.all()
-    unruled = [kind for kind, _ in asked if KINDS[kind].rule is None]
+    kinds_asked = plan.all()
+    unruled = [kind for kind, _ in kinds_asked if KINDS[kind].rule is None]
     if unruled and not (models and models.backends.generator and models.judges):
         raise UserError(
             f"{unruled[0]}: one model writes it and another checks it: add --generator and --judge"
@@ -124,18 +124,18 @@ async def make(
     ring = _Ring(examples, plan)
 
     async def one(example: Example) -> list[Example]:
-        made = list[Example]()
+        defects = list[Example]()
         reasons = dict[str, str]()
-        for kind, strength in asked:
+        for kind, strength in kinds_asked:
             try:
-                made.append(await _defect(example, kind, strength, plan, ring, models))
+                defects.append(await _defect(example, kind, strength, plan, ring, models))
             except (NotMade, NoScore, ModelError, OverBudget) as error:
                 reasons[f"{kind}@{strength}"] = str(error)
         on_answer()
         meta = {**example.meta, DEFECTS_OMITTED: reasons} if reasons else example.meta
         return [
             example.model_copy(update={"system": example.system or _ORIGINAL, "meta": meta}),
-            *made,
+            *defects,
         ]
 
     return list(chain.from_iterable(await concurrently(one, examples, at_once)))
@@ -159,25 +159,27 @@ async def _defect(
         raise NotMade("the line has no answer")
     if is_refusal(example.answer or ""):
         raise NotMade("the answer is a refusal")
-    how = KINDS[kind]
+    definition = KINDS[kind]
     language = ring.language(example)
     draw = _drawn(plan.seed, example.id, kind)
-    if how.worded and not language:
+    if definition.worded and not language:
         raise NotMade(
             f"the language of the answer is not recognised as one of {', '.join(LANGUAGES)}"
         )
     answer = Answer(example, language, draw, lambda: ring.others(example, draw))
     rule = f"{kind}.{language}".rstrip(".")
     checked = {}
-    if how.rule is None:
+    if definition.rule is None:
         assert models is not None  # `make` saw to it
-        chosen, of = await write(answer, kind, strength, plan.seed, models)
+        chosen, n_found = await write(answer, kind, strength, plan.seed, models)
         rule = "written"
         checked = {"generator": models.generator.name, "judge": models.judges[0].name}
     else:
-        places = how.rule(answer)
-        chosen = taken(places, "1" if how.whole else strength, draw, ordered=kind == "truncated")
-        of = len(places)
+        places = definition.rule(answer)
+        chosen = taken(
+            places, "1" if definition.whole else strength, draw, ordered=kind == "truncated"
+        )
+        n_found = len(places)
     edits = sorted(edit for place in chosen for edit in place)
     text = applied(answer.text, edits)
     if text == answer.text:
@@ -190,7 +192,11 @@ async def _defect(
         "seed": plan.seed,
         **checked,
     }
-    proof |= {"places": len(chosen), "places_found": of, "edits": list(_shown(answer.text, edits))}
+    proof |= {
+        "places": len(chosen),
+        "places_found": n_found,
+        "edits": list(_shown(answer.text, edits)),
+    }
     changed: dict[str, Any] = {
         "id": f"{example.id}.{kind}@{strength}",
         "system": f"{example.system or _ORIGINAL}.{kind}@{strength}",
@@ -225,7 +231,7 @@ class _Ring:
             example.id: plan.language or language_of(example.answer or "") for example in examples
         }
         self._answers: dict[tuple[str, str], list[Example]] = {}
-        for one in sorted(examples, key=lambda one: one.id):
+        for one in sorted(examples, key=lambda example: example.id):
             if one.answer:
                 self._answers.setdefault((self.language(one), one.question_id), []).append(one)
         self._order = sorted(
@@ -239,9 +245,15 @@ class _Ring:
     def others(self, example: Example, draw: random.Random) -> Iterator[str]:
         """A sentence of an answer to each other question in the same language, the next question first."""
         language, question = key = self.language(example), example.question_id
-        at = self._place[key]
-        for its, other in chain(islice(self._order, at + 1, None), islice(self._order, at)):
-            text = draw.choice(self._answers[its, other]).answer or ""
-            if its == language and other != question and (spans := sentence_spans(text)):
+        place = self._place[key]
+        for key_language, other_question in chain(
+            islice(self._order, place + 1, None), islice(self._order, place)
+        ):
+            text = draw.choice(self._answers[key_language, other_question]).answer or ""
+            if (
+                key_language == language
+                and other_question != question
+                and (spans := sentence_spans(text))
+            ):
                 start, end = draw.choice(spans)
                 yield " ".join(text[start:end].split())

@@ -85,10 +85,11 @@ def language_of(text: str) -> str:
         char.isalnum() for char in text
     ):
         return "" if re.search("[\u3040-\u30ff\uac00-\ud7af]", text) else CHINESE
-    found = Counter(word for word in words_in_order(text) if not word.isnumeric())
-    total = max(found.total(), 1)
+    word_counts = Counter(word for word in words_in_order(text) if not word.isnumeric())
+    total = max(word_counts.total(), 1)
     english, german = (
-        sum(found[one] for one in words_of(name)["known"].split()) / total for name in LANGUAGES[:2]
+        sum(word_counts[word] for word in words_of(name)["known"].split()) / total
+        for name in LANGUAGES[:2]
     )
     if max(english, german) < max(_KNOWN, 2 * min(english, german)):
         return ""
@@ -137,26 +138,26 @@ class Answer:
 
     def find(self, pattern: str) -> Iterator[re.Match[str]]:
         """The matches inside sentences that touch no citation, address or code."""
-        fixed = [found.span() for found in _FIXED.finditer(self.text)]
-        for found in re.compile(pattern).finditer(self.text):
-            near = bisect_right(fixed, (found.end() - 1, len(self.text)))
-            if self.inside(*found.span()) and not (near and fixed[near - 1][1] > found.start()):
-                yield found
+        fixed = [match.span() for match in _FIXED.finditer(self.text)]
+        for match in re.compile(pattern).finditer(self.text):
+            place = bisect_right(fixed, (match.end() - 1, len(self.text)))
+            if self.inside(*match.span()) and not (place and fixed[place - 1][1] > match.start()):
+                yield match
 
     def swaps(
-        self, pattern: str, other: Callable[[re.Match[str]], str | Sequence[str] | None]
+        self, pattern: str, replacement: Callable[[re.Match[str]], str | Sequence[str] | None]
     ) -> list[Place]:
         """A place for each match: its text, or a drawn one of several, for the matched one."""
         places: list[Place] = []
-        for found in self.find(pattern):
-            given = other(found)
+        for match in self.find(pattern):
+            replaced = replacement(match)
             choices = [
-                one
-                for one in ((given,) if isinstance(given, str) else given or ())
-                if one != found[0]
+                choice
+                for choice in ((replaced,) if isinstance(replaced, str) else replaced or ())
+                if choice != match[0]
             ]
             if choices:
-                places.append((Edit(*found.span(), self.draw.choice(choices)),))
+                places.append((Edit(*match.span(), self.draw.choice(choices)),))
         return places
 
 
@@ -166,7 +167,7 @@ def long_enough(sentence: str) -> bool:
 
 
 def _any_of(names: Sequence[str], language: str) -> str:
-    ordered = "|".join(map(re.escape, sorted(names, key=lambda one: (-len(one), one))))
+    ordered = "|".join(map(re.escape, sorted(names, key=lambda name: (-len(name), name))))
     return f"(?:{ordered})" if language == CHINESE else rf"(?<![\w-])(?:{ordered})(?![\w-])"
 
 
@@ -176,32 +177,36 @@ def _any_of(names: Sequence[str], language: str) -> str:
 def number(answer: Answer) -> list[Place]:
     """Half to three times as much, with as many decimals, in the form of the language; a share stays below 100 %."""
     thousands, point = (".", ",") if answer.language == GERMAN else (",", ".")
-    years = {found.start() for found in answer.find(_year(answer))}
+    years = {match.start() for match in answer.find(_year(answer))}
 
-    def others(found: re.Match[str]) -> list[str]:
-        plain = found[0].replace(thousands, "").replace(point, ".")
-        if found.start() in years or len(plain) > 15:
+    def others(match: re.Match[str]) -> list[str]:
+        plain = match[0].replace(thousands, "").replace(point, ".")
+        if match.start() in years or len(plain) > 15:
             return []
         places = len(plain.partition(".")[2])
         value = float(plain)
-        most = (
+        ceiling = (
             100
-            if value <= 100 and re.match(r"\s?(?:%|percent|Prozent)", answer.text[found.end() :])
+            if value <= 100 and re.match(r"\s?(?:%|percent|Prozent)", answer.text[match.end() :])
             else math.inf
         )
         step = 10.0**-places
         changed = (
-            [value * by for by in (0.5, 0.7, 1.5, 2, 3)]
+            [value * factor for factor in (0.5, 0.7, 1.5, 2, 3)]
             if value > step
             else [value + step, value + 2 * step]
         )
-        made = {f"{one:.{places}f}" for one in changed if one <= most}
+        rounded = {
+            f"{changed_value:.{places}f}" for changed_value in changed if changed_value <= ceiling
+        }
         return [
-            (f"{int(whole):,}".replace(",", thousands) if thousands in found[0] else whole)
+            (f"{int(integral):,}".replace(",", thousands) if thousands in match[0] else integral)
             + (dot and point)
-            + rest
-            for whole, dot, rest in (
-                one.partition(".") for one in sorted(made) if float(one) not in (0, value)
+            + decimals
+            for integral, dot, decimals in (
+                rounded_value.partition(".")
+                for rounded_value in sorted(rounded)
+                if float(rounded_value) not in (0, value)
             )
         ]
 
@@ -216,35 +221,39 @@ def _year(answer: Answer) -> str:
 
 def date(answer: Answer) -> list[Place]:
     """Another year (by one to nine), another month."""
-    known = words_of(answer.language)
-    months = known["months"].split() or [str(month) for month in range(1, 13)]
+    language_words = words_of(answer.language)
+    months = language_words["months"].split() or [str(month) for month in range(1, 13)]
     places = answer.swaps(
-        _year(answer), lambda year: [str(int(year[0]) + by) for by in range(-9, 10)]
+        _year(answer), lambda year: [str(int(year[0]) + shift) for shift in range(-9, 10)]
     )
-    return places + answer.swaps(known["month"].replace("{0}", "|".join(months)), lambda _: months)
+    return places + answer.swaps(
+        language_words["month"].replace("{0}", "|".join(months)), lambda _: months
+    )
 
 
 def unit(answer: Answer) -> list[Place]:
     """Another unit of the same quantity, behind a number in digits or in a word."""
     groups = [
-        one.split() for language in ("any", answer.language) for one in words_of(language)["units"]
+        group.split()
+        for language in ("any", answer.language)
+        for group in words_of(language)["units"]
     ]
-    of = {name: group for group in reversed(groups) for name in group}
-    names = "|".join(map(re.escape, sorted(of, key=lambda one: (-len(one), one))))
+    group_of = {name: group for group in reversed(groups) for name in group}
+    names = "|".join(map(re.escape, sorted(group_of, key=lambda name: (-len(name), name))))
     end = r"(?![A-Za-z0-9_°²³/])" if answer.language == CHINESE else r"(?![\w²³/])"
     counts = "".join(
-        rf"|(?<=\b{one}{answer.glue})" for one in words_of(answer.language)["counts"].split()
+        rf"|(?<=\b{count}{answer.glue})" for count in words_of(answer.language)["counts"].split()
     )
     return answer.swaps(
-        rf"(?:(?<=\d)|(?<=\d[ \u00a0]){counts})(?:{names}){end}", lambda found: of[found[0]]
+        rf"(?:(?<=\d)|(?<=\d[ \u00a0]){counts})(?:{names}){end}", lambda match: group_of[match[0]]
     )
 
 
 def entity(answer: Answer) -> list[Place]:
     """Another name: in English one of the passages, the question and the answer with as many words; in German and
     Chinese another country or city of a list."""
-    if known := words_of(answer.language).get("places", "").split():
-        return answer.swaps(_any_of(known, answer.language), lambda _: known)
+    if known_places := words_of(answer.language).get("places", "").split():
+        return answer.swaps(_any_of(known_places, answer.language), lambda _: known_places)
     none = {"I", *words_of(ENGLISH)["months"].split()}
     texts = (
         answer.text,
@@ -253,16 +262,16 @@ def entity(answer: Answer) -> list[Place]:
     )
     names = sorted({name for text in texts for name in re.findall(_NAME, text)} - none)
 
-    def others(found: re.Match[str]) -> list[str]:
-        old = found[0].split()
+    def others(match: re.Match[str]) -> list[str]:
+        old = match[0].split()
         like = [
-            name for name in names if name.isupper() == found[0].isupper() and found[0] not in none
+            name for name in names if name.isupper() == match[0].isupper() and match[0] not in none
         ]
-        alike = {word[:4] for word in old}  # `India` is no other name than `Indian`
+        stems = {word[:4] for word in old}  # `India` is no other name than `Indian`
         return [
             name
             for name in like
-            if len(name.split()) == len(old) and alike.isdisjoint(word[:4] for word in name.split())
+            if len(name.split()) == len(old) and stems.isdisjoint(word[:4] for word in name.split())
         ]
 
     return answer.swaps(_NAME, others)
@@ -272,7 +281,7 @@ def negation(answer: Answer) -> list[Place]:
     """A negation put in where there is none, or taken out."""
 
     def turned(to: str) -> Callable[[re.Match[str]], str]:
-        return lambda found: found.expand(to)
+        return lambda match: match.expand(to)
 
     return [
         place
@@ -283,19 +292,21 @@ def negation(answer: Answer) -> list[Place]:
 
 def direction(answer: Answer) -> list[Place]:
     """A word for more, later or further by the word for the contrary."""
-    known = words_of(answer.language)
-    other = dict[str, str]()
-    for one, two in (pair.split() for pair in known["directions"]):
-        for old, new in ((one, two), (two, one)):
-            other.setdefault(old, new)
-            other.setdefault(old.capitalize(), new.capitalize())
+    language_words = words_of(answer.language)
+    opposites = dict[str, str]()
+    for word, two in (pair.split() for pair in language_words["directions"]):
+        for old, new in ((word, two), (two, word)):
+            opposites.setdefault(old, new)
+            opposites.setdefault(old.capitalize(), new.capitalize())
     fixed = {
-        at
-        for one in re.finditer(known["not_directions"], answer.text, re.IGNORECASE)
-        for at in range(*one.span())
+        place
+        for match in re.finditer(language_words["not_directions"], answer.text, re.IGNORECASE)
+        for place in range(*match.span())
     }
-    names = _any_of(list(other), answer.language)
-    return answer.swaps(names, lambda found: None if found.start() in fixed else other[found[0]])
+    names = _any_of(list(opposites), answer.language)
+    return answer.swaps(
+        names, lambda match: None if match.start() in fixed else opposites[match[0]]
+    )
 
 
 # Sentences -----------------------------------------------------------------------------------------------------------
@@ -305,22 +316,22 @@ def deleted(answer: Answer) -> list[Place]:
     """A sentence that states a fact of a passage, and of whose words the rest of the answer has a smaller share."""
     if not answer.passages:
         raise NotMade("it has no passages, so no sentence is known to state a fact of them")
-    own = [words([answer.said(span)]) for span in answer.spans]
-    count = Counter(word for some in own for word in some)
-    again = {word for word, times in count.items() if times > 1}
+    sentence_words = [words([answer.said(span)]) for span in answer.spans]
+    count = Counter(word for sentence in sentence_words for word in sentence)
+    repeated = {word for word, times in count.items() if times > 1}
     places: list[Place] = []
-    for span, its in zip(answer.spans, own, strict=True):
+    for span, own_words in zip(answer.spans, sentence_words, strict=True):
         share, passage = max(
-            (share_in(its, having) or 0.0, -n) for n, having in enumerate(answer.passages, 1)
+            (share_in(own_words, having) or 0.0, -n) for n, having in enumerate(answer.passages, 1)
         )
         if (
             long_enough(answer.said(span))
             and share >= SUPPORTED
-            and (share_in(its, again) or 0.0) < SUPPORTED
+            and (share_in(own_words, repeated) or 0.0) < SUPPORTED
         ):
             note = f"passage {-passage} has {share:.2f} of its content words"
             places.append((Edit(*_with_gap(answer.text, *span), "", note),))
-    return places[: len(own) - 1]
+    return places[: len(sentence_words) - 1]
 
 
 def _with_gap(text: str, start: int, end: int) -> tuple[int, int]:
@@ -342,24 +353,26 @@ def shuffled(answer: Answer) -> list[Place]:
     """Two sentences that change places; each sentence is in one such pair at most."""
     order = answer.mixed()
     pairs = [
-        both
-        for both in zip(order[::2], order[1::2], strict=False)
-        if len({*map(answer.said, both)}) > 1
+        pair
+        for pair in zip(order[::2], order[1::2], strict=False)
+        if len({*map(answer.said, pair)}) > 1
     ]
-    return [(Edit(*one, answer.said(two)), Edit(*two, answer.said(one))) for one, two in pairs]
+    return [(Edit(*span, answer.said(two)), Edit(*two, answer.said(span))) for span, two in pairs]
 
 
 def neighbour(answer: Answer) -> list[Place]:
     """A sentence of an answer to another question behind a sentence; the passages and the answer do not say it."""
-    known = words([answer.text]).union(*answer.passages)
+    stated_words = words([answer.text]).union(*answer.passages)
     places = list[Place]()
     fitting = (
-        one
-        for one in answer.others()
-        if long_enough(one) and (share_in(words([one]), known) or 0) < SUPPORTED
+        sentence
+        for sentence in answer.others()
+        if long_enough(sentence) and (share_in(words([sentence]), stated_words) or 0) < SUPPORTED
     )
-    for (_, end), one in zip(answer.mixed(), fitting, strict=False):
-        places.append((Edit(end, end, answer.glue + one, "from an answer to another question"),))
+    for (_, end), sentence in zip(answer.mixed(), fitting, strict=False):
+        places.append(
+            (Edit(end, end, answer.glue + sentence, "from an answer to another question"),)
+        )
     if not places and answer.spans:
         raise NotMade(
             "the file has no fitting sentence in an answer to another question in its language"
@@ -369,7 +382,7 @@ def neighbour(answer: Answer) -> list[Place]:
 
 def padding(answer: Answer) -> list[Place]:
     """A sentence without content behind a sentence; each once."""
-    lines = [one for one in words_of(answer.language)["padding"] if one not in answer.text]
+    lines = [line for line in words_of(answer.language)["padding"] if line not in answer.text]
     ends = zip(answer.mixed(), answer.draw.sample(lines, len(lines)), strict=False)
     return [(Edit(end, end, answer.glue + line),) for (_, end), line in ends]
 
@@ -384,13 +397,15 @@ def truncated(answer: Answer) -> list[Place]:
 def citation(answer: Answer) -> list[Place]:
     """A citation `[n]` moves to the end of a sentence that does not have it."""
     places: list[Place] = []
-    for found in CITATION.finditer(answer.text):
+    for match in CITATION.finditer(answer.text):
         drawn = answer.draw.sample(answer.spans, min(len(answer.spans), _TRIES))
-        span = next((one for one in drawn if found[0] not in answer.said(one)), None)
-        if span and answer.inside(*found.span()):
-            at = span[0] + len(answer.said(span).rstrip(_CLOSING))
-            start = len(answer.text[: found.start()].rstrip(" "))
-            places.append((Edit(start, found.end(), ""), Edit(at, at, f" {found[0]}")))
+        span = next(
+            (candidate for candidate in drawn if match[0] not in answer.said(candidate)), None
+        )
+        if span and answer.inside(*match.span()):
+            place = span[0] + len(answer.said(span).rstrip(_CLOSING))
+            start = len(answer.text[: match.start()].rstrip(" "))
+            places.append((Edit(start, match.end(), ""), Edit(place, place, f" {match[0]}")))
     return places
 
 
@@ -399,9 +414,11 @@ def refusal(answer: Answer) -> list[Place]:
     return [(Edit(0, len(answer.text), words_of(answer.language)["refusal"]),)]
 
 
-def wanted(strength: str, of: int) -> int:
+def wanted(strength: str, n_places: int) -> int:
     """How many of so many places a strength changes: a number (`2`), or a share (`50%`), at least one."""
-    return math.ceil(int(strength[:-1]) * of / 100) if strength.endswith("%") else int(strength)
+    return (
+        math.ceil(int(strength[:-1]) * n_places / 100) if strength.endswith("%") else int(strength)
+    )
 
 
 def taken(

@@ -46,8 +46,10 @@ PROMPTS = (CONTRADICT, STRAY, ANSWERS)
 
 def calls(answer: Answer, kind: str, strength: str) -> int:
     """Calls at most, without second attempts after unreadable replies."""
-    found = len(_sentences(answer))
-    return 2 * min(wanted(strength, found) + _SPARE, found) if kind == CONTRADICTION else 2
+    n_sentences = len(_sentences(answer))
+    return (
+        2 * min(wanted(strength, n_sentences) + _SPARE, n_sentences) if kind == CONTRADICTION else 2
+    )
 
 
 async def write(
@@ -63,9 +65,9 @@ async def write(
     if not 0 < count <= len(spans):
         raise NotMade(f"it has {len(spans)} sentences that can be contradicted, not {count or 1}")
     for span in answer.draw.sample(spans, len(spans))[: count + _SPARE]:
-        said = answer.said(span)
-        new = await _asked(models, CONTRADICT, {"sentence": said}, said, seed)
-        if (await checker_of(models).relations(said, [new]))[0].label == CONTRADICTS:
+        sentence = answer.said(span)
+        new = await _asked(models, CONTRADICT, {"sentence": sentence}, sentence, seed)
+        if (await checker_of(models).relations(sentence, [new]))[0].label == CONTRADICTS:
             places.append((Edit(*span, new),))
         if len(places) == count:
             return places, len(spans)
@@ -104,7 +106,9 @@ async def _stray(answer: Answer, seed: int, models: Models) -> str:
     count = max(10, len(answer.text.split()) if answer.glue else len(answer.text) // 2)
     texts = {"question": question, "language": _NAMES[answer.language], "words": str(count)}
     new = await _asked(models, STRAY, texts, f"{question} {answer.text}", seed)
-    shown = {"text": new, "question": question}
-    if (await ask(models, models.judges[0], ANSWERS, shown, choice(["yes", "no"]))).value != "no":
+    texts_shown = {"text": new, "question": question}
+    if (
+        await ask(models, models.judges[0], ANSWERS, texts_shown, choice(["yes", "no"]))
+    ).value != "no":
         raise NotMade("the judge found that the written text answers the question")
     return new

@@ -48,9 +48,9 @@ class Answering:
 
     def __post_init__(self) -> None:
         if self.variant_context not in VARIANT_CONTEXTS:
-            known = f"It is {' or '.join(VARIANT_CONTEXTS)}."
+            remedy = f"It is {' or '.join(VARIANT_CONTEXTS)}."
             raise UnknownName(
-                "value of --variant-context", self.variant_context, VARIANT_CONTEXTS, known
+                "value of --variant-context", self.variant_context, VARIANT_CONTEXTS, remedy
             )
 
 
@@ -104,11 +104,11 @@ async def answer(
         ]
     )
     await work.run(variants)
-    made = [work.done[number] for number in range(len(lines))]
-    examples = tuple(one for one in made if isinstance(one, Example))
+    results = [work.done[number] for number in range(len(lines))]
+    examples = tuple(result for result in results if isinstance(result, Example))
     return Answered(
         examples,
-        tuple(one for one in made if isinstance(one, LeftOut)),
+        tuple(result for result in results if isinstance(result, LeftOut)),
         cut=sum(example.meta[META]["finish"] == "length" for example in examples),
         bare=sum(not example.contexts for example in examples),
         no_base=sum(
@@ -175,23 +175,25 @@ class _Work:
         systems = (
             (line.system, self.models.generator.name, None) if line.variant_of is not None else ()
         )
-        found = (self.originals.get((line.variant_of or "", system)) for system in systems)
-        return next((one for one in found if one is not None), None)
+        originals = (self.originals.get((line.variant_of or "", system)) for system in systems)
+        return next((original for original in originals if original is not None), None)
 
     async def run(self, lines: Sequence[tuple[int, Example]]) -> None:
-        asked = [(number, line) for number, line in lines if (line.question or "").strip()]
+        with_question = [(number, line) for number, line in lines if (line.question or "").strip()]
         for number, line in lines:
             if not (line.question or "").strip():
                 self._finish(number, LeftOut(line.id, "the line has no question"))
-        fresh = [(number, line) for number, line in asked if not self._keeps_passages(line)]
+        fresh = [(number, line) for number, line in with_question if not self._keeps_passages(line)]
         hits = await self.retriever.retrieve([line.question or "" for _, line in fresh], self.how.k)
-        found = {number: some for (number, _), some in zip(fresh, hits, strict=True)}
+        hits_by_number = {
+            number: line_hits for (number, _), line_hits in zip(fresh, hits, strict=True)
+        }
 
         async def one(item: tuple[int, Example]) -> None:
             number, line = item
-            self._finish(number, await self._one(line, found.get(number)))
+            self._finish(number, await self._one(line, hits_by_number.get(number)))
 
-        await concurrently(one, asked, self.how.at_once)
+        await concurrently(one, with_question, self.how.at_once)
 
     def _finish(self, number: int, result: Example | LeftOut) -> None:
         self.done[number] = result
@@ -221,8 +223,8 @@ class _Work:
                 line.id,
                 f"it takes the passages of its original, {line.variant_of}, which has no answer here",
             )
-        own = self.how.variant_context == "own" or self._changes_profile(line)
-        profile = line.profile if own or original is None else original.profile
+        own_passages = self.how.variant_context == "own" or self._changes_profile(line)
+        profile = line.profile if own_passages or original is None else original.profile
         try:
             texts = [context.text for context in contexts]
             generated = await generate(
@@ -234,7 +236,7 @@ class _Work:
         except (ModelError, NoAnswer) as error:
             no_reply = isinstance(error, ModelError) and not isinstance(error, TooLong)
             return LeftOut(line.id, f"{system}: {error}", again=no_reply)
-        how = {
+        provenance = {
             "generator": system,
             "finish": generated.finish,
             "max_tokens": self.how.generation.max_tokens,
@@ -249,6 +251,6 @@ class _Work:
             "contexts": contexts,
             "system": line.system or system,
             "base_answer": original.answer if original is not None else line.base_answer,
-            "meta": {**line.meta, META: how},
+            "meta": {**line.meta, META: provenance},
         }
         return line.model_copy(update=changed)

@@ -84,10 +84,10 @@ class Bm25:
         """(passage, score) of the best k that share a word with the question, best first. UserError if the files of the
         index do not fit each other."""
         try:
-            known = self._index.get_tokens_ids(tokenize(question))
-            if not known:
+            token_ids = self._index.get_tokens_ids(tokenize(question))
+            if not token_ids:
                 return []
-            scores = self._index.get_scores_from_ids(known)
+            scores = self._index.get_scores_from_ids(token_ids)
         except (IndexError, TypeError, ValueError):
             raise damaged() from None
         return [(number, score) for number, score in best(scores, k) if score > 0]

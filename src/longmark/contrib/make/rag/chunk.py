@@ -45,8 +45,8 @@ class Chunking:
         if self.size < 0 or self.overlap < 0:
             raise UserError("--chunk and --overlap are whole numbers from 0")
         if self.size and self.overlap > self.size // 2:
-            most = f"passages of {self.size} {self.unit} can share at most half, {self.size // 2}"
-            raise UserError(f"--overlap {self.overlap}: {most}")
+            limit = f"passages of {self.size} {self.unit} can share at most half, {self.size // 2}"
+            raise UserError(f"--overlap {self.overlap}: {limit}")
         if self.tokenizer is not None and self.unit != "tokens":
             raise UserError("--tokenizer is for passages measured in tokens: add --unit tokens")
 
@@ -78,9 +78,9 @@ class Tokens(Ruler):
 
     def __init__(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
         super().__init__(text)
-        kept = [(start, end) for start, end in spans if start < end]
-        self._starts = [start for start, _ in kept]
-        self._ends = [end for _, end in kept]
+        filled_spans = [(start, end) for start, end in spans if start < end]
+        self._starts = [start for start, _ in filled_spans]
+        self._ends = [end for _, end in filled_spans]
 
     def after(self, start: int, n: int) -> int:
         first = bisect_left(self._starts, start)

@@ -54,14 +54,17 @@ async def embed_all(
     import numpy as np
 
     rows: Any = None
-    done = 0
+    n_done = 0
     left = iter(texts)
     while window := list(islice(left, _TEXTS_PER_CALL * _CALLS_AT_ONCE)):
-        calls = [window[at : at + _TEXTS_PER_CALL] for at in range(0, len(window), _TEXTS_PER_CALL)]
-        found = [
+        calls = [
+            window[start : start + _TEXTS_PER_CALL]
+            for start in range(0, len(window), _TEXTS_PER_CALL)
+        ]
+        embeddings = [
             vector for vectors in await concurrently(models.embed, calls) for vector in vectors
         ]
-        block = unit_rows(found)
+        block = unit_rows(embeddings)
         if rows is None:
             rows = np.lib.format.open_memmap(
                 path, mode="w+", dtype=np.float32, shape=(count, block.shape[1])
@@ -70,9 +73,9 @@ async def embed_all(
             raise UserError(
                 f"the embedder gave vectors of {block.shape[1]} and of {rows.shape[1]} numbers; use another --embedder"
             )
-        rows[done : done + len(block)] = block
-        done += len(block)
-        on_done(done)
+        rows[n_done : n_done + len(block)] = block
+        n_done += len(block)
+        on_done(n_done)
     rows.flush()
     return int(rows.shape[1])
 
@@ -115,12 +118,12 @@ def search(vectors: Matrix, questions: Matrix, k: int) -> list[Found]:
             candidates[number] += [
                 (start + i, cosine) for i, cosine in best(cosines[:, number], k + _SPARE)
             ]
-    return [_ranked(found, k) for found in candidates]
+    return [_ranked(found_passages, k) for found_passages in candidates]
 
 
-def _ranked(found: Found, k: int) -> Found:
+def _ranked(found_passages: Found, k: int) -> Found:
     """The best k, the first of equals first; cosines are rounded, or the order would depend on the last bit."""
-    rounded = [(i, round(max(-1.0, min(1.0, cosine)), _DECIMALS)) for i, cosine in found]
+    rounded = [(i, round(max(-1.0, min(1.0, cosine)), _DECIMALS)) for i, cosine in found_passages]
     return sorted(rounded, key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
@@ -157,8 +160,8 @@ class Approximate:
         """As `search`, among the passages that the index proposes."""
         import numpy as np
 
-        wanted = min(_CANDIDATES * k, len(self._vectors))
-        _, proposed = self._index.search(np.ascontiguousarray(questions), wanted)
+        n_candidates = min(_CANDIDATES * k, len(self._vectors))
+        _, proposed = self._index.search(np.ascontiguousarray(questions), n_candidates)
         return [
             self._exactly(question, rows[rows >= 0], k)
             for question, rows in zip(questions, proposed, strict=True)

@@ -105,8 +105,8 @@ class Documents:
             yield from self._read(file, suffix)
         if not files:
             kinds = ", ".join(sorted(READ))
-            found = f" (it has {_counted(self.other)})" if self.other else ""
-            raise UserError(f"{self.path} has no documents{found}; longmark reads {kinds}")
+            note = f" (it has {_counted(self.other)})" if self.other else ""
+            raise UserError(f"{self.path} has no documents{note}; longmark reads {kinds}")
 
     def left_out(self) -> str | None:
         """A note on the files of other kinds; None if there is none."""
@@ -185,7 +185,7 @@ def _plain(file: Path, suffix: str) -> tuple[str, Headings]:
         return html_text(raw)
     text = _text(raw)
     marked = _MARKDOWN_HEADING.finditer(text) if suffix in MARKDOWN else ()
-    return text, tuple((found.start(), found[1]) for found in marked)
+    return text, tuple((heading.start(), heading[1]) for heading in marked)
 
 
 def _text(raw: bytes) -> str:
@@ -207,14 +207,14 @@ def _records(file: Path, name: str, mapping: Mapping[str, str]) -> Iterator[Docu
         return
     try:
         for line, record in sources.records(file, sources.KINDS[file.suffix.lower()]):
-            where = f"{name}:{line}"
+            place = f"{name}:{line}"
             if isinstance(record, sources.Unreadable):
-                yield Unread(where, record.message)
+                yield Unread(place, record.message)
                 continue
             try:
                 yield _document(record, name, line, mapping)
             except ValueError as error:
-                yield Unread(where, str(error))
+                yield Unread(place, str(error))
     except UserError as error:  # the file as a whole
         yield Unread(name, str(error).removeprefix(f"{file} "))
 

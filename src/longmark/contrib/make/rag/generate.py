@@ -110,20 +110,20 @@ async def generate(
     question: str,
     passages: Sequence[str],
     profile: Mapping[str, Any] | None,
-    how: Generation,
+    generation: Generation,
 ) -> Generated:
     """The generator's answer. ModelError if it could not be asked, NoAnswer if it refused or said nothing."""
-    if how.comprehensive:
+    if generation.comprehensive:
         profile = None
     prompt = models.prompts.get(
-        COMPREHENSIVE if how.comprehensive else _task(profile, models.domain)
+        COMPREHENSIVE if generation.comprehensive else _task(profile, models.domain)
     )
     request = ChatRequest(
-        messages(models, question, passages, profile, how),
-        temperature=how.temperature,
-        top_p=how.top_p,
-        max_tokens=how.max_tokens,
-        sample=how.seed,
+        messages(models, question, passages, profile, generation),
+        temperature=generation.temperature,
+        top_p=generation.top_p,
+        max_tokens=generation.max_tokens,
+        sample=generation.seed,
     )
     reply = await models.generator.chat(request)
     settled = tuple(getattr(models.generator.model, "settled", ()))
@@ -135,24 +135,24 @@ def messages(
     question: str,
     passages: Sequence[str],
     profile: Mapping[str, Any] | None,
-    how: Generation,
+    generation: Generation,
 ) -> tuple[Message, ...]:
     """What is sent: the passages, numbered from 1, the profile, the question, each between tags; the task last."""
     book = models.prompts
     domain = models.domain
-    task = COMPREHENSIVE if how.comprehensive else _task(profile, domain)
+    task = COMPREHENSIVE if generation.comprehensive else _task(profile, domain)
     fields = {
-        "citations": book.get(CITE if how.citations else NO_CITE).text.strip(),
+        "citations": book.get(CITE if generation.citations else NO_CITE).text.strip(),
         "nothing": NOTHING_RELEVANT,
     }
-    shown = [fence(f"passage {number}", text) for number, text in enumerate(passages, 1)]
+    texts_shown = [fence(f"passage {number}", text) for number, text in enumerate(passages, 1)]
     if profile and task is DOMAIN:
-        shown.append(fence("profile", profile_text(profile, domain)))
+        texts_shown.append(fence("profile", profile_text(profile, domain)))
         fields |= {"profile": _slots(profile, domain), "dimensions": _list(domain.dimensions)}
-    shown.append(fence("question", question))
+    texts_shown.append(fence("question", question))
     words = Template(book.get(task).text).substitute(fields)
     return Message("system", book.get(SYSTEM).text.strip()), Message(
-        "user", "\n\n".join((*shown, words.strip()))
+        "user", "\n\n".join((*texts_shown, words.strip()))
     )
 
 

@@ -60,20 +60,20 @@ class System:
         )
 
 
-def labelled(given: Iterable[str], option: str = "--reader") -> dict[str, str]:
+def labelled(texts: Iterable[str], option: str = "--reader") -> dict[str, str]:
     """Label, as tables and files call a model that writes answers -> its name, from `MODEL` or `LABEL=MODEL` each.
     UserError if two would have the same label or file. option: of the command line."""
-    found: dict[str, str] = {}
-    for text in given:
-        both = _LABELLED.fullmatch(text.strip())
-        model = both["model"] if both else text.strip()
-        label = both["label"].strip() if both else _label(model)
-        if any(_file_part(label) == _file_part(other) for other in found):
+    names: dict[str, str] = {}
+    for text in texts:
+        match = _LABELLED.fullmatch(text.strip())
+        model = match["model"] if match else text.strip()
+        label = match["label"].strip() if match else _label(model)
+        if any(_file_part(label) == _file_part(other_label) for other_label in names):
             raise UserError(
                 f"{option}: two models have the label {label}; rename one: {option} LABEL=MODEL"
             )
-        found[label] = model
-    return found
+        names[label] = model
+    return names
 
 
 def _label(model: str) -> str:
@@ -81,10 +81,12 @@ def _label(model: str) -> str:
     endpoint = _AT_ENDPOINT.fullmatch(model)
     if endpoint is not None:
         return endpoint["model"]
-    scheme, colon, rest = model.partition(":")
+    scheme, colon, remainder = model.partition(":")
     if scheme == "hf":  # a folder or a hub name, and the folder of an adapter
-        return "+".join(Path(part).name for part in rest.split("+"))
-    return (Path(rest).stem if scheme == "gguf" else rest) if colon and rest else model
+        return "+".join(Path(part).name for part in remainder.split("+"))
+    return (
+        (Path(remainder).stem if scheme == "gguf" else remainder) if colon and remainder else model
+    )
 
 
 def _file_part(label: str) -> str:
@@ -96,15 +98,15 @@ def file_of(out: Path, retriever: str, label: str) -> Path:
     return out / f"{retriever}__{_NO_FILE_NAME.sub('-', label)}.jsonl"
 
 
-def retriever_names(given: Iterable[str]) -> tuple[str, ...]:
+def retriever_names(names_given: Iterable[str]) -> tuple[str, ...]:
     """The methods that were named. UserError if there is none, or one twice."""
-    found = tuple(given)
-    if not found:
+    names = tuple(names_given)
+    if not names:
         raise UserError("--retrievers: name at least one, as --retrievers bm25,dense")
-    for name in found:
-        if found.count(name) > 1:
+    for name in names:
+        if names.count(name) > 1:
             raise UserError(f"--retrievers: {name} is named twice; name each once")
-    return found
+    return names
 
 
 async def write(
@@ -112,7 +114,7 @@ async def write(
     out: Path,
     readers: Mapping[str, Models],
     retrievers: Sequence[Retriever],
-    how: Answering,
+    answering: Answering,
     on_answer: Callable[[System], None] = lambda _system: None,
 ) -> tuple[System, ...]:
     """Answers the questions with every retriever and reader, each into its file in `out`; the systems in that order.
@@ -121,36 +123,41 @@ async def write(
     `system` is replaced by that of the grid. Once the budget is spent, the other systems are not begun.
     on_answer: called after each question. SettingsChanged if the folder holds a grid with other settings.
     """
-    done: list[System] = []
+    systems: list[System] = []
     stopped = False
     with Workspace(out, SETTINGS, "grid") as space:
-        named = {label: one.generator.name for label, one in readers.items()}
+        reader_names = {
+            label: models_of_reader.generator.name for label, models_of_reader in readers.items()
+        }
         first = next(iter(readers.values()))
-        space.fix(_in_common(questions, first, retrievers[0].index.hash, how), {"reader": named})
+        space.fix(
+            _in_common(questions, first, retrievers[0].index.hash, answering),
+            {"reader": reader_names},
+        )
         space.write()
         for label, models in readers.items():
             for retriever in retrievers:
                 system = System(retriever.method, label, file_of(out, retriever.method, label))
                 if not stopped:
                     lines = answers.with_references(questions)
-                    asked = [
+                    questions_asked = [
                         question.model_copy(update={"system": system.name}) for question in lines
                     ]
                     tell = partial(on_answer, system)
                     answered = await answers.write(
-                        asked, system.file, models, retriever, how, on_answer=tell
+                        questions_asked, system.file, models, retriever, answering, on_answer=tell
                     )
                     system = replace(system, answered=answered)
                     stopped = answered.stopped
-                done.append(system)
+                systems.append(system)
             if models.backends.generator is not None:
                 await models.backends.generator.close()
     order = [retriever.method for retriever in retrievers]
-    return tuple(sorted(done, key=lambda system: order.index(system.retriever)))
+    return tuple(sorted(systems, key=lambda system: order.index(system.retriever)))
 
 
 def _in_common(
-    questions: Sequence[Example], models: Models, index: str, how: Answering
+    questions: Sequence[Example], models: Models, index: str, answering: Answering
 ) -> dict[str, Any]:
     """What the answers of all systems of a grid depend on."""
     return {
@@ -160,9 +167,9 @@ def _in_common(
             ).hexdigest()[:16],
             "index": index,
         },
-        "k": how.k,
-        "variant_context": how.variant_context,
-        **asdict(how.generation),
+        "k": answering.k,
+        "variant_context": answering.variant_context,
+        **asdict(answering.generation),
         "prompts": models.prompts.hashes(PROMPTS),
         "domain": models.domain.hash,
     }

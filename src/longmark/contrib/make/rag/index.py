@@ -102,12 +102,12 @@ class Index:
         if self.embedder is None:
             remedy = "use --retriever bm25, or index the documents again with --embedder"
             raise UserError(f"{self.path} has no vectors; {remedy}")
-        own = self.embedder["name"]
+        own_name = self.embedder["name"]
         if embedder.identity != self.embedder["identity"]:
-            this = f"this is {embedder.name}{' of another version' if embedder.name == own else ''}"
-            remedy = f"Use --embedder {own}, or index the documents again with this one"
+            this = f"this is {embedder.name}{' of another version' if embedder.name == own_name else ''}"
+            remedy = f"Use --embedder {own_name}, or index the documents again with this one"
             raise UserError(
-                f"{self.path} was made with the embedder {own}, and {this}: vectors of two models cannot be compared. "
+                f"{self.path} was made with the embedder {own_name}, and {this}: vectors of two models cannot be compared. "
                 f"{remedy}"
             )
 
@@ -256,9 +256,9 @@ def _write_passages(
                 )
                 continue
             read += 1
-            found = list(chunker.passages(document.text))
-            for part, (start, end) in enumerate(found, 1):
-                name = f"{document.id}#{part}" if len(found) > 1 else document.id
+            spans = list(chunker.passages(document.text))
+            for part, (start, end) in enumerate(spans, 1):
+                name = f"{document.id}#{part}" if len(spans) > 1 else document.id
                 writer.add(Stored(name, document.text[start:end], document.id, start, end))
             tell("documents", read, None)
     if not (skip_bad and read):
@@ -269,23 +269,23 @@ def _write_passages(
 
 
 async def _write_vectors(
-    models: Models, stored: Passages, folder: Path, how: Indexing, tell: Tell
+    models: Models, stored: Passages, folder: Path, indexing: Indexing, tell: Tell
 ) -> dict[str, Any]:
     embedder = models.backends.embedder
     assert embedder is not None
     count = len(stored)
     tell("vectors", 0, count)
     path = folder / dense.VECTORS
-    texts = (how.instructions.passage + text for text in stored.texts())
+    texts = (indexing.instructions.passage + text for text in stored.texts())
     dimensions = await dense.embed_all(
         models, texts, count, path, lambda n: tell("vectors", n, count)
     )
-    if how.approximate:
+    if indexing.approximate:
         tell("approximate index", 0, count)
         dense.build_approximate(dense.load_vectors(path), folder / dense.APPROXIMATE)
         tell("approximate index", count, count)
     facts = {"name": embedder.name, "identity": embedder.identity, "dimensions": dimensions}
-    return {**facts, **asdict(how.instructions)}
+    return {**facts, **asdict(indexing.instructions)}
 
 
 def _cut(embedder: Embedder, stored: Passages) -> int | None:
@@ -305,11 +305,11 @@ def _cut(embedder: Embedder, stored: Passages) -> int | None:
 
 
 def _write_manifest(
-    folder: Path, built: Built, how: Indexing, embedder: dict[str, Any] | None
+    folder: Path, built: Built, indexing: Indexing, embedder: dict[str, Any] | None
 ) -> None:
     from longmark import __version__
 
-    chunking = how.chunking
+    chunking = indexing.chunking
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
     manifest = {
         "format": FORMAT,
@@ -322,7 +322,7 @@ def _write_manifest(
         "overlap": chunking.overlap,
         "unit": chunking.unit,
         "tokenizer": chunking.tokenizer.name if chunking.tokenizer else None,
-        "bm25": {"method": METHOD, **asdict(how.weights)},
+        "bm25": {"method": METHOD, **asdict(indexing.weights)},
         "embedder": embedder,
         "files": {
             path.relative_to(folder).as_posix(): {

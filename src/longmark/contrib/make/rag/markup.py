@@ -233,25 +233,25 @@ def _paragraphs(text: str) -> _Text:
     etree = library("lxml.etree", "reading HTML and EPUB files", "rag")
     if (tags := text.count("<")) > MOST_TAGS:
         raise ValueError(f"has {tags:,} tags, more than the {MOST_TAGS:,} that are read; split it")
-    found = _Text(max(_LEAST_DEPTH, _MOST_STEPS // (text.count("</") + 1)))
+    paragraphs = _Text(max(_LEAST_DEPTH, _MOST_STEPS // (text.count("</") + 1)))
     raw = text.replace("\0", "").encode("utf-8", "replace")
     if raw.strip():
-        parser = etree.HTMLParser(target=found, encoding="utf-8", huge_tree=True)
+        parser = etree.HTMLParser(target=paragraphs, encoding="utf-8", huge_tree=True)
         for start in range(0, len(raw), _FED):
             parser.feed(raw[start : start + _FED])
         parser.close()
-    return found
+    return paragraphs
 
 
 def html_text(raw: bytes) -> tuple[str, Headings]:
     """The text of an HTML file, and its headings; its characters by byte order mark, by `charset` in its first 4,096
     bytes, or UTF-8. ValueError for characters that it does not have."""
-    named = _CHARSET.search(raw[:4096])
+    charset = _CHARSET.search(raw[:4096])
     encoding = (
         "utf-16"
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff")
-        else named[1].decode("ascii")
-        if named
+        else charset[1].decode("ascii")
+        if charset
         else "utf-8-sig"
     )
     try:
@@ -260,25 +260,30 @@ def html_text(raw: bytes) -> tuple[str, Headings]:
         )
     except (LookupError, UnicodeError):
         raise ValueError(f"is not in its encoding, {encoding}; save it as UTF-8") from None
-    found = _paragraphs(text)
+    paragraphs = _paragraphs(text)
     starts = list(
-        accumulate((len(paragraph) + len(_BETWEEN) for paragraph in found.paragraphs), initial=0)
+        accumulate(
+            (len(paragraph) + len(_BETWEEN) for paragraph in paragraphs.paragraphs), initial=0
+        )
     )
-    headings = tuple((starts[at], " ".join(found.paragraphs[at].split())) for at in found.headings)
-    return _BETWEEN.join(found.paragraphs), headings
+    headings = tuple(
+        (starts[place], " ".join(paragraphs.paragraphs[place].split()))
+        for place in paragraphs.headings
+    )
+    return _BETWEEN.join(paragraphs.paragraphs), headings
 
 
-def epub_text(path: Path, most: int) -> tuple[str, Headings]:
-    """The chapters of an EPUB file in their order of reading, a blank line between them, and their headings. most:
+def epub_text(path: Path, limit: int) -> tuple[str, Headings]:
+    """The chapters of an EPUB file in their order of reading, a blank line between them, and their headings. limit:
     bytes when unpacked. ValueError, with the remedy, for a file that is none, is encrypted or too large."""
     try:
         with zipfile.ZipFile(path) as archive:
-            unpacked = _Unpacked(archive, most)
+            unpacked = _Unpacked(archive, limit)
             if "META-INF/encryption.xml" in archive.namelist() and "rights.xml" in " ".join(
                 archive.namelist()
             ):
                 raise ValueError("is encrypted; save it without encryption")
-            found = [html_text(unpacked.read(name)) for name in _chapters(unpacked)]
+            chapters = [html_text(unpacked.read(name)) for name in _chapters(unpacked)]
     except (
         zipfile.BadZipFile,
         KeyError,
@@ -288,30 +293,30 @@ def epub_text(path: Path, most: int) -> tuple[str, Headings]:
     ) as error:
         why = " ".join(str(error).split())[:120] or type(error).__name__
         raise ValueError(f"cannot be read as EPUB ({why}); save it again, or remove it") from None
-    found = [chapter for chapter in found if chapter[0]]
-    starts = accumulate((len(text) + len(_BETWEEN) for text, _ in found), initial=0)
+    chapters = [chapter for chapter in chapters if chapter[0]]
+    starts = accumulate((len(text) + len(_BETWEEN) for text, _ in chapters), initial=0)
     headings = (
-        (start + at, words)
-        for start, (_, own) in zip(starts, found, strict=False)
-        for at, words in own
+        (start + place, words)
+        for start, (_, chapter_headings) in zip(starts, chapters, strict=False)
+        for place, words in chapter_headings
     )
-    return _BETWEEN.join(text for text, _ in found), tuple(headings)
+    return _BETWEEN.join(text for text, _ in chapters), tuple(headings)
 
 
 class _Unpacked:
     """The files of an archive. most: bytes of all that are read, counted as they are unpacked: what the archive says of
     their sizes need not be true."""
 
-    def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
+    def __init__(self, archive: zipfile.ZipFile, limit: int) -> None:
         self._archive = archive
-        self._most = most
+        self._most = limit
         self._bytes = self._tags = 0
 
     def read(self, name: str) -> bytes:
         with self._archive.open(name) as file:
-            found = file.read(self._most - self._bytes + 1)
-        self._bytes += len(found)
-        self._tags += found.count(b"<")
+            content = file.read(self._most - self._bytes + 1)
+        self._bytes += len(content)
+        self._tags += content.count(b"<")
         if self._bytes > self._most:
             raise ValueError(
                 f"has more than {self._most >> 20:,} MiB when unpacked, the most that is read; split it"
@@ -320,7 +325,7 @@ class _Unpacked:
             raise ValueError(
                 f"has {self._tags:,} tags, more than the {MOST_TAGS:,} that are read; split it"
             )
-        return found
+        return content
 
 
 def _chapters(archive: _Unpacked) -> list[str]:

@@ -81,7 +81,7 @@ class Retriever:
         by_vector = await self._dense(questions, depth)
         if self.method == "dense":
             return by_vector
-        return [fused(both, k) for both in zip(by_words, by_vector, strict=True)]
+        return [fused(rankings, k) for rankings in zip(by_words, by_vector, strict=True)]
 
     async def _dense(self, questions: Sequence[str], k: int) -> list[dense.Found]:
         assert self._models is not None

@@ -52,18 +52,20 @@ def named(model: str) -> TransformersLM:
     """The model `hf:NAME` or `embedded:NAME`, not loaded. UserError for another name; MissingExtra without peft."""
     if any(find_spec(library) is None for library in _LIBRARIES):
         raise MissingExtra("`longmark train`", "finetune")
-    prefix, _, rest = model.partition(":")
-    if prefix not in ("hf", "embedded") or not rest:
+    prefix, _, path_or_name = model.partition(":")
+    if prefix not in ("hf", "embedded") or not path_or_name:
         raise UserError(
             f"model: {model}: expected hf:NAME (a folder, a hub name or a GGUF file) or embedded:NAME"
         )
-    made = TransformersLM(str(model_path(rest)) if prefix == "embedded" else rest)
-    if "+lora:" in made.identity:
+    base_model = TransformersLM(
+        str(model_path(path_or_name)) if prefix == "embedded" else path_or_name
+    )
+    if "+lora:" in base_model.identity:
         raise UserError(f"model: {model} has an adapter already; name only its base model")
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-    if made.identity != made.name:  # it is on this machine
+    if base_model.identity != base_model.name:  # it is on this machine
         os.environ["HF_HUB_OFFLINE"] = "1"
-    return made
+    return base_model
 
 
 def loaded(settings: Settings) -> Base:
@@ -75,7 +77,7 @@ def loaded(settings: Settings) -> Base:
         settings.precision == "auto" and torch.cuda.is_available()
     )
     model, tokenizer = source.pretrained(torch.bfloat16 if half else torch.float32)
-    if not all(one.is_floating_point() for one in model.parameters()):
+    if not all(parameter.is_floating_point() for parameter in model.parameters()):
         raise UserError(
             f"model: the weights of {source.name} stay quantized; use the unquantized model"
         )
@@ -107,9 +109,11 @@ class Training:
 
     @property
     def steps(self) -> int:
-        each = ceil(len(self.train.sequences) / (self.settings.batch * self.settings.accumulate))
-        whole = ceil(each * self.settings.epochs)
-        return min(whole, self.settings.steps or whole)
+        steps_per_epoch = ceil(
+            len(self.train.sequences) / (self.settings.batch * self.settings.accumulate)
+        )
+        all_steps = ceil(steps_per_epoch * self.settings.epochs)
+        return min(all_steps, self.settings.steps or all_steps)
 
     def fixed(self) -> dict[str, Any]:
         """What determines the result; two trainings of which all this is equal are the same."""
@@ -201,12 +205,12 @@ class Training:
         trainer.remove_callback(transformers.PrinterCallback)
 
         def state() -> tuple[int, int, str]:
-            done = trainer.state.global_step
+            step = trainer.state.global_step
             losses = _losses(trainer.state.log_history)
-            line = f"step {done:,} of {self.steps:,}" + (
+            line = f"step {step:,} of {self.steps:,}" + (
                 f" · loss {losses['last_loss']:.3f}" if "last_loss" in losses else ""
             )
-            return done, self.steps, f"{line} · {duration(time.monotonic() - began)}"
+            return step, self.steps, f"{line} · {duration(time.monotonic() - began)}"
 
         with shown(state, io.StringIO() if quiet else sys.stderr) as tell:
             trainer.add_callback(_teller(tell))
@@ -228,13 +232,16 @@ def _teller(tell: Any) -> Any:
 
 def _losses(history: list[dict[str, Any]]) -> dict[str, float]:
     """Mean loss of the first and of the last quarter of the steps; first and last loss of the validation set."""
-    found = dict[str, float]()
-    for ours, theirs, share in (("loss", "loss", 4), ("validation_loss", "eval_loss", 1 << 30)):
-        values = [float(line[theirs]) for line in history if theirs in line]
+    losses = dict[str, float]()
+    for name, logged_name, share in (
+        ("loss", "loss", 4),
+        ("validation_loss", "eval_loss", 1 << 30),
+    ):
+        values = [float(line[logged_name]) for line in history if logged_name in line]
         n = max(1, len(values) // share)
-        found |= (
-            {f"first_{ours}": fmean(values[:n]), f"last_{ours}": fmean(values[-n:])}
+        losses |= (
+            {f"first_{name}": fmean(values[:n]), f"last_{name}": fmean(values[-n:])}
             if values
             else {}
         )
-    return found
+    return losses

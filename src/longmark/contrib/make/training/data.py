@@ -45,9 +45,9 @@ def encoded(tokenizer: Any, text: str) -> list[int]:
     return list(tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True))
 
 
-def answered(tokenizer: Any, asked: Sequence[Message], answer: str, name: str) -> Tokens:
+def answered(tokenizer: Any, chat: Sequence[Message], answer: str, name: str) -> Tokens:
     """Messages and the reply to them: the loss is over the reply and the end of the turn only. name: of the model."""
-    prompt = chat_ids(tokenizer, asked, name)
+    prompt = chat_ids(tokenizer, chat, name)
     reply = [*encoded(tokenizer, answer), tokenizer.eos_token_id]
     return {"input_ids": prompt + reply, "labels": [IGNORED] * len(prompt) + reply}
 
@@ -55,18 +55,18 @@ def answered(tokenizer: Any, asked: Sequence[Message], answer: str, name: str) -
 def blocks(texts: Iterable[str], tokenizer: Any, length: int) -> Iterator[Tokens]:
     """Texts one after the other, an end token after each, in blocks of `length` tokens. A rest that does not fill a
     block is omitted, unless there is no full block."""
-    rest = list[int]()
+    pending = list[int]()
     any_block = False
     for text in texts:
-        rest += [*encoded(tokenizer, text), tokenizer.eos_token_id]
-        whole = len(rest) - len(rest) % length
-        for start in range(0, whole, length):
+        pending += [*encoded(tokenizer, text), tokenizer.eos_token_id]
+        length_of_blocks = len(pending) - len(pending) % length
+        for start in range(0, length_of_blocks, length):
             any_block = True
-            block = rest[start : start + length]
+            block = pending[start : start + length]
             yield {"input_ids": block, "labels": list(block)}
-        rest = rest[whole:]
-    if not any_block and len(rest) > 1:
-        yield {"input_ids": rest, "labels": list(rest)}
+        pending = pending[length_of_blocks:]
+    if not any_block and len(pending) > 1:
+        yield {"input_ids": pending, "labels": list(pending)}
 
 
 def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> Data:
@@ -75,11 +75,11 @@ def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> Data:
     library = Library(paths)
 
     def texts() -> Iterator[str]:
-        for one in library:
-            if isinstance(one, Document):
-                yield one.text
+        for entry in library:
+            if isinstance(entry, Document):
+                yield entry.text
             else:
-                data.notes.append(str(one))
+                data.notes.append(str(entry))
 
     data.sequences = list(blocks(texts(), tokenizer, length))
     if not data.sequences:
@@ -99,9 +99,9 @@ def check_apart(train: Data, validation: Data) -> None:
     """UserError if a book is in both, even under another name: its validation loss would be meaningless."""
     seen = {book["sha256"]: book["id"] for book in train.facts["books"]}
     for book in validation.facts["books"]:
-        if (other := seen.get(book["sha256"])) is not None:
+        if (train_id := seen.get(book["sha256"])) is not None:
             raise UserError(
-                f"validation has {book['id']}, which is {other} of train too; remove it from one of them"
+                f"validation has {book['id']}, which is {train_id} of train too; remove it from one of them"
             )
 
 
@@ -115,8 +115,8 @@ def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> D
     data = Data()
     left = Counter[str]()
     used = Counter[str]()
-    for kind, asked, answer in _chats(path) if is_chat(path) else _items(path, settings, left):
-        made = answered(tokenizer, asked, answer, name)
+    for kind, chat, answer in _chats(path) if is_chat(path) else _items(path, settings, left):
+        made = answered(tokenizer, chat, answer, name)
         if len(made["input_ids"]) > settings.length:
             left[f"longer than {settings.length:,} tokens (length)"] += 1
             continue
@@ -136,12 +136,12 @@ def _items(
     path: Path, settings: Finetune, left: Counter[str]
 ) -> Iterator[tuple[str, Sequence[Message], str]]:
     """Form and level, messages and answer of each item; omitted items are counted."""
-    others = [
+    kept_out = [
         *settings.keep_out,
         *([settings.validation] if settings.validation and path == settings.train else []),
     ]
-    tested = [item for other in others for item in items_of(other)]
-    names = {one for item in tested for one in (item.id, item.parent) if one}
+    tested = [item for excluded in kept_out for item in items_of(excluded)]
+    names = {item_name for item in tested for item_name in (item.id, item.parent) if item_name}
     questions = {_folded(item) for item in tested}
     book = PromptBook()
     for item in items_of(path):
@@ -169,18 +169,20 @@ def is_chat(path: Path) -> bool:
 
 def _chats(path: Path) -> Iterator[tuple[str, Sequence[Message], str]]:
     """ "chat", the messages before the last one and its text. BadInput with each line that is not a conversation."""
-    found = list[tuple[str, Sequence[Message], str]]()
+    conversations = list[tuple[str, Sequence[Message], str]]()
     bad = BadLines()
     for line, record in sources.records(path, sources.kind_of(path)):
         try:
-            *asked, last = [Message(one["role"], one["content"]) for one in record["messages"]]
+            *chat, last = [
+                Message(message["role"], message["content"]) for message in record["messages"]
+            ]
             if (
-                not asked
+                not chat
                 or last.role != "assistant"
-                or not all(isinstance(one.content, str) for one in (*asked, last))
+                or not all(isinstance(message.content, str) for message in (*chat, last))
             ):
                 raise ValueError
-            found.append(("chat", asked, last.content))
+            conversations.append(("chat", chat, last.content))
         except (TypeError, KeyError, ValueError):
             bad.add(
                 at(
@@ -190,4 +192,4 @@ def _chats(path: Path) -> Iterator[tuple[str, Sequence[Message], str]]:
                 )
             )
     bad.check()
-    yield from found
+    yield from conversations

@@ -50,15 +50,17 @@ class Candidates:
 
     def best(self, log_odds: Floats) -> list[tuple[str, float] | None]:
         """For each statement the likeliest word, and its share of the odds; None for one without a candidate."""
-        found: list[tuple[str, float] | None] = []
+        best_words: list[tuple[str, float] | None] = []
         for n in range(self.statements):
-            own = np.flatnonzero(self.statement == n)
-            odds = np.exp(log_odds[own] - log_odds[own].max(initial=-np.inf))
-            best = int(odds.argmax()) if len(own) else 0
-            found.append(
-                (self.words[own[best]], float(odds[best] / odds.sum())) if len(own) else None
+            own_places = np.flatnonzero(self.statement == n)
+            odds = np.exp(log_odds[own_places] - log_odds[own_places].max(initial=-np.inf))
+            best = int(odds.argmax()) if len(own_places) else 0
+            best_words.append(
+                (self.words[own_places[best]], float(odds[best] / odds.sum()))
+                if len(own_places)
+                else None
             )
-        return found
+        return best_words
 
 
 @dataclass(frozen=True)
@@ -78,45 +80,51 @@ def counts_of(items: Iterable[Item]) -> Counter[str]:
 
 def candidates(statement: str) -> tuple[str, ...]:
     """The words that could be left out, in their order, each once."""
-    found: dict[str, str] = {}
+    words: dict[str, str] = {}
     for part in statement.split():
         word = stripped(part)
         if word and caseless(word) not in FUNCTION_WORDS and no_term(statement, word) is None:
-            found.setdefault(caseless(word), word)
-    return tuple(found.values())
+            words.setdefault(caseless(word), word)
+    return tuple(words.values())
 
 
 async def candidates_of(
     items: Sequence[Item], counts: Mapping[str, int], models: Models
 ) -> Candidates:
     """The candidates of all items with what the model sees of them."""
-    every = [(n, word) for n, item in enumerate(items) for word in candidates(item.statement or "")]
+    numbered_words = [
+        (n, word) for n, item in enumerate(items) for word in candidates(item.statement or "")
+    ]
     vectors = await embedded(
-        [*(word for _, word in every), *(item.statement or "" for item in items)], models
+        [*(word for _, word in numbered_words), *(item.statement or "" for item in items)], models
     )
     width = len(next(iter(vectors.values()), ()))
-    most = max(counts.values(), default=0)
+    highest_count = max(counts.values(), default=0)
     numbers = []
-    for n, word in every:
+    for n, word in numbered_words:
         statement = items[n].statement or ""
-        own = caseless(word)
+        folded_word = caseless(word)
         folded = caseless(statement)
         proposed = [caseless(proposal) for proposal in items[n].proposals]
         features: dict[str, float] = {
-            "rarity": math.log((1 + most) / (1 + counts.get(own, 0))),
+            "rarity": math.log((1 + highest_count) / (1 + counts.get(folded_word, 0))),
             "length": math.log(len(word)),
-            "position": folded.find(own) / len(folded),
-            "repeats": folded.count(own),
+            "position": folded.find(folded_word) / len(folded),
+            "repeats": folded.count(folded_word),
             "capital": word[0].isupper() and not statement.startswith(word),
             "digits": any(map(str.isdigit, word)),
-            "proposed": 1 / (1 + proposed.index(own)) if own in proposed else 0.0,
+            "proposed": 1 / (1 + proposed.index(folded_word)) if folded_word in proposed else 0.0,
             "near_statement": float(vectors[word] @ vectors[statement]),
         }
         numbers.append([features[name] for name in WORD_NUMBERS])
-    stacked = np.array([vectors[word] for _, word in every]).reshape(len(every), width)
-    inputs = Inputs(stacked, np.array(numbers).reshape(len(every), len(WORD_NUMBERS)), WORD_NUMBERS)
-    places = np.array([n for n, _ in every], dtype=np.int64)
-    return Candidates(tuple(word for _, word in every), places, inputs, len(items))
+    stacked = np.array([vectors[word] for _, word in numbered_words]).reshape(
+        len(numbered_words), width
+    )
+    inputs = Inputs(
+        stacked, np.array(numbers).reshape(len(numbered_words), len(WORD_NUMBERS)), WORD_NUMBERS
+    )
+    places = np.array([n for n, _ in numbered_words], dtype=np.int64)
+    return Candidates(tuple(word for _, word in numbered_words), places, inputs, len(items))
 
 
 def too_few(families: Sequence[str]) -> str | None:
@@ -130,23 +138,26 @@ def too_few(families: Sequence[str]) -> str | None:
 
 
 def train(
-    terms: Sequence[str], families: Sequence[str], given: Candidates, seed: int
+    terms: Sequence[str], families: Sequence[str], word_candidates: Candidates, seed: int
 ) -> tuple[Linear, Picked]:
     """The model of all statements, and how often it picks the experts' term in statements of families that it did not
-    see. given: the candidates of the statements."""
-    wanted = [caseless(stripped(term)) for term in terms]
+    see. word_candidates: the candidates of the statements."""
+    folded_terms = [caseless(stripped(term)) for term in terms]
     chosen = [
-        caseless(word) == wanted[n] for word, n in zip(given.words, given.statement, strict=True)
+        caseless(word) == folded_terms[n]
+        for word, n in zip(word_candidates.words, word_candidates.statement, strict=True)
     ]
     y = np.array(chosen, dtype=np.int64)
-    fold = folds([True] * len(wanted), families, seed)
-    best = given.best(out_of_folds(given.inputs, y, fold[given.statement]))
+    fold = folds([True] * len(folded_terms), families, seed)
+    best = word_candidates.best(
+        out_of_folds(word_candidates.inputs, y, fold[word_candidates.statement])
+    )
     hits = [
-        float(one is not None and caseless(one[0]) == term)
-        for one, term in zip(best, wanted, strict=True)
+        float(best_word is not None and caseless(best_word[0]) == term)
+        for best_word, term in zip(best, folded_terms, strict=True)
     ]
-    able = np.bincount(given.statement, y, given.statements)
-    words = np.bincount(given.statement, minlength=given.statements)
+    able = np.bincount(word_candidates.statement, y, word_candidates.statements)
+    words = np.bincount(word_candidates.statement, minlength=word_candidates.statements)
     chance = float((able / np.maximum(words, 1)).mean())
     picked = Picked(clustered_share(hits, families), chance, int((able == 0).sum()))
-    return uncalibrated(given.inputs, y), picked
+    return uncalibrated(word_candidates.inputs, y), picked

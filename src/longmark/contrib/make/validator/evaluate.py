@@ -68,21 +68,23 @@ class Data:
     undersample: int | None = None
 
 
-def precision(data: Data, kept: Mapping[str, Any], splits: int) -> list[Precision]:
-    """Of the first splits. kept: way -> for each item whether it is kept."""
-    made = []
+def precision(data: Data, kept_by_way: Mapping[str, Any], splits: int) -> list[Precision]:
+    """Of the first splits. kept_by_way: way -> for each item whether it is kept."""
+    precisions = []
     for split in range(splits):
-        held = data.fold == split
-        families = [family for family, own in zip(data.families, held, strict=True) if own]
-        y = data.y[held].astype(np.float64)
-        for way, keep in kept.items():
-            own = keep[held]
-            share = clustered_share(np.where(own, y, np.nan), families, LEVEL)
-            counts = (share.n, len(y), int((y * own).sum()), int(y.sum()))
-            made.append(
+        in_split = data.fold == split
+        families = [
+            family for family, is_held in zip(data.families, in_split, strict=True) if is_held
+        ]
+        y = data.y[in_split].astype(np.float64)
+        for way, keep in kept_by_way.items():
+            kept_items = keep[in_split]
+            share = clustered_share(np.where(kept_items, y, np.nan), families, LEVEL)
+            counts = (share.n, len(y), int((y * kept_items).sum()), int(y.sum()))
+            precisions.append(
                 Precision(data.form, split, way, share.value, share.low, share.high, *counts)
             )
-    return made
+    return precisions
 
 
 def means(precisions: Sequence[Precision]) -> dict[str, float]:
@@ -117,22 +119,24 @@ class Curves:
 def curves(data: Data, seeds: range) -> Curves:
     """AUC on held-out families by the number of labels, for items in active and in random order: the mean over seeds,
     each with another split and start, with its interval. A point without both classes on the test side has no AUC."""
-    held = {seed: linear.folds((data.y == 1).tolist(), data.families, seed) == 0 for seed in seeds}
-    fewest = min(int((~one).sum()) for one in held.values())
+    held_by_seed = {
+        seed: linear.folds((data.y == 1).tolist(), data.families, seed) == 0 for seed in seeds
+    }
+    fewest = min(int((~held_items).sum()) for held_items in held_by_seed.values())
     sizes = np.unique(np.linspace(min(START, fewest), fewest, SIZES).astype(int)).tolist()
     scores = {
-        order: np.array([_curve(data, held[seed], sizes, order, seed) for seed in seeds])
+        order: np.array([_curve(data, held_by_seed[seed], sizes, order, seed) for seed in seeds])
         for order in ORDERS
     }
     points = []
-    for order, found in scores.items():
-        for size, values in zip(sizes, found.T, strict=True):
-            known = values[~np.isnan(values)].tolist()
-            mean = _over_seeds(known, (0.0, 1.0))
+    for order, values_by_seed in scores.items():
+        for size, values in zip(sizes, values_by_seed.T, strict=True):
+            known_values = values[~np.isnan(values)].tolist()
+            mean = _over_seeds(known_values, (0.0, 1.0))
             points.append({"form": data.form, "order": order, "labels": size, "auc": mean.value, "low": mean.low,
-                           "high": mean.high, "seeds": len(known)})  # fmt: skip
-    apart = (scores[ACTIVE] - scores[RANDOM]).mean(axis=1)
-    return Curves(points, _over_seeds(apart[~np.isnan(apart)].tolist(), (-1.0, 1.0)))
+                           "high": mean.high, "seeds": len(known_values)})  # fmt: skip
+    differences = (scores[ACTIVE] - scores[RANDOM]).mean(axis=1)
+    return Curves(points, _over_seeds(differences[~np.isnan(differences)].tolist(), (-1.0, 1.0)))
 
 
 def _over_seeds(values: Sequence[float], bounds: tuple[float, float]) -> Estimate:
@@ -145,22 +149,25 @@ def _over_seeds(values: Sequence[float], bounds: tuple[float, float]) -> Estimat
     )
 
 
-def _curve(data: Data, held: Any, sizes: Sequence[int], order: str, seed: int) -> list[float]:
+def _curve(data: Data, held_items: Any, sizes: Sequence[int], order: str, seed: int) -> list[float]:
     """AUC at each size. The first items are drawn, both classes among them, and are the same for both orders."""
-    pool = np.random.default_rng(seed).permutation(np.flatnonzero(~held)).tolist()
+    pool = np.random.default_rng(seed).permutation(np.flatnonzero(~held_items)).tolist()
     first = [next(i for i in pool if data.y[i] == label) for label in (1, 0)]
-    known = [*first, *(i for i in pool if i not in first)][: sizes[0]]
-    found = []
-    for wanted in [*np.diff(sizes).tolist(), 0]:
-        model = linear.uncalibrated(data.inputs[known], data.y[known], data.undersample)
-        value = auc(model.log_odds(data.inputs[held]), data.y[held].astype(np.float64), LEVEL).value
-        found.append(np.nan if value is None else value)
-        seen = set(known)
-        rest = [i for i in pool if i not in seen]
+    labelled = [*first, *(i for i in pool if i not in first)][: sizes[0]]
+    values = []
+    for n_more in [*np.diff(sizes).tolist(), 0]:
+        model = linear.uncalibrated(data.inputs[labelled], data.y[labelled], data.undersample)
+        value = auc(
+            model.log_odds(data.inputs[held_items]), data.y[held_items].astype(np.float64), LEVEL
+        ).value
+        values.append(np.nan if value is None else value)
+        seen = set(labelled)
+        unlabelled = [i for i in pool if i not in seen]
         if order == ACTIVE:
-            p = linear.probability(model.log_odds(data.inputs[rest]))
-            rest = [
-                rest[place] for place, _ in choose(p, data.inputs[rest], wanted, data.inputs[known])
+            p = linear.probability(model.log_odds(data.inputs[unlabelled]))
+            unlabelled = [
+                unlabelled[place]
+                for place, _ in choose(p, data.inputs[unlabelled], n_more, data.inputs[labelled])
             ]
-        known = [*known, *rest[:wanted]]
-    return found
+        labelled = [*labelled, *unlabelled[:n_more]]
+    return values

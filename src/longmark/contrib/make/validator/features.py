@@ -83,30 +83,32 @@ class Inputs:
 async def inputs_of(items: Sequence[Item], models: Models) -> Inputs:
     """Embeds every text once; equal texts, such as passages that items share, cost one call."""
     parts = {text: pieces(text, PIECE) for item in items for text in _texts(item)}
-    about = [
+    item_texts = [
         (f"{question_of(item)}\n{answer_of(item)}", item.question, _plain(item)) for item in items
     ]
     vectors = await embedded(
         [
-            *(one for some in parts.values() for one in some),
-            *(one for some in about for one in some),
+            *(piece for pieces_of_text in parts.values() for piece in pieces_of_text),
+            *(text for texts_of_item in item_texts for text in texts_of_item),
         ],
         models,
     )
     nothing = np.zeros_like(next(iter(vectors.values()), np.zeros(1)))
     rows = []
     numbers = []
-    for item, texts in zip(items, about, strict=True):
-        whole, question, answer = (vectors.get(text, nothing) for text in texts)
-        near = [vectors[piece] for text in _texts(item) for piece in parts[text]]
-        mean = _unit(np.mean(near, axis=0)) if near else nothing
-        rows.append(np.concatenate([whole, mean]))
+    for item, texts in zip(items, item_texts, strict=True):
+        answered, question, answer = (vectors.get(text, nothing) for text in texts)
+        passage_vectors = [vectors[piece] for text in _texts(item) for piece in parts[text]]
+        mean = _unit(np.mean(passage_vectors, axis=0)) if passage_vectors else nothing
+        rows.append(np.concatenate([answered, mean]))
         cosines = [
-            max((float(one @ piece) for piece in near), default=math.nan)
-            for one in (answer, question)
+            max((float(vector @ piece) for piece in passage_vectors), default=math.nan)
+            for vector in (answer, question)
         ]
-        own = [math.nan if (value := read(item)) is None else value for read in OF_ITEM.values()]
-        numbers.append([*own, *cosines, float(answer @ question)])
+        item_numbers = [
+            math.nan if (value := read(item)) is None else value for read in OF_ITEM.values()
+        ]
+        numbers.append([*item_numbers, *cosines, float(answer @ question)])
     if not items:
         return Inputs(np.zeros((0, 0)), np.zeros((0, len(NUMBERS))))
     return Inputs(np.array(rows), np.array(numbers))
@@ -114,9 +116,13 @@ async def inputs_of(items: Sequence[Item], models: Models) -> Inputs:
 
 async def embedded(texts: Sequence[str], models: Models) -> dict[str, Floats]:
     """Text -> unit vector, of all texts that are not blank."""
-    wanted = list(dict.fromkeys(text for text in texts if text.strip()))
-    found = np.array(await models.embed(wanted), dtype=np.float64) if wanted else np.zeros((0, 1))
-    return dict(zip(wanted, _unit(found), strict=True))
+    unique_texts = list(dict.fromkeys(text for text in texts if text.strip()))
+    embeddings = (
+        np.array(await models.embed(unique_texts), dtype=np.float64)
+        if unique_texts
+        else np.zeros((0, 1))
+    )
+    return dict(zip(unique_texts, _unit(embeddings), strict=True))
 
 
 def _unit(vectors: Floats) -> Floats:

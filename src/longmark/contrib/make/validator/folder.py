@@ -66,14 +66,17 @@ class Validator:
 
     def check(self, models: Models) -> None:
         """UserError if the embedder is another one."""
-        given = Encoder.of(models)
-        if given != self.encoder:
-            names = (self.encoder.name, given.name)
+        encoder = Encoder.of(models)
+        if encoder != self.encoder:
+            names = (self.encoder.name, encoder.name)
             if names[0] == names[1]:  # other weights under the same name
-                names = (f"{names[0]} ({self.encoder.identity})", f"{names[1]} ({given.identity})")
+                names = (
+                    f"{names[0]} ({self.encoder.identity})",
+                    f"{names[1]} ({encoder.identity})",
+                )
             raise UserError(
                 f"this validator was trained with {names[0]}, not {names[1]}; use the same embedder, or train "
-                f"again with --embedder {given.name}"
+                f"again with --embedder {encoder.name}"
             )
 
 
@@ -92,18 +95,23 @@ def load(folder: Path) -> Validator:
         )
     try:
         stored = orjson.dumps(read_object(path, "train it again"))
-        found = TypeAdapter(Validator).validate_json(stored, strict=True)
+        validator = TypeAdapter(Validator).validate_json(stored, strict=True)
     except ValidationError as error:
         raise UserError(f"{path} is damaged ({in_one_line(error)}); train it again") from None
-    names = [(model, NUMBERS) for model in found.models.values()] + [(found.cloze, WORD_NUMBERS)]
-    if any(model is not None and tuple(model.numbers) != known for model, known in names):
+    names = [(model, NUMBERS) for model in validator.models.values()] + [
+        (validator.cloze, WORD_NUMBERS)
+    ]
+    if any(
+        model is not None and tuple(model.numbers) != names_of_version
+        for model, names_of_version in names
+    ):
         raise UserError(f"{path} has the features of another version; train it again")
     widths = {
-        len(model.weights) for model in found.models.values()
+        len(model.weights) for model in validator.models.values()
     }  # of two vectors, see `features`; cloze has one
-    widths |= {2 * len(found.cloze.weights)} if found.cloze is not None else set()
+    widths |= {2 * len(validator.cloze.weights)} if validator.cloze is not None else set()
     if len(widths) > 1 or any(width % 2 or not width for width in widths):
         raise UserError(
             f"{path} is damaged (its models have {sorted(widths)} weights); train it again"
         )
-    return found
+    return validator

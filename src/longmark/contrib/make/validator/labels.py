@@ -60,30 +60,30 @@ def checked(items: Sequence[Item], labels: Labels) -> list[Item]:
     """The items with the experts' labels as their status, of the tier gold; with an edited answer or a chosen term.
     What an audit dropped stays dropped, and what has no label stays as it is."""
     labelled = {item.id: item for item in labels.items}
-    made = []
+    checked_items = []
     for item in items:
-        if (own := labelled.get(item.id)) and item.status != "dropped":
-            taken = ["status", "reasons"]
-            if own.status == EDITED:
-                taken += ["answer"]
-            elif item.form == "cloze" and is_valid(own):
-                taken += ["question", "answer", "meta"]
+        if (label := labelled.get(item.id)) and item.status != "dropped":
+            names_taken = ["status", "reasons"]
+            if label.status == EDITED:
+                names_taken += ["answer"]
+            elif item.form == "cloze" and is_valid(label):
+                names_taken += ["question", "answer", "meta"]
             item = item.model_copy(
-                update={"tier": "gold", **{name: getattr(own, name) for name in taken}}
+                update={"tier": "gold", **{name: getattr(label, name) for name in names_taken}}
             )
-        made.append(item)
-    return made
+        checked_items.append(item)
+    return checked_items
 
 
 def families(items: Sequence[Item]) -> list[str]:
     """The family of each item: of its seed (meta.seed, else the chunk or the text of its first passage), else of the
     item that it was evolved from, else its own."""
-    known = {item.id: item for item in items}
+    items_by_id = {item.id: item for item in items}
 
     def family(item: Item) -> str:
         seen = {item.id}
-        while item.parent in known and item.parent not in seen:
-            item = known[item.parent]
+        while item.parent in items_by_id and item.parent not in seen:
+            item = items_by_id[item.parent]
             seen.add(item.id)
         seed = item.meta.get("seed")
         if seed is None and item.passages:
@@ -118,13 +118,13 @@ class _Validity(BaseModel):
     def labelled(self) -> Item:
         """The item as the rater saw it. ValueError if it is none."""
         texts = [context if isinstance(context, str) else context.text for context in self.contexts]
-        shown: dict[str, Any] = {
+        columns: dict[str, Any] = {
             "statement": self.statement,
             "passages": tuple(Passage(text=text) for text in texts),
         }
         if self.form != "cloze":
-            shown |= {"answer": self.answer, "level": self.level, "options": self.options or None}
-        return Item(id=self.item, form=self.form, question=self.question or "", **shown)
+            columns |= {"answer": self.answer, "level": self.level, "options": self.options or None}
+        return Item(id=self.item, form=self.form, question=self.question or "", **columns)
 
 
 EXPORTED = scores.Form(
@@ -140,20 +140,22 @@ def read_labels(path: str | Path, benchmark: Sequence[Item] = ()) -> Labels:
     does not have: passages, marks of the audits, parents. BadInput with the line of each record that is not a label;
     UserError if the file cannot be read."""
     path = Path(path)
-    known = {item.id: item for item in benchmark}
+    by_id = {item.id: item for item in benchmark}
     if _is_export(path):
-        labels = _of_export(path, known)
+        labels = _of_export(path, by_id)
     else:
-        items = [_completed(item, known) for item in items_of(path)]
-        known = {**{item.id: item for item in items}, **known}
-        given = [
+        items = [_completed(item, by_id) for item in items_of(path)]
+        by_id = {**{item.id: item for item in items}, **by_id}
+        labelled = [
             item
             for item in items
             if item.status in (VALID, EDITED, INVALID) and not by_validator(item)
         ]
-        labels = Labels(given, unlabelled=len(items) - len(given))
-    own = families([*known.values(), *labels.items])[len(known) :]
-    labels.families = {item.id: family for item, family in zip(labels.items, own, strict=True)}
+        labels = Labels(labelled, unlabelled=len(items) - len(labelled))
+    own_families = families([*by_id.values(), *labels.items])[len(by_id) :]
+    labels.families = {
+        item.id: family for item, family in zip(labels.items, own_families, strict=True)
+    }
     return labels
 
 
@@ -164,62 +166,69 @@ def _is_export(path: Path) -> bool:
     return first is None or (isinstance(first, Mapping) and "item" in first and "id" not in first)
 
 
-def _completed(item: Item, known: Mapping[str, Item]) -> Item:
-    own = known.get(item.id)
-    if own is None:
+def _completed(item: Item, by_id: Mapping[str, Item]) -> Item:
+    full_item = by_id.get(item.id)
+    if full_item is None:
         return item
     added = {
-        name: getattr(own, name)
+        name: getattr(full_item, name)
         for name in ("passages", "parent", "level", "proposals", "marks", "meta")
     }
     return item.model_copy(update={name: value for name, value in added.items() if value})
 
 
-def _of_export(path: Path, known: Mapping[str, Item]) -> Labels:
-    def read(one: Observation) -> tuple[Item, _Validity]:
+def _of_export(path: Path, by_id: Mapping[str, Item]) -> Labels:
+    def read(observation: Observation) -> tuple[Item, _Validity]:
         try:
-            own = {"item": one.example_id, "rater": one.rater, "validity": one.label}
-            label = _Validity.model_validate({**one.given, **own})
+            identity = {
+                "item": observation.example_id,
+                "rater": observation.rater,
+                "validity": observation.label,
+            }
+            label = _Validity.model_validate({**observation.given, **identity})
             return label.labelled(), label
         except ValidationError as error:
             raise Problem(f"not a label of an item: {in_one_line(error)}") from None
 
     by_item: dict[str, tuple[Item, list[_Validity]]] = {}
-    with scores.Labels(path, EXPORTED) as given:
-        labels = Labels(unlabelled=given.empty, notices=given.notices)
-        for item, label in given.each(read):
+    with scores.Labels(path, EXPORTED) as exported_labels:
+        labels = Labels(unlabelled=exported_labels.empty, notices=exported_labels.notices)
+        for item, label in exported_labels.each(read):
             by_item.setdefault(item.id, (item, []))[1].append(label)
-    for item, its in by_item.values():
+    for item, validities in by_item.values():
         try:
-            labels.items.append(_agreed(_completed(item, known), its))
+            labels.items.append(_agreed(_completed(item, by_id), validities))
         except ValueError as error:
             labels.left_out.append(LeftOut(item.id, str(error)))
     return labels
 
 
-def _agreed(item: Item, given: Sequence[_Validity]) -> Item:
+def _agreed(item: Item, labels_given: Sequence[_Validity]) -> Item:
     """The item with its final label, else that of most raters. ValueError if there is none, or their term cannot be
     left out."""
-    counting = scores.decisive(given, lambda one: one.item)
-    validity = plurality((one.validity for one in counting), absolute=True)
+    counting = scores.decisive(labels_given, lambda label: label.item)
+    validity = plurality((label.validity for label in counting), absolute=True)
     if validity == INVALID:
         reasons = dict.fromkeys(
-            reason for one in counting if one.validity == INVALID for reason in one.reasons
+            reason for label in counting if label.validity == INVALID for reason in label.reasons
         )
         return item.model_copy(update={"status": INVALID, "reasons": tuple(reasons)})
     chosen = scores.decisive(
-        (one for one in given if one.validity == VALID and one.term), lambda one: one.item
+        (label for label in labels_given if label.validity == VALID and label.term),
+        lambda label: label.item,
     )
-    term = plurality((one.term for one in chosen), absolute=True)
+    term = plurality((label.term for label in chosen), absolute=True)
     if validity is None or (item.form == "cloze" and term is None):
         raise ValueError(
-            f"no majority among its {sum(one.rater != scores.FINAL for one in given)} raters"
+            f"no majority among its {sum(label.rater != scores.FINAL for label in labels_given)} raters"
         )
     if item.form == "cloze":
         item = blank(item, term or "")
         if not item.usable:
             raise ValueError(item.reasons[-1])
-    new = next((one.edited_answer for one in reversed(given) if one.edited_answer), None)
+    new = next(
+        (label.edited_answer for label in reversed(labels_given) if label.edited_answer), None
+    )
     if (
         new is None
         or item.form == "cloze"

@@ -42,14 +42,16 @@ class Linear:
         """Of valid, for each item."""
         if len(inputs) and inputs.vectors.shape[1] != len(self.weights):
             width = inputs.vectors.shape[1]
-            own = len(self.weights)
+            n_weights = len(self.weights)
             raise UserError(
-                f"the validator has {own} weights for vectors of {width} numbers; train it again"
+                f"the validator has {n_weights} weights for vectors of {width} numbers; train it again"
             )
         weights, means = np.array([*self.numbers.values()]).reshape(-1, 2).T
-        away = np.nan_to_num(inputs.numbers - means)
-        found: Floats = self.intercept + inputs.vectors @ np.array(self.weights) + away @ weights
-        return found
+        deviations = np.nan_to_num(inputs.numbers - means)
+        log_odds_found: Floats = (
+            self.intercept + inputs.vectors @ np.array(self.weights) + deviations @ weights
+        )
+        return log_odds_found
 
     def calibrated(self, slope: float, shift: float) -> Linear:
         """The model whose log-odds are slope times these, plus shift."""
@@ -62,12 +64,14 @@ class Linear:
 
 def too_few(valid: Sequence[bool], families: Sequence[str]) -> str | None:
     """Why a model cannot be trained: too few labels of a class, or from too few families. None if it can."""
-    for name, wanted in (("valid", True), ("invalid", False)):
-        own = [family for label, family in zip(valid, families, strict=True) if label is wanted]
-        if len(own) < FEWEST or len(set(own)) < FOLDS:
+    for name, is_wanted in (("valid", True), ("invalid", False)):
+        class_families = [
+            family for label, family in zip(valid, families, strict=True) if label is is_wanted
+        ]
+        if len(class_families) < FEWEST or len(set(class_families)) < FOLDS:
             return (
                 f"a validator needs at least {FEWEST} {name} items from {FOLDS} different seed passages; found "
-                f"{len(own)} from {len(set(own))}"
+                f"{len(class_families)} from {len(set(class_families))}"
             )
     return None
 
@@ -110,27 +114,27 @@ def out_of_folds(inputs: Inputs, y: Ints, fold: Ints, undersample: int | None = 
 
 def probability(log_odds: Floats) -> Floats:
     """1 / (1 + exp(-log-odds)), never exactly 0 or 1."""
-    found: Floats = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
-    return found
+    probabilities: Floats = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
+    return probabilities
 
 
 def uncalibrated(inputs: Inputs, y: Any, undersample: int | None = None) -> Linear:
     """A model without calibration. Numbers that no item has, or that are all equal, get no weight."""
     if undersample is not None:
-        kept = _undersampled(y, undersample)
-        inputs = inputs[kept]
-        y = y[kept]
-    known = ~np.isnan(inputs.numbers)
-    counts = np.maximum(known.sum(axis=0), 1)
-    means = np.where(known, inputs.numbers, 0.0).sum(axis=0) / counts
-    away = np.where(known, inputs.numbers - means, 0.0)
-    spread = np.sqrt((away**2).sum(axis=0) / counts)
+        drawn_places = _undersampled(y, undersample)
+        inputs = inputs[drawn_places]
+        y = y[drawn_places]
+    known_numbers = ~np.isnan(inputs.numbers)
+    counts = np.maximum(known_numbers.sum(axis=0), 1)
+    means = np.where(known_numbers, inputs.numbers, 0.0).sum(axis=0) / counts
+    deviations = np.where(known_numbers, inputs.numbers - means, 0.0)
+    spread = np.sqrt((deviations**2).sum(axis=0) / counts)
     scale = np.where(spread > 1e-9, spread, np.inf)
-    weights, intercept = _logistic(np.hstack([_VECTORS * inputs.vectors, away / scale]), y)
+    weights, intercept = _logistic(np.hstack([_VECTORS * inputs.vectors, deviations / scale]), y)
     width = inputs.vectors.shape[1]
     numbers = zip((weights[width:] / scale).tolist(), means.tolist(), strict=True)
-    own = tuple((_VECTORS * weights[:width]).tolist())
-    return Linear(own, dict(zip(inputs.names, numbers, strict=True)), intercept)
+    scaled_weights = tuple((_VECTORS * weights[:width]).tolist())
+    return Linear(scaled_weights, dict(zip(inputs.names, numbers, strict=True)), intercept)
 
 
 def _undersampled(y: Ints, seed: int) -> list[int]:
@@ -138,7 +142,9 @@ def _undersampled(y: Ints, seed: int) -> list[int]:
     places = [np.flatnonzero(y == label) for label in (0, 1)]
     size = min(map(len, places))
     rng = np.random.default_rng(seed)
-    return sorted(int(i) for own in places for i in rng.choice(own, size, replace=False))
+    return sorted(
+        int(i) for class_places in places for i in rng.choice(class_places, size, replace=False)
+    )
 
 
 def _logistic(x: Floats, y: Any, strength: float = STRENGTH) -> tuple[Floats, float]:

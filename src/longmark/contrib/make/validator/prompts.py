@@ -56,12 +56,12 @@ def messages(book: PromptBook, item: Item) -> tuple[Message, ...]:
 
 def texts(item: Item) -> dict[str, str]:
     """The inputs of both prompts."""
-    shown = {
+    fields = {
         "context": context_of(item.passages),
         "question": question_of(item),
         "answer": answer_of(item),
     }
-    return {**shown, "statement": item.statement or item.question}
+    return {**fields, "statement": item.statement or item.question}
 
 
 async def zero_shot(
@@ -112,15 +112,20 @@ def balanced(items: Sequence[Item], seed: int) -> list[Item]:
     """The items with the rarer class repeated, in a drawn order."""
     draw = random.Random(seed)
     by_label = [[item for item in items if is_valid(item) is label] for label in (True, False)]
-    most = max(map(len, by_label))
-    found = []
-    for some in by_label:
-        found += some * (most // len(some)) + draw.sample(some, most % len(some)) if some else []
-    draw.shuffle(found)
-    return found
+    largest_class = max(map(len, by_label))
+    repeated = []
+    for class_items in by_label:
+        repeated += (
+            class_items * (largest_class // len(class_items))
+            + draw.sample(class_items, largest_class % len(class_items))
+            if class_items
+            else []
+        )
+    draw.shuffle(repeated)
+    return repeated
 
 
 def _line(item: Item, book: PromptBook) -> bytes:
     reply = item.answer if item.form == "cloze" else VALID if is_valid(item) else INVALID
-    asked = [{"role": message.role, "content": message.content} for message in messages(book, item)]
-    return orjson.dumps({"messages": [*asked, {"role": "assistant", "content": reply}]}) + b"\n"
+    chat = [{"role": message.role, "content": message.content} for message in messages(book, item)]
+    return orjson.dumps({"messages": [*chat, {"role": "assistant", "content": reply}]}) + b"\n"

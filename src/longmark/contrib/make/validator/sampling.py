@@ -48,8 +48,8 @@ def passed(confidences: Floats, n: int, above: float, seed: int) -> list[tuple[i
     sure = np.array(
         [max(smoothed(p), 1 - smoothed(p)) > above for p in confidences.tolist()], dtype=bool
     )
-    kept = np.flatnonzero(~(sure & dropped))[:n].tolist()
-    return [(place, 1 - rank / len(kept)) for rank, place in enumerate(kept)]
+    first_kept = np.flatnonzero(~(sure & dropped))[:n].tolist()
+    return [(place, 1 - rank / len(first_kept)) for rank, place in enumerate(first_kept)]
 
 
 def _question(inputs: Inputs) -> Floats:

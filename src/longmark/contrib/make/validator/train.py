@@ -69,14 +69,14 @@ class Trained:
     refused: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        gains = [(form, one.curves.gain) for form, one in self.forms.items()]
+        gains = [(form, result.curves.gain) for form, result in self.forms.items()]
         return {
-            "curves": [point for one in self.forms.values() for point in one.curves.points],
+            "curves": [point for form in self.forms.values() for point in form.curves.points],
             "gains": [
                 {"form": form, "gain": g.value, "low": g.low, "high": g.high, "seeds": g.n}
                 for form, g in gains
             ],
-            "precision": [asdict(row) for one in self.forms.values() for row in one.precision],
+            "precision": [asdict(row) for form in self.forms.values() for row in form.precision],
         }
 
 
@@ -88,20 +88,20 @@ async def train(
     forms: dict[str, Result] = {
         f: await _form(labels, able[f], models, plan) for f in FORMS if f in able
     }
-    known = {name: p for one in forms.values() for name, p in one.trained.items()}
+    trained = {name: p for form in forms.values() for name, p in form.trained.items()}
     terms = None
     picked = None
     if items := able.get("cloze"):
         counts = cloze.counts_of([*benchmark, *labels.items])
-        given = await cloze.candidates_of(items, counts, models)
+        word_candidates = await cloze.candidates_of(items, counts, models)
         terms, picked = cloze.train(
-            [item.answer or "" for item in items], labels.family(items), given, plan.seed
+            [item.answer or "" for item in items], labels.family(items), word_candidates, plan.seed
         )
-        known |= dict.fromkeys(item.id for item in items)
+        trained |= dict.fromkeys(item.id for item in items)
     settings = {"balance": plan.balance, "seed": plan.seed}
-    own = {form: one.model for form, one in forms.items()}
+    models_by_form = {form: result.model for form, result in forms.items()}
     return Trained(
-        Validator(Encoder.of(models), own, terms, plan.threshold, known, settings),
+        Validator(Encoder.of(models), models_by_form, terms, plan.threshold, trained, settings),
         forms,
         picked,
         refused,
@@ -110,36 +110,38 @@ async def train(
 
 def trainable(labels: Labels, plan: TrainingPlan) -> tuple[dict[str, list[Item]], dict[str, str]]:
     """The labelled items of each form that has enough, and why the others have not. UserError if none has."""
-    wanted: dict[str, list[Item]] = {form: items for form in FORMS if (items := labels.of(form))}
+    items_by_form: dict[str, list[Item]] = {
+        form: items for form in FORMS if (items := labels.of(form))
+    }
     why = {
         form: linear.too_few(list(map(is_valid, items)), labels.family(items))
-        for form, items in wanted.items()
+        for form, items in items_by_form.items()
     }
     if plan.cloze:
-        wanted["cloze"] = list(filter(is_valid, labels.of("cloze")))
-        why["cloze"] = cloze.too_few(labels.family(wanted["cloze"]))
+        items_by_form["cloze"] = list(filter(is_valid, labels.of("cloze")))
+        why["cloze"] = cloze.too_few(labels.family(items_by_form["cloze"]))
     refused = {form: reason for form, reason in why.items() if reason is not None}
-    if not wanted:
+    if not items_by_form:
         raise UserError(
             f"no item of the forms {', '.join(FORMS)} has a label; train on items that experts have labelled"
         )
-    if len(refused) == len(wanted):
+    if len(refused) == len(items_by_form):
         reasons = "; ".join(f"{form}: {reason}" for form, reason in refused.items())
         raise UserError(f"{reasons}. Label more items")
-    return {form: items for form, items in wanted.items() if form not in refused}, refused
+    return {form: items for form, items in items_by_form.items() if form not in refused}, refused
 
 
 def sides(labels: Labels, plan: TrainingPlan) -> dict[str, tuple[list[Item], list[Item]]]:
     """Form -> the labelled items outside of the first split, and those of it: files for fine-tuning."""
-    made: dict[str, tuple[list[Item], list[Item]]] = {}
+    sides_by_form: dict[str, tuple[list[Item], list[Item]]] = {}
     for form, items in trainable(labels, plan)[0].items():
         fold = linear.folds(list(map(is_valid, items)), labels.family(items), plan.seed).tolist()
         pairs = list(zip(items, fold, strict=True))
-        made[form] = (
-            [item for item, own in pairs if own],
-            [item for item, own in pairs if not own],
+        sides_by_form[form] = (
+            [item for item, fold_number in pairs if fold_number],
+            [item for item, fold_number in pairs if not fold_number],
         )
-    return made
+    return sides_by_form
 
 
 async def _form(
@@ -150,26 +152,27 @@ async def _form(
     y = np.array(valid, dtype=np.int64)
     fold = linear.folds(valid, families, plan.seed)
     inputs = await inputs_of(items, models)
-    model, out = linear.fit(inputs, y, fold, plan.undersample)
-    p = probability(out)
-    kept = {"none": np.ones(len(y), dtype=bool)}
+    model, log_odds = linear.fit(inputs, y, fold, plan.undersample)
+    p = probability(log_odds)
+    kept_by_way = {"none": np.ones(len(y), dtype=bool)}
     left_out = list[LeftOut]()
     if models.backends.judges:
         place = np.flatnonzero(fold < plan.splits).tolist()
         judged, left_out = await zero_shot([items[i] for i in place], models, plan.at_once)
-        kept["zero-shot"] = np.zeros(len(y), dtype=bool)
-        kept["zero-shot"][place] = [
-            one is not None and smoothed(one) >= plan.threshold for one in judged
+        kept_by_way["zero-shot"] = np.zeros(len(y), dtype=bool)
+        kept_by_way["zero-shot"][place] = [
+            p_by_judge is not None and smoothed(p_by_judge) >= plan.threshold
+            for p_by_judge in judged
         ]
-    kept["validator"] = p >= plan.threshold
+    kept_by_way["validator"] = p >= plan.threshold
     data = evaluate.Data(items[0].form, inputs, y, families, fold, plan.undersample)
     return Result(
         model=model,
         valid=sum(valid),
         invalid=len(valid) - sum(valid),
-        auc=auc(out, y.astype(np.float64), evaluate.LEVEL, families),
+        auc=auc(log_odds, y.astype(np.float64), evaluate.LEVEL, families),
         trained=dict(zip((item.id for item in items), p.tolist(), strict=True)),
-        precision=evaluate.precision(data, kept, plan.splits),
+        precision=evaluate.precision(data, kept_by_way, plan.splits),
         curves=evaluate.curves(data, range(plan.seed, plan.seed + plan.curves)),
         left_out=left_out,
     )

@@ -44,12 +44,12 @@ async def confidences(
     validator.check(models)
     chosen = [item for item in items if item.form in validator.models]
     inputs = await inputs_of(chosen, models)
-    found: dict[str, float] = {}
+    by_id: dict[str, float] = {}
     for form in validator.models:
         rows = [i for i, item in enumerate(chosen) if item.form == form]
         values = validator.confidences(form, inputs[rows]) if rows else ()
-        found |= {chosen[i].id: float(p) for i, p in zip(rows, values, strict=True)}
-    return {item.id: found[item.id] for item in chosen}, inputs
+        by_id |= {chosen[i].id: float(p) for i, p in zip(rows, values, strict=True)}
+    return {item.id: by_id[item.id] for item in chosen}, inputs
 
 
 async def judged(
@@ -57,8 +57,10 @@ async def judged(
 ) -> tuple[dict[str, float], list[LeftOut]]:
     """As `confidences`, by the judge; and the items without a verdict."""
     chosen = [item for item in items if item.form in FORMS]
-    found, left_out = await zero_shot(chosen, models, at_once)
-    return {item.id: p for item, p in zip(chosen, found, strict=True) if p is not None}, left_out
+    probabilities, left_out = await zero_shot(chosen, models, at_once)
+    return {
+        item.id: p for item, p in zip(chosen, probabilities, strict=True) if p is not None
+    }, left_out
 
 
 def applied(
@@ -76,9 +78,9 @@ def _applied(item: Item, p: float, threshold: float) -> Item:
     valid = p >= threshold
     why = () if valid else (f"validator: probability {p:.2f} is below {threshold:g}",)
     reasons = (*(reason for reason in item.reasons if not reason.startswith("validator:")), *why)
-    found = {"probability": round(p, 6), "confidence": round(smoothed(p), 6)}
+    decision = {"probability": round(p, 6), "confidence": round(smoothed(p), 6)}
     changed = {"status": "valid" if valid else "invalid", "reasons": reasons, "tier": "silver"}
-    return item.model_copy(update={**changed, "meta": {**item.meta, "validator": found}})
+    return item.model_copy(update={**changed, "meta": {**item.meta, "validator": decision}})
 
 
 async def refused(validator: Validator, item: Item, models: Models) -> Item:
@@ -90,22 +92,24 @@ async def refused(validator: Validator, item: Item, models: Models) -> Item:
 
 async def with_terms(validator: Validator, items: Sequence[Item], models: Models) -> list[Item]:
     """The items; cloze items that nobody checked with the term that the validator picks."""
-    wanted = [item for item in items if item.form == "cloze" and item.statement and open_to(item)]
-    if validator.cloze is None or not wanted:
+    open_items = [
+        item for item in items if item.form == "cloze" and item.statement and open_to(item)
+    ]
+    if validator.cloze is None or not open_items:
         return list(items)
     validator.check(models)
-    given = await cloze.candidates_of(wanted, cloze.counts_of(items), models)
-    made = {}
+    candidates = await cloze.candidates_of(open_items, cloze.counts_of(items), models)
+    with_term = {}
     for item, picked in zip(
-        wanted, given.best(validator.cloze.log_odds(given.inputs)), strict=True
+        open_items, candidates.best(validator.cloze.log_odds(candidates.inputs)), strict=True
     ):
         if picked:
             new = blank(item, picked[0])
-            found = {"term": picked[0], "share": round(picked[1], 6)}
-            made[item.id] = new.model_copy(
-                update={"tier": "silver", "meta": {**new.meta, "validator": found}}
+            choice = {"term": picked[0], "share": round(picked[1], 6)}
+            with_term[item.id] = new.model_copy(
+                update={"tier": "silver", "meta": {**new.meta, "validator": choice}}
             )
-    return [made.get(item.id, item) for item in items]
+    return [with_term.get(item.id, item) for item in items]
 
 
 def precision(
@@ -121,10 +125,12 @@ def precision(
             if item.form == form and item.id in valid and "validator" in item.meta
         ]
         if decided:
-            kept = [item for item in decided if item.usable]
+            usable = [item for item in decided if item.usable]
             shares = [
-                clustered_share([float(valid[one.id]) for one in its], families(its))
-                for its in (kept, decided)
+                clustered_share(
+                    [float(valid[item.id]) for item in item_group], families(item_group)
+                )
+                for item_group in (usable, decided)
             ]
             yield form, shares[0], shares[1]
 
@@ -146,12 +152,12 @@ def write_applied(
         else {}
     )
     if validator is not None:
-        made = {
+        description = {
             "threshold": validator.threshold,
             "encoder": validator.encoder.name,
             "labels": len(validator.trained),
         }
-        before = {**before, "validator": made}
+        before = {**before, "validator": description}
     if before:
         write_object(out / MANIFEST, before)
 
@@ -181,16 +187,18 @@ async def next_items(
     """The n items to label, the most valuable first. labelled: items that have a label already; nothing like them, or
     like those that were trained on, is named first. drop_above: as in ClimaQA, the items in their order after half of
     those of a greater confidence were dropped (`sampling.passed`)."""
-    known = validator.trained.keys() | {item.id for item in labelled}
+    known_ids = validator.trained.keys() | {item.id for item in labelled}
     forms = validator.models.keys()
-    pool = [item for item in items if item.form in forms and open_to(item) and item.id not in known]
-    seen = [item for item in items if item.form in forms and item.id in known]
+    pool = [
+        item for item in items if item.form in forms and open_to(item) and item.id not in known_ids
+    ]
+    seen = [item for item in items if item.form in forms and item.id in known_ids]
     p, inputs = await confidences(validator, [*pool, *seen], models)
-    own = np.array([p[item.id] for item in pool])
+    own_probabilities = np.array([p[item.id] for item in pool])
     if drop_above is not None:
-        order = passed(own, n, drop_above, seed)
+        order = passed(own_probabilities, n, drop_above, seed)
     else:
-        order = choose(own, inputs[: len(pool)], n, inputs[len(pool) :])
+        order = choose(own_probabilities, inputs[: len(pool)], n, inputs[len(pool) :])
     return [Priority(pool[place].id, round(value, 9), pool[place].form) for place, value in order]
 
 
@@ -200,20 +208,27 @@ def share_valid(
     """Form -> the share of valid items among those that no audit dropped and no validator called invalid. For an item
     that the validator learned from, the prediction is that of the models that did not see it (cross-prediction: Zrnic &
     Candès 2024)."""
-    given = {item.id: float(is_valid(item)) for item in labels.items}
-    made = {}
+    validities = {item.id: float(is_valid(item)) for item in labels.items}
+    shares_by_form = {}
     for form in validator.models:
-        own = [item for item in items if item.form == form and item.id in p and _counts(item)]
-        if own:
-            trained = [validator.trained.get(item.id) if item.id in given else None for item in own]
+        form_items = [
+            item for item in items if item.form == form and item.id in p and _counts(item)
+        ]
+        if form_items:
+            trained = [
+                validator.trained.get(item.id) if item.id in validities else None
+                for item in form_items
+            ]
             scores = [
                 p[item.id] if before is None else before
-                for item, before in zip(own, trained, strict=True)
+                for item, before in zip(form_items, trained, strict=True)
             ]
-            made[form] = ppi_mean(
-                [given.get(item.id) for item in own], scores, clusters=families(own)
+            shares_by_form[form] = ppi_mean(
+                [validities.get(item.id) for item in form_items],
+                scores,
+                clusters=families(form_items),
             )
-    return made
+    return shares_by_form
 
 
 def _counts(item: Item) -> bool:
