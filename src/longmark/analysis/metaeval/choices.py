@@ -141,7 +141,7 @@ def choice_label(
         places=options.round,
         graded=of_metrics,
         graded_raters=of_raters,
-        bands=tuple(_bands(sample, every, apart, options)),
+        bands=tuple(_bands(sample, all_choices, score_differences, options)),
         strengths=tuple(
             _strengths(scores, pairs, {name: chosen[name] for name in scores.metrics}, options)
         ),
