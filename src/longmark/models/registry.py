@@ -31,6 +31,7 @@ from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
 from longmark.models.protocols import Backend
 from longmark.models.settings import DEFAULTS, ModelSettings
+from longmark.options import named as option_named
 from longmark.options.groups import ModelNames
 from longmark.places import expanded
 
@@ -110,7 +111,9 @@ class Registry:
         names = [judge.name for judge in judges]
         for name in names:
             if names.count(name) > 1:
-                raise UserError(f"--judge {name} was given twice: the judges of a jury must differ")
+                raise UserError(
+                    f"{option_named('judges', name)} was given twice: the judges of a jury must differ"
+                )
         return Backends(
             judges, **{role: one(role, getattr(model_names, role)) for role in ROLES[1:]}
         )
