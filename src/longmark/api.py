@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from longmark.assertions.check import Check
+    from longmark.assertions.check import CheckResult
     from longmark.assertions.grammar import Assertion
     from longmark.report.tables import Table
     from longmark.scores.observations import Observation
@@ -55,7 +55,7 @@ def check(
     runs: str | Path | Sequence[str | Path],
     assertions: str | Assertion | Iterable[str | Assertion],
     **options: Any,
-) -> Check:
+) -> CheckResult:
     """Checks assertions about the scores of runs, such as `ccrs mean >= 0.6` or `A better than B on ccrs`: which are met,
     not met or undecided, with figures and what would decide them (`assertions.grammar`, docs/check.md). Options: those of
     `assertions.options.CheckOptions`, by keyword (`cluster=`, `bounds=`, `by=`, ...).

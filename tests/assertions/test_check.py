@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.program import in_process
 
 import longmark
-from longmark.assertions.check import Check, check
+from longmark.assertions.check import CheckResult, check
 from longmark.errors import UserError
 from longmark.stats.gate import BoundedScores
 
@@ -45,7 +45,7 @@ def scored(path: Path, scores: Mapping[str, Sequence[float | None]], **columns: 
     return path
 
 
-def outcomes(result: Check) -> list[str]:
+def outcomes(result: CheckResult) -> list[str]:
     return [one.outcome for one in result.results]
 
 

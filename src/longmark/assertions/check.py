@@ -39,7 +39,7 @@ _PLACES = 4
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckResult:
     """The result of a check: runs; assertions, each once, in the grammar; results: for each assertion a result by metric
     and system; family: what was done about several."""
 
@@ -103,7 +103,7 @@ def check(
     runs: str | Path | Sequence[str | Path],
     assertions: str | Assertion | Iterable[str | Assertion],
     **options: Any,
-) -> Check:
+) -> CheckResult:
     """Checks assertions (`assertions.grammar`) about run folders or files of rows. options: the fields of `CheckOptions`.
 
     UserError for an assertion that is malformed, that no score could meet or that names what cannot be compared;
@@ -131,7 +131,7 @@ def check(
     ordered = [result for assertion in unique for result in results[assertion]]
     if not family and len(ordered) > 1:
         family = _TOGETHER
-    return Check(
+    return CheckResult(
         tuple(map(str, paths_given(runs))),
         tuple(map(str, unique)),
         tuple(ordered),

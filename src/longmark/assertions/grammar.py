@@ -240,7 +240,7 @@ def parsed(text: str, where: str = "assertion") -> Assertion:
     return _scores(text, where)
 
 
-class _Reader:
+class _AssertionReader:
     """The text of an assertion, read from the left."""
 
     def __init__(self, text: str, where: str) -> None:
@@ -272,7 +272,7 @@ class _Reader:
 
 
 def _scores(text: str, where: str) -> ScoreAssertion:
-    reader = _Reader(text, where)
+    reader = _AssertionReader(text, where)
     if reader.take(r"mean\s*\(") is not None:
         return _old_sample_mean(reader)
     share = _share(reader)
@@ -300,14 +300,14 @@ def _scores(text: str, where: str) -> ScoreAssertion:
     return _bounded(reader, figure, metric, brackets, share[1] if share else 0.0)
 
 
-def _old_sample_mean(reader: _Reader) -> ScoreAssertion:
+def _old_sample_mean(reader: _AssertionReader) -> ScoreAssertion:
     metric = reader.need(_METRIC_IN_MEAN, "the name of a metric")
     brackets = reader.take(_SELECTORS_IN_BRACKETS)
     reader.need(r"\)", "`)`")
     return _bounded(reader, SAMPLE_MEAN, metric, brackets, 0.0)
 
 
-def _share(reader: _Reader) -> tuple[str, float] | None:
+def _share(reader: _AssertionReader) -> tuple[str, float] | None:
     """AT_MOST or AT_LEAST with the share in percent; None where neither stands here."""
     words = reader.take(_SHARE)
     if words is None:
@@ -327,7 +327,7 @@ def _share(reader: _Reader) -> tuple[str, float] | None:
 
 
 def _bounded(
-    reader: _Reader, figure: str, metric: str, brackets: str | None, share: float
+    reader: _AssertionReader, figure: str, metric: str, brackets: str | None, share: float
 ) -> ScoreAssertion:
     """The sign, the number and what stands behind it."""
     of_answers = figure in (AT_MOST, AT_LEAST)

@@ -54,7 +54,7 @@ CONFIDENCE = 95.0
 
 
 @dataclass(frozen=True)
-class Family:
+class ComparisonFamily:
     """What was compared. results: by assertion; tests: the pairs of systems, each with all of its metrics."""
 
     results: dict[Assertion, list[Checked]]
@@ -71,7 +71,7 @@ class Family:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _NamesInRuns:
     """What the runs have."""
 
     metrics: Sequence[str]
@@ -96,7 +96,9 @@ class _Group:
         return list(dict.fromkeys(name for names in self.metrics.values() for name in names))
 
 
-def compared(assertions: Sequence[Assertion], sources: Sequence[Path], how: CheckOptions) -> Family:
+def compared(
+    assertions: Sequence[Assertion], sources: Sequence[Path], how: CheckOptions
+) -> ComparisonFamily:
     """The results of assertions that compare. UnknownName for a system, metric or slice that the runs do not have;
     UserError for what cannot be compared."""
     fields = fields_in(assertions)
@@ -105,7 +107,7 @@ def compared(assertions: Sequence[Assertion], sources: Sequence[Path], how: Chec
             index.read(sources)
         index.refuse_empty(sources)
         systems = [name for _, name in index.runs_and_names()]
-        known = _Known(index.metrics, list(dict.fromkeys(systems)), shortest_names(sources))
+        known = _NamesInRuns(index.metrics, list(dict.fromkeys(systems)), shortest_names(sources))
     groups = _groups([one for one in assertions if isinstance(one, PairAssertion)], known, how)
     against_runs = [one for one in assertions if isinstance(one, SameAssertion)]
     tests = len(groups) + len(against_runs)
@@ -116,11 +118,11 @@ def compared(assertions: Sequence[Assertion], sources: Sequence[Path], how: Chec
     for assertion in against_runs:
         alpha = (1 - (assertion.confidence or CONFIDENCE) / 100) / tests
         results[assertion] = list(_same(assertion, sources, known, alpha, how))
-    return Family(results, tests)
+    return ComparisonFamily(results, tests)
 
 
 def _selected(
-    assertion: PairAssertion | SameAssertion, known: _Known, how: CheckOptions
+    assertion: PairAssertion | SameAssertion, known: _NamesInRuns, how: CheckOptions
 ) -> list[str]:
     """The metrics that an assertion is about, each with its slice."""
     slices = dict.fromkeys(part for name in known.metrics if (part := without_slice(name)[1]))
@@ -137,7 +139,9 @@ def _selected(
 # Two systems ----------------------------------------------------------------------------------------------------------
 
 
-def _groups(assertions: Iterable[PairAssertion], known: _Known, how: CheckOptions) -> list[_Group]:
+def _groups(
+    assertions: Iterable[PairAssertion], known: _NamesInRuns, how: CheckOptions
+) -> list[_Group]:
     groups: dict[tuple[Any, ...], _Group] = {}
     for assertion in assertions:
         by = _by(assertion, known, how)
@@ -153,7 +157,7 @@ def _groups(assertions: Iterable[PairAssertion], known: _Known, how: CheckOption
     return list(groups.values())
 
 
-def _by(assertion: PairAssertion, known: _Known, how: CheckOptions) -> str:
+def _by(assertion: PairAssertion, known: _NamesInRuns, how: CheckOptions) -> str:
     """Whether the names are those of runs or of systems. UnknownName if they are neither."""
     names = {"system": known.systems, "run": known.runs}
     order = [how.by] if how.by else ["run", "system"] if len(known.runs) > 1 else ["system"]
@@ -426,7 +430,7 @@ def questions_for_difference(
 def _same(
     assertion: SameAssertion,
     sources: Sequence[Path],
-    known: _Known,
+    known: _NamesInRuns,
     alpha: float,
     how: CheckOptions,
 ) -> Iterator[Checked]:
@@ -461,7 +465,7 @@ def _same(
 
 
 def _earlier(
-    assertion: SameAssertion, sources: Sequence[Path], known: _Known
+    assertion: SameAssertion, sources: Sequence[Path], known: _NamesInRuns
 ) -> tuple[Path, list[Path]]:
     """The earlier run, and those that are held against it. It can be one of the runs, by its name."""
     by_name = dict(zip(known.runs, sources, strict=True))

@@ -285,13 +285,12 @@ def document(
 
 def _words(decided: Decided) -> str:
     """The decision as an assertion that is met (`assertions.grammar`)."""
+    first = name_text(decided.first)
+    second = name_text(decided.second)
     if decided.result == EQUIVALENT:
-        relation, better, other = EQUIVALENT_TO, decided.first, decided.second
-    elif decided.result == BETTER:
-        relation, better, other = BETTER_THAN, decided.first, decided.second
-    else:
-        relation, better, other = BETTER_THAN, decided.second, decided.first
-    margin = decided.margin if decided.result == EQUIVALENT else None
-    within = "" if margin is None else f" within {number_text(margin)}"
-    pair = f"{name_text(better)} is {relation} {name_text(other)}"
-    return f"{pair} on {decided.metric}{within}"
+        margin = f" within {number_text(decided.margin)}" if decided.margin is not None else ""
+        return f"{first} is {EQUIVALENT_TO} {second} on {decided.metric}{margin}"
+    pair = f"{first} is {BETTER_THAN} {second}"
+    if decided.result == WORSE:
+        pair = f"{second} is {BETTER_THAN} {first}"
+    return f"{pair} on {decided.metric}"
