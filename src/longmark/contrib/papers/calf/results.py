@@ -65,18 +65,18 @@ class CalfOptions:
 class Results:
     """The results of the pairs and choices that were read."""
 
-    def __init__(self, found: Read, options: CalfOptions) -> None:
-        self.read, self.options, self.pairs = found, options, found.pairs
+    def __init__(self, estimates: Read, options: CalfOptions) -> None:
+        self.read, self.options, self.pairs = estimates, options, estimates.pairs
         self.notices: list[str] = []
         self.levels = MetaevalOptions(alpha=options.alpha, seed=options.seed)
         self.gold = [pair.gold for pair in self.pairs]
         self.sample = ChoiceSample(self.gold, [pair.question for pair in self.pairs], self.levels)
-        read_nothing = {one.name: one for one in baselines(self.pairs)}
-        if taken := found.judges.keys() & read_nothing:
+        read_nothing = {entry.name: entry for entry in baselines(self.pairs)}
+        if taken := estimates.judges.keys() & read_nothing:
             raise UserError(
                 f"meta.verdicts: {min(taken)!r} is the name of a baseline; give the verdicts another name"
             )
-        self.judges = found.judges | read_nothing
+        self.judges = estimates.judges | read_nothing
         self.chosen: dict[str, Made] = {
             name: judge.made(len(self.pairs)) for name, judge in self.judges.items()
         }
@@ -112,11 +112,11 @@ class Results:
     def best_baseline(self) -> ChoiceMetric | None:
         """Of the baselines that choose on every pair that people decided."""
         whole = [
-            one
-            for one in self.metrics
-            if one.direction and not one.accuracy.missing and one.accuracy.value is not None
+            entry
+            for entry in self.metrics
+            if entry.direction and not entry.accuracy.missing and entry.accuracy.value is not None
         ]
-        return max(whole, key=lambda one: one.accuracy.value or 0.0, default=None)
+        return max(whole, key=lambda entry: entry.accuracy.value or 0.0, default=None)
 
     def against_baseline(self, name: str) -> str | None:
         """Whether a metric is better than the best baseline; `not tested` where there are too few pairs or questions."""
@@ -147,15 +147,18 @@ class Results:
             name: [{str(row): self.right[name][row] for row in rows} for rows in decided]
             for name in names
         }
-        for name, its in list(of.items()):
-            missing = [right is None for part in its for right in part.values()]
+        for name, subset in list(of.items()):
+            missing = [right is None for part in subset for right in part.values()]
             if all(missing) or (self.judges[name].baseline and any(missing)):
                 del of[name]
         if not all(decided):
             return None
         return best(
             readings(
-                [{name: its[place] for name, its in of.items()} for place in range(len(parts))]
+                [
+                    {name: subset[place] for name, subset in of.items()}
+                    for place in range(len(parts))
+                ]
             )
         )
 
@@ -165,8 +168,8 @@ class Results:
 
     @cached_property
     def modes(self) -> dict[str, Rows]:
-        found = self._groups(lambda pair: pair.mode)
-        return {mode: found[mode] for mode in MODES if mode in found}
+        estimates = self._groups(lambda pair: pair.mode)
+        return {mode: estimates[mode] for mode in MODES if mode in estimates}
 
     @cached_property
     def categories(self) -> dict[str, Rows]:
@@ -188,14 +191,16 @@ class Results:
 
     def accuracy(self, name: str, rows: Rows, ties: bool = True) -> Estimate:
         """On these pairs; ties False: without those on which people tied (table 15)."""
-        its, right = self.sample.of(rows), [self.right[name][row] for row in rows]
-        counted = [gold is not None and (ties or gold != TIE) for gold in its.gold]
-        found = its.rate([r if known else None for r, known in zip(right, counted, strict=True)])
-        return replace(found, missing=sum(counted) - found.n)
+        subset, right = self.sample.of(rows), [self.right[name][row] for row in rows]
+        counted = [gold is not None and (ties or gold != TIE) for gold in subset.gold]
+        estimates = subset.rate(
+            [r if is_counted else None for r, is_counted in zip(right, counted, strict=True)]
+        )
+        return replace(estimates, missing=sum(counted) - estimates.n)
 
-    def same(self, one: str, other: str, rows: Rows) -> Estimate:
+    def same(self, entry: str, other: str, rows: Rows) -> Estimate:
         """How often two judges make the same choice (figures 3 and 9 to 11)."""
-        a, b = ([self.chosen[name][row] for row in rows] for name in (one, other))
+        a, b = ([self.chosen[name][row] for row in rows] for name in (entry, other))
         return self.sample.of(rows).same(a, b)
 
     # Orders and votes -------------------------------------------------------------------------------------------------
@@ -203,22 +208,27 @@ class Results:
     def _of_orders(self, name: str) -> dict[str, Estimate]:
         """Of a judge that saw pairs in one order or both: the same choice in both; of its decisions, those for the
         answer shown first; right in both; its accuracy with either answer shown first."""
-        sample, shown = (
+        sample, orders_shown = (
             self.sample,
             [self.judges[name].orders.get(row, {}) for row in range(len(self.pairs))],
         )
-        by = {first: sample.right([one.get(first) for one in shown]) for first in ("a", "b")}
+        by = {
+            first: sample.right([entry.get(first) for entry in orders_shown])
+            for first in ("a", "b")
+        }
         twice = [
-            None if None in both else float(all(both))
-            for both in zip(by["a"], by["b"], strict=True)
+            None if None in both_right else float(all(both_right))
+            for both_right in zip(by["a"], by["b"], strict=True)
         ]
         places = [
             (row, first == made)
-            for row, one in enumerate(shown)
-            for first, made in one.items()
+            for row, entry in enumerate(orders_shown)
+            for first, made in entry.items()
             if made != TIE
         ]
-        same = sample.share([one["a"] == one["b"] if len(one) > 1 else None for one in shown])
+        same = sample.share(
+            [entry["a"] == entry["b"] if len(entry) > 1 else None for entry in orders_shown]
+        )
         first = sample.of(row for row, _ in places).share([first for _, first in places])
         return dict(
             zip(ORDERS, (same, first, *map(sample.rate, (twice, by["a"], by["b"]))), strict=True)
@@ -227,17 +237,22 @@ class Results:
     def _of_votes(self, name: str, rows: tuple[int, ...]) -> dict[str, Estimate]:
         """Of a judge with several votes on each pair (figure 2): the human choice is among them; it is that of most;
         all are the same. rows: places of pairs."""
-        its, given = (
+        subset, votes_of_pairs = (
             self.sample.of(rows),
             [(self.gold[row], self.judges[name].votes.get(row)) for row in rows],
         )
-        among = its.share(
-            [None if gold is None or votes is None else gold in votes for gold, votes in given]
+        among = subset.share(
+            [
+                None if gold is None or votes is None else gold in votes
+                for gold, votes in votes_of_pairs
+            ]
         )
-        plurality = its.rate(
+        plurality = subset.rate(
             [self.right[name][row] if self.judges[name].votes.get(row) else None for row in rows]
         )
-        same = its.share([None if votes is None else len(set(votes)) == 1 for _, votes in given])
+        same = subset.share(
+            [None if votes is None else len(set(votes)) == 1 for _, votes in votes_of_pairs]
+        )
         return dict(zip(VOTES, (among, plurality, same), strict=True))
 
     # People -----------------------------------------------------------------------------------------------------------
@@ -275,7 +290,9 @@ class Results:
         for row in rows:
             for check, wrong in self.pairs[row].checks:
                 answers[self.pairs[row].question, check].append(wrong)
-        errors = Counter(check for (_, check), its in answers.items() if 2 * sum(its) >= len(its))
+        errors = Counter(
+            check for (_, check), subset in answers.items() if 2 * sum(subset) >= len(subset)
+        )
         checked = len({question for question, _ in answers})
         return {**{check: errors[check] for check in EXPANSION_CHECKS}, CHECKED: checked}
 

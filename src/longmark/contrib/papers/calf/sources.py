@@ -24,7 +24,7 @@ from longmark.contrib.papers.calf.results import (
     Rows,
 )
 from longmark.contrib.papers.recipe.schema import Vocabulary
-from longmark.contrib.papers.recipe.source import Measure, Member, Places, Source
+from longmark.contrib.papers.recipe.source import Measure, Member, Places, RecipeSource
 from longmark.records.pair import EXPANSION_CHECKS
 from longmark.report.charts import Stack, stacked
 from longmark.report.figures import Figure
@@ -110,7 +110,7 @@ VOCABULARY = {
 }
 
 
-def sources(results: Results) -> dict[str, Source]:
+def sources(results: Results) -> dict[str, RecipeSource]:
     """The sources by their reader."""
     fields = fields_of(results)
     makers = {
@@ -183,7 +183,7 @@ def of_member(make: Callable[[str, Places], Cell]) -> Callable[[Sequence[Member]
 # Choices --------------------------------------------------------------------------------------------------------------
 
 
-def _choices(results: Results) -> Source:
+def _choices(results: Results) -> RecipeSource:
     @cache
     def found(metric: str, places: tuple[int, ...]) -> ChoiceMetric:
         choices = [results.chosen[metric][place] for place in places]
@@ -211,7 +211,7 @@ def _choices(results: Results) -> Source:
         name = results.best([metric for (metric,) in members], parts)
         return None if name is None else (name,)
 
-    return Source(
+    return RecipeSource(
         heads=_METRIC,
         members=[(name,) for name in results.judges],
         measures={
@@ -324,14 +324,14 @@ def in_words(results: Results) -> str:
 # Two metrics, orders, votes, bands ------------------------------------------------------------------------------------
 
 
-def _both(results: Results) -> Source:
+def _both(results: Results) -> RecipeSource:
     def same(members: Sequence[Member], places: Places) -> Cell:
         if len(members) != 1:
             return None
         metric, other = members[0]
         return results.same(metric, other, places)
 
-    return Source(
+    return RecipeSource(
         heads={"metric": "metric", "other": "metric"},
         members=list(combinations(results.judges, 2)),
         measures={"same choice": Measure(same)},
@@ -360,37 +360,37 @@ def _maps(results: Results) -> list[Figure]:
     return figures
 
 
-def _orders_source(results: Results) -> Source:
+def _orders_source(results: Results) -> RecipeSource:
     def measure(name: str) -> Measure:
         return Measure(of_member(lambda metric, _places: results.of_orders(metric)[name]))
 
-    return Source(
+    return RecipeSource(
         heads=_METRIC,
         members=[(name,) for name, judge in results.judges.items() if judge.orders],
         measures={name: measure(name) for name in ORDERS},
     )
 
 
-def _votes(results: Results) -> Source:
+def _votes(results: Results) -> RecipeSource:
     def measure(name: str) -> Measure:
         return Measure(
             of_member(lambda metric, places: results.of_votes(metric, tuple(places))[name])
         )
 
-    return Source(
+    return RecipeSource(
         heads=_METRIC,
         members=[(name,) for name, judge in results.judges.items() if judge.votes],
         measures={name: measure(name) for name in VOTES},
     )
 
 
-def _split(results: Results) -> Source:
+def _split(results: Results) -> RecipeSource:
     def measure(attribute: str, *more: Any) -> Measure:
         return Measure(
             of_member(lambda metric, _places: getattr(results.of_split(metric), attribute)), *more
         )
 
-    return Source(
+    return RecipeSource(
         heads=_METRIC,
         members=[(name,) for name in results.judges] if results.tuning else [],
         measures={
@@ -407,7 +407,7 @@ def _split(results: Results) -> Source:
 # The pairs, and their raters ------------------------------------------------------------------------------------------
 
 
-def _pairs(results: Results) -> Source:
+def _pairs(results: Results) -> RecipeSource:
     """The pairs themselves: their numbers and lengths, and how far raters agree."""
     pairs = results.pairs
 
@@ -436,7 +436,7 @@ def _pairs(results: Results) -> Source:
     def of_mode(mode: str) -> Measure:
         return count(lambda place: pairs[place].mode == mode, none=True)
 
-    return Source(
+    return RecipeSource(
         heads={},
         members=[()],
         measures={

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 def add_to(verbs: Any) -> None:
     text = "Measure how often metrics agree with people on the better of two answers, with the CALF paper's tables."
-    one = add_verb(verbs, "calf-study", calf_study, text)
+    parser = add_verb(verbs, "calf-study", calf_study, text)
     given = "a file of pairs with people's choices, folders of `longmark run PAIRS`, or both"
-    add(one, "given", "PAIRS|RUN", given, nargs="+", type=Path)
+    add(parser, "given", "PAIRS|RUN", given, nargs="+", type=Path)
     metrics = (
         "metrics or families to score on the file of pairs (default: none; only the baselines)"
     )
-    add(one, "--metrics", "NAME,…", metrics, default=None)
+    add(parser, "--metrics", "NAME,…", metrics, default=None)
     add(
-        one,
+        parser,
         "--out",
         "STUDY",
         "the study's folder; repeat the same command to resume it",
         required=True,
     )
-    add_scoring(one)
-    end = one.add_argument_group("analysis")
+    add_scoring(parser)
+    end = parser.add_argument_group("analysis")
     split = "choose tie bands and the best metric on this share of the questions, test them on the others (default: 0)"
     add(end, "--development", "SHARE", split, type=share, default=0.0)
     add(
@@ -48,8 +48,8 @@ def add_to(verbs: Any) -> None:
         "significance level of tests and intervals (default: 0.05)",
         default=0.05,
     )
-    add_input(one)
-    add_session(one, ("scores",))
+    add_input(parser)
+    add_session(parser, ("scores",))
 
 
 def calf_study(arguments: argparse.Namespace) -> int:

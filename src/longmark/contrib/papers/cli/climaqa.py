@@ -11,36 +11,42 @@ from longmark.contrib.papers.cli.study import without_scores
 
 def add_to(verbs: Any) -> None:
     text = "Compare models and settings on a benchmark made from books, with the ClimaQA paper's tables and figures."
-    one = add_verb(verbs, "climaqa-study", climaqa_study, text)
-    add(one, "runs", "RUN", "folders of `longmark run ANSWERS --metrics climaqa`", nargs="*")
-    add(one, "--out", "DIR", "the folder of the report, the tables and the figures", required=True)
+    parser = add_verb(verbs, "climaqa-study", climaqa_study, text)
+    add(parser, "runs", "RUN", "folders of `longmark run ANSWERS --metrics climaqa`", nargs="*")
     add(
-        one,
+        parser,
+        "--out",
+        "DIR",
+        "the folder of the report, the tables and the figures",
+        required=True,
+    )
+    add(
+        parser,
         "--benchmark",
         "FILE",
         "the benchmark of the answers: its folder, or a file of its items",
     )
     add(
-        one,
+        parser,
         "--labels",
         "FILE",
         "labels of experts: training.jsonl of `longmark annotate export`, or checked items",
     )
     add(
-        one,
+        parser,
         "--validator",
         "DIR",
         "a folder of `longmark validator train`, for the table of its precision",
     )
     text = "a run of climaqa.phrase_similarity with windows=true, on cloze answers with meta.label right or wrong"
-    add(one, "--window-labels", "RUN", text)
+    add(parser, "--window-labels", "RUN", text)
     add(
-        one,
+        parser,
         "--fever",
         "RUN",
         "a run of climaqa.factual_accuracy on sentences with meta.label SUPPORTS or REFUTES",
     )
-    end = one.add_argument_group("analysis")
+    end = parser.add_argument_group("analysis")
     text = "the model under test that wrote the items (default: the one with the name of their generator)"
     add(end, "--author", "LABEL", text)
     add(
@@ -51,7 +57,7 @@ def add_to(verbs: Any) -> None:
         default=0.05,
     )
     add(end, "--seed", "N", "seed of all sampling (default: 0)", default=0)
-    add_verbose(one)
+    add_verbose(parser)
 
 
 def climaqa_study(arguments: argparse.Namespace) -> int:

@@ -21,34 +21,39 @@ _FOLDER = "annotation"
 
 def add_to(verbs: Any) -> None:
     text = "Compare comprehensiveness metrics with labels, and the comprehensiveness of systems."
-    one = add_verb(verbs, "comprehensiveness-study", comprehensiveness_study, text)
+    parser = add_verb(verbs, "comprehensiveness-study", comprehensiveness_study, text)
     add(
-        one,
+        parser,
         "runs",
         "RUN",
         "runs on WikiContradict or ConflictBank, one or more for each judge",
         nargs="*",
     )
     answers = "a run on answers of systems, to compare their means; repeatable"
-    add(one, "--answers", "RUN", answers, action="append", default=[])
+    add(parser, "--answers", "RUN", answers, action="append", default=[])
     add(
-        one,
+        parser,
         "--examples",
         "FILE",
         "the examples, for files of rows made elsewhere (longmark dataset writes them)",
     )
-    add(one, "--metrics", "NAME,…", "the metrics or families to study (default: comprehensiveness)")
-    cluster = "the field that dependent answers share, such as record (default: question_id)"
-    add(one, "--cluster", "FIELD", cluster, default="question_id")
     add(
-        one,
+        parser,
+        "--metrics",
+        "NAME,…",
+        "the metrics or families to study (default: comprehensiveness)",
+    )
+    cluster = "the field that dependent answers share, such as record (default: question_id)"
+    add(parser, "--cluster", "FIELD", cluster, default="question_id")
+    add(
+        parser,
         "--alpha",
         "P",
         "significance level of tests and intervals (default: 0.05)",
         default=0.05,
     )
     add(
-        one,
+        parser,
         "--seed",
         "N",
         "seed of all sampling (default: 42, as published)",
@@ -56,22 +61,22 @@ def add_to(verbs: Any) -> None:
         default=42,
     )
     add(
-        one,
+        parser,
         "--resamples",
         "N",
         "bootstrap resamples (default: 10,000, as published)",
         default=10_000,
     )
     published = "as in the paper: unscored answers count as 0, each answer by itself, spread over models with n"
-    add(one, "--as-published", "", published)
-    add_verbose(one)
+    add(parser, "--as-published", "", published)
+    add_verbose(parser)
     add(
-        one,
+        parser,
         "--out",
         "DIR",
         "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html",
     )
-    blind = one.add_argument_group("blind annotation of errors")
+    blind = parser.add_argument_group("blind annotation of errors")
     add(
         blind,
         "--annotate",
@@ -86,7 +91,7 @@ def add_to(verbs: Any) -> None:
     )
     add(blind, "--annotated", "FILE", "a file with the raters' labels: item, rater, errors")
     add(blind, "--key", "FILE", "the key.json of the items (default: DIR/annotation/key.json)")
-    add_calls(one)
+    add_calls(parser)
 
 
 def comprehensiveness_study(arguments: argparse.Namespace) -> int:

@@ -31,8 +31,10 @@ def add_to(verbs: Any) -> None:
     text = "Carry out a recipe: a study as a YAML file of steps, sources and tables."
     verb = add_verb(verbs, "study", study, text)
     add(verb, "recipe", "RECIPE", "the recipe, a YAML file", type=Path)
-    given = "the recipe's inputs: files, folders and texts; several paths are separated by commas"
-    add(verb, "given", "NAME=VALUE", given, nargs="*", action="store", default=None)
+    values_given = (
+        "the recipe's inputs: files, folders and texts; several paths are separated by commas"
+    )
+    add(verb, "given", "NAME=VALUE", values_given, nargs="*", action="store", default=None)
     out = "the study's folder; repeat the same command to resume it"
     add(verb, "--out", "STUDY", out, required=True)
     add_session(verb, ("STEP",))
@@ -50,23 +52,25 @@ def study(arguments: argparse.Namespace) -> int:
     return run_study(arguments, partial(plan.study, steps))
 
 
-def values_of(recipe: Recipe, given: Sequence[str]) -> dict[str, str | None]:
+def values_of(recipe: Recipe, values_given: Sequence[str]) -> dict[str, str | None]:
     """Input -> its value, None for one that was not given. UserError for one that the recipe does not have, and for a
     required one that is missing."""
     from longmark.cli.arguments import pairs
     from longmark.errors import UnknownName, UserError
 
     inputs = recipe.parts.inputs
-    named = pairs(given, "NAME=VALUE")
-    for name in named:
+    values_named = pairs(values_given, "NAME=VALUE")
+    for name in values_named:
         if name not in inputs:
             hint = f"The inputs are {', '.join(inputs)}." if inputs else "It has no inputs."
             raise UnknownName(f"input of {recipe.path}", name, inputs, hint)
-    missing = [name for name, of in inputs.items() if name not in named and of.default is None]
+    missing = [
+        name for name, spec in inputs.items() if name not in values_named and spec.default is None
+    ]
     if missing:
         listed = "".join(f"\n  {name}=…  {inputs[name].help}" for name in missing)
         raise UserError(f"{recipe.path} needs:{listed}")
-    values = {name: named.get(name, of.default) for name, of in inputs.items()}
+    values = {name: values_named.get(name, spec.default) for name, spec in inputs.items()}
     return {name: None if value == _NONE else value for name, value in values.items()}
 
 
@@ -80,18 +84,20 @@ class RecipePlan:
 
     def paths(self) -> dict[str, list[Path]]:
         """The paths of each input, and the folder of each step; none for what was not given."""
-        found: dict[str, list[Path]] = {}
-        for name, of in self.recipe.parts.inputs.items():
+        options_found: dict[str, list[Path]] = {}
+        for name, spec in self.recipe.parts.inputs.items():
             value = self.values[name]
-            if value is None or of.kind == "text":
-                found[name] = []
+            if value is None or spec.kind == "text":
+                options_found[name] = []
             else:
-                texts = value.split(",") if of.kind == "paths" else [value]
-                found[name] = [Path(text.strip()) for text in texts]
+                texts = value.split(",") if spec.kind == "paths" else [value]
+                options_found[name] = [Path(text.strip()) for text in texts]
         for name, step in self.steps.items():
-            is_made = all(found[wanted] for wanted in step.of) and self._is_wanted(step)
-            found[name] = [self.out / (step.folder or name)] if is_made else []
-        return found
+            is_made = all(options_found[input_name] for input_name in step.of) and self._is_wanted(
+                step
+            )
+            options_found[name] = [self.out / (step.folder or name)] if is_made else []
+        return options_found
 
     @property
     def steps(self) -> Mapping[str, Step]:
@@ -101,8 +107,8 @@ class RecipePlan:
         """Whether the inputs that its options name were given."""
         from longmark.contrib.papers.recipe.schema import references
 
-        named = (name for value in step.options.values() for name in references(value))
-        return all(self.values[name] is not None for name in named)
+        values_named = (name for value in step.options.values() for name in references(value))
+        return all(self.values[name] is not None for name in values_named)
 
     def options(self, trust: Trust) -> dict[str, dict[str, Any]]:
         """The options of each step. BadInput for mistakes in them; Untrusted for what the recipe reaches out to, and
@@ -111,24 +117,24 @@ class RecipePlan:
         from longmark.contrib.papers.recipe.schema import reference, references
 
         paths = self.paths()
-        found = {}
+        options_found = {}
         for name, step in self.steps.items():
             if not paths[name]:
                 continue
             place = ("steps", name, "options")
-            written, given = {}, {}
+            written, values_given = {}, {}
             for key, value in step.options.items():
                 if not references(value):
                     written[key] = value
                     continue
                 items = value if isinstance(value, list) else [value]
                 filled = [self.values.get(reference(item) or "", item) for item in items]
-                own = [item for item in items if reference(item) is None]
-                written |= {key: own} if own else {}
-                given[key] = filled if isinstance(value, list) else filled[0]
+                written_items = [item for item in items if reference(item) is None]
+                written |= {key: written_items} if written_items else {}
+                values_given[key] = filled if isinstance(value, list) else filled[0]
             if wrong := [
                 key
-                for key in (*written, *given)
+                for key in (*written, *values_given)
                 if key in ("out", "examples", "rows", "human", "runs")
             ]:
                 message = "is the study's to say: the folder is that of the step, and `of` names what it reads"
@@ -136,15 +142,15 @@ class RecipePlan:
             checked = options_in(self.recipe.file, place, step.verb, written)
             for reach in Project(self.recipe.path, {}, {}).reaches_of(place, step.verb, checked):
                 _require(trust, self.recipe.path, reach)
-            found[name] = checked | _given(step.verb, given, self.recipe)
-        return found
+            options_found[name] = checked | _given(step.verb, values_given, self.recipe)
+        return options_found
 
     def study(self, options: Mapping[str, Mapping[str, Any]], session: Session) -> Study:
         """The study: a stage for each step, and the page."""
         from longmark.contrib.papers.study import Study
 
         plain = {
-            name: {key: str(value) for key, value in of.items()} for name, of in options.items()
+            name: {key: str(value) for key, value in spec.items()} for name, spec in options.items()
         }
         return Study(
             out=self.out,
@@ -216,7 +222,7 @@ class RecipePlan:
     def _stage(self, name: str, options: Mapping[str, Any], session: Session) -> Stage:
         step, paths = self.steps[name], self.paths()
         (folder,) = paths[name]
-        read = [path for wanted in step.of for path in paths[wanted]]
+        read = [path for input_name in step.of for path in paths[input_name]]
         if step.verb == "run":
             return self._scoring(name, folder, read, options, session)
         from longmark.contrib.papers.study import Expected, Stage
@@ -247,16 +253,18 @@ class RecipePlan:
         arguments = argparse.Namespace(**{**vars(arguments_of("run")), **options})
         if not arguments.metrics:
             self.recipe.check([(("steps", name, "options"), "metrics: is missing")])
-        how = run_options(arguments)
+        run_options_given = run_options(arguments)
         assert session.registry is not None
-        settings = make_settings(split(_texts(arguments.metrics)), session.registry, how)
-        return scoring_stage(name, folder, read[0], settings, session, _reading(how))
+        settings = make_settings(
+            split(_texts(arguments.metrics)), session.registry, run_options_given
+        )
+        return scoring_stage(name, folder, read[0], settings, session, _reading(run_options_given))
 
 
-def _reading(how: RunOptions) -> dict[str, Any]:
+def _reading(run_options_given: RunOptions) -> dict[str, Any]:
     """How the examples of a run are read."""
     names = ("limit", "mapping", "encoding", "skip_bad")
-    return {name: value for name in names if (value := getattr(how, name))}
+    return {name: value for name in names if (value := getattr(run_options_given, name))}
 
 
 def _fields(files: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[str]:
@@ -292,13 +300,13 @@ def _texts(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
-def _given(verb: str, given: Mapping[str, Any], recipe: Recipe) -> dict[str, Any]:
+def _given(verb: str, values_given: Mapping[str, Any], recipe: Recipe) -> dict[str, Any]:
     """The options that inputs give, read as on the command line: their paths are seen from the working folder."""
     from longmark.cli.project import options_in
     from longmark.records.yaml_file import YamlFile
 
-    here = YamlFile(Path(recipe.path.name), {}, recipe.file.root, ())
-    return options_in(here, ("options",), verb, given)
+    as_typed = YamlFile(Path(recipe.path.name), {}, recipe.file.root, ())
+    return options_in(as_typed, ("options",), verb, values_given)
 
 
 async def _make(

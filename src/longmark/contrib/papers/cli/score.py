@@ -25,30 +25,30 @@ def add_to(verbs: Any) -> None:
     text = (
         "Run the experiment of the SCORE paper: generators x evaluators, with the paper's tables."
     )
-    one = add_verb(verbs, "score-study", score_study, text)
+    parser = add_verb(verbs, "score-study", score_study, text)
     add(
-        one,
+        parser,
         "questions",
         "QUESTIONS",
         "questions with profiles (or use --n); answers in the file are used",
         nargs="?",
     )
     add(
-        one,
+        parser,
         "--out",
         "STUDY",
         "the study's folder; repeat the same command to resume it",
         required=True,
     )
     add(
-        one,
+        parser,
         "--index",
         "IDX",
         "an index of `longmark rag index`; not needed if all answers are given",
     )
-    add(one, "--n", "N", "sample N questions of the domain; with QUESTIONS: read its first N")
-    add(one, "--labels", "FILE", "the raters' labels of the answers")
-    model = one.add_argument_group(
+    add(parser, "--n", "N", "sample N questions of the domain; with QUESTIONS: read its first N")
+    add(parser, "--labels", "FILE", "the raters' labels of the answers")
+    model = parser.add_argument_group(
         "models", f"{model_names()}. LABEL=MODEL sets its name in tables."
     )
     writes = "a model that writes answers, or LABEL=given for those of QUESTIONS; repeatable"
@@ -73,7 +73,7 @@ def add_to(verbs: Any) -> None:
         "MODEL",
         "the model that finds facts for --lm (default: the first evaluator)",
     )
-    fixed = one.add_argument_group("fixed for a study's folder")
+    fixed = parser.add_argument_group("fixed for a study's folder")
     add(fixed, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
     add(fixed, "--variants", "NAME,…", "the variants to make (default: all of the domain)")
     add(fixed, "--k", "N", "passages for each question (default: 5)", default=5)
@@ -90,10 +90,10 @@ def add_to(verbs: Any) -> None:
         fixed, "--as-published", "", "use the parameters of the paper, unless --metrics sets others"
     )
     add_prompts(fixed)
-    data = one.add_argument_group("input")
+    data = parser.add_argument_group("input")
     add(data, "--map", "FIELD=COLUMN", "read a field from this column of QUESTIONS; repeatable")
     add(data, "--skip-bad", "", "skip unreadable records instead of stopping")
-    add_session(one, ("questions", "variants", "answers", "scores"))
+    add_session(parser, ("questions", "variants", "answers", "scores"))
 
 
 def score_study(arguments: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from longmark.contrib.papers.recipe.schema import (
     unknown,
     unknown_fields,
 )
-from longmark.contrib.papers.recipe.source import Source
+from longmark.contrib.papers.recipe.source import RecipeSource
 from longmark.contrib.papers.recipe.tables import GridTable
 from longmark.contrib.papers.study import Part, notices, sections
 from longmark.report.document import Section
@@ -30,7 +30,7 @@ class Pages:
     made of it is left out."""
 
     recipe: Recipe
-    sources: Mapping[str, Source]
+    sources: Mapping[str, RecipeSource]
 
     def check(self) -> None:
         """BadInput, with the line of each mistake, if a table names a field or a measure that its source lacks: of some
@@ -43,9 +43,9 @@ class Pages:
             wrong += unknown_fields(table, place, source.names)
             for number, column in enumerate(table.columns):
                 if column.value not in source.measures:
-                    known = list(source.measures)
-                    hint = f"The measures are {', '.join(known)}."
-                    message = unknown("measure", column.value, known, hint)
+                    measure_names = list(source.measures)
+                    hint = f"The measures are {', '.join(measure_names)}."
+                    message = unknown("measure", column.value, measure_names, hint)
                     wrong.append(((*place, "columns", number, "value"), message))
         self.recipe.check(wrong)
 
@@ -65,10 +65,10 @@ class Pages:
                 title = section.title or ""
             elif make := self.made("sections", section.made):
                 made.setdefault(title, []).append(replace(make(), folded=True))
-        found = []
+        page_sections = []
         for shown in sections(self.parts, None, stages):
-            found += [shown, *made.get(shown.title, [])]
-        return found
+            page_sections += [shown, *made.get(shown.title, [])]
+        return page_sections
 
     def notices(self, stages: Mapping[str, Any]) -> list[str]:
         """What the sources and the stages have to say, and why sections are left out."""

@@ -11,7 +11,7 @@ from longmark.contrib.papers.calf.results import CalfOptions, Results
 from longmark.contrib.papers.calf.rows import read
 from longmark.contrib.papers.recipe import scores, table_files
 from longmark.contrib.papers.recipe.schema import Recipe, SourceOf
-from longmark.contrib.papers.recipe.source import Source
+from longmark.contrib.papers.recipe.source import RecipeSource
 from longmark.errors import UserError
 from longmark.records.read import Reading
 
@@ -22,36 +22,38 @@ READERS = {
 }
 
 
-def sources(recipe: Recipe, paths: Mapping[str, Sequence[Path]]) -> dict[str, Source]:
+def sources(recipe: Recipe, paths: Mapping[str, Sequence[Path]]) -> dict[str, RecipeSource]:
     """The sources of a recipe by name. paths: of each input and step, empty for one that was not given; a source of
     nothing is left out. UserError if one cannot be read."""
-    made: dict[tuple[str, ...], dict[str, Source]] = {}
-    found = {}
-    for name, of in recipe.parts.sources.items():
-        given = [path for part in of.of for path in paths[part]]
-        if not given:
+    choice_sources: dict[tuple[str, ...], dict[str, RecipeSource]] = {}
+    sources_found = {}
+    for name, source_spec in recipe.parts.sources.items():
+        paths_given = [path for part in source_spec.of for path in paths[part]]
+        if not paths_given:
             continue
-        if of.reader in calf.VOCABULARY:
-            if of.of not in made:
-                made[of.of] = calf.sources(_choices(given))
-            found[name] = made[of.of][of.reader]
+        if source_spec.reader in calf.VOCABULARY:
+            if source_spec.of not in choice_sources:
+                choice_sources[source_spec.of] = calf.sources(_choices(paths_given))
+            sources_found[name] = choice_sources[source_spec.of][source_spec.reader]
         else:
-            found[name] = _source(of, given)
-    return found
+            sources_found[name] = _source(source_spec, paths_given)
+    return sources_found
 
 
-def _source(of: SourceOf, given: Sequence[Path]) -> Source:
-    if of.reader == "scores":
-        return scores.scores_source(given, of.cluster)
-    if len(given) != 1:
-        raise UserError(f"the table {of.table} is of one step, and {len(given)} are named")
-    return table_files.table_source(given[0], of.table or "")
+def _source(source_spec: SourceOf, paths_given: Sequence[Path]) -> RecipeSource:
+    if source_spec.reader == "scores":
+        return scores.scores_source(paths_given, source_spec.cluster)
+    if len(paths_given) != 1:
+        raise UserError(
+            f"the table {source_spec.table} is of one step, and {len(paths_given)} are named"
+        )
+    return table_files.table_source(paths_given[0], source_spec.table or "")
 
 
-def _choices(given: Sequence[Path]) -> Results:
+def _choices(paths_given: Sequence[Path]) -> Results:
     """What a CALF study reads: folders of runs, and a file of pairs."""
-    runs = [path for path in given if path.is_dir() or path.name == "rows.jsonl"]
-    files = [path for path in given if path not in runs]
+    runs = [path for path in paths_given if path.is_dir() or path.name == "rows.jsonl"]
+    files = [path for path in paths_given if path not in runs]
     if len(files) > 1:
         raise UserError(f"{files[1]} is a second file of pairs; put all pairs into one")
     return Results(read(runs, Reading(files[0]) if files else ()), CalfOptions())

@@ -269,14 +269,16 @@ def references(value: Any) -> list[str]:
     return [name for item in items if (name := reference(item)) is not None]
 
 
-def unknown(kind: str, name: str, known: Sequence[str], hint: str) -> str:
+def unknown(kind: str, name: str, choices: Sequence[str], hint: str) -> str:
     """The message of a name that does not exist, with the nearest ones that do."""
-    return str(UnknownName(kind, name, known, hint))
+    return str(UnknownName(kind, name, choices, hint))
 
 
-def _unknown(kind: str, name: str, known: Sequence[str], plural: str = "") -> str:
-    listed = f"The {plural or kind + 's'} are {', '.join(known)}." if known else "There is none."
-    return unknown(kind, name, known, listed)
+def _unknown(kind: str, name: str, choices: Sequence[str], plural: str = "") -> str:
+    listed = (
+        f"The {plural or kind + 's'} are {', '.join(choices)}." if choices else "There is none."
+    )
+    return unknown(kind, name, choices, listed)
 
 
 def _mistakes(recipe: RecipeFile, readers: Mapping[str, Vocabulary]) -> Iterator[Mistake]:
@@ -311,20 +313,20 @@ def _steps(recipe: RecipeFile) -> Iterator[Mistake]:
         place: Place = ("steps", name)
         if name in recipe.inputs:
             yield place, f"{name} is also the name of an input; rename one of them"
-        for position, wanted in enumerate(step.of):
-            if wanted not in readable:
+        for position, reference_name in enumerate(step.of):
+            if reference_name not in readable:
                 kind = "input or earlier step"
                 yield (
                     (*place, "of", position),
-                    _unknown(kind, wanted, readable, "inputs and earlier steps"),
+                    _unknown(kind, reference_name, readable, "inputs and earlier steps"),
                 )
         if (folder := step.folder or name) in folders or folder in ("tables", "figures"):
             yield (*place, "folder"), f"the folder {folder} is taken; choose another"
         folders.add(folder)
         for option, value in step.options.items():
-            for wanted in references(value):
-                if wanted not in recipe.inputs:
-                    message = _unknown("input", wanted, list(recipe.inputs))
+            for reference_name in references(value):
+                if reference_name not in recipe.inputs:
+                    message = _unknown("input", reference_name, list(recipe.inputs))
                     yield (*place, "options", option), message
         readable.append(name)
 
@@ -335,9 +337,9 @@ def _sources(recipe: RecipeFile, readers: Mapping[str, Vocabulary]) -> Iterator[
         place: Place = ("sources", name)
         if source.reader not in readers:
             yield (*place, "reader"), _unknown("reader", source.reader, list(readers))
-        for position, wanted in enumerate(source.of):
-            if wanted not in readable:
-                message = _unknown("input or step", wanted, readable, "inputs and steps")
+        for position, reference_name in enumerate(source.of):
+            if reference_name not in readable:
+                message = _unknown("input or step", reference_name, readable, "inputs and steps")
                 yield (*place, "of", position), message
         if (source.reader == "table") != (source.table is not None):
             yield place, "`table` names the table of a step, for the reader `table` and no other"
@@ -348,8 +350,8 @@ def _section(
 ) -> Iterator[Mistake]:
     if section.made is not None:
         if section.model_fields_set - {"made"}:
-            others = ", ".join(sorted(section.model_fields_set - {"made"}))
-            yield place, f"a section that its source makes has only `made`; remove {others}"
+            extra_keys = ", ".join(sorted(section.model_fields_set - {"made"}))
+            yield place, f"a section that its source makes has only `made`; remove {extra_keys}"
         yield from _made(recipe, readers, "sections", section.made, (*place, "made"))
         return
     if section.title is None:
@@ -366,10 +368,10 @@ def _section(
         if name not in recipe.sources:
             yield (*place, "needs"), _unknown("source", name, list(recipe.sources))
         else:
-            known = _vocabulary(recipe, readers, name).fields
+            choices = _vocabulary(recipe, readers, name).fields
             for field in fields:
-                if known is not None and field not in known:
-                    yield (*place, "needs", name), _unknown("field", field, known)
+                if choices is not None and field not in choices:
+                    yield (*place, "needs", name), _unknown("field", field, choices)
     for position, table in enumerate(section.tables):
         yield from _table(recipe, readers, table, (*place, "tables", position))
     for position, figure in enumerate(section.figures):
@@ -395,8 +397,8 @@ def _made(
     """Whether a source makes what a recipe takes from it: SOURCE.NAME."""
     source, dot, part = name.partition(".")
     if not dot or source not in recipe.sources:
-        known = list(recipe.sources)
-        yield place, f"expected SOURCE.NAME: {_unknown('source', source, known)}"
+        choices = list(recipe.sources)
+        yield place, f"expected SOURCE.NAME: {_unknown('source', source, choices)}"
         return
     made = _vocabulary(recipe, readers, source).made or {}
     if part not in made.get(kind, ()):
@@ -408,18 +410,18 @@ def _table(
 ) -> Iterator[Mistake]:
     if table.made is not None:
         if table.model_fields_set - {"made"}:
-            others = ", ".join(sorted(table.model_fields_set - {"made"}))
-            yield place, f"a table that its source makes has only `made`; remove {others}"
+            extra_keys = ", ".join(sorted(table.model_fields_set - {"made"}))
+            yield place, f"a table that its source makes has only `made`; remove {extra_keys}"
         yield from _made(recipe, readers, "tables", table.made, (*place, "made"))
         return
-    for key, given in (
+    for key, contents in (
         ("name", table.name),
         ("title", table.title),
         ("from", table.source),
         ("rows", table.rows),
         ("columns", table.columns),
     ):
-        if not given:
+        if not contents:
             yield (*place, key), "is missing"
     if table.source is None:
         return
@@ -439,16 +441,16 @@ def _table(
         yield from unknown_fields(table, place, vocabulary.fields)
 
 
-def unknown_fields(table: TableOf, place: Place, known: Sequence[str]) -> Iterator[Mistake]:
+def unknown_fields(table: TableOf, place: Place, choices: Sequence[str]) -> Iterator[Mistake]:
     """The fields of a table that its source does not have."""
-    named: list[tuple[Place, str]] = [((*place, "rows"), field) for field in table.rows]
-    named += [((*place, "where", field), field) for field in table.where]
-    named += [((*place, "needs", field), field) for field in table.needs]
+    fields_named: list[tuple[Place, str]] = [((*place, "rows"), field) for field in table.rows]
+    fields_named += [((*place, "where", field), field) for field in table.where]
+    fields_named += [((*place, "needs", field), field) for field in table.needs]
     for number, column in enumerate(table.columns):
         where: Place = (*place, "columns", number)
-        named += [((*where, "each"), field) for field in column.each]
-        named += [((*where, "over"), column.over)] if column.over else []
-        named += [((*where, "where", field), field) for field in column.where]
-    for position, field in named:
-        if field not in known:
-            yield position, _unknown("field", field, list(known))
+        fields_named += [((*where, "each"), field) for field in column.each]
+        fields_named += [((*where, "over"), column.over)] if column.over else []
+        fields_named += [((*where, "where", field), field) for field in column.where]
+    for position, field in fields_named:
+        if field not in choices:
+            yield position, _unknown("field", field, list(choices))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longmark.contrib.papers.recipe.schema import Vocabulary
-from longmark.contrib.papers.recipe.source import Measure, Member, Places, Source
+from longmark.contrib.papers.recipe.source import Measure, Member, Places, RecipeSource
 from longmark.errors import UserError
 from longmark.records import Row
 from longmark.report.tables import Cell
@@ -35,7 +35,7 @@ VOCABULARY = Vocabulary(MEASURES)
 
 
 @dataclass
-class _Scores:
+class _ScoredAnswers:
     """What was read. scores: member -> place of an answer -> its score, None without one; why: place and member ->
     status; facts: of the metrics."""
 
@@ -49,10 +49,12 @@ class _Scores:
     notices: list[str] = field(default_factory=list)
 
 
-def scores_source(paths: Sequence[Path], cluster: str | None = None, level: float = 0.95) -> Source:
+def scores_source(
+    paths: Sequence[Path], cluster: str | None = None, level: float = 0.95
+) -> RecipeSource:
     """The source of runs or files of rows. cluster: the field that dependent answers share (default: the question).
     UserError if a path cannot be read, two of them have scores of one answer, or no answer has the field."""
-    scored = _Scores()
+    scored = _ScoredAnswers()
     for number, run in enumerate(sources_of(paths)):
         _add_run(scored, number, run)
     names = sorted({name for fields in scored.fields for name in fields} - {*HEADS})
@@ -62,7 +64,7 @@ def scores_source(paths: Sequence[Path], cluster: str | None = None, level: floa
         fields.get(cluster or "", "") or question
         for fields, question in zip(scored.fields, scored.questions, strict=True)
     ]
-    return Source(
+    return RecipeSource(
         heads=HEADS,
         members=list(scored.scores),
         measures=_measures(scored, clusters, level),
@@ -73,7 +75,7 @@ def scores_source(paths: Sequence[Path], cluster: str | None = None, level: floa
     )
 
 
-def _add_run(scored: _Scores, number: int, run: Path) -> None:
+def _add_run(scored: _ScoredAnswers, number: int, run: Path) -> None:
     scored.facts.update(read_manifest(run).metrics())
     examples = {example.id: example for example in examples_of(run)}
     for row in some_rows_of(run, scored.notices):
@@ -85,7 +87,7 @@ def _add_run(scored: _Scores, number: int, run: Path) -> None:
         _add_row(scored, place, row, run)
 
 
-def _add_row(scored: _Scores, place: int, row: Row, run: Path) -> None:
+def _add_row(scored: _ScoredAnswers, place: int, row: Row, run: Path) -> None:
     member = (row.system or name_of(run), row.metric)
     first = scored.origin.setdefault((member, row.example_id), run)
     if first != run:
@@ -98,7 +100,7 @@ def _add_row(scored: _Scores, place: int, row: Row, run: Path) -> None:
         scored.why.setdefault(member, {})[place] = row.status
 
 
-def _measures(scored: _Scores, clusters: Sequence[str], level: float) -> dict[str, Measure]:
+def _measures(scored: _ScoredAnswers, clusters: Sequence[str], level: float) -> dict[str, Measure]:
     def chosen(members: Sequence[Member], places: Places) -> list[tuple[Member, int]]:
         """The scores of a cell. Several metrics have no mean."""
         if len({metric for _, metric in members}) > 1:
@@ -121,18 +123,18 @@ def _measures(scored: _Scores, clusters: Sequence[str], level: float) -> dict[st
         if not members or not rows:
             return Estimate(None, None, None, 0, level, reason="no answer")
         facts = scored.facts.get(members[0][1], MetricFacts())
-        known = [
+        known_scores = [
             (value, clusters[place])
             for member, place in rows
             if (value := scored.scores[member][place]) is not None
         ]
-        made = mean_estimate(
-            [value for value, _ in known],
-            [name for _, name in known],
+        estimate = mean_estimate(
+            [value for value, _ in known_scores],
+            [name for _, name in known_scores],
             (facts.lo, facts.hi),
             level,
         )
-        return replace(made, missing=len(rows) - len(known))
+        return replace(estimate, missing=len(rows) - len(known_scores))
 
     def number(of: Callable[[list[float]], float | None]) -> Measure:
         return Measure(lambda members, places: of(values(members, places)), "number")
@@ -156,10 +158,14 @@ def _measures(scored: _Scores, clusters: Sequence[str], level: float) -> dict[st
 
     return {
         "mean": Measure(mean),
-        "sd": number(lambda known: statistics.stdev(known) if len(known) > 1 else None),
-        "median": number(lambda known: statistics.median(known) if known else None),
-        "least": number(lambda known: min(known, default=None)),
-        "greatest": number(lambda known: max(known, default=None)),
+        "sd": number(
+            lambda known_scores: statistics.stdev(known_scores) if len(known_scores) > 1 else None
+        ),
+        "median": number(
+            lambda known_scores: statistics.median(known_scores) if known_scores else None
+        ),
+        "least": number(lambda known_scores: min(known_scores, default=None)),
+        "greatest": number(lambda known_scores: max(known_scores, default=None)),
         "scored": count(is_scored=True),
         "unscored": count(is_scored=False),
         "unscored because": Measure(why, "text"),
@@ -167,7 +173,7 @@ def _measures(scored: _Scores, clusters: Sequence[str], level: float) -> dict[st
 
 
 def _best(
-    scored: _Scores, measure: str, members: Sequence[Member], parts: Sequence[Places]
+    scored: _ScoredAnswers, measure: str, members: Sequence[Member], parts: Sequence[Places]
 ) -> Member | None:
     """The member with the best mean over the questions that all scored, and with the worst score for unscored answers;
     None where these disagree, and of metrics without a direction or bounds."""

@@ -42,7 +42,7 @@ def _nobody(measure: str, members: Sequence[Member], parts: Sequence[Places]) ->
 
 
 @dataclass(frozen=True)
-class Source:
+class RecipeSource:
     """heads: the fields of a member, name -> kind of its column ("metric" for metrics); members: a text for each head;
     items: their number; fields: of the items, name -> the value of each ("" for none); orders: field -> its values in
     their order (default: sorted).
@@ -93,8 +93,8 @@ class Source:
         """The members that meet all conditions on their fields."""
         conditions = [
             (self._positions[name], self.heads[name], condition)
-            for given in where
-            for name, condition in given.items()
+            for conditions_given in where
+            for name, condition in conditions_given.items()
             if name in self.heads
         ]
         return [
@@ -109,8 +109,8 @@ class Source:
         """The places of the items that meet all conditions on their fields."""
         conditions = [
             (self.fields[name], condition)
-            for given in where
-            for name, condition in given.items()
+            for conditions_given in where
+            for name, condition in conditions_given.items()
             if name in self.fields
         ]
         return [

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from longmark.contrib.papers.recipe.schema import Vocabulary, unknown
-from longmark.contrib.papers.recipe.source import Measure, Member, Places, Source
+from longmark.contrib.papers.recipe.source import Measure, Member, Places, RecipeSource
 from longmark.errors import UserError
 from longmark.report.tables import Cell
 from longmark.stats.results import Estimate
@@ -16,7 +16,7 @@ VOCABULARY = Vocabulary(())
 _MOST = 100_000  # lines
 
 
-def table_source(folder: Path, name: str) -> Source:
+def table_source(folder: Path, name: str) -> RecipeSource:
     """The table of a step's folder. UserError, naming the tables there are, if it has none of this name."""
     path = folder / "tables" / f"{name}.csv"
     if not path.is_file():
@@ -30,7 +30,7 @@ def table_source(folder: Path, name: str) -> Source:
     of_member: dict[Member, dict[str, str]] = {}
     for line in lines:
         of_member[tuple(line[column] for column in columns)] = line
-    return Source(
+    return RecipeSource(
         heads={column: "metric" if column in ("metric", "other") else "" for column in columns},
         members=list(of_member),
         measures={column: _measure(path, column, columns, of_member) for column in columns},

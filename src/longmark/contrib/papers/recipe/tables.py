@@ -10,7 +10,7 @@ from typing import Any
 
 from longmark.analysis.grid import Grid
 from longmark.contrib.papers.recipe.schema import ColumnOf, Condition, TableOf
-from longmark.contrib.papers.recipe.source import Member, Source
+from longmark.contrib.papers.recipe.source import Member, RecipeSource
 from longmark.report.tables import Best, Cell, Column
 from longmark.stats.results import Estimate
 
@@ -44,7 +44,7 @@ class GridTable:
     """A table of a recipe over a source."""
 
     table: TableOf
-    source: Source
+    source: RecipeSource
     _items: dict[tuple[Any, ...], list[int]] = field(default_factory=dict)
 
     def grid(self) -> Grid[Key]:
@@ -83,8 +83,8 @@ class GridTable:
             _value(measure(self.source.chosen_members(*conditions), places))
             for places in self._groups(column.over, conditions)
         ]
-        known = [value for value in values if value is not None]
-        mean = fmean(known) if known and len(known) == len(values) else None
+        known_values = [value for value in values if value is not None]
+        mean = fmean(known_values) if known_values and len(known_values) == len(values) else None
         return Estimate(mean, None, None, len(values))
 
     def _is_made(self) -> bool:
@@ -100,13 +100,13 @@ class GridTable:
             tuple(member[list(source.heads).index(name)] for name in heads): None
             for member in source.chosen_members(table.where)
         }
-        others = [name for name in table.rows if name not in source.heads]
-        values = [self._row_values(name, name == table.rows[-1]) for name in others]
+        item_fields = [name for name in table.rows if name not in source.heads]
+        values = [self._row_values(name, name == table.rows[-1]) for name in item_fields]
         for of_members in combinations:
             for of_items in product(*values):
-                named: dict[str, str | None] = dict(zip(heads, of_members, strict=True))
-                named |= dict(zip(others, of_items, strict=True))
-                yield tuple(named[name] for name in table.rows)
+                value_of_field: dict[str, str | None] = dict(zip(heads, of_members, strict=True))
+                value_of_field |= dict(zip(item_fields, of_items, strict=True))
+                yield tuple(value_of_field[name] for name in table.rows)
         if table.total and table.rows[-1] in source.heads:
             raise ValueError(f"{table.name}: `total` is of a field of the answers")
 
@@ -118,15 +118,15 @@ class GridTable:
         return [None, *values] if self.table.total_first else [*values, None]
 
     def _conditions(self, row: Key) -> list[Conditions]:
-        named = zip(self.table.rows, row, strict=True)
-        return [only(name, value) for name, value in named if value is not None]
+        value_of_field = zip(self.table.rows, row, strict=True)
+        return [only(name, value) for name, value in value_of_field if value is not None]
 
     def _chosen(self, conditions: Sequence[Conditions]) -> list[int]:
         """The places of the items that meet the conditions, kept: many cells share them."""
         key = tuple(
             (name, condition.among, condition.other_than)
-            for given in conditions
-            for name, condition in given.items()
+            for conditions_given in conditions
+            for name, condition in conditions_given.items()
             if name in self.source.fields
         )
         if key not in self._items:
@@ -175,8 +175,10 @@ class GridTable:
         return Column(name, shown, kind=self.source.heads.get(name, ""))
 
     def _places(self, column: GridColumn) -> int | None:
-        own = column.of.places
-        return self.source.measures[column.of.value].decimals if own is None else own
+        own_decimals = column.of.places
+        return (
+            self.source.measures[column.of.value].decimals if own_decimals is None else own_decimals
+        )
 
     def _column(self, column: GridColumn, many: bool) -> Column:
         narrow = column.of.show == "value" or column.over or (many and column.of.each)
@@ -209,7 +211,7 @@ class GridTable:
             chosen = self.source.chosen_members(self.table.where, *self._conditions(row))
             if len(chosen) == 1:
                 members[chosen[0]] = row
-        found: dict[str, set[Key]] = {}
+        best_rows: dict[str, set[Key]] = {}
         for column in columns:
             conditions = (self.table.where, *column.where)
             parts = (
@@ -219,8 +221,8 @@ class GridTable:
             )
             best = self.source.best(column.of.value, list(members), parts)
             if best is not None:
-                found[column.name] = {members[best]}
-        return found
+                best_rows[column.name] = {members[best]}
+        return best_rows
 
 
 def _estimate(cell: Cell) -> Estimate | None:
