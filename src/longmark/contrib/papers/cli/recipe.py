@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from longmark.contrib.papers.recipe.page import Pages
     from longmark.contrib.papers.recipe.schema import Recipe, Step
     from longmark.contrib.papers.study import Made, Session, Stage, Study
-    from longmark.engine.run import RunOptions
+    from longmark.engine.settings import RunOptions
     from longmark.models.trust import Reach, Trust
     from longmark.report.document import Document
 
