@@ -317,7 +317,8 @@ def document(plan: PowerPlan) -> Document:
         "pilot",
         beside=(
             Column("SD of differences", "spread", places, key="spread"),
-            *(Column("with questions", "questions"), Column("more", "inflation", 2)),
+            Column("with questions", "questions"),
+            Column("more", "inflation", 2),
         ),
     )
     planned = [comparison for comparison in plan.comparisons if comparison.planned is not None]

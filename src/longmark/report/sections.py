@@ -350,12 +350,10 @@ def cost(index: Observations, manifests: Sequence[Manifest]) -> dict[str, Any] |
 
 
 _COST = (
-    *(
-        Column("Metric"),
-        Column("System"),
-        Column("Calls", "usage.calls"),
-        Column("From cache", "usage.from_cache"),
-    ),
+    Column("Metric"),
+    Column("System"),
+    Column("Calls", "usage.calls"),
+    Column("From cache", "usage.from_cache"),
     Column("Prompt tokens", "usage.prompt_tokens"),
     Column(
         "Reused",

@@ -242,7 +242,8 @@ def score_table(summary: Summary) -> Table:
         for place, head in enumerate(("a better", "tie", "b better"))
     ]
     columns = (
-        *(Column("metric"), Column("system")),
+        Column("metric"),
+        Column("system"),
         *(choices if summary.pairs else means),
         Column("scored / total", lambda cell: f"{cell.scored} / {cell.n}", kind="number"),
         *(
@@ -270,12 +271,13 @@ def figures(summary: Summary) -> Table:
         *map(Column, ("metric", "system", "mean")),
         Column("ci_lower", lambda cell: cell.interval and cell.interval[0]),
         Column("ci_upper", lambda cell: cell.interval and cell.interval[1]),
-        *(Column("scored"), Column("total", "n"), Column("least"), Column("greatest")),
+        Column("scored"),
+        Column("total", "n"),
+        Column("least"),
+        Column("greatest"),
         Column("unscored", lambda cell: reasons_in_words(cell.unscored)),
-        *(
-            Column("ci_method", "method"),
-            Column("clusters", lambda cell: cell.clusters or cell.scored),
-        ),
+        Column("ci_method", "method"),
+        Column("clusters", lambda cell: cell.clusters or cell.scored),
     )
     return Table("scores", "Scores", columns, summary.cells)
 

@@ -185,7 +185,7 @@ def corrected(
     labelled = sum(int(sample.chosen.sum()) for sample in samples.values())
     unknown = max(sample.unknown for sample in samples.values())
     nothing = CorrectedEstimate(
-        *(None, None, None, n, level), labelled=labelled, raw=raw_of(table, sides), unknown=unknown
+        None, None, None, n, level, labelled=labelled, raw=raw_of(table, sides), unknown=unknown
     )
     for place, sample in samples.items():
         if (why := _refusal(table, sample, place)) is not None:

@@ -120,12 +120,10 @@ def hypotheses_section(
         return ()
     columns = (
         *map(Column, ("hypothesis", "combine", "direction", "comparisons")),
-        *(
-            Column("p", kind="p"),
-            Column("p (adjusted)", kind="p"),
-            Column("supported"),
-            Column("reason"),
-        ),
+        Column("p", kind="p"),
+        Column("p (adjusted)", kind="p"),
+        Column("supported"),
+        Column("reason"),
     )
     claims = []
     for one, why in zip(
@@ -140,8 +138,12 @@ def hypotheses_section(
         counts = (one.combine, one.direction, len(one.comparisons))
         claims.append((one.name, *counts, one.p, one.adjusted, supported, reason))
     parts = (
-        *(Column("hypothesis"), Column("metric", kind="metric"), Column("first"), Column("second")),
-        *(Column("first - second", places=4, key="difference"), Column("p", kind="p")),
+        Column("hypothesis"),
+        Column("metric", kind="metric"),
+        Column("first"),
+        Column("second"),
+        Column("first - second", places=4, key="difference"),
+        Column("p", kind="p"),
     )
     comparison_rows = [
         (result.name, part.metric, part.a, part.b, part.difference, part.p)

@@ -300,7 +300,9 @@ def judge_section(judged: Sequence[Judged], places: int) -> tuple[Section, ...]:
             )
         )
     columns = (
-        *(Column("metric", kind="metric"), Column("Kendall's W", places=2), Column("p", kind="p")),
+        Column("metric", kind="metric"),
+        Column("Kendall's W", places=2),
+        Column("p", kind="p"),
         *(Column(name, places=3, key=f"share: {name}") for name in sources),
         Column("standard error", places=4, spare=1),
         *(

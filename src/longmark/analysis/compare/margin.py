@@ -346,7 +346,8 @@ def margin_section(
             ),
             beside=(
                 Column("margin", lambda row: f"{row.margin:g}"),
-                *(Column("conclusion"), Column("remark", "reason")),
+                Column("conclusion"),
+                Column("remark", "reason"),
             ),
             label=lambda row: f"{row.first} - {row.second}",
         )

@@ -52,7 +52,8 @@ def document(comparison: Comparison) -> Document:
     settings = comparison.settings
     ci, simultaneous = (f"{100 * level:.4g} % CI" for level in (settings.level, 1 - settings.alpha))
     decided = (
-        *(_result(comparison), _differences(comparison)),
+        _result(comparison),
+        _differences(comparison),
         *margin_section(comparison.margins, settings.alpha, comparison.places),
         *hypotheses_section(
             comparison.hypotheses, tests, settings.permutations, settings.alpha, clusters
@@ -363,7 +364,8 @@ def _silent(comparison: Comparison) -> tuple[Section, ...]:
         "readings",
         "Both readings of pairs with unscored answers",
         (
-            *(*_PAIR, Column("first unscored", silent(0), kind="number")),
+            *_PAIR,
+            Column("first unscored", silent(0), kind="number"),
             Column("second unscored", silent(1), kind="number"),
         ),
         pairs,
@@ -486,8 +488,11 @@ def _wins(comparison: Comparison) -> Section:
         "wins",
         "Questions won, tied and lost",
         (
-            *(*_PAIR, Column("counts", lambda pair: " / ".join(outcomes[pair.metric]))),
-            *(Column("won", "won"), Column("tied", "ties"), Column("lost", "lost")),
+            *_PAIR,
+            Column("counts", lambda pair: " / ".join(outcomes[pair.metric])),
+            Column("won", "won"),
+            Column("tied", "ties"),
+            Column("lost", "lost"),
         ),
         _pairs(comparison),
         (Column("won + ties / 2", "share", 3, key="share"),),
@@ -532,12 +537,12 @@ def _questions(comparison: Comparison) -> Section:
         )
 
     columns = (
-        *(METRIC, Column("question_id"), Column("question", text)),
-        *(
-            Column("range", "spread", comparison.places, key="spread"),
-            Column("highest"),
-            Column("lowest"),
-        ),
+        METRIC,
+        Column("question_id"),
+        Column("question", text),
+        Column("range", "spread", comparison.places, key="spread"),
+        Column("highest"),
+        Column("lowest"),
         *(
             Column(name, score_of(name), comparison.places, key=f"score: {name}", spare=1)
             for name in (comparison.systems if len(comparison.systems) <= _NAMED else ())

@@ -226,11 +226,9 @@ def _calibration(part: RatingLabel) -> Section:
         if (calibration := metric.calibration) is not None
     ]
     columns: tuple[Column, ...] = (
-        *(
-            METRIC,
-            Column("expected calibration error", places=3, key="ece"),
-            Column("Brier", places=3),
-        ),
+        METRIC,
+        Column("expected calibration error", places=3, key="ece"),
+        Column("Brier", places=3),
         *map(Column, ("n", "missing", "reason")),
     )
     lines = [
@@ -383,7 +381,8 @@ def _powered(part: RatingLabel) -> Section:
         ),
         unit="",
         beside=(
-            *(Column("rated", "mean.labelled"), Column("unrated", "mean.unlabelled")),
+            Column("rated", "mean.labelled"),
+            Column("unrated", "mean.unlabelled"),
             Column(
                 "questions",
                 lambda row: row.mean.labelled if row.mean.clusters is None else row.mean.clusters,
@@ -479,7 +478,8 @@ def _accuracy(part: ChoiceLabel) -> Section:
         "decide: pairs on which the metric is not tied either. Chance is 1/3 with three choices, 1/2 with two.",
         beside=(
             Column("both decide", "decided.value", 3, key="decided"),
-            *(Column("ties", "ties.value", 3), Column("prefers a", "first.value", 3, key="first")),
+            Column("ties", "ties.value", 3),
+            Column("prefers a", "first.value", 3, key="first"),
         ),
     )
     figure = grid.forest(f"Accuracy on a, b or tie ({part.label})", "accuracy", round(1 / 3, 3))
@@ -532,10 +532,8 @@ def _strengths(part: ChoiceLabel) -> Section:
         "chosen; their mean is 0. won: a tie is half a win for each. Intervals: jackknife over questions.",
         unit="",
         beside=(
-            *(
-                Column("rank", lambda row: strength_of[row].rank),
-                Column("won", lambda row: strength_of[row].won),
-            ),
+            Column("rank", lambda row: strength_of[row].rank),
+            Column("won", lambda row: strength_of[row].won),
             Column("comparisons", lambda row: strength_of[row].n),
             Column("questions", lambda row: strength_of[row].log_strength.clusters),
         ),

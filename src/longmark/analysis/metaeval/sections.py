@@ -294,7 +294,8 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
         ]
         note = "scored and unscored count all pairs with rows; n and missing below only those with a majority."
     columns = (
-        *(Column("metric", kind="metric"), Column("scored")),
+        Column("metric", kind="metric"),
+        Column("scored"),
         Column("unscored", lambda metric: sum(metric.unscored.values())),
         Column("reason", lambda metric: _counts(metric.unscored) or None),
     )
@@ -361,12 +362,10 @@ def raters(agreement: Agreement, unit: str) -> Section:
         "raters",
         "Raters",
         (
-            *(
-                Column("rater", "name"),
-                Column("ratings"),
-                Column("mean", places=3),
-                Column("with others"),
-            ),
+            Column("rater", "name"),
+            Column("ratings"),
+            Column("mean", places=3),
+            Column("with others"),
             Column("agreement with majority", "agrees", 3, key="agrees"),
         ),
         agreement.by_rater[:_RATERS_SHOWN],

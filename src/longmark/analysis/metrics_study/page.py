@@ -55,12 +55,21 @@ def document(study: MetricsStudy) -> Document:
         title=f"Metrics study: {counted(len(study.metrics), 'metric')} on {counted(len(study.systems), 'system')}",
         lede="Properties of the metrics: distributions, ties, correlations, discriminative power, cost.",
         sections=(
-            *(_summary(study), *hypotheses, _discriminative(study), _correlations(study)),
+            _summary(study),
+            *hypotheses,
+            _discriminative(study),
+            _correlations(study),
             *(
                 replace(section, folded=True)
                 for section in (
-                    *(*_unscored(study), bounds(study), ties(study), population(study)),
-                    *(question_means(study), *distributions(study), _asl(study), _costs(study)),
+                    *_unscored(study),
+                    bounds(study),
+                    ties(study),
+                    population(study),
+                    question_means(study),
+                    *distributions(study),
+                    _asl(study),
+                    _costs(study),
                 )
             ),
         ),
@@ -92,12 +101,10 @@ def _summary(study: MetricsStudy) -> Section:
         return shares
 
     columns = (
-        *(
-            Column("metric", kind="metric"),
-            Column("direction", spare=3),
-            Column("scores", "n", spare=2),
-            Column("mean", places=3),
-        ),
+        Column("metric", kind="metric"),
+        Column("direction", spare=3),
+        Column("scores", "n", spare=2),
+        Column("mean", places=3),
         Column("share at lower bound", at("low"), 3, "extremes", "at_lower_bound", 1),
         Column("share at upper bound", at("high"), 3, "extremes", "at_upper_bound", 1),
         Column(
@@ -252,12 +259,11 @@ def _heat(study: MetricsStudy, kind: str) -> Figure:
 def _discriminative(study: MetricsStudy) -> Section:
     """The share of pairs that differ significantly (CCRS, tables 2 and 3), and every pair (tables 20-24)."""
     columns = (
-        *(
-            Column("metric", kind="metric"),
-            Column("significant pairs", "power.significant"),
-            Column("pairs", "power.pairs"),
-        ),
-        *(Column("share", "power.share", 3), Column("not tested", "power.untested")),
+        Column("metric", kind="metric"),
+        Column("significant pairs", "power.significant"),
+        Column("pairs", "power.pairs"),
+        Column("share", "power.share", 3),
+        Column("not tested", "power.untested"),
         Column(
             "questions" if study.options.cluster == QUESTION else "clusters",
             lambda row: row.test and row.test.n,
@@ -382,8 +388,12 @@ def _costs(study: MetricsStudy) -> Section:
         ),
     )
     time = (
-        *(Column("run"), Column("metrics", lambda row: ", ".join(row.metrics)), Column("rows")),
-        *(Column("requests"), Column("from cache", "from_cache"), Column("seconds", places=1)),
+        Column("run"),
+        Column("metrics", lambda row: ", ".join(row.metrics)),
+        Column("rows"),
+        Column("requests"),
+        Column("from cache", "from_cache"),
+        Column("seconds", places=1),
         Column("seconds per row", lambda row: row.seconds / row.rows if row.rows else None, 3),
     )
     tables = (

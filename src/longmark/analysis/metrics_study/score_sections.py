@@ -34,7 +34,10 @@ def bounds(study: MetricsStudy) -> Section:
         )
 
     columns = (
-        *(*SYSTEM, Column("n", "bounds.n"), *end("lower", "low"), *end("upper", "high")),
+        *SYSTEM,
+        Column("n", "bounds.n"),
+        *end("lower", "low"),
+        *end("upper", "high"),
         Column("outside", "bounds.outside"),
     )
     items = [score for score in study.scores if score.bounds is not None]
@@ -54,7 +57,9 @@ def ties(study: MetricsStudy) -> Section:
             for name, t in ties
         ]
     columns = (
-        *(Column("metric", kind="metric"), Column("system"), Column("probability", places=3)),
+        Column("metric", kind="metric"),
+        Column("system"),
+        Column("probability", places=3),
         *map(Column, ("equal pairs", "pairs", "n", "reason")),
     )
     note = (
@@ -135,21 +140,17 @@ def question_means(study: MetricsStudy) -> Section:
         return Column(name, lambda row: row.question_means.quantile(share), 3, key=key)
 
     columns = (
-        *(
-            Column("metric", kind="metric"),
-            Column("systems", "question_means.systems"),
-            Column("questions", "question_means.n"),
-        ),
-        *(
-            Column("excluded", "question_means.left_out", key="left_out"),
-            quantile("min", 0.0, "minimum"),
-        ),
-        *(quantile("10 %", 0.1, "p10"), quantile("25 %", 0.25, "p25"), quantile("median", 0.5)),
-        *(
-            quantile("75 %", 0.75, "p75"),
-            quantile("90 %", 0.9, "p90"),
-            quantile("max", 1.0, "maximum"),
-        ),
+        Column("metric", kind="metric"),
+        Column("systems", "question_means.systems"),
+        Column("questions", "question_means.n"),
+        Column("excluded", "question_means.left_out", key="left_out"),
+        quantile("min", 0.0, "minimum"),
+        quantile("10 %", 0.1, "p10"),
+        quantile("25 %", 0.25, "p25"),
+        quantile("median", 0.5),
+        quantile("75 %", 0.75, "p75"),
+        quantile("90 %", 0.9, "p90"),
+        quantile("max", 1.0, "maximum"),
     )
     note = "excluded: questions without a score of some system."
     if study.options.as_published:
@@ -220,7 +221,8 @@ def _distribution(metric: MetricProperties, words: str, stem: str) -> Section:
         "mean": "mean",
     }
     columns = (
-        *(Column("system"), Column("n", "described.n")),
+        Column("system"),
+        Column("n", "described.n"),
         *(Column(name, f"described.{field}", metric.places) for name, field in statistics.items()),
     )
     boxes = Table(f"box_{stem}", f"Quartiles: {words}", columns, order)
