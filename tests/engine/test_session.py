@@ -14,7 +14,7 @@ import pytest
 from tests.report.runs import row
 
 from longmark.engine.estimate import dry_run
-from longmark.engine.folder import Changes
+from longmark.engine.folder import ExampleChanges
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, check, choose
 from longmark.errors import (
@@ -336,7 +336,7 @@ def test_what_would_finish_a_run_counts_a_computation_with_several_scores_once(t
 
     def forecast(*rows: Row) -> tuple[Usage, int] | None:
         (tmp_path / "rows.jsonl").write_bytes(b"".join(one.to_json() + b"\n" for one in rows))
-        return RunResult(tmp_path, Counts(), Changes(3, 0, 0, 0)).to_finish()
+        return RunResult(tmp_path, Counts(), ExampleChanges(3, 0, 0, 0)).to_finish()
 
     assert forecast(*ended, *left) == (
         Usage(calls=8, prompt_tokens=60, completion_tokens=20, usd=1.0),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import longmark
-from longmark.engine.estimate import Estimate, dry_run
+from longmark.engine.estimate import RunEstimate, dry_run
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.settings import RunOptions
 from longmark.models.protocols import ChatRequest
@@ -42,7 +42,7 @@ def reply(request: ChatRequest) -> str:
 
 def estimate(
     tmp_path: Path, *names: str, record: dict[str, Any] = RECORD, checker: Any = None
-) -> Estimate:
+) -> RunEstimate:
     options = RunOptions(
         judges=[FakeChat(reply)], checker=checker, cache=tmp_path / "calls.sqlite", domain="hazards"
     )

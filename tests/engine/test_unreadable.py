@@ -23,7 +23,7 @@ from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.handles import Backends
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest
-from longmark.records.verdicts import FIRST, Asked, Verdicts, together, unreadable
+from longmark.records.verdicts import FIRST, AskedPrompt, Verdicts, together, unreadable
 from longmark.testing import FakeChat
 
 PROSE = "I would say that this answer is quite good overall."
@@ -323,7 +323,7 @@ def test_the_command_shows_three_replies_and_what_to_do_and_the_page_says_it_onc
 def counted(*heard: tuple[str, str, str, bool, bool]) -> Verdicts:
     verdicts = Verdicts()
     for metric, judge, prompt, read, sent in heard:
-        verdicts.hear(Asked(judge, metric, prompt), "x" * 1000, read=read, sent=sent)
+        verdicts.hear(AskedPrompt(judge, metric, prompt), "x" * 1000, read=read, sent=sent)
     return verdicts
 
 
@@ -372,7 +372,7 @@ def test_counts_of_parts_are_added_and_a_verdict_in_one_ends_them():
     assert whole["j"]["n"]["p"] == {"unreadable": 0}
     assert [(one.metrics, one.count) for one in unreadable(whole)] == [(("m",), 21)]
     assert together(parts[:1]) == parts[0]
-    assert Verdicts(whole).read_before == {Asked("j", "n", "p"), Asked("j", "n", "")}
+    assert Verdicts(whole).read_before == {AskedPrompt("j", "n", "p"), AskedPrompt("j", "n", "")}
 
 
 @pytest.mark.parametrize(
@@ -389,4 +389,4 @@ def test_counts_of_parts_are_added_and_a_verdict_in_one_ends_them():
 )
 def test_a_manifest_of_another_form_says_nothing(kept: Any):
     assert list(unreadable(kept)) == []
-    assert Verdicts(kept).hear(Asked("j", "m", "p"), "", read=False, sent=True)
+    assert Verdicts(kept).hear(AskedPrompt("j", "m", "p"), "", read=False, sent=True)

@@ -41,7 +41,7 @@ from longmark.models.protocols import (
     Message,
     Tokens,
 )
-from longmark.models.stores import Turn
+from longmark.models.stores import StoreTurn
 from longmark.models.stores.copying import Copied
 
 CUT = ServerFault("cut").with_bill()
@@ -468,7 +468,7 @@ def test_the_ledger_of_a_run_by_hand(cache: CallCache, tmp_path: Path):
     (line,) = ledger.by_model(
         cache, ledger.sessions_of(cache, tmp_path / "r", [client.token]), keys
     )
-    assert line == ledger.Line("m", 4, 3, 410.0, 1, 456.0, 0, 0.0, 3, 600.0, 1)
+    assert line == ledger.LedgerLine("m", 4, 3, 410.0, 1, 456.0, 0, 0.0, 3, 600.0, 1)
     assert line == ledger.by_model(cache, ledger.sessions_of(cache, tmp_path / "r"), keys)[0]
     assert ledger.sessions_of(cache, tmp_path) == [1, 2]
     assert [(one.name, one.attempts, one.paid) for one in ledger.by_run(cache)] == [
@@ -521,7 +521,7 @@ def test_the_ledger_is_read_after_what_a_session_that_has_ended_has_still_to_wri
     """The thread of a distant store still writes the end of the last attempt when the event loop ends."""
     asked, commit, written = Event(), cache.store.commit, cache._written
 
-    def slow(turn: Turn) -> None:
+    def slow(turn: StoreTurn) -> None:
         if turn.left and not cache.store.quick:  # the end of a call that is given up
             asked.wait(60)
         commit(turn)

@@ -13,7 +13,7 @@ from longmark import compare
 from longmark.contrib.make import pairing
 from longmark.errors import BadInput, UserError
 from longmark.records import Context, Example
-from longmark.records.documents import Documents
+from longmark.records.documents import SharedDocuments
 from longmark.records.example import question_hash
 
 TEXT = "Summarize the document."
@@ -35,7 +35,7 @@ def example(
 
 
 def apart(*examples: Example) -> Any:
-    documents = Documents()
+    documents = SharedDocuments()
     for place, one in enumerate(examples):
         documents.add(place, one)
     return documents.apart()

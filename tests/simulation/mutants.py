@@ -25,7 +25,7 @@ from longmark.models.cache import CallCache
 from longmark.models.limits import Limiter
 from longmark.models.protocols import Tokens
 from longmark.models.sending import Sender
-from longmark.models.stores import Turn
+from longmark.models.stores import StoreTurn
 from longmark.models.stores.sqlite import SqliteStore
 from longmark.records import Row
 
@@ -46,7 +46,7 @@ async def _put_later(self: CallCache, *reply: Any) -> None:
     asyncio.get_running_loop().call_later(1.0, lambda: asyncio.ensure_future(_put(self, *reply)))
 
 
-def _commit_unheard(self: SqliteStore, turn: Turn) -> None:
+def _commit_unheard(self: SqliteStore, turn: StoreTurn) -> None:
     try:
         _write(self, turn)
     except Exception:
@@ -143,7 +143,7 @@ def _rewrite_in_place(self: RunFolder) -> None:
             new.flush()
 
 
-def _no_rollback(self: SqliteStore, turn: Turn) -> None:
+def _no_rollback(self: SqliteStore, turn: StoreTurn) -> None:
     class _Kept:
         in_transaction = False
 

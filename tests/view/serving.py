@@ -12,7 +12,7 @@ from pathlib import Path
 
 from longmark.report.web.connections import listening
 from longmark.view.server import application
-from longmark.view.site import Site
+from longmark.view.site import RunSite
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def serving(folder: Path) -> Iterator[Served]:
     hosts: set[str] = set()
 
     async def run() -> None:
-        async with listening(application(Site(folder), hosts), "127.0.0.1", 0) as port:
+        async with listening(application(RunSite(folder), hosts), "127.0.0.1", 0) as port:
             hosts.update((f"127.0.0.1:{port}", f"localhost:{port}"))
             ports.append(port)
             started.set()

@@ -14,20 +14,21 @@ from longmark.records import Example
 from longmark.scores.manifest import Manifest, read_manifest
 from longmark.scores.observations import Observations
 from longmark.view import answers as module
-from longmark.view.answers import Answers, Asked, Changed
+from longmark.view.answers import AnswerQuery, Changed, RunAnswers
 
 LONG = 60.0
 
 
-def read(folder: Path) -> tuple[Answers, Manifest]:
-    answers, its = Answers(folder), read_manifest(folder)
+def read(folder: Path) -> tuple[RunAnswers, Manifest]:
+    answers, its = RunAnswers(folder), read_manifest(folder)
     answers.advance(its, LONG)
     return answers, its
 
 
-def ids(answers: Answers, its: Manifest, **asked: str) -> list[str]:
+def ids(answers: RunAnswers, its: Manifest, **asked: str) -> list[str]:
     return [
-        one.id for one in answers.shown(answers.numbers(Asked(**asked), answers.summary(its)))[0]
+        one.id
+        for one in answers.shown(answers.numbers(AnswerQuery(**asked), answers.summary(its)))[0]
     ]
 
 
@@ -151,14 +152,14 @@ def test_rows_without_examples_are_answers_without_texts(three: Path):
 def test_the_first_answers_have_their_rows_before_all_of_a_large_run_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    answers, its = Answers(made_up(tmp_path / "run", 60)), read_manifest(tmp_path / "run")
+    answers, its = RunAnswers(made_up(tmp_path / "run", 60)), read_manifest(tmp_path / "run")
     monkeypatch.setattr(module, "_STEP", 8)
     ticks = count()
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
     answers.advance(its, 3)
     assert not answers.complete
     assert 0 < answers.counts[1] < 60
-    first = answers.numbers(Asked(), answers.summary(its))
+    first = answers.numbers(AnswerQuery(), answers.summary(its))
     assert first[:5] == [1, 2, 3, 4, 5], "in the order of the file"
     assert len(answers.shown(first)[0][0].results) == 4
     while not answers.complete:

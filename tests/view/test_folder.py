@@ -15,7 +15,7 @@ from longmark.engine.status import FINISHED, KILLED, RUNNING
 from longmark.errors import UserError
 from longmark.view import folder as module
 from longmark.view.folder import DAMAGED, NO_MANIFEST, NO_RUN, Folder
-from longmark.view.site import Site
+from longmark.view.site import RunSite
 from longmark.workspace import Workspace, reading
 
 
@@ -133,7 +133,7 @@ def test_reading_changes_nothing_in_the_folder(tmp_path: Path):
     for path in sorted(tmp_path.rglob("*"), reverse=True):
         path.chmod(0o555 if path.is_dir() else 0o444)
     before = {path: path.stat() for path in tmp_path.rglob("*")}
-    site = Site(tmp_path)
+    site = RunSite(tmp_path)
     for name in site.folder.runs():
         site.answers(site.run(name))
     after = {path: path.stat() for path in tmp_path.rglob("*")}
@@ -147,4 +147,4 @@ def test_reading_changes_nothing_in_the_folder(tmp_path: Path):
 def test_a_file_is_no_folder_of_runs(tmp_path: Path):
     (tmp_path / "x").touch()
     with pytest.raises(UserError, match="is not a folder"):
-        Site(tmp_path / "x")
+        RunSite(tmp_path / "x")

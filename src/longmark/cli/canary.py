@@ -34,7 +34,7 @@ from longmark.scores.manifest import read_manifest, refuse_pairs
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CanaryOutcome:
     """options: for the run, whose budget is what is left. checks: for each metric and system; spent: on the canary.
     error: why the run cannot begin, "" if it can; code: the exit code then."""
 
@@ -96,7 +96,7 @@ def _too_few(answered: list[tuple[str | None, str | None]], metrics: int) -> str
     return undetectable(2, questions, DRAWS, metrics, 0.05 / systems)
 
 
-def check(run_kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
+def check(run_kept: Path, metrics: list[str], options: RunOptions) -> CanaryOutcome:
     """Judges the kept answers again, and tests each metric."""
     with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
         options_again, settings, cache = _again(run_kept, Path(folder), metrics, options)
@@ -124,9 +124,9 @@ def check(run_kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
                 left[name] = limit - used
         if any(amount <= 0 for amount in left.values()):
             error = f"the canary {run_kept} used up the budget; raise it. Nothing else was sent"
-            return Outcome(options, [], spent, error, NO_VALUE)
+            return CanaryOutcome(options, [], spent, error, NO_VALUE)
         if result.stopped == "interrupt":
-            return Outcome(
+            return CanaryOutcome(
                 options,
                 [],
                 spent,
@@ -145,7 +145,7 @@ def check(run_kept: Path, metrics: list[str], options: RunOptions) -> Outcome:
                 )
             except UserError as error:
                 checked = _not_tested(metrics, run_kept, str(error))
-    return Outcome(replace(options, **left), checked, spent)
+    return CanaryOutcome(replace(options, **left), checked, spent)
 
 
 def estimate(run_kept: Path, metrics: list[str], options: RunOptions) -> MetricEstimate:

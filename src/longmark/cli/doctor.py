@@ -35,7 +35,7 @@ _STATES = {"ok": "ok", "absent": "--", "problem": "!!"}
 
 
 @dataclass(frozen=True)
-class Check:
+class HealthCheck:
     """area: of what; name: what; state: `ok`, `absent` (nothing needs it, unless you do) or `problem`; detail: what was
     seen; remedy: what to do, or ""."""
 
@@ -68,7 +68,7 @@ def doctor(arguments: argparse.Namespace) -> int:
     return NO_VALUE if problems else 0
 
 
-def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
+def _checks(arguments: argparse.Namespace) -> Iterator[HealthCheck]:
     yield from _program()
     yield from _extras()
     yield from _models()
@@ -81,12 +81,12 @@ def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
         missing = "not set" in (source := entry.key_source())
         remedy = "set the variable, or name another in the file" if missing else ""
         detail = f"{entry.model} at {entry.base_url}, key: {source}"
-        yield Check("Endpoints", name, "problem" if missing else "ok", detail, remedy)
+        yield HealthCheck("Endpoints", name, "problem" if missing else "ok", detail, remedy)
         reach = entry.reach(name)
         if not reach.needs_trust or reach.hash in trusted(config.path or Path(FILE)):
             endpoints.setdefault(entry.base_url, name)
         elif arguments.connect:
-            yield Check(
+            yield HealthCheck(
                 "Connections",
                 name,
                 "absent",
@@ -101,10 +101,10 @@ def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
         yield from (_connection(name, url) for url, name in endpoints.items())
 
 
-def _program() -> Iterator[Check]:
-    yield Check("Program", "longmark", "ok", f"{__version__} in {Path(__file__).parents[1]}")
-    yield Check("Program", "python", "ok", f"{platform.python_version()}, {sys.executable}")
-    yield Check(
+def _program() -> Iterator[HealthCheck]:
+    yield HealthCheck("Program", "longmark", "ok", f"{__version__} in {Path(__file__).parents[1]}")
+    yield HealthCheck("Program", "python", "ok", f"{platform.python_version()}, {sys.executable}")
+    yield HealthCheck(
         "Program", "system", "ok", f"{platform.platform()}, {counted(os.cpu_count() or 1, 'core')}"
     )
     for group in ("metrics", "models", "verbs"):
@@ -112,14 +112,14 @@ def _program() -> Iterator[Check]:
             try:
                 plugins.loaded(point)
             except UserError as error:
-                yield Check("Program", f"plug-in {point.name}", "problem", str(error))
+                yield HealthCheck("Program", f"plug-in {point.name}", "problem", str(error))
             else:
-                yield Check(
+                yield HealthCheck(
                     "Program", f"plug-in {point.name}", "ok", f"{group} of {plugins.origin(point)}"
                 )
 
 
-def _extras() -> Iterator[Check]:
+def _extras() -> Iterator[HealthCheck]:
     """Each extra with the packages that it lacks, or have versions that are too old."""
     required: dict[str, list[tuple[str, str]]] = {}
     for line in metadata.requires("longmark") or ():
@@ -136,11 +136,13 @@ def _extras() -> Iterator[Check]:
         versions = ", ".join(f"{name} {version}" for name, version in installed.items() if version)
         remedy = f"pip install 'longmark[{extra}]'" if missing or old else ""
         if old:
-            yield Check("Extras", extra, "problem", f"too old: {', '.join(old)}", remedy)
+            yield HealthCheck("Extras", extra, "problem", f"too old: {', '.join(old)}", remedy)
         elif missing:
-            yield Check("Extras", extra, "absent", f"not installed: {', '.join(missing)}", remedy)
+            yield HealthCheck(
+                "Extras", extra, "absent", f"not installed: {', '.join(missing)}", remedy
+            )
         else:
-            yield Check("Extras", extra, "ok", versions)
+            yield HealthCheck("Extras", extra, "ok", versions)
 
 
 def _version(package: str) -> str:
@@ -157,10 +159,10 @@ def _older(version: str, least: str) -> bool:
     return bool(version) and parts(version) < parts(least)
 
 
-def _models() -> Iterator[Check]:
+def _models() -> Iterator[HealthCheck]:
     point = plugins.find("catalogues", "embedded")
     if point is None:
-        yield Check(
+        yield HealthCheck(
             "Embedded models",
             "package",
             "absent",
@@ -172,21 +174,21 @@ def _models() -> Iterator[Check]:
         remedy = f"longmark models install {name}"
         if not catalogue.is_installed(name):
             size = f"{model.size / 1e6:,.0f} MB"
-            yield Check(
+            yield HealthCheck(
                 "Embedded models", name, "absent", f"not installed ({model.title}, {size})", remedy
             )
             continue
         try:
             path = catalogue.model_path(name)
         except (UserError, OSError) as error:
-            yield Check("Embedded models", name, "problem", str(error), remedy)
+            yield HealthCheck("Embedded models", name, "problem", str(error), remedy)
         else:
-            yield Check(
+            yield HealthCheck(
                 "Embedded models", name, "ok", f"{model.title}, sha256 verified, in {path.parent}"
             )
 
 
-def _files(cache: Path | str) -> Iterator[Check]:
+def _files(cache: Path | str) -> Iterator[HealthCheck]:
     """The folder of longmark's files, the call cache, and the room on their disks."""
     yield _room("home", home())
     try:
@@ -199,25 +201,25 @@ def _files(cache: Path | str) -> Iterator[Check]:
                 sum(line.size for line in lines) if isinstance(cache, str) else cache.stat().st_size
             )
             detail = f"{counted(replies, 'reply', 'replies')}, {size / 1e6:,.1f} MB: {place}"
-            yield Check("Files", "call cache", "ok", detail)
+            yield HealthCheck("Files", "call cache", "ok", detail)
         else:
-            yield Check("Files", "call cache", "absent", f"no call was made yet: {cache}")
+            yield HealthCheck("Files", "call cache", "absent", f"no call was made yet: {cache}")
     except (UserError, OSError) as error:
-        yield Check("Files", "call cache", "problem", str(error))
+        yield HealthCheck("Files", "call cache", "problem", str(error))
     if isinstance(cache, Path) and cache.parent != home():
         yield _room("disk of cache", cache.parent)
 
 
-def _room(name: str, folder: Path) -> Check:
+def _room(name: str, folder: Path) -> HealthCheck:
     """Whether a folder, or the nearest one above that exists, can be written and has room."""
     existing = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
     try:
         free = shutil.disk_usage(existing).free
     except OSError as error:
-        return Check("Files", name, "problem", f"{folder}: {error.strerror}")
+        return HealthCheck("Files", name, "problem", f"{folder}: {error.strerror}")
     detail = f"{folder}, {free / 1e9:,.1f} GB free"
     if not existing.is_dir() or not os.access(existing, os.W_OK):
-        return Check(
+        return HealthCheck(
             "Files",
             name,
             "problem",
@@ -225,18 +227,18 @@ def _room(name: str, folder: Path) -> Check:
             "set LONGMARK_HOME to a folder you can write",
         )
     remedy = "" if free >= _LOW else "free some space: a call is not sent if its reply may not fit"
-    return Check("Files", name, "ok" if free >= _LOW else "problem", detail, remedy)
+    return HealthCheck("Files", name, "ok" if free >= _LOW else "problem", detail, remedy)
 
 
-def _config(path: Path | None) -> tuple[Config, Check]:
+def _config(path: Path | None) -> tuple[Config, HealthCheck]:
     try:
         config = load(path) if path is not None else in_folder()
     except UserError as error:
-        return Config({}), Check(
+        return Config({}), HealthCheck(
             "Endpoints", str(path or FILE), "problem", " ".join(str(error).split("\n"))
         )
     if config is None:
-        return Config({}), Check(
+        return Config({}), HealthCheck(
             "Endpoints", FILE, "absent", "not in this folder (--config names another file)"
         )
     config_path = config.path or Path(FILE)
@@ -244,28 +246,28 @@ def _config(path: Path | None) -> tuple[Config, Check]:
     reaches = [entry.reach(name) for name, entry in config.models.items()]
     asks = any(reach.needs_trust and reach.hash not in trusted_hashes for reach in reaches)
     detail = f"{counted(len(config.models), 'model')}, {'not trusted' if asks else 'trusted'}"
-    return config, Check(
+    return config, HealthCheck(
         "Endpoints", str(config_path), "ok", detail, f"longmark trust {config_path}" if asks else ""
     )
 
 
-def _vendor(name: str) -> Check:
+def _vendor(name: str) -> HealthCheck:
     vendor = VENDORS[name]
     is_set = bool(os.environ.get(vendor.variable, "").strip())
     try:
         at = vendor_url(name)
     except UserError as error:
-        return Check("Endpoints", name, "problem", str(error), "change OPENAI_BASE_URL")
+        return HealthCheck("Endpoints", name, "problem", str(error), "change OPENAI_BASE_URL")
     detail = f"{vendor.variable} is {'set' if is_set else 'not set'}" + (
         f", for {at}" if at else ""
     )
-    return Check("Endpoints", name, "ok" if is_set else "absent", detail)
+    return HealthCheck("Endpoints", name, "ok" if is_set else "absent", detail)
 
 
-def _connection(name: str, url: str) -> Check:
+def _connection(name: str, url: str) -> HealthCheck:
     """Whether a connection to a base URL, or to the proxy before it, opens. Nothing is sent over it."""
     try:
-        return Check("Connections", name, "ok", f"{reached(url)} is reached")
+        return HealthCheck("Connections", name, "ok", f"{reached(url)} is reached")
     except OSError as error:
         remedy = "check the address, the network and the proxy variables (HTTPS_PROXY, NO_PROXY)"
-        return Check("Connections", name, "problem", redact(str(error)), remedy)
+        return HealthCheck("Connections", name, "problem", redact(str(error)), remedy)

@@ -26,7 +26,7 @@ from longmark.cli.arguments import (
 from longmark.cli.problems import Problems
 from longmark.cli.terminal import is_terminal
 from longmark.cli.trust import trusting
-from longmark.engine.estimate import Estimate, dry_run
+from longmark.engine.estimate import RunEstimate, dry_run
 from longmark.engine.pairs import BOUNDS
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import RunResult, execute
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         again = (
             canary.check(arguments.canary, canary_metrics, options)
             if canary_metrics
-            else canary.Outcome(options)
+            else canary.CanaryOutcome(options)
         )
         if again.error:
             print(f"longmark: {again.error}", file=sys.stderr)
@@ -194,7 +194,7 @@ def _conclude(
     settings: Settings,
     gates: list[Gate],
     arguments: argparse.Namespace,
-    again: canary.Outcome,
+    again: canary.CanaryOutcome,
 ) -> int:
     checks = again.checks
     spent = result.counts.plus(again.spent) if again.spent else result.counts
@@ -362,7 +362,7 @@ def _to_finish(result: RunResult) -> str:
     return f"The {counted(rows, 'row')} left will take about {', '.join(parts)}, if they are like the finished ones. "
 
 
-def print_estimate(estimate: Estimate) -> None:
+def print_estimate(estimate: RunEstimate) -> None:
     heads = (
         "metric",
         "rows",

@@ -147,7 +147,7 @@ def _mark_drawings() -> None:
 
     joined.plain = True  # type: ignore[attr-defined]
     Console._render_buffer = joined  # type: ignore[method-assign, assignment]
-    Console._write_buffer = written  # type: ignore[method-assign]
+    Console._write_buffer = written  # type: ignore[method-assign, assignment]
     FileProxy.write = lambda proxy, text: take(proxy, plain(text))  # type: ignore[method-assign, assignment]
 
 

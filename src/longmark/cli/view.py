@@ -6,11 +6,11 @@ import argparse
 
 from longmark.progress import counted
 from longmark.view.server import serve
-from longmark.view.site import Site
+from longmark.view.site import RunSite
 
 
 def view(arguments: argparse.Namespace) -> int:
-    def ready(url: str, site: Site) -> None:
+    def ready(url: str, site: RunSite) -> None:
         count = sum(not run.problem for run in site.folder.runs().values())
         print(
             f"{counted(count, 'run')} in {arguments.folder}: {url} (Ctrl-C ends the server)",

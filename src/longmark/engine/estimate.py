@@ -55,7 +55,7 @@ class MetricEstimate:
 
 
 @dataclass(slots=True)
-class Estimate:
+class RunEstimate:
     """What is still to do in a folder, by metric. rows_done: rows that exist already. rounds: of batches, one after the
     other, at least; window: hours in which a round ends; 0: nothing goes in batches. affordable: how many calls a
     budget in dollars lets go in batches, and in how many, if each takes what is estimated; None: all fit at once."""
@@ -80,7 +80,7 @@ async def dry_run(
     out: Path | None,
     cache: CallCache,
     options: SessionOptions,
-) -> Estimate:
+) -> RunEstimate:
     """What `session.execute` would still take in the folder `out`: nothing is sent and the folder stays as it is."""
     check_budget(settings.backends, options.budget)
     tell_unsupported(settings, options)
@@ -135,8 +135,10 @@ def _affordable(total: MetricEstimate, max_usd: float | None) -> tuple[int, int]
 
 async def _estimate(
     workers: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int, budget: Budget
-) -> Estimate:
-    estimate = Estimate(rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected})
+) -> RunEstimate:
+    estimate = RunEstimate(
+        rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected}
+    )
     counted: set[int] = set()  # hashes of texts whose shared calls are counted
     for task in tasks:
         judging = settings.judging_of(task.chosen)

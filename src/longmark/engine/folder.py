@@ -25,7 +25,7 @@ from longmark.errors import UserError
 from longmark.metrics import Selected
 from longmark.models.keys import redact_reply
 from longmark.records import Answered, Row
-from longmark.records.documents import Documents, ToldApart
+from longmark.records.documents import SharedDocuments, ToldApart
 from longmark.records.files import lines, own_json
 from longmark.records.pair import example_of, own_example_of
 from longmark.workspace import Workspace
@@ -59,7 +59,7 @@ _COMMIT_EVERY = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ExampleChanges:
     """How the examples differ from those that the folder held before."""
 
     new: int
@@ -178,7 +178,7 @@ class RunFolder:
         if not places:
             return
         staged = self.path / _STAGED
-        documents = Documents()
+        documents = SharedDocuments()
         with open(staged, "rb") as file:
             for n, line in enumerate(file):
                 if n in places:
@@ -215,7 +215,7 @@ class RunFolder:
         self._execute(_ADD_ABSENT, values)
 
     @_writes
-    def adopt(self, *, removed_count: bool = True) -> Changes:
+    def adopt(self, *, removed_count: bool = True) -> ExampleChanges:
         """Replaces the folder's examples by the staged ones, and deletes rows of examples that changed or are gone.
 
         The rows go first: a process that dies in between leaves old examples with fewer rows, which the next one
@@ -257,7 +257,7 @@ class RunFolder:
         self._rows_file = writing.appending(self.rows_path)
         self._rows_end = os.fstat(self._rows_file).st_size
         self._kept = self._count("rows")
-        return Changes(new, changed, removed, self._kept)
+        return ExampleChanges(new, changed, removed, self._kept)
 
     def _note_removed(self) -> None:
         """Answers of earlier sessions to questions that their system does not answer any more."""

@@ -14,7 +14,7 @@ from longmark.errors import BadInput
 from longmark.metric import Metric
 from longmark.metrics import Selected
 from longmark.records import Example, Pair, proposals
-from longmark.records.documents import Documents
+from longmark.records.documents import SharedDocuments
 from longmark.records.pair import Answered
 from longmark.records.read import ExampleSource, Reading
 
@@ -96,7 +96,7 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
     systems: Counter[str] = Counter()
     first: list[tuple[int, Answered]] = []
     kept_columns: dict[str, bool] = {}
-    documents = Documents()
+    documents = SharedDocuments()
     for example in source:
         documents.add(source.line, example)
         if len(first) < _EXAMPLES:

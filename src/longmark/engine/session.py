@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from longmark import plugins
 from longmark.engine import manifest as manifests
-from longmark.engine.folder import Changes, RunFolder
+from longmark.engine.folder import ExampleChanges, RunFolder
 from longmark.engine.pairs import check_kind
 from longmark.engine.settings import SessionOptions, Settings, check_turns, unsupported
 from longmark.engine.split import PartNotes, limited, same_part
-from longmark.engine.worker import Progress, WorkerPool
+from longmark.engine.worker import RunProgress, WorkerPool
 from longmark.errors import UserError
 from longmark.metrics import Selected
 from longmark.models.budget import Budget, UnknownPrice
@@ -65,7 +65,7 @@ class RunResult:
 
     folder: Path
     counts: Counts
-    changes: Changes
+    changes: ExampleChanges
     skipped: int = 0
     stopped: str | None = None
     unscored: tuple[str, ...] = ()
@@ -279,7 +279,7 @@ class _Session:
         """The workers, and the entry of this session in the manifest. retry: the statuses that are scored again."""
         folder = self._folder
         options = self._options
-        self._progress = Progress(
+        self._progress = RunProgress(
             folder.rows_to_be(self._settings.selected), folder.rows_done(retry), self._client
         )
         self._finished = self._progress.total == self._progress.done
@@ -483,7 +483,7 @@ def tell_unsupported(settings: Settings, options: SessionOptions) -> None:
 
 
 def _tell_changes(
-    options: SessionOptions, skipped: int, changes: Changes, absent: Mapping[str, int]
+    options: SessionOptions, skipped: int, changes: ExampleChanges, absent: Mapping[str, int]
 ) -> None:
     if skipped:
         counts = ", and counted as unscored answers of the systems" if absent.get("skipped") else ""

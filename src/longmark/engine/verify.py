@@ -67,7 +67,7 @@ class NamedCode:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RowFinding:
     """A row that is not verified. differs: it has another score or status now; else it is not verifiable."""
 
     row: Row
@@ -84,7 +84,7 @@ class Verification:
     verified: int = 0
     missing: int = 0
     without_reply: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[RowFinding] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
 
     @property
@@ -139,14 +139,16 @@ async def verify(run: Path, cache: CallCache, named_code: NamedCode | None = Non
                     stored = {name: of_example.pop(name) for name in scores}
                     await _one(workers, Task(n, example, chosen, scores), stored, verification)
             verification.findings += [
-                Finding(row, False, gone.get(row.metric, "the manifest does not name its metric"))
+                RowFinding(
+                    row, False, gone.get(row.metric, "the manifest does not name its metric")
+                )
                 for row in of_example.values()
             ]
     finally:
         for model in {id(model): model for model in settings.backends.all()}.values():
             await model.close()
     verification.findings += [
-        Finding(Row.from_json(line), False, "its example is not in examples.jsonl")
+        RowFinding(Row.from_json(line), False, "its example is not in examples.jsonl")
         for left in rows.values()
         for line in left.values()
     ]
@@ -164,7 +166,7 @@ async def _one(
                 verification.without_reply += 1
             else:
                 verification.findings.append(
-                    Finding(row, False, "a reply that it needs is not in the call cache")
+                    RowFinding(row, False, "a reply that it needs is not in the call cache")
                 )
         return
     for name, row in stored.items():
@@ -180,7 +182,7 @@ async def _one(
             verification.verified += 1
         else:
             verification.findings.append(
-                Finding(row, True, f"stored {_shown(row)}, computed {_shown(now)}")
+                RowFinding(row, True, f"stored {_shown(row)}, computed {_shown(now)}")
             )
 
 

@@ -56,7 +56,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TaskOutcome:
     """What came of a task: a result for each score that is wanted."""
 
     task: Task
@@ -117,7 +117,7 @@ class WorkerPool:
         self._computing: set[asyncio.Future[Any]] = set()
         COMPUTING.set(self._computing)
         self._broken: list[Exception] = []
-        self._held: list[Outcome] = []
+        self._held: list[TaskOutcome] = []
         self._judging = {chosen.name: settings.judging_of(chosen) for chosen in settings.selected}
         self._signatures: dict[str, Signature] = {}
         self.versions: dict[str, dict[str, None]] = {}
@@ -219,7 +219,7 @@ class WorkerPool:
             self._broken.append(error)
             self.stop()
 
-    def _append(self, outcome: Outcome) -> None:
+    def _append(self, outcome: TaskOutcome) -> None:
         rows = self._rows(outcome)
         if self._on_calls is not None and outcome.usage_log.booked:
             self._on_calls(rows[0], outcome.usage_log.booked)
@@ -236,7 +236,7 @@ class WorkerPool:
         """The rows of one computation, one for each score that is wanted."""
         return self._rows(await self._outcome(task))
 
-    async def _outcome(self, task: Task) -> Outcome:
+    async def _outcome(self, task: Task) -> TaskOutcome:
         chosen = task.chosen
         settings = self._settings
         booked = None if self._on_calls is None else list[Booked]()
@@ -246,7 +246,7 @@ class WorkerPool:
         if self._executor is not None and self._executor.takes(task):
             results = await self._executor.results(task)
             if results is not None:
-                return Outcome(task, results, usage_log)
+                return TaskOutcome(task, results, usage_log)
         models = Models(
             settings.backends,
             self._client,
@@ -256,9 +256,9 @@ class WorkerPool:
             self._judging[chosen.name],
         )
         results = await computed(chosen, task.example, models, task.wanted, settings.comparison)
-        return Outcome(task, results, usage_log)
+        return TaskOutcome(task, results, usage_log)
 
-    def _rows(self, outcome: Outcome) -> list[Row]:
+    def _rows(self, outcome: TaskOutcome) -> list[Row]:
         task = outcome.task
         usage_log = outcome.usage_log
         usages = [usage_log.usage, *(Usage() for _ in task.wanted[1:])]
@@ -337,7 +337,7 @@ def _bug(chosen: Selected, error: BaseException) -> NoScore:
     )
 
 
-class Progress:
+class RunProgress:
     """total: rows there will be when the run has ended; done: rows there are already. client: what the calls go
     through."""
 

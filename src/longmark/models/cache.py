@@ -33,7 +33,7 @@ from longmark.errors import UserError
 from longmark.models import stores
 from longmark.models.protocols import Tokens
 from longmark.models.stores import Attempt as Attempt
-from longmark.models.stores import Look, Seen, Store, Turn, Wish
+from longmark.models.stores import Lookup, Seen, Store, StoreTurn, Wish
 from longmark.models.stores import Unknown as Unknown
 from longmark.models.stores.copying import Copied, copy
 from longmark.models.stores.shares import end_lapsed
@@ -65,10 +65,10 @@ class CallCache:
     def __init__(self, place: Path | str) -> None:
         self.store = _opened(place)
         self.path = self.store.shown
-        self._turn = Turn()
+        self._turn = StoreTurn()
         self._flushed: asyncio.Future[None] | None = None
         self._flush: asyncio.Handle | None = None
-        self._writing: tuple[Future[None], Turn, asyncio.Future[None]] | None = (
+        self._writing: tuple[Future[None], StoreTurn, asyncio.Future[None]] | None = (
             None  # by the thread
         )
         self._held: set[bytes] = set()
@@ -91,12 +91,12 @@ class CallCache:
 
     def get(self, key: bytes) -> tuple[bytes, float | None] | None:
         """The stored reply and what it cost in US dollars (None: not known), or None where there is no reply."""
-        return self.store.look(Look([key], every=False)).replies.get(key)
+        return self.store.look(Lookup([key], every=False)).replies.get(key)
 
     async def look(self, keys: Collection[bytes], *, every: bool = False) -> Seen:
         """The stored replies to these keys, and which of the others (of all, with `every`) somebody has claimed: one
         look, in the turn of whatever is written."""
-        look = Look(keys, every)
+        look = Lookup(keys, every)
         if self.store.quick:
             return self.store.look(look)
         self._turn.looks.append(look)
@@ -217,7 +217,7 @@ class CallCache:
 
     def _commit(self) -> None:
         done, self._flushed = self._flushed, None
-        turn, self._turn = self._turn, Turn()
+        turn, self._turn = self._turn, StoreTurn()
         assert done is not None
         if self.store.quick:
             self._write(turn, done)
@@ -259,12 +259,12 @@ class CallCache:
         if self._flushed is not None:
             if self._flush is not None:
                 self._flush.cancel()
-            turn, self._turn = self._turn, Turn()
+            turn, self._turn = self._turn, StoreTurn()
             done, self._flushed = self._flushed, None
             with suppress(RuntimeError):  # whoever waits for it has no loop any more
                 self._write(turn, done)
 
-    def _write(self, turn: Turn, done: asyncio.Future[None]) -> None:
+    def _write(self, turn: StoreTurn, done: asyncio.Future[None]) -> None:
         try:
             self.store.commit(turn)
         except Exception as error:  # whatever it is: those who wait must hear of it
@@ -272,12 +272,12 @@ class CallCache:
         else:
             self._committed(turn, done)
 
-    def _committed(self, turn: Turn, done: asyncio.Future[None]) -> None:
+    def _committed(self, turn: StoreTurn, done: asyncio.Future[None]) -> None:
         self._held.difference_update(turn.freed)
         self._held.update(*(wish.granted for wish in turn.wanted))
         done.set_result(None)
 
-    def _failed(self, turn: Turn, done: asyncio.Future[None], error: BaseException) -> None:
+    def _failed(self, turn: StoreTurn, done: asyncio.Future[None], error: BaseException) -> None:
         self._turn.ended[:0] = turn.ended  # what became of attempts is told with the next commit
         self._turn.withdrawn[:0] = turn.withdrawn
         for wish in turn.wanted:

@@ -58,7 +58,7 @@ from longmark.options import named
 from longmark.places import real
 from longmark.progress import counted
 from longmark.records import Usage
-from longmark.records.verdicts import Asked
+from longmark.records.verdicts import AskedPrompt
 
 _HALVINGS = 32  # of a batch, more than any has
 _LOOK_AGAIN = 0.1  # seconds between two looks for a reply that another process has asked for
@@ -505,7 +505,10 @@ class Client(Sender):
         in_batches = kind.name == _CHATS.name and self._batching.wants(model)
         if not in_batches:
             return model
-        asked, counter = Asked(model.name, usage_log.metric, usage_log.prompt), usage_log.verdicts
+        asked, counter = (
+            AskedPrompt(model.name, usage_log.metric, usage_log.prompt),
+            usage_log.verdicts,
+        )
         known = counter is not None and asked in counter.read_before
         return self.batches.over(model, key, asked, alone=self._alone, known=known)
 

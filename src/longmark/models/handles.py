@@ -25,7 +25,7 @@ from longmark.models.protocols import (
     RerankReply,
 )
 from longmark.prompts import PromptBook
-from longmark.records.verdicts import Asked
+from longmark.records.verdicts import AskedPrompt
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -121,7 +121,7 @@ class ChatHandle:
         if log.verdicts is None:
             yield self
             return
-        about = Asked(self.name, log.metric, prompt)
+        about = AskedPrompt(self.name, log.metric, prompt)
         await log.verdicts.begin(about)
         try:
             yield replace(self, usage_log=replace(log, prompt=prompt, sent=0))
@@ -134,7 +134,7 @@ class ChatHandle:
         if log.verdicts is not None:
             text = reply.text or reply.refusal or reply.thinking or "(nothing)"
             log.verdicts.hear(
-                Asked(self.name, log.metric, log.prompt), text, read=read, sent=log.sent > 0
+                AskedPrompt(self.name, log.metric, log.prompt), text, read=read, sent=log.sent > 0
             )
             log.sent = 0
 

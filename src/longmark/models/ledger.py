@@ -36,7 +36,7 @@ _SUMS = """sum(count), sum(CASE WHEN state = 'answered' THEN count ELSE 0 END),
 
 
 @dataclass(slots=True)
-class Line:
+class LedgerLine:
     """The attempts of one model, or of one run. Money is in US dollars, None where a part of it is not known.
 
     paid: for answered attempts; unknown_usd, in_flight_usd: at most. needed: replies that the run's rows needed;
@@ -71,7 +71,7 @@ def sessions_of(cache: CallCache, folder: Path, tokens: Collection[str] = ()) ->
 
 def by_model(
     cache: CallCache, sessions: Collection[int], needed: Iterable[bytes] | None = None
-) -> list[Line]:
+) -> list[LedgerLine]:
     """A line for each model that these sessions called, or whose replies are needed. needed: keys of replies."""
     cache.bury()
     listed = ", ".join(map(str, (*sessions, 0)))
@@ -82,7 +82,7 @@ def by_model(
             query = """SELECT calls.model, calls.usd, session FROM calls LEFT JOIN attempts ON attempts.id = attempt
                 WHERE calls.key = ?"""
             for model, usd, session in cache.do(query, (key,)):
-                line = lines.setdefault(model, Line(model))
+                line = lines.setdefault(model, LedgerLine(model))
                 if line.needed is None:
                     line.needed, line.needed_usd, line.elsewhere = 0, 0.0, 0
                 line.needed += 1
@@ -96,7 +96,7 @@ def by_model(
     return list(lines.values())
 
 
-def by_run(cache: CallCache) -> list[Line]:
+def by_run(cache: CallCache) -> list[LedgerLine]:
     """A line for each run that has attempts in the ledger, in the order in which they began; "": for no folder."""
     cache.bury()
     query = f"""SELECT run, {_SUMS} FROM {_ATTEMPTS} JOIN sessions ON sessions.id = session
@@ -116,8 +116,8 @@ def _line(
     in_flight: int,
     in_flight_usd: float | None,
     no_most_in_flight: int,
-) -> Line:
-    return Line(
+) -> LedgerLine:
+    return LedgerLine(
         name,
         attempts,
         answered,

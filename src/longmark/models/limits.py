@@ -38,7 +38,7 @@ _DOWN_AFTER = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _WaitingCall:
     """A call that waits. number: of its attempt, in the order in which they were asked for."""
 
     number: int
@@ -118,8 +118,8 @@ class Limiter:
         self._refused_in_row = 0
         self._resume_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._again: deque[_Waiting] = deque()
-        self._new: deque[_Waiting] = deque()
+        self._again: deque[_WaitingCall] = deque()
+        self._new: deque[_WaitingCall] = deque()
 
     @property
     def down(self) -> bool:
@@ -136,9 +136,9 @@ class Limiter:
         finally:
             self._leave()
 
-    async def _enter(self, queue: deque[_Waiting], held: Reservation) -> None:
+    async def _enter(self, queue: deque[_WaitingCall], held: Reservation) -> None:
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        queue.append(_Waiting(next(self._turns.numbers), place, held))
+        queue.append(_WaitingCall(next(self._turns.numbers), place, held))
         self._turns.next()
         try:
             await place
@@ -218,7 +218,7 @@ class Limiter:
         return True
 
     @property
-    def _queue(self) -> deque[_Waiting]:
+    def _queue(self) -> deque[_WaitingCall]:
         """What is next, without calls that were given up while they waited."""
         for queue in (self._again, self._new):
             while queue and queue[0].place.done():

@@ -37,7 +37,7 @@ IN_VAIN = 8  # followers in a row that were served nothing, after which no call 
 
 _CLOSING = re.compile(r"</[\w.]+ [0-9a-f]{8}>\n")  # of an input (`prompts.fence`)
 
-MARK: ContextVar[Turn | None] = ContextVar("MARK", default=None)
+MARK: ContextVar[PrefixTurn | None] = ContextVar("MARK", default=None)
 """The turn of the call that is being sent."""
 
 
@@ -52,7 +52,7 @@ class Beginning:
 
 
 @dataclass(slots=True)
-class Turn:
+class PrefixTurn:
     """Of one call. follows: whether it waited, or begins with what was served before; marked: the characters of the last
     message that its request marks as the beginning to cache; 0: none."""
 
@@ -91,7 +91,7 @@ class Prefixes:
         if not beginnings:
             yield
             return
-        turn = Turn(beginnings, self)
+        turn = PrefixTurn(beginnings, self)
         await self._wait(turn, stopped)
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
@@ -118,7 +118,7 @@ class Prefixes:
                     self.served[end.key] = loop.time()
             done.set_result(None)
 
-    async def _wait(self, turn: Turn, stopped: asyncio.Event) -> None:
+    async def _wait(self, turn: PrefixTurn, stopped: asyncio.Event) -> None:
         """Waits as long as that is worth it: for the call that has the longest of these beginnings."""
         loop = asyncio.get_running_loop()
         until = loop.time() + LONGEST

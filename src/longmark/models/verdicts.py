@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 
-from longmark.records.verdicts import FIRST, Asked, Verdicts
+from longmark.records.verdicts import FIRST, AskedPrompt, Verdicts
 
 
 class VerdictCounter:
@@ -23,7 +23,7 @@ class VerdictCounter:
         self._open: Counter[tuple[str, ...]] = Counter()
         self._moved = asyncio.Event()
 
-    async def begin(self, question: Asked) -> None:
+    async def begin(self, question: AskedPrompt) -> None:
         """Waits until a question may be asked. `end` follows in any case."""
         while self._stop and any(
             count + 2 * self._open[key] >= FIRST and self._open[key]
@@ -32,13 +32,13 @@ class VerdictCounter:
             await self._moved.wait()
         self._open.update((question[:1], question[:2], question[:3]))
 
-    def hear(self, question: Asked, text: str, *, read: bool, sent: bool) -> None:
+    def hear(self, question: AskedPrompt, text: str, *, read: bool, sent: bool) -> None:
         if self._verdicts.hear(question, text, read=read, sent=sent):
             self._changed()
             if read:
                 self._wake()
 
-    def end(self, question: Asked) -> None:
+    def end(self, question: AskedPrompt) -> None:
         self._open.subtract((question[:1], question[:2], question[:3]))
         counts = list(self._verdicts.counts(question))
         if self._stop and any(count >= FIRST and not self._open[key] for key, count in counts):

@@ -21,9 +21,9 @@ RECORDS_PER_BYTE = 64
 """Records that any file may have, and for each byte of a larger one. A file whose records differ needs more bits."""
 
 
-def limits(longest: int) -> arrow_reader.Limits:
+def limits(longest: int) -> arrow_reader.ReadLimits:
     """longest: bytes of a value."""
-    return arrow_reader.Limits(
+    return arrow_reader.ReadLimits(
         batch=BATCH,
         usual=USUAL_BATCH,
         value=longest,

@@ -21,7 +21,7 @@ _FEW = 128  # records that are read at a time where nothing limits the memory
 
 
 @dataclass(frozen=True)
-class Limits:
+class ReadLimits:
     """batch: records; usual: bytes of a batch; value: bytes of a value; values, size: of a batch, and so of a record;
     records: that any file may have; per_byte: records for each byte of a larger file; memory: bytes of the process;
     seconds: of CPU time without a batch."""
@@ -37,13 +37,13 @@ class Limits:
     seconds: int
 
 
-class Refused(ValueError):
+class RefusedFile(ValueError):
     """A file that is not read; the message says why."""
 
 
 def main(words: str) -> int:
     request = json.loads(words)
-    limits = Limits(**request["limits"])
+    limits = ReadLimits(**request["limits"])
     import pyarrow
 
     limited = _limit_memory(limits.memory)
@@ -96,14 +96,16 @@ def _more_time(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + seconds, hard))
 
 
-def table_of(path: str, kind: str, limits: Limits, *, limited: bool) -> tuple[Any, Iterator[Any]]:
+def table_of(
+    path: str, kind: str, limits: ReadLimits, *, limited: bool
+) -> tuple[Any, Iterator[Any]]:
     """The schema of a file, and its records in batches within the limits. limited: the process has a limit of memory.
     Refused, or an error of pyarrow."""
     schema, batches = _parquet(path, limits, limited) if kind == "parquet" else _arrow(path)
     return schema, _bounded(batches, os.path.getsize(path), limits)
 
 
-def _parquet(path: str, limits: Limits, limited: bool) -> tuple[Any, Iterator[Any]]:
+def _parquet(path: str, limits: ReadLimits, limited: bool) -> tuple[Any, Iterator[Any]]:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(path, buffer_size=1 << 22)
@@ -149,7 +151,7 @@ def _arrow(path: str) -> tuple[Any, Iterator[Any]]:
         )
 
 
-def batch_sizes(metadata: Any, limits: Limits) -> tuple[int, int]:
+def batch_sizes(metadata: Any, limits: ReadLimits) -> tuple[int, int]:
     """Records to unpack at a time: so few that they take four times `size` bytes at most, since a value is usually no
     larger than its chunk; and so many that they take `usual` bytes on average. Refused if the values of a chunk are
     larger than `value` on average."""
@@ -163,7 +165,7 @@ def batch_sizes(metadata: Any, limits: Limits) -> tuple[int, int]:
             if size > limits.value * max(group.num_rows, 1):
                 limit = f"more than the limit of {limits.value >> 20} MiB for a value"
                 message = f"unpacks to {size >> 20:,} MiB in {group.num_rows:,} records, {limit}"
-                raise Refused(f"the column {chunk.path_in_schema} {message}")
+                raise RefusedFile(f"the column {chunk.path_in_schema} {message}")
             largest = max(largest, size)
             together += size
         average = max(average, together // max(group.num_rows, 1))
@@ -171,15 +173,15 @@ def batch_sizes(metadata: Any, limits: Limits) -> tuple[int, int]:
     return careful, max(careful, min(limits.batch, limits.usual // average))
 
 
-def _check_count(count: int, size: int, limits: Limits) -> None:
+def _check_count(count: int, size: int, limits: ReadLimits) -> None:
     """Refused for a file with so many records in so few bytes that most must be the same."""
     if count > max(limits.records, limits.per_byte * size):
-        raise Refused(
+        raise RefusedFile(
             f"has {count:,} or more records in {size:,} bytes, so most of them are the same; remove these"
         )
 
 
-def _bounded(batches: Iterator[Any], size: int, limits: Limits) -> Iterator[Any]:
+def _bounded(batches: Iterator[Any], size: int, limits: ReadLimits) -> Iterator[Any]:
     number = 0
     fitting = limits.batch
     for batch in batches:
@@ -197,7 +199,7 @@ def _bounded(batches: Iterator[Any], size: int, limits: Limits) -> Iterator[Any]
                 if values <= limits.values and used <= limits.size:
                     break
                 if count == 1:
-                    raise Refused(
+                    raise RefusedFile(
                         f"the record {number + place + 1:,} has {values:,} values or more in {used:,} bytes; the "
                         f"limits are {limits.values:,} values and {limits.size >> 20:,} MiB; leave out what is not "
                         "scored"

@@ -201,7 +201,7 @@ def read_items(path: str | Path) -> list[Item]:
 
 
 def _item(record: Any) -> Item:
-    if isinstance(record, sources.Unreadable):
+    if isinstance(record, sources.UnreadableRecord):
         raise Problem(record.message)
     if not isinstance(record, Mapping):
         raise Problem(f"expected named fields, found {found(record)}")

@@ -116,14 +116,14 @@ class Columns:
             for field, column in fields.items()
             if field not in pair_columns.FIELDS[2:]
         }
-        self._sources = [paths.Source(column, field) for field, column in column_of.items()]
+        self._sources = [paths.PathSource(column, field) for field, column in column_of.items()]
         several = [
             path
             for field, column in fields.items()
             if field not in column_of
             for path in column.split(",")
         ]
-        self._sources += [paths.Source(path, "label") for path in several]
+        self._sources += [paths.PathSource(path, "label") for path in several]
         self.seen: dict[str, None] = {}
         self.first: dict[str, Any] = {}
 

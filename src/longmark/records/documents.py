@@ -48,7 +48,7 @@ class ToldApart:
             )
 
 
-class Documents:
+class SharedDocuments:
     """Answers, of which those to one text by one system are compared by their passages and references."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ _LEVELS = 6
 _NAMES = 300  # of the paths that a wrong one is compared with
 
 
-class Source:
+class PathSource:
     """Where a field is read from. text: a column's name or a path, or several separated by commas."""
 
     def __init__(self, text: str, field: str) -> None:

@@ -333,7 +333,7 @@ class Reading:
         )
 
     def _example(self, record: Any) -> Answered | str | None:
-        if isinstance(record, sources.Unreadable):
+        if isinstance(record, sources.UnreadableRecord):
             return record.message
         if self.part:
             return _Bad(record["bad"], record["fields"])

@@ -19,7 +19,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
-class Spans:
+class SpanShape:
     """Where a convention writes what of a span. spans: where a record has its spans, "": it is a span itself; `of` is
     then the record of a span. documents: what a retriever returned; instructions: a system prompt of its own."""
 
@@ -68,7 +68,7 @@ class Shape:
     skips: Mapping[str, str] = field(default_factory=dict)
     beside: str = ""
     once: str = ""
-    spans: Spans | None = None
+    spans: SpanShape | None = None
 
     def fits(self, record: Mapping[str, Any]) -> bool:
         """Whether a record is of this shape."""

@@ -82,7 +82,7 @@ _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", ":": "colons", "|
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableRecord:
     """A record that cannot be read; message: why, on one line."""
 
     message: str
@@ -126,7 +126,7 @@ def _bounded(unbounded: Records) -> Records:
             try:
                 check_texts(record)
             except ValueError as error:
-                yield place, Unreadable(str(error))
+                yield place, UnreadableRecord(str(error))
                 continue
         yield place, record
 
@@ -217,7 +217,7 @@ def _jsonl(path: Path, encoding: str) -> Records:
                 raise UserError(
                     f"{path} is one JSON document, not one record per line; rename it to .json"
                 ) from None
-            yield number, Unreadable(str(error))
+            yield number, UnreadableRecord(str(error))
 
 
 def _json(path: Path, encoding: str) -> Records:
@@ -226,7 +226,7 @@ def _json(path: Path, encoding: str) -> Records:
             try:
                 check(record)
             except ValueError as error:
-                record = Unreadable(str(error))
+                record = UnreadableRecord(str(error))
             yield number, record
     except UnicodeDecodeError:
         raise UserError(encoding_note(path) or f"{path} is not written in {encoding}") from None
@@ -279,13 +279,18 @@ def _csv(path: Path, usual: str, encoding: str) -> Records:
             except csv.Error as error:
                 yield (
                     line,
-                    Unreadable(f"is not CSV: {error}; quotes inside a quoted cell are doubled"),
+                    UnreadableRecord(
+                        f"is not CSV: {error}; quotes inside a quoted cell are doubled"
+                    ),
                 )
                 continue
             if len(cells) == len(names):
                 yield line, dict(zip(names, cells, strict=True))
             elif cells:
-                yield line, Unreadable(_miscounted(len(cells), len(names), _SEPARATORS[delimiter]))
+                yield (
+                    line,
+                    UnreadableRecord(_miscounted(len(cells), len(names), _SEPARATORS[delimiter])),
+                )
 
 
 class _CsvLines:
@@ -359,7 +364,7 @@ def _sheet(path: Path) -> Records:
             name = names[place] if place < len(names) else f"column {place + 1}"
             if not names:
                 raise UserError(at(path, line, f"the name of {name} {why['unreadable']}"))
-            yield line, Unreadable(f"{name}: {why['unreadable']}")
+            yield line, UnreadableRecord(f"{name}: {why['unreadable']}")
         elif not names:
             names = (
                 [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)]
@@ -456,7 +461,7 @@ def _of_batches(names: Sequence[str], batches: Iterable[Any]) -> Records:
         columns = [_column(name, batch.column(place)) for place, name in enumerate(names)]
         for cells in zip(*columns, strict=True):
             number += 1
-            wrong = next((cell for cell in cells if isinstance(cell, Unreadable)), None)
+            wrong = next((cell for cell in cells if isinstance(cell, UnreadableRecord)), None)
             yield number, wrong or dict(zip(names, cells, strict=True))
 
 
@@ -477,7 +482,7 @@ def _column(name: str, column: Any) -> list[Any]:
             values.append(_plain(_value(scalar)))
         except (ValueError, OverflowError) as error:
             values.append(
-                Unreadable(
+                UnreadableRecord(
                     f"{name}: cannot be read as {scalar.type} ({' '.join(str(error).split())})"
                 )
             )

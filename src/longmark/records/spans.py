@@ -18,8 +18,8 @@ from typing import Any
 import orjson
 
 from longmark.records import messages, paths
-from longmark.records.shapes import Shape, Spans
-from longmark.records.sources import Unreadable
+from longmark.records.shapes import Shape, SpanShape
+from longmark.records.sources import UnreadableRecord
 
 _RETRIEVERS = frozenset(("RETRIEVER", "RETRIEVAL", "RERANKER"))
 _TOOLS = frozenset(("TOOL", "EXECUTE_TOOL"))
@@ -49,7 +49,10 @@ def assembled(
             try:
                 spans = [(span["trace"], _line(span)) for span in spans_of(record, shape.spans)]
             except _DAMAGED as error:
-                yield place, Unreadable(f"cannot be read as {shape.name} ({_in_words(error)})")
+                yield (
+                    place,
+                    UnreadableRecord(f"cannot be read as {shape.name} ({_in_words(error)})"),
+                )
                 continue
             for trace, line in spans:
                 if not trace:
@@ -64,7 +67,10 @@ def assembled(
             try:
                 assembled_trace = trace_of([orjson.loads(span) for _, _, span in group], ignored)
             except _DAMAGED as error:
-                yield place, Unreadable(f"cannot be read as {shape.name} ({_in_words(error)})")
+                yield (
+                    place,
+                    UnreadableRecord(f"cannot be read as {shape.name} ({_in_words(error)})"),
+                )
                 continue
             if assembled_trace is None:
                 ignored["traces without a question and an answer"] += 1
@@ -86,7 +92,7 @@ def _in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {message}"
 
 
-def spans_of(record: dict[str, Any], form: Spans) -> Iterator[dict[str, Any]]:
+def spans_of(record: dict[str, Any], form: SpanShape) -> Iterator[dict[str, Any]]:
     """The spans of a record, each with what `Spans` names."""
     record = nested(record, inside=False)
     spans = paths.reader(record)(form.spans) if form.spans else [record]

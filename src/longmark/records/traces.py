@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from longmark.records.shapes import Shape, Spans
+from longmark.records.shapes import Shape, SpanShape
 
 _OF_TRACE = {
     "id": "trace_id",
@@ -39,7 +39,7 @@ OTLP = Shape(
     keys=("resourceSpans",),
     fields=_OF_TRACE,
     conversation=("conversation[0]", "conversation[1]"),
-    spans=Spans(
+    spans=SpanShape(
         spans="resourceSpans[].scopeSpans[].spans[]",
         trace="traceId",
         id="spanId",
@@ -56,7 +56,7 @@ PHOENIX = Shape(
     when="context.trace_id",
     fields=_OF_TRACE,
     conversation=("conversation[0]", "conversation[1]"),
-    spans=Spans(
+    spans=SpanShape(
         trace="context.trace_id",
         id="context.span_id",
         parent="parent_id",
@@ -76,7 +76,7 @@ MLFLOW = Shape(
     when="parsed(data).spans",
     fields=_OF_TRACE,
     conversation=("conversation[0]", "conversation[1]"),
-    spans=Spans(
+    spans=SpanShape(
         spans="not_null(parsed(data).spans, parsed(spans))",
         trace="of.info.trace_id || of.info.request_id || of.trace_id || of.request_id",
         id="span_id || context.span_id",
@@ -124,7 +124,7 @@ LANGFUSE_OBSERVATIONS = Shape(
     keys=("id", "traceId", "type", "startTime", "input", "output"),
     fields=_OF_TRACE,
     conversation=("conversation[0]", "conversation[1]"),
-    spans=Spans(
+    spans=SpanShape(
         trace="traceId",
         id="id",
         parent="parentObservationId",

@@ -29,7 +29,7 @@ _SHOWN = 3
 _LONGEST = 200  # replies, and characters of each
 
 
-class Asked(NamedTuple):
+class AskedPrompt(NamedTuple):
     """Who is asked for a verdict, and for what: the names of a judge and a metric, the id of a prompt."""
 
     judge: str
@@ -74,7 +74,7 @@ class Verdicts:
             for judge, metrics in _items(before)
         }
         self.read_before = frozenset(
-            Asked(judge, metric, prompt)
+            AskedPrompt(judge, metric, prompt)
             for judge, metrics in self.kept.items()
             for metric, prompts in metrics.items()
             for read in prompts.items()
@@ -82,7 +82,7 @@ class Verdicts:
             for prompt in (read[0], "")
         )
 
-    def hear(self, question: Asked, text: str, *, read: bool, sent: bool) -> bool:
+    def hear(self, question: AskedPrompt, text: str, *, read: bool, sent: bool) -> bool:
         """Counts a reply; whether that changed anything. read: it has a verdict; sent: it was sent for now."""
         prompts = self.kept.setdefault(question.judge, {}).setdefault(question.metric, {})
         before = prompts.get(question.prompt)
@@ -96,7 +96,7 @@ class Verdicts:
         )
         return read or count < FIRST
 
-    def counts(self, question: Asked) -> Iterator[tuple[tuple[str, ...], int]]:
+    def counts(self, question: AskedPrompt) -> Iterator[tuple[tuple[str, ...], int]]:
         """The replies without a verdict of a judge, to a metric and to a prompt, each with its key; not those that had
         a verdict among them."""
         metrics = self.kept.get(question.judge, {})

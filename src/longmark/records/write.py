@@ -182,7 +182,7 @@ def _rows(
         try:
             if kind == "jsonl":
                 yield number, Row.from_dict(_known(parse_json(record, strict=True)))
-            elif isinstance(record, sources.Unreadable):
+            elif isinstance(record, sources.UnreadableRecord):
                 raise ValueError(record.message)
             else:
                 yield (

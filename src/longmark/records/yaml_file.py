@@ -111,7 +111,7 @@ def load(path: Path, option: str, *, words: bool = False) -> YamlFile:
         loader = _Loader(source, words)
         root = loader.get_single_node()
         value = None if root is None else loader.value(root, (), set())
-    except _Refused as refused:
+    except _RefusedYaml as refused:
         raise BadInput([at(path, refused.line, str(refused))], skippable=False) from None
     except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
@@ -159,7 +159,7 @@ def repeats(values: Sequence[Hashable]) -> Iterator[int]:
 _HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates
 
 
-class _Refused(Exception):
+class _RefusedYaml(Exception):
     """YAML, but not for us."""
 
     def __init__(self, mark: Any, why: str) -> None:
@@ -183,9 +183,9 @@ class _Loader(yaml.SafeLoader):
         self._nodes += 1
         mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
         if self._levels > DEEPEST + 1:  # a scalar is in the innermost level
-            raise _Refused(mark, _TOO_DEEP)
+            raise _RefusedYaml(mark, _TOO_DEEP)
         if self._nodes > 2 * MOST_VALUES:  # each with a key
-            raise _Refused(mark, _TOO_MANY)
+            raise _RefusedYaml(mark, _TOO_MANY)
         node = super().compose_node(parent, index)
         self._levels -= 1
         return node
@@ -194,17 +194,19 @@ class _Loader(yaml.SafeLoader):
         """The value of a node. inside: ids of the nodes around it."""
         self._values += 1
         if self._values > MOST_VALUES:
-            raise _Refused(node.start_mark, _TOO_MANY)
+            raise _RefusedYaml(node.start_mark, _TOO_MANY)
         if isinstance(node, yaml.ScalarNode):
             if not node.value.isascii() and _HALF.search(node.value):
-                raise _Refused(
+                raise _RefusedYaml(
                     node.start_mark, "contains half a character (a lone surrogate); remove it"
                 )
             return self._scalar(node)
         if id(node) in inside:
-            raise _Refused(node.start_mark, "contains itself by an alias; write out what is meant")
+            raise _RefusedYaml(
+                node.start_mark, "contains itself by an alias; write out what is meant"
+            )
         if len(inside) == DEEPEST:
-            raise _Refused(node.start_mark, _TOO_DEEP)
+            raise _RefusedYaml(node.start_mark, _TOO_DEEP)
         inside.add(id(node))
         try:
             if isinstance(node, yaml.SequenceNode) and node.tag == _TAG + "seq":
@@ -221,13 +223,13 @@ class _Loader(yaml.SafeLoader):
         names: set[str] = set()
         for key, item in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise _Refused(
+                raise _RefusedYaml(
                     key.start_mark, "a key must be a single value, not a list or a table"
                 )
             if key.tag == _TAG + "merge":
                 for part in item.value if isinstance(item, yaml.SequenceNode) else [item]:
                     if not isinstance(part, yaml.MappingNode):
-                        raise _Refused(part.start_mark, "<< takes a table, or a list of tables")
+                        raise _RefusedYaml(part.start_mark, "<< takes a table, or a list of tables")
                     merged = {**self.value(part, place, inside), **merged}
                 continue
             if key.value in names:
@@ -254,13 +256,13 @@ class _Loader(yaml.SafeLoader):
             LookupError,
             AttributeError,
         ):  # `!!bool maybe`, 2024-13-45
-            raise _Refused(
+            raise _RefusedYaml(
                 node.start_mark,
                 f"{written[:_LONGEST_NUMBER]} is not a valid {kind}; put it in quotes",
             ) from None
 
 
-def _unknown_tag(node: yaml.Node) -> _Refused:
-    return _Refused(
+def _unknown_tag(node: yaml.Node) -> _RefusedYaml:
+    return _RefusedYaml(
         node.start_mark, f"the tag {node.tag.replace(_TAG, '!!')} is not known; remove it"
     )

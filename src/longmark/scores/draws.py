@@ -55,7 +55,7 @@ def parsed_claim(text: str) -> Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DrawPlan:
     """What was fixed before the first label. looks: how many draws there will be, None if that was not said; claims:
     what may be claimed, all pairs of systems on all metrics if there are none. seeds: of each draw so far, which are
     not fixed before; empty where the file does not have them."""
@@ -77,7 +77,7 @@ class DrawnAnswer:
     drawn: bool
     digest: str | None = None
     draw: int | None = None
-    plan: Plan = Plan()
+    plan: DrawPlan = DrawPlan()
 
     def record(self) -> dict[str, Any]:
         about = {
@@ -221,7 +221,7 @@ def _drawn_answer(record: Any) -> DrawnAnswer:
         record["drawn"],
         digest,
         record.get("draw"),
-        Plan(looks, tuple(claims), tuple(seeds)),
+        DrawPlan(looks, tuple(claims), tuple(seeds)),
     )
 
 

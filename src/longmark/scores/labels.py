@@ -14,7 +14,7 @@ to ours. A value is a number or a text; lines without a value are left out and c
 cells NA, N/A, null, None, nan; in JSON and Parquet, which have a null of their own, NA and N/A), unless the label's
 classes name it: those of `order`, or of the file's `label_scale`. What is left out for its word is said by its word. Of
 several labels that a rater gave the same thing the last one counts; where the file names no raters, they are refused,
-since several people can be meant. The files of studies have columns of their own: a `Form`.
+since several people can be meant. The files of studies have columns of their own: a `LabelForm`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ Rated = TypeVar("Rated", bound=_Rated)
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class LabelForm:
     """How a file has its labels. columns: our field -> its column; needed: columns that it must have; filled: columns
     without an empty cell; name: of the labels of a file without a column `label`; known: field -> the values that it
     may have; read: the label in a cell of the value, in place of a number or a text (raises Problem); whole:
@@ -108,8 +108,8 @@ _RATING = (
     ANSWER_SHA256,
     LABEL_SCALE,
 )
-_RATINGS = Form({name: name for name in _RATING})
-_SCORE = Form(
+_RATINGS = LabelForm({name: name for name in _RATING})
+_SCORE = LabelForm(
     {
         "example_id": "item",
         "system": "system",
@@ -119,10 +119,12 @@ _SCORE = Form(
     }
 )
 _CHOICE = ("question_id", "a", "b", "choice", "label", "rater", A_SHA256, B_SHA256, LABEL_SCALE)
-_CHOICES = Form({name: name for name in _CHOICE}, needed=("a", "b", "choice"), name="preference")
+_CHOICES = LabelForm(
+    {name: name for name in _CHOICE}, needed=("a", "b", "choice"), name="preference"
+)
 FIELDS = tuple(dict.fromkeys((*_RATINGS.columns, *_CHOICES.columns)))
 
-KEY_POINTS = Form(
+KEY_POINTS = LabelForm(
     {
         "example_id": "pair",
         "label": "key_point",
@@ -169,7 +171,7 @@ class Labels(Observations):
     _ORDER = "line, number, metric, rater"
 
     def __init__(
-        self, labels: Given, form: Form | None = None, options: ColumnOptions = ColumnOptions()
+        self, labels: Given, form: LabelForm | None = None, options: ColumnOptions = ColumnOptions()
     ) -> None:
         """form: ratings or choices, as the columns say, if it is None.
 
@@ -188,7 +190,7 @@ class Labels(Observations):
             self._db.close()
             raise
 
-    def _read(self, labels: Given, form: Form | None, options: ColumnOptions) -> None:
+    def _read(self, labels: Given, form: LabelForm | None, options: ColumnOptions) -> None:
         records: Callable[[], Iterable[tuple[int, Any]]]
         if isinstance(labels, str | Path):
             self.name = str(labels)
@@ -205,7 +207,7 @@ class Labels(Observations):
             names.update(dict.fromkeys(record) if isinstance(record, Mapping) else {})
         if not any_record:
             raise UserError(f"{self.name} has no records; write one label per line")
-        columns = _Columns(self.name, names, form, options, of_cells=kind in sources.CELLS)
+        columns = _LabelColumns(self.name, names, form, options, of_cells=kind in sources.CELLS)
         self.choices = "choice" in columns.form.columns
         wrong = BadLines()
         self._runs.append(Path(self.name))
@@ -362,7 +364,7 @@ class Labels(Observations):
         return unused
 
 
-class _Columns:
+class _LabelColumns:
     """Which column of a file holds which field. by: the columns of the groups; words: label -> words for none that
     were read; scales: label -> the scale that its lines declare; of_cells: whether the file has cells, which are all
     text."""
@@ -371,7 +373,7 @@ class _Columns:
         self,
         file: str,
         names: Mapping[Any, None],
-        form: Form | None,
+        form: LabelForm | None,
         options: ColumnOptions,
         *,
         of_cells: bool,
@@ -449,7 +451,7 @@ class _Columns:
 
     def label(self, line: int, record: Any, rater: str | None) -> Observation | None:
         """The label of a record, or of its column for this rater; None if it is empty. Raises Problem."""
-        if isinstance(record, sources.Unreadable):
+        if isinstance(record, sources.UnreadableRecord):
             raise Problem(record.message)
         if not isinstance(record, Mapping):
             raise Problem(f"expected named fields, found {found(record)}")

@@ -17,7 +17,7 @@ UNDECIDED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MeanReading:
     """The mean of one of several: `common`, over the n items that all scored (None: there is none); `worst`, over all
     items, the worst score for each that is unscored."""
 
@@ -28,7 +28,7 @@ class Reading:
 
 def readings(
     parts: Sequence[Mapping[Name, Mapping[str, float | None]]], worst: float = 0.0
-) -> dict[Name, Reading]:
+) -> dict[Name, MeanReading]:
     """Both readings of each name. parts: data sets, whose means are averaged: name -> item -> score, None for none;
     worst: the least score that can occur."""
     items = [set().union(*part.values()) for part in parts]
@@ -53,12 +53,12 @@ def readings(
 
     names = dict.fromkeys(name for part in parts for name in part)
     return {
-        name: Reading(mean(name, common) if all(common) else None, mean(name, items), n)
+        name: MeanReading(mean(name, common) if all(common) else None, mean(name, items), n)
         for name in names
     }
 
 
-def best(readings_of: Mapping[Name, Reading]) -> Name | None:
+def best(readings_of: Mapping[Name, MeanReading]) -> Name | None:
     """The one with the greatest mean in both readings. None where they disagree, or two are equally good."""
     if not readings_of or any(reading.common is None for reading in readings_of.values()):
         return None

@@ -54,7 +54,7 @@ _HAS = "EXISTS (SELECT 1 FROM scores WHERE example = number AND status = ?)"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnswerQuery:
     """Which answers, in which order. sort: `` (worst first), `file`, `missing`, or a metric with ` up` or ` down`;
     status: ``, `all` scored, `some` missing, or a status; system: its name; q: words that all stand in the texts."""
 
@@ -85,7 +85,7 @@ class _Lines:
         return None if status.st_size < self.start else (status.st_dev, status.st_ino)
 
 
-class Answers:
+class RunAnswers:
     """Those of a run folder. complete: all that is in the files was read; damaged: how many lines are no example or
     row, and were left out; damage: the first of them. Use it in one thread."""
 
@@ -271,14 +271,14 @@ class Answers:
             )
         ]
 
-    def numbers(self, request: Asked, summary: Summary) -> list[int]:
+    def numbers(self, request: AnswerQuery, summary: Summary) -> list[int]:
         """The numbers of the answers that are asked for, in their order. Until all is read, it is that of the file."""
         key = (request, self._examples.start, self._rows.start)
         if self._ordered[0] != key:
             self._ordered = key, self._find(request, summary)
         return self._ordered[1]
 
-    def _find(self, request: Asked, summary: Summary) -> list[int]:
+    def _find(self, request: AnswerQuery, summary: Summary) -> list[int]:
         metric, _, order = request.sort.rpartition(" ")
         by_metric = order in ("up", "down") and metric in self._metrics
         ranked = request.sort == "" and summary.directed and not summary.pairs

@@ -23,10 +23,10 @@ from longmark.report.format import counted, duration, fixed, listed, metric_titl
 from longmark.report.page import asset, environment
 from longmark.report.summary import Summary, how_many, interval_in_words
 from longmark.report.turns import starts
-from longmark.view.answers import Asked
+from longmark.view.answers import AnswerQuery
 from longmark.view.folder import Run
-from longmark.view.site import NotFound, Site
-from longmark.view.summaries import Read
+from longmark.view.site import NotFound, RunSite
+from longmark.view.summaries import SummaryRead
 
 KEYS = ("path", "id", "sort", "status", "metric", "system", "q", "page", "beside")
 """What an address may ask for; what it does not name is ""."""
@@ -89,11 +89,11 @@ def to(page: str, query: Mapping[str, Any], /, **more: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RunLine:
     """A run in the list. read: its scores, as far as they are known."""
 
     run: Run
-    read: Read | None
+    read: SummaryRead | None
     progress: dict[str, Any] | None
 
     @property
@@ -140,14 +140,14 @@ class Line:
         return max(means, default=float("-inf"))
 
 
-def runs(site: Site, query: dict[str, str]) -> str:
+def runs(site: RunSite, query: dict[str, str]) -> str:
     """The list of runs. asked: metric, system, q (in the name), sort, page."""
     every = site.folder.runs()
     readable = sorted(
         (run for run in every.values() if not run.problem), key=lambda run: run.began, reverse=True
     )
     lines = [
-        Line(run, site.summaries.of(run), progress(site, run, glance=True)) for run in readable
+        RunLine(run, site.summaries.of(run), progress(site, run, glance=True)) for run in readable
     ]
     metric = query["metric"]
     system = query["system"]
@@ -195,7 +195,7 @@ def _names(chosen: str, lists: Iterable[Iterable[str]]) -> list[str]:
     return sorted({chosen, *(name for names in lists for name in names)} - {""})
 
 
-def progress(site: Site, run: Run, glance: bool = False) -> dict[str, Any] | None:
+def progress(site: RunSite, run: Run, glance: bool = False) -> dict[str, Any] | None:
     """How far a run is that goes on: rows, their total, speed, time left; None of another one."""
     if not run.running:
         return None
@@ -240,15 +240,15 @@ def _pager(path: str, query: Mapping[str, str], count: int, size: int) -> dict[s
 # A run, and its answers ---------------------------------------------------------------------------------------------
 
 
-def _asked(query: Mapping[str, str], run: Run) -> Asked:
+def _asked(query: Mapping[str, str], run: Run) -> AnswerQuery:
     sort = query["sort"]
-    asked_for = Asked(sort, query["status"], query["system"], query["q"])
+    asked_for = AnswerQuery(sort, query["status"], query["system"], query["q"])
     return (
         replace(asked_for, sort="file") if run.running and not sort else asked_for
     )  # the order of ranks would change
 
 
-def run(site: Site, query: dict[str, str]) -> str:
+def run(site: RunSite, query: dict[str, str]) -> str:
     """A run: its scores, its answers in pages, its settings. asked: path, sort, status, system, q, page."""
     viewed = site.run(query["path"])
     answers = site.answers(viewed)
@@ -317,7 +317,7 @@ def _sorts(summary: Summary, titles: Mapping[str, str], running: bool) -> list[t
     return orders
 
 
-def answer(site: Site, query: dict[str, str]) -> str:
+def answer(site: RunSite, query: dict[str, str]) -> str:
     """An answer with its evidence: of a conversation all turns; beside=1: with those of other systems."""
     viewed = site.run(query["path"])
     answers = site.answers(viewed)

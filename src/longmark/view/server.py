@@ -22,16 +22,16 @@ from longmark.report.web.connections import Connection, first_in_a_minute, inter
 from longmark.report.web.headers import HEADERS
 from longmark.view import pages
 from longmark.view.answers import Changed
-from longmark.view.site import NotFound, Site
+from longmark.view.site import NotFound, RunSite
 
 HOST = "127.0.0.1"
 PORT = 8766
 _YEAR = 365 * 24 * 3600
 _LONGEST = 4096  # characters of an address
-_SITE = web.AppKey("site", Site)
+_SITE = web.AppKey("site", RunSite)
 _HOSTS = web.AppKey("hosts", set[str])
 _THREAD = web.AppKey("thread", ThreadPoolExecutor)
-Page = Callable[[Site, dict[str, str]], str]
+Page = Callable[[RunSite, dict[str, str]], str]
 ROUTES: dict[str, Page] = {"/": pages.runs, "/run": pages.run, "/answer": pages.answer}
 
 
@@ -114,7 +114,7 @@ async def _static(request: web.Request) -> web.Response:
     )
 
 
-def application(site: Site, hosts: set[str]) -> web.Application:
+def application(site: RunSite, hosts: set[str]) -> web.Application:
     """hosts: names with ports that requests may have as their host."""
     app = web.Application(middlewares=[_guard])
     app[_SITE] = site
@@ -126,10 +126,10 @@ def application(site: Site, hosts: set[str]) -> web.Application:
     return app
 
 
-def serve(folder: Path, port: int, ready: Callable[[str, Site], None]) -> None:
+def serve(folder: Path, port: int, ready: Callable[[str, RunSite], None]) -> None:
     """Shows the runs beneath a folder until it is interrupted. ready: is called with the address. UserError for what
     is no folder, or a port that is taken."""
-    site = Site(folder)
+    site = RunSite(folder)
     address = address_of(HOST, port)
 
     async def run() -> None:

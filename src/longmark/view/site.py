@@ -7,7 +7,7 @@ from pathlib import Path
 
 from longmark.errors import UserError
 from longmark.places import real
-from longmark.view.answers import Answers
+from longmark.view.answers import RunAnswers
 from longmark.view.folder import Folder, Run
 from longmark.view.summaries import Summaries
 
@@ -20,7 +20,7 @@ class NotFound(Exception):
     """There is no such run, or answer; the message is for the page."""
 
 
-class Site:
+class RunSite:
     """The folder that is shown. UserError where it is none."""
 
     def __init__(self, folder: Path) -> None:
@@ -30,7 +30,7 @@ class Site:
             )
         self.folder = Folder(real(folder))
         self.summaries = Summaries()
-        self._answers: OrderedDict[Path, Answers] = OrderedDict()
+        self._answers: OrderedDict[Path, RunAnswers] = OrderedDict()
 
     def run(self, name: str) -> Run:
         """The run of this name. NotFound, with the reason, where there is none or it cannot be read."""
@@ -41,10 +41,10 @@ class Site:
             raise NotFound(f"The run cannot be shown: {run.problem}.")
         return run
 
-    def answers(self, run: Run, glance: bool = False) -> Answers:
+    def answers(self, run: Run, glance: bool = False) -> RunAnswers:
         """The answers of a run, read on for a while."""
         if (answers := self._answers.get(run.path)) is None:
-            answers = self._answers[run.path] = Answers(run.path)
+            answers = self._answers[run.path] = RunAnswers(run.path)
         self._answers.move_to_end(run.path)
         answers.advance(run.manifest, _GLANCE if glance else _LOOK)
         while len(self._answers) > _MOST:

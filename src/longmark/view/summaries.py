@@ -20,7 +20,7 @@ _LEAST = 3.0  # seconds, and not earlier than this
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class SummaryRead:
     """summary: None where the scores cannot be read, for a `reason`; of: which files; at, took: when, and seconds."""
 
     summary: Summary | None
@@ -34,17 +34,17 @@ class Summaries:
     """Those of the runs that were asked for, each read again when its files change."""
 
     def __init__(self) -> None:
-        self._known: dict[Path, Read] = {}
+        self._known: dict[Path, SummaryRead] = {}
         self._wanted: dict[Path, Run] = {}
         self._change = Condition()
         Thread(target=self._work, daemon=True).start()
 
-    def of(self, run: Run, first: bool = False) -> Read | None:
+    def of(self, run: Run, first: bool = False) -> SummaryRead | None:
         """What is known of a run; None where it is still to be read. first: before the others."""
         earlier = self._known.get(run.path)
         files = (stamp_of(run.path / ROWS), run.stamp)
         if files[0] is None:
-            return Read(
+            return SummaryRead(
                 None,
                 "there are no rows yet" if run.running else "there are no rows",
                 files,
@@ -89,7 +89,7 @@ class Summaries:
                 reason = "an error of longmark; it is noted where longmark view was started"
                 if first_in_a_minute(repr(error)[:200]):
                     print(traceback.format_exc(), file=sys.stderr)
-            self._known[run.path] = Read(
+            self._known[run.path] = SummaryRead(
                 summary, reason, files, time.monotonic(), time.monotonic() - began
             )
             with self._change:

@@ -51,7 +51,7 @@ from longmark.models.fake import FakeChat
 from longmark.records import Example
 from longmark.records.write import write_examples
 from longmark.report.tables import as_csv, as_text
-from longmark.scores.readings import Reading
+from longmark.scores.readings import MeanReading
 from longmark.stats.results import Estimate
 from longmark.testing import call
 
@@ -214,8 +214,8 @@ def test_the_best_model_is_decided_on_answers_that_all_scored_and_with_0_for_the
         "picky": (1.0, 5),
         "steady": (0.9, 10),
     }
-    assert found.readings[WIKI, E2E, "picky"] == Reading(1.0, 0.5, 5)
-    assert found.readings[WIKI, E2E, "steady"] == Reading(1.0, 0.9, 5)
+    assert found.readings[WIKI, E2E, "picky"] == MeanReading(1.0, 0.5, 5)
+    assert found.readings[WIKI, E2E, "steady"] == MeanReading(1.0, 0.9, 5)
     assert found.best(found.rates) is None  # they are equal on the five common answers
     section = document(Found(FAST, ["w"], found)).sections[0]
     assert "E2E undecided among 2 models" in section.says

@@ -296,7 +296,7 @@ class _Reader:
             records = Reading(path, mapping=_known(self.source.map)).records()
         for line, record in records:
             place = f"{path}:{line}"
-            if isinstance(record, sources.Unreadable | str):
+            if isinstance(record, sources.UnreadableRecord | str):
                 self.wrong.add(f"{place}: {record if isinstance(record, str) else record.message}")
                 continue
             try:

@@ -30,7 +30,7 @@ from longmark.contrib.decide.corrected import (
 )
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.report.format import counted, fixed, listed
-from longmark.scores.draws import DrawnAnswer, Plan, draw_number, parsed_claim, read_draw
+from longmark.scores.draws import DrawnAnswer, DrawPlan, draw_number, parsed_claim, read_draw
 from longmark.scores.files import paths_given
 from longmark.scores.paired import Scores, read_scores
 from longmark.scores.scored_answers import ScoredAnswer, answers_of
@@ -198,7 +198,7 @@ def label_next(
     )
 
 
-def _planned(options: DrawOptions, scores: Scores) -> Plan:
+def _planned(options: DrawOptions, scores: Scores) -> DrawPlan:
     """The plan of a first draw. UnknownName for a claim about a system or a metric that is not there."""
     claims = [parsed_claim(text) for text in options.claims]
     for claim in claims:
@@ -212,7 +212,7 @@ def _planned(options: DrawOptions, scores: Scores) -> Plan:
                 "metric", claim.metric, scores.metrics, f"The runs have {listed(scores.metrics)}."
             )
     Looks(None, options.looks)
-    return Plan(options.looks, tuple(map(str, claims)))
+    return DrawPlan(options.looks, tuple(map(str, claims)))
 
 
 def _forecast(found: Correction, n: int, looks: Looks) -> tuple[float, float] | None:

@@ -16,7 +16,7 @@ from typing import Any
 from longmark.errors import BadInput, UserError
 from longmark.places import real
 from longmark.records import Example, Pair
-from longmark.records.documents import REMEDY, Documents
+from longmark.records.documents import REMEDY, SharedDocuments
 from longmark.records.pair import HUMAN, Mode
 from longmark.records.read import Reading
 
@@ -48,7 +48,7 @@ def read_answers(
     answers = [
         single.model_copy(update={"system": single.system or name}) for single in reading.singles()
     ]
-    documents = Documents()
+    documents = SharedDocuments()
     for place, answer in enumerate(answers):
         documents.add(place, answer)
     ids = documents.apart().ids

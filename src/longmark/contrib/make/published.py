@@ -72,7 +72,7 @@ def read(name: str, path: Path, n: int | None = None, seed: int = 0) -> list[Ans
     problems = Counter[str]()
     for place, (line, record) in records:
         try:
-            if isinstance(record, sources.Unreadable):
+            if isinstance(record, sources.UnreadableRecord):
                 raise Problem(record.message)
             if not isinstance(record, Mapping):
                 raise Problem(f"expected named fields, found {found(record)}")

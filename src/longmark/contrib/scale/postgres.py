@@ -22,7 +22,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from longmark.errors import MissingExtra, UserError
 from longmark.models import stores
-from longmark.models.stores import INDEX, TABLES, Look, Seen, Store, Turn, Wish
+from longmark.models.stores import INDEX, TABLES, Lookup, Seen, Store, StoreTurn, Wish
 
 try:
     import psycopg
@@ -272,7 +272,7 @@ class PostgresStore(Store):
     def now(self) -> float:
         return float(self.do(f"SELECT {_CLOCK}").fetchone()[0])
 
-    def commit(self, turn: Turn) -> None:
+    def commit(self, turn: StoreTurn) -> None:
         written = turn.puts or turn.freed or turn.left or turn.ended or turn.withdrawn
         if self.read_only and (written or turn.wanted):
             raise UserError(
@@ -299,7 +299,7 @@ class PostgresStore(Store):
             except psycopg.Error as error:
                 raise self._lost(turn, error) from None
 
-    def _columns(self, turn: Turn) -> dict[str, Any]:
+    def _columns(self, turn: StoreTurn) -> dict[str, Any]:
         """The values of `_STORE`: of a key, and of an attempt, what came last."""
         puts = list({put[0]: put for put in turn.puts}.values())
         ended = list({end[0]: end for end in turn.ended}.values())
@@ -368,7 +368,7 @@ class PostgresStore(Store):
             self._sessions[session[0]] = int(id_)
         return self._sessions[session[0]]
 
-    def _lost(self, turn: Turn, error: Exception) -> Exception:
+    def _lost(self, turn: StoreTurn, error: Exception) -> Exception:
         """The error of what could not be written; replies that were paid for are put into a file on this machine."""
         if not (self._db.closed and turn.puts):
             return (
@@ -381,7 +381,7 @@ class PostgresStore(Store):
 
         file = home() / "unsaved.sqlite"
         kept = SqliteStore(file)
-        kept.commit(Turn(puts=[(*put[:5], None) for put in turn.puts]))
+        kept.commit(StoreTurn(puts=[(*put[:5], None) for put in turn.puts]))
         kept.close()
         return UserError(
             f"{self._out_of_reach(error)}. Replies that came meanwhile are in {file}; put them into the cache with "
@@ -391,7 +391,7 @@ class PostgresStore(Store):
     def _out_of_reach(self, error: Exception) -> str:
         return f"the call cache {self.shown} cannot be reached ({self._told(error)})"
 
-    def look(self, look: Look) -> Seen:
+    def look(self, look: Lookup) -> Seen:
         with self._lock, self._telling():
             return _share(look, self._run(lambda: self._look(look.keys)))
 
@@ -400,7 +400,7 @@ class PostgresStore(Store):
         return {row[0]: row[1:] for row in self._db.execute(_LOOK, (list(keys),))}
 
     def held(self, keys: Collection[bytes]) -> set[bytes]:
-        return self.look(Look(keys, every=True)).held
+        return self.look(Lookup(keys, every=True)).held
 
     def bury(self) -> None:
         if self.read_only:
@@ -444,7 +444,7 @@ def _arrays(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, li
     return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
 
-def _share(look: Look, seen: dict[bytes, tuple[Any, ...]]) -> Seen:
+def _share(look: Lookup, seen: dict[bytes, tuple[Any, ...]]) -> Seen:
     """What was seen of the keys of one look."""
     replies = {key: (seen[key][0], seen[key][1]) for key in look.keys if seen[key][0] is not None}
     return Seen(

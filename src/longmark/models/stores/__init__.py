@@ -83,7 +83,7 @@ class Seen:
 
 
 @dataclass(slots=True)
-class Look:
+class Lookup:
     """Keys that are looked for, and what was seen of them. every: also those with a reply may be held."""
 
     keys: Collection[bytes]
@@ -105,7 +105,7 @@ class Wish:
 
 
 @dataclass(slots=True)
-class Turn:
+class StoreTurn:
     """What is written together. puts: key, kind, model, dollars, reply, attempt; freed: keys whose claims end; left:
     those whose claims nobody holds from here on; ended: attempt, state, status, prompt, cached prompt and completion
     tokens, dollars; withdrawn: attempts; looks: what is read on the way."""
@@ -120,7 +120,7 @@ class Turn:
         field(default_factory=list)
     )
     withdrawn: list[int] = field(default_factory=list)
-    looks: list[Look] = field(default_factory=list)
+    looks: list[Lookup] = field(default_factory=list)
 
 
 class Store(ABC):
@@ -153,12 +153,12 @@ class Store(ABC):
         """Seconds since 1970, by the clock that claims go by."""
 
     @abstractmethod
-    def commit(self, turn: Turn) -> None:
+    def commit(self, turn: StoreTurn) -> None:
         """Writes all, or raises one of `Failure` and nothing was written. What was granted and seen is in its objects,
         and the ids of attempts too."""
 
     @abstractmethod
-    def look(self, look: Look) -> Seen: ...
+    def look(self, look: Lookup) -> Seen: ...
 
     @abstractmethod
     def held(self, keys: Collection[bytes]) -> set[bytes]:

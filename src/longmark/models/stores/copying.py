@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from longmark.models.stores import Look, Store
+from longmark.models.stores import Lookup, Store
 
 _STEP = 200  # replies, or ten times as many attempts, in one go
 _CALL = "key, kind, model, created, usd, reply, attempt"
@@ -114,7 +114,7 @@ def _copy(
 ) -> None:
     rows = iter(rows)
     while step := list(islice(rows, _STEP)):
-        present = target.look(Look([row[0] for row in step], every=False)).replies
+        present = target.look(Lookup([row[0] for row in step], every=False)).replies
         copied.others += sum(row[0] in present and present[row[0]][0] != row[5] for row in step)
         new = [(*row[:6], id_of(row[6])) for row in step if row[0] not in present]
         with target.unit():

@@ -20,7 +20,7 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.models import stores
-from longmark.models.stores import INDEX, TABLES, Look, Seen, Store, Turn, Wish
+from longmark.models.stores import INDEX, TABLES, Lookup, Seen, Store, StoreTurn, Wish
 from longmark.places import expanded, real
 from longmark.writing import database as opened
 from longmark.writing import folder
@@ -108,7 +108,7 @@ class SqliteStore(Store):
     def now(self) -> float:
         return time.time()
 
-    def commit(self, turn: Turn) -> None:
+    def commit(self, turn: StoreTurn) -> None:
         now = time.time()
         try:
             self.db.execute("BEGIN IMMEDIATE")
@@ -239,7 +239,7 @@ class SqliteStore(Store):
             pass
         return True
 
-    def look(self, look: Look) -> Seen:
+    def look(self, look: Lookup) -> Seen:
         replies = {}
         for key in look.keys:
             if (

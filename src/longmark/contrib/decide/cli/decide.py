@@ -22,7 +22,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.models.cache import CallCache
 from longmark.progress import cost, counted
 from longmark.records import Example
-from longmark.records.documents import Documents, ToldApart
+from longmark.records.documents import SharedDocuments, ToldApart
 from longmark.records.files import read_object
 from longmark.records.kept import KeptFile
 from longmark.records.read import Reading
@@ -124,7 +124,7 @@ class Answers:
             (Reading(KeptFile(path), **how), name)
             for path, name in zip(files, shortest_names(files), strict=True)
         ]
-        documents = Documents()
+        documents = SharedDocuments()
         for place, example in enumerate(self._all()):
             documents.add(place, example)
         self._told_apart = documents.apart()

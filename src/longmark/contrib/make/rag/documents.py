@@ -208,7 +208,7 @@ def _records(file: Path, name: str, mapping: Mapping[str, str]) -> Iterator[Docu
     try:
         for line, record in sources.records(file, sources.KINDS[file.suffix.lower()]):
             place = f"{name}:{line}"
-            if isinstance(record, sources.Unreadable):
+            if isinstance(record, sources.UnreadableRecord):
                 yield Unread(place, record.message)
                 continue
             try:

@@ -127,7 +127,7 @@ class _Validity(BaseModel):
         return Item(id=self.item, form=self.form, question=self.question or "", **columns)
 
 
-EXPORTED = scores.Form(
+EXPORTED = scores.LabelForm(
     {"example_id": "item", "value": "validity", "rater": "rater"},
     name="validity",
     known={"value": (VALID, INVALID)},

@@ -30,7 +30,7 @@ from longmark.models.handles import Models
 from longmark.prompts import prompt
 from longmark.records.files import read_object
 from longmark.records.values import Problem, as_list_cell, found, in_one_line
-from longmark.scores.labels import FINAL, Form, Labels, decisive
+from longmark.scores.labels import FINAL, LabelForm, Labels, decisive
 from longmark.scores.observations import Observation
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
@@ -295,7 +295,7 @@ def _errors_of(cell: Any) -> str:
     return ";".join(sorted(names))
 
 
-ANNOTATIONS = Form(
+ANNOTATIONS = LabelForm(
     {"example_id": "item", "value": "errors", "rater": "rater"}, name="errors", read=_errors_of
 )
 

@@ -29,7 +29,7 @@ from longmark.report.charts import heat_map
 from longmark.report.document import Document, Section, folded_after
 from longmark.report.format import counted, fixed, listed
 from longmark.report.tables import Column, Table
-from longmark.scores.readings import UNDECIDED, Reading
+from longmark.scores.readings import UNDECIDED, MeanReading
 from longmark.stats.results import Estimate
 
 _NAMES = {
@@ -117,7 +117,7 @@ def _total(estimate: Estimate) -> int:
     return estimate.n + estimate.missing
 
 
-def _in_readings(of: dict[Rate, Reading], common: str, items: str) -> tuple[Column, ...]:
+def _in_readings(of: dict[Rate, MeanReading], common: str, items: str) -> tuple[Column, ...]:
     return (
         Column(common, lambda row: of[row].common, 3, key="common"),
         Column(items, lambda row: of[row].n, key="common_items", spare=2),

@@ -44,7 +44,7 @@ from longmark.contrib.papers.comprehensiveness.rows import (
 from longmark.errors import UserError
 from longmark.scores.clusters import refuse_unknown
 from longmark.scores.files import name_of
-from longmark.scores.readings import Reading, best, readings
+from longmark.scores.readings import MeanReading, best, readings
 from longmark.stats.bootstrap import BCA, bootstrap_of_sums
 from longmark.stats.multiplicity import BENJAMINI_HOCHBERG
 from longmark.stats.permutation import paired_permutation
@@ -131,9 +131,9 @@ class Results:
         )
 
     @cached_property
-    def readings(self) -> dict[Rate, Reading]:
+    def readings(self) -> dict[Rate, MeanReading]:
         """Over the answers that every method and model of the kind scored, and with 0 for unscored answers."""
-        found: dict[Rate, Reading] = {}
+        found: dict[Rate, MeanReading] = {}
         for kind in KINDS:
             keys = self._of(kind)
             parts = [
@@ -329,9 +329,9 @@ class SystemMeans:
         )
 
     @cached_property
-    def readings(self) -> dict[Rate, Reading]:
+    def readings(self) -> dict[Rate, MeanReading]:
         """Over the questions that all systems have a score of, and with 0 for unscored answers."""
-        known: dict[Rate, Reading] = {}
+        known: dict[Rate, MeanReading] = {}
         for judged in dict.fromkeys(key[1:] for key in self.keys):
             known |= readings(
                 [{key: _by_question(its) for key, its in self._rows.items() if key[1:] == judged}]

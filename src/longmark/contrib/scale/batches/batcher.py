@@ -35,7 +35,7 @@ from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.models.sending import Sender, Stopped
 from longmark.models.stores import Store
 from longmark.progress import counted
-from longmark.records.verdicts import FIRST, Asked
+from longmark.records.verdicts import FIRST, AskedPrompt
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class _Lane:
     most: int
     queue: list[_Waiting] = field(default_factory=list)
     size: int = 0
-    singles: Counter[Asked] = field(default_factory=Counter)
+    singles: Counter[AskedPrompt] = field(default_factory=Counter)
     open: int = 0
     crowded: bool = False
 
@@ -127,7 +127,13 @@ class Batcher:
         return [told] * bool(self.tracker.left) + [cut] * bool(self.tracker.cut)
 
     def over(
-        self, model: Any, key: bytes, asked: Asked, *, alone: bool = False, known: bool = False
+        self,
+        model: Any,
+        key: bytes,
+        asked: AskedPrompt,
+        *,
+        alone: bool = False,
+        known: bool = False,
     ) -> Any:
         """The model for a call with this key: itself, or one that sends the call in a batch. asked: what it is for;
         alone: not in a new one; known: that had a verdict in an earlier session, so no first calls go by themselves."""
