@@ -4,6 +4,7 @@ names data, never code."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from longmark.contrib.papers.calf import sources as calf
@@ -33,7 +34,7 @@ def sources(recipe: Recipe, paths: Mapping[str, Sequence[Path]]) -> dict[str, Re
             continue
         if source_spec.reader in calf.VOCABULARY:
             if source_spec.of not in choice_sources:
-                choice_sources[source_spec.of] = calf.sources(_choices(paths_given))
+                choice_sources[source_spec.of] = _without_pages(calf.sources(_choices(paths_given)))
             sources_found[name] = choice_sources[source_spec.of][source_spec.reader]
         else:
             sources_found[name] = _source(source_spec, paths_given)
@@ -48,6 +49,14 @@ def _source(source_spec: SourceOf, paths_given: Sequence[Path]) -> RecipeSource:
             f"the table {source_spec.table} is of one step, and {len(paths_given)} are named"
         )
     return table_files.table_source(paths_given[0], source_spec.table or "")
+
+
+def _without_pages(sources: Mapping[str, RecipeSource]) -> dict[str, RecipeSource]:
+    """The sources without links: the pages of disagreements are written by `calf-study` alone."""
+    return {
+        reader: replace(source, links=dict.fromkeys(source.links, tuple))
+        for reader, source in sources.items()
+    }
 
 
 def _choices(paths_given: Sequence[Path]) -> Results:
