@@ -201,5 +201,5 @@ def combinations(
         for those in by_question.values()
         for place, first in enumerate(those)
         for second in those[place + 1 :]
-        if accepts(_mode(answer.system, second.system))
+        if accepts(_mode(first.system, second.system))
     ]
