@@ -10,7 +10,8 @@ from longmark.errors import NoScore
 from longmark.metric import Metric, NoParams, Score
 from longmark.models.handles import Models
 from longmark.records import Example
-from longmark.text.sentences import sentences, words
+from longmark.text.sentences import sentences
+from longmark.text.words import words
 
 DOUBT = {"may", "might", "perhaps", "possibly"}
 
@@ -24,7 +25,7 @@ async def score(example: Example, models: Models, params: NoParams) -> Score:
     texts = sentences(example.answer or "")
     if not texts:
         raise NoScore("undefined", "The answer has no sentence.")
-    hedged = [text for text in texts if DOUBT & {word.strip(".,").lower() for word in words(text)}]
+    hedged = [text for text in texts if DOUBT & {*words(text)}]
     return Score(hedging(len(hedged), len(texts)), {"hedged": hedged, "sentences": len(texts)})
 
 

@@ -35,6 +35,7 @@ MODULES = (
     "longmark.testing",
     "longmark.pytest_plugin",
     "longmark.engine.settings",
+    "longmark.cli",
     "longmark.analysis.compare",
     "longmark.analysis.metaeval",
     "longmark.analysis.metrics_study",

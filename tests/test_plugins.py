@@ -1,16 +1,20 @@
-"""A package that adds a metric, a way to name a model and a verb: the one of `examples/plugin`, as it is installed."""
+"""A package that adds a metric, a verb with a page and a way to name a model: the one of `examples/plugin`, as it is
+installed. It is written by somebody outside: it imports published names only, and has tests of its own."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
-from tests.program import ROOT, Done, run
+from tests import api
+from tests.program import LONGEST, ROOT, Done, environment, run
 from tests.report.runs import answers_on
 
 PLUGIN = ROOT / "examples" / "plugin"
@@ -35,7 +39,8 @@ def installed(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
-    sys.modules.pop("longmark_example", None)
+    for module in [name for name in sys.modules if name.startswith("longmark_example")]:
+        del sys.modules[module]
 
 
 def longmark(folder: Path, *words: str) -> Done:
@@ -48,7 +53,7 @@ def test_what_it_adds_is_listed_with_its_origin(installed: Path):
             one for one in longmark(installed, verb).out.splitlines() if one.split()[:1] == [name]
         ]
         assert line.endswith("(longmark-example 1.0)")
-    assert "count-answers" in longmark(installed, "--help").out
+    assert "hedges" in longmark(installed, "--help").out.partition("verbs:")[2]
 
 
 def test_what_it_adds_works_as_ours(installed: Path):
@@ -98,7 +103,11 @@ def test_what_it_adds_works_as_ours(installed: Path):
     assert "Evidence as recorded</bdi>" not in page, (
         "hedges@modals=false marks nothing, which is no other form"
     )
-    assert longmark(installed, "count-answers", "e.jsonl").out == "x: 1\n"
+    shown = longmark(installed, "hedges", "r", "--out", "hedging")
+    assert re.search(r"^x +1 +0 +2 +1 +0\.500", shown.out, re.MULTILINE), shown.err
+    page = unescape((installed / "hedging" / "report.html").read_text("utf-8"))
+    assert "1 of 1 answers scored by hedges." in page
+    assert "It may." in page
     other = ("--metrics", "score.robustness", "--embedder", "echo:80", "--out", "s")
     refused = longmark(installed, "run", "e.jsonl", *other)
     assert (
@@ -119,15 +128,61 @@ def test_what_it_adds_works_as_ours(installed: Path):
             "echo (longmark.models of longmark-example 1.0): ZeroDivisionError while it was imported",
         ),
         (
-            ("count-answers", "e.jsonl"),
-            "count-answers (longmark.verbs of longmark-example 1.0): ZeroDivisionError",
+            ("hedges", "r"),
+            "hedges (longmark.verbs of longmark-example 1.0): ZeroDivisionError",
         ),
     ],
 )
 def test_a_package_that_cannot_be_imported_is_named(
     installed: Path, words: tuple[str, ...], told: str
 ):
-    (installed / "longmark_example.py").write_text("1 / 0")
+    (installed / "longmark_example" / "__init__.py").write_text("1 / 0")
     done = longmark(installed, *words)
     assert told in " ".join((done.out + done.err).split())
     assert longmark(installed, "prompts").code == 0  # verbs of ours do not need it
+
+
+def published_names() -> set[tuple[str, str]]:
+    """(module, name) of tests/api.txt and of tests/api_packages.txt; the name is "" for a module as a whole."""
+    names: set[tuple[str, str]] = set()
+    module = ""
+    for line in api.PINNED.read_text().splitlines():
+        if heading := re.fullmatch(r"\[(.+)\]", line):
+            module = heading[1]
+            names.add((module, ""))
+        elif name := re.match(r"(?:class )?(\w+)", line):  # members and parameters are indented
+            names.add((module, name[1]))
+    for line in api.PINNED_FOR_PACKAGES.read_text().splitlines():
+        module, _, listed = line.partition(": ")
+        names |= {(module, name.replace("(the module)", "")) for name in listed.split(", ")}
+    return names
+
+
+def test_the_examples_import_published_names_only():
+    sources = [*PLUGIN.rglob("*.py"), ROOT / "examples" / "my_metric.py"]
+    imported = {
+        (path.name, module, name)
+        for path in sources
+        for module, name in api.imported_names(path)
+        if not module.startswith("longmark_example")
+    }
+    published = published_names()
+    assert len(imported) > 15
+    assert [(path, *names) for path, *names in sorted(imported) if (*names,) not in published] == []
+
+
+def test_its_own_tests_pass(site: Path, tmp_path: Path):
+    own = environment(tmp_path / "home")
+    own["PYTHONPATH"] = os.pathsep.join((own["PYTHONPATH"], str(site)))
+    own["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take a second to import, and it needs none
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", str(PLUGIN / "tests"))
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=PLUGIN,
+        env=own,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert re.search(r"^\d+ passed", done.stdout, re.MULTILINE)

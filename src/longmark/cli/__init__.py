@@ -24,6 +24,8 @@ from longmark.cli.terminal import plain_streams
 from longmark.deprecated import printing
 from longmark.options import command_line
 
+__all__ = ["main"]
+
 _MODULES = ("verbs_runs", "trust", "check", "compare", "metaeval", "power")
 """The modules of the core's own verbs. All other verbs are entry points (`plugins`)."""
 _EXTRAS = {
