@@ -295,6 +295,43 @@ def test_a_score_that_is_no_number_is_refused(tmp_path: Path) -> None:
         check(path, "m mean >= .5")
 
 
+def test_a_system_that_only_the_earlier_run_has_is_undecided(tmp_path: Path) -> None:
+    scores = [0.1 + 0.04 * place for place in range(20)]
+    kept = scored(tmp_path / "kept.csv", {"a": scores, "b": scores})
+    now = scored(tmp_path / "now.csv", {"b": scores})
+    result = check(now, f"same as {kept}", **UNIT)
+    assert sorted((one.system, one.outcome) for one in result.results) == [
+        ("a", "undecided"),
+        ("b", "met"),
+    ]
+    assert "only the earlier run has scores of a" in result.results[0].reason
+    named = check([now, kept], "same as kept for a")
+    assert outcomes(named) == ["undecided"]
+    assert check([now, kept], "same as kept for b").met
+
+
+def test_two_runs_of_one_system_each_belong_together_whatever_its_name(tmp_path: Path) -> None:
+    scores = [0.1 + 0.04 * place for place in range(20)]
+    kept = scored(tmp_path / "kept.csv", {"old": scores})
+    assert check(scored(tmp_path / "now.csv", {"new": scores}), f"same as {kept}", **UNIT).met
+
+
+def test_an_assertion_of_which_no_score_can_be_compared_is_undecided(tmp_path: Path) -> None:
+    """m has scores of both systems and no direction; k has one, and scores of one system only."""
+    scores = [0.1 + 0.04 * place for place in range(20)]
+    rows = scored(tmp_path / "r.csv", {"a": scores, "b": scores})
+    with open(rows, "a", encoding="utf-8") as file:
+        file.writelines(f"a{place},q{place},a,k,0.5,ok,,en\n" for place in range(20))
+    for text in ("b better than a", "b no worse than a", "b no worse than a within .5"):
+        result = check(rows, text, higher=["k"])
+        assert [(one.metric, one.outcome) for one in result.results] == [("k", "undecided")]
+        assert not result
+
+
+def test_a_check_without_results_is_not_met() -> None:
+    assert not CheckResult((), (), ())
+
+
 def test_an_assertion_that_is_given_twice_counts_once(tmp_path: Path) -> None:
     rows = scored(tmp_path / "r.csv", {"a": [1.0] * 10})
     result = check(rows, ["m mean >= .5", "m>=.50"], **UNIT)

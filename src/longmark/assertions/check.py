@@ -56,8 +56,8 @@ class CheckResult:
 
     @property
     def outcome(self) -> str:
-        """`met` if all are, `not met` if one is not, else `undecided`."""
-        outcomes = {result.outcome for result in self.results}
+        """`met` if all are, `not met` if one is not, else `undecided`, also where nothing was tested."""
+        outcomes = {result.outcome for result in self.results} or {UNDECIDED}
         return next((word for word in (NOT_MET, UNDECIDED) if word in outcomes), MET)
 
     def __bool__(self) -> bool:

@@ -32,7 +32,7 @@ from longmark.assertions.result import (
     WORSE,
     Checked,
 )
-from longmark.assertions.same import Drift, drifts, pairs_of, turned
+from longmark.assertions.same import Drift, drifts, lost_systems, pairs_of, turned
 from longmark.errors import UnknownName, UserError
 from longmark.places import real
 from longmark.progress import counted
@@ -221,15 +221,19 @@ def _of_assertion(
     """The results of an assertion, one for each of its metrics. UserError where none has a direction."""
     left_out = dict(tested.comparison.left_out)
     directed = False
+    none_compared = all(
+        name in left_out or not _is_tested(assertion, tested.comparison.metric(name))
+        for name in names
+    )
     for name in names:
         rule = str(replace(assertion, metric=without_slice(name)[0]))
         if name in left_out:
             directed = True
-            if assertion.metric:
+            if assertion.metric or none_compared:  # no assertion is without a result
                 yield _not_tested(name, assertion.first, rule, left_out[name])
             continue
         metric = tested.comparison.metric(name)
-        if metric.facts.higher_is_better is None and assertion.relation != EQUIVALENT:
+        if not _is_tested(assertion, metric):
             continue
         directed = True
         yield _of_metric(assertion, metric, rule, tested)
@@ -238,6 +242,11 @@ def _of_assertion(
             f"{WHERE} {str(assertion)!r}: whether higher or lower scores are better is not known; add --higher METRIC or "
             "--lower METRIC"
         )
+
+
+def _is_tested(assertion: PairAssertion, metric: MetricResult) -> bool:
+    """Whether the metric has the direction that the relation needs."""
+    return assertion.relation == EQUIVALENT or metric.facts.higher_is_better is not None
 
 
 def _not_tested(metric: str, system: str, rule: str, why: str) -> Checked:
@@ -456,6 +465,11 @@ def _same(
         "allow_different_judges": how.allow_different_judges,
     }
     wanted = [system] if system is not None else []
+    for lost in lost_systems(kept, runs):
+        if not wanted or lost in wanted:
+            rule = _rule(assertion, in_slice(assertion.metric, part), lost)
+            why = f"only the earlier run has scores of {one_line(lost)}"
+            yield _not_tested(assertion.metric, lost, rule, why)
     for run in runs:
         if assertion.margin is None:
             for drift in drifts(kept, run, alpha=alpha / len(runs), systems=wanted, **options):

@@ -35,6 +35,20 @@ def pairs_of(earlier: Path, run: Path) -> Iterator[tuple[str, list[str]]]:
         yield name, [before[name], label]
 
 
+def lost_systems(earlier: Path, runs: Sequence[Path]) -> list[str]:
+    """The systems of the earlier run that none of the runs has: nothing says that their scores are the same."""
+    with Observations() as index:
+        index.read(sources_of([earlier, *runs]))
+        names: list[list[str]] = [[] for _ in range(len(runs) + 1)]
+        for place, name in index.runs_and_names():
+            names[place].append(name)
+    before, *now = names
+    if len(before) == 1 and all(len(systems) == 1 for systems in now):
+        return []  # they belong together whatever their names
+    present = {name for systems in now for name in systems}
+    return [name for name in before if name not in present]
+
+
 @dataclass(frozen=True, slots=True)
 class Drift:
     """How the scores of a metric and system have changed between two runs. result: of the assertion that nothing
