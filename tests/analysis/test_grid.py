@@ -26,8 +26,8 @@ def grid(asked: list[tuple[str, str]], **more: object) -> Grid[str]:
         ("a", "b"),
         (Column("m1", places=2), Column("m2", places=2)),
         cell,
-        **more,
-    )  # type: ignore[arg-type]
+        **more,  # type: ignore[arg-type]
+    )
 
 
 def test_every_cell_is_asked_once_however_often_it_is_shown():

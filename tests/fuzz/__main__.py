@@ -49,9 +49,8 @@ def main() -> int:
         "--at", type=Path, default=Path(os.devnull), help="a file that names the case under way"
     )
     given = parser.parse_args()
-    arrow_files.batches_of = (
-        parquet.batches_of
-    )  # a process for each of hundreds of cases takes too long
+    # a process for each of hundreds of cases takes too long
+    arrow_files.batches_of = parquet.batches_of
     faulthandler.enable()
     with contextlib.suppress(OSError, ValueError):
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

@@ -115,7 +115,7 @@ def file(rng: random.Random, names: list[str]) -> bytes:
 
 
 def batches_of(
-    paths: Sequence[Path], kind: str, longest: int, what: str
+    paths: Sequence[Path], kind: str, longest: int, problem: str
 ) -> Iterator[tuple[Any, Any]]:
     """As `records.arrow_files.batches_of`, in this process."""
     try:
@@ -127,4 +127,4 @@ def batches_of(
             for batch in batches:
                 yield schema, batch
     except Exception as error:
-        raise UserError(f"{what}: {error}") from None
+        raise UserError(f"{problem}: {error}") from None

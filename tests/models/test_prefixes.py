@@ -279,7 +279,8 @@ async def ask_alone(client: Client, base_url: str) -> ChatReply:
 
 
 def test_what_anthropic_takes_into_its_cache_costs_a_quarter_more():
-    from longmark.models.budget import TokenPrice, given
+    from longmark.models.budget import given
+    from longmark.models.settings import TokenPrice
 
     price = given(TokenPrice(input=4.0, cached=0.4, output=10.0))
     assert price(Tokens(1_000_000, 0, 0)) == pytest.approx(4.0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from longmark.options.groups import OPEN_EXAMPLES
+from longmark.records.verdicts import AskedPrompt
 
 _ENOUGH, _LEAST, _SHARE = 20, 2, 10  # calls of a batch that the budget limits, see `too_few`
 
@@ -60,7 +61,7 @@ class Batches(Protocol):
     def width(self, models: Iterable[Any], usual: int) -> int: ...
 
     def over(
-        self, model: Any, key: bytes, asked: tuple[str, str], *, alone: bool, known: bool
+        self, model: Any, key: bytes, asked: AskedPrompt, *, alone: bool, known: bool
     ) -> Any: ...
 
     def notices(self) -> list[str]: ...

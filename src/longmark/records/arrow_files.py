@@ -40,7 +40,7 @@ def batches_of(
     paths: Sequence[Path], kind: str, longest: int, problem: str
 ) -> Iterator[tuple[Any, Any]]:
     """(schema, batch) of files, one after the other, and (schema, None) at the beginning of each. kind: parquet or
-    arrow; longest: bytes of a value; what: begins the message of the UserError for files that cannot be read."""
+    arrow; longest: bytes of a value; problem: begins the message of the UserError for files that cannot be read."""
     ipc = library("pyarrow.ipc", f"reading {kind.capitalize()}", "parquet")
     about = {
         "kind": kind,

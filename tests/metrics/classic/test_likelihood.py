@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from longmark.contrib.local.seq2seq_lm import SEGMENT, Seq2SeqLM
+from longmark.contrib.local.seq2seq_lm import Seq2SeqLM
 from longmark.errors import MissingExtra, TooLong
 from longmark.metrics.classic import _likelihood, bleurt, unieval
 from longmark.models.fake import FakeReranker
-from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
+from longmark.models.protocols import SEGMENT, LikelihoodReply, LikelihoodRequest
 from longmark.records import Context, Example
 from longmark.testing import FakeLanguageModel, Scored, score_sync
 

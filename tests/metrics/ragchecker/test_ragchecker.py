@@ -15,6 +15,7 @@ from tests.there import there
 
 from longmark.errors import NoScore, TooLong
 from longmark.metrics.ragchecker import SPECS, Checks, Params, ragchecker_scores
+from longmark.models.fake import Answer
 from longmark.models.protocols import Capabilities, ChatRequest, RelationReply
 from longmark.records import Context, Example
 from longmark.records.read import Reading
@@ -243,7 +244,7 @@ def joint_judge() -> FakeChat:
     """As `judge_of(LISTS)`; of several passages it names those that have a claim in them."""
     alone = judge_of(LISTS)
 
-    def reply(request: ChatRequest) -> str:
+    def reply(request: ChatRequest) -> Answer:
         content = request.messages[1].content
         if "numbered passages" not in content:
             return alone._answer(request)
@@ -270,7 +271,7 @@ def test_a_joint_plan_asks_one_call_for_all_passages_of_a_list_of_claims():
 def test_a_number_of_no_passage_is_asked_again_and_leaves_the_score_unscored():
     alone = joint_judge()
 
-    def wrong(request: ChatRequest) -> str:
+    def wrong(request: ChatRequest) -> Answer:
         if "numbered passages" in request.messages[1].content:
             return '{"1": [3], "2": []}'
         return alone._answer(request)

@@ -255,8 +255,9 @@ def _differences(results: Results) -> Iterator[Section]:
     }
     names = (("rate of", "kind"), ("model", "model"))
     within = [
-        Column(name, lambda one, i=i: one.within[i], key=key) for i, (name, key) in enumerate(names)
-    ]  # type: ignore[misc]
+        Column(name, lambda pair, place=place: pair.within[place], key=key)  # type: ignore[misc]
+        for place, (name, key) in enumerate(names)
+    ]
     grid = pairs_grid(
         "differences",
         "Differences between methods",
