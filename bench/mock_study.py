@@ -18,6 +18,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +200,8 @@ def _calf_studies(work: Path, out: Path, longmark: Any) -> None:
     """Pairs of two subjects and three modes that three raters chose between, judged and scored in two runs; and the
     pairs of the tests, whose raters leave some tables out."""
     chance = random.Random(11)
-    pairs, runs = [], {"small": [], "large": []}
+    pairs = []
+    runs: dict[str, list[Any]] = {"small": [], "large": []}
     for number in range(72):
         first, second = chance.sample(("human", "gpt", "llama"), 2)
         mode = "human/model" if "human" in (first, second) else "model/model"
@@ -289,7 +291,10 @@ def _comprehensiveness_study(work: Path, out: Path, longmark: Any) -> None:
             metric: {one.id: chance.choice((0.0, 0.5, 1.0, None)) for one in (*wiki, *bank)}
             for metric in (comprehensiveness.NLI, comprehensiveness.QA)
         }
-        scores = {metric: lambda one, of=of: of[one.id] for metric, of in drawn.items()}
+        scores: dict[str, Callable[[Any], float | None]] = {
+            metric: lambda example, values=values: values[example.id]  # type: ignore[misc]
+            for metric, values in drawn.items()
+        }
         for name, examples in (("wiki", wiki), ("bank", bank)):
             run = folder / f"{name}-{judge_name}"
             runs.append(comprehensiveness.write_run(run, examples, judge_name, scores))

@@ -256,8 +256,8 @@ def databases(path: Path) -> Iterator[tuple[str, Change]]:
     for at in (50, 2000, 4100, 9000):
         yield (
             f"other bytes at {at}",
-            bytes_of(lambda raw, at=at: raw[:at] + b"Z" * 40 + raw[at + 40 :]),
-        )  # type: ignore[misc]
+            bytes_of(lambda raw, at=at: raw[:at] + b"Z" * 40 + raw[at + 40 :]),  # type: ignore[misc]
+        )
 
 
 def changes_of(path: Path) -> list[tuple[str, Change]]:

@@ -66,8 +66,16 @@ class Working:
             return None
         at = self.now.isoformat()
         one = Assignment(
-            given.item_id, person, given.swapped, status, None, at, at, given.position, given.kind
-        )  # type: ignore[arg-type]
+            given.item_id,
+            person,
+            given.swapped,
+            status,  # type: ignore[arg-type]
+            None,
+            at,
+            at,
+            given.position,
+            given.kind,
+        )
         self.state.put(one)
         self.state.count_right(self.queue.items[given.item_id], person, {"better": choice})
         return given.item_id

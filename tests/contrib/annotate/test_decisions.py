@@ -157,8 +157,8 @@ def test_labels_are_shown_in_terms_of_the_page_of_the_adjudicator(tmp_path: Path
         for name, side in (("Ada", "a"), ("Ben", "b")):
             rate(
                 served.person(name),
-                lambda north_first, side=side: side if north_first else "ab".replace(side, ""),
-            )  # type: ignore[misc]
+                lambda north_first, side=side: side if north_first else "ab".replace(side, ""),  # type: ignore[misc]
+            )
         cy, swaps = served.person("Cy", "adjudicator"), Counter[bool]()
         token = cy.get("/mine").hidden("token")
         for item in (f"p{k}" for k in range(6)):

@@ -235,9 +235,9 @@ def status(arguments: argparse.Namespace) -> int:
         Column("id", lambda row: row.id),
         Column("role", lambda row: row.role),
         *(
-            Column(name, lambda row, name=name: counts[row.id, name])
+            Column(name, lambda row, name=name: counts[row.id, name])  # type: ignore[misc]
             for name in ("done", "open", "skipped")
-        ),  # type: ignore[misc]
+        ),
         Column("links", lambda row: links.get(row.id, 0)),
     )
     print(as_text(Table("people", "People", columns, people)), end="")

@@ -305,9 +305,9 @@ def table_11(own: Mapping[str, Among]) -> Grid[str]:
         ),
         unit="items",
         beside=[
-            Column(name, lambda row, name=name: getattr(own[row], name))
+            Column(name, lambda row, name=name: getattr(own[row], name))  # type: ignore[misc]
             for name in ("agree", "disagree")
-        ],  # type: ignore[misc]
+        ],
     )
 
 

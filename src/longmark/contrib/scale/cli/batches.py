@@ -138,6 +138,7 @@ def _opened(arguments: argparse.Namespace) -> Iterator[tuple[Batcher, CallCache]
         batcher = Client(
             cache, batching=Batching(True, keep_files=getattr(arguments, "keep_files", False))
         ).batches
+        assert isinstance(batcher, Batcher)  # this package's own, as `longmark.batches` names it
         try:
             yield batcher, cache
         finally:
