@@ -206,6 +206,16 @@ def test_the_number_of_answers_that_would_decide_a_mean_is_that_of_a_t_test(
     assert "after which it is not met" in turned.decides
 
 
+def test_no_number_is_promised_where_a_t_test_would_already_decide(tmp_path: Path) -> None:
+    """15 scores of mean .5 and standard deviation .0129: a t test needs 3 to tell it from .55. The lower bound with all
+    scores .5 is .5 x .025^(1/15) = .391, the upper one .609."""
+    rows = scored(tmp_path / "r.csv", {"a": [0.4875, 0.5, 0.5125] * 5})
+    for text in ("m mean >= .55", "m mean <= .45"):
+        (one,) = check(rows, text, **UNIT).results
+        assert (one.outcome, one.more) == ("undecided", None)
+        assert one.decides.startswith("more answers, about how many is not known")
+
+
 def test_no_number_of_answers_decides_a_mean_at_the_limit(tmp_path: Path) -> None:
     rows = scored(tmp_path / "r.csv", {"a": [0.4, 0.8] * 20})
     (result,) = check(rows, "m mean >= .6", **UNIT).results

@@ -115,7 +115,13 @@ def with_plan(
             check,
             decides="no number of such answers: the mean is at the limit, or its spread is not known",
         )
-    more = max(1, in_all - (check.scored or 0))
+    more = in_all - (check.scored or 0)
+    if more < 1:
+        return replace(
+            check,
+            decides="more answers, about how many is not known: so many would do for a t test, but the bound, which "
+            "holds for any scores, needs more",
+        )
     side = "met" if (estimate.value >= gate.limit) is gate.above else "not met"
     return replace(
         check,
