@@ -339,6 +339,11 @@ PROJECT = {
     ),
     "look": ("look one", "runs: {one: {examples: ../outside/a.jsonl}}", ""),
     "report": ("report", f"report: {{runs: scored, out: {OUT}.html}}", "outside"),
+    "check": (
+        "check",
+        f"check: {{runs: scored, assertions: 'classic.bleu mean >= 0', json: {OUT}.json}}",
+        "outside",
+    ),
     "compare": ("compare", f"compare: {{runs: none, out: {OUT}}}", ""),
     "metaeval": ("metaeval", f"metaeval: {{rows: none, human: ratings.csv, out: {OUT}}}", ""),
     "power": ("power", f"power: {{runs: none, out: {OUT}}}", ""),
@@ -571,6 +576,7 @@ READ = {
         2,
     ),  # other settings
     "report": ("report scored --out page.html", 0),
+    "check": ("check scored 'classic.bleu mean >= 0.99'", 3),
     "compare": ("compare scored scored2 --by system --allow-different-judges --out compared", 0),
     "metrics-study": ("metrics-study scored scored2 --allow-different-judges --out studied", 0),
     "metaeval": ("metaeval scored ratings.csv --out evaluated", 0),
