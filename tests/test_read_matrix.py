@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.contrib.make.validator.made import item
+from tests.report.runs import RELEVANCE
 from tests.test_trust_matrix import leaves
 from tests.test_write_matrix import LONG, QUICK, copied, judge, made
 from tests.test_write_matrix import command as command
@@ -46,6 +47,7 @@ READS = {
     "status": "status scored",
     "report, base": "report scored --base other --out new.html",
     "report, labels": "report many --labels ratings.jsonl --out new.html",
+    "check": "check many --from limits.txt",
     "verify": "verify scored --cache calls.sqlite",
     "verify, bundle": "verify bundle.zip",
     "cache": "cache --cache calls.sqlite",
@@ -328,6 +330,7 @@ def whole(made: Path) -> Path:
     (made / "rubric.yaml").write_text(
         yaml.safe_dump({"name": "mine", "criteria": [criterion, {**criterion, "name": "b"}]})
     )
+    (made / "limits.txt").write_text(f"{RELEVANCE} mean >= 0\n")
     project: Mapping[str, Any] = {
         "models": {"m": {"model": "m", "endpoint": "http://127.0.0.1:9/v1"}},
         "runs": {"one": {"examples": "a.jsonl", "metrics": ["classic.bleu"]}},

@@ -211,14 +211,14 @@ BAR = """
 import asyncio, sys
 from longmark.home import home
 from longmark.cli.terminal import plain_streams
-from longmark.engine.worker import Progress
+from longmark.engine.worker import RunProgress
 from longmark.models.client import Client
 from longmark.models.cache import CallCache
 from rich.console import Console
 HOSTILE = {hostile!r} + "\\x1b[35;8mhidden\\x1b]8;;http://evil\\x1b\\\\link"
 with plain_streams():
     async def draw():
-        progress = Progress(2, 0, Client(CallCache(home() / "calls.sqlite")))
+        progress = RunProgress(2, 0, Client(CallCache(home() / "calls.sqlite")))
         with progress.shown():
             print("told " + HOSTILE, file=sys.stderr)
             progress.done = 2

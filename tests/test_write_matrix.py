@@ -46,6 +46,7 @@ QUICK = {
     "split, again": "split a.jsonl --parts 2 --out parts",
     "merge": "merge runs/1 runs/2 --out new",
     "report": "report scored --out new.html --junit new.xml --summary new.md --json new.json",
+    "check": f"check many '{RELEVANCE} mean >= 0' --junit new.xml --summary new.md --json new.json",
     "export, bundle": "export scored --bundle new.zip",
     "export, scores": "export scored --to langfuse --out new.jsonl",
     "prompts": "prompts --metrics ccrs.question_relevance --out new",

@@ -205,6 +205,9 @@ def _token_logprobs(request: dict[str, Any], number: int, reply: str | None) -> 
     return {"content": [{**entries[0], "top_logprobs": entries[: request.get("top_logprobs", 0)]}]}
 
 
+_QUESTIONS = {"questions": {"type": "array", "items": {"type": "string"}}}
+
+
 def minimal(schema: dict[str, Any], number: int, root: dict[str, Any]) -> Any:
     """A small value that follows a JSON schema; numbers come from `number`, held to the schema's bounds."""
     if "$ref" in schema:
@@ -222,9 +225,8 @@ def minimal(schema: dict[str, Any], number: int, root: dict[str, Any]) -> Any:
             name: minimal(part, number, root) for name, part in schema.get("properties", {}).items()
         }
     if kind == "array":
-        least = (
-            5 if root.get("title") == "_Questions" else 1
-        )  # those that answer relevance asks for, in words
+        # five questions, which answer relevance asks for in words
+        least = 5 if root.get("properties") == _QUESTIONS else 1
         return [minimal(schema.get("items", {}), number, root)] * max(
             1, schema.get("minItems", least)
         )

@@ -48,7 +48,7 @@ def add_to(verbs: Any) -> None:
     decimals = "round scores to N decimals before comparing two answers (default: 2)"
     add(parser, "--round", "N", decimals, type=whole, default=2)
     development = (
-        "of choices: choose tie bands on this share of the questions, test them on the others "
+        "choose the tie bands of choices on this share of the questions, test them on the others "
         "(default: 0)"
     )
     add(parser, "--development", "SHARE", development, type=share, default=0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import importlib
 import io
@@ -330,6 +329,8 @@ async def _make(
         )
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
+        import asyncio
+
         code = await asyncio.to_thread(called, arguments)
     failed = f"{name}: longmark {verb} ended with exit code {code}" if code else ""
     return Made(lines=0, failed=failed)
