@@ -292,6 +292,13 @@ def test_odd_rows_have_an_outcome_or_an_error_that_says_why(
         assert set(outcomes(check(path, text, **how))) == {expected}
 
 
+def test_a_run_without_rows_is_an_error_also_beside_others(tmp_path: Path) -> None:
+    full = scored(tmp_path / "full.csv", {"a": [1.0] * 10})
+    empty = scored(tmp_path / "empty.csv", {})
+    with pytest.raises(UserError, match=r"no rows in .*empty\.csv"):
+        check([full, empty], "m mean >= .5", **UNIT)
+
+
 def test_one_cluster_decides_nothing(tmp_path: Path) -> None:
     rows = scored(tmp_path / "r.csv", {"a": [1.0] * 20, "b": [0.0] * 20}, lang=lambda _place: "all")
     result = check(rows, ["m mean >= .5 for a", "a better than b"], **{**UNIT, "cluster": "lang"})

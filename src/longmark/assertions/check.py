@@ -32,7 +32,7 @@ from longmark.report.gates import (
 )
 from longmark.report.summary import summarise
 from longmark.report.tables import Column, Table
-from longmark.scores.files import paths_given, sources_of
+from longmark.scores.files import paths_given, rows_of, sources_of
 from longmark.stats.gate import TAIL
 
 _PLACES = 4
@@ -118,6 +118,9 @@ def check(
             "there is nothing to check: give an assertion, such as 'METRIC mean >= 0.6'"
         )
     sources = sources_of(paths_given(runs))
+    for source in sources:  # a run that ended before its first row must not pass beside others
+        if next(iter(rows_of(source)), None) is None:
+            raise UserError(f"no scores: there are no rows in {source}")
     about_scores = [one for one in unique if isinstance(one, ScoreAssertion)]
     comparisons = [one for one in unique if not isinstance(one, ScoreAssertion)]
     results, notices = _scores_checked(about_scores, sources, how)
