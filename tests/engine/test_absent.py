@@ -118,7 +118,7 @@ def test_a_system_that_vanished_from_the_file_does_not_pass(
         "20 answers that the folder held to questions that their system no longer answers count as unscored"
         in said.err
     )
-    assert f"not met: {METRIC}<=30 for b" in said.out
+    assert f"not met: {METRIC} mean <= 30 for b" in said.out
     assert run(tmp_path, [*records("a")]) == 3  # still
     assert unscored(tmp_path) == {"a": (0, 20, []), "b": (20, 20, ["removed"])}
     assert run(tmp_path, [*records()]) == 0  # back again

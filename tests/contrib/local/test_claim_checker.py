@@ -353,7 +353,7 @@ def test_names_of_the_checkers():
 def test_an_adapter_that_was_changed_is_refused_before_anything_is_loaded(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    real = files("longmark.models")
+    real = files("longmark.contrib.local")
     for name in ("claim-checker.json", "claim-checker.gguf"):
         (tmp_path / name).write_bytes(real.joinpath(name).read_bytes())
     claim_checker._description.cache_clear()
@@ -374,7 +374,7 @@ def test_an_adapter_that_was_changed_is_refused_before_anything_is_loaded(
 
 
 def test_the_package_holds_the_adapter_that_its_description_names():
-    folder = files("longmark.models")
+    folder = files("longmark.contrib.local")
     entry = json.loads(folder.joinpath("claim-checker.json").read_text("utf-8"))
     content = folder.joinpath(entry["adapter"]["file"]).read_bytes()
     assert (len(content), hashlib.sha256(content).hexdigest()) == (
