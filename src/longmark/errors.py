@@ -33,12 +33,29 @@ from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 
-_COMPARED = 500
-_LONGEST = 80  # names that a wrong one is compared with, and characters of a name
+# The time to find the nearest names grows with the product of the two.
+_COMPARED = 500  # names that a wrong one is compared with
+_LONGEST = 80  # characters of a name that is compared
 
 
 class LongmarkError(Exception):
     """The root of the tree."""
+
+    def __reduce__(self) -> Any:
+        # By default an exception is made again by its class from its message alone. Classes here are made from other
+        # things, and an error must reach the caller whole from a process of a pool or a worker of a cluster.
+        state = vars(self).copy()
+        return _restored, (type(self), self.args, state)
+
+
+def _restored(
+    kind: type[LongmarkError],
+    args: tuple[Any, ...],
+    state: dict[str, Any],
+) -> LongmarkError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(state)
+    return error
 
 
 class UserError(LongmarkError):
@@ -65,16 +82,17 @@ class UnknownName(UserError):
     """A name that does not exist, with the nearest ones that do (`near`)."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
-        short = [
+        candidates = [
             candidate for candidate in islice(known, _COMPARED) if len(candidate) <= _LONGEST
-        ]  # its time grows with their product
-        self.near = difflib.get_close_matches(name[:_LONGEST], short, n=3, cutoff=0.5)
-        maybe = f" Did you mean {' or '.join(self.near)}?" if self.near else ""
-        super().__init__(f"unknown {kind}: {name}.{maybe}{' ' + hint if hint else ''}")
+        ]
+        self.near = difflib.get_close_matches(name[:_LONGEST], candidates, n=3, cutoff=0.5)
+        suggestion = f" Did you mean {' or '.join(self.near)}?" if self.near else ""
+        super().__init__(f"unknown {kind}: {name}.{suggestion}{' ' + hint if hint else ''}")
 
 
 def options_of(kind: type[T], given: Mapping[str, Any], function: str) -> T:
-    """The options of a function, a dataclass, by their names. UnknownName for one that does not exist."""
+    """The options of a function as its dataclass `kind`, from keywords. UnknownName for a keyword that does not exist;
+    a field with the metadata `keyword: False` is set by the command line alone."""
     declared = dataclasses.fields(kind)  # type: ignore[arg-type]
     options = [option.name for option in declared if option.metadata.get("keyword", True)]
     for name in given:
@@ -197,6 +215,3 @@ class NoScore(LongmarkError):
         self.status = status
         self.reason = reason
         self.evidence = evidence or {}
-
-    def __reduce__(self) -> Any:
-        return type(self), (self.status, self.reason, self.evidence)

@@ -1,7 +1,8 @@
 """Reads a judge's details and labels of claims, and checks the words that the judge copied (specificity).
 
 The dimensions (hazards: hazard, location, timeline, intensity) come from the domain, so the forms of the replies follow
-it (SCORE, appendices B.1 and E.2).
+it (SCORE, appendices B.1 and E.2). In order: `details_reader` reads step 1 of the metric, `label_reader` step 2;
+`checked` is step 3, and `occurs` its search for copied words.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ Label = Literal["yes", "no", "n/a"]
 LABELS: tuple[Label, ...] = ("yes", "no", "n/a")
 QUOTED, EXPLAINED = ("in_claim", "in_context"), ("reason",)
 
+_DETAILS_TOKENS = 1024  # of a reply: the details of all dimensions
 _TOKENS_A_DIMENSION = 128  # of a reply: a label with the copied words
+_TEXTS = {"type": "array", "items": {"type": "string"}}  # JSON schema of the details of a dimension
 _PARTS = re.compile(r",(?!\d)|[;\n…]|\.{3}|\band\b")
 _GAP = 3  # words between those of a quotation: "lasted 72 hours" for "lasted about 72 hours" (design/small-judges.md)
 _NUMBER = re.compile(r"\d+(?:[.,-]\d+)*")  # "5-10" is one: "5 years" is not "5-10 years"
@@ -63,16 +66,19 @@ class ClaimLabel:
 
 def details_reader(names: tuple[str, ...]) -> Reader[dict[str, list[str]]]:
     """Reads the details of each dimension, each once. Unreadable without one of the dimensions."""
+    # Fields are numbered: a dimension may be called like an attribute of pydantic's models, such as `copy`.
     fields: dict[str, Any] = {
         f"d{i}": (list[str], Field(alias=name)) for i, name in enumerate(names)
     }
     form = structure(
-        create_model("Details", **fields), 1024, object_schema(dict.fromkeys(names, _LIST))
+        create_model("Details", **fields),
+        _DETAILS_TOKENS,
+        object_schema(dict.fromkeys(names, _TEXTS)),
     )
     return form.then(
-        lambda given: {
-            name: list(dict.fromkeys(some))
-            for name, some in given.model_dump(by_alias=True).items()
+        lambda reply: {
+            name: list(dict.fromkeys(details))
+            for name, details in reply.model_dump(by_alias=True).items()
         }
     )
 
@@ -88,38 +94,39 @@ def label_reader(
     fields: dict[str, Any] = {
         f"d{i}": (Any, Field(None, alias=name)) for i, name in enumerate(names)
     }
-    most = _TOKENS_A_DIMENSION * len(names)
+    max_tokens = _TOKENS_A_DIMENSION * len(names)
     keys = {key: {"type": "string"} for key in texts}
     label = object_schema({**keys, "label": {"type": "string", "enum": list(LABELS)}})
     form = structure(
-        create_model("Labels", **fields), most, object_schema(dict.fromkeys(names, label))
+        create_model("Labels", **fields), max_tokens, object_schema(dict.fromkeys(names, label))
     )
 
-    def lenient(given: Any) -> dict[str, ClaimLabel]:
-        labels = {name: _label(getattr(given, f"d{i}")) for i, name in enumerate(names)}
-        if all(one.label is None for one in labels.values()):
+    def lenient(reply: Any) -> dict[str, ClaimLabel]:
+        labels = {name: _label(getattr(reply, f"d{i}")) for i, name in enumerate(names)}
+        if all(claim_label.label is None for claim_label in labels.values()):
             raise Unreadable(f"it has no label for any of {', '.join(names)}")
         return labels
 
-    def strict(given: Any) -> dict[str, ClaimLabel]:
+    def strict(reply: Any) -> dict[str, ClaimLabel]:
         for i, name in enumerate(names):
-            if _label(getattr(given, f"d{i}")).invalid is not None:
+            if _label(getattr(reply, f"d{i}")).invalid is not None:
                 why = f"{name}: a label is one of {', '.join(LABELS)}"
                 raise Unreadable(f"it is not the JSON that was asked for ({why})")
-        return lenient(given)
+        return lenient(reply)
 
+    # An unreadable reply is asked for once more, and the second one is read by `again`.
     return replace(form.then(strict), again=form.then(lenient).read)
 
 
-def _label(given: Any) -> ClaimLabel:
-    """A bare string is a label without a reason."""
-    fields = given if isinstance(given, dict) else {"label": given}
+def _label(entry: Any) -> ClaimLabel:
+    """The label in a reply's entry for a dimension, an object; a bare string is a label without a reason."""
+    fields = entry if isinstance(entry, dict) else {"label": entry}
     written = fields.get("label")
     label = _SPELLINGS.get(written.strip().casefold()) if isinstance(written, str) else None
-    reason, in_claim, in_context = (
-        one if isinstance(one := fields.get(name), str) else None
-        for name in ("reason", "in_claim", "in_context")
-    )
+    texts = {name: text for name, text in fields.items() if isinstance(text, str)}
+    reason = texts.get("reason")
+    in_claim = texts.get("in_claim")
+    in_context = texts.get("in_context")
     if reason is None and in_claim is not None:
         reason = f"claim: {in_claim.strip() or '–'} · passages: {(in_context or '').strip() or '–'}"
     invalid = None
@@ -128,14 +135,16 @@ def _label(given: Any) -> ClaimLabel:
     return ClaimLabel(label, reason or "", invalid, in_claim, in_context)
 
 
-def checked(given: ClaimLabel, claim: str, context: str) -> ClaimLabel:
+def checked(judged: ClaimLabel, claim: str, context: str) -> ClaimLabel:
     """The label that the copied words allow. A judge that copied no words keeps its label."""
-    label = given.label
-    if label in ("yes", "no") and given.in_claim is not None and not occurs(given.in_claim, claim):
+    in_claim = judged.in_claim
+    in_context = judged.in_context
+    label = judged.label
+    if label in ("yes", "no") and in_claim is not None and not occurs(in_claim, claim):
         label = "n/a"
-    elif label == "yes" and given.in_context is not None and not occurs(given.in_context, context):
+    elif label == "yes" and in_context is not None and not occurs(in_context, context):
         label = "no"
-    return given if label == given.label else replace(given, label=label, original=given.label)
+    return judged if label == judged.label else replace(judged, label=label, original=judged.label)
 
 
 def occurs(words: str, text: str) -> bool:
@@ -174,19 +183,20 @@ def _in_order(words: Sequence[str], text: Sequence[str]) -> bool:
     """Whether the words are in the text in their order, with at most `_GAP` others between them."""
     for start, token in enumerate(text):
         if words and token == words[0]:
-            rest = iter(text[start + 1 : start + len(words) + _GAP])
-            if all(
-                word in rest for word in words[1:]
-            ):  # each search goes on where the last one ended
+            # `in` takes words from the iterator, so each search goes on behind the word that the last one found.
+            following = iter(text[start + 1 : start + len(words) + _GAP])
+            if all(word in following for word in words[1:]):
                 return True
     return False
 
 
 def _tokens(plain: str) -> list[str]:
+    """Words, in the singular, and numbers."""
     return [token.removesuffix("s") if len(token) > _SHORT else token for token in _divided(plain)]
 
 
 def _divided(plain: str) -> Iterator[str]:
+    """The numbers, each whole ("5-10"), and the words before, between and after them; None: the end of the text."""
     at = 0
     for number in (*_NUMBER.finditer(plain), None):
         between = plain[at : number.start() if number else len(plain)]
@@ -198,6 +208,3 @@ def _divided(plain: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     return comparable(text.translate(_QUOTES))
-
-
-_LIST = {"type": "array", "items": {"type": "string"}}

@@ -23,11 +23,13 @@ from longmark.text.pieces import pieces
 PIECE = 900  # bytes of a passage that are embedded at once: MiniLM reads 256 tokens
 
 
-def _plain(item: Item) -> str:
+def _answer_text(item: Item) -> str:
+    """The answer in words: of an mcq, whose answer is a letter, the text of that option."""
     return (item.options or {}).get(item.answer or "", item.answer or "")
 
 
 def _length(text: str) -> float:
+    # A logarithm: a few words more change a short text and hardly a long one.
     return math.log1p(len(text.split()))
 
 
@@ -35,7 +37,9 @@ def _texts(item: Item) -> list[str]:
     return [passage.text for passage in item.passages]
 
 
-def _mark(name: str) -> Callable[[Item], float | None]:
+def _audit_mark(name: str) -> Callable[[Item], float | None]:
+    """Reads what an audit of the benchmark found of an item. A list of findings counts as 1, an empty one as 0."""
+
     def read(item: Item) -> float | None:
         value = item.marks.get(name)
         if isinstance(value, list):
@@ -47,19 +51,19 @@ def _mark(name: str) -> Callable[[Item], float | None]:
 
 OF_ITEM: Mapping[str, Callable[[Item], float | None]] = {
     "question_words": lambda item: _length(item.question),
-    "answer_words": lambda item: _length(_plain(item)),
+    "answer_words": lambda item: _length(_answer_text(item)),
     "answer_in_passages": lambda item: (
-        overlap(_plain(item), _texts(item)) if item.passages else None
+        overlap(_answer_text(item), _texts(item)) if item.passages else None
     ),
     "question_in_passages": lambda item: (
         overlap(item.question, _texts(item)) if item.passages else None
     ),
     "reasoning": lambda item: float(item.level == "reasoning"),
     "hypothetical": lambda item: float(item.level == "hypothetical"),
-    "self_consistency": _mark("self_consistency"),
-    "other_right": _mark("other_right"),
-    "longest_is_key": _mark("longest_is_key"),
-    "answerable_without_book": _mark("answerable_without_book"),
+    "self_consistency": _audit_mark("self_consistency"),
+    "other_right": _audit_mark("other_right"),
+    "longest_is_key": _audit_mark("longest_is_key"),
+    "answerable_without_book": _audit_mark("answerable_without_book"),
 }
 COSINES = ("answer_near_passage", "question_near_passage", "answer_near_question")
 NUMBERS = (*OF_ITEM, *COSINES)
@@ -82,27 +86,30 @@ class Inputs:
 
 async def inputs_of(items: Sequence[Item], models: Models) -> Inputs:
     """Embeds every text once; equal texts, such as passages that items share, cost one call."""
-    parts = {text: pieces(text, PIECE) for item in items for text in _texts(item)}
+    pieces_of = {text: pieces(text, PIECE) for item in items for text in _texts(item)}
     item_texts = [
-        (f"{question_of(item)}\n{answer_of(item)}", item.question, _plain(item)) for item in items
+        (f"{question_of(item)}\n{answer_of(item)}", item.question, _answer_text(item))
+        for item in items
     ]
     vectors = await embedded(
         [
-            *(piece for pieces_of_text in parts.values() for piece in pieces_of_text),
+            *(piece for passage_pieces in pieces_of.values() for piece in passage_pieces),
             *(text for texts_of_item in item_texts for text in texts_of_item),
         ],
         models,
     )
-    nothing = np.zeros_like(next(iter(vectors.values()), np.zeros(1)))
+    # Of a blank text: its cosine with anything is 0.
+    blank = np.zeros_like(next(iter(vectors.values()), np.zeros(1)))
     rows = []
     numbers = []
     for item, texts in zip(items, item_texts, strict=True):
-        answered, question, answer = (vectors.get(text, nothing) for text in texts)
-        passage_vectors = [vectors[piece] for text in _texts(item) for piece in parts[text]]
-        mean = _unit(np.mean(passage_vectors, axis=0)) if passage_vectors else nothing
+        answered, question, answer = (vectors.get(text, blank) for text in texts)
+        passage_vectors = [vectors[piece] for text in _texts(item) for piece in pieces_of[text]]
+        mean = _unit(np.mean(passage_vectors, axis=0)) if passage_vectors else blank
         rows.append(np.concatenate([answered, mean]))
+        # In the order of COSINES. Vectors have length 1, so that products are cosines.
         cosines = [
-            max((float(vector @ piece) for piece in passage_vectors), default=math.nan)
+            max((float(vector @ passage) for passage in passage_vectors), default=math.nan)
             for vector in (answer, question)
         ]
         item_numbers = [
