@@ -39,6 +39,47 @@ def refused(path: Path) -> str:
     return str(error.value)
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_columns_whose_type_is_json_are_read_as_what_their_texts_spell(
+    suffix: str, tmp_path: Path
+) -> None:
+    text = pyarrow.json_(pyarrow.string())
+
+    def spelled(values: list[str]) -> Any:
+        return pyarrow.ExtensionArray.from_storage(text, pyarrow.array(values))
+
+    passages = spelled(['"p1"', '"p2"', '{"id": "d1", "text": "t"}'])
+    table = pyarrow.table(
+        {
+            "question": ["q", "r"],
+            "contexts": pyarrow.ListArray.from_arrays([0, 2, 3], passages),
+            "references": spelled(['["Paris", "paris"]', '"Rome"']),
+        }
+    )
+    path = tmp_path / f"mixed.{suffix}"
+    if suffix == "parquet":
+        parquet.write_table(table, path)
+    else:
+        arrow(path, table)
+    first, second = Reading(path).singles()
+    assert [passage.text for passage in first.contexts] == ["p1", "p2"]
+    assert [(passage.id, passage.text) for passage in second.contexts] == [("d1", "t")]
+    assert (first.references, second.references) == (("Paris", "paris"), ("Rome",))
+
+
+def test_a_damaged_text_in_a_column_of_json_is_a_bad_record_that_names_the_column(
+    tmp_path: Path,
+) -> None:
+    values = pyarrow.ExtensionArray.from_storage(
+        pyarrow.json_(pyarrow.string()), pyarrow.array(["{", '"Rome"'])
+    )
+    table = pyarrow.table({"question": ["q", "r"], "references": values})
+    parquet.write_table(table, tmp_path / "mixed.parquet")
+    reading = Reading(tmp_path / "mixed.parquet", skip_bad=True)
+    assert [example.question for example in reading.singles()] == ["r"]
+    assert "references: is not JSON" in reading.bad_lines[0]
+
+
 def test_a_table_of_more_records_than_its_bytes_can_tell_apart_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from longmark.errors import UnknownName, UserError
+from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records import Context, Example, Pair
 from longmark.records.columns import BadRecord, Columns
 from longmark.records.pair import example_of, singles
+from longmark.records.read import Reading
 
 
 def read(record: Any, cells: bool = False, **mapping: str) -> Example:
@@ -251,3 +252,25 @@ def test_a_passage_keeps_its_page_which_no_metric_sees() -> None:
     assert plain.id == paged.id
     a, b = (Pair(question="q", a="x", b="y", contexts=one.contexts) for one in (plain, paged))
     assert a.content_hash() == b.content_hash()
+
+
+@pytest.mark.parametrize("spelled", ['["a", "b"]', "['a', 'b']"])
+def test_a_list_as_a_text_is_a_list_outside_of_cells_too(spelled: str) -> None:
+    record = {"question": "q", "contexts": spelled, "references": spelled}
+    (example,) = Reading([record]).singles()
+    assert [passage.text for passage in example.contexts] == ["a", "b"]
+    assert example.references == ("a", "b")
+
+
+def test_what_python_prints_for_documents_is_refused_and_not_taken_for_a_passage() -> None:
+    printed = "[Document(page_content='Ice floats.'), Document(page_content='Water flows.')]"
+    with pytest.raises(BadInput, match="what Python prints for a list of documents"):
+        list(Reading([{"question": "q", "contexts": printed}]))
+
+
+@pytest.mark.parametrize("passage", ["[1] Ice floats.", "[Ice] floats"])
+def test_a_passage_that_begins_with_a_bracket_is_a_text(passage: str) -> None:
+    (example,) = Reading(
+        [{"question": "q", "contexts": [passage], "references": passage}]
+    ).singles()
+    assert (example.contexts[0].text, example.references) == (passage, (passage,))

@@ -60,7 +60,7 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
     ),
     "lm-eval.jsonl": (
         *("lm-evaluation-harness samples", TOLD, 2, None),
-        {"repeats of an answer": 1, "log-likelihoods without a text": 1},
+        {"lines of another filter": 1, "log-likelihoods without a text": 1},
     ),
     "ragas-turns.jsonl": (
         *("Ragas conversations", TOLD, 1, None),
@@ -291,3 +291,254 @@ def test_spans_of_many_traces_are_told_apart_in_the_order_of_the_file() -> None:
         for n in (2, 1)
     ]
     assert [one.id for one in Reading(spans).singles()] == ["t2", "t1"]
+
+
+# What the tool scored, and what it retrieved ---------------------------------------------------------------------------
+def inspect_sample(**fields: Any) -> dict[str, Any]:
+    """A sample of Inspect's `basic_agent`: the completion is what was submitted, not what was said beside the call."""
+    said = {
+        "role": "assistant",
+        "content": "I have found the answer.",
+        "tool_calls": [{"function": "submit", "arguments": {"answer": "Paris"}}],
+    }
+    return {
+        "id": "a",
+        "epoch": 1,
+        "input": "What is the capital of France?",
+        "target": "Paris",
+        "messages": [{"role": "user", "content": "What is the capital of France?"}, said],
+        "output": {"choices": [{"message": said}], "completion": "Paris"},
+        "log": {},
+        **fields,
+    }
+
+
+def read(*records: dict[str, Any]) -> tuple[list[Example], dict[str, int]]:
+    reading = Reading(list(records))
+    return list(reading.singles()), dict(+reading.ignored)
+
+
+def test_the_answer_of_an_agent_of_inspect_is_what_inspect_scored() -> None:
+    (example,), _ = read(inspect_sample())
+    assert example.answer == "Paris"
+    assert [turn.text for turn in example.turns] == [
+        "What is the capital of France?",
+        "I have found the answer.",
+        "Paris",
+    ]
+
+
+def test_the_message_is_the_answer_where_inspect_has_no_completion() -> None:
+    sample = inspect_sample()
+    sample["output"] = {"choices": [{"message": {"role": "assistant", "content": "Rome"}}]}
+    (example,), _ = read(sample)
+    assert example.answer == "Rome"
+
+
+def test_invalidated_samples_of_inspect_are_counted_and_not_scored() -> None:
+    examples, ignored = read(
+        inspect_sample(), inspect_sample(id="b", invalidation={"author": "reviewer"})
+    )
+    assert [example.id for example in examples] == ["a-1"]
+    assert ignored == {"invalidated samples": 1}
+
+
+def lm_eval_sample(**fields: Any) -> dict[str, Any]:
+    prompt = '[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Capital?"}]'
+    return {
+        "doc_id": 0,
+        "doc": {"sentence": "Capital?"},
+        "target": "Paris",
+        "arguments": {"gen_args_0": {"arg_0": [prompt], "arg_1": {}}},
+        "resps": [["Paris"]],
+        **fields,
+    }
+
+
+@pytest.mark.parametrize(
+    ("target", "doc", "references"),
+    [
+        ("['Rome', 'Paris']", {"answers": ["Rome", "Paris"]}, ("Rome", "Paris")),
+        ("['Rome']", {}, ("Rome",)),
+        ("[1, 2]", {}, ("1", "2")),
+        ("[1, 2]", {"output": "[1, 2]"}, ("[1, 2]",)),  # the document has this very text
+        ("[not a list]", {}, ("[not a list]",)),
+        ("Paris", {}, ("Paris",)),
+    ],
+)
+def test_targets_that_python_printed_are_lists_of_references(
+    target: str, doc: dict[str, Any], references: tuple[str, ...]
+) -> None:
+    (example,), _ = read(lm_eval_sample(target=target, doc=doc))
+    assert example.references == references
+
+
+def test_a_target_of_lists_in_lists_is_refused_and_not_taken_literally() -> None:
+    with pytest.raises(BadInput, match="references"):
+        read(lm_eval_sample(target="[('5', '6'), ('7',)]"))
+
+
+def test_a_chat_template_is_a_conversation_and_no_text_of_a_question() -> None:
+    (example,), _ = read(lm_eval_sample())
+    assert example.question == "Capital?"
+    assert [(turn.role, turn.text) for turn in example.turns] == [
+        ("system", "Be brief."),
+        ("user", "Capital?"),
+        ("assistant", "Paris"),
+    ]
+
+
+def test_a_question_of_the_document_is_not_asked_again_by_the_prompt() -> None:
+    (example,), _ = read(lm_eval_sample(doc={"question": "What is it?"}))
+    assert (example.question, example.turns) == ("What is it?", ())
+
+
+def test_further_replies_and_lines_of_other_filters_are_counted_apart() -> None:
+    sample = lm_eval_sample(resps=[["blue", "blue", "red"]])
+    examples, ignored = read({**sample, "filter": "first"}, {**sample, "filter": "maj"})
+    assert [example.answer for example in examples] == ["blue"]
+    assert ignored == {"further replies to a document": 2, "lines of another filter": 1}
+
+
+def deepeval_case(**fields: Any) -> dict[str, Any]:
+    return {"name": "geo", "input": "Capital?", "actualOutput": "Paris", "order": 0, **fields}
+
+
+@pytest.mark.parametrize("retrieved", [{}, {"retrievalContext": []}])
+def test_the_ideal_context_of_deepeval_is_no_retrieved_passage(retrieved: dict[str, Any]) -> None:
+    (example,), _ = read(deepeval_case(context=["the ideal passage"], **retrieved))
+    assert example.contexts == ()
+    assert example.meta["context"] == ["the ideal passage"]
+
+
+def test_the_passages_of_a_conversation_of_deepeval_are_those_of_its_turn() -> None:
+    turns = [
+        {"role": "user", "content": "Capital?"},
+        {"role": "assistant", "content": "Rome", "retrievalContext": ["r"]},
+    ]
+    (example,), _ = read({"name": "geo", "turns": turns, "context": ["ideal"]})
+    assert [passage.text for passage in example.contexts] == ["r"]
+
+
+def test_cases_of_deepeval_with_one_name_are_cases_of_their_own() -> None:
+    examples, _ = read(
+        deepeval_case(), deepeval_case(order=1), deepeval_case(name="test_case_2", order=2)
+    )
+    assert [example.id for example in examples] == ["geo-0", "geo-1", "test_case_2"]
+
+
+def promptfoo_result(place: int, label: str, **variables: str) -> dict[str, Any]:
+    return {
+        "promptIdx": place,
+        "testIdx": 0,
+        "prompt": {"label": label, "raw": f"{label} {place}"},
+        "provider": {"id": "one", "label": ""},
+        "vars": variables,
+        "response": {"output": "Paris"},
+    }
+
+
+def promptfoo_file(tmp_path: Path, *results: dict[str, Any]) -> list[Example]:
+    path = tmp_path / "results.json"
+    prompts = [{"label": result["prompt"]["label"]} for result in results]
+    document = {"evalId": "e", "results": {"prompts": prompts, "results": results}}
+    path.write_text(json.dumps(document), "utf-8")
+    return list(Reading(path).singles())
+
+
+def test_prompts_of_promptfoo_are_systems_of_their_own_and_one_prompt_is_not_named(
+    tmp_path: Path,
+) -> None:
+    variables = {"q": "capital of France", "reference": "Paris"}
+    results = [promptfoo_result(i, name, **variables) for i, name in enumerate(("A", "B"))]
+    examples = promptfoo_file(tmp_path, *results)
+    assert [example.system for example in examples] == ["one / A", "one / B"]
+    assert {example.question for example in examples} == {"capital of France"}
+    assert [example.system for example in promptfoo_file(tmp_path, results[0])] == ["one"]
+
+
+def test_long_prompts_that_begin_alike_stay_systems_of_their_own(tmp_path: Path) -> None:
+    labels = ["Answer the question. " * 9 + end for end in ("Be brief.", "Be long.")]
+    results = [promptfoo_result(i, label, q="x") for i, label in enumerate(labels)]
+    systems = {example.system for example in promptfoo_file(tmp_path, *results)}
+    assert len(systems) == 2
+    assert all(system is not None and len(system) < 70 for system in systems)
+
+
+def test_a_test_asked_by_two_prompts_is_one_question_where_no_variable_is(tmp_path: Path) -> None:
+    results = [promptfoo_result(i, name, town="x", river="y") for i, name in enumerate("AB")]
+    examples = promptfoo_file(tmp_path, *results)
+    assert len({example.question for example in examples}) == 2
+    assert len({example.question_id for example in examples}) == 1
+
+
+def mlflow_trace(
+    outputs: Any, assessments: list[dict[str, Any]] | None = None, events: int = 0
+) -> dict[str, Any]:
+    attributes = {
+        "mlflow.spanInputs": '{"question": "Capital?"}',
+        "mlflow.spanOutputs": json.dumps(outputs),
+    }
+    chunks = [{"name": f"mlflow.chunk.item.{number}"} for number in range(events)]
+    span = {"span_id": "s", "name": "root", "attributes": attributes, "events": chunks}
+    return {
+        "info": {"trace_id": "t", "assessments": assessments or []},
+        "data": {"spans": [span]},
+    }
+
+
+def test_expected_answers_of_mlflow_are_references_and_its_scores_are_counted() -> None:
+    def expected(name: str, value: Any, **more: Any) -> dict[str, Any]:
+        return {"assessment_name": name, "expectation": {"value": value}, **more}
+
+    trace = mlflow_trace(
+        "Paris",
+        [
+            expected("expected_response", "Paris"),
+            expected("expected_response", "replaced", valid=False),
+            expected("expected_facts", ["a", "b"]),
+            {"assessment_name": "exact", "feedback": {"value": True}},
+        ],
+    )
+    (example,), ignored = read(trace)
+    assert example.references == ("Paris",)
+    assert ignored == {"scores of the tool": 1, "expectations that are no answers": 1}
+
+
+def test_a_streamed_answer_of_mlflow_has_nothing_between_its_pieces() -> None:
+    (example,), _ = read(mlflow_trace(["Pa", "ris", "."], events=3))
+    assert example.answer == "Paris."
+
+
+def test_of_a_reply_with_several_choices_the_first_is_read_and_the_others_are_counted() -> None:
+    choices = [{"message": {"role": "assistant", "content": text}} for text in ("Paris", "Rome")]
+    (example,), ignored = read(mlflow_trace({"choices": choices}))
+    assert example.answer == "Paris"
+    assert ignored == {"further choices of a reply": 1}
+
+
+def test_a_table_of_mlflow_is_read_from_its_whole_traces_where_the_spans_are_python_s() -> None:
+    trace = mlflow_trace(
+        "Paris", [{"assessment_name": "expected_response", "expectation": {"value": "Paris"}}]
+    )
+    row = {
+        "trace_id": "t",
+        "trace": json.dumps(trace),
+        "request": "{}",
+        "response": "{}",
+        "spans": "[{'span_id': 's'}]",
+        "assessments": "[{'assessment_name': 'expected_response'}]",
+    }
+    (example,), _ = read(row)
+    assert (example.answer, example.references) == ("Paris", ("Paris",))
+
+
+def test_calls_of_openinference_keep_their_names_and_arguments() -> None:
+    call = {"tool_call": {"function": {"name": "look", "arguments": '{"q":"nile"}'}}}
+    turns = [
+        {"role": "user", "content": "Where?"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "assistant", "content": "In Africa."},
+    ]
+    (example,), _ = read({"turns": turns})
+    assert example.turns[1].calls == ('look({"q":"nile"})',)

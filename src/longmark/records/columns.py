@@ -279,7 +279,7 @@ class Columns:
         if field in CARRIED:  # Parquet, too, holds them as JSON
             return CARRIED[field](field, as_list_cell(field, raw))
         if field in ("contexts", "references"):
-            items = as_list_cell(field, raw) if self._cells else raw
+            items = as_list_cell(field, raw)  # a text that spells a list, in JSON Lines, too
             return contexts_of(items) if field == "contexts" else references_of(items)
         return _json_object(field, raw)
 

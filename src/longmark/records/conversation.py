@@ -152,6 +152,7 @@ def _call(call: Any) -> str:
     """A call of a tool as `name(arguments)`, with what the tool returned where the call says it."""
     if not isinstance(call, dict):
         return _plain(call)
+    call = call["tool_call"] if isinstance(call.get("tool_call"), dict) else call  # OpenInference
     inner = call["function"] if isinstance(call.get("function"), dict) else call
     label = next(
         (value for key in ("name", "function", "tool") if isinstance(value := inner.get(key), str)),
@@ -206,7 +207,7 @@ def completed(fields: dict[str, Any], pair: bool) -> dict[str, Any]:
     answer = fields.get("answer")
     places = answers(turns)
     ends = bool(places) and answer is not None and turns[places[-1]].text.strip() == answer.strip()
-    waits = bool(turns) and turns[-1].role != "assistant"
+    waits = bool(turns) and (turns[-1].role != "assistant" or bool(turns[-1].calls))
     if (
         question is not None
         and not ends

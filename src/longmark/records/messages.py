@@ -94,6 +94,13 @@ def answer(value: Any) -> Any:
     return value if isinstance(value, str) and isinstance(answer_text, list | dict) else answer_text
 
 
+def further_choices(value: Any) -> int:
+    """How many replies to one request there are beside the first."""
+    value = parsed(value)
+    choices = value.get("choices") if isinstance(value, dict) else None
+    return max(0, len(choices) - 1) if isinstance(choices, list) else 0
+
+
 def passages(value: Any) -> list[Any]:
     """The passages in what a retriever returned: texts, or objects with `text` and `id`."""
     value = parsed(value)
@@ -151,7 +158,10 @@ def _messages(value: Any, depth: int) -> list[Any]:
         (key for key in _LISTS if value.get(key) is not None),
         next(iter(value), "") if len(value) == 1 else "",
     )
-    return _messages(value[key], depth + 1) if key else []
+    inner = value[key] if key else None
+    if key == "choices" and isinstance(inner, list):
+        inner = inner[:1]  # of several replies to one request the first
+    return _messages(inner, depth + 1)
 
 
 def _said(value: Any, roles: frozenset[str], keys: tuple[str, ...], depth: int) -> Any:
@@ -173,6 +183,8 @@ def _said(value: Any, roles: frozenset[str], keys: tuple[str, ...], depth: int) 
                 ),
                 None,
             )
+        if len(value) == 1 and isinstance(inner := parsed(value[0]), list):
+            return _said(inner, roles, keys, depth + 1)  # messages as a text, in a list of one
         return _parts(value) or (
             _said(value[0], roles, keys, depth + 1) if len(value) == 1 else value or None
         )
@@ -180,7 +192,10 @@ def _said(value: Any, roles: frozenset[str], keys: tuple[str, ...], depth: int) 
         return _text(value) if role_of(value) in roles else None
     for key in ("messages", "choices", "message", "parts"):
         if value.get(key) is not None:
-            return _said(value[key], roles, keys, depth + 1)
+            part = value[key]
+            if key == "choices" and isinstance(part, list):
+                part = part[:1]  # of several replies to one request the first
+            return _said(part, roles, keys, depth + 1)
     usual = [key for key in keys if value.get(key) is not None] or (
         list(value) if len(value) == 1 else []
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.options import named
-from longmark.records import messages
+from longmark.records import messages, notation
 from longmark.records.values import Problem, missing
 
 _LISTS = frozenset(("contexts", "references"))
@@ -140,7 +140,18 @@ def _options() -> Any:
     import jmespath
     from jmespath import functions
 
-    ours = (messages.question, messages.answer, messages.passages, messages.parsed)
+    ours = (
+        messages.question,
+        messages.answer,
+        messages.passages,
+        messages.parsed,
+        notation.listed,
+        notation.without_data,
+        notation.distinct,
+        notation.digest,
+        notation.short,
+        notation.joined,
+    )
     of_any = functions.signature({"types": []})
     methods = {
         f"_func_{function.__name__}": of_any(

@@ -21,7 +21,9 @@ _WORD = re.compile(r"\w+")
 @dataclass(frozen=True)
 class SpanShape:
     """Where a convention writes what of a span. spans: where a record has its spans, "": it is a span itself; `of` is
-    then the record of a span. documents: what a retriever returned; instructions: a system prompt of its own."""
+    then the record of a span. documents: what a retriever returned; instructions: a system prompt of its own;
+    references: right answers; scores, expectations: lists of the tool's own scores, and of what else was expected, which
+    are counted."""
 
     trace: str
     id: str
@@ -37,6 +39,9 @@ class SpanShape:
     instructions: str = ""
     response: str = ""
     session: str = ""
+    references: str = ""
+    scores: str = ""
+    expectations: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class Shape:
     skips         what a record is that is no answer -> path that is true of it
     beside        a path to an object whose short values are kept beside the fields, too
     once          a path: of records with the same value there, the first is read
+    repeats       what the other ones are
     spans         the records are spans, or have them: `records.spans` makes a record of each trace
     """
 
@@ -68,6 +74,7 @@ class Shape:
     skips: Mapping[str, str] = field(default_factory=dict)
     beside: str = ""
     once: str = ""
+    repeats: str = "repeats of an answer"
     spans: SpanShape | None = None
 
     def fits(self, record: Mapping[str, Any]) -> bool:
@@ -87,7 +94,7 @@ class Shape:
                 return None
         if self.once:
             if (key := repr(at(self.once))) in seen:
-                ignored["repeats of an answer"] += 1
+                ignored[self.repeats] += 1
                 return None
             seen.add(key)
         for kind, path in self.ignored.items():
@@ -147,20 +154,21 @@ def _typed(field: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Container:
-    """A document that holds records. keys: of the document; records: a path to them; head: parts of the document that
-    each record gets under `log`."""
+    """A document that holds records. keys: of the document; records: a path to them; head: name -> path, of parts of
+    the document that each record gets under `log`."""
 
     keys: tuple[str, ...]
     records: str
-    head: tuple[str, ...] = ()
+    head: Mapping[str, str] = field(default_factory=dict)
 
     def open(self, document: Mapping[str, Any]) -> list[Any] | None:
         """The records of a document; None if it has no list of them."""
         if not all(key in document for key in self.keys):
             return None
-        if not isinstance(records := paths.reader(document)(self.records), list):
+        at = paths.reader(document)
+        if not isinstance(records := at(self.records), list):
             return None
-        head = {key: document.get(key) for key in self.head}
+        head = {name: at(path) for name, path in self.head.items()}
         return [
             {**record, "log": head} if head and isinstance(record, dict) else record
             for record in records

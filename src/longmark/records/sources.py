@@ -466,7 +466,45 @@ def _of_batches(names: Sequence[str], batches: Iterable[Any]) -> Records:
 
 
 def _column(name: str, column: Any) -> list[Any]:
-    """The values of a column; in place of one that cannot be read, an Unreadable with the reason."""
+    """The values of a column; in place of one that cannot be read, an Unreadable with the reason. JSON that a column's
+    type says is JSON (Arrow's `arrow.json`, which `datasets` writes for mixed columns) is read."""
+    values = _values(name, column)
+    if not _has_json(column.type):
+        return values
+    for place, value in enumerate(values):
+        if not isinstance(value, UnreadableRecord):
+            try:
+                values[place] = _from_json(value, column.type)
+            except ValueError as error:
+                values[place] = UnreadableRecord(f"{name}: {error}")
+    return values
+
+
+def _is_json(kind: Any) -> bool:
+    return getattr(kind, "extension_name", "") == "arrow.json"
+
+
+def _has_json(kind: Any) -> bool:
+    return _is_json(kind) or any(
+        _has_json(kind.field(place).type) for place in range(kind.num_fields)
+    )
+
+
+def _from_json(value: Any, kind: Any) -> Any:
+    """A value with its JSON texts read, wherever its type has them."""
+    if value is None or not _has_json(kind):
+        return value
+    if _is_json(kind):
+        return parse_json(value) if isinstance(value, str) else value
+    if isinstance(value, dict):
+        kinds = {kind.field(place).name: kind.field(place).type for place in range(kind.num_fields)}
+        return {key: _from_json(part, kinds[key]) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_from_json(part, kind.field(0).type) for part in value]
+    return value
+
+
+def _values(name: str, column: Any) -> list[Any]:
     if column.nbytes <= LONGEST_CELL and not _has_nanoseconds(column.type):
         try:
             return [_plain(value) for value in column.to_pylist()]

@@ -117,6 +117,15 @@ def spans_of(record: dict[str, Any], form: SpanShape) -> Iterator[dict[str, Any]
             "instructions": bool(form.instructions and at(form.instructions)),
             "response": at(form.response) if form.response else None,
             "session": at(form.session) if form.session else None,
+            "references": at(form.references) if form.references else None,
+            "unread": {
+                kind: len(listed)
+                for kind, path in (
+                    ("scores of the tool", form.scores),
+                    ("expectations that are no answers", form.expectations),
+                )
+                if path and isinstance(listed := at(path), list)
+            },
         }
 
 
@@ -147,6 +156,8 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
     called = not any(messages.role_of(turn) in messages.TOOLS for turn in turns) and tools
     ignored.update({"other spans": len(spans) - 1 - tools - retrievers, "tool calls": called})
     ignored["system prompts"] += last["instructions"]
+    ignored["further choices of a reply"] += messages.further_choices(chosen["output"])
+    ignored.update(chosen["unread"])
     model = chosen["model"] or last["model"]
     return {
         "trace_id": chosen["trace"],
@@ -161,6 +172,7 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
             if document not in retrieved[:place]
         ],
         "model": model if isinstance(model, str) else None,
+        "references": chosen["references"] or None,
         "response_id": chosen["response"] or last["response"],
         "session_id": next((span["session"] for span in ordered if span["session"]), None),
     }

@@ -7,36 +7,47 @@ from __future__ import annotations
 
 from longmark.records.shapes import Container, Shape
 
+_ASKED = "question(without_data(vars))"  # the variables of a test, less its passages and references
+
 PROMPTFOO = Shape(
     "promptfoo results",
     "promptfoo 0.118, results of version 3 (test/__fixtures__/sample-export.json)",
     keys=("promptIdx", "testIdx", "vars", "response"),
     fields={
         "id": "join('-', [to_string(testIdx), to_string(promptIdx)])",
-        "question": "not_null([question(vars)][?type(@)=='string'] | [0], question(prompt.raw))",
+        # A test whose variables do not show the question is asked the prompt: its answers are one question all the same.
+        "question": f"not_null([{_ASKED}][?type(@)=='string'] | [0], question(prompt.raw))",
+        "question_id": f"type({_ASKED}) != 'string' && type(vars) == 'object' && digest(vars) || `null`",
         "answer": "answer(response.output)",
         "contexts": "not_null(vars.contexts, vars.context, vars.documents, vars.passages)",
         "references": "not_null(vars.reference, vars.expected, vars.expected_output, vars.ground_truth,"
         " testCase.assert[?contains(['equals', 'similar', 'factuality', 'model-graded-factuality'], type)].value)",
-        "system": "provider.label || provider.id || provider",
+        # Its columns are provider x prompt. Without the head (JSON Lines) nothing says that there is one prompt only.
+        "system": "type(log.prompts) == 'array' && length(distinct(log.prompts)) < `2`"
+        " && (provider.label || provider.id || provider)"
+        " || join(' / ', [provider.label || provider.id || provider, short(prompt.label || prompt.raw)])",
     },
     meta={"prompt": "prompt.label", "error": "error"},
     conversation=("prompt.raw",),
     ignored={"scores of assertions": "gradingResult.componentResults"},
 )
 
+_DEEPEVAL_ID = (  # several cases may have one name; the usual names end with the case's number already
+    "type(order) != 'number' && name || ends_with(name, join('', ['_', to_string(order)])) && name"
+    " || join('-', [name, to_string(order)])"
+)
 DEEPEVAL = Shape(
     "DeepEval test run",
     "deepeval 4.3.1 (deepeval/test_run/api.py, LLMApiTestCase)",
     keys=("name", "input", "actualOutput"),
     fields={
-        "id": "name",
+        "id": _DEEPEVAL_ID,
         "question": "input",
         "answer": "actualOutput",
-        "contexts": "retrievalContext || context",
+        "contexts": "retrievalContext",  # DeepEval leaves out an empty one; `context` is the ideal one
         "references": "expectedOutput",
     },
-    meta={"tags": "tags", "comments": "comments"},
+    meta={"tags": "tags", "comments": "comments", "context": "context"},
     ignored={"tool calls": "toolsCalled", "scores of DeepEval's metrics": "metricsData"},
 )
 
@@ -45,11 +56,10 @@ DEEPEVAL_TURNS = Shape(
     "deepeval 4.3.1 (deepeval/test_run/api.py, ConversationalApiTestCase)",
     keys=("name", "turns"),
     fields={
-        "id": "name",
-        "contexts": "context",
+        "id": _DEEPEVAL_ID,
         "references": "expectedOutcome",
     },
-    meta={"scenario": "scenario", "tags": "tags"},
+    meta={"scenario": "scenario", "tags": "tags", "context": "context"},
     conversation=("turns",),
     ignored={"scores of DeepEval's metrics": "metricsData"},
 )
@@ -61,7 +71,7 @@ INSPECT = Shape(
     fields={
         "id": "join('-', [to_string(id), to_string(epoch)])",
         "question": "question(input)",
-        "answer": "not_null(answer(output.choices[0].message), output.completion || `null`)",
+        "answer": "not_null(output.completion || `null`, answer(output.choices[0].message))",
         "contexts": "not_null(metadata.contexts, metadata.context, metadata.documents, metadata.passages)",
         "references": "target",
         "system": "log.eval.model",
@@ -69,23 +79,29 @@ INSPECT = Shape(
     meta={"task": "log.eval.task", "epoch": "epoch", "error": "error.message"},
     conversation=("messages",),
     ignored={"scores of Inspect's scorers": "scores"},
+    skips={"invalidated samples": "invalidation"},
 )
 
+_DOCUMENT = "doc.question, doc.query, doc.prompt, doc.input, doc.problem, doc.instruction"
 LM_EVAL = Shape(
     "lm-evaluation-harness samples",
     "lm-evaluation-harness at 034ab03 (lm_eval/loggers/evaluation_tracker.py, save_results_samples)",
     keys=("doc_id", "doc", "arguments", "resps"),
     fields={
         "id": "doc_id",
-        "question": "not_null(doc.question, doc.query, doc.prompt, doc.input, doc.problem, doc.instruction,"
-        " question(arguments.gen_args_0.arg_0), question(arguments[0][0]))",
+        "question": f"not_null({_DOCUMENT}, question(arguments.gen_args_0.arg_0), question(arguments[0][0]))",
         "answer": "resps[0][0]",
         "contexts": "not_null(doc.contexts, doc.context, doc.passages, doc.passage)",
-        "references": "target",
+        # A list is written as Python prints it, unless the document has this very text.
+        "references": "type(doc) == 'object' && contains(values(doc), target) && target || listed(target)",
     },
     meta={"filtered": "filtered_resps[0]"},
+    # Of a chat template: where the document has the question, the prompt would only ask it again in other words.
+    conversation=(f"type(not_null({_DOCUMENT})) == 'null' && arguments.gen_args_0.arg_0",),
+    ignored={"further replies to a document": "resps[0][1:]"},
     skips={"log-likelihoods without a text": "type(resps[0][0]) != 'string'"},
     once="doc_id",
+    repeats="lines of another filter",
 )
 
 RAGAS_TURNS = Shape(
@@ -105,10 +121,12 @@ RAGAS_TURNS = Shape(
 SHAPES = (PROMPTFOO, DEEPEVAL, DEEPEVAL_TURNS, INSPECT, LM_EVAL, RAGAS_TURNS)
 
 CONTAINERS = (
-    Container(("eval", "samples"), "samples", head=("eval",)),  # Inspect
+    Container(("eval", "samples"), "samples", head={"eval": "eval"}),  # Inspect
     Container(("testRunData",), "testRunData.[testCases, conversationalTestCases][][]"),
     Container(("testCases",), "[testCases, conversationalTestCases][][]"),
-    Container(("evalId", "results"), "results.results"),  # promptfoo
+    Container(
+        ("evalId", "results"), "results.results", head={"prompts": "results.prompts[].label"}
+    ),  # promptfoo
     Container(("data",), "data"),  # a page of an API (Langfuse, Phoenix)
 )
 """Documents of tools that hold their records deeper than under `results`."""

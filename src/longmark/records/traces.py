@@ -17,6 +17,16 @@ _OF_TRACE = {
     "contexts": "documents",
     "system": "model",
 }
+_ASSESSMENTS = (
+    "[of.info.assessments, parsed(of.assessments), parsed(of.trace).info.assessments]"
+    "[?type(@) == 'array'] | [0] | [?valid != `false`] | "
+)
+_RIGHT = (
+    "contains(['expected_response', 'expected_answer', 'expected_output', 'reference', 'ground_truth'],"
+    " assessment_name || name)"
+)
+# What a generator yielded, which MLflow does not join.
+_CHUNKS = "events[?type(name) == 'string' && starts_with(name, 'mlflow.chunk.item')]"
 _CONVENTIONS = {  # GenAI conventions, then OpenInference, then OpenLLMetry
     "kind": "not_null(attributes.openinference.span.kind, attributes.gen_ai.operation.name,"
     " attributes.traceloop.span.kind, span_kind)",
@@ -74,17 +84,21 @@ MLFLOW = Shape(
     "mlflow-tracing 3.17.2 (Trace.to_dict and to_pandas_dataframe_row, as it wrote them)",
     keys=("info", "data"),
     when="parsed(data).spans",
-    fields=_OF_TRACE,
+    fields={**_OF_TRACE, "references": "references"},
     conversation=("conversation[0]", "conversation[1]"),
     spans=SpanShape(
-        spans="not_null(parsed(data).spans, parsed(spans))",
+        spans="[parsed(data).spans, parsed(spans), parsed(trace).data.spans][?type(@)=='array'] | [0]",
         trace="of.info.trace_id || of.info.request_id || of.trace_id || of.request_id",
         id="span_id || context.span_id",
         parent="parent_span_id || parent_id",
         start="start_time_unix_nano || start_time",
         kind="parsed(attributes.mlflow.spanType)",
         input="parsed(attributes.mlflow.spanInputs)",
-        output="parsed(attributes.mlflow.spanOutputs)",
+        output=f"{_CHUNKS} && joined(parsed(attributes.mlflow.spanOutputs))"
+        " || parsed(attributes.mlflow.spanOutputs)",
+        references=f"{_ASSESSMENTS}[?expectation && {_RIGHT}].expectation.value",
+        scores=f"{_ASSESSMENTS}[?feedback]",
+        expectations=f"{_ASSESSMENTS}[?expectation && !{_RIGHT}]",
         documents="parsed(attributes.mlflow.spanOutputs)",
         model="not_null(parsed(attributes.mlflow.chat.model), parsed(attributes.mlflow.llm.model))",
     ),

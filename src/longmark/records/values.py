@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -160,6 +161,9 @@ def name(field: str, value: Any) -> str | None:
     return str(value)
 
 
+_DOCUMENTS = re.compile(r"\[(Document|TextNode|NodeWithScore|Chunk)\(\w+=")
+
+
 def as_list_cell(field: str, cell: Any) -> Any:
     """A cell as the list it spells (JSON, or what Python prints for a list), or as it is if it is a text.
 
@@ -168,6 +172,11 @@ def as_list_cell(field: str, cell: Any) -> Any:
     trimmed = cell.strip() if isinstance(cell, str) else ""
     if not trimmed.startswith("["):
         return cell
+    if _DOCUMENTS.match(trimmed):
+        raise Problem(
+            f"{field}: is what Python prints for a list of documents, not their texts; write the texts as JSON: "
+            '["first", "second"]'
+        )
     try:
         return parse_json(trimmed)
     except NotJson:

@@ -1,0 +1,74 @@
+"""What declarations of shapes need beside JMESPath's own functions: values in another language's notation, short names."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from typing import Any
+
+_LONGEST_NAME = 60  # characters of a text that is part of a system's name
+_KEPT = 40  # of a longer one, before the digits that tell it from others
+_DIGITS = 8
+_DATA = frozenset(
+    [
+        "contexts",
+        "context",
+        "documents",
+        "passages",
+        "reference",
+        "references",
+        "expected",
+        "expected_output",
+        "ground_truth",
+    ]
+)
+"""Variables of a test that hold its passages or its right answers."""
+
+
+def listed(value: Any) -> Any:
+    """The list that a text spells as Python prints it, `['Rome', 'Paris']`; anything else as it is."""
+    if not (isinstance(value, str) and value.startswith("[") and value.endswith("]")):
+        return value
+    try:
+        spelled = ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
+    return spelled if isinstance(spelled, list) else value
+
+
+def without_data(variables: Any) -> Any:
+    """The variables of a test without those that hold passages or right answers."""
+    if not isinstance(variables, dict):
+        return variables
+    return {name: value for name, value in variables.items() if name.casefold() not in _DATA}
+
+
+def distinct(values: Any) -> list[Any]:
+    """The values of a list, each once; [] for what is no list."""
+    different: list[Any] = []
+    for value in values if isinstance(values, list) else ():
+        if value not in different:
+            different.append(value)
+    return different
+
+
+def digest(value: Any) -> str:
+    """A short hash of a value, in whatever order its keys stand."""
+    spelled = json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(spelled.encode()).hexdigest()[: 2 * _DIGITS]
+
+
+def short(value: Any) -> str:
+    """A text on one line as part of a name; of a long one the beginning, and digits that tell it from others."""
+    line = " ".join(value.split()) if isinstance(value, str) else ""
+    if len(line) <= _LONGEST_NAME:
+        return line
+    return f"{line[:_KEPT]}… {hashlib.sha256(line.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
+
+
+def joined(pieces: Any) -> Any:
+    """The text that came in pieces, without anything between them; what is no list of texts as it is."""
+    if isinstance(pieces, list) and all(isinstance(piece, str) for piece in pieces):
+        return "".join(pieces)
+    return pieces
