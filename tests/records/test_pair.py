@@ -246,3 +246,68 @@ def test_a_missing_answer_is_an_error_and_an_empty_one_is_not(tmp_path: Path) ->
 def test_a_mapped_column_that_no_record_has_is_an_error() -> None:
     with pytest.raises(UserError, match="no record of records has the column wiinner"):
         _read({"question": "q", "a": "x", "b": "y"}, mapping={"label": "wiinner"})
+
+
+# Published preferences ------------------------------------------------------------------------------------------------
+ALPACA = {"question": "q", "output_1": "x", "output_2": "y", "generator_1": "base"}
+
+
+@pytest.mark.parametrize(
+    ("preference", "label"),
+    [(1.0, "a"), (1.02, "a"), (1.5, "tie"), (0, "tie"), (1.93, "b"), (2, "b"), (None, None)],
+)
+def test_preferences_of_alpaca_eval_are_1_and_2_and_what_lies_between(
+    preference: float | None, label: str | None
+) -> None:
+    (pair,) = _read({**ALPACA, "generator_2": "alpha", "preference": preference})
+    assert (pair.label, pair.a_system, pair.b_system) == (label, "base", "alpha")
+    graded = preference not in (None, 0, 1, 2)
+    assert pair.meta.get("preference") == (preference if graded else None)
+
+
+def test_a_preference_of_0_is_refused_where_it_could_be_the_first_of_0_and_1() -> None:
+    with pytest.raises(BadInput, match="expected a, b or tie"):
+        _read({"question": "q", "output_1": "x", "output_2": "y", "preference": 0})
+
+
+def test_a_winner_by_the_name_of_its_system_is_a_choice() -> None:
+    record = {"question": "q", "response_a": "x", "response_b": "y", "model_a": "Alpha"}
+    pairs = _read(
+        *(
+            {**record, "id": winner, "model_b": "beta", "winner": winner}
+            for winner in ("alpha", "beta", "tie")
+        )
+    )
+    assert [pair.label for pair in pairs] == ["a", "b", "tie"]
+
+
+def test_a_winner_whose_name_both_systems_have_is_refused() -> None:
+    record = {"question": "q", "response_a": "x", "response_b": "y", "model_a": "m", "model_b": "m"}
+    with pytest.raises(BadInput, match="expected a, b or tie"):
+        _read({**record, "winner": "m"})
+
+
+ARENA = ("winner_model_a", "winner_model_b", "winner_tie")
+
+
+@pytest.mark.parametrize(
+    ("values", "label"),
+    [((1, 0, 0), "a"), (("0", "1", "0"), "b"), ((0, 0, 1), "tie"), ((None, None, None), None)],
+)
+def test_a_choice_in_columns_of_0_and_1_is_read(values: tuple[Any, ...], label: str | None) -> None:
+    record = {"question": "q", "response_a": "x", "response_b": "y"}
+    (pair,) = _read(record | dict(zip(ARENA, values, strict=True)))
+    assert pair.label == label
+
+
+@pytest.mark.parametrize("values", [(1, 1, 0), (0, 0, 0), (1, 0.5, 0)])
+def test_columns_of_0_and_1_without_one_choice_are_a_bad_record(values: tuple[Any, ...]) -> None:
+    record = {"question": "q", "response_a": "x", "response_b": "y"}
+    with pytest.raises(BadInput, match="label: expected one 1 and else 0, found winner_model_a"):
+        _read(record | dict(zip(ARENA, values, strict=True)))
+
+
+def test_a_choice_can_be_left_out_of_a_pair() -> None:
+    record = {"question": "q", "a": "x", "b": "y", "winner": "not sure"}
+    (pair,) = _read(record, mapping={"label": ""})
+    assert (pair.label, pair.meta) == (None, {"winner": "not sure"})

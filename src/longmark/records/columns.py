@@ -84,6 +84,7 @@ class Columns:
         self.ignored: Counter[str] = Counter()
         self._column_of: dict[str, str] = {}
         self._left_out: set[str] = set()
+        pair_fields_left_out: dict[str, str] = {}
         self.unknown = 0
         self.sample: list[dict[str, Any]] = []
         for mapped_name, column in (mapping or {}).items():
@@ -95,12 +96,14 @@ class Columns:
                 raise UnknownName(
                     "field", mapped_name, names, f"The fields are {', '.join(names)}."
                 )
-            if field in self._column_of or field in self._left_out:
+            if field in {*self._column_of, *self._left_out, *pair_fields_left_out}:
                 raise UserError(f"{named('mapping')} names {field} twice; give it one column")
             if column.strip():
                 self._column_of[field] = column
             elif field in NAMES:
                 self._left_out.add(field)
+            elif field not in ("a", "b"):
+                pair_fields_left_out[field] = ""
             else:
                 raise UserError(f"{named('mapping', {field: ''})}: name a column")
         self._cells = cells
@@ -111,6 +114,7 @@ class Columns:
         }
         self._mapped = frozenset(self._column_of.values())
         fields = {**self._column_of, **self._of_pairs}
+        self._of_pairs |= pair_fields_left_out
         column_of = {
             field: column
             for field, column in fields.items()

@@ -13,6 +13,7 @@ from typing import Any
 
 from longmark.options import named
 from longmark.records.files import parse_json
+from longmark.records.same import caseless
 from longmark.records.values import Problem, folded, found, missing, name, text
 
 _ANSWERS = (
@@ -29,8 +30,8 @@ CHOSEN = ("chosen", "rejected")
 takes the first answer would be right in every pair."""
 
 _OTHERS = {
-    "a_system": ("model_a", "system_a", "generator_a", "model_1", "model1"),
-    "b_system": ("model_b", "system_b", "generator_b", "model_2", "model2"),
+    "a_system": ("model_a", "system_a", "generator_a", "model_1", "model1", "generator_1"),
+    "b_system": ("model_b", "system_b", "generator_b", "model_2", "model2", "generator_2"),
     "expanded_reference": (),
     "subject": (),
     "category": ("question_category", "question_type"),
@@ -66,6 +67,9 @@ _KINDS = (
     "system",
     "completion",
 )
+_WINNERS = ("winner_model_a", "winner_model_b")  # columns of 0 and 1, of the arena's data sets
+_WINNER_OF_NONE = ("winner_tie", "winner_tie_bothbad", "winner_tie_(bothbad)")
+_EVEN = 1.5  # AlpacaEval: 1 is the first answer, 2 the second, what lies between a graded preference; 0 is a tie, too
 _MODES = {"hvh": "human/human", "hvm": "human/model", "mvh": "human/model", "mvm": "model/model"}
 
 
@@ -108,6 +112,7 @@ class PairFields:
         self._answers = answers
         self._mapped = mapped
         self._cells = cells
+        self._systems: dict[str, str] = {}  # side -> system
         self.rest = {column: value for column, value in record.items() if column not in answers}
 
     def read(self) -> dict[str, Any]:
@@ -117,6 +122,11 @@ class PairFields:
             "b": self._text("b", self._answers[1]),
         }
         raters: dict[str, str] = {}
+        self._systems = {
+            side: caseless(str(raw))
+            for field, _, raw in self._assigned()
+            if (side := field.removesuffix("_system")) != field and not self._blank(raw)
+        }
         for field, column, raw in list(self._assigned()):
             del self.rest[column]
             if self._blank(raw):
@@ -125,6 +135,8 @@ class PairFields:
                 raters |= self._labels(column, raw)
             elif field == "label":
                 fields["label"] = self._choice(column, raw)
+                if self._grade(raw) not in (None, 0, 1, 2):
+                    self.rest[column] = raw  # how strong the preference is
             elif field == "expansion_checks":
                 fields[field] = _parsed(raw)
             elif field == "mode":
@@ -133,6 +145,8 @@ class PairFields:
                 fields[field] = text(field, raw)
             else:
                 fields[field] = name(field, raw)
+        if "label" not in fields and "label" not in self._mapped and (chosen := self._winner()):
+            fields["label"] = chosen
         if raters:
             fields["labels"] = raters
         return (
@@ -197,8 +211,57 @@ class PairFields:
             if not missing(choice)
         }
 
+    def _winner(self) -> str:
+        """The choice in columns of 0 and 1; "" where the record has no such columns, or they are empty."""
+        column_of = {folded(str(column)): column for column in self.rest}
+        columns = [column_of[plain] for plain in _WINNERS if plain in column_of]
+        if len(columns) != len(_WINNERS):
+            return ""
+        columns += [column_of[plain] for plain in _WINNER_OF_NONE if plain in column_of]
+        if all(self._blank(self.rest[column]) for column in columns):
+            return ""
+        won = [
+            column for column in columns if str(self.rest[column]) in ("1", "1.0", "True", "true")
+        ]
+        unclear = [
+            column
+            for column in columns
+            if column not in won and str(self.rest[column]) not in ("0", "0.0", "False", "false")
+        ]
+        if len(won) != 1 or unclear:
+            values = ", ".join(f"{column} {found(self.rest[column])}" for column in columns)
+            raise Problem(f"label: expected one 1 and else 0, found {values}")
+        for column in columns:
+            del self.rest[column]
+        return dict(zip(columns, "ab", strict=False)).get(won[0], "tie")
+
+    def _grade(self, raw: Any) -> float | None:
+        """A preference as a number, where the answers' columns are numbered 1 and 2; None for anything else."""
+        numbered = all(
+            column.endswith(end) for column, end in zip(self._answers, "12", strict=True)
+        )
+        if not numbered or isinstance(raw, bool) or not isinstance(raw, str | int | float):
+            return None
+        try:
+            grade = float(raw)
+        except (ValueError, OverflowError):
+            return None
+        if grade == 0:  # a tie of AlpacaEval; elsewhere it may be the first of 0 and 1
+            return grade if "generator_1" in map(folded, map(str, self._record)) else None
+        return grade if 1 <= grade <= 2 else None
+
     def _choice(self, field: str, raw: Any) -> str:
-        """a, b or tie: also as the name of the answer's column, and 1 or 2 where the columns are numbered so."""
+        """a, b or tie: also as the name of the answer's column or of its system, and as a number from 1 to 2 where the
+        columns are numbered so."""
+        if (grade := self._grade(raw)) is not None:
+            return "tie" if grade in (0, _EVEN) else "a" if grade < _EVEN else "b"
+        sides = [
+            side
+            for side, system in self._systems.items()
+            if isinstance(raw, str) and system == caseless(raw)
+        ]
+        if len(sides) == 1:
+            return sides[0]
         choice = (
             ""
             if isinstance(raw, bool | list | dict)
