@@ -64,5 +64,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if _ALONE:
+        items[:] = [item for item in items if "packages" not in item.keywords]
     tests = f"{Path(__file__).parent.as_posix()}/"
     items.sort(key=lambda item: not item.path.as_posix().removeprefix(tests).startswith(LONG))

@@ -107,6 +107,34 @@ def test_a_metric_without_bounds_is_tested_by_its_interval_at_the_confidence(
         assert one.estimate.low == pytest.approx(5 - t.ppf(1 - tail, 19) * error, abs=1e-3)
 
 
+def test_a_system_without_rows_of_the_metric_is_undecided_unless_others_are_named(
+    tmp_path: Path,
+) -> None:
+    rows = scored(tmp_path / "m.csv", {"a": [0.9] * 40})
+    other = scored(tmp_path / "k.csv", {"b": [0.9] * 40}, metric=lambda _place: "k")
+    result = check([rows, other], "m mean >= 0.5", **UNIT)
+    assert [(one.system, one.outcome) for one in result.results] == [
+        ("a", "met"),
+        ("b", "undecided"),
+    ]
+    assert "b has no row of it" in result.results[1].line
+    assert check([rows, other], "m mean >= 0.5 for a", **UNIT).met
+
+
+def test_a_mean_of_a_metric_without_bounds_comes_with_a_notice(tmp_path: Path) -> None:
+    rows = scored(tmp_path / "r.csv", {"a": [3.0, 4.0, 5.0, 6.0, 7.0] * 4})
+    assert "m has no two bounds" in " ".join(check(rows, "m mean >= 4").notices)
+    assert check(rows, "m mean >= 4", bounds={"m": (0.0, 10.0)}).notices == ()
+    assert check(rows, "m every >= 1").notices == ()
+
+
+def test_a_comparison_that_cannot_be_made_leaves_the_others_their_results(tmp_path: Path) -> None:
+    rows = scored(tmp_path / "r.csv", {"a": [0.9] * 40, "b": [None] * 40})
+    result = check(rows, ["a better than b on m", "m mean >= 0.5 for a"], **UNIT)
+    assert outcomes(result) == ["undecided", "met"]
+    assert "not tested: only a has a score of it" in result.results[0].line
+
+
 def test_unscored_answers_count_as_the_worst_for_met_and_as_the_best_for_not_met(
     tmp_path: Path,
 ) -> None:
@@ -260,7 +288,7 @@ ODD_ROWS: list[tuple[str, dict[str, list[float | None]], str, str]] = [
     ("all unscored", {"a": [None] * 3}, "m sample mean >= .5", "undecided"),
     ("all unscored", {"a": [None] * 3}, "m every >= .5", "undecided"),
     ("all unscored", {"a": [None] * 3}, "at most 5 % m < .5", "undecided"),
-    ("all unscored", {"a": [None], "b": [None]}, "a better than b", "error: no metric has scores of two systems"),
+    ("all unscored", {"a": [None], "b": [None]}, "a better than b", "undecided"),
     ("one answer", ONE_SCORE, "m mean >= .5", "undecided"),
     ("one answer", ONE_SCORE, "m sample mean >= .5", "met"),
     ("one answer", {"a": [0.9], "b": [0.1]}, "a better than b", "undecided"),

@@ -147,6 +147,7 @@ def test_a_metric_that_needs_contradictions_keeps_its_judge(tmp_path: Path):
     assert chosen(tmp_path, [CARRIES], "comprehensiveness.nli") == ("", "")
 
 
+@pytest.mark.packages
 def test_where_it_is_not_installed_the_run_says_how_to_install_it_and_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -95,6 +95,7 @@ def test_a_comparison_and_a_meta_evaluation_take_it_too() -> None:
     assert "12" in repr(label)
 
 
+@pytest.mark.packages
 def test_a_conversation_stays_in_one_part_and_the_merged_run_is_the_whole_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -218,7 +218,10 @@ def test_a_file_that_is_no_table_of_models_is_refused(tmp_path: Path, text: str)
         config.load(written(tmp_path, text))
 
 
-@pytest.mark.parametrize("name", ["a:b", "a@b", "openai", "embedded", "-x", "a b"])
+@pytest.mark.parametrize(
+    "name",
+    ["a:b", "a@b", "openai", pytest.param("embedded", marks=pytest.mark.packages), "-x", "a b"],
+)
 def test_a_name_is_no_other_form_of_model_name(tmp_path: Path, name: str) -> None:
     assert "must not be another form of model name" in wrong(
         tmp_path, "model: m", "endpoint: http://h/v1", name=f'"{name}"'
@@ -331,7 +334,7 @@ def test_the_file_of_the_working_folder_counts_only_where_a_name_needs_it(
     (tmp_path / "longmark.yaml").unlink()
     with pytest.raises(
         UserError,
-        match=r"mine: a model is named embedded.*; there is no longmark\.yaml in this folder",
+        match=r"mine: a model is named .*openai:NAME.*; there is no longmark\.yaml in this folder",
     ):
         Registry().open("judge", "mine")
     with pytest.raises(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.assertions.grammar import (
+    MEAN,
     Assertion,
     ScoreAssertion,
     fields_in,
@@ -23,6 +24,7 @@ from longmark.assertions.options import WHERE, CheckOptions, slices_named
 from longmark.assertions.plan import Limited, is_possible, questions_for_means, with_plan
 from longmark.assertions.result import MET, NOT_MET, UNDECIDED, Checked
 from longmark.errors import UserError, options_of
+from longmark.records.metric_name import without_slice
 from longmark.report.gates import (
     Gate,
     check_gates,
@@ -30,8 +32,8 @@ from longmark.report.gates import (
     limits_of,
     refuse_unknown_systems,
 )
-from longmark.report.summary import summarise
-from longmark.report.tables import Column, Table
+from longmark.report.summary import Summary, summarise
+from longmark.report.tables import Column, Table, one_line
 from longmark.scores.files import paths_given, rows_of, sources_of
 from longmark.stats.gate import TAIL
 
@@ -179,7 +181,55 @@ def _scores_checked(
         for assertion, gate in zip(same_tail, gates, strict=True):
             checks = check_gates([gate], summary, how.max_unscored, intervals=True)
             results[assertion] = _planned(checks, gate, sources, fields, how)
+            results[assertion] += _without_rows(gate, summary)
+            approximate = [
+                check.metric for check in checks if _is_approximate(gate, check, summary)
+            ]
+            notices |= {_APPROXIMATE.format(metric=metric): None for metric in approximate}
     return results, list(notices)
+
+
+_APPROXIMATE = (
+    "{metric} has no two bounds: its confidence interval is approximate, and with few and skewed scores an assertion at "
+    "the limit is met more often than stated (docs/check.md). Declare bounds where the scores have some: --bounds "
+    "{metric}=LOW:HIGH"
+)
+
+
+def _is_approximate(gate: Gate, check: Checked, summary: Summary) -> bool:
+    """Whether a mean was held against the end of an approximate interval, since the metric lacks a bound."""
+    facts = summary.facts.get(check.metric)
+    return gate.kind == MEAN and facts is not None and None in (facts.lo, facts.hi)
+
+
+def _without_rows(gate: Gate, summary: Summary) -> list[Checked]:
+    """For each metric and system of which there is no row, though other systems have rows of the metric: undecided, since
+    an assertion about all systems must not be met by those alone that were scored."""
+    if gate.system is not None:
+        return []
+    systems = list(dict.fromkeys(cell.system for cell in summary.cells))
+    present = {(cell.metric, cell.system) for cell in summary.cells}
+    metrics = [
+        metric
+        for metric in summary.metrics
+        if gate.selects(metric) and not without_slice(metric)[1]
+    ]
+    absent = [
+        Checked(
+            metric=metric,
+            system=system,
+            rule=gate.rule(metric, system),
+            result=UNDECIDED,
+            line="",
+            scored=0,
+            rows=0,
+            reason=f"{one_line(system)} has no row of it; to leave it out, name the others: add 'for SYSTEM'",
+        )
+        for metric in metrics
+        for system in systems
+        if (metric, system) not in present and any(name == metric for name, _ in present)
+    ]
+    return [replace(check, line=line_of(check)) for check in absent]
 
 
 def _planned(

@@ -179,23 +179,41 @@ def _tested(
     group: _Group, sources: Sequence[Path], alpha: float, how: CheckOptions
 ) -> dict[Assertion, list[Checked]]:
     from longmark.analysis.compare import compare
+    from longmark.analysis.compare.comparison import NothingToCompare
 
-    comparison = compare(
-        sources,
-        by=group.by,
-        systems=group.systems,
-        metrics=group.names,
-        slices=[group.part.removeprefix("no ").partition("=")[0]] if group.part else (),
-        cluster=how.cluster,
-        bounds=how.bounds,
-        higher=how.higher,
-        lower=how.lower,
-        margin=group.margin,
-        against_first=True,
-        alpha=alpha,
-        seed=how.seed,
-        allow_different_judges=how.allow_different_judges,
-    )
+    try:
+        comparison = compare(
+            sources,
+            by=group.by,
+            systems=group.systems,
+            metrics=group.names,
+            slices=[group.part.removeprefix("no ").partition("=")[0]] if group.part else (),
+            cluster=how.cluster,
+            bounds=how.bounds,
+            higher=how.higher,
+            lower=how.lower,
+            margin=group.margin,
+            against_first=True,
+            alpha=alpha,
+            seed=how.seed,
+            allow_different_judges=how.allow_different_judges,
+        )
+    except (
+        NothingToCompare
+    ) as nothing:  # the other assertions of the check have their results all the same
+        reasons = dict(nothing.left_out)
+        return {
+            assertion: [
+                _not_tested(
+                    name,
+                    assertion.first,
+                    str(replace(assertion, metric=without_slice(name)[0])),
+                    reasons.get(name, str(nothing)),
+                )
+                for name in names
+            ]
+            for assertion, names in group.metrics.items()
+        }
     tested = _Tested(comparison, sources, group.by, group.part, alpha, how)
     return {
         assertion: list(_of_assertion(assertion, names, tested))

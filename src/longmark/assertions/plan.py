@@ -119,8 +119,8 @@ def with_plan(
     if more < 1:
         return replace(
             check,
-            decides="more answers, about how many is not known: so many would do for a t test, but the bound, which "
-            "holds for any scores, needs more",
+            decides="more answers, about how many is not known: so many would do for a t test, but the bound that "
+            "is used needs more",
         )
     side = "met" if (estimate.value >= gate.limit) is gate.above else "not met"
     return replace(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,8 @@ def check(arguments: argparse.Namespace) -> int:
     for checked_assertion in result.results:
         print(checked_assertion.line)
     print(f"\n{result.says} {result.family}".rstrip())
+    for notice in result.notices:
+        print(f"Note: {notice}", file=sys.stderr)
     passing = (MET, UNDECIDED) if arguments.undecided == "pass" else (MET,)
     code = 0 if result.outcome in passing else UNDER
     if any(files.values()):

@@ -128,6 +128,7 @@ def test_what_cannot_be_scored():
             Params(**wrong)
 
 
+@pytest.mark.packages
 @pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="torch is installed")
 def test_an_encoder_without_its_library_names_the_extra():
     with pytest.raises(MissingExtra, match=r"hf:some.*longmark\[transformers\]"):

@@ -224,6 +224,20 @@ def _systems(scores: Scores, names_wanted: Sequence[str]) -> list[int]:
     return places
 
 
+class NothingToCompare(UserError):
+    """No metric has scores of two systems. left_out: each metric with the reason."""
+
+    def __init__(self, left_out: Sequence[tuple[str, str]]) -> None:
+        self.left_out = tuple(left_out)
+        reasons = "; ".join(f"{metric}: {why}" for metric, why in self.left_out)
+        super().__init__(
+            f"there is nothing to compare: no metric has scores of two systems. {reasons}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.left_out,)
+
+
 def _comparable(
     scores: Scores, metrics_wanted: Sequence[str], places: Sequence[int], complete: bool
 ) -> tuple[list[str], list[tuple[str, str]]]:
@@ -257,10 +271,7 @@ def _comparable(
             shared = shared or bool((present_scores.sum(axis=1) > 1).any())
             common = common or bool(present_scores[:, present].all(axis=1).any())
     if not chosen:
-        raise UserError(
-            "there is nothing to compare: no metric has scores of two systems. "
-            + "; ".join(f"{metric}: {why}" for metric, why in left_out)
-        )
+        raise NothingToCompare(left_out)
     if not shared:
         raise UserError(
             "the systems have no question in common: rows are paired by `question_id`, which examples without one get "
