@@ -5,9 +5,8 @@ some questions and not others. Unscored (`undefined`): an answer without a sente
 
 Parameters: modals: whether the modal verbs "could", "may" and "might" count (`hedges@modals=false`: only other words).
 
-Source: K. Hyland (2005), Metadiscourse, appendix: the list of hedges.
-Deviations: English only. Of the list only words that are rarely anything but a hedge: "about", "around", "should" and
-"would" are left out. "May" with a capital is the month and does not count.
+The words are this example's own choice: English, and rarely anything but a hedge ("about", "should" and "would" are
+left out; "May" with a capital is the month). For research, take a published list and cite it here.
 """
 
 from __future__ import annotations
