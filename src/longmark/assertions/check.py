@@ -22,7 +22,7 @@ from longmark.assertions.grammar import (
 )
 from longmark.assertions.options import WHERE, CheckOptions, slices_named
 from longmark.assertions.plan import Limited, is_possible, questions_for_means, with_plan
-from longmark.assertions.result import MET, NOT_MET, UNDECIDED, Checked
+from longmark.assertions.result import MET, NOT_MET, UNDECIDED, Checked, with_line
 from longmark.errors import UserError, options_of
 from longmark.records.metric_name import without_slice
 from longmark.report.gates import (
@@ -113,7 +113,7 @@ def check(
     """
     how = options_of(CheckOptions, options, "longmark.check")
     listed = [assertions] if isinstance(assertions, str | Assertion) else list(assertions)
-    read = [parsed(one, WHERE) if isinstance(one, str) else one for one in listed]
+    read = [parsed(stated, WHERE) if isinstance(stated, str) else stated for stated in listed]
     unique = list(dict.fromkeys(read))
     if not unique:
         raise UserError(
@@ -123,8 +123,8 @@ def check(
     for source in sources:  # a run that ended before its first row must not pass beside others
         if next(iter(rows_of(source)), None) is None:
             raise UserError(f"no scores: there are no rows in {source}")
-    about_scores = [one for one in unique if isinstance(one, ScoreAssertion)]
-    comparisons = [one for one in unique if not isinstance(one, ScoreAssertion)]
+    about_scores = [stated for stated in unique if isinstance(stated, ScoreAssertion)]
+    comparisons = [stated for stated in unique if not isinstance(stated, ScoreAssertion)]
     results, notices = _scores_checked(about_scores, sources, how)
     family = ""
     if comparisons:
@@ -229,7 +229,7 @@ def _without_rows(gate: Gate, summary: Summary) -> list[Checked]:
         for system in systems
         if (metric, system) not in present and any(name == metric for name, _ in present)
     ]
-    return [replace(check, line=line_of(check)) for check in absent]
+    return [with_line(check) for check in absent]
 
 
 def _planned(
@@ -251,12 +251,5 @@ def _planned(
         if check.outcome == UNDECIDED:
             number = in_all.get(means[check]) if check in means else None
             check = with_plan(check, gate, number, planned=is_possible())
-        planned.append(replace(check, result=check.outcome, line=line_of(check)))
+        planned.append(with_line(replace(check, result=check.outcome)))
     return planned
-
-
-def line_of(check: Checked) -> str:
-    """A result in a line: outcome, assertion, why, and what would decide it."""
-    decides = f"; to decide it: {check.decides}" if check.decides else ""
-    reason = check.reason.removeprefix(f"{UNDECIDED}: ")
-    return f"{check.outcome}: {check.rule}: {reason}{decides}"

@@ -31,6 +31,7 @@ from longmark.assertions.result import (
     UNDECIDED,
     WORSE,
     Checked,
+    with_line,
 )
 from longmark.assertions.same import Drift, drifts, lost_systems, pairs_of, turned
 from longmark.errors import UnknownName, UserError
@@ -107,9 +108,13 @@ def compared(
             index.read(sources)
         index.refuse_empty(sources)
         systems = [name for _, name in index.runs_and_names()]
-        known = _NamesInRuns(index.metrics, list(dict.fromkeys(systems)), shortest_names(sources))
-    groups = _groups([one for one in assertions if isinstance(one, PairAssertion)], known, how)
-    against_runs = [one for one in assertions if isinstance(one, SameAssertion)]
+        names_in_runs = _NamesInRuns(
+            index.metrics, list(dict.fromkeys(systems)), shortest_names(sources)
+        )
+    groups = _groups(
+        [stated for stated in assertions if isinstance(stated, PairAssertion)], names_in_runs, how
+    )
+    against_runs = [stated for stated in assertions if isinstance(stated, SameAssertion)]
     tests = len(groups) + len(against_runs)
     results: dict[Assertion, list[Checked]] = {}
     for group in groups:
@@ -117,22 +122,24 @@ def compared(
         results |= _tested(group, sources, alpha, how)
     for assertion in against_runs:
         alpha = (1 - (assertion.confidence or CONFIDENCE) / 100) / tests
-        results[assertion] = list(_same(assertion, sources, known, alpha, how))
+        results[assertion] = list(_same(assertion, sources, names_in_runs, alpha, how))
     return ComparisonFamily(results, tests)
 
 
 def _selected(
-    assertion: PairAssertion | SameAssertion, known: _NamesInRuns, how: CheckOptions
+    assertion: PairAssertion | SameAssertion, names_in_runs: _NamesInRuns, how: CheckOptions
 ) -> list[str]:
     """The metrics that an assertion is about, each with its slice."""
-    slices = dict.fromkeys(part for name in known.metrics if (part := without_slice(name)[1]))
+    slices = dict.fromkeys(
+        part for name in names_in_runs.metrics if (part := without_slice(name)[1])
+    )
     part, _system = slice_and_system(assertion.selectors, slices, WHERE)
     if not assertion.metric:
-        return [name for name in known.metrics if without_slice(name)[1] == part]
+        return [name for name in names_in_runs.metrics if without_slice(name)[1] == part]
     metric = in_slice(how.canonical(assertion.metric), part)
-    metrics = under(metric, known.metrics)
+    metrics = under(metric, names_in_runs.metrics)
     if not metrics:
-        raise UnknownName(f"metric in {WHERE}", metric, known.metrics)
+        raise UnknownName(f"metric in {WHERE}", metric, names_in_runs.metrics)
     return metrics
 
 
@@ -140,12 +147,12 @@ def _selected(
 
 
 def _groups(
-    assertions: Iterable[PairAssertion], known: _NamesInRuns, how: CheckOptions
+    assertions: Iterable[PairAssertion], names_in_runs: _NamesInRuns, how: CheckOptions
 ) -> list[_Group]:
     groups: dict[tuple[Any, ...], _Group] = {}
     for assertion in assertions:
-        by = _by(assertion, known, how)
-        metrics = _selected(assertion, known, how)
+        by = _by(assertion, names_in_runs, how)
+        metrics = _selected(assertion, names_in_runs, how)
         part = without_slice(metrics[0])[1] if metrics else ""
         confidence = assertion.confidence or CONFIDENCE
         pair = frozenset((assertion.first, assertion.second))
@@ -157,22 +164,22 @@ def _groups(
     return list(groups.values())
 
 
-def _by(assertion: PairAssertion, known: _NamesInRuns, how: CheckOptions) -> str:
+def _by(assertion: PairAssertion, names_in_runs: _NamesInRuns, how: CheckOptions) -> str:
     """Whether the names are those of runs or of systems. UnknownName if they are neither."""
-    names = {"system": known.systems, "run": known.runs}
-    order = [how.by] if how.by else ["run", "system"] if len(known.runs) > 1 else ["system"]
+    names = {"system": names_in_runs.systems, "run": names_in_runs.runs}
+    order = [how.by] if how.by else ["run", "system"] if len(names_in_runs.runs) > 1 else ["system"]
     for by in order:
         if {assertion.first, assertion.second} <= {*names[by]}:
             return by
     present = list(dict.fromkeys(name for by in order for name in names[by]))
     unknown = next(name for name in (assertion.first, assertion.second, "") if name not in present)
-    what = " or ".join(order)
+    kinds = " or ".join(order)
     if not unknown:
         raise UserError(
-            f"{WHERE} {str(assertion)!r}: one name is a run, the other a system; the runs are {listed(known.runs)}, the "
-            f"systems {listed(known.systems)}"
+            f"{WHERE} {str(assertion)!r}: one name is a run, the other a system; the runs are "
+            f"{listed(names_in_runs.runs)}, the systems {listed(names_in_runs.systems)}"
         )
-    raise UnknownName(f"{what} in {WHERE}", unknown, present, f"There are {listed(present, 10)}.")
+    raise UnknownName(f"{kinds} in {WHERE}", unknown, present, f"There are {listed(present, 10)}.")
 
 
 def _tested(
@@ -268,18 +275,19 @@ def _is_tested(assertion: PairAssertion, metric: MetricResult) -> bool:
 
 
 def _not_tested(metric: str, system: str, rule: str, why: str) -> Checked:
-    line = f"{UNDECIDED}: {rule}: not tested: {why}"
-    return Checked(metric, system, rule, UNDECIDED, line, reason=f"not tested: {why}")
+    return with_line(Checked(metric, system, rule, UNDECIDED, line="", reason=f"not tested: {why}"))
 
 
 def _of_metric(
     assertion: PairAssertion, metric: MetricResult, rule: str, tested: _Tested
 ) -> Checked:
-    pair = next((one for one in metric.pairs), None)
+    pair = next(iter(metric.pairs), None)
     if pair is None or pair.p is None:
         why = (pair and pair.difference.reason) or "too few common scores"
         return _not_tested(metric.metric, assertion.first, rule, why)
-    decision = next((one for one in tested.comparison.margins if one.metric == metric.metric), None)
+    decision = next(
+        (margin for margin in tested.comparison.margins if margin.metric == metric.metric), None
+    )
     if assertion.relation == BETTER:
         result, why = _better(assertion, pair)
     elif assertion.relation == EQUIVALENT and decision is not None:
@@ -365,11 +373,6 @@ def _figures(first: str, second: str, estimate: Estimate, places: int) -> str:
     return f"{first} - {second} = {value}{interval} over {counted(estimate.n, 'question')}"
 
 
-def with_line(checked: Checked) -> Checked:
-    decides = f"; to decide it: {checked.decides}" if checked.decides else ""
-    return replace(checked, line=f"{checked.outcome}: {checked.rule}: {checked.reason}{decides}")
-
-
 # What would decide them -----------------------------------------------------------------------------------------------
 
 
@@ -398,7 +401,7 @@ def _with_plan(
     if effect < 0:
         side = "not met"
     systems = (pair.first, pair.second)
-    tests = sum(len(one.pairs) for one in tested.comparison.metrics)
+    tests = sum(len(compared_metric.pairs) for compared_metric in tested.comparison.metrics)
     more = questions_for_difference(
         tested.sources,
         metric.metric,
@@ -457,20 +460,23 @@ def questions_for_difference(
 def _same(
     assertion: SameAssertion,
     sources: Sequence[Path],
-    known: _NamesInRuns,
+    names_in_runs: _NamesInRuns,
     alpha: float,
     how: CheckOptions,
 ) -> Iterator[Checked]:
-    kept, runs = _earlier(assertion, sources, known)
-    metrics = _selected(assertion, known, how) if assertion.selectors else []
+    kept, runs = _earlier(assertion, sources, names_in_runs)
+    metrics = _selected(assertion, names_in_runs, how) if assertion.selectors else []
     if not metrics and assertion.metric:
         metrics = [how.canonical(assertion.metric)]
     part, system = slice_and_system(
-        assertion.selectors, [without_slice(name)[1] for name in known.metrics], WHERE
+        assertion.selectors, [without_slice(name)[1] for name in names_in_runs.metrics], WHERE
     )
-    if system is not None and system not in known.systems:
+    if system is not None and system not in names_in_runs.systems:
         raise UnknownName(
-            f"system in {WHERE}", system, known.systems, f"There are {listed(known.systems, 10)}."
+            f"system in {WHERE}",
+            system,
+            names_in_runs.systems,
+            f"There are {listed(names_in_runs.systems, 10)}.",
         )
     options = {
         "metrics": metrics,
@@ -497,10 +503,10 @@ def _same(
 
 
 def _earlier(
-    assertion: SameAssertion, sources: Sequence[Path], known: _NamesInRuns
+    assertion: SameAssertion, sources: Sequence[Path], names_in_runs: _NamesInRuns
 ) -> tuple[Path, list[Path]]:
     """The earlier run, and those that are held against it. It can be one of the runs, by its name."""
-    by_name = dict(zip(known.runs, sources, strict=True))
+    by_name = dict(zip(names_in_runs.runs, sources, strict=True))
     kept = by_name.get(assertion.run)
     if kept is None:
         kept = source_of(Path(assertion.run))

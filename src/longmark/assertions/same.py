@@ -15,15 +15,20 @@ from longmark.scores.observations import Observations
 from longmark.stats.results import Estimate
 
 
+def _labels_of(runs: Sequence[Path]) -> list[dict[str, str]]:
+    """Of each run: system -> its label among the systems of all runs."""
+    labels: list[dict[str, str]] = [{} for _ in runs]
+    with Observations() as index:
+        index.read(sources_of(runs))
+        for (place, name), label in zip(index.runs_and_names(), index.systems(), strict=True):
+            labels[place][name] = label
+    return labels
+
+
 def pairs_of(earlier: Path, run: Path) -> Iterator[tuple[str, list[str]]]:
     """Each system of the run with its label in the earlier run and in this one. Two runs of one system each belong
     together whatever the names. UserError where the earlier run lacks a system."""
-    with Observations() as index:
-        index.read(sources_of([earlier, run]))
-        labels_by_run: list[dict[str, str]] = [{}, {}]
-        for (place, name), label in zip(index.runs_and_names(), index.systems(), strict=True):
-            labels_by_run[place][name] = label
-    before, now = labels_by_run
+    before, now = _labels_of([earlier, run])
     if len(before) == len(now) == 1:
         before = dict.fromkeys(now, *before.values())
     if missing := [one_line(name) for name in now if name not in before]:
@@ -37,12 +42,7 @@ def pairs_of(earlier: Path, run: Path) -> Iterator[tuple[str, list[str]]]:
 
 def lost_systems(earlier: Path, runs: Sequence[Path]) -> list[str]:
     """The systems of the earlier run that none of the runs has: nothing says that their scores are the same."""
-    with Observations() as index:
-        index.read(sources_of([earlier, *runs]))
-        names: list[list[str]] = [[] for _ in range(len(runs) + 1)]
-        for place, name in index.runs_and_names():
-            names[place].append(name)
-    before, *now = names
+    before, *now = _labels_of([earlier, *runs])
     if len(before) == 1 and all(len(systems) == 1 for systems in now):
         return []  # they belong together whatever their names
     present = {name for systems in now for name in systems}
