@@ -14,7 +14,13 @@ from tests.report.runs import answers_on
 from tests.wire import serve
 
 import longmark
-from longmark.contrib.papers.study import Session, Study, StudyStopped, carry_out, scoring_stage
+from longmark.contrib.papers.study import (
+    PaperStudy,
+    StudySession,
+    StudyStopped,
+    carry_out,
+    scoring_stage,
+)
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, choose
 from longmark.errors import ServerFault
@@ -273,7 +279,7 @@ def test_a_study_stops_with_the_run_and_continues_when_it_may(tmp_path: Path):
     given = write_jsonl(tmp_path / "given.jsonl", records(60))
 
     def carried(**options: Any) -> StudyStopped | None:
-        session = Session(cache, **options)
+        session = StudySession(cache, **options)
         stages = [
             scoring_stage(
                 f"scores: {name}", tmp_path / "study" / name, given, settings_of(judge), session
@@ -281,7 +287,7 @@ def test_a_study_stops_with_the_run_and_continues_when_it_may(tmp_path: Path):
             for name in ("a", "b")
         ]
         return carry_out(
-            Study(tmp_path / "study", "small", {}, stages, session, lambda _stages: None)
+            PaperStudy(tmp_path / "study", "small", {}, stages, session, lambda _stages: None)
         ).stopped
 
     for _ in range(2):

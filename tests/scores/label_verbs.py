@@ -82,7 +82,7 @@ def command(*words: str) -> Callable[[Path], tuple[int, str]]:
 
 
 def score_study(folder: Path) -> tuple[int, str]:
-    known = {"g": {one.id: labels.Item("g", one.id, one.id) for one in ITEMS}}
+    known = {"g": {one.id: labels.GeneratedAnswer("g", one.id, one.id) for one in ITEMS}}
     try:
         found = labels.read_labels(folder / "labels.jsonl", ("hazard",), known)
     except UserError as error:

@@ -263,7 +263,7 @@ def _of_raters(
     )
 
 
-def _needs_scale(samples: Mapping[int, _Sample]) -> str | None:
+def _needs_scale(samples: Mapping[int, _SystemSample]) -> str | None:
     """Why an interval needs the ends of the labels' scale; None if it does not."""
     if any(sample.unknown for sample in samples.values()):
         return _unknown_in_words(samples, NO_SCALE)
@@ -274,7 +274,7 @@ def _needs_scale(samples: Mapping[int, _Sample]) -> str | None:
     return None
 
 
-def _remark(samples: Mapping[int, _Sample]) -> str | None:
+def _remark(samples: Mapping[int, _SystemSample]) -> str | None:
     """What a reader of the interval must know."""
     fewest = min(int(sample.chosen.sum()) for sample in samples.values())
     remarks = []
@@ -289,7 +289,7 @@ def _remark(samples: Mapping[int, _Sample]) -> str | None:
     return "; ".join(remarks) or None
 
 
-def _unknown_in_words(samples: Mapping[int, _Sample], rest: str) -> str:
+def _unknown_in_words(samples: Mapping[int, _SystemSample], rest: str) -> str:
     share = max(sample.unknown for sample in samples.values())
     return f"{100 * share:.2g} % of a system's answers have neither a score nor a label that counts: {rest}"
 
@@ -298,7 +298,7 @@ def _unknown_in_words(samples: Mapping[int, _Sample], rest: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
+class _SystemSample:
     """A system's answers: scores (answers without one have the mean), labels, weights; there: the answers that the
     estimate is of; chosen: those with a label; strata: of each answer; unknown: the share of all answers that are not
     there."""
@@ -312,7 +312,7 @@ class _Sample:
     unknown: float
 
 
-def _sample(table: LabelledScores, place: int) -> _Sample:
+def _sample(table: LabelledScores, place: int) -> _SystemSample:
     scores, labels, weights = (
         table.scores[:, place],
         table.labels[:, place],
@@ -321,7 +321,7 @@ def _sample(table: LabelledScores, place: int) -> _Sample:
     scored, labelled = ~np.isnan(scores), ~np.isnan(labels)
     strata = np.zeros(len(scores), dtype=np.int64) if table.strata is None else table.strata
     if table.unscored is None:
-        return _Sample(scores, labels, weights, scored, scored & labelled, strata, 0.0)
+        return _SystemSample(scores, labels, weights, scored, scored & labelled, strata, 0.0)
     shares = table.unscored[:, place]
     unscored = ~scored & (shares == 1)
     partly = float(np.nansum(np.where(scored, shares, 0.0)))
@@ -341,7 +341,7 @@ def _sample(table: LabelledScores, place: int) -> _Sample:
         scores = np.where(unscored, float(np.nanmean(scores)) if scored.any() else 0.0, scores)
         if stratum:
             strata = 2 * strata + unscored
-    return _Sample(scores, labels, weights, there, there & labelled, strata, unknown)
+    return _SystemSample(scores, labels, weights, there, there & labelled, strata, unknown)
 
 
 def _by_chance(
@@ -361,7 +361,7 @@ def _by_chance(
     return apart <= _TOO_FAR * error
 
 
-def _refusal(table: LabelledScores, sample: _Sample, place: int) -> str | None:
+def _refusal(table: LabelledScores, sample: _SystemSample, place: int) -> str | None:
     """Why a system cannot be corrected."""
     chosen = sample.chosen
     if chosen.sum() < FEWEST:
@@ -395,7 +395,7 @@ def _refusal(table: LabelledScores, sample: _Sample, place: int) -> str | None:
 
 
 def _other_scores(
-    table: LabelledScores, samples: Mapping[int, _Sample], sides: Mapping[int, float]
+    table: LabelledScores, samples: Mapping[int, _SystemSample], sides: Mapping[int, float]
 ) -> str | None:
     """Why the labelled answers are no random sample: the mean rank of their scores, or its difference between the
     systems, is too far from that of all answers, in standard errors of a sample with these probabilities (Hájek's mean,
@@ -471,7 +471,7 @@ def _chance_of_leaving(
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _SystemPart:
     """What a system adds: to the estimate without scores and for λ = 1; each question to both; its share of labels;
     unseen: what a cluster at either end of the scale would add, in each stratum."""
 
@@ -481,7 +481,7 @@ class _Part:
     unseen: tuple[tuple[Unseen, ...], tuple[Unseen, ...]]
 
 
-def _part(table: LabelledScores, sample: _Sample, place: int, factor: float) -> _Part:
+def _part(table: LabelledScores, sample: _SystemSample, place: int, factor: float) -> _SystemPart:
     g, y, w, there = sample.scores, sample.labels, sample.weights, sample.there
     n, size = int(there.sum()), len(g)
     ends = table.ends()
@@ -516,7 +516,7 @@ def _part(table: LabelledScores, sample: _Sample, place: int, factor: float) -> 
     value = (float(means[0, there].mean()), float(means[1, there].mean()))
     spread = np.where(there, means - np.array(value)[:, None], 0.0) / n
     adds = factor * (spread + labelled)
-    return _Part(
+    return _SystemPart(
         (factor * value[0], factor * value[1]),
         (adds[0], adds[1]),
         shares * abs(factor),
@@ -554,8 +554,8 @@ class _Moments:
     @staticmethod
     def of(
         table: LabelledScores,
-        samples: Mapping[int, _Sample],
-        parts: Mapping[int, _Part],
+        samples: Mapping[int, _SystemSample],
+        parts: Mapping[int, _SystemPart],
         sides: Mapping[int, float],
     ) -> _Moments:
         total = math.fsum(float(part.shares.sum()) for part in parts.values())
@@ -694,7 +694,7 @@ def _ends_of(table: LabelledScores, sides: Mapping[int, float]) -> tuple[float, 
 
 
 def _told_apart(
-    samples: Mapping[int, _Sample], table: LabelledScores, moments: _Moments
+    samples: Mapping[int, _SystemSample], table: LabelledScores, moments: _Moments
 ) -> str | None:
     """Why strictness of raters cannot be told from the systems' quality; None if it can, or does not matter: where each
     rater labelled the same share of both systems it cancels, and where many raters stand for people it is chance."""

@@ -35,8 +35,7 @@ from longmark.contrib.annotate.study import TEMPLATES, Adjudication, Study, temp
 from longmark.contrib.make.validator.labels import read_labels as read_training
 from longmark.contrib.papers.calf.rows import read as read_pairs
 from longmark.contrib.papers.comprehensiveness import annotation
-from longmark.contrib.papers.score.labels import Item as ScoreItem
-from longmark.contrib.papers.score.labels import read_labels
+from longmark.contrib.papers.score.labels import GeneratedAnswer, read_labels
 from longmark.records import Pair
 from longmark.records.read import Reading
 from longmark.scores.answer_texts import answer_sha256
@@ -92,7 +91,9 @@ def test_score_study_reads_its_labels(tmp_path: Path):
     study, items, store = at_work(tmp_path, "score", overlap=2, quota=None)
     export(study, items, store, tmp_path)
     known = {
-        system: {f"q{n}": ScoreItem(system, f"q{n}", f"q{n}") for n in range(6) if n % 2 == place}
+        system: {
+            f"q{n}": GeneratedAnswer(system, f"q{n}", f"q{n}") for n in range(6) if n % 2 == place
+        }
         for place, system in enumerate(("alpha-7b", "beta-70b"))
     }
     details = ("hazard", "location", "timeline", "intensity")
@@ -430,7 +431,7 @@ def test_the_studies_and_metaeval_take_the_final_label_and_the_agreement_of_rate
 
     by = {"item": "q0", "system": "s", "rater": "p1", "dimension": "hazard", "label": "yes"}
     final = {"rater": "final", "dimension": "hazard.final", "label": "no"}
-    known = {"s": {"q0": ScoreItem("s", "q0", "q0")}}
+    known = {"s": {"q0": GeneratedAnswer("s", "q0", "q0")}}
     given = read_labels(
         lines(tmp_path / "s.jsonl", [by, {**by, "rater": "p2"}, {**by, **final}]), ["hazard"], known
     )

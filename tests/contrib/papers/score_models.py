@@ -12,7 +12,7 @@ from longmark.contrib.make.rag import index
 from longmark.contrib.make.rag.documents import Document
 from longmark.contrib.papers.score.plan import Member, ScorePlan
 from longmark.contrib.papers.score.stages import score_study
-from longmark.contrib.papers.study import Outcome, Session, carry_out
+from longmark.contrib.papers.study import StudyOutcome, StudySession, carry_out
 from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
 from longmark.models.protocols import ChatRequest
@@ -119,9 +119,11 @@ class Fakes:
         return ScorePlan(**given)  # type: ignore[arg-type]
 
 
-def carry(plan: ScorePlan, cache: CallCache, labels: Path | None = None, **session: Any) -> Outcome:
+def carry(
+    plan: ScorePlan, cache: CallCache, labels: Path | None = None, **session: Any
+) -> StudyOutcome:
     """Works on a study as far as it goes."""
-    return carry_out(score_study(plan, Session(cache, **session), labels))
+    return carry_out(score_study(plan, StudySession(cache, **session), labels))
 
 
 def make_index(folder: Path) -> Path:

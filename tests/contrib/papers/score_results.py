@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.report.runs import row
 
-from longmark.contrib.papers.score.results import AnswerScore, Intervals, Results
+from longmark.contrib.papers.score.results import AnswerScore, Intervals, ScoreResults
 
 FAST = Intervals(resamples=500)
 WEIGHTS = {"hazard": 0.6, "location": 0.2, "timeline": 0.1, "intensity": 0.1}
@@ -64,7 +64,7 @@ def confident(
     ]
 
 
-def results(**more: Any) -> Results:
+def results(**more: Any) -> ScoreResults:
     """A study of the generator `g`, the evaluator `e` and the proxies `p` and `q`."""
     given: dict[str, Any] = {
         "generators": ("g",),
@@ -74,4 +74,4 @@ def results(**more: Any) -> Results:
         "intervals": FAST,
         **more,
     }
-    return Results(**given)
+    return ScoreResults(**given)

@@ -29,10 +29,14 @@ from tests.program import run, write_jsonl
 import longmark
 from longmark.contrib.make.published import read as read_published
 from longmark.contrib.papers.comprehensiveness import annotation
-from longmark.contrib.papers.comprehensiveness.page import Found, document, spread
+from longmark.contrib.papers.comprehensiveness.page import (
+    ComprehensivenessContent,
+    document,
+    spread,
+)
 from longmark.contrib.papers.comprehensiveness.results import (
     By,
-    Results,
+    ComprehensivenessResults,
     SystemMeans,
     mean_bca,
     study,
@@ -60,7 +64,11 @@ FAST = RateOptions(resamples=200, draws=200)
 
 
 def only(
-    results: Results, kind: str, method: str = E2E, model: str = "big", by: By = "cluster"
+    results: ComprehensivenessResults,
+    kind: str,
+    method: str = E2E,
+    model: str = "big",
+    by: By = "cluster",
 ) -> Estimate:
     return results.rate((kind, method, model), by)
 
@@ -124,11 +132,13 @@ def test_the_stored_scores_give_the_published_rates_and_intervals_and_wider_ones
         assert width(mine) > width(records) > width(plain) > 0
     # a constant score has a higher rate than one of the two judges, whose mean over labels is the higher one
     tables = {
-        t.name: t for s in document(Found(FAST, models, by_question)).sections for t in s.tables
+        t.name: t
+        for s in document(ComprehensivenessContent(FAST, models, by_question)).sections
+        for t in s.tables
     }
     assert (
         "A constant score of 0.5 would have a rate of 0.770"
-        in document(Found(FAST, models, by_question)).sections[0].says
+        in document(ComprehensivenessContent(FAST, models, by_question)).sections[0].says
     )
     means = {row[2]: row[4] for row in tables["balanced"].rows}
     assert means == {
@@ -217,7 +227,7 @@ def test_the_best_model_is_decided_on_answers_that_all_scored_and_with_0_for_the
     assert found.readings[WIKI, E2E, "picky"] == MeanReading(1.0, 0.5, 5)
     assert found.readings[WIKI, E2E, "steady"] == MeanReading(1.0, 0.9, 5)
     assert found.best(found.rates) is None  # they are equal on the five common answers
-    section = document(Found(FAST, ["w"], found)).sections[0]
+    section = document(ComprehensivenessContent(FAST, ["w"], found)).sections[0]
     assert "E2E undecided among 2 models" in section.says
     assert "*" not in as_text(section.tables[0])
     last = write_run(
@@ -228,7 +238,12 @@ def test_the_best_model_is_decided_on_answers_that_all_scored_and_with_0_for_the
     )
     alone = study([steady, last], FAST)
     assert alone.best(alone.rates) == (WIKI, E2E, "steady")  # .9 against .5 or .6 in both readings
-    assert as_text(document(Found(FAST, ["w"], alone)).sections[0].tables[0]).count("*") == 1
+    assert (
+        as_text(document(ComprehensivenessContent(FAST, ["w"], alone)).sections[0].tables[0]).count(
+            "*"
+        )
+        == 1
+    )
 
 
 def test_systems_are_marked_best_over_the_questions_that_all_have_a_score_of(tmp_path: Path):
@@ -251,7 +266,9 @@ def test_systems_are_marked_best_over_the_questions_that_all_have_a_score_of(tmp
     }
     assert values["shy"] == pytest.approx((0.8, 0.8, 0.4))
     assert values["bold"] == pytest.approx((0.7, 0.7, 0.7))
-    assert "*" not in as_text(document(Found(FAST, ["w"], means=means)).sections[0].tables[0])
+    assert "*" not in as_text(
+        document(ComprehensivenessContent(FAST, ["w"], means=means)).sections[0].tables[0]
+    )
 
 
 def test_as_published_counts_zeros_takes_answers_by_themselves_and_has_the_spread_of_n(
@@ -269,7 +286,7 @@ def test_as_published_counts_zeros_takes_answers_by_themselves_and_has_the_sprea
     assert only(published, WIKI).clusters in (None, 10)
     assert spread(published).rows[0][4] == pytest.approx(statistics.pstdev([0.6, 0.6]))
     assert spread(ours).rows[0][4] == pytest.approx(statistics.stdev([1.0, 0.6]))
-    shown = document(Found(published.options, ["w"], published)).settings
+    shown = document(ComprehensivenessContent(published.options, ["w"], published)).settings
     assert "n + 1e-9" in str(shown["as published"])
 
 
@@ -350,10 +367,12 @@ def test_means_of_systems_are_by_method_and_model(tmp_path: Path):
 
 def test_missing_scores_are_counted_in_words_with_their_statuses(tmp_path: Path):
     folder = write_run(tmp_path / "w", wiki(tmp_path, 2), "big", {E2E: second_question_fails})
-    (section,) = document(Found(FAST, ["w"], means=SystemMeans([folder], FAST, None, []))).sections
+    (section,) = document(
+        ComprehensivenessContent(FAST, ["w"], means=SystemMeans([folder], FAST, None, []))
+    ).sections
     assert "5 of 10 scores are missing (unparsable) and left out" in section.says
     nothing = write_run(tmp_path / "n", wiki(tmp_path, 2), "big", {E2E: lambda one: None})
-    first = document(Found(FAST, ["n"], study([nothing], FAST))).sections[0]
+    first = document(ComprehensivenessContent(FAST, ["n"], study([nothing], FAST))).sections[0]
     assert first.says == "No answer has a score: 0 of 10 scores. `longmark report RUN` shows why."
 
 
@@ -453,7 +472,11 @@ def test_a_judge_that_scored_nothing_is_named_and_the_command_exits_with_4(tmp_p
 def test_the_order_of_runs_changes_no_figure(runs: list[Path]):
     found = [study(order, FAST) for order in (runs, runs[::-1])]
     tables = [
-        {t.name: t for s in document(Found(FAST, ["runs"], one)).sections for t in s.tables}
+        {
+            t.name: t
+            for s in document(ComprehensivenessContent(FAST, ["runs"], one)).sections
+            for t in s.tables
+        }
         for one in found
     ]
     for name in ("rates", "spread", "balanced"):
@@ -592,7 +615,7 @@ def test_labels_are_unmasked_into_table_1_figure_8_and_the_agreement_rate():
     assert percent.value == pytest.approx(2 / 3)  # the two raters differ on e0/1
     tables = {
         t.name: t
-        for s in document(Found(FAST, ["labels"], annotated=found)).sections
+        for s in document(ComprehensivenessContent(FAST, ["labels"], annotated=found)).sections
         for t in s.tables
     }
     assert [row[:2] for row in tables["table1"].rows] == [

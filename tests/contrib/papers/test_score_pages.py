@@ -11,21 +11,21 @@ from tests.report.browser import needs_chromium, opened
 
 from longmark.contrib.papers.score.page import write_pages
 from longmark.contrib.papers.score.plan import Member, ScorePlan
-from longmark.contrib.papers.study import Outcome
+from longmark.contrib.papers.study import StudyOutcome
 from longmark.models.cache import CallCache
 from longmark.records.read import Reading
 from longmark.report.document import write_document
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[ScorePlan, Outcome]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[ScorePlan, StudyOutcome]:
     folder = tmp_path_factory.mktemp("study")
     plan = Fakes().plan(folder / "s", make_index(folder / "idx"))
     return plan, carry(plan, CallCache(folder / "calls.sqlite"))
 
 
 def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_scores(
-    whole: tuple[ScorePlan, Outcome],
+    whole: tuple[ScorePlan, StudyOutcome],
 ):
     plan, _ = whole
     pages = write_pages(plan)
@@ -53,7 +53,7 @@ def test_the_page_of_a_generator_shows_each_answer_once_with_all_its_scores(
 
 
 def test_the_page_of_tables_leads_to_the_pages_of_answers(
-    whole: tuple[ScorePlan, Outcome], tmp_path: Path
+    whole: tuple[ScorePlan, StudyOutcome], tmp_path: Path
 ):
     plan, outcome = whole
     assert outcome.document is not None
@@ -67,7 +67,7 @@ def test_the_page_of_tables_leads_to_the_pages_of_answers(
 
 @needs_chromium
 def test_an_answer_has_a_view_for_each_of_several_evaluators_and_proxies(
-    whole: tuple[ScorePlan, Outcome],
+    whole: tuple[ScorePlan, StudyOutcome],
 ):
     plan, _ = whole
     page = write_pages(plan)[0]

@@ -11,15 +11,20 @@ from tests.contrib.papers.score_results import FAST, WEIGHTS, results, score
 from tests.program import write_jsonl
 
 from longmark.contrib.papers.score import people
-from longmark.contrib.papers.score.labels import Item, Label, Labels, read_labels
+from longmark.contrib.papers.score.labels import (
+    DimensionLabels,
+    GeneratedAnswer,
+    Label,
+    read_labels,
+)
 from longmark.contrib.papers.score.results import ABSOLUTE, MASKED, SPECIFICITY
 from longmark.errors import BadInput, UserError
 from longmark.records.evidence import VoteLabel
 from longmark.stats.means import mean_estimate
 
 
-def item(i: int, generator: str = "g") -> Item:
-    return Item(generator, f"a-q{i}", f"q{i}")
+def item(i: int, generator: str = "g") -> GeneratedAnswer:
+    return GeneratedAnswer(generator, f"a-q{i}", f"q{i}")
 
 
 KNOWN = {"g": {"q0": item(0), "a-q0": item(0), "q1": item(1), "a-q1": item(1)}}
@@ -33,9 +38,9 @@ HAZARD = {
 }
 
 
-def labels(**more: Any) -> Labels:
+def labels(**more: Any) -> DimensionLabels:
     given = more or {"hazard": HAZARD}
-    return Labels(
+    return DimensionLabels(
         [
             Label(d, i, r, v)
             for d, items in given.items()

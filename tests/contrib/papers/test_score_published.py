@@ -16,7 +16,7 @@ from tests.contrib.papers.score_results import WEIGHTS, results
 from tests.report.runs import row, write_run
 
 from longmark.contrib.papers.score import tables
-from longmark.contrib.papers.score.results import SPECIFICITY, Results, read
+from longmark.contrib.papers.score.results import SPECIFICITY, ScoreResults, read
 from longmark.metrics.score._labels import Label
 from longmark.metrics.score.specificity import share_of_yes, vote, weighted_score
 from longmark.records import Example, Row
@@ -35,7 +35,7 @@ def _zero(its: Row) -> Row:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def study(tmp_path_factory: pytest.TempPathFactory) -> ScoreResults:
     """The published labels as the rows of a run, voted and weighted by our code."""
     examples, rows = [], []
     for record in map(json.loads, DATA.read_text(encoding="utf-8").splitlines()):
@@ -76,7 +76,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Results:
     )
 
 
-def test_a_cell_of_table_1(study: Results):
+def test_a_cell_of_table_1(study: ScoreResults):
     """0.45 ± 0.27 where an answer without a detail scores 0, as the authors have it; 0.47 ± 0.25 where it has none."""
     wide, long = tables.table_1(study)
     ours = dict(zip([c.field for c in wide.columns], wide.rows[0], strict=True))
@@ -89,7 +89,7 @@ def test_a_cell_of_table_1(study: Results):
     assert (f"{as_published.value:.2f}", f"{as_published.sd:.2f}") == ("0.45", "0.27")
 
 
-def test_dimensions_lie_as_far_apart_as_the_published_means(study: Results):
+def test_dimensions_lie_as_far_apart_as_the_published_means(study: ScoreResults):
     table, _ = tables.dimensions(study)
     made = {row_[2]: table[row_, "mean"] for row_ in table.rows}
     published: dict[str, list[float]] = {d: [] for d in WEIGHTS}
@@ -103,7 +103,7 @@ def test_dimensions_lie_as_far_apart_as_the_published_means(study: Results):
     assert [one.n for one in made.values() if one] == [len(its) for its in published.values()]
 
 
-def test_how_far_the_three_judges_agree(study: Results):
+def test_how_far_the_three_judges_agree(study: ScoreResults):
     table = tables.jury(study)
     assert [row_[4] for row_ in table.table().rows] == [3] * 4
     made = [one for row_ in table.rows if (one := table[row_, "agreement"])]

@@ -21,7 +21,7 @@ from longmark.contrib.papers.score.page import PARTS
 from longmark.contrib.papers.score.people import beside
 from longmark.contrib.papers.score.plan import GIVEN, Member, ScorePlan, member
 from longmark.contrib.papers.score.stages import score_study
-from longmark.contrib.papers.study import Expected, Outcome, Session, expected
+from longmark.contrib.papers.study import Expected, StudyOutcome, StudySession, expected
 from longmark.errors import ServerFault, SettingsChanged, UnknownName, UserError
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
@@ -46,7 +46,7 @@ def cache(tmp_path: Path) -> CallCache:
 @pytest.fixture(scope="module")
 def whole(
     tmp_path_factory: pytest.TempPathFactory, idx: Path
-) -> tuple[Fakes, ScorePlan, Outcome, CallCache]:
+) -> tuple[Fakes, ScorePlan, StudyOutcome, CallCache]:
     """A study that was carried out on fakes. Tests do not change its folder."""
     home, fakes = tmp_path_factory.mktemp("whole"), Fakes()
     cache, plan = CallCache(home / "calls.sqlite"), fakes.plan(home / "study", idx)
@@ -54,15 +54,15 @@ def whole(
 
 
 _MADE: dict[
-    int, tuple[Outcome, dict[str, Table]]
+    int, tuple[StudyOutcome, dict[str, Table]]
 ] = {}  # by the outcome's id; the outcome is kept, so that it stays its
 
 
-def table(outcome: Outcome, name: str) -> Table:
+def table(outcome: StudyOutcome, name: str) -> Table:
     return made_of(outcome)[name]
 
 
-def made_of(outcome: Outcome) -> dict[str, Table]:
+def made_of(outcome: StudyOutcome) -> dict[str, Table]:
     """The tables of a study by their names, made once."""
     if id(outcome) not in _MADE:
         found = [t for section in shown(outcome).sections for t in section.tables]
@@ -70,7 +70,7 @@ def made_of(outcome: Outcome) -> dict[str, Table]:
     return _MADE[id(outcome)][1]
 
 
-def shown(outcome: Outcome) -> Document:
+def shown(outcome: StudyOutcome) -> Document:
     assert outcome.document is not None
     return outcome.document
 
@@ -81,7 +81,7 @@ def rows(found: Table) -> list[dict[str, Any]]:
 
 
 def expect(plan: ScorePlan, cache: CallCache) -> list[tuple[str, Expected]]:
-    return expected(score_study(plan, Session(cache)))
+    return expected(score_study(plan, StudySession(cache)))
 
 
 def state(plan: ScorePlan) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def state(plan: ScorePlan) -> dict[str, Any]:
 
 
 def test_a_study_makes_every_table_but_those_of_people(
-    whole: tuple[Fakes, ScorePlan, Outcome, CallCache],
+    whole: tuple[Fakes, ScorePlan, StudyOutcome, CallCache],
 ):
     _, _, outcome, _ = whole
     assert set(made_of(outcome)) == {
@@ -120,7 +120,9 @@ def test_a_study_makes_every_table_but_those_of_people(
     assert "Tables 5, 11 and 12 are omitted: they need human labels (--labels FILE)." in told
 
 
-def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, ScorePlan, Outcome, CallCache]):
+def test_its_figures_are_those_of_its_models(
+    whole: tuple[Fakes, ScorePlan, StudyOutcome, CallCache],
+):
     """The judge `yes` says yes of every hazard and location: specificity 1; the judge `no` 0. A paraphrase gets the
     same answer: cosine 1. B's three points stand in one order, its hazard first; 12 perturbations each: four
     questions by hazard, location and both, as in the paper, and the profession's apart."""
@@ -163,7 +165,7 @@ def test_its_figures_are_those_of_its_models(whole: tuple[Fakes, ScorePlan, Outc
         assert [row["proxies"] for row in rows(table(outcome, name))] == ["P and Q"] * 4
 
 
-def test_what_stands_in_its_folder(whole: tuple[Fakes, ScorePlan, Outcome, CallCache]):
+def test_what_stands_in_its_folder(whole: tuple[Fakes, ScorePlan, StudyOutcome, CallCache]):
     _, plan, _, _ = whole
     questions, variants = (
         list(Reading(plan.questions_path).singles()),
@@ -183,7 +185,7 @@ def test_what_stands_in_its_folder(whole: tuple[Fakes, ScorePlan, Outcome, CallC
 
 
 def test_the_same_again_asks_nothing_and_keeps_every_file(
-    whole: tuple[Fakes, ScorePlan, Outcome, CallCache],
+    whole: tuple[Fakes, ScorePlan, StudyOutcome, CallCache],
 ):
     fakes, plan, first, cache = whole
     before, calls = _files(plan.out), fakes.calls
@@ -235,7 +237,10 @@ def test_an_evaluator_that_is_added_later_is_all_that_is_asked(
     ],
 )
 def test_a_changed_setting_is_refused_with_what_changed(
-    whole: tuple[Fakes, ScorePlan, Outcome, CallCache], idx: Path, change: dict[str, Any], told: str
+    whole: tuple[Fakes, ScorePlan, StudyOutcome, CallCache],
+    idx: Path,
+    change: dict[str, Any],
+    told: str,
 ):
     fakes, plan, _, cache = whole
     with pytest.raises(SettingsChanged, match=told):
@@ -247,7 +252,7 @@ def test_a_changed_setting_is_refused_with_what_changed(
     [("generators", "generator"), ("evaluators", "evaluator"), ("proxies", "lm")],
 )
 def test_a_label_cannot_come_to_mean_another_model(
-    whole: tuple[Fakes, ScorePlan, Outcome, CallCache], idx: Path, role: str, option: str
+    whole: tuple[Fakes, ScorePlan, StudyOutcome, CallCache], idx: Path, role: str, option: str
 ):
     fakes, plan, _, cache = whole
     first, second = getattr(plan, role)
@@ -327,7 +332,7 @@ def test_published_answers_go_into_the_tables(tmp_path: Path, cache: CallCache):
     notices = " ".join(shown(outcome).notices)
     assert "GPT-4o has given answers only: no variants, so no robustness" in notices
     with pytest.raises(UserError, match=r"no answer of Mistral"):
-        score_study(replace(plan, generators=[Member("Mistral", (GIVEN,))]), Session(cache))
+        score_study(replace(plan, generators=[Member("Mistral", (GIVEN,))]), StudySession(cache))
     with pytest.raises(UserError, match="add --index IDX"):
         fakes.plan(tmp_path / "none", None, questions=file)
     with pytest.raises(UserError, match="give QUESTIONS with answers"):
@@ -411,7 +416,7 @@ def test_people_s_labels_stand_beside_their_answers(tmp_path: Path, cache: CallC
         ],
     )
     carry(plan, cache, tmp_path / "labels.jsonl")
-    score_study(plan, Session(cache), tmp_path / "labels.jsonl").pages()
+    score_study(plan, StudySession(cache), tmp_path / "labels.jsonl").pages()
     read = read_labels(tmp_path / "labels.jsonl", ("hazard",), answers_of(plan))
     found = {}
     for evaluator in ("yes", "no"):
@@ -586,7 +591,7 @@ def test_what_is_wrong_is_reported_before_a_call(tmp_path: Path, idx: Path, cach
 
 
 def test_labels_of_people_make_their_tables(
-    whole: tuple[Fakes, ScorePlan, Outcome, CallCache], tmp_path: Path
+    whole: tuple[Fakes, ScorePlan, StudyOutcome, CallCache], tmp_path: Path
 ):
     _, plan, _, cache = whole
     questions = list(Reading(plan.questions_path).singles())

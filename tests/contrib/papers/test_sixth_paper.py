@@ -54,18 +54,20 @@ def drops(scores: Observations) -> Grid[Compared]:
 
 
 PARTS = [
-    form.Part[Observations](
+    form.PageSection[Observations](
         "Places", "", lambda s: [by_place(s), drops(s)], lambda s: [by_place(s).forest("F")]
     )
 ]
 
 
 def test_two_stages_two_grids_and_a_figure_with_figures_worked_by_hand(tmp_path: Path) -> None:
-    out, session = tmp_path / "study", form.Session(CallCache(tmp_path / "calls.sqlite"))
+    out, session = tmp_path / "study", form.StudySession(CallCache(tmp_path / "calls.sqlite"))
     first = form.Stage("answers", out / "a.jsonl", answer, form.Expected(18, 0))
     settings = Settings(select([SCORE]), Backends(()))
     second = form.scoring_stage("scores", out / "run", first.out, settings, session)
-    form.carry_out(form.Study(out, "places", {}, [first, second], session, lambda _stages: None))
+    form.carry_out(
+        form.PaperStudy(out, "places", {}, [first, second], session, lambda _stages: None)
+    )
     with Observations() as scores:
         scores.add_run(second.out)
         (part,) = Document("places", "Places", "", form.sections(PARTS, scores, {})).sections

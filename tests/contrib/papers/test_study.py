@@ -11,10 +11,10 @@ import pytest
 from longmark.contrib.papers.study import (
     Expected,
     Made,
-    Part,
-    Session,
+    PageSection,
+    PaperStudy,
     Stage,
-    Study,
+    StudySession,
     carry_out,
     expected,
     notices,
@@ -51,10 +51,10 @@ class Small:
             lines, left_out=self.no_reply, no_reply=self.no_reply, notes=["the answers are short"]
         )
 
-    def study(self, kind: str = "small", **session: Any) -> Study:
+    def study(self, kind: str = "small", **session: Any) -> PaperStudy:
         parts = [
-            Part("Answers", "How many there are.", self.tables),
-            Part[None](
+            PageSection("Answers", "How many there are.", self.tables),
+            PageSection[None](
                 "People", "", absent=lambda _results: "People are left out: they need labels."
             ),
         ]
@@ -70,7 +70,9 @@ class Small:
                 "answers: A", self.out / "answers" / "A.jsonl", self.answers, Expected(3, 3), asked
             ),
         ]
-        return Study(self.out, kind, {"seed": 0}, stages, Session(self.cache, **session), document)
+        return PaperStudy(
+            self.out, kind, {"seed": 0}, stages, StudySession(self.cache, **session), document
+        )
 
     def tables(self, _results: None) -> list[Table]:
         items = list(Reading(self.out / "answers" / "A.jsonl"))

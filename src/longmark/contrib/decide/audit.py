@@ -72,7 +72,7 @@ ASPECTS = {
 
 
 @dataclass(frozen=True)
-class Scored:
+class JudgeScores:
     """The scores of a judge on a metric, by example id: main, of answers and variants; prompts, repeats: of the answers
     by each prompt in other words, and by each sampled reply; added: words of padding. width: of the metric's scale."""
 
@@ -100,7 +100,7 @@ def declared(metric: str, width: float) -> dict[str, Any]:
     }
 
 
-def effects(scored: Scored) -> Iterator[Row]:
+def effects(scored: JudgeScores) -> Iterator[Row]:
     """The rows of every effect that was measured. Where a score is missing, the effect is unscored for its reason."""
     for name, row in scored.main.items():
         source, _, kind = name.rpartition(MARK)
@@ -114,7 +114,7 @@ def effects(scored: Scored) -> Iterator[Row]:
             yield _row(scored, "repeat", its, lambda *new: stdev(new))
 
 
-def _change(scored: Scored, name: str, s: float, new: float) -> float:
+def _change(scored: JudgeScores, name: str, s: float, new: float) -> float:
     kind = name.rpartition(MARK)[2]
     if kind == "known":
         return 0.5 if s == new else float(s > new)
@@ -129,14 +129,14 @@ def flips(judge: str, rows: Sequence[Row]) -> Iterator[Row]:
         if not row.automatic:
             flipped = float(bool(row.evidence.get("flipped")))
             yield _row(
-                Scored(judge, row.metric, 1.0, {}),
+                JudgeScores(judge, row.metric, 1.0, {}),
                 "order",
                 [row],
                 partial(lambda value, _s: value, flipped),
             )
 
 
-def self_preference(own: Scored, others: Sequence[Scored], system: str) -> Iterator[Row]:
+def self_preference(own: JudgeScores, others: Sequence[JudgeScores], system: str) -> Iterator[Row]:
     """The rows of `self`, for questions with answers of the judge's own system and of others."""
     by_question: dict[str, tuple[list[str], list[str]]] = {}
     for name, row in own.main.items():
@@ -160,7 +160,7 @@ def self_preference(own: Scored, others: Sequence[Scored], system: str) -> Itera
             yield _row(own, "self", rows, preference)
 
 
-def _row(scored: Scored, kind: str, rows: Sequence[Row], value: Any) -> Row:
+def _row(scored: JudgeScores, kind: str, rows: Sequence[Row], value: Any) -> Row:
     first = rows[0]
     gone = next((row for row in rows if row.score is None), None)
     return Row(

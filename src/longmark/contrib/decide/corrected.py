@@ -146,7 +146,7 @@ class Correction:
     raters: int
     drawn: tuple[float, float] | None
     rated: Mapping[str, Mapping[Cell, float]] = field(repr=False)
-    labelled: Labelled = field(repr=False)
+    labelled: LabelledCells = field(repr=False)
     family: Family
     options: CorrectionOptions
     departures: Departures = field(default_factory=Departures)
@@ -306,7 +306,7 @@ def correct_runs(
         if _declared(scale) and scale.low is not None and scale.high is not None
         else None
     )
-    tables = Labelled(scores, values, _weights(chances, cells_of), bounds, chosen.these_raters)
+    tables = LabelledCells(scores, values, _weights(chances, cells_of), bounds, chosen.these_raters)
     family = _family(scores, chosen, drawn_answers, set(cells), cells_of, several)
     family = replace(family, misfits=_misfits(tables, metrics, places))
     return Correction(
@@ -464,7 +464,7 @@ _TOO_FAR = 4.0  # standard errors
 
 
 def _misfits(
-    tables: Labelled, metrics: Sequence[str], places: Sequence[int]
+    tables: LabelledCells, metrics: Sequence[str], places: Sequence[int]
 ) -> dict[str, tuple[float, int]]:
     """Systems whose labelled answers cannot have been chosen with their probabilities: 1 / probability, summed over
     them, estimates how many answers there are (Horvitz and Thompson 1952), and is too far from that number."""
@@ -625,7 +625,7 @@ def asked_of(scores: Scores, metric: str, places: Sequence[int]) -> list[Cell]:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledCells:
     """What makes a metric's table: the scores, rater -> cell -> label, the cells' weights (none: all alike), the ends
     of the labels' scale (None: not known), and whether results are for these raters only."""
 
@@ -677,7 +677,7 @@ class Labelled:
 
 
 def _metric(
-    tables: Labelled,
+    tables: LabelledCells,
     metric: str,
     compared: Sequence[int],
     options: CorrectionOptions,

@@ -17,7 +17,7 @@ from longmark import metrics
 from longmark.contrib.make.rag import index as rag_index
 from longmark.contrib.make.rag.generate import Generation
 from longmark.contrib.papers.score.plan import Member, ScorePlan, Scoring
-from longmark.contrib.papers.study import Session, carry_out, stage_table
+from longmark.contrib.papers.study import StudySession, carry_out, stage_table
 from longmark.domain import NATURAL_HAZARDS
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.settings import RunOptions
@@ -65,7 +65,7 @@ def run_full(out: Path) -> int:
         _index(out / "index", cache)
         indexed = time.monotonic() - began
         plan = _plan(out)
-        session = Session(
+        session = StudySession(
             cache, quiet=False, tell=print, handle_signals=True, progress=_show, keep_going=True
         )
         outcome = carry_out(score_study(plan, session, runs=_runs))

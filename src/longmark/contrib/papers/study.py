@@ -1,6 +1,6 @@
 """The form of a study: stages that each write a file or a folder, and a page of tables and figures.
 
-A study is declared as a list of `Stage`s and the sections of its page (`Part`s); nothing here knows a paper.
+A study is declared as a list of `Stage`s and the sections of its page (`PageSection`s); nothing here knows a paper.
 `study.json` in the study's folder holds its fixed settings and the state of each stage. A stage is done if it was
 finished, its output exists, and the hashes of its inputs have not changed; otherwise it is made again (replies that
 were paid for come from the call cache). An output that a person has changed is kept, and the stages that use it are
@@ -67,7 +67,7 @@ class StudyStopped(LongmarkError):
 
 
 @dataclass(frozen=True)
-class Session:
+class StudySession:
     """What may differ between two sessions of a study, because it changes no result.
 
     allow_missing: finish a stage without the lines that have no reply; until: the last part of the stages to
@@ -183,7 +183,7 @@ def scoring_stage(
     out: Path,
     answers: Path,
     settings: Settings,
-    session: Session,
+    session: StudySession,
     reading: Mapping[str, Any] | None = None,
 ) -> Stage:
     """The stage that scores a file of answers into a run folder, as `longmark run` does. reading: limit, mapping,
@@ -236,7 +236,7 @@ def scoring_stage(
 
 
 @dataclass(frozen=True)
-class Study:
+class PaperStudy:
     """A study. kind: one word; settings: fixed for its folder; stages: in their order; members: role -> label ->
     models, which may be added later; document: the page, from the state of the stages (None: nothing to show yet).
 
@@ -248,7 +248,7 @@ class Study:
     kind: str
     settings: Mapping[str, Any]
     stages: Sequence[Stage]
-    session: Session
+    session: StudySession
     document: Callable[[Mapping[str, Any]], Document | None]
     members: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     check: Callable[[], None] = lambda: None
@@ -271,11 +271,11 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StudyOutcome:
     """The state of a study after a session. stages: name -> state; stopped: why the session ended before the study did,
     None if it did not."""
 
-    study: Study
+    study: PaperStudy
     stages: Mapping[str, Any]
     stopped: StudyStopped | None
 
@@ -285,7 +285,7 @@ class Outcome:
         return self.study.document(self.stages)
 
 
-def carry_out(study: Study) -> Outcome:
+def carry_out(study: PaperStudy) -> StudyOutcome:
     """Makes every stage that is not done. UserError and its subclasses if something is wrong, before the first call if
     possible."""
     with opened(study) as folder:
@@ -295,10 +295,10 @@ def carry_out(study: Study) -> Outcome:
             finish(folder.work)
         except StudyStopped as stop:
             stopped = stop
-        return Outcome(study, folder.stages, stopped)
+        return StudyOutcome(study, folder.stages, stopped)
 
 
-def expected(study: Study) -> list[tuple[str, Expected]]:
+def expected(study: PaperStudy) -> list[tuple[str, Expected]]:
     """What every stage still requires. Nothing is sent, and no stage is made."""
 
     async def work(is_done: Callable[[Stage], bool]) -> list[tuple[str, Expected]]:
@@ -320,7 +320,7 @@ def expected(study: Study) -> list[tuple[str, Expected]]:
 
 
 @contextmanager
-def opened(study: Study) -> Iterator[_Folder]:
+def opened(study: PaperStudy) -> Iterator[_Folder]:
     with Workspace(study.out, STATE, "study", stages=dict) as space:
         yield _Folder(study, space)
 
@@ -328,7 +328,7 @@ def opened(study: Study) -> Iterator[_Folder]:
 class _Folder:
     """The folder of a study: the state of its stages, and how they are made."""
 
-    def __init__(self, study: Study, space: Workspace) -> None:
+    def __init__(self, study: PaperStudy, space: Workspace) -> None:
         self._study, self._space, self._state = study, space, space.manifest
         stages = self._state.setdefault("stages", {})
         self._state.setdefault("environment", environment())
@@ -449,7 +449,7 @@ def digest(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Part(Generic[Results]):
+class PageSection(Generic[Results]):
     """A section of the page. says, note: its text (says: or a function of the results); tables, figures, links:
     functions of the results; absent: why it is left out for these results, in a sentence ("": it is not)."""
 
@@ -463,7 +463,7 @@ class Part(Generic[Results]):
 
 
 def sections(
-    parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]
+    parts: Iterable[PageSection[Results]], results: Results, stages: Mapping[str, Any]
 ) -> tuple[Section, ...]:
     """The sections that have tables with rows, or links, folded but for the first two; the cost of the stages last, if
     there are any."""
@@ -493,7 +493,7 @@ def sections(
 
 
 def notices(
-    parts: Iterable[Part[Results]], results: Results, stages: Mapping[str, Any]
+    parts: Iterable[PageSection[Results]], results: Results, stages: Mapping[str, Any]
 ) -> Iterator[str]:
     """What was left out of the stages, and why sections are left out."""
     for name, known in stages.items():

@@ -13,7 +13,7 @@ from longmark.contrib.papers.calf.results import (
     LONGER_WORDS,
     MODEL,
     CalfOptions,
-    Results,
+    CalfResults,
 )
 from longmark.contrib.papers.calf.rows import read
 from longmark.records.read import Reading
@@ -21,7 +21,7 @@ from longmark.records.read import Reading
 SHARED = Path(__file__).parents[5] / "shared" / "data"
 
 
-def real(folder: Path, name: str, file: str) -> Results:
+def real(folder: Path, name: str, file: str) -> CalfResults:
     path = SHARED / file
     if not path.exists():
         pytest.skip(f"the published data are not here ({file})")
@@ -31,7 +31,7 @@ def real(folder: Path, name: str, file: str) -> Results:
         ).code
         == 0
     )
-    return Results(read([], Reading(folder / "pairs.jsonl")), CalfOptions())
+    return CalfResults(read([], Reading(folder / "pairs.jsonl")), CalfOptions())
 
 
 def test_the_verdicts_of_llmbar_give_the_published_figures_of_both_orders(tmp_path: Path):

@@ -28,7 +28,7 @@ from longmark.contrib.papers.calf.results import (
     LONGER_WORDS,
     MODEL,
     CalfOptions,
-    Results,
+    CalfResults,
 )
 from longmark.contrib.papers.calf.rows import read
 from longmark.contrib.papers.calf.sources import in_words, table6
@@ -40,11 +40,11 @@ from longmark.scores.files import examples_of
 from longmark.stats.results import Estimate
 
 
-def results(folder: Path, *, options: CalfOptions | None = None, **given: Any) -> Results:
-    return Results(read([write_run(folder / "run", **given)]), options or CalfOptions())
+def results(folder: Path, *, options: CalfOptions | None = None, **given: Any) -> CalfResults:
+    return CalfResults(read([write_run(folder / "run", **given)]), options or CalfOptions())
 
 
-def grids(found: Results) -> dict[str, Grid[Any]]:
+def grids(found: CalfResults) -> dict[str, Grid[Any]]:
     """The tables of the recipe by their names."""
     return dict(pages(found).grids)
 

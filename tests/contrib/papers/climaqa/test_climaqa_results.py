@@ -18,31 +18,43 @@ from longmark.contrib.papers.climaqa.results import (
     MAIN,
     OVERALL,
     ClimaqaOptions,
+    ClimaqaResults,
     Place,
-    Results,
     above,
     bleu_counts,
     corpus_bleu,
 )
-from longmark.contrib.papers.climaqa.rows import BERT, BLEU, FA, MCQ, OUTCOMES, Read, System, read
+from longmark.contrib.papers.climaqa.rows import (
+    BERT,
+    BLEU,
+    FA,
+    MCQ,
+    OUTCOMES,
+    ClimaqaRows,
+    ModelSetting,
+    read,
+)
 from longmark.errors import UserError
 from longmark.metrics.classic.bleu import characters
 from longmark.records.benchmark import LEVELS, Form, Item, Level
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def results(tmp_path_factory: pytest.TempPathFactory) -> ClimaqaResults:
     folder = tmp_path_factory.mktemp("climaqa")
     runs = [write_run(folder / setting, setting) for setting in ("default", "rag-source")]
-    return Results(read(runs, write_benchmark(folder / "bench")), ClimaqaOptions(resamples=300))
+    return ClimaqaResults(
+        read(runs, write_benchmark(folder / "bench")), ClimaqaOptions(resamples=300)
+    )
 
 
-def made(outcome: str, scores: dict[str, float], items: list[Item]) -> Results:
-    system = System("m-default", "m", "m", "default")
+def made(outcome: str, scores: dict[str, float], items: list[Item]) -> ClimaqaResults:
+    system = ModelSetting("m-default", "m", "m", "default")
     system.scores[outcome] = scores
     families = {one.id: one.id for one in items}
-    return Results(
-        Read({one.id: one for one in items}, families, {system.name: system}), ClimaqaOptions()
+    return ClimaqaResults(
+        ClimaqaRows({one.id: one for one in items}, families, {system.name: system}),
+        ClimaqaOptions(),
     )
 
 
@@ -86,7 +98,7 @@ def test_bleu_of_a_level_is_that_of_its_corpus_and_overall_is_weighted_by_items(
     assert results.mean_of(BLEU, system, of).value == pytest.approx((2 * base + 1) / 3)
 
 
-def test_the_bleu_of_a_corpus_of_one_answer_is_that_of_the_metric(results: Results):
+def test_the_bleu_of_a_corpus_of_one_answer_is_that_of_the_metric(results: ClimaqaResults):
     system = results.read.systems["writer-default"]
     for item in [one for one in results.items.values() if one.form == "freeform"][:6]:
         number = int(item.id[1:])
@@ -97,7 +109,7 @@ def test_the_bleu_of_a_corpus_of_one_answer_is_that_of_the_metric(results: Resul
         )
 
 
-def test_a_paired_test_between_settings_is_exact_and_adjusted_by_holm(results: Results):
+def test_a_paired_test_between_settings_is_exact_and_adjusted_by_holm(results: ClimaqaResults):
     # 16 gold mcq items; the books turn 4 of them right and none wrong: p = 2 / 2^4, twice that after Holm of two models
     (one,) = (t for t in results.tests["settings"] if t.within == (MCQ.title, "other"))
     assert (one.first, one.second, one.result.value, one.result.n) == (
@@ -109,7 +121,7 @@ def test_a_paired_test_between_settings_is_exact_and_adjusted_by_holm(results: R
     assert (one.result.p, one.adjusted) == (0.125, 0.25)
 
 
-def test_planted_differences_are_found_and_no_others(results: Results):
+def test_planted_differences_are_found_and_no_others(results: ClimaqaResults):
     tests = [(t, kind) for kind, found in results.tests.items() for t in found]
     keys = {one.title: one.key for one in OUTCOMES}
     found = {
@@ -130,7 +142,7 @@ def test_the_share_of_others_that_a_score_is_above_counts_ties_by_half():
 
 
 def test_bleu_and_bertscore_favour_the_planted_writer_and_factual_accuracy_does_not(
-    results: Results,
+    results: ClimaqaResults,
 ):
     found = {(one.setting, one.outcome.key): one for one in results.advantages}
     assert len(found) == 6
@@ -145,9 +157,9 @@ def test_bleu_and_bertscore_favour_the_planted_writer_and_factual_accuracy_does_
             assert one.adjusted < 0.05
 
 
-def test_items_of_one_seed_passage_are_one_cluster(results: Results, tmp_path: Path):
+def test_items_of_one_seed_passage_are_one_cluster(results: ClimaqaResults, tmp_path: Path):
     runs = [write_run(tmp_path / "run", "default")]
-    families = Results(
+    families = ClimaqaResults(
         read(runs, write_benchmark(tmp_path / "bench", of_seed=6)), ClimaqaOptions(resamples=300)
     )
     system = families.read.systems["other-default"]
@@ -166,7 +178,7 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
     kept = [status if "i00/writer" in one else one for one in rows if "i01/writer" not in one]
     (folder / "rows.jsonl").write_text("\n".join(kept) + "\n")
     bench = write_benchmark(tmp_path / "bench")
-    results = Results(read([folder], bench), ClimaqaOptions(resamples=300))
+    results = ClimaqaResults(read([folder], bench), ClimaqaOptions(resamples=300))
     means = tables.every_mean(results)
     place = Place(MAIN, "writer-default", MCQ)
     cell = means[place, "mean"]
@@ -182,7 +194,7 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
     (writer,) = [one for one in results.read.systems.values() if one.label == "writer"]
     nothing = results.mean_of(MCQ, writer, [results.items["i00"]])
     assert (nothing.value, nothing.reason) == (None, "unscored: 1 model_error")
-    assert not Results(results.read, ClimaqaOptions(author="nobody")).advantages
+    assert not ClimaqaResults(results.read, ClimaqaOptions(author="nobody")).advantages
 
 
 @pytest.mark.parametrize(
@@ -230,7 +242,7 @@ def test_two_runs_with_other_scores_of_an_answer_and_items_of_another_benchmark_
         read([one], bench)
 
 
-def test_factual_accuracy_on_labelled_sentences(results: Results, tmp_path: Path):
+def test_factual_accuracy_on_labelled_sentences(results: ClimaqaResults, tmp_path: Path):
     # 12 SUPPORTS, of which 10 above .5; 8 REFUTES, of which 6 below: 16 of 20 right, 12 of 20 by the majority class
     found = beside.fever(write_beside(tmp_path)["--fever"], results)
     right, supports, refutes, majority, difference, area = found.rows.values()
@@ -241,7 +253,7 @@ def test_factual_accuracy_on_labelled_sentences(results: Results, tmp_path: Path
 
 
 def test_windows_are_those_of_labelled_answers_other_than_the_reference(
-    results: Results, tmp_path: Path
+    results: ClimaqaResults, tmp_path: Path
 ):
     # cosines: right .5 + .04 w, wrong .5 - .03 w; the reference itself does not count
     run = write_beside(tmp_path)["--window-labels"]
@@ -258,7 +270,7 @@ def test_windows_are_those_of_labelled_answers_other_than_the_reference(
         beside.windows(run, results)
 
 
-def test_bertscore_and_factual_accuracy_are_read_of_freeform_items_only(results: Results):
+def test_bertscore_and_factual_accuracy_are_read_of_freeform_items_only(results: ClimaqaResults):
     for outcome in (BERT, FA):
         names = {name for one in results.read.systems.values() for name in one.scores[outcome.key]}
         assert {results.items[name].form for name in names} == {"freeform"}

@@ -35,7 +35,7 @@ from longmark.writing import check_database, check_within, replacing
 from longmark.writing import folder as make_folder
 
 if TYPE_CHECKING:
-    from longmark.contrib.decide.audit import Scored
+    from longmark.contrib.decide.audit import JudgeScores
     from longmark.report.document import Section
 
 PAIRS = "pairs.direct"
@@ -62,7 +62,7 @@ def audit(arguments: argparse.Namespace) -> int:
         _check_earlier(arguments.against, arguments.judge)
     arguments.metrics = arguments.metrics or ["ccrs.contextual_coherence"]
     options = run_options(arguments)
-    work = Work(arguments, options, _examples(arguments))
+    work = AuditRuns(arguments, options, _examples(arguments))
     # an earlier audit's replies in the cache would hide that the judge has changed
     check_database(arguments.out / "calls.sqlite")
     with closing(
@@ -137,7 +137,7 @@ def _checked(selected: Sequence[Selected]) -> dict[str, float]:
 
 
 @dataclass
-class Work:
+class AuditRuns:
     """The runs of an audit. rows: of all effects; unchecked: aspect -> why it was not measured."""
 
     arguments: argparse.Namespace
@@ -159,7 +159,7 @@ class Work:
         self.rows: list[Row] = []
         self.unchecked: dict[str, str] = {}
         self.spent = Counts()
-        self.main: dict[str, list[Scored]] = {}  # judge -> of each metric
+        self.main: dict[str, list[JudgeScores]] = {}  # judge -> of each metric
 
     async def run(self, selected: Sequence[Selected], cache: CallCache) -> int:
         """Scores everything; the exit code of a session that was stopped, else 0."""
@@ -199,7 +199,7 @@ class Work:
         cache: CallCache,
     ) -> None:
         """Adds the effects of a judge."""
-        from longmark.contrib.decide.audit import Scored, effects, flips
+        from longmark.contrib.decide.audit import JudgeScores, effects, flips
 
         names, plain = [chosen.name for chosen in selected], material.answers(self.examples)
         runs = {"main": await self._scored(judge, folder / "main", shown, names, cache)}
@@ -233,7 +233,7 @@ class Work:
                 [its for run, its in of.items() if run.startswith(kind)]
                 for kind in ("prompt", "repeat")
             )
-            scored = Scored(judge, name, width, of["main"], prompts, repeats, added)
+            scored = JudgeScores(judge, name, width, of["main"], prompts, repeats, added)
             self.main.setdefault(judge, []).append(scored)
             self.rows += effects(scored)
 

@@ -80,7 +80,9 @@ def decide(arguments: argparse.Namespace) -> int:
                 finish(lambda: dry_run(answers, settings, arguments.out, cache, options))
             )
             return 0
-        looks = Looks(answers, rule, settings, cache, options, arguments.out, arguments.look)
+        looks = DecisionLooks(
+            answers, rule, settings, cache, options, arguments.out, arguments.look
+        )
         result, found = finish(looks.run)
     if result.stopped == "interrupt":
         print(f"Stopped. Repeat the same command to resume in {arguments.out}.", file=sys.stderr)
@@ -251,7 +253,7 @@ def _rule(arguments: argparse.Namespace, settings: Settings, answers: Answers) -
 
 
 @dataclass
-class Looks:
+class DecisionLooks:
     """The looks of a decision, in one run folder. look: units of each, None: as `LOOK` and `GROWTH` say. used: units
     that the last look counted; calls, usd: of all looks."""
 

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from longmark.analysis.metaeval.choice_sample import TIE
-from longmark.contrib.papers.calf.results import Results
+from longmark.contrib.papers.calf.results import CalfResults
 from longmark.contrib.papers.calf.rows import SCORE_OF, VERDICTS, Judge
 from longmark.engine.manifest import PAIRS
 from longmark.records import Answered, Row
@@ -25,7 +25,7 @@ from longmark.writing import folder as make_folder
 FOLDER = "disagreements"
 
 
-def worst(results: Results, judge: Judge) -> list[int]:
+def worst(results: CalfResults, judge: Judge) -> list[int]:
     """The pairs on which a metric disagrees most with people, at most as many as the options say."""
     widest = max((abs(a - b) for a, b in judge.scores.values()), default=0.0)
 
@@ -53,7 +53,7 @@ def worst(results: Results, judge: Judge) -> list[int]:
     return sorted(wrong, key=rank)[: results.options.worst]
 
 
-def links(results: Results) -> dict[str, str]:
+def links(results: CalfResults) -> dict[str, str]:
     """metric -> the path of its page in the study's folder; no metric that is never wrong, and no baseline."""
     found: dict[str, str] = {}
     for name, judge in results.judges.items():
@@ -71,7 +71,7 @@ def links(results: Results) -> dict[str, str]:
     return found
 
 
-def write_pages(results: Results, pairs: Iterable[Answered], out: Path) -> list[Path]:
+def write_pages(results: CalfResults, pairs: Iterable[Answered], out: Path) -> list[Path]:
     """Writes a page for each metric that is wrong somewhere, with the rows of all metrics on its pairs; returns their
     folder. pairs: those of the file, where they may be in no run."""
     pages = links(results)
@@ -111,7 +111,7 @@ def write_pages(results: Results, pairs: Iterable[Answered], out: Path) -> list[
     return [out / FOLDER] if pages else []
 
 
-def _verdicts(example: Answered, results: Results) -> Iterator[Row]:
+def _verdicts(example: Answered, results: CalfResults) -> Iterator[Row]:
     given: Mapping[str, object] = example.meta.get(VERDICTS, {})
     for name, verdicts in given.items():
         if (choice := results.judges[name].choices.get(results.read.places[example.id])) is None:

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from longmark.contrib.papers.calf.results import Results
+from longmark.contrib.papers.calf.results import CalfResults
 from longmark.contrib.papers.calf.sources import VOCABULARY, sources
 from longmark.contrib.papers.recipe.page import Pages
 from longmark.contrib.papers.recipe.schema import RECIPES, load
 from longmark.report.document import Document
 
 
-def pages(results: Results) -> Pages:
+def pages(results: CalfResults) -> Pages:
     """The sections of the recipe over these results."""
     recipe = load(RECIPES / "calf.yaml", VOCABULARY)
     made = sources(results)
     return Pages(recipe, {name: made[of.reader] for name, of in recipe.parts.sources.items()})
 
 
-def document(results: Results, stages: Mapping[str, Any], settings: Mapping[str, Any]) -> Document:
+def document(
+    results: CalfResults, stages: Mapping[str, Any], settings: Mapping[str, Any]
+) -> Document:
     """The page. stages: their states; settings: how the choices were made."""
     page, options = pages(results), results.options
     recipe = page.recipe.parts

@@ -17,7 +17,7 @@ from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric, ChoiceSa
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import clusters_of
 from longmark.analysis.metaeval.tie_bands import TieBand, split, tie_band, with_band
-from longmark.contrib.papers.calf.rows import Facts, Judge, Read
+from longmark.contrib.papers.calf.rows import CalfRows, Judge, PairFacts
 from longmark.errors import UserError
 from longmark.records.pair import EXPANSION_CHECKS
 from longmark.scores.labels import MOST_GROUPS
@@ -62,10 +62,10 @@ class CalfOptions:
             )
 
 
-class Results:
+class CalfResults:
     """The results of the pairs and choices that were read."""
 
-    def __init__(self, estimates: Read, options: CalfOptions) -> None:
+    def __init__(self, estimates: CalfRows, options: CalfOptions) -> None:
         self.read, self.options, self.pairs = estimates, options, estimates.pairs
         self.notices: list[str] = []
         self.levels = MetaevalOptions(alpha=options.alpha, seed=options.seed)
@@ -175,7 +175,7 @@ class Results:
     def categories(self) -> dict[str, Rows]:
         return self._groups(lambda pair: pair.category)
 
-    def _groups(self, of: Callable[[Facts], str]) -> dict[str, Rows]:
+    def _groups(self, of: Callable[[PairFacts], str]) -> dict[str, Rows]:
         """The pairs of each value, in the order of the values; those without one are in no group."""
         names = sorted({of(pair) for pair in self.pairs} - {""})
         if len(names) > MOST_GROUPS:
@@ -185,7 +185,9 @@ class Results:
             return {}
         return {name: self.where(lambda pair, name=name: of(pair) == name) for name in names}  # type: ignore[misc]
 
-    def where(self, test: Callable[[Facts], bool | None], among: Rows | None = None) -> list[int]:
+    def where(
+        self, test: Callable[[PairFacts], bool | None], among: Rows | None = None
+    ) -> list[int]:
         places = range(len(self.pairs)) if among is None else among
         return [place for place in places if test(self.pairs[place])]
 
@@ -316,7 +318,7 @@ class Results:
         return tie_band(name, self.sample, self.chosen[name], differences, self.tuning)
 
 
-def baselines(pairs: Sequence[Facts]) -> Iterator[Judge]:
+def baselines(pairs: Sequence[PairFacts]) -> Iterator[Judge]:
     """Judges that read no text: the longer answer, the first one, the model's. Those that never choose are left out."""
     made: dict[str, Iterable[str | None]] = {
         LONGER_WORDS: (None if None in pair.words else with_band(*pair.words, 0) for pair in pairs),  # type: ignore[arg-type]

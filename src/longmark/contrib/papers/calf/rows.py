@@ -33,7 +33,7 @@ _CHOICE_OF = {score: choice for choice, score in SCORE_OF.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class PairFacts:
     """What a study keeps of a pair. gold: people's final choice; votes: one of each rater; words, characters: of a and
     of b, as they stand, no words in a script without spaces; asked: words of the question and of the reference; model:
     the side that a model wrote, if a person wrote the other; checks: (an error of the expanded reference, whether a
@@ -97,11 +97,11 @@ class Judge:
 
 
 @dataclass(slots=True)
-class Read:
+class CalfRows:
     """The pairs of all sources in their order, and the judges by name. places: id -> place; runs: the folders; names:
     of a run's metrics."""
 
-    pairs: list[Facts] = field(default_factory=list)
+    pairs: list[PairFacts] = field(default_factory=list)
     judges: dict[str, Judge] = field(default_factory=dict)
     places: dict[str, int] = field(default_factory=dict)
     runs: list[Path] = field(default_factory=list)
@@ -109,13 +109,13 @@ class Read:
     notices: list[str] = field(default_factory=list)
 
 
-def read(runs: Sequence[Path], pairs: Iterable[Answered] = ()) -> Read:
+def read(runs: Sequence[Path], pairs: Iterable[Answered] = ()) -> CalfRows:
     """The pairs of runs, and of a file that is in no run yet.
 
     A metric of several runs has the run's name behind it: `pairs.direct (small)`. UserError if a source has examples
     that are no pairs, if two pairs of one id differ, or if no pair has a choice of people.
     """
-    found, hashes = Read(), list[str]()
+    found, hashes = CalfRows(), list[str]()
     _add_pairs(found, hashes, pairs, "the file of pairs")
     found.runs = sources_of(runs) if runs else []
     judges: dict[tuple[Path, str], Judge] = {}
@@ -160,7 +160,9 @@ def read(runs: Sequence[Path], pairs: Iterable[Answered] = ()) -> Read:
     return found
 
 
-def _add_pairs(found: Read, hashes: list[str], examples: Iterable[Answered], source: str) -> None:
+def _add_pairs(
+    found: CalfRows, hashes: list[str], examples: Iterable[Answered], source: str
+) -> None:
     for pair in examples:
         if not isinstance(pair, Pair):
             raise UserError(
@@ -179,12 +181,12 @@ def _add_pairs(found: Read, hashes: list[str], examples: Iterable[Answered], sou
             _add_choices(found.judges.setdefault(name, Judge(name)), place, verdicts)
 
 
-def _facts(pair: Pair) -> Facts:
+def _facts(pair: Pair) -> PairFacts:
     asked = words(pair.question or ""), words(" ".join(pair.best_references))
     humans = [
         which for which, system in (("a", pair.a_system), ("b", pair.b_system)) if system == HUMAN
     ]
-    return Facts(
+    return PairFacts(
         id=pair.id,
         question=pair.question_id,
         subject=pair.subject or "",

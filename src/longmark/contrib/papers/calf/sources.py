@@ -20,7 +20,7 @@ from longmark.contrib.papers.calf.results import (
     NO_SECOND,
     ORDERS,
     VOTES,
-    Results,
+    CalfResults,
     Rows,
 )
 from longmark.contrib.papers.recipe.schema import Vocabulary
@@ -110,7 +110,7 @@ VOCABULARY = {
 }
 
 
-def sources(results: Results) -> dict[str, RecipeSource]:
+def sources(results: CalfResults) -> dict[str, RecipeSource]:
     """The sources by their reader."""
     fields = fields_of(results)
     makers = {
@@ -129,7 +129,7 @@ def sources(results: Results) -> dict[str, RecipeSource]:
     }
 
 
-def fields_of(results: Results) -> dict[str, list[str]]:
+def fields_of(results: CalfResults) -> dict[str, list[str]]:
     """The fields of the pairs; "" for none."""
     count = len(results.pairs)
 
@@ -183,7 +183,7 @@ def of_member(make: Callable[[str, Places], Cell]) -> Callable[[Sequence[Member]
 # Choices --------------------------------------------------------------------------------------------------------------
 
 
-def _choices(results: Results) -> RecipeSource:
+def _choices(results: CalfResults) -> RecipeSource:
     @cache
     def found(metric: str, places: tuple[int, ...]) -> ChoiceMetric:
         choices = [results.chosen[metric][place] for place in places]
@@ -242,12 +242,12 @@ def _choices(results: Results) -> RecipeSource:
     )
 
 
-def _best_baseline(results: Results) -> float | None:
+def _best_baseline(results: CalfResults) -> float | None:
     best = results.best_baseline
     return None if best is None or best.accuracy.value is None else round(best.accuracy.value, 3)
 
 
-def _differences(results: Results) -> tuple[Table, Figure]:
+def _differences(results: CalfResults) -> tuple[Table, Figure]:
     only = [
         Column(f"only {which} right", f"result.only_{which}", key=f"only_{which}")
         for which in ("first", "second")
@@ -261,7 +261,7 @@ def _differences(results: Results) -> tuple[Table, Figure]:
     return differences("differences", title, results.differences, note, alpha, only)
 
 
-def _categories(results: Results) -> Figure:
+def _categories(results: CalfResults) -> Figure:
     """Figure 4."""
     groups: dict[str, Rows] = {ALL: range(len(results.pairs)), **results.subjects}
     bars = [
@@ -283,7 +283,7 @@ _UNDECIDED = (
 )
 
 
-def counts(results: Results) -> str:
+def counts(results: CalfResults) -> str:
     """The numbers of pairs, questions and metrics."""
     questions = {pair.question for pair in results.pairs}
     modes = [f"{len(places):,} {mode}" for mode, places in results.modes.items()]
@@ -294,7 +294,7 @@ def counts(results: Results) -> str:
     )
 
 
-def in_words(results: Results) -> str:
+def in_words(results: CalfResults) -> str:
     """The best metric beside the best baseline and the raters' agreement."""
     accuracy = {
         metric.metric: metric.accuracy.value
@@ -324,7 +324,7 @@ def in_words(results: Results) -> str:
 # Two metrics, orders, votes, bands ------------------------------------------------------------------------------------
 
 
-def _both(results: Results) -> RecipeSource:
+def _both(results: CalfResults) -> RecipeSource:
     def same(members: Sequence[Member], places: Places) -> Cell:
         if len(members) != 1:
             return None
@@ -339,7 +339,7 @@ def _both(results: Results) -> RecipeSource:
     )
 
 
-def _maps(results: Results) -> list[Figure]:
+def _maps(results: CalfResults) -> list[Figure]:
     """Figures 3 and 9 to 11: how often two metrics make the same choice, metrics by metrics."""
     words = metric_titles(results.judges)
     columns = [Column(name, places=2, words=title) for name, title in words.items()]
@@ -360,7 +360,7 @@ def _maps(results: Results) -> list[Figure]:
     return figures
 
 
-def _orders_source(results: Results) -> RecipeSource:
+def _orders_source(results: CalfResults) -> RecipeSource:
     def measure(name: str) -> Measure:
         return Measure(of_member(lambda metric, _places: results.of_orders(metric)[name]))
 
@@ -371,7 +371,7 @@ def _orders_source(results: Results) -> RecipeSource:
     )
 
 
-def _votes(results: Results) -> RecipeSource:
+def _votes(results: CalfResults) -> RecipeSource:
     def measure(name: str) -> Measure:
         return Measure(
             of_member(lambda metric, places: results.of_votes(metric, tuple(places))[name])
@@ -384,7 +384,7 @@ def _votes(results: Results) -> RecipeSource:
     )
 
 
-def _split(results: Results) -> RecipeSource:
+def _split(results: CalfResults) -> RecipeSource:
     def measure(attribute: str, *more: Any) -> Measure:
         return Measure(
             of_member(lambda metric, _places: getattr(results.of_split(metric), attribute)), *more
@@ -407,7 +407,7 @@ def _split(results: Results) -> RecipeSource:
 # The pairs, and their raters ------------------------------------------------------------------------------------------
 
 
-def _pairs(results: Results) -> RecipeSource:
+def _pairs(results: CalfResults) -> RecipeSource:
     """The pairs themselves: their numbers and lengths, and how far raters agree."""
     pairs = results.pairs
 
@@ -469,7 +469,7 @@ def _mean(lengths: Sequence[int]) -> float | None:
     return fmean(lengths) if lengths else None
 
 
-def table6(results: Results) -> list[Table]:
+def table6(results: CalfResults) -> list[Table]:
     """Errors of expanded references; nothing if nobody checked one."""
     groups: dict[str, Rows] = {**results.subjects, ALL: range(len(results.pairs))}
     errors = {name: results.expansion_errors(places) for name, places in groups.items()}

@@ -10,9 +10,9 @@ from typing import Any
 
 from longmark.contrib.papers.calf.cases import write_pages
 from longmark.contrib.papers.calf.page import document
-from longmark.contrib.papers.calf.results import BASELINES, CalfOptions, Results
+from longmark.contrib.papers.calf.results import BASELINES, CalfOptions, CalfResults
 from longmark.contrib.papers.calf.rows import read, verdicts_of
-from longmark.contrib.papers.study import Session, Study, scoring_stage
+from longmark.contrib.papers.study import PaperStudy, StudySession, scoring_stage
 from longmark.engine.settings import Settings
 from longmark.errors import UserError
 from longmark.progress import counted
@@ -47,12 +47,12 @@ class CalfPlan:
         return () if self.pairs is None else Reading(self.pairs, **self.reading)
 
     @cached_property
-    def results(self) -> Results:
+    def results(self) -> CalfResults:
         """Of all runs there are; read once."""
         scored = [
             path for path in (self.out / RUN,) if self.settings and (path / "rows.jsonl").exists()
         ]
-        return Results(read([*self.runs, *scored], self.file()), self.options)
+        return CalfResults(read([*self.runs, *scored], self.file()), self.options)
 
     def check(self) -> None:
         """UserError, before anything is paid for, if a file has no pairs with a choice of people, or verdicts that
@@ -74,7 +74,7 @@ class CalfPlan:
             )
 
 
-def calf_study(plan: CalfPlan, session: Session) -> Study:
+def calf_study(plan: CalfPlan, session: StudySession) -> PaperStudy:
     """The study, checked as far as possible without a call: UserError if something is wrong."""
     fixed = plan.settings.fixed() if plan.settings is not None else {}
     stages = []
@@ -84,7 +84,7 @@ def calf_study(plan: CalfPlan, session: Session) -> Study:
                 "scores", plan.out / RUN, plan.pairs, plan.settings, session, plan.reading
             )
         ]
-    return Study(
+    return PaperStudy(
         out=plan.out,
         kind="calf",
         settings=fixed,

@@ -11,7 +11,7 @@ from longmark.cli.verbs_runs import add_scoring
 from longmark.contrib.papers.cli.study import add_session, run_study
 
 if TYPE_CHECKING:
-    from longmark.contrib.papers.study import Session, Study
+    from longmark.contrib.papers.study import PaperStudy, StudySession
 
 
 def add_to(verbs: Any) -> None:
@@ -61,7 +61,7 @@ def calf_study(arguments: argparse.Namespace) -> int:
     return run_study(arguments, lambda session: _declared(arguments, options, session))
 
 
-def _declared(arguments: argparse.Namespace, options: Any, session: Session) -> Study:
+def _declared(arguments: argparse.Namespace, options: Any, session: StudySession) -> PaperStudy:
     from longmark.cli.run import run_options
     from longmark.contrib.papers.calf.study import CalfPlan
     from longmark.contrib.papers.calf.study import calf_study as declared

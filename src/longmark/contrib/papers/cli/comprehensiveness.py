@@ -13,7 +13,7 @@ from longmark.contrib.papers.cli.study import without_scores
 from longmark.progress import counted
 
 if TYPE_CHECKING:
-    from longmark.contrib.papers.comprehensiveness.results import Results
+    from longmark.contrib.papers.comprehensiveness.results import ComprehensivenessResults
     from longmark.contrib.papers.comprehensiveness.rows import RateOptions
 
 _FOLDER = "annotation"
@@ -136,7 +136,9 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     sources = [
         str(path) for path in (*arguments.runs, *arguments.answers, arguments.annotated) if path
     ]
-    made = page.document(page.Found(options, sources, results, means, annotated, notices))
+    made = page.document(
+        page.ComprehensivenessContent(options, sources, results, means, annotated, notices)
+    )
     publish(
         made, arguments.out, Console(file=sys.stdout, highlight=False), verbose=arguments.verbose
     )
@@ -148,7 +150,9 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     return without_scores(name for name, count in counts.items() if not count)
 
 
-def _annotate(arguments: argparse.Namespace, results: Results, options: RateOptions) -> int:
+def _annotate(
+    arguments: argparse.Namespace, results: ComprehensivenessResults, options: RateOptions
+) -> int:
     from longmark.contrib.make.cli.rag import finish_with, open_models
     from longmark.contrib.papers.comprehensiveness import annotation
     from longmark.contrib.papers.comprehensiveness.rows import read

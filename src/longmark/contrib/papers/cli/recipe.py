@@ -18,7 +18,7 @@ from longmark.contrib.papers.cli.study import add_session, run_study
 if TYPE_CHECKING:
     from longmark.contrib.papers.recipe.page import Pages
     from longmark.contrib.papers.recipe.schema import Recipe, Step
-    from longmark.contrib.papers.study import Made, Session, Stage, Study
+    from longmark.contrib.papers.study import Made, PaperStudy, Stage, StudySession
     from longmark.engine.settings import RunOptions
     from longmark.models.trust import Reach, Trust
     from longmark.report.document import Document
@@ -144,14 +144,14 @@ class RecipePlan:
             options_found[name] = checked | _given(step.verb, values_given, self.recipe)
         return options_found
 
-    def study(self, options: Mapping[str, Mapping[str, Any]], session: Session) -> Study:
+    def study(self, options: Mapping[str, Mapping[str, Any]], session: StudySession) -> PaperStudy:
         """The study: a stage for each step, and the page."""
-        from longmark.contrib.papers.study import Study
+        from longmark.contrib.papers.study import PaperStudy
 
         plain = {
             name: {key: str(value) for key, value in spec.items()} for name, spec in options.items()
         }
-        return Study(
+        return PaperStudy(
             out=self.out,
             kind=self.recipe.parts.study,
             settings={"inputs": dict(self.values), "steps": plain},
@@ -218,7 +218,7 @@ class RecipePlan:
         paths = self.paths()
         return [name for name in self.steps if paths[name]]
 
-    def _stage(self, name: str, options: Mapping[str, Any], session: Session) -> Stage:
+    def _stage(self, name: str, options: Mapping[str, Any], session: StudySession) -> Stage:
         step, paths = self.steps[name], self.paths()
         (folder,) = paths[name]
         read = [path for input_name in step.of for path in paths[input_name]]
@@ -238,7 +238,7 @@ class RecipePlan:
         folder: Path,
         read: Sequence[Path],
         options: Mapping[str, Any],
-        session: Session,
+        session: StudySession,
     ) -> Stage:
         from longmark.cli.arguments import split
         from longmark.cli.project import arguments_of

@@ -25,7 +25,7 @@ from longmark.cli.arguments import (
 from longmark.cli.trust import trusting
 
 if TYPE_CHECKING:
-    from longmark.contrib.papers.study import Outcome, Session, Study
+    from longmark.contrib.papers.study import PaperStudy, StudyOutcome, StudySession
 
 
 def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
@@ -38,17 +38,17 @@ def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
     add_keep_going(spend)
 
 
-def run_study(arguments: argparse.Namespace, declare: Callable[[Session], Study]) -> int:
+def run_study(arguments: argparse.Namespace, declare: Callable[[StudySession], PaperStudy]) -> int:
     """Continues a study as far as it can, and writes its tables; or shows what it would take. declare: the study of a
     session."""
     from longmark.cli.terminal import stage_lines
-    from longmark.contrib.papers.study import INTERRUPT, UNREADABLE_JUDGE, Session, carry_out
+    from longmark.contrib.papers.study import INTERRUPT, UNREADABLE_JUDGE, StudySession, carry_out
     from longmark.engine.run import open_cache
     from longmark.models.budget import Budget
     from longmark.models.registry import Registry
 
     with closing(open_cache(arguments.cache)) as cache:
-        session = Session(
+        session = StudySession(
             cache,
             concurrency=arguments.concurrency,
             budget=Budget(arguments.max_calls, arguments.max_tokens, arguments.max_usd),
@@ -92,7 +92,7 @@ def without_scores(metrics: Iterable[str]) -> int:
     return NO_VALUE if names else 0
 
 
-def _publish(outcome: Outcome, *, verbose: bool) -> None:
+def _publish(outcome: StudyOutcome, *, verbose: bool) -> None:
     """Prints and writes the tables (verbose: prints all of them); while there is nothing to show, prints the stages."""
     from rich.console import Console
 
@@ -109,7 +109,7 @@ def _publish(outcome: Outcome, *, verbose: bool) -> None:
         print(f"Answers: {path}")
 
 
-def _print_expected(study: Study) -> None:
+def _print_expected(study: PaperStudy) -> None:
     from rich.console import Console
 
     from longmark.contrib.papers.study import expected

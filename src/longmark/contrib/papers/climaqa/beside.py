@@ -11,7 +11,7 @@ import numpy as np
 
 from longmark.analysis.metaeval.binary import auc
 from longmark.analysis.metaeval.results import clusters_of
-from longmark.contrib.papers.climaqa.results import Results
+from longmark.contrib.papers.climaqa.results import ClimaqaResults
 from longmark.contrib.papers.climaqa.rows import FA, PS
 from longmark.errors import UserError
 from longmark.metrics.climaqa.factual_accuracy import LABELS, SUPPORTS
@@ -44,7 +44,7 @@ class Fever:
     unscored: int
 
 
-def windows(path: Path, results: Results) -> list[Window]:
+def windows(path: Path, results: ClimaqaResults) -> list[Window]:
     """Of a run of phrase similarity on cloze answers that people labelled. Answers that are the reference do not count.
     UserError unless some are right and some are wrong."""
     source = source_of(path)
@@ -82,7 +82,7 @@ def _difference(sums: Floats) -> Floats:
     return made
 
 
-def fever(path: Path, results: Results) -> Fever:
+def fever(path: Path, results: ClimaqaResults) -> Fever:
     """The share that it puts on the label's side of .5, in all and of each label; the share of the more frequent label,
     the difference of these two, and the AUC. UserError if a run has no labelled sentence with factual accuracy."""
     source = source_of(path)

@@ -12,9 +12,19 @@ from longmark.contrib.make.validator.evaluate import Precision
 from longmark.contrib.make.validator.labels import Labels, is_valid
 from longmark.contrib.papers.climaqa import tables
 from longmark.contrib.papers.climaqa.beside import Fever, Window
-from longmark.contrib.papers.climaqa.results import MAIN, Results
-from longmark.contrib.papers.climaqa.rows import BERT, BLEU, EM, FA, FORMS, MCQ, PS, SILVER, Outcome
-from longmark.contrib.papers.study import Part, sections
+from longmark.contrib.papers.climaqa.results import MAIN, ClimaqaResults
+from longmark.contrib.papers.climaqa.rows import (
+    BERT,
+    BLEU,
+    EM,
+    FA,
+    FORMS,
+    MCQ,
+    PS,
+    SILVER,
+    TableScore,
+)
+from longmark.contrib.papers.study import PageSection, sections
 from longmark.metrics.climaqa.phrase_similarity import WINDOWS
 from longmark.records.benchmark import LEVELS
 from longmark.report.charts import Curve, Stack, curves, heat_map, stacked
@@ -26,10 +36,10 @@ _CLOSED, _FREE = (MCQ, EM, PS), (BLEU, BERT, FA)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ClimaqaContent:
     """What a page shows. labels, fever: None, and precisions, windows: empty, where they were not given."""
 
-    results: Results
+    results: ClimaqaResults
     labels: Labels | None = None
     precisions: Sequence[Precision] = ()
     windows: Sequence[Window] = ()
@@ -37,7 +47,7 @@ class Found:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def document(found: Found) -> Document:
+def document(found: ClimaqaContent) -> Document:
     results = found.results
     counts = Counter(one.form for one in results.items.values())
     forms = [counted(counts[form], f"{form} item") for form in FORMS if counts[form]]
@@ -63,7 +73,7 @@ def document(found: Found) -> Document:
     )
 
 
-def _none(found: Found, items: str, outcomes: Sequence[Outcome], what: str) -> str:
+def _none(found: ClimaqaContent, items: str, outcomes: Sequence[TableScore], what: str) -> str:
     results = found.results
     if results.systems(outcomes, results.tiers[items]):
         return ""
@@ -72,7 +82,7 @@ def _none(found: Found, items: str, outcomes: Sequence[Outcome], what: str) -> s
     return f"{what} ({why if scored else 'no run has such scores'})"
 
 
-def _levels(results: Results) -> Iterator[Figure]:
+def _levels(results: ClimaqaResults) -> Iterator[Figure]:
     """Figure 5: the default setting, or the first there is."""
     means, systems = tables.every_mean(results), results.read.systems
     for outcome in (MCQ, *_FREE):
@@ -93,7 +103,7 @@ def _levels(results: Results) -> Iterator[Figure]:
             )
 
 
-def _books(results: Results) -> Figure:
+def _books(results: ClimaqaResults) -> Figure:
     """Figure 6."""
     books = [one for one in results.read.books if any(one.items.values())]
     cells: list[list[float | None]] = [
@@ -138,26 +148,26 @@ def _windows(given: Sequence[Window]) -> Figure:
 
 
 _NO_GENERATOR = "the test of the generator's own answers (the model that wrote the items is not under test; see --author)"
-PARTS: tuple[Part[Found], ...] = (
-    Part(
+PARTS: tuple[PageSection[ClimaqaContent], ...] = (
+    PageSection(
         "Multiple choice and cloze",
         "How often a model chooses the right option, and finds the term that was left out.",
         lambda f: [tables.closed(f.results, MAIN, 3)],
         absent=lambda f: _none(f, MAIN, _CLOSED, "table 3"),
     ),
-    Part(
+    PageSection(
         "Freeform answers",
         "How similar the answers to freeform questions are to the reference.",
         lambda f: [tables.free(f.results, MAIN, 5)],
         absent=lambda f: _none(f, MAIN, _FREE, "table 5"),
     ),
-    Part(
+    PageSection(
         "Silver items",
         "Scores on items that no expert has checked.",
         lambda f: [tables.closed(f.results, SILVER, 6), tables.free(f.results, SILVER, 7)],
         absent=lambda f: _none(f, SILVER, (*_CLOSED, *_FREE), "tables 6 and 7"),
     ),
-    Part(
+    PageSection(
         "Settings",
         "Whether a setting changes the scores of a model.",
         lambda f: [tables.tests(f.results, "settings")],
@@ -167,31 +177,31 @@ PARTS: tuple[Part[Found], ...] = (
             else "tests between settings (no model has two settings)"
         ),
     ),
-    Part(
+    PageSection(
         "Models",
         "Which model is better in a setting.",
         lambda f: [tables.tests(f.results, "models")],
     ),
-    Part(
+    PageSection(
         "The generator's own answers",
         "Whether BLEU and BERTScore favour the model that wrote the items (section 5.2).",
         lambda f: [tables.advantages(f.results)],
         absent=lambda f: "" if f.results.advantages else _NO_GENERATOR,
     ),
-    Part(
+    PageSection(
         "All means",
         "Every mean with its interval, by level. Figure 5 has those of the default setting.",
         lambda f: [tables.every_mean(f.results)],
         lambda f: list(_levels(f.results)),
     ),
-    Part(
+    PageSection(
         "Books",
         "The books, and the number of items from each.",
         lambda f: [tables.books(f.results)],
         lambda f: [_books(f.results)],
         absent=lambda f: "" if f.results.read.books else "table 4 and figure 6 (give --benchmark)",
     ),
-    Part(
+    PageSection(
         "Labels of experts",
         "How many generated items experts accept, and why they reject the others.",
         lambda f: (
@@ -202,21 +212,21 @@ PARTS: tuple[Part[Found], ...] = (
         lambda f: [_reasons(f.labels)] if f.labels else [],
         absent=lambda f: "" if f.labels else "table 10 and figure 7 (give --labels)",
     ),
-    Part(
+    PageSection(
         "Validator",
         "The share of valid items among those that a validator keeps.",
         lambda f: [tables.precision(f.precisions)],
         lambda f: [_precision(f.precisions)],
         absent=lambda f: "" if f.precisions else "figure 8 (give --validator)",
     ),
-    Part(
+    PageSection(
         "Window of phrase similarity",
         "Which window best separates right answers from wrong ones.",
         lambda f: [tables.windows(f.windows)],
         lambda f: [_windows(f.windows)],
         absent=lambda f: "" if f.windows else "figure 4 (give --window-labels)",
     ),
-    Part(
+    PageSection(
         "Factual accuracy on labelled sentences",
         "Whether factual accuracy agrees with people on Climate-FEVER's sentences (section 3.2.1).",
         lambda f: [tables.fever(f.fever)] if f.fever else [],

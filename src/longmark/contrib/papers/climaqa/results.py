@@ -24,9 +24,9 @@ from longmark.contrib.papers.climaqa.rows import (
     NO_ROW,
     OUTCOMES,
     SILVER,
-    Outcome,
-    Read,
-    System,
+    ClimaqaRows,
+    ModelSetting,
+    TableScore,
 )
 from longmark.records.benchmark import LEVELS, Item
 from longmark.scores.readings import best, readings
@@ -63,7 +63,7 @@ class Place(NamedTuple):
 
     items: str
     system: str
-    outcome: Outcome
+    outcome: TableScore
     level: str = OVERALL
 
 
@@ -76,7 +76,7 @@ class Advantage:
     """
 
     setting: str
-    outcome: Outcome
+    outcome: TableScore
     author: str
     others: int
     above: Estimate
@@ -84,10 +84,10 @@ class Advantage:
     adjusted: float | None = None
 
 
-class Results:
+class ClimaqaResults:
     """The results of the scores that were read."""
 
-    def __init__(self, found: Read, options: ClimaqaOptions) -> None:
+    def __init__(self, found: ClimaqaRows, options: ClimaqaOptions) -> None:
         self.read, self.options, self.items = found, options, found.items
         self.level = 1 - options.alpha
         every = list(self.items.values())
@@ -104,7 +104,7 @@ class Results:
             )
         )
 
-    def systems(self, outcomes: Iterable[Outcome], items: Sequence[Item]) -> list[System]:
+    def systems(self, outcomes: Iterable[TableScore], items: Sequence[Item]) -> list[ModelSetting]:
         """Those with a row of one of the outcomes for one of the items."""
         names, keys = {one.id for one in items}, [one.key for one in outcomes]
         every = self.read.systems.values()
@@ -120,7 +120,7 @@ class Results:
         return _of(place.outcome, self.tiers[place.items], place.level)
 
     def mean_of(
-        self, outcome: Outcome, system: System, items: Sequence[Item], level: str = OVERALL
+        self, outcome: TableScore, system: ModelSetting, items: Sequence[Item], level: str = OVERALL
     ) -> Estimate:
         """The mean of a system on the items of a level; missing: unscored items."""
         of = _of(outcome, items, level)
@@ -133,7 +133,7 @@ class Results:
         )
 
     def best(
-        self, outcome: Outcome, names: Iterable[str], items: Sequence[Item], level: str
+        self, outcome: TableScore, names: Iterable[str], items: Sequence[Item], level: str
     ) -> str | None:
         """The system with the greatest mean over the items that all scored, and with the least score for unscored."""
         of = [one.id for one in _of(outcome, items, level)]
@@ -141,7 +141,7 @@ class Results:
         parts = {name: {item: its.get(item) for item in of} for name, its in scores.items() if its}
         return best(readings([parts], outcome.bounds[0])) if of and len(parts) > 1 else None
 
-    def _mean(self, outcome: Outcome, system: System, items: Sequence[Item]) -> Estimate:
+    def _mean(self, outcome: TableScore, system: ModelSetting, items: Sequence[Item]) -> Estimate:
         values, clusters = (
             [system.scores[outcome.key][one.id] for one in items],
             self._families(items),
@@ -196,7 +196,7 @@ class Results:
     def _tests(self, within: str, name: str) -> Iterator[Compared]:
         """Of all pairs of systems with the same attribute `within`; Holm over those of an outcome."""
         for outcome in OUTCOMES:
-            groups: dict[str, dict[str, System]] = {}
+            groups: dict[str, dict[str, ModelSetting]] = {}
             for system in self.systems([outcome], self.shown):
                 groups.setdefault(getattr(system, within), {})[system.name] = system
             found = []
@@ -207,7 +207,9 @@ class Results:
                     found.append(Compared(first, second, one.result, within=(outcome.title, group)))
             yield from adjusted(found, self.options.alpha)
 
-    def difference(self, outcome: Outcome, first: System, second: System) -> Difference:
+    def difference(
+        self, outcome: TableScore, first: ModelSetting, second: ModelSetting
+    ) -> Difference:
         """Of the scores of single answers, over the items that both have."""
         one, other = first.scores[outcome.key], second.scores[outcome.key]
         both = [item for item in self.shown if item.id in one and item.id in other]
@@ -248,7 +250,7 @@ class Results:
         systems = [
             system for system in of if outcomes and all(system.scores[one.key] for one in outcomes)
         ]
-        authors: dict[str, System] = {}
+        authors: dict[str, ModelSetting] = {}
         for item in self.shown:
             author = next((one for one in systems if self._wrote(one, item)), None)
             if author and all(
@@ -282,18 +284,18 @@ class Results:
                 else None,
             )
 
-    def _wrote(self, system: System, item: Item) -> bool:
+    def _wrote(self, system: ModelSetting, item: Item) -> bool:
         if self.options.author:
             return system.label == self.options.author
         return bool(item.generator) and item.generator in (system.model, system.label)
 
 
-def _of(outcome: Outcome, items: Iterable[Item], level: str) -> list[Item]:
+def _of(outcome: TableScore, items: Iterable[Item], level: str) -> list[Item]:
     """The items that have such a score."""
     return [one for one in items if one.form == outcome.form and level in (OVERALL, one.level)]
 
 
-def unscored(outcome: Outcome, system: System, items: Iterable[Item]) -> str:
+def unscored(outcome: TableScore, system: ModelSetting, items: Iterable[Item]) -> str:
     """How many of the items have no score, by status: `1 model_error, 1 no row`."""
     scores, why = system.scores[outcome.key], system.why[outcome.key]
     missing = [why.get(one.id, NO_ROW) for one in items if one.id not in scores]
@@ -305,7 +307,7 @@ def above(own: float, others: Sequence[float]) -> float:
     return fmean((own > other) + (own == other) / 2 for other in others)
 
 
-def bleu_counts(system: System, items: Sequence[Item]) -> Floats:
+def bleu_counts(system: ModelSetting, items: Sequence[Item]) -> Floats:
     """What is summed over items to make the BLEU of a corpus: for each level the ten counts and 1."""
     made = np.zeros((len(items), len(_STRATA), 2 * _ORDER + 3))
     for row, one in enumerate(items):

@@ -31,7 +31,7 @@ SILVER, NO_ROW = "silver", "no row"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TableScore:
     """One score of a table. metric: its name in runs; share: it is 0 or 1."""
 
     key: str
@@ -42,19 +42,19 @@ class Outcome:
     share: bool = False
 
 
-MCQ = Outcome("mcq", "MCQ accuracy", "mcq", "climaqa.mcq", share=True)
-EM = Outcome("em", "Exact match", "cloze", "climaqa.exact_match", share=True)
-PS = Outcome("ps", "Phrase similarity", "cloze", "climaqa.phrase_similarity", (-3.0, 1.0))
-BLEU = Outcome("bleu", "BLEU", "freeform", "classic.bleu@form=climaqa")
-BERT = Outcome("bertscore", "BERTScore", "freeform", "classic.bertscore", (-1.0, 1.0))
-FA = Outcome("fa", "Factual accuracy", "freeform", "climaqa.factual_accuracy")
+MCQ = TableScore("mcq", "MCQ accuracy", "mcq", "climaqa.mcq", share=True)
+EM = TableScore("em", "Exact match", "cloze", "climaqa.exact_match", share=True)
+PS = TableScore("ps", "Phrase similarity", "cloze", "climaqa.phrase_similarity", (-3.0, 1.0))
+BLEU = TableScore("bleu", "BLEU", "freeform", "classic.bleu@form=climaqa")
+BERT = TableScore("bertscore", "BERTScore", "freeform", "classic.bertscore", (-1.0, 1.0))
+FA = TableScore("fa", "Factual accuracy", "freeform", "climaqa.factual_accuracy")
 OUTCOMES = (MCQ, EM, PS, BLEU, BERT, FA)
 RUN_METRICS = "climaqa,classic.bleu@form=climaqa,classic.bertscore"
 """What `longmark run --metrics` takes for all of them."""
 
 
 @dataclass(slots=True)
-class System:
+class ModelSetting:
     """A model in a setting. label: the system's name without the setting; model: its name as a model.
 
     scores: outcome -> item -> score; why: the status of what is unscored; counts: item -> what BLEU is computed from:
@@ -75,7 +75,7 @@ class System:
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class BookCounts:
     """A book of the benchmark. characters, chunks, pages: None where they are not known; items: by form."""
 
     name: str
@@ -86,14 +86,14 @@ class Book:
 
 
 @dataclass(slots=True)
-class Read:
+class ClimaqaRows:
     """The items that a run has an answer to, and the systems, in the order of the settings. families: id of an item ->
     the same for all items of one seed passage; runs: the sources."""
 
     items: dict[str, Item] = field(default_factory=dict)
     families: dict[str, str] = field(default_factory=dict)
-    systems: dict[str, System] = field(default_factory=dict)
-    books: list[Book] = field(default_factory=list)
+    systems: dict[str, ModelSetting] = field(default_factory=dict)
+    books: list[BookCounts] = field(default_factory=list)
     runs: list[Path] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
@@ -104,10 +104,10 @@ class Read:
         return [one.metric for one in rows if not any(system.scores[one.key] for system in systems)]
 
 
-def read(runs: Sequence[Path], benchmark: Path | None) -> Read:
+def read(runs: Sequence[Path], benchmark: Path | None) -> ClimaqaRows:
     """benchmark: of the items; None where there is no run. UserError for a run without answers to its items or without
     scores of ClimaQA's metrics, and for two runs with different scores of an answer."""
-    found = Read(runs=sources_of(runs) if runs else [])
+    found = ClimaqaRows(runs=sources_of(runs) if runs else [])
     items = {one.id: one for one in items_of(benchmark)} if benchmark is not None else {}
     found.families = dict(zip(items, families(list(items.values())), strict=True))
     if benchmark is not None:
@@ -124,9 +124,11 @@ def read(runs: Sequence[Path], benchmark: Path | None) -> Read:
     return found
 
 
-def _answers(found: Read, items: Mapping[str, Item]) -> dict[str, tuple[Example, System]]:
+def _answers(
+    found: ClimaqaRows, items: Mapping[str, Item]
+) -> dict[str, tuple[Example, ModelSetting]]:
     """Id -> the answer and its system, of all runs; adds their items and systems. items: of the benchmark."""
-    answers: dict[str, tuple[Example, System]] = {}
+    answers: dict[str, tuple[Example, ModelSetting]] = {}
     for run in found.runs:
         for one in singles(examples_of(run), run):
             item = items.get(one.question_id)
@@ -145,12 +147,12 @@ def _answers(found: Read, items: Mapping[str, Item]) -> dict[str, tuple[Example,
     return answers
 
 
-def _system(found: Read, example: Example, run: Path) -> System:
+def _system(found: ClimaqaRows, example: Example, run: Path) -> ModelSetting:
     name = example.system or name_of(run)
     setting = str(example.meta.get("setting") or DEFAULT)
     label = name.removesuffix(f"-{setting}")
     model = str(example.meta.get("model") or label)
-    system = found.systems.setdefault(name, System(name, label, model, setting))
+    system = found.systems.setdefault(name, ModelSetting(name, label, model, setting))
     if (system.setting, system.model) != (setting, model):
         raise UserError(
             f"{run}: the system {name} is {model} in the setting {setting}, and elsewhere {system.model} in the "
@@ -159,7 +161,7 @@ def _system(found: Read, example: Example, run: Path) -> System:
     return system
 
 
-def _add_scores(found: Read, answers: Mapping[str, tuple[Example, System]]) -> None:
+def _add_scores(found: ClimaqaRows, answers: Mapping[str, tuple[Example, ModelSetting]]) -> None:
     scored = read_answers(found.runs)
     names = {outcome: [one for one in scored.metrics if under(outcome.metric, [one.partition(" (")[0]])]
              for outcome in OUTCOMES}  # fmt: skip
@@ -210,7 +212,7 @@ def _add_scores(found: Read, answers: Mapping[str, tuple[Example, System]]) -> N
                 )
 
 
-def _books(items: Iterable[Item], benchmark: Path) -> Iterator[Book]:
+def _books(items: Iterable[Item], benchmark: Path) -> Iterator[BookCounts]:
     """Every book of the benchmark's folder, and of the usable items."""
     by: dict[str, Counter[str]] = {}
     for item in items:
@@ -231,4 +233,6 @@ def _books(items: Iterable[Item], benchmark: Path) -> Iterator[Book]:
     for name in dict.fromkeys([*known, *by]):
         own = known.get(name, {})
         pages = len(own.get("pages", ())) or None
-        yield Book(name, own.get("characters"), pages, chunks.get(name), by.get(name, Counter()))
+        yield BookCounts(
+            name, own.get("characters"), pages, chunks.get(name), by.get(name, Counter())
+        )

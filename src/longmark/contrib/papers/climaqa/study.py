@@ -10,8 +10,8 @@ from longmark.contrib.make.benchmark import items_of
 from longmark.contrib.make.validator.evaluate import read_precision
 from longmark.contrib.make.validator.labels import read_labels
 from longmark.contrib.papers.climaqa.beside import fever, windows
-from longmark.contrib.papers.climaqa.page import Found
-from longmark.contrib.papers.climaqa.results import ClimaqaOptions, Results
+from longmark.contrib.papers.climaqa.page import ClimaqaContent
+from longmark.contrib.papers.climaqa.results import ClimaqaOptions, ClimaqaResults
 from longmark.contrib.papers.climaqa.rows import read
 from longmark.errors import UserError
 
@@ -28,7 +28,7 @@ class Sources:
     fever: Path | None = None
 
 
-def climaqa_study(sources: Sources, options: ClimaqaOptions) -> Found:
+def climaqa_study(sources: Sources, options: ClimaqaOptions) -> ClimaqaContent:
     """UserError if a source cannot be read, or there is none."""
     if not any(vars(sources).values()):
         raise UserError(
@@ -38,9 +38,9 @@ def climaqa_study(sources: Sources, options: ClimaqaOptions) -> Found:
         raise UserError(
             "give the benchmark of the answers as --benchmark: its items have books, levels and tiers"
         )
-    results = Results(read(sources.runs, sources.benchmark), options)
+    results = ClimaqaResults(read(sources.runs, sources.benchmark), options)
     items = items_of(sources.benchmark) if sources.benchmark else []
-    return Found(
+    return ClimaqaContent(
         results,
         labels=read_labels(sources.labels, items) if sources.labels else None,
         precisions=read_precision(sources.validator) if sources.validator else (),

@@ -14,12 +14,12 @@ from longmark.contrib.papers.climaqa.beside import Fever, Window
 from longmark.contrib.papers.climaqa.results import (
     OVERALL,
     Advantage,
+    ClimaqaResults,
     Kind,
     Place,
-    Results,
     unscored,
 )
-from longmark.contrib.papers.climaqa.rows import BERT, BLEU, EM, FA, FORMS, MCQ, PS, Outcome
+from longmark.contrib.papers.climaqa.rows import BERT, BLEU, EM, FA, FORMS, MCQ, PS, TableScore
 from longmark.report.tables import Column, Table
 from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
@@ -38,22 +38,22 @@ _NOTE = (
 )
 
 
-def closed(results: Results, items: str, number: int) -> Grid[str]:
+def closed(results: ClimaqaResults, items: str, number: int) -> Grid[str]:
     """Tables 3 and 6."""
     return _means(results, items, number, "Multiple choice and cloze", _CLOSED)
 
 
-def free(results: Results, items: str, number: int) -> Grid[str]:
+def free(results: ClimaqaResults, items: str, number: int) -> Grid[str]:
     """Tables 5 and 7. Twelve intervals are too broad for a page."""
     return _means(results, items, number, "Freeform answers", _FREE, "value")
 
 
 def _means(
-    results: Results,
+    results: ClimaqaResults,
     items: str,
     number: int,
     title: str,
-    of: Sequence[tuple[Outcome, str]],
+    of: Sequence[tuple[TableScore, str]],
     kind: str = "",
 ) -> Grid[str]:
     """The means of each system. of: a column each, without those that have no score."""
@@ -81,7 +81,7 @@ def _means(
     )
 
 
-def tests(results: Results, kind: Kind) -> Grid[Compared]:
+def tests(results: ClimaqaResults, kind: Kind) -> Grid[Compared]:
     """Settings of a model, or models in a setting."""
     what, within = ("setting", "model") if kind == "settings" else ("model", "setting")
     note = (
@@ -100,7 +100,7 @@ def tests(results: Results, kind: Kind) -> Grid[Compared]:
     return replace(pairs_grid(kind, title, results.tests[kind], note, heads, alpha), unit="items")
 
 
-def advantages(results: Results) -> Grid[Advantage]:
+def advantages(results: ClimaqaResults) -> Grid[Advantage]:
     heads = (
         "setting",
         Column("score", "outcome.title"),
@@ -124,7 +124,7 @@ def advantages(results: Results) -> Grid[Advantage]:
     )
 
 
-def books(results: Results) -> Table:
+def books(results: ClimaqaResults) -> Table:
     columns = (
         *(Column("book", "name"), Column("pages"), Column("chunks"), Column("characters")),
         *(Column(form, lambda one, form=form: one.items.get(form, 0), key=form) for form in FORMS),  # type: ignore[misc]
@@ -136,7 +136,7 @@ def books(results: Results) -> Table:
     )
 
 
-def labels(given: Labels, results: Results) -> Grid[str]:
+def labels(given: Labels, results: ClimaqaResults) -> Grid[str]:
     """Table 10."""
     of = {
         str(form): (items, list(map(is_valid, items)))
@@ -163,7 +163,7 @@ def labels(given: Labels, results: Results) -> Grid[str]:
     return Grid("table10", title, ("form",), list(of), columns, share, note, "total", beside=beside)
 
 
-def reasons(given: Labels, results: Results) -> Grid[str]:
+def reasons(given: Labels, results: ClimaqaResults) -> Grid[str]:
     invalid = [one for one in given.items if not is_valid(one)]
     names = list(dict.fromkeys(reason for one in invalid for reason in one.reasons))
 
@@ -231,7 +231,7 @@ def fever(given: Fever) -> Grid[str]:
     )
 
 
-def every_mean(results: Results) -> Grid[Place]:
+def every_mean(results: ClimaqaResults) -> Grid[Place]:
     systems = results.read.systems
 
     def why(place: Place) -> str | None:

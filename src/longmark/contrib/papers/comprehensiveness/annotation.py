@@ -22,8 +22,8 @@ from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, ag
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.concurrency import concurrently
 from longmark.contrib.make.published import DATASET, WIKICONTRADICT
-from longmark.contrib.papers.comprehensiveness.results import Key, Results
-from longmark.contrib.papers.comprehensiveness.rows import BOTH, WIKI, Scored, value
+from longmark.contrib.papers.comprehensiveness.results import ComprehensivenessResults, Key
+from longmark.contrib.papers.comprehensiveness.rows import BOTH, WIKI, RowWithExample, value
 from longmark.errors import NoScore, UserError
 from longmark.judge import ask, text
 from longmark.models.handles import Models
@@ -60,7 +60,7 @@ For example, "When does the ferry to Brac leave?" with the answer "at 6:10" beco
 Reply with that sentence and nothing else.""")
 
 
-class Item(NamedTuple):
+class BlindItem(NamedTuple):
     """What a rater sees of one method on one answer. item: its id; method: the blind name; contexts: id, text."""
 
     item: str
@@ -135,7 +135,7 @@ class Annotated:
 # Export ---------------------------------------------------------------------------------------------------------------
 
 
-def best_variants(results: Results) -> list[Key]:
+def best_variants(results: ComprehensivenessResults) -> list[Key]:
     """Of each method the model with the highest rate on both data sets, or on WikiContradict, over the answers that all
     scored (over each one's own where there are none)."""
     best: dict[str, tuple[float, str]] = {}
@@ -148,10 +148,12 @@ def best_variants(results: Results) -> list[Key]:
     return [(method, model) for method, (_, model) in best.items()]
 
 
-def draw(scored: Iterable[Scored], keys: Sequence[Key], n: int, seed: int) -> list[list[Scored]]:
+def draw(
+    scored: Iterable[RowWithExample], keys: Sequence[Key], n: int, seed: int
+) -> list[list[RowWithExample]]:
     """A sample of n answers of WikiContradict with a graph of every method: for each answer, the rows of the methods in
     random order. UserError if there are fewer."""
-    outputs: dict[str, dict[Key, Scored]] = {}
+    outputs: dict[str, dict[Key, RowWithExample]] = {}
     for one in scored:
         key = (one.row.metric, one.model)
         if (
@@ -174,7 +176,9 @@ def draw(scored: Iterable[Scored], keys: Sequence[Key], n: int, seed: int) -> li
     return drawn
 
 
-async def export(drawn: Sequence[Sequence[Scored]], folder: Path, models: Models | None) -> int:
+async def export(
+    drawn: Sequence[Sequence[RowWithExample]], folder: Path, models: Models | None
+) -> int:
     """Writes items.jsonl and key.json; returns the number of items. models: with the generator that turns answers to
     questions into statements. UserError without it where a method has such answers, or if the folder has an export."""
     for path in (folder / ITEMS, folder / KEY):
@@ -242,13 +246,13 @@ async def _sentence(pair: Pair, models: Models | None) -> str:
         ) from None
 
 
-def _item(one: Scored, number: int, written: Mapping[Pair, str]) -> Item:
+def _item(one: RowWithExample, number: int, written: Mapping[Pair, str]) -> BlindItem:
     example = one.example
     covered, uncovered = (
         [written.get(pair, pair[1]) for pair in _statements(one.row.evidence, x)] for x in _LISTS
     )
     contexts = [context.model_dump() for context in example.contexts]
-    return Item(
+    return BlindItem(
         f"{example.id}/{number}",
         f"Method {number}",
         example.question,

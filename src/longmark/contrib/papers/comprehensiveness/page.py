@@ -15,7 +15,12 @@ from longmark.contrib.papers.comprehensiveness.annotation import (
     FULLY_CORRECT,
     Annotated,
 )
-from longmark.contrib.papers.comprehensiveness.results import Key, Rate, Results, SystemMeans
+from longmark.contrib.papers.comprehensiveness.results import (
+    ComprehensivenessResults,
+    Key,
+    Rate,
+    SystemMeans,
+)
 from longmark.contrib.papers.comprehensiveness.rows import (
     BOTH,
     KINDS,
@@ -66,12 +71,12 @@ _KIND = Column("rate of", lambda row: row[-3], key="kind")
 
 
 @dataclass(frozen=True)
-class Found:
+class ComprehensivenessContent:
     """What a page shows. sources: names of the runs; results, means, annotated: None where there are none."""
 
     options: RateOptions
     sources: Sequence[str]
-    results: Results | None = None
+    results: ComprehensivenessResults | None = None
     means: SystemMeans | None = None
     annotated: Annotated | None = None
     notices: Sequence[str] = ()
@@ -85,7 +90,7 @@ class Found:
         return folded_after([section for part in parts for section in part])
 
 
-def document(found: Found) -> Document:
+def document(found: ComprehensivenessContent) -> Document:
     options = found.options
     intervals = f"BCa bootstrap, {options.resamples:,} resamples, seed {options.seed}; clusters: {options.cluster}"
     answers = found.results.answers if found.results else {}
@@ -128,7 +133,7 @@ def _in_readings(of: dict[Rate, MeanReading], common: str, items: str) -> tuple[
 # Label match rates (section 4.1, figures 3 to 5) ----------------------------------------------------------------------
 
 
-def overview(results: Results) -> Grid[Key]:
+def overview(results: ComprehensivenessResults) -> Grid[Key]:
     """The rates of every method and model by kind; in bold the best of a kind."""
     best = {
         kind: results.best((kind, *key) for key in results.of(kind))
@@ -153,7 +158,7 @@ def overview(results: Results) -> Grid[Key]:
     )
 
 
-def rates(results: Results) -> Grid[Rate]:
+def rates(results: ComprehensivenessResults) -> Grid[Rate]:
     """Every rate by all its intervals, and in both readings."""
     made: dict[str, Callable[[Rate], Estimate]] = {
         "rate": results.rate,
@@ -179,7 +184,7 @@ def rates(results: Results) -> Grid[Rate]:
     )
 
 
-def rates_by_label(results: Results) -> Grid[tuple[str, str, str, str]]:
+def rates_by_label(results: ComprehensivenessResults) -> Grid[tuple[str, str, str, str]]:
     """The rates over the answers of each label, or of each claim of ConflictBank."""
     rows = [
         (label, *rate)
@@ -198,7 +203,7 @@ def rates_by_label(results: Results) -> Grid[tuple[str, str, str, str]]:
     )
 
 
-def _rates(results: Results) -> Iterator[Section]:
+def _rates(results: ComprehensivenessResults) -> Iterator[Section]:
     constant, wide = results.share_of(PARTIAL), overview(results)
     figures = []
     for kind in (column.name for column in wide.columns if column.name in _FIGURES):
@@ -246,7 +251,7 @@ def _rates(results: Results) -> Iterator[Section]:
         yield Section("ConflictBank: coverage by source", says, [grid.table()])
 
 
-def _differences(results: Results) -> Iterator[Section]:
+def _differences(results: ComprehensivenessResults) -> Iterator[Section]:
     if not (found := results.differences()):
         return
     alpha = results.options.alpha
@@ -305,7 +310,7 @@ def _balanced(by_label: Grid[tuple[str, str, str, str]]) -> Table:
     return Table("balanced", "Mean of the labels' rates", heads, lines)
 
 
-def spread(results: Results) -> Table:
+def spread(results: ComprehensivenessResults) -> Table:
     """A method over models: mean, standard deviation, least and greatest rate."""
     groups: dict[tuple[str, str], list[float]] = {}
     for rate in results.rates:
@@ -331,7 +336,7 @@ def spread(results: Results) -> Table:
     return Table("spread", "Rates over models", columns, lines, note)
 
 
-def _in_words(results: Results, constant: float | None) -> str:
+def _in_words(results: ComprehensivenessResults, constant: float | None) -> str:
     """The best of each method, in words."""
     present = [kind for kind in KINDS if results.of(kind)]
     kind = BOTH if BOTH in present else present[-1]

@@ -33,7 +33,7 @@ from longmark.contrib.papers.comprehensiveness.rows import (
     TESTED,
     WIKI,
     RateOptions,
-    Scored,
+    RowWithExample,
     check_label,
     cluster_of,
     covered_by_source,
@@ -84,11 +84,11 @@ class Values:
         return Values(*([one[i] for i in kept] for one in lists))  # type: ignore[arg-type]
 
 
-class Results:
+class ComprehensivenessResults:
     """The label match rates, in [0, 1], of what was read. answers: data set -> how many there are."""
 
     def __init__(
-        self, scored: Sequence[Scored], options: RateOptions, notices: Iterable[str]
+        self, scored: Sequence[RowWithExample], options: RateOptions, notices: Iterable[str]
     ) -> None:
         self.options, self.notices = options, tuple(notices)
         self._values = _values(scored, options)
@@ -199,7 +199,9 @@ def _parts(kind: str) -> tuple[str, ...]:
     return (WIKI, BANK) if kind == BOTH else (kind,)
 
 
-def study(runs: Sequence[Path], options: RateOptions, examples: Path | None = None) -> Results:
+def study(
+    runs: Sequence[Path], options: RateOptions, examples: Path | None = None
+) -> ComprehensivenessResults:
     """The label match rates of runs on WikiContradict, ConflictBank or both. UserError if no example has a label."""
     notices: list[str] = []
     scored = read(runs, options, examples, notices)
@@ -218,10 +220,10 @@ def study(runs: Sequence[Path], options: RateOptions, examples: Path | None = No
     for one in labelled:
         check_label(one.example)
     refuse_unknown(options.cluster, (one.example for one in labelled))
-    return Results(labelled, options, [*notices, *_mixed(labelled)])
+    return ComprehensivenessResults(labelled, options, [*notices, *_mixed(labelled)])
 
 
-def _mixed(scored: Iterable[Scored]) -> Iterator[str]:
+def _mixed(scored: Iterable[RowWithExample]) -> Iterator[str]:
     """A notice for each method and model whose rows were not made alike."""
     ways: dict[Key, set[str]] = {}
     for one in scored:
@@ -232,7 +234,7 @@ def _mixed(scored: Iterable[Scored]) -> Iterator[str]:
             yield f"{method} by {model}: its scores were made with {len(of)} different parameters or prompts."
 
 
-def _values(scored: Iterable[Scored], options: RateOptions) -> dict[str, dict[Key, Values]]:
+def _values(scored: Iterable[RowWithExample], options: RateOptions) -> dict[str, dict[Key, Values]]:
     found: dict[str, dict[Key, Values]] = {}
     for one in scored:
         example = one.example
@@ -249,7 +251,7 @@ def _values(scored: Iterable[Scored], options: RateOptions) -> dict[str, dict[Ke
     return found
 
 
-def _coverage(scored: Iterable[Scored]) -> dict[tuple[str, str, str, bool], list[float]]:
+def _coverage(scored: Iterable[RowWithExample]) -> dict[tuple[str, str, str, bool], list[float]]:
     found: dict[tuple[str, str, str, bool], list[float]] = {}
     for one in scored:
         if one.example.meta[DATASET] == CONFLICTBANK and one.row.score is not None:
@@ -305,7 +307,7 @@ class SystemMeans:
     ) -> None:
         unnamed = name_of(runs[0]) if len(runs) == 1 else "(no system)"
         self._options = options
-        self._rows: dict[Rate, list[Scored]] = {}
+        self._rows: dict[Rate, list[RowWithExample]] = {}
         for one in read(runs, options, examples, notices) if runs else ():
             system = one.row.system or one.example.system or unnamed
             self._rows.setdefault((system, one.row.metric, one.model), []).append(one)
@@ -343,7 +345,7 @@ class SystemMeans:
         return best({key[0]: self.readings[key] for key in self.keys if key[1:] == (method, model)})
 
 
-def _by_question(rows: Sequence[Scored]) -> dict[str, float | None]:
+def _by_question(rows: Sequence[RowWithExample]) -> dict[str, float | None]:
     """Question -> the mean of the system's scores, with 0 for the unscored of several; None where none is scored."""
     found: dict[str, list[float | None]] = {}
     for one in rows:

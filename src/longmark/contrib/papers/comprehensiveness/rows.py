@@ -56,7 +56,7 @@ PUBLISHED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class RowWithExample:
     """A row with the example that it scored. model: the judge, and the checker if
     it is another model; the source's name where the row names none."""
 
@@ -70,14 +70,14 @@ def read(
     options: RateOptions,
     examples: Path | None = None,
     notices: list[str] | None = None,
-) -> list[Scored]:
+) -> list[RowWithExample]:
     """The rows of the metrics, with their examples. examples: for sources without their own; their ids are the rows'.
 
     UserError if a source has no row of the metrics, if a row's example is not known, or if two sources have scores of
     the same answer by the same method and model.
     """
     outside = {one.id: one for one in Reading(examples).singles()} if examples else {}
-    found: list[Scored] = []
+    found: list[RowWithExample] = []
     seen: dict[tuple[str, str, str, str], Path] = {}
     for source in sources_of(runs):
         known = {one.id: one for one in singles(examples_of(source), source)} or outside
@@ -101,7 +101,7 @@ def read(
                     f"{first} and {source} both have scores of {row.metric} by {model} for {row.example_id}; name only "
                     "one of them"
                 )
-            found.append(Scored(row, known[row.example_id], model))
+            found.append(RowWithExample(row, known[row.example_id], model))
         if len(found) == count:
             raise UserError(
                 f"{source} has no scores of {', '.join(options.metrics)}; name other metrics with --metrics"
@@ -129,7 +129,7 @@ def check_label(example: Example) -> None:
 # One answer -----------------------------------------------------------------------------------------------------------
 
 
-def value(one: Scored, kind: str, *, zero: bool = False) -> float | None:
+def value(one: RowWithExample, kind: str, *, zero: bool = False) -> float | None:
     """The value of an answer in a label match rate; None without a score. zero: with the authors' zeros."""
     score, meta, evidence = one.row.score, one.example.meta, one.row.evidence
     if score is None and zero and one.row.status in _ZERO:
@@ -156,7 +156,7 @@ def cluster_of(example: Example, field: str) -> str:
 
 
 def covered_by_source(
-    one: Scored, evidence: dict[str, object], *, as_published: bool = False
+    one: RowWithExample, evidence: dict[str, object], *, as_published: bool = False
 ) -> dict[str, float | None]:
     """S_X of each context of the row's example."""
     names = [str(context.id) for context in one.example.contexts]

@@ -18,7 +18,7 @@ from longmark.contrib.papers.recipe.schema import (
 )
 from longmark.contrib.papers.recipe.source import RecipeSource
 from longmark.contrib.papers.recipe.tables import GridTable
-from longmark.contrib.papers.study import Part, notices, sections
+from longmark.contrib.papers.study import PageSection, notices, sections
 from longmark.report.document import Section
 from longmark.report.figures import Figure
 from longmark.report.tables import Table
@@ -50,7 +50,7 @@ class Pages:
         self.recipe.check(wrong)
 
     @cached_property
-    def parts(self) -> tuple[Part[None], ...]:
+    def parts(self) -> tuple[PageSection[None], ...]:
         """The sections, as `study.sections` takes them, but for those that a source makes."""
         return tuple(
             self._part(section) for section in self.recipe.parts.sections if section.made is None
@@ -97,8 +97,8 @@ class Pages:
         make = self.made("texts", made) if made else None
         return make() if make else text or ""
 
-    def _part(self, section: SectionOf) -> Part[None]:
-        return Part(
+    def _part(self, section: SectionOf) -> PageSection[None]:
+        return PageSection(
             title=section.title or "",
             says=lambda _results: self.text(section.text, section.made_text),
             tables=lambda _results: list(self._tables(section)),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from longmark.contrib.papers.calf import sources as calf
-from longmark.contrib.papers.calf.results import CalfOptions, Results
+from longmark.contrib.papers.calf.results import CalfOptions, CalfResults
 from longmark.contrib.papers.calf.rows import read
 from longmark.contrib.papers.recipe import scores, table_files
 from longmark.contrib.papers.recipe.schema import Recipe, SourceOf
@@ -59,10 +59,10 @@ def _without_pages(sources: Mapping[str, RecipeSource]) -> dict[str, RecipeSourc
     }
 
 
-def _choices(paths_given: Sequence[Path]) -> Results:
+def _choices(paths_given: Sequence[Path]) -> CalfResults:
     """What a CALF study reads: folders of runs, and a file of pairs."""
     runs = [path for path in paths_given if path.is_dir() or path.name == "rows.jsonl"]
     files = [path for path in paths_given if path not in runs]
     if len(files) > 1:
         raise UserError(f"{files[1]} is a second file of pairs; put all pairs into one")
-    return Results(read(runs, Reading(files[0]) if files else ()), CalfOptions())
+    return CalfResults(read(runs, Reading(files[0]) if files else ()), CalfOptions())

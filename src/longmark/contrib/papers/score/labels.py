@@ -22,7 +22,7 @@ _CATEGORIES = {"yes": "yes", "no": "no", "n/a": "n/a", "na": "n/a"}
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class GeneratedAnswer:
     """An answer: who gave it, the id of its example, and the question that it shares with other generators' answers."""
 
     generator: str
@@ -35,13 +35,13 @@ class Label:
     """What a rater gave an answer. value: yes, no or n/a, or a number on a scale."""
 
     dimension: str
-    item: Item
+    item: GeneratedAnswer
     rater: str
     value: Any
 
 
 @dataclass(frozen=True)
-class Labels:
+class DimensionLabels:
     """every: the labels; left_out: dimension that the study does not have -> number of labels; notices: what the file
     says twice, and names of raters that look the same."""
 
@@ -50,9 +50,9 @@ class Labels:
     notices: tuple[str, ...] = ()
 
     @cached_property
-    def by_dimension(self) -> dict[str, dict[Item, dict[str, Any]]]:
+    def by_dimension(self) -> dict[str, dict[GeneratedAnswer, dict[str, Any]]]:
         """What raters gave: dimension or scale -> item -> rater -> value."""
-        found: dict[str, dict[Item, dict[str, Any]]] = {}
+        found: dict[str, dict[GeneratedAnswer, dict[str, Any]]] = {}
         for one in self.every:
             if one.rater != FINAL:
                 found.setdefault(one.dimension, {}).setdefault(one.item, {})[one.rater] = one.value
@@ -63,32 +63,32 @@ class Labels:
         return {one.rater for one in self.every} - {FINAL}
 
     @property
-    def items(self) -> set[Item]:
+    def items(self) -> set[GeneratedAnswer]:
         return {one.item for one in self.every}
 
-    def given(self, dimension: str) -> list[tuple[Item, Any]]:
+    def given(self, dimension: str) -> list[tuple[GeneratedAnswer, Any]]:
         """The labels of each item that count, with the item."""
         its = [one for one in self.every if one.dimension == dimension]
         return [(one.item, one.value) for one in records.decisive(its, lambda one: one.item)]
 
 
-def answers_of(plan: ScorePlan) -> dict[str, dict[str, Item]]:
+def answers_of(plan: ScorePlan) -> dict[str, dict[str, GeneratedAnswer]]:
     """generator -> id of an answer to an original, or of its question -> the answer."""
-    found: dict[str, dict[str, Item]] = {}
+    found: dict[str, dict[str, GeneratedAnswer]] = {}
     for generator in plan.generators:
         items = found.setdefault(generator.label, {})
         path = plan.answers_path(generator)
         for example in Reading(path) if path.exists() else ():
             if example.variant_of is None:
-                item = Item(generator.label, example.id, example.question_id)
+                item = GeneratedAnswer(generator.label, example.id, example.question_id)
                 items.setdefault(example.question_id, item)
                 items[example.id] = item
     return found
 
 
 def read_labels(
-    path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, Item]]
-) -> Labels:
+    path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, GeneratedAnswer]]
+) -> DimensionLabels:
     """The labels of a file (JSON Lines, JSON, CSV, TSV or Parquet). known: generator -> id -> the answer.
 
     Case does not matter in dimensions and labels. BadInput, a line for each record that is wrong; UserError if the file
@@ -120,12 +120,12 @@ def read_labels(
         raise UserError(
             f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}"
         )
-    return Labels(
+    return DimensionLabels(
         labels, dict(Counter(one.dimension for one in every if one.value is None)), notices
     )
 
 
-def _item(one: Observation, known: Mapping[str, Mapping[str, Item]]) -> Item:
+def _item(one: Observation, known: Mapping[str, Mapping[str, GeneratedAnswer]]) -> GeneratedAnswer:
     if not one.system and len(known) > 1:
         raise ValueError(f"no system: the study has several generators, {', '.join(known)}")
     generator = one.system or next(iter(known))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from longmark.analysis.grid import Grid
 from longmark.contrib.papers.score import people, tables, utilization
-from longmark.contrib.papers.score.labels import Labels
+from longmark.contrib.papers.score.labels import DimensionLabels
 from longmark.contrib.papers.score.plan import (
     EVALUATOR,
     ONCE,
@@ -26,8 +26,8 @@ from longmark.contrib.papers.score.plan import (
     ScorePlan,
     answers_page,
 )
-from longmark.contrib.papers.score.results import SPECIFICITY, Results
-from longmark.contrib.papers.study import Part, notices, sections
+from longmark.contrib.papers.score.results import SPECIFICITY, ScoreResults
+from longmark.contrib.papers.study import PageSection, notices, sections
 from longmark.records import Row
 from longmark.records.write import write_object, write_rows
 from longmark.report.charts import scatter
@@ -45,7 +45,7 @@ _FEW = 30  # questions below which the page warns
 
 
 def document(
-    results: Results, stages: Mapping[str, Any], settings: Mapping[str, Any]
+    results: ScoreResults, stages: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Document | None:
     """The page; None while nothing is scored. stages: of `study.json`."""
     if not any((results.once, results.points, results.judged, results.proxied)):
@@ -67,7 +67,7 @@ def document(
     )
 
 
-def _warnings(results: Results, questions: int) -> Iterator[str]:
+def _warnings(results: ScoreResults, questions: int) -> Iterator[str]:
     if questions < _FEW:
         yield f"Too few to compare models: {counted(questions, 'question')}. Intervals are wide or missing."
     if len(results.evaluators) < 2:
@@ -83,7 +83,7 @@ def _warnings(results: Results, questions: int) -> Iterator[str]:
         yield "Table 1 has no specificity and answer relevance: no answer has been judged yet."
 
 
-def _no_proxy(results: Results) -> str:
+def _no_proxy(results: ScoreResults) -> str:
     if not results.proxies:
         return "Tables 3, 4 and 8 are omitted: they need a proxy model (--lm MODEL)."
     return (
@@ -93,7 +93,7 @@ def _no_proxy(results: Results) -> str:
     )
 
 
-def _answers(results: Results) -> list[tuple[str, str]]:
+def _answers(results: ScoreResults) -> list[tuple[str, str]]:
     scored = {
         *results.once,
         *results.points,
@@ -102,7 +102,7 @@ def _answers(results: Results) -> list[tuple[str, str]]:
     return [(answers_page(one), f"Answers of {one}") for one in results.generators if one in scored]
 
 
-def _specificity(results: Results) -> list[Figure]:
+def _specificity(results: ScoreResults) -> list[Figure]:
     grid = Grid(
         *("", "", ("generator", "evaluator"), list(results.judged), [Column("mean")]),
         lambda key, _column: results.mean(SPECIFICITY, results.judged[key].get(SPECIFICITY, [])),
@@ -111,7 +111,7 @@ def _specificity(results: Results) -> list[Figure]:
     return [grid.forest("Mean specificity by generator and evaluator")] if grid.rows else []
 
 
-def _consistency(results: Results) -> Iterator[Grid[Any]]:
+def _consistency(results: ScoreResults) -> Iterator[Grid[Any]]:
     title = "Confidence given facts and given passages (SCORE's table 3)"
     yield utilization.consistency_grid("table3", title, results, [utilization.GEOMETRIC])
     if any(measure == utilization.ENTROPY for *_, measure in utilization.consistency(results)):
@@ -121,7 +121,7 @@ def _consistency(results: Results) -> Iterator[Grid[Any]]:
         )
 
 
-def _scatters(results: Results) -> Sequence[Figure]:
+def _scatters(results: ScoreResults) -> Sequence[Figure]:
     figures = []
     for (proxy, generator, measure), (r, pairs) in utilization.consistency(results).items():
         if pairs and measure == utilization.GEOMETRIC:
@@ -139,8 +139,8 @@ def _scatters(results: Results) -> Sequence[Figure]:
     return figures
 
 
-PARTS: tuple[Part[Results], ...] = (
-    Part(
+PARTS: tuple[PageSection[ScoreResults], ...] = (
+    PageSection(
         "Table 1: generators and evaluators",
         "Mean and standard deviation (sd) of each metric over the answers that have a score. Robustness "
         "depends on the evaluator only if each writes its own paraphrases (--paraphraser evaluators).",
@@ -149,7 +149,7 @@ PARTS: tuple[Part[Results], ...] = (
         note="Robustness is the cosine of the answer to the original question and the answer to a paraphrase (should "
         "be high) or to a perturbed question (should be low).",
     ),
-    Part(
+    PageSection(
         "Specificity by dimension",
         "Of the claims that state a detail on a dimension, the share that the passages support: mean over answers. "
         "Then the majority verdicts on all claims.",
@@ -157,18 +157,18 @@ PARTS: tuple[Part[Results], ...] = (
         note="A missing verdict counts as n/a in the majority verdict. The agreement excludes it and compares claims "
         "with two verdicts or more.",
     ),
-    Part(
+    PageSection(
         "Answers",
         "A page for each generator with every answer, its passages, and the evidence of each evaluator and proxy: "
         "claims and verdicts, points, facts.",
         links=_answers,
     ),
-    Part(
+    PageSection(
         "Robustness by kind of variant",
         "The cosine of the answer to a variant and the answer to the original question.",
         lambda results: [tables.variants(results)],
     ),
-    Part(
+    PageSection(
         "Table 2: reranking",
         "The reranker's raw score of question and answer, and the number of answers whose points change their order "
         "when sorted by delta.",
@@ -179,7 +179,7 @@ PARTS: tuple[Part[Results], ...] = (
             "" if r.points else "Table 2 is omitted: it needs a reranker (--reranker MODEL)."
         ),
     ),
-    Part(
+    PageSection(
         "Table 4: context utilization",
         "How much a proxy's confidence in an answer falls when a fact of the passages is removed: mean over the facts, "
         "absolute and relative to the confidence with all facts.",
@@ -189,7 +189,7 @@ PARTS: tuple[Part[Results], ...] = (
         "without it.",
         absent=_no_proxy,
     ),
-    Part(
+    PageSection(
         "Tables 3 and 8: consistency of the proxies",
         "Correlation over answers of a proxy's confidence given the facts and its confidence given the complete "
         "passages.",
@@ -197,7 +197,7 @@ PARTS: tuple[Part[Results], ...] = (
         figures=_scatters,
         note="Table 8 adds the entropy, which only transformers models (--lm hf:NAME) give.",
     ),
-    Part(
+    PageSection(
         "Table 9: agreement of the proxies",
         "Agreement of two proxies on the same answers.",
         utilization.agreement_grids,
@@ -207,12 +207,12 @@ PARTS: tuple[Part[Results], ...] = (
             else "Table 9 is omitted: it compares two proxies (--lm MODEL twice)."
         ),
     ),
-    Part(
+    PageSection(
         "Table 10: readability",
         "Flesch reading ease (higher is easier) and Flesch-Kincaid grade level (US school years).",
         tables.table_10,
     ),
-    Part(
+    PageSection(
         "Tables 5, 11 and 12: raters and evaluators",
         "Agreement of raters with each other and with each evaluator. An evaluator's label of an answer is the "
         "majority of its votes on claims, without n/a.",
@@ -223,13 +223,13 @@ PARTS: tuple[Part[Results], ...] = (
             else "Tables 5, 11 and 12 are omitted: they need human labels (--labels FILE)."
         ),
     ),
-    Part(
+    PageSection(
         "Mismatches",
         "Labels of raters that differ from the evaluator's label: the share on items where raters disagree. Compare it "
         "with the share of all labels on such items.",
         lambda r: [people.mismatch_table(people.by_label(r.labels, r))] if r.labels else [],
     ),
-    Part(
+    PageSection(
         "Scales",
         "Spearman's correlation of raters with each other, with masked answer relevance, and with context utilization.",
         lambda r: [people.scale_grid(r.labels, r)] if r.labels else [],
@@ -241,7 +241,7 @@ PARTS: tuple[Part[Results], ...] = (
 # Answers -------------------------------------------------------------------------------------------------------------
 
 
-class _Run(NamedTuple):
+class _EvaluatedRun(NamedTuple):
     """A run of a generator's answers. by: who gave its scores, if another run has the same scores by others."""
 
     path: Path
@@ -254,7 +254,7 @@ class _Run(NamedTuple):
 _ORDER = (EVALUATOR, ONCE, POINTS, PROXY)
 
 
-def write_pages(plan: ScorePlan, labels: Labels | None = None) -> list[Path]:
+def write_pages(plan: ScorePlan, labels: DimensionLabels | None = None) -> list[Path]:
     """Writes OUT/answers/GENERATOR.html for every generator that has scores, with people's labels beside the answers
     (SCORE's figure 6); returns their paths."""
     written = []
@@ -262,7 +262,7 @@ def write_pages(plan: ScorePlan, labels: Labels | None = None) -> list[Path]:
     for generator in plan.generators:
         named = sorted(plan.runs(), key=lambda run: _ORDER.index(run[0]))
         runs = [
-            _Run(plan.run_path(generator, name), label if several.get(kind) else "")
+            _EvaluatedRun(plan.run_path(generator, name), label if several.get(kind) else "")
             for kind, label, name in named
         ]
         runs = [
@@ -280,7 +280,9 @@ def write_pages(plan: ScorePlan, labels: Labels | None = None) -> list[Path]:
     return written
 
 
-def _joined(runs: Sequence[_Run], folder: Path, beside: Callable[[Row], Row] | None = None) -> Path:
+def _joined(
+    runs: Sequence[_EvaluatedRun], folder: Path, beside: Callable[[Row], Row] | None = None
+) -> Path:
     """The scores of runs of the same answers as one run: the names of their scores differ, so no two rows collide.
     beside: adds people's labels to a row."""
     make_folder(folder)

@@ -26,7 +26,13 @@ from typing import Any
 
 from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval.agreement import agreeing, padded
-from longmark.contrib.papers.score.labels import RELEVANCE, SCALES, UTILIZATION, Item, Labels
+from longmark.contrib.papers.score.labels import (
+    RELEVANCE,
+    SCALES,
+    UTILIZATION,
+    DimensionLabels,
+    GeneratedAnswer,
+)
 from longmark.contrib.papers.score.results import (
     ABSOLUTE,
     MASKED,
@@ -35,7 +41,7 @@ from longmark.contrib.papers.score.results import (
     AnswerScore,
     Intervals,
     Mean,
-    Results,
+    ScoreResults,
     Scores,
     in_words,
     mean_of,
@@ -76,7 +82,9 @@ class Among:
     kappa: Estimate
 
 
-def among(labels: Labels, dimensions: Iterable[str], intervals: Intervals) -> dict[str, Among]:
+def among(
+    labels: DimensionLabels, dimensions: Iterable[str], intervals: Intervals
+) -> dict[str, Among]:
     """Dimension -> people among themselves."""
     made = {}
     for dimension in dimensions:
@@ -143,7 +151,7 @@ class AgainstJudge:
         return self.share.n - self.mismatches
 
 
-def by_label(labels: Labels, results: Results) -> dict[tuple[str, str], AgainstJudge]:
+def by_label(labels: DimensionLabels, results: ScoreResults) -> dict[tuple[str, str], AgainstJudge]:
     """Dimension and evaluator -> people against it."""
     made = {}
     for dimension, evaluator in product(results.weights, results.evaluators):
@@ -182,17 +190,17 @@ def by_label(labels: Labels, results: Results) -> dict[tuple[str, str], AgainstJ
 
 
 def _by_item(
-    results: Results, runs: Mapping[tuple[str, str], Scores], name: str, metric: str
-) -> dict[Item, AnswerScore]:
+    results: ScoreResults, runs: Mapping[tuple[str, str], Scores], name: str, metric: str
+) -> dict[GeneratedAnswer, AnswerScore]:
     """The rows of an evaluator or a proxy, by answer."""
     return {
-        Item(generator, one.example, one.question): one
+        GeneratedAnswer(generator, one.example, one.question): one
         for generator in results.generators
         for one in runs.get((generator, name), {}).get(metric, [])
     }
 
 
-def on_scales(labels: Labels, results: Results) -> dict[tuple[str, str], Estimate]:
+def on_scales(labels: DimensionLabels, results: ScoreResults) -> dict[tuple[str, str], Estimate]:
     """Scale and `raters`, an evaluator or a proxy -> Spearman's correlation of people's ratings with its."""
     made = {}
     of_scale = (
@@ -221,7 +229,7 @@ def on_scales(labels: Labels, results: Results) -> dict[tuple[str, str], Estimat
 
 
 def _rho(
-    rows: Sequence[tuple[Item, float, float]], unscored: int, intervals: Intervals
+    rows: Sequence[tuple[GeneratedAnswer, float, float]], unscored: int, intervals: Intervals
 ) -> Estimate:
     x, y, questions = (
         [x for _, x, _ in rows],
@@ -233,12 +241,12 @@ def _rho(
     return replace(rho, missing=unscored, reason=in_words(why, by_question(why_not(rho))))
 
 
-def beside(labels: Labels, generator: str, row: Row) -> Row:
+def beside(labels: DimensionLabels, generator: str, row: Row) -> Row:
     """The row with people's labels of its answer and dimension in its evidence, beside the evaluator's label of it."""
     dimension = _ON_SCALE.get(
         base_of(row.metric), base_of(row.metric).removeprefix(f"{SPECIFICITY}.")
     )
-    item = Item(generator, row.example_id, row.question_id)
+    item = GeneratedAnswer(generator, row.example_id, row.question_id)
     given = labels.by_dimension.get(dimension, {}).get(item)
     if given is None:
         return row
@@ -251,7 +259,7 @@ def beside(labels: Labels, generator: str, row: Row) -> Row:
 # Tables -------------------------------------------------------------------------------------------------------------
 
 
-def tables(results: Results) -> list[Grid[Any] | Table]:
+def tables(results: ScoreResults) -> list[Grid[Any] | Table]:
     """Tables 5, 11 and 12."""
     assert results.labels is not None
     own = among(results.labels, results.weights, results.intervals)
@@ -361,7 +369,7 @@ def mismatch_table(judged: Mapping[tuple[str, str], AgainstJudge]) -> Table:
     return Table("mismatches", "Mismatches on items where raters differ", columns, lines)
 
 
-def scale_grid(labels: Labels, results: Results) -> Grid[Any]:
+def scale_grid(labels: DimensionLabels, results: ScoreResults) -> Grid[Any]:
     """Spearman's correlations of section 5.2."""
     made = on_scales(labels, results)
     return Grid(

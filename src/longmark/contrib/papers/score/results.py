@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from longmark.contrib.papers.score.labels import Labels
+from longmark.contrib.papers.score.labels import DimensionLabels
 from longmark.contrib.papers.score.plan import (
     EVALUATOR,
     ONCE,
@@ -125,7 +125,7 @@ class Mean(Estimate):
 
 
 @dataclass(frozen=True)
-class Results:
+class ScoreResults:
     """once, points: by generator; judged: by generator and evaluator; proxied: by generator and proxy; runs without
     scores are absent. weights: of the dimensions of specificity; bounds: of the metrics; pooled: the kinds of
     perturbation that table 1 takes together, None: all; labels: people's, if a file was given."""
@@ -140,7 +140,7 @@ class Results:
     proxied: Mapping[tuple[str, str], Scores] = field(default_factory=dict)
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     pooled: tuple[str, ...] | None = None
-    labels: Labels | None = None
+    labels: DimensionLabels | None = None
     intervals: Intervals = field(default_factory=Intervals)
 
     def unscored(self) -> list[str]:
@@ -173,7 +173,9 @@ class Results:
         )
 
 
-def results_of(plan: ScorePlan, domain: Domain, labels: Labels | None = None) -> Results:
+def results_of(
+    plan: ScorePlan, domain: Domain, labels: DimensionLabels | None = None
+) -> ScoreResults:
     """The scores that the runs of a study have so far."""
     bounds: dict[str, Bounds] = {}
     found: dict[str, dict[tuple[str, str], Scores]] = {
@@ -185,7 +187,7 @@ def results_of(plan: ScorePlan, domain: Domain, labels: Labels | None = None) ->
             bounds |= bounds_in(run)
             if scores := read(run):
                 found[kind][one.label, label] = scores
-    return Results(
+    return ScoreResults(
         generators=tuple(one.label for one in plan.generators),
         evaluators=tuple(one.label for one in plan.evaluators),
         proxies=tuple(one.label for one in plan.proxies),

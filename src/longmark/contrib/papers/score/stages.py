@@ -20,7 +20,7 @@ from longmark.contrib.make import vary
 from longmark.contrib.make.rag import answer as rag_answer
 from longmark.contrib.make.rag import index as rag_index
 from longmark.contrib.make.rag.retrieve import Retriever
-from longmark.contrib.papers.score.labels import Labels, answers_of, read_labels
+from longmark.contrib.papers.score.labels import DimensionLabels, answers_of, read_labels
 from longmark.contrib.papers.score.page import document, write_pages
 from longmark.contrib.papers.score.plan import (
     GIVEN,
@@ -31,13 +31,13 @@ from longmark.contrib.papers.score.plan import (
     scorings,
     stem,
 )
-from longmark.contrib.papers.score.results import Results, results_of
+from longmark.contrib.papers.score.results import ScoreResults, results_of
 from longmark.contrib.papers.study import (
     Expected,
     Made,
-    Session,
+    PaperStudy,
     Stage,
-    Study,
+    StudySession,
     digest,
     made_with,
     scoring_stage,
@@ -60,10 +60,10 @@ QUESTIONS, VARIANTS, ANSWERS, SCORES = "questions", "variants", "answers", "scor
 
 def score_study(
     plan: ScorePlan,
-    session: Session,
+    session: StudySession,
     labels: Path | None = None,
     runs: Callable[[ScorePlan, Registry], Sequence[Scoring]] = scorings,
-) -> Study:
+) -> PaperStudy:
     """The study, checked as far as possible without a call: UserError if something is wrong.
 
     labels: a file of people's labels; runs: the runs that each generator's answers go through.
@@ -80,7 +80,7 @@ def score_study(
     )
     fixed["prompts"] = stages.book.hashes(every_prompt()) if plan.prompts else None
 
-    def given() -> Labels | None:
+    def given() -> DimensionLabels | None:
         known = answers_of(plan)
         return (
             read_labels(labels, tuple(stages.domain.weights), known)
@@ -93,10 +93,10 @@ def score_study(
         if all(plan.answers_path(one).exists() for one in plan.generators):
             given()
 
-    def results() -> Results:
+    def results() -> ScoreResults:
         return results_of(plan, stages.domain, given())
 
-    return Study(
+    return PaperStudy(
         out=plan.out,
         kind="score",
         settings=fixed,
@@ -116,7 +116,7 @@ class _Stages:
     def __init__(
         self,
         plan: ScorePlan,
-        session: Session,
+        session: StudySession,
         runs: Callable[[ScorePlan, Registry], Sequence[Scoring]],
     ) -> None:
         self._plan, self._session = plan, session

@@ -5,8 +5,8 @@
     table 10  readability: means, and answers in each band
     jury      how far the verdicts on a claim agree: of several judges, or of one that was sampled (section 3.1)
 
-Table 1 pools the paper's kinds of perturbation if the domain has hazards and locations (`Results.pooled`): another kind
-of variant, such as the profession, may leave the question's words unchanged. In the paper an evaluator writes the
+Table 1 pools the paper's kinds of perturbation if the domain has hazards and locations (`ScoreResults.pooled`): another
+kind of variant, such as the profession, may leave the question's words unchanged. In the paper an evaluator writes the
 variants of its own, so that robustness differs between the evaluators of one generator. Here that holds for paraphrases
 with `--paraphraser evaluators`; otherwise, and for perturbations (which are made from tables), the rows of a generator
 share it.
@@ -35,7 +35,7 @@ from longmark.contrib.papers.score.results import (
     SPECIFICITY,
     AnswerScore,
     Mean,
-    Results,
+    ScoreResults,
     in_words,
     mean_of,
     why_unscored,
@@ -86,7 +86,7 @@ def means(
 
 
 def scores_of(
-    results: Results, generator: str, evaluator: str, metric: str
+    results: ScoreResults, generator: str, evaluator: str, metric: str
 ) -> Sequence[AnswerScore]:
     """The rows of one metric for a pair, whichever run they are in; of perturbations those that are pooled, of
     paraphrases the evaluator's own, or those that all share."""
@@ -100,7 +100,7 @@ def scores_of(
     return ()
 
 
-def pooling(results: Results) -> str:
+def pooling(results: ScoreResults) -> str:
     """Which perturbations table 1 pools, and which it leaves to their own table; "" if it pools all."""
     every = dict.fromkeys(
         one.variant for scores in results.once.values() for one in scores.get(PERTURBATION, [])
@@ -116,7 +116,7 @@ def pooling(results: Results) -> str:
     )
 
 
-def table_1(results: Results) -> tuple[Table, Grid[Any]]:
+def table_1(results: ScoreResults) -> tuple[Table, Grid[Any]]:
     """Each pair in a row as in the paper, and each of its metrics in a row with its interval."""
     pairs = list(product(results.generators, results.evaluators))
     made = {
@@ -151,7 +151,7 @@ def table_1(results: Results) -> tuple[Table, Grid[Any]]:
     return Table("table1", title, tuple(columns), wide, note), long
 
 
-def dimensions(results: Results) -> tuple[Grid[Any], Table]:
+def dimensions(results: ScoreResults) -> tuple[Grid[Any], Table]:
     """Specificity by dimension; and claims by their majority verdict, with the verdicts that are missing."""
     made, voted = {}, []
     for ((generator, evaluator), scores), name in product(results.judged.items(), results.weights):
@@ -185,7 +185,7 @@ def dimensions(results: Results) -> tuple[Grid[Any], Table]:
     )
 
 
-def variants(results: Results) -> Grid[Any]:
+def variants(results: ScoreResults) -> Grid[Any]:
     groups: dict[tuple[str, str, str], list[AnswerScore]] = {}
     for (generator, scores), (metric, direction) in product(
         results.once.items(), ((PARAPHRASE, HIGHER), (PERTURBATION, LOWER))
@@ -198,7 +198,7 @@ def variants(results: Results) -> Grid[Any]:
     return means("robustness_variants", "Robustness by kind of variant", heads, made, 3)
 
 
-def table_2(results: Results) -> Grid[str]:
+def table_2(results: ScoreResults) -> Grid[str]:
     """The reranker's relevance, and the answers whose points change places."""
     made = {
         name: results.mean(RELEVANCE, scores.get(RELEVANCE, []))
@@ -228,7 +228,7 @@ def table_2(results: Results) -> Grid[str]:
     )
 
 
-def table_10(results: Results) -> tuple[Grid[Any], Table]:
+def table_10(results: ScoreResults) -> tuple[Grid[Any], Table]:
     """Readability: means, and answers in each band."""
     bands = []
     for name, (metric, names) in _READABILITY.items():
@@ -253,7 +253,7 @@ def table_10(results: Results) -> tuple[Grid[Any], Table]:
     )
 
 
-def jury(results: Results) -> Grid[Any]:
+def jury(results: ScoreResults) -> Grid[Any]:
     """Agreement of the verdicts on a claim; no rows if an evaluator gives one verdict only. The paper reports none.
 
     The mean share of agreeing pairs of verdicts, with an interval that resamples questions, and Fleiss's kappa without

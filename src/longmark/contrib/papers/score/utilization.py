@@ -27,7 +27,7 @@ from longmark.contrib.papers.score.results import (
     UNBOUNDED,
     AnswerScore,
     Mean,
-    Results,
+    ScoreResults,
     in_words,
     mean_of,
     why_unscored,
@@ -47,7 +47,7 @@ _UNITS = {"absolute": (ABSOLUTE, 1), "relative, %": (RELATIVE, 100)}
 """Of scores: their metric, and what they are multiplied by."""
 
 
-def table_4(results: Results) -> tuple[Grid[Any], Grid[Any]]:
+def table_4(results: ScoreResults) -> tuple[Grid[Any], Grid[Any]]:
     """Context utilization of answers; of single facts beside it."""
     of_answers = {
         (generator, proxy, score): results.mean(metric, scores.get(metric, [])).scaled(by)
@@ -94,7 +94,7 @@ _ENDS = (("min", "least"), ("max", "greatest"))
 
 
 def _of_facts(
-    results: Results, scores: Sequence[AnswerScore]
+    results: ScoreResults, scores: Sequence[AnswerScore]
 ) -> tuple[Mean, tuple[float | None, ...]]:
     """The share of facts that lower the confidence; least, greatest and mean relative delta of facts in percent."""
     facts = [(fact, one.question) for one in scores if one.facts for fact in one.facts.claims]
@@ -118,7 +118,7 @@ def _of_facts(
 
 
 def consistency(
-    results: Results,
+    results: ScoreResults,
 ) -> dict[tuple[str, str, str], tuple[Difference, list[tuple[float, float]]]]:
     """Proxy, generator, measure that the proxy gives -> correlation with its p, and (f(q, C), f(q, D)) of each answer
     that has both."""
@@ -142,14 +142,16 @@ def consistency(
     return made
 
 
-def _pearson(x: Sequence[float], y: Sequence[float], results: Results) -> Difference:
+def _pearson(x: Sequence[float], y: Sequence[float], results: ScoreResults) -> Difference:
     """Pearson's correlation; p: two-sided, of none, from Student's t with n - 2 degrees."""
     r = correlation(x, y, level=results.intervals.level)
     p = None if r.value is None else float(scipy_stats.pearsonr(x, y).pvalue)
     return Difference(r.value, r.low, r.high, r.n, r.level, r.method, r.reason, p=p)
 
 
-def consistency_grid(name: str, title: str, results: Results, measures: Sequence[str]) -> Grid[Any]:
+def consistency_grid(
+    name: str, title: str, results: ScoreResults, measures: Sequence[str]
+) -> Grid[Any]:
     """Tables 3 and 8."""
     made = {row: r for row, (r, _) in consistency(results).items() if row[2] in measures}
     return Grid(
@@ -180,7 +182,7 @@ class ProxyAgreement:
     difference: Mean
 
 
-def agreements(results: Results) -> dict[tuple[str, str, str], ProxyAgreement]:
+def agreements(results: ScoreResults) -> dict[tuple[str, str, str], ProxyAgreement]:
     """Proxies, generator, absolute or relative -> their agreement."""
     return {
         (" and ".join(proxies), generator, score): _agreement(results, generator, proxies, score)
@@ -192,7 +194,7 @@ def agreements(results: Results) -> dict[tuple[str, str, str], ProxyAgreement]:
 
 
 def _agreement(
-    results: Results, generator: str, proxies: tuple[str, str], score: str
+    results: ScoreResults, generator: str, proxies: tuple[str, str], score: str
 ) -> ProxyAgreement:
     metric, by = _UNITS[score]
     first, second = (results.proxied[generator, proxy].get(metric, []) for proxy in proxies)
@@ -223,7 +225,7 @@ def _agreement(
     )
 
 
-def agreement_grids(results: Results) -> list[Grid[Any]]:
+def agreement_grids(results: ScoreResults) -> list[Grid[Any]]:
     """Table 9: correlations, and mean differences in a table of their own, so that each fits a page."""
     made = agreements(results)
     heads, title = (
