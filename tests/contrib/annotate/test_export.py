@@ -121,7 +121,7 @@ def test_comprehensiveness_study_reads_its_labels(tmp_path: Path):
     stored = {(one.item_id, one.values["errors"] == ["NONE"]) for one in store.answers()}
     assert {(one.item, not one.errors) for one in given} == stored
     table = annotation.annotated(given, key, 0.05, 42)
-    assert (table.missing, table.raters.raters, len(table.given)) == (0, 2, 12)
+    assert (table.missing, table.raters.raters, len(table.counting)) == (0, 2, 12)
 
 
 def test_choices_are_in_the_order_in_which_they_were_shown(tmp_path: Path):
@@ -445,7 +445,7 @@ def test_the_studies_and_metaeval_take_the_final_label_and_the_agreement_of_rate
     marked = [{"item": "w", "rater": rater, "errors": given} for rater, given in errors]
     given_back = annotation.read_annotations(lines(tmp_path / "c.jsonl", marked), key, [])
     table = annotation.annotated(given_back, key, 0.05, 42)
-    assert (len(table.given), table.raters.raters, table.missing) == (1, 2, 0)
+    assert (len(table.counting), table.raters.raters, table.missing) == (1, 2, 0)
 
     label = {
         "item": "v",

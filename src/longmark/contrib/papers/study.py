@@ -53,7 +53,10 @@ if TYPE_CHECKING:
 Results = TypeVar("Results")
 
 STATE = "study.json"
-BUDGET, MISSING, INTERRUPT, UNREADABLE_JUDGE = "budget", "missing", "interrupt", "unreadable"
+BUDGET = "budget"
+MISSING = "missing"
+INTERRUPT = "interrupt"
+UNREADABLE_JUDGE = "unreadable"
 _SUMMED = ("calls", "from_cache", "prompt_tokens", "completion_tokens")
 
 
@@ -90,10 +93,10 @@ class StudySession:
     batching: Batching = NO_BATCHES
     keep_going: bool = False
 
-    def counter(self, what: str, total: int) -> Callable[[], None]:
+    def counter(self, line_kind: str, total: int) -> Callable[[], None]:
         """A function to call after each line of a stage: it reports the progress."""
         numbers = iter(range(1, total + 1))
-        return lambda: self.progress(what, next(numbers, total), total)
+        return lambda: self.progress(line_kind, next(numbers, total), total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,7 @@ async def made_with(work: Awaitable[Any], models: Models | None) -> tuple[Made, 
     if models is not None:
         models.client.at_once(models.backends.all(), 0)
     try:
-        done = await work
+        work_result = await work
     finally:
         for model in (
             (models.backends.generator, models.backends.embedder) if models is not None else ()
@@ -159,11 +162,11 @@ async def made_with(work: Awaitable[Any], models: Models | None) -> tuple[Made, 
         if models is not None:
             models.client.end_batches()
     counts = models.client.counts if models is not None else Counts()
-    reasons, no_reply = (
-        [str(one) for one in done.left_out],
-        [str(one) for one in done.left_out if one.again],
-    )
-    return Made(done.examples, len(done.examples), reasons, no_reply, counts=counts), done
+    reasons = [str(omission) for omission in work_result.left_out]
+    no_reply = [str(omission) for omission in work_result.left_out if omission.again]
+    return Made(
+        work_result.examples, len(work_result.examples), reasons, no_reply, counts=counts
+    ), work_result
 
 
 _SHARED = (
@@ -206,14 +209,14 @@ def scoring_stage(
         ]
         failed = f"every call to a model was refused: {result.refused}" if result.refused else ""
         unreadable = in_words(result.unreadable) if result.stopped == UNREADABLE_JUDGE else ""
-        made = Made(
+        scores_made = Made(
             lines=len(rows),
             no_reply=no_reply,
             failed=failed,
             interrupted=interrupted,
             counts=result.counts,
         )
-        return replace(made, unreadable=unreadable)
+        return replace(scores_made, unreadable=unreadable)
 
     async def expect(ready: bool) -> Expected:
         if not ready:
@@ -302,16 +305,20 @@ def expected(study: PaperStudy) -> list[tuple[str, Expected]]:
     """What every stage still requires. Nothing is sent, and no stage is made."""
 
     async def work(is_done: Callable[[Stage], bool]) -> list[tuple[str, Expected]]:
-        found, done, outputs = [], set[Path](), {stage.out for stage in study.stages}
+        stage_needs = []
+        finished_paths = set[Path]()
+        outputs = {stage.out for stage in study.stages}
         for stage in study.stages:
             expect = stage.expect
             if is_done(stage):
-                done.add(stage.out)
+                finished_paths.add(stage.out)
                 expect = Expected(0, 0, "done")
             elif not isinstance(expect, Expected):
-                expect = await expect(done.issuperset(outputs.intersection(stage.needs.values())))
-            found.append((stage.name, expect))
-        return found
+                expect = await expect(
+                    finished_paths.issuperset(outputs.intersection(stage.needs.values()))
+                )
+            stage_needs.append((stage.name, expect))
+        return stage_needs
 
     if not (study.out / STATE).exists():
         return finish(lambda: work(lambda _stage: False))
@@ -329,7 +336,9 @@ class _Folder:
     """The folder of a study: the state of its stages, and how they are made."""
 
     def __init__(self, study: PaperStudy, space: Workspace) -> None:
-        self._study, self._space, self._state = study, space, space.manifest
+        self._study = study
+        self._space = space
+        self._state = space.manifest
         stages = self._state.setdefault("stages", {})
         self._state.setdefault("environment", environment())
         if not any(
@@ -346,9 +355,9 @@ class _Folder:
 
     def is_done(self, stage: Stage) -> bool:
         """Whether the stage need not be made again."""
-        known = self._state["stages"].get(stage.name, {})
+        state = self._state["stages"].get(stage.name, {})
         return (
-            bool(known.get("finished")) and stage.out.exists() and known["inputs"] == stage.inputs()
+            bool(state.get("finished")) and stage.out.exists() and state["inputs"] == stage.inputs()
         )
 
     async def work(self) -> None:
@@ -369,38 +378,41 @@ class _Folder:
                 raise StudyStopped(MISSING, "\n".join(map(str, stopped)))
 
     async def _make(self, stage: Stage) -> None:
-        known = self._state["stages"].setdefault(
+        state = self._state["stages"].setdefault(
             stage.name, {"seconds": 0.0, **dict.fromkeys(_SUMMED, 0), "usd": 0.0}
         )
         if self.is_done(stage):
-            if (output := digest(stage.out)) != known["output"]:
+            if (output := digest(stage.out)) != state["output"]:
                 self._study.session.tell(
                     f"{stage.out} was edited after it was made; the edited file is used."
                 )
-                known |= {"output": output, "changed_by_hand": True}
+                state |= {"output": output, "changed_by_hand": True}
                 self._space.write()
             return
         if stage.out.is_relative_to(self._study.out):
             check_within(self._study.out, stage.out)
-        inputs, began = stage.inputs(), time.monotonic()
-        known["finished"] = None
+        inputs = stage.inputs()
+        began = time.monotonic()
+        state["finished"] = None
         self._space.write()  # the state on disk if the process is killed
-        made, stop = None, None
+        stage_made = None
+        stop = None
         try:
             new = await stage.make()
-            stop, lines = self._unfinished(stage.name, new), new.lines
+            stop = self._unfinished(stage.name, new)
+            lines = new.lines
             if new.examples is not None and stop is None:
                 make_folder(stage.out.parent)
                 lines = write_examples(new.examples, stage.out)
-            made = new  # whatever raised before this leaves the stage unfinished
+            stage_made = new  # whatever raised before this leaves the stage unfinished
         finally:
-            known["seconds"] = round(known["seconds"] + time.monotonic() - began, 3)
-            if made is not None:
-                _add(known, made.counts)
-                known |= {
+            state["seconds"] = round(state["seconds"] + time.monotonic() - began, 3)
+            if stage_made is not None:
+                _add(state, stage_made.counts)
+                state |= {
                     "lines": lines,
-                    "left_out": list(made.left_out),
-                    "notes": list(made.notes),
+                    "left_out": list(stage_made.left_out),
+                    "notes": list(stage_made.notes),
                     "inputs": inputs,
                     "output": digest(stage.out),
                     "changed_by_hand": False,
@@ -410,33 +422,31 @@ class _Folder:
         if stop:
             raise stop
 
-    def _unfinished(self, name: str, made: Made) -> StudyStopped | None:
+    def _unfinished(self, name: str, stage_made: Made) -> StudyStopped | None:
         """Why a stage is not finished; None: it is."""
         session = self._study.session
-        if made.interrupted:
+        if stage_made.interrupted:
             return StudyStopped(
                 INTERRUPT, f"{name}: interrupted; repeat the same command to resume"
             )
-        if made.unreadable:
+        if stage_made.unreadable:
             remedy = "Use another judge with another --out, or add --keep-going to score the other rows in any case."
-            return StudyStopped(UNREADABLE_JUDGE, f"{name}: {made.unreadable}\n{remedy}")
+            return StudyStopped(UNREADABLE_JUDGE, f"{name}: {stage_made.unreadable}\n{remedy}")
         if session.budget.stopped:
             resume = "Repeat the command with a larger budget to resume the study."
             return StudyStopped(BUDGET, f"{name}: {session.budget.stopped} {resume}")
-        if made.no_reply and not session.allow_missing:
-            lines, resume = (
-                counted(len(made.no_reply), "line"),
-                "Repeat the command to request them again, or add --allow-missing to continue",
-            )
-            first = f"no reply for {lines}, the first: {made.no_reply[0]}"
+        if stage_made.no_reply and not session.allow_missing:
+            lines = counted(len(stage_made.no_reply), "line")
+            resume = "Repeat the command to request them again, or add --allow-missing to continue"
+            first = f"no reply for {lines}, the first: {stage_made.no_reply[0]}"
             return StudyStopped(MISSING, f"{name}: {first}\n{resume} without them")
-        return StudyStopped(MISSING, made.failed) if made.failed else None
+        return StudyStopped(MISSING, stage_made.failed) if stage_made.failed else None
 
 
-def _add(known: dict[str, Any], counts: Counts) -> None:
+def _add(state: dict[str, Any], counts: Counts) -> None:
     for name in _SUMMED:
-        known[name] += getattr(counts, name)
-    known["usd"] = None if known["usd"] is None or counts.usd is None else known["usd"] + counts.usd
+        state[name] += getattr(counts, name)
+    state["usd"] = None if state["usd"] is None or counts.usd is None else state["usd"] + counts.usd
 
 
 def digest(path: Path) -> str:
@@ -467,21 +477,30 @@ def sections(
 ) -> tuple[Section, ...]:
     """The sections that have tables with rows, or links, folded but for the first two; the cost of the stages last, if
     there are any."""
-    shown = list[Section]()
+    page_sections = list[Section]()
     for part in parts:
         if not part.absent(results):
-            made = [
-                one if isinstance(one, Table) else one.table()
-                for one in part.tables(results)
-                if one.rows
+            part_tables = [
+                table if isinstance(table, Table) else table.table()
+                for table in part.tables(results)
+                if table.rows
             ]
             links = part.links(results)
-            if made or links:
-                says = part.says if isinstance(part.says, str) else part.says(results)
-                texts = (part.title, says, made, part.figures(results), part.note)
-                shown.append(Section(*texts, links=links, brief=not shown))
+            if part_tables or links:
+                text = part.says if isinstance(part.says, str) else part.says(results)
+                page_sections.append(
+                    Section(
+                        part.title,
+                        text,
+                        part_tables,
+                        part.figures(results),
+                        part.note,
+                        links=links,
+                        brief=not page_sections,
+                    )
+                )
     if stages:
-        shown.append(
+        page_sections.append(
             Section(
                 "Stages",
                 "The cost of every stage, over all sessions.",
@@ -489,19 +508,19 @@ def sections(
                 brief=1,
             )
         )
-    return folded_after(shown)
+    return folded_after(page_sections)
 
 
 def notices(
     parts: Iterable[PageSection[Results]], results: Results, stages: Mapping[str, Any]
 ) -> Iterator[str]:
     """What was left out of the stages, and why sections are left out."""
-    for name, known in stages.items():
-        if known.get("left_out"):
-            yield f"{name}: {len(known['left_out'])} omitted, the first: {known['left_out'][0]}"
-        for note in known.get("notes", ()):
+    for name, state in stages.items():
+        if state.get("left_out"):
+            yield f"{name}: {len(state['left_out'])} omitted, the first: {state['left_out'][0]}"
+        for note in state.get("notes", ()):
             yield f"{name}: {note}."
-        if not known.get("finished"):
+        if not state.get("finished"):
             yield f"{name} is not finished. Repeat the same command to resume."
     yield from filter(None, (part.absent(results) for part in parts))
 
@@ -509,11 +528,12 @@ def notices(
 def stage_table(stages: Mapping[str, Any]) -> Table:
     """Seconds, calls and tokens of every stage."""
     columns = (
-        *(Column("stage", itemgetter("name")), Column("seconds", itemgetter("seconds"), 1)),
+        Column("stage", itemgetter("name")),
+        Column("seconds", itemgetter("seconds"), 1),
         Column("lines", lambda stage: stage.get("lines")),
         *(Column(name.replace("_", " "), itemgetter(name), key=name) for name in _SUMMED),
         Column("US dollars", itemgetter("usd"), 4, key="usd"),
     )
     return Table(
-        "stages", "Stages", columns, [{"name": name, **known} for name, known in stages.items()]
+        "stages", "Stages", columns, [{"name": name, **state} for name, state in stages.items()]
     )

@@ -55,35 +55,35 @@ def worst(results: CalfResults, judge: Judge) -> list[int]:
 
 def links(results: CalfResults) -> dict[str, str]:
     """metric -> the path of its page in the study's folder; no metric that is never wrong, and no baseline."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for name, judge in results.judges.items():
         if not judge.baseline and worst(results, judge):
             stem = (
                 "".join(c if c.isalnum() or c in "._-" else "-" for c in name).strip("-.")
                 or "metric"
             )
-            taken = {path.casefold() for path in found.values()}
+            taken = {path.casefold() for path in paths.values()}
             names = (
                 f"{FOLDER}/{stem}{end}.html"
                 for end in ("", *(f"-{i}" for i in range(2, len(taken) + 3)))
             )
-            found[name] = next(path for path in names if path.casefold() not in taken)
-    return found
+            paths[name] = next(path for path in names if path.casefold() not in taken)
+    return paths
 
 
 def write_pages(results: CalfResults, pairs: Iterable[Answered], out: Path) -> list[Path]:
     """Writes a page for each metric that is wrong somewhere, with the rows of all metrics on its pairs; returns their
     folder. pairs: those of the file, where they may be in no run."""
     pages = links(results)
-    shown = {
+    worst_pairs = {
         name: [results.pairs[place].id for place in worst(results, results.judges[name])]
         for name in pages
     }
-    needed = {one for its in shown.values() for one in its}
+    needed = {pair_id for pair_ids in worst_pairs.values() for pair_id in pair_ids}
     examples = {
-        one.id: one
-        for one in chain(pairs, *map(examples_of, results.read.runs))
-        if one.id in needed
+        pair.id: pair
+        for pair in chain(pairs, *map(examples_of, results.read.runs))
+        if pair.id in needed
     }
     rows: dict[str, list[Row]] = {name: [] for name in needed}
     for run in results.read.runs:
@@ -98,10 +98,12 @@ def write_pages(results: CalfResults, pairs: Iterable[Answered], out: Path) -> l
         with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
             folder = Path(scratch) / f"the worst disagreements of {Path(path).stem} with people"
             make_folder(folder)
-            write_examples((examples[name] for name in shown[metric]), folder / "examples.jsonl")
+            write_examples(
+                (examples[name] for name in worst_pairs[metric]), folder / "examples.jsonl"
+            )
             ordered = (
                 row
-                for name in shown[metric]
+                for name in worst_pairs[metric]
                 for row in sorted(rows[name], key=lambda row: row.metric != metric)
             )
             write_rows(ordered, folder / "rows.jsonl")
@@ -112,15 +114,15 @@ def write_pages(results: CalfResults, pairs: Iterable[Answered], out: Path) -> l
 
 
 def _verdicts(example: Answered, results: CalfResults) -> Iterator[Row]:
-    given: Mapping[str, object] = example.meta.get(VERDICTS, {})
-    for name, verdicts in given.items():
+    verdicts_given: Mapping[str, object] = example.meta.get(VERDICTS, {})
+    for name, verdicts in verdicts_given.items():
         if (choice := results.judges[name].choices.get(results.read.places[example.id])) is None:
             continue
         score = SCORE_OF[choice]
-        own = {
+        fields = {
             "example_id": example.id,
             "question_id": example.question_id,
             "metric": name,
             "score": score,
         }
-        yield Row.from_dict({**own, "evidence": {"choices": verdicts}})
+        yield Row.from_dict({**fields, "evidence": {"choices": verdicts}})

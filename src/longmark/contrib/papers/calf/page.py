@@ -15,15 +15,19 @@ from longmark.report.document import Document
 def pages(results: CalfResults) -> Pages:
     """The sections of the recipe over these results."""
     recipe = load(RECIPES / "calf.yaml", VOCABULARY)
-    made = sources(results)
-    return Pages(recipe, {name: made[of.reader] for name, of in recipe.parts.sources.items()})
+    made_sources = sources(results)
+    return Pages(
+        recipe,
+        {name: made_sources[declared.reader] for name, declared in recipe.parts.sources.items()},
+    )
 
 
 def document(
     results: CalfResults, stages: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> Document:
     """The page. stages: their states; settings: how the choices were made."""
-    page, options = pages(results), results.options
+    page = pages(results)
+    options = results.options
     recipe = page.recipe.parts
     return Document(
         kind="calf study",

@@ -26,8 +26,10 @@ from longmark.stats.results import Estimate
 
 MODES = {"human/human": "H/H", "human/model": "H/M", "model/model": "M/M"}
 """The modes of comparison (section 3.3), and their names in the paper's table 4."""
-LONGER_WORDS, LONGER_CHARACTERS = "always longer, words", "always longer, characters"
-FIRST, MODEL = "always first", "always model"
+LONGER_WORDS = "always longer, words"
+LONGER_CHARACTERS = "always longer, characters"
+FIRST = "always first"
+MODEL = "always model"
 BASELINES = (LONGER_WORDS, LONGER_CHARACTERS, FIRST, MODEL)
 NO_SECOND = "no second rater"
 CHECKED = "references checked"
@@ -66,7 +68,9 @@ class CalfResults:
     """The results of the pairs and choices that were read."""
 
     def __init__(self, estimates: CalfRows, options: CalfOptions) -> None:
-        self.read, self.options, self.pairs = estimates, options, estimates.pairs
+        self.read = estimates
+        self.options = options
+        self.pairs = estimates.pairs
         self.notices: list[str] = []
         self.levels = MetaevalOptions(alpha=options.alpha, seed=options.seed)
         self.gold = [pair.gold for pair in self.pairs]
@@ -80,7 +84,7 @@ class CalfResults:
         self.chosen: dict[str, Made] = {
             name: judge.made(len(self.pairs)) for name, judge in self.judges.items()
         }
-        self.right = {name: self.sample.right(made) for name, made in self.chosen.items()}
+        self.right = {name: self.sample.right(choices) for name, choices in self.chosen.items()}
         self.of_orders, self.of_votes = cache(self._of_orders), cache(self._of_votes)
         self.of_split = cache(self._of_split)
 
@@ -143,20 +147,20 @@ class CalfResults:
             [row for row in rows if self.gold[row] and (ties or self.gold[row] != TIE)]
             for rows in parts
         ]
-        of = {
+        right_by_place = {
             name: [{str(row): self.right[name][row] for row in rows} for rows in decided]
             for name in names
         }
-        for name, subset in list(of.items()):
+        for name, subset in list(right_by_place.items()):
             missing = [right is None for part in subset for right in part.values()]
             if all(missing) or (self.judges[name].baseline and any(missing)):
-                del of[name]
+                del right_by_place[name]
         if not all(decided):
             return None
         return best(
             readings(
                 [
-                    {name: subset[place] for name, subset in of.items()}
+                    {name: subset[place] for name, subset in right_by_place.items()}
                     for place in range(len(parts))
                 ]
             )
@@ -175,15 +179,19 @@ class CalfResults:
     def categories(self) -> dict[str, Rows]:
         return self._groups(lambda pair: pair.category)
 
-    def _groups(self, of: Callable[[PairFacts], str]) -> dict[str, Rows]:
+    def _groups(self, value_of: Callable[[PairFacts], str]) -> dict[str, Rows]:
         """The pairs of each value, in the order of the values; those without one are in no group."""
-        names = sorted({of(pair) for pair in self.pairs} - {""})
+        names = sorted({value_of(pair) for pair in self.pairs} - {""})
         if len(names) > MOST_GROUPS:
             self.notices.append(
                 f"{len(names):,} groups such as {names[0]!r} are too many (at most {MOST_GROUPS})."
             )
             return {}
-        return {name: self.where(lambda pair, name=name: of(pair) == name) for name in names}  # type: ignore[misc]
+
+        def rows_of(name: str) -> Rows:
+            return self.where(lambda pair: value_of(pair) == name)
+
+        return {name: rows_of(name) for name in names}
 
     def where(
         self, test: Callable[[PairFacts], bool | None], among: Rows | None = None
@@ -193,16 +201,17 @@ class CalfResults:
 
     def accuracy(self, name: str, rows: Rows, ties: bool = True) -> Estimate:
         """On these pairs; ties False: without those on which people tied (table 15)."""
-        subset, right = self.sample.of(rows), [self.right[name][row] for row in rows]
+        subset = self.sample.of(rows)
+        right = [self.right[name][row] for row in rows]
         counted = [gold is not None and (ties or gold != TIE) for gold in subset.gold]
         estimates = subset.rate(
             [r if is_counted else None for r, is_counted in zip(right, counted, strict=True)]
         )
         return replace(estimates, missing=sum(counted) - estimates.n)
 
-    def same(self, entry: str, other: str, rows: Rows) -> Estimate:
+    def same(self, entry: str, second: str, rows: Rows) -> Estimate:
         """How often two judges make the same choice (figures 3 and 9 to 11)."""
-        a, b = ([self.chosen[name][row] for row in rows] for name in (entry, other))
+        a, b = ([self.chosen[name][row] for row in rows] for name in (entry, second))
         return self.sample.of(rows).same(a, b)
 
     # Orders and votes -------------------------------------------------------------------------------------------------
@@ -210,10 +219,8 @@ class CalfResults:
     def _of_orders(self, name: str) -> dict[str, Estimate]:
         """Of a judge that saw pairs in one order or both: the same choice in both; of its decisions, those for the
         answer shown first; right in both; its accuracy with either answer shown first."""
-        sample, orders_shown = (
-            self.sample,
-            [self.judges[name].orders.get(row, {}) for row in range(len(self.pairs))],
-        )
+        sample = self.sample
+        orders_shown = [self.judges[name].orders.get(row, {}) for row in range(len(self.pairs))]
         by = {
             first: sample.right([entry.get(first) for entry in orders_shown])
             for first in ("a", "b")
@@ -223,10 +230,10 @@ class CalfResults:
             for both_right in zip(by["a"], by["b"], strict=True)
         ]
         places = [
-            (row, first == made)
+            (row, first == choice)
             for row, entry in enumerate(orders_shown)
-            for first, made in entry.items()
-            if made != TIE
+            for first, choice in entry.items()
+            if choice != TIE
         ]
         same = sample.share(
             [entry["a"] == entry["b"] if len(entry) > 1 else None for entry in orders_shown]
@@ -239,10 +246,8 @@ class CalfResults:
     def _of_votes(self, name: str, rows: tuple[int, ...]) -> dict[str, Estimate]:
         """Of a judge with several votes on each pair (figure 2): the human choice is among them; it is that of most;
         all are the same. rows: places of pairs."""
-        subset, votes_of_pairs = (
-            self.sample.of(rows),
-            [(self.gold[row], self.judges[name].votes.get(row)) for row in rows],
-        )
+        subset = self.sample.of(rows)
+        votes_of_pairs = [(self.gold[row], self.judges[name].votes.get(row)) for row in rows]
         among = subset.share(
             [
                 None if gold is None or votes is None else gold in votes
@@ -318,15 +323,21 @@ class CalfResults:
         return tie_band(name, self.sample, self.chosen[name], differences, self.tuning)
 
 
+def _with_more_words(pair: PairFacts) -> str | None:
+    """None where the words of an answer are not counted."""
+    a, b = pair.words
+    return None if a is None or b is None else with_band(a, b, 0)
+
+
 def baselines(pairs: Sequence[PairFacts]) -> Iterator[Judge]:
     """Judges that read no text: the longer answer, the first one, the model's. Those that never choose are left out."""
-    made: dict[str, Iterable[str | None]] = {
-        LONGER_WORDS: (None if None in pair.words else with_band(*pair.words, 0) for pair in pairs),  # type: ignore[arg-type]
+    choices_of: dict[str, Iterable[str | None]] = {
+        LONGER_WORDS: (_with_more_words(pair) for pair in pairs),
         LONGER_CHARACTERS: (with_band(*pair.characters, 0) for pair in pairs),
         FIRST: ("a" for _ in pairs),
         MODEL: (pair.model for pair in pairs),
     }
-    for name, choices in made.items():
+    for name, choices in choices_of.items():
         judge = Judge(
             name,
             baseline=True,

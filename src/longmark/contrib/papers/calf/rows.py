@@ -35,9 +35,9 @@ _CHOICE_OF = {score: choice for choice, score in SCORE_OF.items()}
 @dataclass(frozen=True, slots=True)
 class PairFacts:
     """What a study keeps of a pair. gold: people's final choice; votes: one of each rater; words, characters: of a and
-    of b, as they stand, no words in a script without spaces; asked: words of the question and of the reference; model:
-    the side that a model wrote, if a person wrote the other; checks: (an error of the expanded reference, whether a
-    rater found it)."""
+    of b, as they stand, no words in a script without spaces; question_words: those of the question and of the
+    reference; model: the side that a model wrote, if a person wrote the other; checks: (an error of the expanded
+    reference, whether a rater found it)."""
 
     id: str
     question: str
@@ -48,7 +48,7 @@ class PairFacts:
     votes: tuple[Vote, ...]
     words: tuple[int | None, int | None]
     characters: tuple[int, int]
-    asked: tuple[int | None, int | None]
+    question_words: tuple[int | None, int | None]
     model: str | None
     checks: tuple[tuple[str, bool], ...] = ()
 
@@ -115,60 +115,60 @@ def read(runs: Sequence[Path], pairs: Iterable[Answered] = ()) -> CalfRows:
     A metric of several runs has the run's name behind it: `pairs.direct (small)`. UserError if a source has examples
     that are no pairs, if two pairs of one id differ, or if no pair has a choice of people.
     """
-    found, hashes = CalfRows(), list[str]()
-    _add_pairs(found, hashes, pairs, "the file of pairs")
-    found.runs = sources_of(runs) if runs else []
+    contents = CalfRows()
+    hashes = list[str]()
+    _add_pairs(contents, hashes, pairs, "the file of pairs")
+    contents.runs = sources_of(runs) if runs else []
     judges: dict[tuple[Path, str], Judge] = {}
-    for run in found.runs:
-        _add_pairs(found, hashes, examples_of(run), str(run))
+    for run in contents.runs:
+        _add_pairs(contents, hashes, examples_of(run), str(run))
         read_rows = (
             rows_of if run.is_dir() else some_rows_of
         )  # pairs of a run can have verdicts without rows
-        for row in read_rows(run, found.notices):
-            if row.example_id not in found.places:
+        for row in read_rows(run, contents.notices):
+            if row.example_id not in contents.places:
                 raise UserError(
                     f"{run}: a row has the unknown pair {row.example_id}; give the folder of `longmark run PAIRS`"
                 )
             _add_row(
                 judges.setdefault((run, row.metric), Judge(row.metric)),
                 row,
-                found.places[row.example_id],
+                contents.places[row.example_id],
             )
-    if not any(pair.gold for pair in found.pairs):
+    if not any(pair.gold for pair in contents.pairs):
         raise UserError(
-            f"none of the {len(found.pairs):,} pairs has a human choice; give each a `label` (a, b or tie), or "
+            f"none of the {len(contents.pairs):,} pairs has a human choice; give each a `label` (a, b or tie), or "
             "`labels` with the choice of each rater"
         )
-    times, short = (
-        Counter(metric for _, metric in judges),
-        dict(zip(found.runs, shortest_names(found.runs), strict=True)),
-    )
+    times = Counter(metric for _, metric in judges)
+    short = dict(zip(contents.runs, shortest_names(contents.runs), strict=True))
     for (run, metric), judge in judges.items():
         judge.name = metric if times[metric] == 1 else f"{metric} ({short[run]})"
-        if judge.name in found.judges:
+        if judge.name in contents.judges:
             raise UserError(
                 f"meta.verdicts: {judge.name} is also the name of a metric; give the verdicts another name"
             )
-        found.names[run, metric] = judge.name
-        found.judges[judge.name] = judge
+        contents.names[run, metric] = judge.name
+        contents.judges[judge.name] = judge
         judge.orient()
         if judge.unread:
             rows = counted(judge.unread, "row")
-            found.notices.append(
+            contents.notices.append(
                 f"{judge.name}: the evidence of {rows} has another form; no orders or votes of them."
             )
-    return found
+    return contents
 
 
 def _add_pairs(
-    found: CalfRows, hashes: list[str], examples: Iterable[Answered], source: str
+    contents: CalfRows, hashes: list[str], examples: Iterable[Answered], source: str
 ) -> None:
     for pair in examples:
         if not isinstance(pair, Pair):
             raise UserError(
                 f"{source}: the example {pair.id} is not a pair; a pair has the columns a and b"
             )
-        place, content = found.places.setdefault(pair.id, len(found.pairs)), pair.content_hash()
+        place = contents.places.setdefault(pair.id, len(contents.pairs))
+        content = pair.content_hash()
         if place < len(hashes):
             if hashes[place] != content:
                 raise UserError(
@@ -176,13 +176,13 @@ def _add_pairs(
                 )
             continue
         hashes.append(content)
-        found.pairs.append(_facts(pair))
+        contents.pairs.append(_facts(pair))
         for name, verdicts in verdicts_of(pair, source).items():
-            _add_choices(found.judges.setdefault(name, Judge(name)), place, verdicts)
+            _add_choices(contents.judges.setdefault(name, Judge(name)), place, verdicts)
 
 
 def _facts(pair: Pair) -> PairFacts:
-    asked = words(pair.question or ""), words(" ".join(pair.best_references))
+    text_words = words(pair.question or ""), words(" ".join(pair.best_references))
     humans = [
         which for which, system in (("a", pair.a_system), ("b", pair.b_system)) if system == HUMAN
     ]
@@ -196,14 +196,14 @@ def _facts(pair: Pair) -> PairFacts:
         votes=tuple(Vote(rater, choice, None) for rater, choice in pair.labels.items()),
         words=(words(pair.a), words(pair.b)),
         characters=(len(pair.a), len(pair.b)),
-        asked=asked,
+        question_words=text_words,
         model=("b" if humans == ["a"] else "a")
         if len(humans) == 1 and pair.mode == "human/model"
         else None,
         checks=tuple(
             (check, told == "yes")
-            for its in pair.expansion_checks.values()
-            for check, told in its.items()
+            for checks in pair.expansion_checks.values()
+            for check, told in checks.items()
         ),
     )
 
@@ -239,7 +239,8 @@ def _add_row(judge: Judge, row: Row, place: int) -> None:
             f"{row.metric} of {row.example_id} has the score {row.score:g}; a metric of pairs gives 1 (a), 0 (tie) or "
             "-1 (b)"
         )
-    choices, compared = Choices.of(row.evidence), SideScores.of(row.evidence)
+    choices = Choices.of(row.evidence)
+    compared = SideScores.of(row.evidence)
     if choices is not None:
         _add_choices(judge, place, choices.choices)
     elif "choices" in row.evidence:
@@ -253,12 +254,12 @@ def _add_choices(judge: Judge, place: int, choices: Sequence[Chosen]) -> None:
     """What a judge, or several, chose in each order. The choice itself is their plurality; of a draw, a tie. A judge
     that sees one answer at a time has no `first`, and no orders."""
     by: dict[str, list[str]] = {}
-    for one in choices:
-        if one.first:
-            by.setdefault(one.first, []).append(one.choice)
-        if len(one.votes) > 1:
-            judge.votes.setdefault(place, []).extend(one.votes)
+    for choice in choices:
+        if choice.first:
+            by.setdefault(choice.first, []).append(choice.choice)
+        if len(choice.votes) > 1:
+            judge.votes.setdefault(place, []).extend(choice.votes)
     if by:
         judge.orders[place] = {first: plurality(of_order) or TIE for first, of_order in by.items()}
     if choices:
-        judge.choices[place] = plurality(one.choice for one in choices) or TIE
+        judge.choices[place] = plurality(choice.choice for choice in choices) or TIE

@@ -140,10 +140,13 @@ def fields_of(results: CalfResults) -> dict[str, list[str]]:
                 values[place] = name
         return values
 
-    subjects, modes = column(results.subjects), column(results.modes)
+    subjects = column(results.subjects)
+    modes = column(results.modes)
     words = {True: "chose differently", False: "agreed", None: ""}
     disputed = [words[pair.disputed] for pair in results.pairs]
-    with_subject = {said for said, subject in zip(disputed, subjects, strict=True) if subject}
+    with_subject = {
+        agreement for agreement, subject in zip(disputed, subjects, strict=True) if subject
+    }
     return {
         "subject": subjects,
         "mode": modes,
@@ -155,8 +158,8 @@ def fields_of(results: CalfResults) -> dict[str, list[str]]:
             for subject, mode in zip(subjects, modes, strict=True)
         ],
         "subject or all": [
-            subject if said in with_subject else "all subjects"
-            for said, subject in zip(disputed, subjects, strict=True)
+            subject if agreement in with_subject else "all subjects"
+            for agreement, subject in zip(disputed, subjects, strict=True)
         ],
     }
 
@@ -257,7 +260,8 @@ def _differences(results: CalfResults) -> tuple[Table, Figure]:
         "together. The interval is the test inverted, so it agrees with p. p (Holm), over all pairs of metrics, "
         "decides."
     )
-    title, alpha = "Differences in accuracy", results.options.alpha
+    title = "Differences in accuracy"
+    alpha = results.options.alpha
     return differences("differences", title, results.differences, note, alpha, only)
 
 
@@ -328,8 +332,8 @@ def _both(results: CalfResults) -> RecipeSource:
     def same(members: Sequence[Member], places: Places) -> Cell:
         if len(members) != 1:
             return None
-        metric, other = members[0]
-        return results.same(metric, other, places)
+        metric, second = members[0]
+        return results.same(metric, second, places)
 
     return RecipeSource(
         heads={"metric": "metric", "other": "metric"},
@@ -345,19 +349,20 @@ def _maps(results: CalfResults) -> list[Figure]:
     columns = [Column(name, places=2, words=title) for name, title in words.items()]
     groups: dict[str, Rows] = {ALL: range(len(results.pairs))}
     groups |= results.modes if len(results.modes) > 1 else {}
-    figures = []
-    for mode, places in groups.items():
+
+    def heat_map(mode: str, places: Rows) -> Figure:
         grid: Grid[str] = Grid(
             name="",
             title="",
             heads=(METRIC,),
             rows=list(words),
             columns=columns,
-            cell=lambda metric, other, places=places: results.same(metric, other, places),  # type: ignore[misc]
+            cell=lambda metric, second: results.same(metric, second, places),
         )
         label = f"Share of pairs with the same choice, {mode} (the paper's {_MAPS[mode]})"
-        figures.append(grid.heat_map(label, 0.0, 1.0))
-    return figures
+        return grid.heat_map(label, 0.0, 1.0)
+
+    return [heat_map(mode, places) for mode, places in groups.items()]
 
 
 def _orders_source(results: CalfResults) -> RecipeSource:
@@ -385,9 +390,10 @@ def _votes(results: CalfResults) -> RecipeSource:
 
 
 def _split(results: CalfResults) -> RecipeSource:
-    def measure(attribute: str, *more: Any) -> Measure:
+    def measure(attribute: str, *measure_options: Any) -> Measure:
         return Measure(
-            of_member(lambda metric, _places: getattr(results.of_split(metric), attribute)), *more
+            of_member(lambda metric, _places: getattr(results.of_split(metric), attribute)),
+            *measure_options,
         )
 
     return RecipeSource(
@@ -431,7 +437,7 @@ def _pairs(results: CalfResults) -> RecipeSource:
         return Measure(of_pairs(greatest), "number", None)
 
     def reference(place: int) -> Sequence[int | None]:
-        return [pairs[place].asked[1] or None]
+        return [pairs[place].question_words[1] or None]
 
     def of_mode(mode: str) -> Measure:
         return count(lambda place: pairs[place].mode == mode, none=True)
@@ -447,7 +453,7 @@ def _pairs(results: CalfResults) -> RecipeSource:
                 "number",
                 None,
             ),
-            "words of a question": average(lambda place: [pairs[place].asked[0]]),
+            "words of a question": average(lambda place: [pairs[place].question_words[0]]),
             "words of a reference": average(reference),
             "longest reference": longest(reference),
             "words of an answer": average(lambda place: pairs[place].words),

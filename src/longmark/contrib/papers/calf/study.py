@@ -58,13 +58,14 @@ class CalfPlan:
         """UserError, before anything is paid for, if a file has no pairs with a choice of people, or verdicts that
         cannot be read or have the name of a metric."""
         sources_of(self.runs) if self.runs else ()
-        labelled, known = [], {*BASELINES, *(self.settings.scores if self.settings else ())}
-        for one in self.file():
-            labelled.append(isinstance(one, Pair) and one.label is not None)
-            names = dict(verdicts_of(one, str(self.pairs))) if isinstance(one, Pair) else {}
-            if taken := names.keys() & known:
+        labelled = []
+        taken_names = {*BASELINES, *(self.settings.scores if self.settings else ())}
+        for example in self.file():
+            labelled.append(isinstance(example, Pair) and example.label is not None)
+            names = dict(verdicts_of(example, str(self.pairs))) if isinstance(example, Pair) else {}
+            if taken := names.keys() & taken_names:
                 raise UserError(
-                    f"{self.pairs}: {one.id}: meta.verdicts: {min(taken)} is also the name of a metric or a baseline; "
+                    f"{self.pairs}: {example.id}: meta.verdicts: {min(taken)} is also the name of a metric or a baseline; "
                     "give the verdicts another name"
                 )
         if self.pairs is not None and not any(labelled):
@@ -90,7 +91,7 @@ def calf_study(plan: CalfPlan, session: StudySession) -> PaperStudy:
         settings=fixed,
         stages=stages,
         session=session,
-        document=lambda known: document(plan.results, known, fixed),
+        document=lambda stage_states: document(plan.results, stage_states, fixed),
         check=plan.check,
         pages=lambda: write_pages(plan.results, plan.file(), plan.out),
         unscored=lambda: [

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def add_to(verbs: Any) -> None:
     text = "Measure how often metrics agree with people on the better of two answers, with the CALF paper's tables."
     parser = add_verb(verbs, "calf-study", calf_study, text)
-    given = "a file of pairs with people's choices, folders of `longmark run PAIRS`, or both"
-    add(parser, "given", "PAIRS|RUN", given, nargs="+", type=Path)
+    inputs = "a file of pairs with people's choices, folders of `longmark run PAIRS`, or both"
+    add(parser, "given", "PAIRS|RUN", inputs, nargs="+", type=Path)
     metrics = (
         "metrics or families to score on the file of pairs (default: none; only the baselines)"
     )
@@ -56,8 +56,10 @@ def calf_study(arguments: argparse.Namespace) -> int:
     needs_stats("calf-study")
     from longmark.contrib.papers.calf.results import CalfOptions
 
-    given = {name: getattr(arguments, name) for name in ("alpha", "seed", "development", "worst")}
-    options = CalfOptions(**given)
+    settings_given = {
+        name: getattr(arguments, name) for name in ("alpha", "seed", "development", "worst")
+    }
+    options = CalfOptions(**settings_given)
     return run_study(arguments, lambda session: _declared(arguments, options, session))
 
 
@@ -74,15 +76,17 @@ def _declared(arguments: argparse.Namespace, options: Any, session: StudySession
         raise UserError(
             f"{files[1]} is a second file of pairs; put all pairs into one, or score each with longmark run"
         )
-    how = run_options(arguments)
+    session_options = run_options(arguments)
     registry = session.registry
     settings = (
-        make_settings(arguments.metrics, registry, how) if arguments.metrics and registry else None
+        make_settings(arguments.metrics, registry, session_options)
+        if arguments.metrics and registry
+        else None
     )
     reading = {
         name: value
         for name in ("limit", "mapping", "encoding", "skip_bad")
-        if (value := getattr(how, name))
+        if (value := getattr(session_options, name))
     }
     return declared(
         CalfPlan(arguments.out, files[0] if files else None, runs, settings, options, reading),

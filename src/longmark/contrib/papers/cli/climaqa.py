@@ -72,10 +72,10 @@ def climaqa_study(arguments: argparse.Namespace) -> int:
 
     check_out(arguments.out)
     names = ("runs", "benchmark", "labels", "validator", "window_labels", "fever")
-    given = Sources(**{name: getattr(arguments, name) for name in names})
-    found = studied(
-        given,
+    inputs = Sources(**{name: getattr(arguments, name) for name in names})
+    contents = studied(
+        inputs,
         ClimaqaOptions(alpha=arguments.alpha, seed=arguments.seed, author=arguments.author or ""),
     )
-    publish(document(found), arguments.out, Console(), verbose=arguments.verbose)
-    return without_scores(found.results.read.unscored())
+    publish(document(contents), arguments.out, Console(), verbose=arguments.verbose)
+    return without_scores(contents.results.read.unscored())

@@ -131,16 +131,19 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     annotated = None
     if arguments.annotated and key is not None:
         unmasked = annotation.read_key(key)
-        given = annotation.read_annotations(arguments.annotated, unmasked, notices)
-        annotated = annotation.annotated(given, unmasked, options.alpha, options.seed)
+        annotations = annotation.read_annotations(arguments.annotated, unmasked, notices)
+        annotated = annotation.annotated(annotations, unmasked, options.alpha, options.seed)
     sources = [
         str(path) for path in (*arguments.runs, *arguments.answers, arguments.annotated) if path
     ]
-    made = page.document(
+    page_document = page.document(
         page.ComprehensivenessContent(options, sources, results, means, annotated, notices)
     )
     publish(
-        made, arguments.out, Console(file=sys.stdout, highlight=False), verbose=arguments.verbose
+        page_document,
+        arguments.out,
+        Console(file=sys.stdout, highlight=False),
+        verbose=arguments.verbose,
     )
     counts: Counter[str] = Counter()
     for rate in results.rates if results else ():
@@ -163,8 +166,8 @@ def _annotate(
     drawn = annotation.draw(scored, keys, arguments.annotate, options.seed)
     folder: Path = arguments.out / _FOLDER
     with open_models(arguments, ModelNames(generator=arguments.generator)) as (models, _registry):
-        given = models if arguments.generator else None
-        written = finish_with(models, lambda: annotation.export(drawn, folder, given))
+        statement_models = models if arguments.generator else None
+        written = finish_with(models, lambda: annotation.export(drawn, folder, statement_models))
     print(
         f"{counted(written, 'item')} of {counted(len(keys), 'method')}: {folder / annotation.ITEMS}"
     )

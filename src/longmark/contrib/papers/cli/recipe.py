@@ -121,7 +121,8 @@ class RecipePlan:
             if not paths[name]:
                 continue
             place = ("steps", name, "options")
-            written, values_given = {}, {}
+            written = {}
+            values_given = {}
             for key, value in step.options.items():
                 if not references(value):
                     written[key] = value
@@ -201,7 +202,8 @@ class RecipePlan:
 
         if not all(stages.get(name, {}).get("finished") for name in self._made()):
             return None
-        pages, recipe = self.pages(), self.recipe.parts
+        pages = self.pages()
+        recipe = self.recipe.parts
         return Document(
             kind=f"{recipe.study} study",
             title=recipe.title,
@@ -219,7 +221,8 @@ class RecipePlan:
         return [name for name in self.steps if paths[name]]
 
     def _stage(self, name: str, options: Mapping[str, Any], session: StudySession) -> Stage:
-        step, paths = self.steps[name], self.paths()
+        step = self.steps[name]
+        paths = self.paths()
         (folder,) = paths[name]
         read = [path for input_name in step.of for path in paths[input_name]]
         if step.verb == "run":

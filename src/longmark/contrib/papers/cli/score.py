@@ -109,19 +109,22 @@ def _plan(arguments: argparse.Namespace) -> ScorePlan:
     from longmark.contrib.papers.score.plan import ScorePlan, member
 
     same = (
-        *(
-            "out",
-            "index",
-            "embedder",
-            "reranker",
-            "paraphraser",
-            "extractor",
-            "questions",
-            "n",
-            "skip_bad",
-            "seed",
-        ),
-        *("k", "retriever", "variant_context", "prompts", "domain", "as_published"),
+        "out",
+        "index",
+        "embedder",
+        "reranker",
+        "paraphraser",
+        "extractor",
+        "questions",
+        "n",
+        "skip_bad",
+        "seed",
+        "k",
+        "retriever",
+        "variant_context",
+        "prompts",
+        "domain",
+        "as_published",
     )
     return ScorePlan(
         **{name: getattr(arguments, name) for name in same},

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from longmark.contrib.papers.study import PaperStudy, StudyOutcome, StudySession
 
 
-def add_session(one: argparse.ArgumentParser, parts: Sequence[str]) -> None:
+def add_session(parser: argparse.ArgumentParser, parts: Sequence[str]) -> None:
     """Options on a session. parts: of the study's stages."""
-    spend = add_calls(one)
+    spend = add_calls(parser)
     add(spend, "--dry-run", "", "print what each stage still needs, and send nothing")
     add(spend, "--until", "|".join(parts), "stop after this stage (default: none)", default="")
-    add_verbose(one)
+    add_verbose(parser)
     add(spend, "--allow-missing", "", "continue without lines that have no reply")
     add_keep_going(spend)
 
@@ -116,6 +116,6 @@ def _print_expected(study: PaperStudy) -> None:
     from longmark.report.tables import Column, Table, print_table
 
     columns = tuple(map(Column, ("stage", "lines to make", "calls, at most", "")))
-    rows = [(name, one.rows, one.calls, one.note) for name, one in expected(study)]
+    rows = [(name, stage.rows, stage.calls, stage.note) for name, stage in expected(study)]
     print_table(Table("expected", "What each stage requires", columns, rows), Console())
     print("Nothing was sent.")

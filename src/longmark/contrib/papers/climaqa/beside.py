@@ -23,7 +23,8 @@ from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
-RIGHT, WRONG = "right", "wrong"
+RIGHT = "right"
+WRONG = "wrong"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,36 +51,45 @@ def windows(path: Path, results: ClimaqaResults) -> list[Window]:
     source = source_of(path)
     rows = (row for row in rows_of(source) if under(PS.metric, [row.metric]))
     phrases = {row.example_id: Phrases.of(row.evidence) for row in rows}
-    cosines = {name: one.windows for name, one in phrases.items() if one and one.windows}
-    given = singles(examples_of(source), source)
+    cosines = {
+        name: phrase.windows for name, phrase in phrases.items() if phrase and phrase.windows
+    }
+    run_examples = singles(examples_of(source), source)
     labelled = [
-        one for one in given if one.meta.get("label") in (RIGHT, WRONG) and one.id in cosines
+        example
+        for example in run_examples
+        if example.meta.get("label") in (RIGHT, WRONG) and example.id in cosines
     ]
     answers = [
-        one for one in labelled if (one.answer or "").strip() not in map(str.strip, one.references)
+        answer
+        for answer in labelled
+        if (answer.answer or "").strip() not in map(str.strip, answer.references)
     ]
-    answers.sort(key=lambda one: one.meta["label"] != RIGHT)
-    right = np.array([one.meta["label"] == RIGHT for one in answers], dtype=np.float64)
+    answers.sort(key=lambda answer: answer.meta["label"] != RIGHT)
+    right = np.array([answer.meta["label"] == RIGHT for answer in answers], dtype=np.float64)
     count = int(right.sum())
     if not 0 < count < len(answers):
         raise UserError(
             f"{path}: expected answers with meta.label right and wrong, other than their references, and "
             f"{PS.metric}@windows=true; found {count} right and {len(answers) - count} wrong"
         )
-    statements, made = [one.question_id for one in answers], []
+    statements = [answer.question_id for answer in answers]
+    window_results = []
     for words in WINDOWS:
-        values = np.array([cosines[one.id][words] for one in answers])
+        values = np.array([cosines[answer.id][words] for answer in answers])
         first = results.mean(values[:count].tolist(), statements[:count], (-1, 1))
         second = results.mean(values[count:].tolist(), statements[count:], (-1, 1))
         sums = np.stack([values * right, right, values * (1 - right), 1 - right], axis=1)
-        made.append(Window(words, first, second, results.resampled(sums, _difference, statements)))
-    return made
+        window_results.append(
+            Window(words, first, second, results.resampled(sums, _difference, statements))
+        )
+    return window_results
 
 
 def _difference(sums: Floats) -> Floats:
     """Mean of right answers minus that of wrong ones. sums: of values and numbers of each."""
-    made: Floats = sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3]
-    return made
+    difference: Floats = sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3]
+    return difference
 
 
 def fever(path: Path, results: ClimaqaResults) -> Fever:
@@ -89,29 +99,32 @@ def fever(path: Path, results: ClimaqaResults) -> Fever:
     scores = {
         row.example_id: row.score for row in rows_of(source) if under(FA.metric, [row.metric])
     }
-    labelled = [one for one in examples_of(source) if one.meta.get("label") in LABELS]
-    kept = [one for one in labelled if scores.get(one.id) is not None]
-    if not kept:
+    labelled = [
+        sentence for sentence in examples_of(source) if sentence.meta.get("label") in LABELS
+    ]
+    scored_sentences = [sentence for sentence in labelled if scores.get(sentence.id) is not None]
+    if not scored_sentences:
         raise UserError(
             f"{path}: no example has meta.label ({' or '.join(LABELS)}) and a score of {FA.metric}; run that "
             "metric on Climate-FEVER's sentences"
         )
-    values = np.array([scores[one.id] for one in kept], dtype=np.float64)
-    yes = np.array([one.meta["label"] == SUPPORTS for one in kept])
-    claims, level = [one.question_id for one in kept], results.level
+    values = np.array([scores[sentence.id] for sentence in scored_sentences], dtype=np.float64)
+    yes = np.array([sentence.meta["label"] == SUPPORTS for sentence in scored_sentences])
+    claims = [sentence.question_id for sentence in scored_sentences]
+    level = results.level
     right = ((values > 0.5) == yes).astype(float)
-    most = (yes == (yes.mean() >= 0.5)).astype(float)
+    on_majority = (yes == (yes.mean() >= 0.5)).astype(float)
     by_label = {label: np.where(yes == (label == SUPPORTS), right, np.nan) for label in LABELS}
     rows = {
         "on the label's side of .5": clustered_share(right, claims, level),
         **{
-            f"of those, {label}": clustered_share(own, claims, level)
-            for label, own in by_label.items()
+            f"of those, {label}": clustered_share(label_right, claims, level)
+            for label, label_right in by_label.items()
         },
-        "majority class": clustered_share(most, claims, level),
+        "majority class": clustered_share(on_majority, claims, level),
         "difference from the majority class": results.paired(
-            list(zip(right, most, strict=True)), claims, 1.0
+            list(zip(right, on_majority, strict=True)), claims, 1.0
         ),
         "AUC": auc(values, yes.astype(float), level, clusters_of(claims)),
     }
-    return Fever(rows, len(labelled) - len(kept))
+    return Fever(rows, len(labelled) - len(scored_sentences))

@@ -32,7 +32,8 @@ from longmark.report.document import Document
 from longmark.report.figures import Figure
 from longmark.report.format import counted, listed
 
-_CLOSED, _FREE = (MCQ, EM, PS), (BLEU, BERT, FA)
+_CLOSED = (MCQ, EM, PS)
+_FREE = (BLEU, BERT, FA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,56 +48,61 @@ class ClimaqaContent:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def document(found: ClimaqaContent) -> Document:
-    results = found.results
-    counts = Counter(one.form for one in results.items.values())
+def document(contents: ClimaqaContent) -> Document:
+    results = contents.results
+    counts = Counter(item.form for item in results.items.values())
     forms = [counted(counts[form], f"{form} item") for form in FORMS if counts[form]]
-    absent = [words for part in PARTS if (words := part.absent(found))]
-    of_labels = found.labels.notices if found.labels else ()
+    absent = [words for part in PARTS if (words := part.absent(contents))]
+    of_labels = contents.labels.notices if contents.labels else ()
     return Document(
         kind="climaqa study",
         title="Models on a benchmark made from books",
         lede=f"{listed(forms)}, {counted(len(results.read.systems), 'system')}"
         if forms
         else "No scores of models",
-        sections=sections(PARTS, found, {}),
+        sections=sections(PARTS, contents, {}),
         notices=[
             *results.read.notices,
             *of_labels,
             *([f"Not made: {'; '.join(absent)}."] if absent else []),
         ],
         settings={
-            **found.settings,
+            **contents.settings,
             "runs": [str(run) for run in results.read.runs],
             **asdict(results.options),
         },
     )
 
 
-def _none(found: ClimaqaContent, items: str, outcomes: Sequence[TableScore], what: str) -> str:
-    results = found.results
+def _none(
+    contents: ClimaqaContent, items: str, outcomes: Sequence[TableScore], scores_missing: str
+) -> str:
+    results = contents.results
     if results.systems(outcomes, results.tiers[items]):
         return ""
     scored = results.systems(outcomes, list(results.items.values()))
     why = "no item is silver" if results.tiers[MAIN] else "all items are silver"
-    return f"{what} ({why if scored else 'no run has such scores'})"
+    return f"{scores_missing} ({why if scored else 'no run has such scores'})"
 
 
 def _levels(results: ClimaqaResults) -> Iterator[Figure]:
     """Figure 5: the default setting, or the first there is."""
-    means, systems = tables.every_mean(results), results.read.systems
+    means = tables.every_mean(results)
+    systems = results.read.systems
     for outcome in (MCQ, *_FREE):
         rows = [
-            at
-            for at in means.rows
-            if (at.items, at.outcome) == (results.decides, outcome) and at.level in LEVELS
+            place
+            for place in means.rows
+            if (place.items, place.outcome) == (results.decides, outcome) and place.level in LEVELS
         ]
-        settings = [systems[at.system].setting for at in rows]
+        settings = [systems[place.system].setting for place in rows]
         setting = DEFAULT if DEFAULT in settings else next(iter(settings), "")
-        shown = [at for at in rows if systems[at.system].setting == setting]
-        if shown:
+        setting_places = [place for place in rows if systems[place.system].setting == setting]
+        if setting_places:
             drawn = replace(
-                means, rows=shown, label=lambda at: f"{systems[at.system].label}: {at.level}"
+                means,
+                rows=setting_places,
+                label=lambda place: f"{systems[place.system].label}: {place.level}",
             )
             yield drawn.forest(
                 f"{outcome.title} by level, setting {setting} (the paper's figure 5)"
@@ -105,20 +111,20 @@ def _levels(results: ClimaqaResults) -> Iterator[Figure]:
 
 def _books(results: ClimaqaResults) -> Figure:
     """Figure 6."""
-    books = [one for one in results.read.books if any(one.items.values())]
+    books = [book for book in results.read.books if any(book.items.values())]
     cells: list[list[float | None]] = [
-        [float(one.items.get(form, 0)) for form in FORMS] for one in books
+        [float(book.items.get(form, 0)) for form in FORMS] for book in books
     ]
-    most = max((cell or 0.0 for line in cells for cell in line), default=1.0)
+    most_items = max((cell or 0.0 for line in cells for cell in line), default=1.0)
     title = "Items by book (the paper's figure 6)"
-    return heat_map([one.name for one in books], FORMS, cells, title, (0.0, most), 0)
+    return heat_map([book.name for book in books], FORMS, cells, title, (0.0, most_items), 0)
 
 
 def _reasons(labels: Labels) -> Figure:
-    invalid = [one for one in labels.items if not is_valid(one)]
-    names = dict.fromkeys(reason for one in invalid for reason in one.reasons)
-    counts = Counter((one.form, reason) for one in invalid for reason in one.reasons)
-    forms = [form for form in FORMS if any(one.form == form for one in invalid)]
+    invalid = [item for item in labels.items if not is_valid(item)]
+    names = dict.fromkeys(reason for item in invalid for reason in item.reasons)
+    counts = Counter((item.form, reason) for item in invalid for reason in item.reasons)
+    forms = [form for form in FORMS if any(item.form == form for item in invalid)]
     bars = [
         Stack(form, [(name.replace("_", " "), counts[form, name]) for name in names])
         for form in forms
@@ -128,14 +134,15 @@ def _reasons(labels: Labels) -> Figure:
 
 def _precision(precisions: Sequence[Precision]) -> Figure:
     grid = replace(
-        tables.precision(precisions), label=lambda one: f"{one.form}, split {one.split}: {one.way}"
+        tables.precision(precisions),
+        label=lambda precision: f"{precision.form}, split {precision.split}: {precision.way}",
     )
     return grid.forest("Precision by split (the paper's figure 8)")
 
 
-def _windows(given: Sequence[Window]) -> Figure:
+def _windows(window_means: Sequence[Window]) -> Figure:
     lines = [
-        Curve(name, [(float(one.words), getattr(one, name).value) for one in given])
+        Curve(name, [(float(window.words), getattr(window, name).value) for window in window_means])
         for name in ("right", "wrong")
     ]
     title = "Mean cosine of right and wrong answers (the paper's figure 4)"

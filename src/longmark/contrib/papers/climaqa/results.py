@@ -7,7 +7,7 @@ are on the BLEU of single answers. Items from one seed passage depend on each ot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from statistics import fmean
@@ -38,9 +38,12 @@ from longmark.stats.results import Difference, Estimate, check_level
 from longmark.stats.samples import Floats, cluster_numbers
 
 Kind = Literal["settings", "models"]
-OVERALL, MAIN = "overall", "main"
+OVERALL = "overall"
+MAIN = "main"
 _STRATA = (*LEVELS, "")
-_ORDER, _FLOOR = 4, 0.1  # as `classic.bleu` has them
+# the order of n-grams and the floor of a precision, as `classic.bleu` has them
+_ORDER = 4
+_FLOOR = 0.1
 _SIMILARITIES = (BLEU, BERT, FA)
 
 
@@ -71,14 +74,14 @@ class Place(NamedTuple):
 class Advantage:
     """The model that wrote the items against the other models of a setting, on one score.
 
-    above: the share of the others that it scores above on an item, ties by half; against: `above` minus that of factual
-    accuracy (None for factual accuracy, and without it); adjusted: p of that by Holm.
+    rivals: how many these are; above: the share of them that it scores above on an item, ties by half; against: `above`
+    minus that of factual accuracy (None for factual accuracy, and without it); adjusted: p of that by Holm.
     """
 
     setting: str
     outcome: TableScore
     author: str
-    others: int
+    rivals: int
     above: Estimate
     against: Difference | None = None
     adjusted: float | None = None
@@ -87,31 +90,34 @@ class Advantage:
 class ClimaqaResults:
     """The results of the scores that were read."""
 
-    def __init__(self, found: ClimaqaRows, options: ClimaqaOptions) -> None:
-        self.read, self.options, self.items = found, options, found.items
+    def __init__(self, study_input: ClimaqaRows, options: ClimaqaOptions) -> None:
+        self.read = study_input
+        self.options = options
+        self.items = study_input.items
         self.level = 1 - options.alpha
-        every = list(self.items.values())
+        items = list(self.items.values())
         self.tiers = {
-            MAIN: [one for one in every if one.tier != SILVER],
-            SILVER: [one for one in every if one.tier == SILVER],
+            MAIN: [item for item in items if item.tier != SILVER],
+            SILVER: [item for item in items if item.tier == SILVER],
         }
         self.decides = MAIN if self.tiers[MAIN] else SILVER
         """The items of figures and tests: those of tables 3 and 5, or silver ones where there are no others."""
         self.shown = self.tiers[self.decides]
         self.at = cache(
             lambda at: self.mean_of(
-                at.outcome, found.systems[at.system], self.tiers[at.items], at.level
+                at.outcome, study_input.systems[at.system], self.tiers[at.items], at.level
             )
         )
 
     def systems(self, outcomes: Iterable[TableScore], items: Sequence[Item]) -> list[ModelSetting]:
         """Those with a row of one of the outcomes for one of the items."""
-        names, keys = {one.id for one in items}, [one.key for one in outcomes]
+        names = {item.id for item in items}
+        keys = [outcome.key for outcome in outcomes]
         every = self.read.systems.values()
         return [
-            one
-            for one in every
-            if any(names & (one.scores[key].keys() | one.why[key].keys()) for key in keys)
+            system
+            for system in every
+            if any(names & (system.scores[key].keys() | system.why[key].keys()) for key in keys)
         ]
 
     # Means ------------------------------------------------------------------------------------------------------------
@@ -123,29 +129,33 @@ class ClimaqaResults:
         self, outcome: TableScore, system: ModelSetting, items: Sequence[Item], level: str = OVERALL
     ) -> Estimate:
         """The mean of a system on the items of a level; missing: unscored items."""
-        of = _of(outcome, items, level)
-        kept = [one for one in of if one.id in system.scores[outcome.key]]
-        made = replace(self._mean(outcome, system, kept), missing=len(of) - len(kept))
+        level_items = _of(outcome, items, level)
+        scored_items = [item for item in level_items if item.id in system.scores[outcome.key]]
+        estimate = replace(
+            self._mean(outcome, system, scored_items), missing=len(level_items) - len(scored_items)
+        )
         return (
-            made
-            if kept or not of
-            else replace(made, reason=f"unscored: {unscored(outcome, system, of)}")
+            estimate
+            if scored_items or not level_items
+            else replace(estimate, reason=f"unscored: {unscored(outcome, system, level_items)}")
         )
 
     def best(
         self, outcome: TableScore, names: Iterable[str], items: Sequence[Item], level: str
     ) -> str | None:
         """The system with the greatest mean over the items that all scored, and with the least score for unscored."""
-        of = [one.id for one in _of(outcome, items, level)]
+        item_ids = [item.id for item in _of(outcome, items, level)]
         scores = {name: self.read.systems[name].scores[outcome.key] for name in names}
-        parts = {name: {item: its.get(item) for item in of} for name, its in scores.items() if its}
-        return best(readings([parts], outcome.bounds[0])) if of and len(parts) > 1 else None
+        parts = {
+            name: {item: system_scores.get(item) for item in item_ids}
+            for name, system_scores in scores.items()
+            if system_scores
+        }
+        return best(readings([parts], outcome.bounds[0])) if item_ids and len(parts) > 1 else None
 
     def _mean(self, outcome: TableScore, system: ModelSetting, items: Sequence[Item]) -> Estimate:
-        values, clusters = (
-            [system.scores[outcome.key][one.id] for one in items],
-            self._families(items),
-        )
+        values = [system.scores[outcome.key][item.id] for item in items]
+        clusters = self._families(items)
         if outcome is BLEU:
             return self.resampled(bleu_counts(system, items), corpus_bleu, clusters)
         if outcome.share:
@@ -153,7 +163,7 @@ class ClimaqaResults:
         return self.mean(values, clusters, outcome.bounds)
 
     def _families(self, items: Iterable[Item]) -> list[str]:
-        return [self.read.families[one.id] for one in items]
+        return [self.read.families[item.id] for item in items]
 
     def mean(
         self, values: Sequence[float], clusters: Sequence[str], bounds: tuple[float, float]
@@ -174,14 +184,14 @@ class ClimaqaResults:
 
     @cached_property
     def places(self) -> list[Place]:
-        made = (
+        candidates = (
             Place(tier, system.name, outcome, level)
             for tier, items in self.tiers.items()
             for outcome in OUTCOMES
             for system in self.systems([outcome], items)
             for level in (*LEVELS, OVERALL)
         )
-        return [place for place in made if self.items_at(place)]
+        return [place for place in candidates if self.items_at(place)]
 
     # Tests ------------------------------------------------------------------------------------------------------------
 
@@ -199,32 +209,52 @@ class ClimaqaResults:
             groups: dict[str, dict[str, ModelSetting]] = {}
             for system in self.systems([outcome], self.shown):
                 groups.setdefault(getattr(system, within), {})[system.name] = system
-            found = []
-            for group, of in groups.items():
-                test = lambda a, b, o=outcome, of=of: self.difference(o, of[a], of[b])  # noqa: E731
-                for one in compared(of, test, self.options.alpha):
-                    first, second = (getattr(of[key], name) for key in (one.first, one.second))
-                    found.append(Compared(first, second, one.result, within=(outcome.title, group)))
-            yield from adjusted(found, self.options.alpha)
+            comparisons = []
+            for group, members in groups.items():
+                for comparison in self._pairs_of(outcome, members):
+                    first = members[comparison.first]
+                    second = members[comparison.second]
+                    comparisons.append(
+                        Compared(
+                            getattr(first, name),
+                            getattr(second, name),
+                            comparison.result,
+                            within=(outcome.title, group),
+                        )
+                    )
+            yield from adjusted(comparisons, self.options.alpha)
+
+    def _pairs_of(
+        self, outcome: TableScore, members: Mapping[str, ModelSetting]
+    ) -> tuple[Compared, ...]:
+        def test(first: str, second: str) -> Difference:
+            return self.difference(outcome, members[first], members[second])
+
+        return compared(members, test, self.options.alpha)
 
     def difference(
         self, outcome: TableScore, first: ModelSetting, second: ModelSetting
     ) -> Difference:
         """Of the scores of single answers, over the items that both have."""
-        one, other = first.scores[outcome.key], second.scores[outcome.key]
-        both = [item for item in self.shown if item.id in one and item.id in other]
+        first_scores = first.scores[outcome.key]
+        second_scores = second.scores[outcome.key]
+        shared_items = [
+            item for item in self.shown if item.id in first_scores and item.id in second_scores
+        ]
         width = outcome.bounds[1] - outcome.bounds[0]
         return self.paired(
-            [(one[item.id], other[item.id]) for item in both], self._families(both), width
+            [(first_scores[item.id], second_scores[item.id]) for item in shared_items],
+            self._families(shared_items),
+            width,
         )
 
     def paired(
-        self, both: Sequence[tuple[float, float]], clusters: Sequence[str], width: float
+        self, pairs: Sequence[tuple[float, float]], clusters: Sequence[str], width: float
     ) -> Difference:
         """width: the greatest difference that there can be."""
         return paired(
-            [a for a, _ in both],
-            [b for _, b in both],
+            [a for a, _ in pairs],
+            [b for _, b in pairs],
             clusters,
             width,
             self.level,
@@ -236,25 +266,37 @@ class ClimaqaResults:
     @cached_property
     def advantages(self) -> list[Advantage]:
         """Of the model that wrote freeform items, in each setting that it is in with others."""
-        settings = dict.fromkeys(one.setting for one in self.read.systems.values())
-        found = [one for setting in settings for one in self._advantages(setting)]
+        settings = dict.fromkeys(system.setting for system in self.read.systems.values())
+        advantages = [advantage for setting in settings for advantage in self._advantages(setting)]
         adjusted = adjust(
-            [one.against.p if one.against else None for one in found], alpha=self.options.alpha
+            [advantage.against.p if advantage.against else None for advantage in advantages],
+            alpha=self.options.alpha,
         ).adjusted
-        return [replace(one, adjusted=p) for one, p in zip(found, adjusted, strict=True)]
+        return [
+            replace(advantage, adjusted=p)
+            for advantage, p in zip(advantages, adjusted, strict=True)
+        ]
 
     def _advantages(self, setting: str) -> Iterator[Advantage]:
         """On the items that every model of the setting has every score of."""
-        of = [one for one in self.read.systems.values() if one.setting == setting]
-        outcomes = [one for one in _SIMILARITIES if any(system.scores[one.key] for system in of)]
+        setting_systems = [
+            system for system in self.read.systems.values() if system.setting == setting
+        ]
+        outcomes = [
+            outcome
+            for outcome in _SIMILARITIES
+            if any(system.scores[outcome.key] for system in setting_systems)
+        ]
         systems = [
-            system for system in of if outcomes and all(system.scores[one.key] for one in outcomes)
+            system
+            for system in setting_systems
+            if outcomes and all(system.scores[outcome.key] for outcome in outcomes)
         ]
         authors: dict[str, ModelSetting] = {}
         for item in self.shown:
-            author = next((one for one in systems if self._wrote(one, item)), None)
+            author = next((system for system in systems if self._wrote(system, item)), None)
             if author and all(
-                item.id in system.scores[one.key] for system in systems for one in outcomes
+                item.id in system.scores[outcome.key] for system in systems for outcome in outcomes
             ):
                 authors[item.id] = author
         if len(systems) < 2 or not authors:
@@ -263,23 +305,27 @@ class ClimaqaResults:
         shares = {
             outcome.key: [
                 above(
-                    own.scores[outcome.key][name],
-                    [s.scores[outcome.key][name] for s in systems if s is not own],
+                    author.scores[outcome.key][name],
+                    [
+                        system.scores[outcome.key][name]
+                        for system in systems
+                        if system is not author
+                    ],
                 )
-                for name, own in authors.items()
+                for name, author in authors.items()
             ]
             for outcome in outcomes
         }
         beside = shares.get(FA.key)
         for outcome in outcomes:
-            own = shares[outcome.key]
+            author_shares = shares[outcome.key]
             yield Advantage(
                 setting=setting,
                 outcome=outcome,
-                author=", ".join(dict.fromkeys(one.label for one in authors.values())),
-                others=len(systems) - 1,
-                above=self.mean(own, clusters, (0, 1)),
-                against=self.paired(list(zip(own, beside, strict=True)), clusters, 1.0)
+                author=", ".join(dict.fromkeys(author.label for author in authors.values())),
+                rivals=len(systems) - 1,
+                above=self.mean(author_shares, clusters, (0, 1)),
+                against=self.paired(list(zip(author_shares, beside, strict=True)), clusters, 1.0)
                 if beside is not None and outcome is not FA
                 else None,
             )
@@ -292,36 +338,40 @@ class ClimaqaResults:
 
 def _of(outcome: TableScore, items: Iterable[Item], level: str) -> list[Item]:
     """The items that have such a score."""
-    return [one for one in items if one.form == outcome.form and level in (OVERALL, one.level)]
+    return [item for item in items if item.form == outcome.form and level in (OVERALL, item.level)]
 
 
 def unscored(outcome: TableScore, system: ModelSetting, items: Iterable[Item]) -> str:
     """How many of the items have no score, by status: `1 model_error, 1 no row`."""
-    scores, why = system.scores[outcome.key], system.why[outcome.key]
-    missing = [why.get(one.id, NO_ROW) for one in items if one.id not in scores]
+    scores = system.scores[outcome.key]
+    why = system.why[outcome.key]
+    missing = [why.get(item.id, NO_ROW) for item in items if item.id not in scores]
     return ", ".join(f"{missing.count(status):,} {status}" for status in dict.fromkeys(missing))
 
 
-def above(own: float, others: Sequence[float]) -> float:
-    """The share of the others that a score is above, ties by half."""
-    return fmean((own > other) + (own == other) / 2 for other in others)
+def above(score: float, other_scores: Sequence[float]) -> float:
+    """The share of other_scores that a score is above, ties by half."""
+    return fmean((score > other_score) + (score == other_score) / 2 for other_score in other_scores)
 
 
 def bleu_counts(system: ModelSetting, items: Sequence[Item]) -> Floats:
     """What is summed over items to make the BLEU of a corpus: for each level the ten counts and 1."""
-    made = np.zeros((len(items), len(_STRATA), 2 * _ORDER + 3))
-    for row, one in enumerate(items):
-        made[row, _STRATA.index(one.level or "")] = (*system.counts[one.id], 1)
-    return made.reshape(len(items), made.shape[1] * made.shape[2])
+    counts = np.zeros((len(items), len(_STRATA), 2 * _ORDER + 3))
+    for row, item in enumerate(items):
+        counts[row, _STRATA.index(item.level or "")] = (*system.counts[item.id], 1)
+    return counts.reshape(len(items), counts.shape[1] * counts.shape[2])
 
 
 def corpus_bleu(sums: Floats) -> Floats:
     """The BLEU of each level's corpus, weighted by the items; NaN without items. sums: shape (m, levels x 11)."""
     levels = sums.reshape(len(sums), -1, 2 * _ORDER + 3)
-    shared, total = levels[..., :_ORDER], levels[..., _ORDER : 2 * _ORDER]
+    shared = levels[..., :_ORDER]
+    total = levels[..., _ORDER : 2 * _ORDER]
     answer, reference, n = np.moveaxis(levels[..., 2 * _ORDER :], -1, 0)
     precisions = np.where(shared > 0, shared, _FLOOR) / np.maximum(total, 1)
     brevity = np.exp(np.minimum(0, 1 - reference / np.maximum(answer, 1)))
-    each = np.where(shared[..., 0] > 0, brevity * np.exp(np.log(precisions).mean(axis=-1)), 0.0)
-    made: Floats = (np.minimum(each, 1) * n).sum(axis=-1) / n.sum(axis=-1)
-    return made
+    level_bleu = np.where(
+        shared[..., 0] > 0, brevity * np.exp(np.log(precisions).mean(axis=-1)), 0.0
+    )
+    weighted_mean: Floats = (np.minimum(level_bleu, 1) * n).sum(axis=-1) / n.sum(axis=-1)
+    return weighted_mean

@@ -27,7 +27,8 @@ from longmark.scores.answers import read_answers
 from longmark.scores.files import examples_of, name_of, sources_of
 
 FORMS: tuple[Form, ...] = ("mcq", "freeform", "cloze")
-SILVER, NO_ROW = "silver", "no row"
+SILVER = "silver"
+NO_ROW = "no row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,10 @@ class ModelSetting:
     model: str
     setting: str
     scores: dict[str, dict[str, float]] = field(
-        default_factory=lambda: {one.key: {} for one in OUTCOMES}
+        default_factory=lambda: {outcome.key: {} for outcome in OUTCOMES}
     )
     why: dict[str, dict[str, str]] = field(
-        default_factory=lambda: {one.key: {} for one in OUTCOMES}
+        default_factory=lambda: {outcome.key: {} for outcome in OUTCOMES}
     )
     counts: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
@@ -100,59 +101,65 @@ class ClimaqaRows:
     def unscored(self) -> list[str]:
         """The metrics that have rows and no score of any system."""
         systems = self.systems.values()
-        rows = [one for one in OUTCOMES if any(system.why[one.key] for system in systems)]
-        return [one.metric for one in rows if not any(system.scores[one.key] for system in systems)]
+        rows = [
+            outcome for outcome in OUTCOMES if any(system.why[outcome.key] for system in systems)
+        ]
+        return [
+            outcome.metric
+            for outcome in rows
+            if not any(system.scores[outcome.key] for system in systems)
+        ]
 
 
 def read(runs: Sequence[Path], benchmark: Path | None) -> ClimaqaRows:
     """benchmark: of the items; None where there is no run. UserError for a run without answers to its items or without
     scores of ClimaQA's metrics, and for two runs with different scores of an answer."""
-    found = ClimaqaRows(runs=sources_of(runs) if runs else [])
-    items = {one.id: one for one in items_of(benchmark)} if benchmark is not None else {}
-    found.families = dict(zip(items, families(list(items.values())), strict=True))
+    contents = ClimaqaRows(runs=sources_of(runs) if runs else [])
+    items = {item.id: item for item in items_of(benchmark)} if benchmark is not None else {}
+    contents.families = dict(zip(items, families(list(items.values())), strict=True))
     if benchmark is not None:
-        found.books = list(_books(items.values(), benchmark))
+        contents.books = list(_books(items.values(), benchmark))
     if runs:
-        _add_scores(found, _answers(found, items))
-    labels = list(dict.fromkeys(one.label for one in found.systems.values()))
+        _add_scores(contents, _answers(contents, items))
+    labels = list(dict.fromkeys(system.label for system in contents.systems.values()))
     order = {name: place for place, name in enumerate(SETTINGS)}
     ranked = sorted(
-        found.systems.values(),
-        key=lambda one: (labels.index(one.label), order.get(one.setting, len(order))),
+        contents.systems.values(),
+        key=lambda system: (labels.index(system.label), order.get(system.setting, len(order))),
     )
-    found.systems = {one.name: one for one in ranked}
-    return found
+    contents.systems = {system.name: system for system in ranked}
+    return contents
 
 
 def _answers(
-    found: ClimaqaRows, items: Mapping[str, Item]
+    contents: ClimaqaRows, items: Mapping[str, Item]
 ) -> dict[str, tuple[Example, ModelSetting]]:
     """Id -> the answer and its system, of all runs; adds their items and systems. items: of the benchmark."""
     answers: dict[str, tuple[Example, ModelSetting]] = {}
-    for run in found.runs:
-        for one in singles(examples_of(run), run):
-            item = items.get(one.question_id)
+    for run in contents.runs:
+        for answer in singles(examples_of(run), run):
+            item = items.get(answer.question_id)
             if item is None:
                 raise UserError(
-                    f"{run}: the item {one.question_id} is not in the benchmark; give the benchmark of these answers "
+                    f"{run}: the item {answer.question_id} is not in the benchmark; give the benchmark of these answers "
                     "as --benchmark"
                 )
-            if one.task != item.form or len(one.references) != 1:
+            if answer.task != item.form or len(answer.references) != 1:
                 raise UserError(
-                    f"{run}: the example {one.id} is not an answer to an item: its task must be {item.form}, with one "
+                    f"{run}: the example {answer.id} is not an answer to an item: its task must be {item.form}, with one "
                     "reference; `longmark benchmark run` writes such answers"
                 )
-            found.items[item.id] = item
-            answers[one.id] = one, _system(found, one, run)
+            contents.items[item.id] = item
+            answers[answer.id] = answer, _system(contents, answer, run)
     return answers
 
 
-def _system(found: ClimaqaRows, example: Example, run: Path) -> ModelSetting:
+def _system(contents: ClimaqaRows, example: Example, run: Path) -> ModelSetting:
     name = example.system or name_of(run)
     setting = str(example.meta.get("setting") or DEFAULT)
     label = name.removesuffix(f"-{setting}")
     model = str(example.meta.get("model") or label)
-    system = found.systems.setdefault(name, ModelSetting(name, label, model, setting))
+    system = contents.systems.setdefault(name, ModelSetting(name, label, model, setting))
     if (system.setting, system.model) != (setting, model):
         raise UserError(
             f"{run}: the system {name} is {model} in the setting {setting}, and elsewhere {system.model} in the "
@@ -161,10 +168,16 @@ def _system(found: ClimaqaRows, example: Example, run: Path) -> ModelSetting:
     return system
 
 
-def _add_scores(found: ClimaqaRows, answers: Mapping[str, tuple[Example, ModelSetting]]) -> None:
-    scored = read_answers(found.runs)
-    names = {outcome: [one for one in scored.metrics if under(outcome.metric, [one.partition(" (")[0]])]
-             for outcome in OUTCOMES}  # fmt: skip
+def _add_scores(contents: ClimaqaRows, answers: Mapping[str, tuple[Example, ModelSetting]]) -> None:
+    scored = read_answers(contents.runs)
+    names = {
+        outcome: [
+            metric
+            for metric in scored.metrics
+            if under(outcome.metric, [metric.partition(" (")[0]])
+        ]
+        for outcome in OUTCOMES
+    }
     for outcome, several in names.items():
         if len(several) > 1:
             raise UserError(
@@ -172,24 +185,26 @@ def _add_scores(found: ClimaqaRows, answers: Mapping[str, tuple[Example, ModelSe
                 "name runs with only one of them"
             )
     if not any(names.values()):
-        runs = ", ".join(map(str, found.runs))
+        runs = ", ".join(map(str, contents.runs))
         raise UserError(
             f"{runs}: no scores of ClimaQA's metrics; use longmark run ANSWERS --metrics {RUN_METRICS}"
         )
-    found.notices += scored.notices
+    contents.notices += scored.notices
     for outcome, metric in (
         (outcome, metric) for outcome, several in names.items() for metric in several
     ):
         if metric in scored.mixed:
-            found.notices.append(f"{metric} was scored in several ways (parameters or models differ); its scores are "
-                                 "not comparable.")  # fmt: skip
-        found_here: dict[int, str | float] = {**scored.unscored[metric]}
-        found_here |= {
+            contents.notices.append(
+                f"{metric} was scored in several ways (parameters or models differ); its scores are "
+                "not comparable."
+            )
+        scores_and_reasons: dict[int, str | float] = {**scored.unscored[metric]}
+        scores_and_reasons |= {
             place: score
             for place, score in enumerate(scored.scores[metric].tolist())
             if score == score
         }
-        for place, score in found_here.items():
+        for place, score in scores_and_reasons.items():
             name = scored.answers[place].example_id
             if name not in answers:
                 raise UserError(
@@ -203,12 +218,12 @@ def _add_scores(found: ClimaqaRows, answers: Mapping[str, tuple[Example, ModelSe
                 continue
             system.scores[outcome.key][example.question_id] = score
             if outcome is BLEU:
-                made = counts(example.answer or "", example.references)
+                bleu = counts(example.answer or "", example.references)
                 system.counts[example.question_id] = (
-                    *made.shared,
-                    *made.total,
-                    made.answer,
-                    made.reference,
+                    *bleu.shared,
+                    *bleu.total,
+                    bleu.answer,
+                    bleu.reference,
                 )
 
 
@@ -218,10 +233,10 @@ def _books(items: Iterable[Item], benchmark: Path) -> Iterator[BookCounts]:
     for item in items:
         if item.usable and item.passages and (name := item.passages[0].book):
             by.setdefault(name, Counter())[item.form] += 1
-    known: dict[str, Mapping[str, Any]] = {}
+    book_records: dict[str, Mapping[str, Any]] = {}
     chunks: Counter[str] = Counter()
     if (path := benchmark / BOOKS).is_file():
-        known = {
+        book_records = {
             str(book["id"]): book
             for _, book in sources.records(path, "jsonl")
             if isinstance(book, dict)
@@ -230,9 +245,9 @@ def _books(items: Iterable[Item], benchmark: Path) -> Iterator[BookCounts]:
         passages = rag_index.load(benchmark / INDEX).passages
         chunks.update(passages[number].document for number in range(len(passages)))
         passages.close()
-    for name in dict.fromkeys([*known, *by]):
-        own = known.get(name, {})
-        pages = len(own.get("pages", ())) or None
+    for name in dict.fromkeys([*book_records, *by]):
+        book_record = book_records.get(name, {})
+        pages = len(book_record.get("pages", ())) or None
         yield BookCounts(
-            name, own.get("characters"), pages, chunks.get(name), by.get(name, Counter())
+            name, book_record.get("characters"), pages, chunks.get(name), by.get(name, Counter())
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from longmark.analysis.grid import Cells, Compared, Grid, pairs_grid
+from longmark.analysis.grid import Compared, Grid, pairs_grid
 from longmark.analysis.metaeval.label_sections import estimates
 from longmark.contrib.make.validator.evaluate import Precision
 from longmark.contrib.make.validator.labels import EDITED, Labels, is_valid
@@ -53,50 +53,58 @@ def _means(
     items: str,
     number: int,
     title: str,
-    of: Sequence[tuple[TableScore, str]],
+    outcome_levels: Sequence[tuple[TableScore, str]],
     kind: str = "",
 ) -> Grid[str]:
-    """The means of each system. of: a column each, without those that have no score."""
+    """The means of each system. outcome_levels: a column each, without those that have no score."""
     systems = [
-        one.name
-        for one in results.systems(
-            dict.fromkeys(outcome for outcome, _ in of), results.tiers[items]
+        system.name
+        for system in results.systems(
+            dict.fromkeys(outcome for outcome, _ in outcome_levels), results.tiers[items]
         )
     ]
-    columns, places, best = [], {}, {}
-    for outcome, level in of:
+    columns = []
+    places = {}
+    best = {}
+    for outcome, level in outcome_levels:
         values = {name: results.at(Place(items, name, outcome, level)).value for name in systems}
-        if known := [value for value in values.values() if value is not None]:
+        if scored_means := [value for value in values.values() if value is not None]:
             name = _SHORT.get(outcome.key, outcome.title) + (
                 f" {LETTERS[level]}" if outcome.form != "cloze" else ""
             )
             columns.append(Column(name, places=3, kind=kind, key=f"{outcome.key}_{level}"))
             places[name] = outcome, level
             winner = results.best(outcome, systems, results.tiers[items], level)
-            best[name] = [winner] if winner and values[winner] == max(known) else []
-    cell: Cells = lambda system, column: results.at(Place(items, system, *places[column]))  # noqa: E731
-    name, title = f"table{number}", f"{title} (the paper's table {number})"
+            best[name] = [winner] if winner and values[winner] == max(scored_means) else []
     return Grid(
-        name, title, ("system",), systems, columns, cell, _NOTES[of is _FREE] + _NOTE, "", best
+        f"table{number}",
+        f"{title} (the paper's table {number})",
+        ("system",),
+        systems,
+        columns,
+        lambda system, column: results.at(Place(items, system, *places[column])),
+        _NOTES[outcome_levels is _FREE] + _NOTE,
+        unit="",
+        best=best,
     )
 
 
 def tests(results: ClimaqaResults, kind: Kind) -> Grid[Compared]:
     """Settings of a model, or models in a setting."""
-    what, within = ("setting", "model") if kind == "settings" else ("model", "setting")
+    compared_kind, within = ("setting", "model") if kind == "settings" else ("model", "setting")
     note = (
         "first - second, on the items that both have scores for; BLEU: of single answers. Paired sign-flip tests "
         "(max-T); the interval is the test inverted, so it agrees with p. p (Holm), over the tests of a score in this "
-        f"table, decides. A difference that is not significant does not show that two {what}s are equal."
+        f"table, decides. A difference that is not significant does not show that two {compared_kind}s are equal."
     )
     heads = (
-        *(Column("score", lambda one: one.within[0]), Column(within, lambda one: one.within[1])),
-        *(
-            Column(f"first {what}", "first", key="first"),
-            Column(f"second {what}", "second", key="second"),
-        ),
+        Column("score", lambda row: row.within[0]),
+        Column(within, lambda row: row.within[1]),
+        Column(f"first {compared_kind}", "first", key="first"),
+        Column(f"second {compared_kind}", "second", key="second"),
     )
-    title, alpha = f"Differences between {kind}", results.options.alpha
+    title = f"Differences between {kind}"
+    alpha = results.options.alpha
     return replace(pairs_grid(kind, title, results.tests[kind], note, heads, alpha), unit="items")
 
 
@@ -105,30 +113,34 @@ def advantages(results: ClimaqaResults) -> Grid[Advantage]:
         "setting",
         Column("score", "outcome.title"),
         Column("generator", "author"),
-        Column("other models", "others"),
+        Column("other models", "rivals"),
     )
     columns = estimates("above the others=above", "minus that of factual accuracy=against")
-    p = Column("p", lambda one: one.against and one.against.p, kind="p")
+    p = Column("p", lambda row: row.against and row.against.p, kind="p")
     note = (
         "above the others: the share of other models that the generator scores above on an item; a tie counts half. It "
         "can be compared between scores on different scales. A score that favours the generator's own answers puts it "
         "above others more often than factual accuracy does. Items that every model has every score of. Paired "
         "sign-flip tests (max-T), inverted for the intervals; p (Holm), over the settings and scores, decides."
     )
-    title, beside = (
-        "The generator's own answers",
-        (p, Column("p (Holm)", "adjusted", kind="p", key="p_adjusted")),
-    )
+    title = "The generator's own answers"
+    beside = (p, Column("p (Holm)", "adjusted", kind="p", key="p_adjusted"))
     return Grid(
         "generator", title, heads, results.advantages, columns, None, note, "items", beside=beside
     )
 
 
 def books(results: ClimaqaResults) -> Table:
+    def items_of(form: str) -> Column:
+        return Column(form, lambda book: book.items.get(form, 0), key=form)
+
     columns = (
-        *(Column("book", "name"), Column("pages"), Column("chunks"), Column("characters")),
-        *(Column(form, lambda one, form=form: one.items.get(form, 0), key=form) for form in FORMS),  # type: ignore[misc]
-        Column("items", lambda one: sum(one.items.values())),
+        Column("book", "name"),
+        Column("pages"),
+        Column("chunks"),
+        Column("characters"),
+        *map(items_of, FORMS),
+        Column("items", lambda book: sum(book.items.values())),
     )
     note = "Items count for the book of their seed passage. A dash: the benchmark does not have this number."
     return Table(
@@ -136,98 +148,102 @@ def books(results: ClimaqaResults) -> Table:
     )
 
 
-def labels(given: Labels, results: ClimaqaResults) -> Grid[str]:
+def labels(expert_labels: Labels, results: ClimaqaResults) -> Grid[str]:
     """Table 10."""
-    of = {
+    items_of_form = {
         str(form): (items, list(map(is_valid, items)))
         for form in FORMS
-        if (items := given.of(form))
+        if (items := expert_labels.of(form))
     }
     note = (
-        f"Items, by the majority of raters; {len(given.left_out):,} without a majority and {given.unlabelled:,} "
-        "without a label are omitted. edited: valid, with an answer that an expert edited. A cluster is the items of "
-        "one seed passage."
+        f"Items, by the majority of raters; {len(expert_labels.left_out):,} without a majority and "
+        f"{expert_labels.unlabelled:,} without a label are omitted. edited: valid, with an answer that an expert edited. "
+        "A cluster is the items of one seed passage."
     )
 
     def share(form: str, _column: str) -> Estimate:
-        return clustered_share(of[form][1], given.family(of[form][0]), results.level)
+        return clustered_share(
+            items_of_form[form][1], expert_labels.family(items_of_form[form][0]), results.level
+        )
 
     beside = (
-        *(
-            Column("valid", lambda form: sum(of[form][1])),
-            Column("invalid", lambda form: of[form][1].count(False)),
+        Column("valid", lambda form: sum(items_of_form[form][1])),
+        Column("invalid", lambda form: items_of_form[form][1].count(False)),
+        Column(
+            "edited", lambda form: sum(item.status == EDITED for item in items_of_form[form][0])
         ),
-        Column("edited", lambda form: sum(one.status == EDITED for one in of[form][0])),
     )
-    title, columns = "Labels of experts (the paper's table 10)", [Column("share valid", places=3)]
-    return Grid("table10", title, ("form",), list(of), columns, share, note, "total", beside=beside)
+    title = "Labels of experts (the paper's table 10)"
+    columns = [Column("share valid", places=3)]
+    return Grid(
+        "table10",
+        title,
+        ("form",),
+        list(items_of_form),
+        columns,
+        share,
+        note,
+        "total",
+        beside=beside,
+    )
 
 
-def reasons(given: Labels, results: ClimaqaResults) -> Grid[str]:
-    invalid = [one for one in given.items if not is_valid(one)]
-    names = list(dict.fromkeys(reason for one in invalid for reason in one.reasons))
+def reasons(expert_labels: Labels, results: ClimaqaResults) -> Grid[str]:
+    invalid = [item for item in expert_labels.items if not is_valid(item)]
+    names = list(dict.fromkeys(reason for item in invalid for reason in item.reasons))
 
     def count(reason: str, form: str = "") -> int:
-        return sum(reason in one.reasons and form in ("", one.form) for one in invalid)
+        return sum(reason in item.reasons and form in ("", item.form) for item in invalid)
 
     def share(reason: str, _column: str) -> Estimate:
         return clustered_share(
-            [reason in one.reasons for one in invalid], given.family(invalid), results.level
+            [reason in item.reasons for item in invalid],
+            expert_labels.family(invalid),
+            results.level,
         )
 
     heads = [Column("reason", lambda reason: reason.replace("_", " "))]
     columns = [Column("share of invalid items", places=3)]
     beside = [*(Column(form, partial(count, form=form)) for form in FORMS), Column("items", count)]
-    title, note = (
-        "Reasons for rejection (the paper's figure 7)",
-        "An item may have several reasons.",
-    )
+    title = "Reasons for rejection (the paper's figure 7)"
+    note = "An item may have several reasons."
     return Grid(
         "figure7", title, heads, names, columns, share, note, "invalid items", beside=beside
     )
 
 
 def precision(precisions: Sequence[Precision]) -> Grid[Precision]:
-    heads, note = (
-        ("form", "split", "way"),
-        "The share of valid items among kept items. none: all items are kept.",
-    )
-    title, columns = (
-        "Precision of the validator (the paper's figure 8)",
-        [Column("precision", "estimate", 3)],
-    )
+    heads = ("form", "split", "way")
+    note = "The share of valid items among kept items. none: all items are kept."
+    title = "Precision of the validator (the paper's figure 8)"
+    columns = [Column("precision", "estimate", 3)]
     return Grid("figure8", title, heads, precisions, columns, note=note, unit="items")
 
 
-def windows(given: Sequence[Window]) -> Grid[Window]:
+def windows(window_means: Sequence[Window]) -> Grid[Window]:
     note = (
         "Mean cosine between the phrase with the reference and the phrase with the answer. window: words on each side "
         "of the blank. The difference of the best window is biased upwards, because the window is chosen on the same "
         "answers."
     )
-    heads, columns = (
-        [Column("window", "words")],
-        estimates("right", "wrong", "right - wrong=difference"),
-    )
+    heads = [Column("window", "words")]
+    columns = estimates("right", "wrong", "right - wrong=difference")
     title = "Cosine by window (the paper's figure 4)"
-    return Grid("figure4", title, heads, given, columns, note=note, unit="right answers")
+    return Grid("figure4", title, heads, window_means, columns, note=note, unit="right answers")
 
 
-def fever(given: Fever) -> Grid[str]:
-    note = f"{given.unscored:,} labelled sentences are unscored. Sentences of one claim depend on each other."
-    cell: Cells = lambda name, _column: given.rows[name]  # noqa: E731
-    title, columns = "Factual accuracy on labelled sentences", [Column("value", places=3)]
-    beside = [Column("p", lambda name: getattr(given.rows[name], "p", None), kind="p")]
+def fever(fever_result: Fever) -> Grid[str]:
+    note = f"{fever_result.unscored:,} labelled sentences are unscored. Sentences of one claim depend on each other."
     return Grid(
         "fever",
-        title,
+        "Factual accuracy on labelled sentences",
         ("figure",),
-        list(given.rows),
-        columns,
-        cell,
+        list(fever_result.rows),
+        [Column("value", places=3)],
+        lambda name, _column: fever_result.rows[name],
         note,
-        "sentences",
-        beside=beside,
+        unit="sentences",
+        beside=[Column("p", lambda name: getattr(fever_result.rows[name], "p", None), kind="p")],
     )
 
 
@@ -239,14 +255,19 @@ def every_mean(results: ClimaqaResults) -> Grid[Place]:
 
     heads = (
         Column("tier", lambda place: results.items_at(place)[0].tier),
-        *(Column("system"), Column("model", lambda place: systems[place.system].model)),
-        *(
-            Column("setting", lambda place: systems[place.system].setting),
-            Column("score", "outcome.title"),
-            "level",
-        ),
+        Column("system"),
+        Column("model", lambda place: systems[place.system].model),
+        Column("setting", lambda place: systems[place.system].setting),
+        Column("score", "outcome.title"),
+        "level",
     )
-    columns = [Column("mean", places=3)]
-    cell: Cells = lambda place, _column: results.at(place)  # noqa: E731
-    rows, beside = results.places, [Column("unscored", why)]
-    return Grid("means", "All means", heads, rows, columns, cell, unit="items", beside=beside)
+    return Grid(
+        "means",
+        "All means",
+        heads,
+        results.places,
+        [Column("mean", places=3)],
+        lambda place, _column: results.at(place),
+        unit="items",
+        beside=[Column("unscored", why)],
+    )

@@ -38,10 +38,12 @@ from longmark.text.graph import Recorded, Statement
 from longmark.writing import folder as make_folder
 from longmark.writing import replacing
 
-ITEMS, KEY = "items.jsonl", "key.json"
+ITEMS = "items.jsonl"
+KEY = "key.json"
 _LISTS = ("covered", "uncovered")
 NONE = "NONE"
-FULLY_CORRECT, AGREES = "fully correct", "agrees with the label"
+FULLY_CORRECT = "fully correct"
+AGREES = "agrees with the label"
 ERRORS = {
     "CLASS_ERR": "a valid statement is in the wrong list (covered or uncovered)",
     "DUP_ATOM": "two statements say the same",
@@ -96,9 +98,9 @@ class Annotation:
 @dataclass(frozen=True)
 class Annotated:
     """The labels, unmasked. Errors are counted in the final label of an item, where there is one; agreement is among
-    raters. given: those that count; missing: items without a label; raters: among themselves."""
+    raters. counting: those that count; missing: items without a label; raters: among themselves."""
 
-    given: Sequence[Annotation]
+    counting: Sequence[Annotation]
     key: Mapping[str, Unmasked]
     level: float
     missing: int
@@ -106,30 +108,39 @@ class Annotated:
 
     @property
     def methods(self) -> list[Key]:
-        return list(dict.fromkeys(map(self._method, self.given)))
+        return list(dict.fromkeys(map(self._method, self.counting)))
 
     def of(self, method: Key) -> list[Annotation]:
         """The annotations of a method and model; all for ("", "")."""
-        return [one for one in self.given if method in (("", ""), self._method(one))]
+        return [
+            annotation
+            for annotation in self.counting
+            if method in (("", ""), self._method(annotation))
+        ]
 
-    def _method(self, one: Annotation) -> Key:
-        return self.key[one.item].metric, self.key[one.item].model
+    def _method(self, annotation: Annotation) -> Key:
+        return self.key[annotation.item].metric, self.key[annotation.item].model
 
-    def share(self, method: Key, what: str) -> Estimate:
+    def share(self, method: Key, share_name: str) -> Estimate:
         """The share without an error, or (AGREES) in which the match of the score equals "no error". Wilson's interval,
         with the items of a question as a cluster."""
-        its = self.of(method)
+        annotations = self.of(method)
         right = [
-            not one.errors
-            if what == FULLY_CORRECT
-            else self.key[one.item].match == (not one.errors)
-            for one in its
+            not annotation.errors
+            if share_name == FULLY_CORRECT
+            else self.key[annotation.item].match == (not annotation.errors)
+            for annotation in annotations
         ]
-        return clustered_share(right, [self.key[one.item].question_id for one in its], self.level)
+        return clustered_share(
+            right, [self.key[annotation.item].question_id for annotation in annotations], self.level
+        )
 
     def counts(self, method: Key) -> dict[str, int]:
         """Error type -> annotations with it."""
-        return {error: sum(error in one.errors for one in self.of(method)) for error in ERRORS}
+        return {
+            error: sum(error in annotation.errors for annotation in self.of(method))
+            for error in ERRORS
+        }
 
 
 # Export ---------------------------------------------------------------------------------------------------------------
@@ -154,15 +165,15 @@ def draw(
     """A sample of n answers of WikiContradict with a graph of every method: for each answer, the rows of the methods in
     random order. UserError if there are fewer."""
     outputs: dict[str, dict[Key, RowWithExample]] = {}
-    for one in scored:
-        key = (one.row.metric, one.model)
+    for answer in scored:
+        key = (answer.row.metric, answer.model)
         if (
             key in keys
-            and "nodes" in one.row.evidence
-            and one.example.meta.get(DATASET) == WIKICONTRADICT
+            and "nodes" in answer.row.evidence
+            and answer.example.meta.get(DATASET) == WIKICONTRADICT
         ):
-            outputs.setdefault(one.example.id, {})[key] = one
-    complete = sorted(name for name, of in outputs.items() if len(of) == len(keys))
+            outputs.setdefault(answer.example.id, {})[key] = answer
+    complete = sorted(name for name, by_method in outputs.items() if len(by_method) == len(keys))
     if n > len(complete):
         raise UserError(
             f"--annotate {n}: only {len(complete):,} answers of WikiContradict have a graph of every method"
@@ -170,9 +181,9 @@ def draw(
     chance = random.Random(seed)
     drawn = []
     for example in chance.sample(complete, n):
-        of = [outputs[example][key] for key in keys]
-        chance.shuffle(of)
-        drawn.append(of)
+        method_answers = [outputs[example][key] for key in keys]
+        chance.shuffle(method_answers)
+        drawn.append(method_answers)
     return drawn
 
 
@@ -186,10 +197,10 @@ async def export(
             raise UserError(f"{path} already exists; name another --out")
     pairs = dict.fromkeys(
         pair
-        for of in drawn
-        for one in of
+        for method_answers in drawn
+        for answer in method_answers
         for x in _LISTS
-        for pair in _statements(one.row.evidence, x)
+        for pair in _statements(answer.row.evidence, x)
         if pair[0]
     )
     if pairs and models is None:
@@ -203,17 +214,18 @@ async def export(
             strict=True,
         )
     )
-    items, key = [], dict[str, dict[str, Any]]()
-    for of in drawn:
-        for number, one in enumerate(of, 1):
-            item = _item(one, number, written)
+    items = []
+    key = dict[str, dict[str, Any]]()
+    for method_answers in drawn:
+        for number, answer in enumerate(method_answers, 1):
+            item = _item(answer, number, written)
             items.append(item)
             key[item.item] = Unmasked(
-                example_id=one.example.id,
-                question_id=one.example.question_id,
-                metric=one.row.metric,
-                model=one.model,
-                match=value(one, WIKI) == 1,
+                example_id=answer.example.id,
+                question_id=answer.example.question_id,
+                metric=answer.row.metric,
+                model=answer.model,
+                match=value(answer, WIKI) == 1,
             ).model_dump()
     make_folder(folder)
     with replacing(folder / ITEMS) as file:
@@ -232,7 +244,7 @@ Pair = tuple[str | None, str]
 def _statements(evidence: Mapping[str, Any], side: str) -> list[Pair]:
     """The representative of each component that is covered, or uncovered."""
     components: tuple[tuple[Statement, ...], ...] = getattr(Recorded.of(evidence), side)
-    return [(one.question, one.text) for one, *_ in components]
+    return [(representative.question, representative.text) for representative, *_ in components]
 
 
 async def _sentence(pair: Pair, models: Models | None) -> str:
@@ -246,10 +258,10 @@ async def _sentence(pair: Pair, models: Models | None) -> str:
         ) from None
 
 
-def _item(one: RowWithExample, number: int, written: Mapping[Pair, str]) -> BlindItem:
-    example = one.example
+def _item(answer: RowWithExample, number: int, written: Mapping[Pair, str]) -> BlindItem:
+    example = answer.example
     covered, uncovered = (
-        [written.get(pair, pair[1]) for pair in _statements(one.row.evidence, x)] for x in _LISTS
+        [written.get(pair, pair[1]) for pair in _statements(answer.row.evidence, x)] for x in _LISTS
     )
     contexts = [context.model_dump() for context in example.contexts]
     return BlindItem(
@@ -270,7 +282,7 @@ def read_key(path: Path) -> dict[str, Unmasked]:
     """Item -> its method and model. UserError for a file that is not a key."""
     try:
         items = read_object(path, "name the key.json that --annotate wrote")["items"]
-        return {one: Unmasked.model_validate(data) for one, data in items.items()}
+        return {item: Unmasked.model_validate(data) for item, data in items.items()}
     except (KeyError, AttributeError) as error:
         raise UserError(
             f"{path} is not a key of items ({error!r}); name the key.json that --annotate wrote"
@@ -285,9 +297,9 @@ def _errors_of(cell: Any) -> str:
     """The names of errors in a cell, a list or joined by semicolons, as one text. Raises Problem."""
     errors = as_list_cell("errors", cell)
     listed = errors.replace(",", ";").split(";") if isinstance(errors, str) else errors
-    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise Problem(f"errors: expected a list of names, found {found(errors)}")
-    names = {one.strip() for one in listed if one.strip()}
+    names = {name.strip() for name in listed if name.strip()}
     if unknown := sorted(names - {*ERRORS, NONE}):
         raise Problem(
             f"errors: {unknown[0]} is unknown; the names are {', '.join([*ERRORS, NONE])}"
@@ -314,30 +326,34 @@ def read_annotations(
     all.
     """
 
-    def read(one: Observation) -> Annotation:
-        if one.example_id not in key:
-            raise Problem(f"item: {found(one.example_id)} is not in the key")
+    def read(label: Observation) -> Annotation:
+        if label.example_id not in key:
+            raise Problem(f"item: {found(label.example_id)} is not in the key")
         return Annotation(
-            one.example_id, one.rater, frozenset((one.label or "").split(";")) - {NONE}
+            label.example_id, label.rater, frozenset((label.label or "").split(";")) - {NONE}
         )
 
-    with Labels(path, ANNOTATIONS) as given:
-        notices += given.notices
-        return given.each(read)
+    with Labels(path, ANNOTATIONS) as label_file:
+        notices += label_file.notices
+        return label_file.each(read)
 
 
 def annotated(
     annotations: Sequence[Annotation], key: Mapping[str, Unmasked], alpha: float, seed: int
 ) -> Annotated:
-    raters = [one for one in annotations if one.rater != FINAL]
+    raters = [annotation for annotation in annotations if annotation.rater != FINAL]
     votes: dict[str, list[Vote]] = {}
-    for one in raters:
-        votes.setdefault(one.item, []).append(
-            Vote(one.rater, "with errors" if one.errors else "correct", None)
+    for annotation in raters:
+        votes.setdefault(annotation.item, []).append(
+            Vote(annotation.rater, "with errors" if annotation.errors else "correct", None)
         )
     rated = RatedItems(list(votes.values()), [key[item].question_id for item in votes])
     among = agreement(rated, {}, {}, MetaevalOptions(alpha=alpha, seed=seed))
-    counting = decisive(annotations, lambda one: one.item)
+    counting = decisive(annotations, lambda annotation: annotation.item)
     return Annotated(
-        counting, key, 1 - alpha, len(key) - len({one.item for one in counting}), among
+        counting,
+        key,
+        1 - alpha,
+        len(key) - len({annotation.item for annotation in counting}),
+        among,
     )

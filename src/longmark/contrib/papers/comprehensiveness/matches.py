@@ -20,10 +20,10 @@ EPSILON = 1e-5
 _PUBLISHED = 1e-9  # the authors' code adds it to the number of statements
 
 
-def adjusted(label: str, given: Sequence[str]) -> str:
+def adjusted(label: str, contexts_given: Sequence[str]) -> str:
     """The label for two contexts: an answer that was written from one context and is Correct covers one of two, so it
     is Partially correct (footnote 8; 406 of the 1,200 published labels)."""
-    return PARTIAL if label == CORRECT and len(given) == 1 else label
+    return PARTIAL if label == CORRECT and len(contexts_given) == 1 else label
 
 
 def wikicontradict(score: float, label: str) -> bool:
@@ -63,16 +63,22 @@ def conflictbank(
     sources that are covered alike the one with more statements has the greater S_X (`covered_by_source`), and lax
     differs: the published rates cannot be had without it.
     """
-    known = {source: share for source, share in covered.items() if share is not None}
+    covered_shares = {source: share for source, share in covered.items() if share is not None}
     if as_published and DEFAULT in covered:
-        known.setdefault(DEFAULT, 0.0)
-    held = [abs(share - float(source in matches)) <= EPSILON for source, share in known.items()]
-    expected = [
-        known[x] > known[y] for x in known if x in matches for y in known if y not in matches
+        covered_shares.setdefault(DEFAULT, 0.0)
+    held_terms = [
+        abs(share - float(source in matches)) <= EPSILON for source, share in covered_shares.items()
     ]
-    terms = [EPSILON < score < 1 - EPSILON, *held]
+    expected = [
+        covered_shares[x] > covered_shares[y]
+        for x in covered_shares
+        if x in matches
+        for y in covered_shares
+        if y not in matches
+    ]
+    terms = [EPSILON < score < 1 - EPSILON, *held_terms]
     lax = sum(expected) / len(expected) if expected else 0.0 if as_published else None
-    return ConflictMatch(sum(terms) / len(terms) if held else None, lax)
+    return ConflictMatch(sum(terms) / len(terms) if held_terms else None, lax)
 
 
 def covered_by_source(
@@ -93,7 +99,12 @@ def covered_by_source(
             f"the evidence has no coverage by source ({error}); use scores of comprehensiveness.*"
         ) from None
     covered = {node.id for component in recorded.covered for node in component}
-    own = [node for node in recorded.statements if node.side == CONTEXT]
-    found = {name: [node.id in covered for node in own if name in node.sources] for name in names}
-    more = _PUBLISHED if as_published else 0.0
-    return {name: sum(hits) / (len(hits) + more) if hits else None for name, hits in found.items()}
+    own_statements = [node for node in recorded.statements if node.side == CONTEXT]
+    hits_of = {
+        name: [node.id in covered for node in own_statements if name in node.sources]
+        for name in names
+    }
+    added = _PUBLISHED if as_published else 0.0
+    return {
+        name: sum(hits) / (len(hits) + added) if hits else None for name, hits in hits_of.items()
+    }

@@ -90,25 +90,25 @@ class ComprehensivenessContent:
         return folded_after([section for part in parts for section in part])
 
 
-def document(found: ComprehensivenessContent) -> Document:
-    options = found.options
+def document(contents: ComprehensivenessContent) -> Document:
+    options = contents.options
     intervals = f"BCa bootstrap, {options.resamples:,} resamples, seed {options.seed}; clusters: {options.cluster}"
-    answers = found.results.answers if found.results else {}
-    said = [
+    answers = contents.results.answers if contents.results else {}
+    lede_parts = [
         f"{count:,} labelled answers of {_TITLES[name]}" for name, count in answers.items() if count
     ]
-    if found.means and found.means.keys:
-        said.append(
-            f"{sum(map(_total, map(found.means.mean, found.means.keys))):,} scores of answers"
+    if contents.means and contents.means.keys:
+        lede_parts.append(
+            f"{sum(map(_total, map(contents.means.mean, contents.means.keys))):,} scores of answers"
         )
     return Document(
         kind="comprehensiveness study",
         title="Comprehensiveness study",
-        lede=f"{', '.join(said)}; rows of {listed(list(found.sources))}",
-        sections=[replace(one, brief=1) for one in found.sections],
-        notices=found.notices,
+        lede=f"{', '.join(lede_parts)}; rows of {listed(list(contents.sources))}",
+        sections=[replace(section, brief=1) for section in contents.sections],
+        notices=contents.notices,
         settings={
-            "runs": list(found.sources),
+            "runs": list(contents.sources),
             "metrics": list(options.metrics),
             "intervals of rates and means": intervals,
             "tests": f"paired permutation, {options.draws:,} patterns of signs; Benjamini-Hochberg in each data set",
@@ -122,11 +122,13 @@ def _total(estimate: Estimate) -> int:
     return estimate.n + estimate.missing
 
 
-def _in_readings(of: dict[Rate, MeanReading], common: str, items: str) -> tuple[Column, ...]:
+def _in_readings(
+    readings_of: dict[Rate, MeanReading], common: str, items: str
+) -> tuple[Column, ...]:
     return (
-        Column(common, lambda row: of[row].common, 3, key="common"),
-        Column(items, lambda row: of[row].n, key="common_items", spare=2),
-        Column("unscored as worst", lambda row: of[row].worst, 3, key="worst"),
+        Column(common, lambda row: readings_of[row].common, 3, key="common"),
+        Column(items, lambda row: readings_of[row].n, key="common_items", spare=2),
+        Column("unscored as worst", lambda row: readings_of[row].worst, 3, key="worst"),
     )
 
 
@@ -141,14 +143,14 @@ def overview(results: ComprehensivenessResults) -> Grid[Key]:
         if results.of(kind)
     }
     rows = list(dict.fromkeys(rate[1:] for rate in results.rates))
-    known = set(results.rates)
+    rates_present = set(results.rates)
     return Grid(
         "overview",
         "Label match rates",
         _heads(),
         rows,
         [Column(kind, places=3) for kind in best],
-        lambda key, kind: results.rate((kind, *key)) if (kind, *key) in known else None,
+        lambda key, kind: results.rate((kind, *key)) if (kind, *key) in rates_present else None,
         f"Over scored answers. {UNDECIDED}",
         unit="",
         best={kind: {rate[1:]} for kind, rate in best.items() if rate is not None}
@@ -160,7 +162,7 @@ def overview(results: ComprehensivenessResults) -> Grid[Key]:
 
 def rates(results: ComprehensivenessResults) -> Grid[Rate]:
     """Every rate by all its intervals, and in both readings."""
-    made: dict[str, Callable[[Rate], Estimate]] = {
+    estimate_of: dict[str, Callable[[Rate], Estimate]] = {
         "rate": results.rate,
         "by answer": lambda rate: results.rate(rate, "answer"),
         "unscored as 0": lambda rate: results.rate(rate, "zeroed"),
@@ -176,7 +178,7 @@ def rates(results: ComprehensivenessResults) -> Grid[Rate]:
         _heads(_KIND),
         results.rates,
         columns,
-        lambda rate, column: made[column](rate),
+        lambda rate, column: estimate_of[column](rate),
         "rate: clusters are resampled. by answer: answers are resampled, as published. unscored as 0: empty graphs and "
         "unparsable replies count as a score of 0, as published.",
         unit="answers",
@@ -204,7 +206,8 @@ def rates_by_label(results: ComprehensivenessResults) -> Grid[tuple[str, str, st
 
 
 def _rates(results: ComprehensivenessResults) -> Iterator[Section]:
-    constant, wide = results.share_of(PARTIAL), overview(results)
+    constant = results.share_of(PARTIAL)
+    wide = overview(results)
     figures = []
     for kind in (column.name for column in wide.columns if column.name in _FIGURES):
         label = f"Label match rate, {kind} (the paper's {_FIGURES[kind]})"
@@ -252,39 +255,39 @@ def _rates(results: ComprehensivenessResults) -> Iterator[Section]:
 
 
 def _differences(results: ComprehensivenessResults) -> Iterator[Section]:
-    if not (found := results.differences()):
+    if not (differences := results.differences()):
         return
     alpha = results.options.alpha
     by_answer = {
-        (one.within, one.first, one.second): one.adjusted for one in results.differences("answer")
+        (difference.within, difference.first, difference.second): difference.adjusted
+        for difference in results.differences("answer")
     }
-    names = (("rate of", "kind"), ("model", "model"))
-    within = [
-        Column(name, lambda pair, place=place: pair.within[place], key=key)  # type: ignore[misc]
-        for place, (name, key) in enumerate(names)
-    ]
     grid = pairs_grid(
         "differences",
         "Differences between methods",
-        found,
+        differences,
         "",
         (
-            *within,
-            Column("first", lambda one: short(one.first)),
-            Column("second", lambda one: short(one.second)),
+            Column("rate of", lambda row: row.within[0], key="kind"),
+            Column("model", lambda row: row.within[1], key="model"),
+            Column("first", lambda row: short(row.first)),
+            Column("second", lambda row: short(row.second)),
         ),
         alpha,
     )
     head = "p (Benjamini-Hochberg), by answer"
-    more = Column(
-        head, lambda one: by_answer[one.within, one.first, one.second], kind="p", key="p_by_answer"
+    by_answer_column = Column(
+        head, lambda row: by_answer[row.within, row.first, row.second], kind="p", key="p_by_answer"
     )
-    grid = replace(grid, unit="answers", beside=(*grid.beside, more))
-    significant = sum(one.adjusted is not None and one.adjusted <= alpha for one in found)
+    grid = replace(grid, unit="answers", beside=(*grid.beside, by_answer_column))
+    significant = sum(
+        difference.adjusted is not None and difference.adjusted <= alpha
+        for difference in differences
+    )
     yield Section(
         "Differences between methods",
-        f"{significant} of {counted(len(found), 'pair')} of methods with the same model differ significantly (adjusted "
-        f"p up to {alpha:g}).",
+        f"{significant} of {counted(len(differences), 'pair')} of methods with the same model differ significantly "
+        f"(adjusted p up to {alpha:g}).",
         [grid.table()],
         note="Paired permutation tests on answers that both methods scored; the signs of a cluster flip together. "
         "Benjamini-Hochberg over the pairs of all models in a data set. by answer: each answer flips by itself, as "
@@ -296,12 +299,14 @@ def _balanced(by_label: Grid[tuple[str, str, str, str]]) -> Table:
     """The mean of the labels' rates; none if a label has no scored answer."""
     groups: dict[Rate, list[float | None]] = {}
     for row in by_label.rows:
-        made = by_label[row, "rate"]
-        groups.setdefault(row[1:], []).append(made.value if made else None)
-    lines = [
-        (kind, short(method), model, len(of), statistics.fmean(of) if None not in of else None)  # type: ignore[arg-type]
-        for (kind, method, model), of in groups.items()
-    ]
+        estimate = by_label[row, "rate"]
+        groups.setdefault(row[1:], []).append(estimate.value if estimate else None)
+    lines = []
+    for (kind, method, model), label_rates in groups.items():
+        scored_rates = [rate for rate in label_rates if rate is not None]
+        complete = len(scored_rates) == len(label_rates)
+        mean = statistics.fmean(scored_rates) if complete else None
+        lines.append((kind, short(method), model, len(label_rates), mean))
     heads = (
         Column("rate of", key="kind"),
         *map(Column, ("method", "model", "labels")),
@@ -322,13 +327,13 @@ def spread(results: ComprehensivenessResults) -> Table:
         (
             short(method),
             kind,
-            len(of),
-            statistics.fmean(of),
-            sd(of) if len(of) > 1 else None,
-            min(of),
-            max(of),
+            len(model_rates),
+            statistics.fmean(model_rates),
+            sd(model_rates) if len(model_rates) > 1 else None,
+            min(model_rates),
+            max(model_rates),
         )
-        for (kind, method), of in groups.items()
+        for (kind, method), model_rates in groups.items()
     ]
     heads = (Column("method"), Column("rate of", key="kind"), Column("models"))
     columns = (*heads, *(Column(name, places=3) for name in ("mean", "sd", "least", "greatest")))
@@ -342,31 +347,33 @@ def _in_words(results: ComprehensivenessResults, constant: float | None) -> str:
     kind = BOTH if BOTH in present else present[-1]
     every = {(kind, *key): results.rate((kind, *key)) for key in results.of(kind)}
     total = sum(map(_total, every.values()))
-    known = [rate for rate, made in every.items() if made.value is not None]
-    if not known:
+    rates_with_value = [rate for rate, estimate in every.items() if estimate.value is not None]
+    if not rates_with_value:
         return f"No answer has a score: 0 of {counted(total, 'score')}. `longmark report RUN` shows why."
     parts = []
-    for name in dict.fromkeys(method for _, method, _ in known):
-        of = [rate for rate in known if rate[1] == name]
-        best = of[0] if len(of) == 1 else results.best(of)
-        undecided = f"undecided among {counted(len(of), 'model')}"
+    for name in dict.fromkeys(method for _, method, _ in rates_with_value):
+        method_rates = [rate for rate in rates_with_value if rate[1] == name]
+        best = method_rates[0] if len(method_rates) == 1 else results.best(method_rates)
+        undecided = f"undecided among {counted(len(method_rates), 'model')}"
         parts.append(
             f"{short(name)} "
             + (f"{fixed(every[best].value, 3)} (with {best[2]})" if best else undecided)
         )
-    says = [f"Label match rate on {kind}, each method with its best model: {listed(parts, 8)}."]
+    sentences = [
+        f"Label match rate on {kind}, each method with its best model: {listed(parts, 8)}."
+    ]
     if any("undecided" in part for part in parts):
-        says.append(
+        sentences.append(
             "Undecided: the best model on the answers that all scored is not the best where unscored answers count as "
             "0, or several are equal (columns on common answers, and unscored as worst)."
         )
     if constant is not None:
-        says.append(
+        sentences.append(
             f"A constant score of 0.5 would have a rate of {fixed(constant, 3)} on WikiContradict."
         )
-    if unscored := sum(made.missing for made in every.values()):
-        says.append(f"{unscored:,} of {counted(total, 'score')} are missing and excluded.")
-    return " ".join(says)
+    if unscored := sum(estimate.missing for estimate in every.values()):
+        sentences.append(f"{unscored:,} of {counted(total, 'score')} are missing and excluded.")
+    return " ".join(sentences)
 
 
 # Answers of systems (section 4.2, figure 6) ---------------------------------------------------------------------------
@@ -375,7 +382,7 @@ def _in_words(results: ComprehensivenessResults, constant: float | None) -> str:
 def _answers(means: SystemMeans) -> Iterator[Section]:
     systems = list(dict.fromkeys(key[0] for key in means.keys))
     judged = {_judged(key): key[1:] for key in means.keys}
-    known = set(means.keys)
+    keys_present = set(means.keys)
     best = {name: means.best(*key) for name, key in judged.items()} if len(systems) > 1 else {}
     wide = Grid(
         "systems",
@@ -384,7 +391,7 @@ def _answers(means: SystemMeans) -> Iterator[Section]:
         systems,
         [Column(name, places=3) for name in judged],
         lambda system, name: (
-            means.mean((system, *judged[name])) if (system, *judged[name]) in known else None
+            means.mean((system, *judged[name])) if (system, *judged[name]) in keys_present else None
         ),
         UNDECIDED,
         unit="",
@@ -415,11 +422,11 @@ def _answers(means: SystemMeans) -> Iterator[Section]:
 
 def _left_out(means: SystemMeans) -> str:
     """The scores that are missing from the means, with their statuses; empty if none is."""
-    made = list(map(means.mean, means.keys))
-    if not (unscored := sum(one.missing for one in made)):
+    estimates = list(map(means.mean, means.keys))
+    if not (unscored := sum(estimate.missing for estimate in estimates)):
         return ""
     why = listed(list(dict.fromkeys(filter(None, map(means.why_unscored, means.keys)))), 8)
-    return f" {unscored:,} of {counted(sum(map(_total, made)), 'score')} are missing ({why}) and left out."
+    return f" {unscored:,} of {counted(sum(map(_total, estimates)), 'score')} are missing ({why}) and left out."
 
 
 # Annotation (table 1, figure 8) ---------------------------------------------------------------------------------------
@@ -455,12 +462,18 @@ def _annotations(annotated: Annotated) -> Iterator[Section]:
     figure = heat_map(
         [short(key[0]) for key in annotated.methods], list(ERRORS), shares, label, (0.0, 1.0), 2
     )
-    raters = {one.coefficient: one for one in annotated.raters.coefficients}
-    title = "Agreement of raters on outputs with and without errors"
-    among = Grid("raters", title, ("coefficient",), list(raters), [Column("value", places=3)],
-                 lambda name, _column: raters[name], unit="items")  # fmt: skip
+    raters = {coefficient.coefficient: coefficient for coefficient in annotated.raters.coefficients}
+    among = Grid(
+        "raters",
+        "Agreement of raters on outputs with and without errors",
+        ("coefficient",),
+        list(raters),
+        [Column("value", places=3)],
+        lambda name, _column: raters[name],
+        unit="items",
+    )
     missing = f" Without a label: {annotated.missing:,}." if annotated.missing else ""
-    first, agree = (annotated.share(_ALL, what) for what in (FULLY_CORRECT, AGREES))
+    first, agree = (annotated.share(_ALL, share_name) for share_name in (FULLY_CORRECT, AGREES))
     yield Section(
         "Errors found by raters",
         f"{fixed(first.value, 3)} of {counted(first.n, 'annotated output')} have no error. The match of score and "
@@ -468,5 +481,5 @@ def _annotations(annotated: Annotated) -> Iterator[Section]:
         [correct.table(), errors, *([among.table()] if raters else [])],
         [figure],
         "An output may have several errors. "
-        + " ".join(f"{name}: {what}." for name, what in ERRORS.items()),
+        + " ".join(f"{name}: {meaning}." for name, meaning in ERRORS.items()),
     )

@@ -79,9 +79,16 @@ class Values:
 
     def where(self, label: str) -> Values:
         """Those of one label; all for ""."""
-        kept = [i for i, one in enumerate(self.labels) if label in ("", one)]
-        lists = (self.ids, self.clusters, self.labels, self.values, self.zeroed)
-        return Values(*([one[i] for i in kept] for one in lists))  # type: ignore[arg-type]
+        places = [
+            place for place, item_label in enumerate(self.labels) if label in ("", item_label)
+        ]
+        return Values(
+            ids=[self.ids[place] for place in places],
+            clusters=[self.clusters[place] for place in places],
+            labels=[self.labels[place] for place in places],
+            values=[self.values[place] for place in places],
+            zeroed=[self.zeroed[place] for place in places],
+        )
 
 
 class ComprehensivenessResults:
@@ -90,11 +97,14 @@ class ComprehensivenessResults:
     def __init__(
         self, scored: Sequence[RowWithExample], options: RateOptions, notices: Iterable[str]
     ) -> None:
-        self.options, self.notices = options, tuple(notices)
+        self.options = options
+        self.notices = tuple(notices)
         self._values = _values(scored, options)
         self._coverage = _coverage(scored)
         self.answers = {
-            name: len({one.example.id for one in scored if one.example.meta[DATASET] == name})
+            name: len(
+                {answer.example.id for answer in scored if answer.example.meta[DATASET] == name}
+            )
             for name in (WIKICONTRADICT, CONFLICTBANK)
         }
         self.rate = cache(self._rate)
@@ -109,11 +119,11 @@ class ComprehensivenessResults:
 
     def labels(self, rate: Rate) -> list[str]:
         """What was expected of the answers."""
-        return list(dict.fromkeys(name for one in self._parts(rate) for name in one.labels))
+        return list(dict.fromkeys(name for part in self._parts(rate) for name in part.labels))
 
     def _of(self, kind: str) -> list[Key]:
-        of = [self._values.get(part, {}) for part in _parts(kind)]
-        return [key for key in of[0] if all(key in one for one in of)]
+        part_values = [self._values.get(part, {}) for part in _parts(kind)]
+        return [key for key in part_values[0] if all(key in values for values in part_values)]
 
     def _parts(self, rate: Rate, label: str = "") -> list[Values]:
         return [self._values[part][rate[1:]].where(label) for part in _parts(rate[0])]
@@ -122,18 +132,18 @@ class ComprehensivenessResults:
         """The rate over the answers with a score; of those with a label, "" for all."""
         parts = self._parts(rate, label)
         if by == "zeroed":
-            return mean_bca([(one.zeroed, None) for one in parts], self.options)
+            return mean_bca([(part.zeroed, None) for part in parts], self.options)
         clustered = by == "cluster" and any(
-            len(set(one.clusters)) < len(one.clusters) for one in parts
+            len(set(part.clusters)) < len(part.clusters) for part in parts
         )
         return mean_bca(
-            [(one.values, one.clusters if clustered else None) for one in parts], self.options
+            [(part.values, part.clusters if clustered else None) for part in parts], self.options
         )
 
     @cached_property
     def readings(self) -> dict[Rate, MeanReading]:
         """Over the answers that every method and model of the kind scored, and with 0 for unscored answers."""
-        found: dict[Rate, MeanReading] = {}
+        rate_readings: dict[Rate, MeanReading] = {}
         for kind in KINDS:
             keys = self._of(kind)
             parts = [
@@ -141,42 +151,54 @@ class ComprehensivenessResults:
                 for part in _parts(kind)
                 if keys
             ]
-            found |= {(kind, *key): reading for key, reading in readings(parts).items()}
-        return found
+            rate_readings |= {(kind, *key): reading for key, reading in readings(parts).items()}
+        return rate_readings
 
     def best(self, rates: Iterable[Rate]) -> Rate | None:
         """The rate that is best on the answers that all scored and with 0 for unscored ones; None: undecided."""
-        return best({one: self.readings[one] for one in rates})
+        return best({rate: self.readings[rate] for rate in rates})
 
     def differences(self, by: By = "cluster") -> list[Compared]:
         """Each pair of methods with the same model: a paired permutation test of the mean difference, in which the
         signs of a cluster, or of an answer, flip together. Adjusted after Benjamini and Hochberg within a data set."""
-        found: list[Compared] = []
+        comparisons: list[Compared] = []
         for kind in TESTED:
-            keys, of = self.of(kind), self._values.get(kind, {})
+            keys = self.of(kind)
+            kind_values = self._values.get(kind, {})
             pairs = [
                 Compared(
                     first,
                     second,
-                    self._difference(of[first, model], of[second, model], by),
+                    self._difference(kind_values[first, model], kind_values[second, model], by),
                     within=(kind, model),
                 )
                 for model in dict.fromkeys(model for _, model in keys)
                 for first, second in combinations(
-                    [method for method, its in keys if its == model], 2
+                    [method for method, method_model in keys if method_model == model], 2
                 )
             ]
-            found += adjusted(pairs, self.options.alpha, BENJAMINI_HOCHBERG)
-        return found
+            comparisons += adjusted(pairs, self.options.alpha, BENJAMINI_HOCHBERG)
+        return comparisons
 
     def _difference(self, first: Values, second: Values, by: By) -> Difference:
-        known = dict(zip(second.ids, second.values, strict=True))
-        how = {"permutations": self.options.draws, "seed": self.options.seed}
-        clusters = first.clusters if by == "cluster" else None
-        paired = [known.get(name, math.nan) for name in first.ids]
-        test = paired_permutation(first.values, paired, clusters=clusters, **how)  # type: ignore[arg-type]
-        about = {"missing": test.missing, "clusters": test.clusters, "reason": test.reason}
-        return Difference(test.difference, None, None, test.n, p=test.p, **about)  # type: ignore[arg-type]
+        second_values = dict(zip(second.ids, second.values, strict=True))
+        test = paired_permutation(
+            first.values,
+            [second_values.get(name, math.nan) for name in first.ids],
+            clusters=first.clusters if by == "cluster" else None,
+            permutations=self.options.draws,
+            seed=self.options.seed,
+        )
+        return Difference(
+            test.difference,
+            low=None,
+            high=None,
+            n=test.n,
+            p=test.p,
+            missing=test.missing,
+            clusters=test.clusters,
+            reason=test.reason,
+        )
 
     def share_of(self, label: str) -> float | None:
         """The share of WikiContradict's answers with the label; for Partially correct it is the rate of a score of 0.5
@@ -206,59 +228,68 @@ def study(
     notices: list[str] = []
     scored = read(runs, options, examples, notices)
     labelled = [
-        one for one in scored if one.example.meta.get(DATASET) in (WIKICONTRADICT, CONFLICTBANK)
+        answer
+        for answer in scored
+        if answer.example.meta.get(DATASET) in (WIKICONTRADICT, CONFLICTBANK)
     ]
     if not labelled:
-        what = f"meta.{DATASET} is {WIKICONTRADICT} or {CONFLICTBANK}"
+        condition = f"meta.{DATASET} is {WIKICONTRADICT} or {CONFLICTBANK}"
         raise UserError(
-            f"no example has a label ({what}); make the examples with `longmark dataset`, or add --answers RUN"
+            f"no example has a label ({condition}); make the examples with `longmark dataset`, or add --answers RUN"
         )
     if len(labelled) < len(scored):
         notices.append(
             f"{len(scored) - len(labelled):,} of {len(scored):,} rows have no label and are excluded."
         )
-    for one in labelled:
-        check_label(one.example)
-    refuse_unknown(options.cluster, (one.example for one in labelled))
+    for answer in labelled:
+        check_label(answer.example)
+    refuse_unknown(options.cluster, (answer.example for answer in labelled))
     return ComprehensivenessResults(labelled, options, [*notices, *_mixed(labelled)])
 
 
 def _mixed(scored: Iterable[RowWithExample]) -> Iterator[str]:
     """A notice for each method and model whose rows were not made alike."""
     ways: dict[Key, set[str]] = {}
-    for one in scored:
-        made_by = repr((one.row.signature.params, one.row.signature.prompts))
-        ways.setdefault((one.row.metric, one.model), set()).add(made_by)
-    for (method, model), of in ways.items():
-        if len(of) > 1:
-            yield f"{method} by {model}: its scores were made with {len(of)} different parameters or prompts."
+    for answer in scored:
+        made_by = repr((answer.row.signature.params, answer.row.signature.prompts))
+        ways.setdefault((answer.row.metric, answer.model), set()).add(made_by)
+    for (method, model), settings in ways.items():
+        if len(settings) > 1:
+            yield f"{method} by {model}: its scores were made with {len(settings)} different parameters or prompts."
 
 
 def _values(scored: Iterable[RowWithExample], options: RateOptions) -> dict[str, dict[Key, Values]]:
-    found: dict[str, dict[Key, Values]] = {}
-    for one in scored:
-        example = one.example
+    values_by_kind: dict[str, dict[Key, Values]] = {}
+    for answer in scored:
+        example = answer.example
         for kind in (WIKI,) if example.meta[DATASET] == WIKICONTRADICT else (STRICT, LAX, BANK):
-            to = found.setdefault(kind, {}).setdefault((one.row.metric, one.model), Values())
+            to = values_by_kind.setdefault(kind, {}).setdefault(
+                (answer.row.metric, answer.model), Values()
+            )
             to.ids.append(example.id)
             to.clusters.append(
                 example.id if options.as_published else cluster_of(example, options.cluster)
             )
             to.labels.append(label_of(example))
             for values, zero in ((to.values, options.as_published), (to.zeroed, True)):
-                got = value(one, kind, zero=zero)
+                got = value(answer, kind, zero=zero)
                 values.append(math.nan if got is None else got)
-    return found
+    return values_by_kind
 
 
 def _coverage(scored: Iterable[RowWithExample]) -> dict[tuple[str, str, str, bool], list[float]]:
-    found: dict[tuple[str, str, str, bool], list[float]] = {}
-    for one in scored:
-        if one.example.meta[DATASET] == CONFLICTBANK and one.row.score is not None:
-            for source, share in covered_by_source(one, one.row.evidence).items():
-                key = (one.row.metric, one.model, source, source in one.example.meta["matches"])
-                found.setdefault(key, []).append(math.nan if share is None else share)
-    return found
+    shares: dict[tuple[str, str, str, bool], list[float]] = {}
+    for answer in scored:
+        if answer.example.meta[DATASET] == CONFLICTBANK and answer.row.score is not None:
+            for source, share in covered_by_source(answer, answer.row.evidence).items():
+                key = (
+                    answer.row.metric,
+                    answer.model,
+                    source,
+                    source in answer.example.meta["matches"],
+                )
+                shares.setdefault(key, []).append(math.nan if share is None else share)
+    return shares
 
 
 def mean_bca(
@@ -269,18 +300,24 @@ def mean_bca(
     Items of all strata are resampled together, so that the size of a stratum varies between resamples: its interval
     is that of independent samples to the first order.
     """
-    features, names, clustered = [], list[tuple[int, str]](), False
+    features = []
+    names = list[tuple[int, str]]()
+    clustered = False
     for place, (values, clusters) in enumerate(strata):
         column = np.asarray(values, dtype=np.float64)
         keep = ~np.isnan(column)
         block = np.zeros((int(keep.sum()), 2 * len(strata)))
-        block[:, 2 * place], block[:, 2 * place + 1] = column[keep], 1.0
+        block[:, 2 * place] = column[keep]
+        block[:, 2 * place + 1] = 1.0
         features.append(block)
         clustered = clustered or clusters is not None
-        own = clusters if clusters is not None else list(map(str, range(len(column))))
-        names += [(place, name) for name, here in zip(own, keep, strict=True) if here]
+        item_clusters = clusters if clusters is not None else list(map(str, range(len(column))))
+        names += [
+            (place, name) for name, is_kept in zip(item_clusters, keep, strict=True) if is_kept
+        ]
     table = np.concatenate(features)
-    level, missing = 1 - options.alpha, sum(len(values) for values, _ in strata) - len(table)
+    level = 1 - options.alpha
+    missing = sum(len(values) for values, _ in strata) - len(table)
     empty = Estimate(
         None, None, None, len(table), level, BCA, None, missing, resamples=options.resamples
     )
@@ -308,24 +345,30 @@ class SystemMeans:
         unnamed = name_of(runs[0]) if len(runs) == 1 else "(no system)"
         self._options = options
         self._rows: dict[Rate, list[RowWithExample]] = {}
-        for one in read(runs, options, examples, notices) if runs else ():
-            system = one.row.system or one.example.system or unnamed
-            self._rows.setdefault((system, one.row.metric, one.model), []).append(one)
+        for answer in read(runs, options, examples, notices) if runs else ():
+            system = answer.row.system or answer.example.system or unnamed
+            self._rows.setdefault((system, answer.row.metric, answer.model), []).append(answer)
         self.keys = list(self._rows)
         self.mean = cache(self._mean)
 
     def _mean(self, key: Rate) -> Estimate:
         rows = self._rows[key]
-        scores = [math.nan if one.row.score is None else one.row.score for one in rows]
+        scores = [math.nan if answer.row.score is None else answer.row.score for answer in rows]
         by_answer = self._options.as_published
-        of = None if by_answer else [cluster_of(one.example, self._options.cluster) for one in rows]
-        return mean_bca([(scores, of)], self._options)
+        clusters = (
+            None
+            if by_answer
+            else [cluster_of(answer.example, self._options.cluster) for answer in rows]
+        )
+        return mean_bca([(scores, clusters)], self._options)
 
     def why_unscored(self, key: Rate) -> str | None:
         """The statuses of unscored answers; None without one."""
         return (
             ", ".join(
-                dict.fromkeys(one.row.status for one in self._rows[key] if one.row.score is None)
+                dict.fromkeys(
+                    answer.row.status for answer in self._rows[key] if answer.row.score is None
+                )
             )
             or None
         )
@@ -333,12 +376,18 @@ class SystemMeans:
     @cached_property
     def readings(self) -> dict[Rate, MeanReading]:
         """Over the questions that all systems have a score of, and with 0 for unscored answers."""
-        known: dict[Rate, MeanReading] = {}
+        rate_readings: dict[Rate, MeanReading] = {}
         for judged in dict.fromkeys(key[1:] for key in self.keys):
-            known |= readings(
-                [{key: _by_question(its) for key, its in self._rows.items() if key[1:] == judged}]
+            rate_readings |= readings(
+                [
+                    {
+                        key: _by_question(answers)
+                        for key, answers in self._rows.items()
+                        if key[1:] == judged
+                    }
+                ]
             )
-        return known
+        return rate_readings
 
     def best(self, method: str, model: str) -> str | None:
         """The system that is best in both readings; None: undecided."""
@@ -347,10 +396,12 @@ class SystemMeans:
 
 def _by_question(rows: Sequence[RowWithExample]) -> dict[str, float | None]:
     """Question -> the mean of the system's scores, with 0 for the unscored of several; None where none is scored."""
-    found: dict[str, list[float | None]] = {}
-    for one in rows:
-        found.setdefault(one.example.question_id, []).append(one.row.score)
+    scores_by_question: dict[str, list[float | None]] = {}
+    for answer in rows:
+        scores_by_question.setdefault(answer.example.question_id, []).append(answer.row.score)
     return {
-        name: None if all(score is None for score in of) else fmean(score or 0.0 for score in of)
-        for name, of in found.items()
+        name: None
+        if all(score is None for score in scores)
+        else fmean(score or 0.0 for score in scores)
+        for name, scores in scores_by_question.items()
     }

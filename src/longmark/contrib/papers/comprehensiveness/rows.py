@@ -28,7 +28,8 @@ WIKI, STRICT, LAX, BANK, BOTH = KINDS = (
 """The label match rates. ConflictBank: the mean of strict and lax; both data sets: mean of it and WikiContradict."""
 TESTED = (WIKI, BANK)
 
-SEED, RESAMPLES = 42, 10_000
+SEED = 42
+RESAMPLES = 10_000
 _ZERO = ("unparsable", "undefined")  # statuses that the authors' code scores 0
 
 
@@ -76,19 +77,21 @@ def read(
     UserError if a source has no row of the metrics, if a row's example is not known, or if two sources have scores of
     the same answer by the same method and model.
     """
-    outside = {one.id: one for one in Reading(examples).singles()} if examples else {}
-    found: list[RowWithExample] = []
+    outside = {example.id: example for example in Reading(examples).singles()} if examples else {}
+    scored: list[RowWithExample] = []
     seen: dict[tuple[str, str, str, str], Path] = {}
     for source in sources_of(runs):
-        known = {one.id: one for one in singles(examples_of(source), source)} or outside
-        count = len(found)
+        examples_by_id = {
+            example.id: example for example in singles(examples_of(source), source)
+        } or outside
+        count = len(scored)
         for row in some_rows_of(source, notices):
             if not any(under(name, [row.metric]) for name in options.metrics):
                 continue
-            if row.example_id not in known:
+            if row.example_id not in examples_by_id:
                 remedy = (
                     "name the file of examples with --examples"
-                    if not known
+                    if not examples_by_id
                     else "run the metrics on these examples"
                 )
                 raise UserError(
@@ -101,12 +104,12 @@ def read(
                     f"{first} and {source} both have scores of {row.metric} by {model} for {row.example_id}; name only "
                     "one of them"
                 )
-            found.append(RowWithExample(row, known[row.example_id], model))
-        if len(found) == count:
+            scored.append(RowWithExample(row, examples_by_id[row.example_id], model))
+        if len(scored) == count:
             raise UserError(
                 f"{source} has no scores of {', '.join(options.metrics)}; name other metrics with --metrics"
             )
-    return found
+    return scored
 
 
 def check_label(example: Example) -> None:
@@ -114,7 +117,7 @@ def check_label(example: Example) -> None:
     meta, wiki = example.meta, example.meta[DATASET] == WIKICONTRADICT
     listed = meta.get("given" if wiki else "matches")
     if not isinstance(listed, list) or not set(map(str, listed)) <= {
-        str(one.id) for one in example.contexts
+        str(context.id) for context in example.contexts
     }:
         name = "given" if wiki else "matches"
         raise UserError(
@@ -129,18 +132,21 @@ def check_label(example: Example) -> None:
 # One answer -----------------------------------------------------------------------------------------------------------
 
 
-def value(one: RowWithExample, kind: str, *, zero: bool = False) -> float | None:
+def value(answer: RowWithExample, kind: str, *, zero: bool = False) -> float | None:
     """The value of an answer in a label match rate; None without a score. zero: with the authors' zeros."""
-    score, meta, evidence = one.row.score, one.example.meta, one.row.evidence
-    if score is None and zero and one.row.status in _ZERO:
-        score, evidence = 0.0, to_evidence(StatementGraph(()))
+    score = answer.row.score
+    meta = answer.example.meta
+    evidence = answer.row.evidence
+    if score is None and zero and answer.row.status in _ZERO:
+        score = 0.0
+        evidence = to_evidence(StatementGraph(()))
     if score is None:
         return None
     if kind == WIKI:
-        return float(matches.wikicontradict(score, label_of(one.example)))
-    covered = covered_by_source(one, evidence, as_published=zero)
-    found = matches.conflictbank(score, covered, meta["matches"], as_published=zero)
-    return {STRICT: found.strict, LAX: found.lax, BANK: found.mean}[kind]
+        return float(matches.wikicontradict(score, label_of(answer.example)))
+    covered = covered_by_source(answer, evidence, as_published=zero)
+    match = matches.conflictbank(score, covered, meta["matches"], as_published=zero)
+    return {STRICT: match.strict, LAX: match.lax, BANK: match.mean}[kind]
 
 
 def label_of(example: Example) -> str:
@@ -156,11 +162,11 @@ def cluster_of(example: Example, field: str) -> str:
 
 
 def covered_by_source(
-    one: RowWithExample, evidence: dict[str, object], *, as_published: bool = False
+    answer: RowWithExample, evidence: dict[str, object], *, as_published: bool = False
 ) -> dict[str, float | None]:
     """S_X of each context of the row's example."""
-    names = [str(context.id) for context in one.example.contexts]
+    names = [str(context.id) for context in answer.example.contexts]
     try:
         return matches.covered_by_source(evidence, names, as_published=as_published)
     except UserError as error:
-        raise UserError(f"{one.row.metric} of {one.example.id}: {error}") from None
+        raise UserError(f"{answer.row.metric} of {answer.example.id}: {error}") from None

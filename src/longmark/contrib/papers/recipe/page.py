@@ -58,16 +58,16 @@ class Pages:
 
     def sections(self, stages: Mapping[str, Any]) -> list[Section]:
         """The sections of the page; one that a source makes stands behind the one before it. stages: their states."""
-        made: dict[str, list[Section]] = {}
+        made_sections: dict[str, list[Section]] = {}
         title = ""
         for section in self.recipe.parts.sections:
             if section.made is None:
                 title = section.title or ""
             elif make := self.made("sections", section.made):
-                made.setdefault(title, []).append(replace(make(), folded=True))
+                made_sections.setdefault(title, []).append(replace(make(), folded=True))
         page_sections = []
-        for shown in sections(self.parts, None, stages):
-            page_sections += [shown, *made.get(shown.title, [])]
+        for page_section in sections(self.parts, None, stages):
+            page_sections += [page_section, *made_sections.get(page_section.title, [])]
         return page_sections
 
     def notices(self, stages: Mapping[str, Any]) -> list[str]:
@@ -90,11 +90,11 @@ class Pages:
         source, _, part = name.partition(".")
         if source not in self.sources:
             return None
-        made: Mapping[str, Callable[[], Any]] = getattr(self.sources[source], kind)
-        return made[part]
+        makers: Mapping[str, Callable[[], Any]] = getattr(self.sources[source], kind)
+        return makers[part]
 
-    def text(self, text: str | None, made: str | None) -> str:
-        make = self.made("texts", made) if made else None
+    def text(self, text: str | None, made_text: str | None) -> str:
+        make = self.made("texts", made_text) if made_text else None
         return make() if make else text or ""
 
     def _part(self, section: SectionOf) -> PageSection[None]:

@@ -375,16 +375,16 @@ def _section(
     for position, table in enumerate(section.tables):
         yield from _table(recipe, readers, table, (*place, "tables", position))
     for position, figure in enumerate(section.figures):
-        where: Place = (*place, "figures", position)
+        figure_place: Place = (*place, "figures", position)
         if (figure.made is None) == (figure.forest is None):
-            yield where, "a figure has either `forest` or `made`"
+            yield figure_place, "a figure has either `forest` or `made`"
         if figure.made:
-            yield from _made(recipe, readers, "figures", figure.made, (*where, "made"))
+            yield from _made(recipe, readers, "figures", figure.made, (*figure_place, "made"))
         if figure.forest and not figure.label:
-            yield (*where, "label"), "is missing: say what the figure shows"
+            yield (*figure_place, "label"), "is missing: say what the figure shows"
         for line in figure.reference:
             if isinstance(line, str):
-                yield from _made(recipe, readers, "references", line, (*where, "reference"))
+                yield from _made(recipe, readers, "references", line, (*figure_place, "reference"))
 
 
 def _vocabulary(recipe: RecipeFile, readers: Mapping[str, Vocabulary], source: str) -> Vocabulary:
@@ -400,9 +400,9 @@ def _made(
         choices = list(recipe.sources)
         yield place, f"expected SOURCE.NAME: {_unknown('source', source, choices)}"
         return
-    made = _vocabulary(recipe, readers, source).made or {}
-    if part not in made.get(kind, ()):
-        yield place, _unknown(kind.removesuffix("s"), part, list(made.get(kind, ())), kind)
+    makers = _vocabulary(recipe, readers, source).made or {}
+    if part not in makers.get(kind, ()):
+        yield place, _unknown(kind.removesuffix("s"), part, list(makers.get(kind, ())), kind)
 
 
 def _table(
@@ -430,13 +430,16 @@ def _table(
         return
     vocabulary = _vocabulary(recipe, readers, table.source)
     for number, column in enumerate(table.columns):
-        where: Place = (*place, "columns", number)
+        column_place: Place = (*place, "columns", number)
         if not column.name and not column.each:
-            yield (*where, "name"), "is missing: name the column"
+            yield (*column_place, "name"), "is missing: name the column"
         if vocabulary.measures and column.value not in vocabulary.measures:
-            yield (*where, "value"), _unknown("measure", column.value, list(vocabulary.measures))
+            yield (
+                (*column_place, "value"),
+                _unknown("measure", column.value, list(vocabulary.measures)),
+            )
         if column.each and column.over:
-            yield where, "a column has `each` or `over`, not both"
+            yield column_place, "a column has `each` or `over`, not both"
     if vocabulary.fields is not None:
         yield from unknown_fields(table, place, vocabulary.fields)
 
@@ -447,10 +450,10 @@ def unknown_fields(table: TableOf, place: Place, choices: Sequence[str]) -> Iter
     fields_named += [((*place, "where", field), field) for field in table.where]
     fields_named += [((*place, "needs", field), field) for field in table.needs]
     for number, column in enumerate(table.columns):
-        where: Place = (*place, "columns", number)
-        fields_named += [((*where, "each"), field) for field in column.each]
-        fields_named += [((*where, "over"), column.over)] if column.over else []
-        fields_named += [((*where, "where", field), field) for field in column.where]
+        column_place: Place = (*place, "columns", number)
+        fields_named += [((*column_place, "each"), field) for field in column.each]
+        fields_named += [((*column_place, "over"), column.over)] if column.over else []
+        fields_named += [((*column_place, "where", field), field) for field in column.where]
     for position, field in fields_named:
         if field not in choices:
             yield position, _unknown("field", field, list(choices))

@@ -136,8 +136,8 @@ def _measures(scored: _ScoredAnswers, clusters: Sequence[str], level: float) -> 
         )
         return replace(estimate, missing=len(rows) - len(known_scores))
 
-    def number(of: Callable[[list[float]], float | None]) -> Measure:
-        return Measure(lambda members, places: of(values(members, places)), "number")
+    def number(statistic: Callable[[list[float]], float | None]) -> Measure:
+        return Measure(lambda members, places: statistic(values(members, places)), "number")
 
     def count(*, is_scored: bool) -> Measure:
         def counted(members: Sequence[Member], places: Places) -> Cell:

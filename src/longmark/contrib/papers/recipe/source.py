@@ -89,11 +89,11 @@ class RecipeSource:
         order = self.orders.get(name)
         return [value for value in order if value in present] if order else sorted(present - {""})
 
-    def chosen_members(self, *where: Mapping[str, Condition]) -> list[Member]:
+    def chosen_members(self, *condition_sets: Mapping[str, Condition]) -> list[Member]:
         """The members that meet all conditions on their fields."""
         conditions = [
             (self._positions[name], self.heads[name], condition)
-            for conditions_given in where
+            for conditions_given in condition_sets
             for name, condition in conditions_given.items()
             if name in self.heads
         ]
@@ -105,11 +105,11 @@ class RecipeSource:
             )
         ]
 
-    def chosen_items(self, *where: Mapping[str, Condition]) -> list[int]:
+    def chosen_items(self, *condition_sets: Mapping[str, Condition]) -> list[int]:
         """The places of the items that meet all conditions on their fields."""
         conditions = [
             (self.fields[name], condition)
-            for conditions_given in where
+            for conditions_given in condition_sets
             for name, condition in conditions_given.items()
             if name in self.fields
         ]

@@ -20,9 +20,9 @@ def table_source(folder: Path, name: str) -> RecipeSource:
     """The table of a step's folder. UserError, naming the tables there are, if it has none of this name."""
     path = folder / "tables" / f"{name}.csv"
     if not path.is_file():
-        known = sorted(file.stem for file in (folder / "tables").glob("*.csv"))
-        hint = f"The tables of {folder.name} are {', '.join(known)}." if known else ""
-        raise UserError(unknown("table", name, known, hint))
+        table_names = sorted(file.stem for file in (folder / "tables").glob("*.csv"))
+        hint = f"The tables of {folder.name} are {', '.join(table_names)}." if table_names else ""
+        raise UserError(unknown("table", name, table_names, hint))
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         columns = list(reader.fieldnames or ())

@@ -94,7 +94,8 @@ class GridTable:
         return not self.source.items or bool(self._chosen((self.table.where,)))
 
     def _rows(self) -> Iterator[Key]:
-        table, source = self.table, self.source
+        table = self.table
+        source = self.source
         heads = [name for name in table.rows if name in source.heads]
         combinations = {
             tuple(member[list(source.heads).index(name)] for name in heads): None
@@ -155,14 +156,14 @@ class GridTable:
             conditions = [
                 only(name, value) for name, value in zip(column.each, values, strict=True)
             ]
-            where = (column.where, *conditions)
-            if self.source.items and not self._chosen((self.table.where, *where)):
+            column_conditions = (column.where, *conditions)
+            if self.source.items and not self._chosen((self.table.where, *column_conditions)):
                 continue
-            yield self._each(column, " ".join(values), where)
+            yield self._each(column, " ".join(values), column_conditions)
 
-    def _each(self, column: ColumnOf, value: str, where: tuple[Conditions, ...]) -> GridColumn:
+    def _each(self, column: ColumnOf, value: str, conditions: tuple[Conditions, ...]) -> GridColumn:
         name = (column.name or "{}").replace("{}", value)
-        return GridColumn(column, name, (column.key or "").replace("{}", value), where)
+        return GridColumn(column, name, (column.key or "").replace("{}", value), conditions)
 
     def _kind(self, column: GridColumn) -> str:
         return self.source.measures[column.of.value].kind

@@ -16,7 +16,8 @@ from longmark.scores import labels as records
 from longmark.scores.labels import FINAL
 from longmark.scores.observations import Observation
 
-RELEVANCE, UTILIZATION = "answer_relevance", "context_utilization"
+RELEVANCE = "answer_relevance"
+UTILIZATION = "context_utilization"
 SCALES = (RELEVANCE, UTILIZATION)
 _CATEGORIES = {"yes": "yes", "no": "no", "n/a": "n/a", "na": "n/a"}
 
@@ -52,68 +53,80 @@ class DimensionLabels:
     @cached_property
     def by_dimension(self) -> dict[str, dict[GeneratedAnswer, dict[str, Any]]]:
         """What raters gave: dimension or scale -> item -> rater -> value."""
-        found: dict[str, dict[GeneratedAnswer, dict[str, Any]]] = {}
-        for one in self.every:
-            if one.rater != FINAL:
-                found.setdefault(one.dimension, {}).setdefault(one.item, {})[one.rater] = one.value
-        return found
+        values: dict[str, dict[GeneratedAnswer, dict[str, Any]]] = {}
+        for label in self.every:
+            if label.rater != FINAL:
+                values.setdefault(label.dimension, {}).setdefault(label.item, {})[label.rater] = (
+                    label.value
+                )
+        return values
 
     @property
     def raters(self) -> set[str]:
-        return {one.rater for one in self.every} - {FINAL}
+        return {label.rater for label in self.every} - {FINAL}
 
     @property
     def items(self) -> set[GeneratedAnswer]:
-        return {one.item for one in self.every}
+        return {label.item for label in self.every}
 
     def given(self, dimension: str) -> list[tuple[GeneratedAnswer, Any]]:
         """The labels of each item that count, with the item."""
-        its = [one for one in self.every if one.dimension == dimension]
-        return [(one.item, one.value) for one in records.decisive(its, lambda one: one.item)]
+        labels = [label for label in self.every if label.dimension == dimension]
+        return [
+            (label.item, label.value)
+            for label in records.decisive(labels, lambda label: label.item)
+        ]
 
 
 def answers_of(plan: ScorePlan) -> dict[str, dict[str, GeneratedAnswer]]:
     """generator -> id of an answer to an original, or of its question -> the answer."""
-    found: dict[str, dict[str, GeneratedAnswer]] = {}
+    answers: dict[str, dict[str, GeneratedAnswer]] = {}
     for generator in plan.generators:
-        items = found.setdefault(generator.label, {})
+        items = answers.setdefault(generator.label, {})
         path = plan.answers_path(generator)
         for example in Reading(path) if path.exists() else ():
             if example.variant_of is None:
                 item = GeneratedAnswer(generator.label, example.id, example.question_id)
                 items.setdefault(example.question_id, item)
                 items[example.id] = item
-    return found
+    return answers
 
 
 def read_labels(
-    path: Path, dimensions: Collection[str], known: Mapping[str, Mapping[str, GeneratedAnswer]]
+    path: Path, dimensions: Collection[str], answers: Mapping[str, Mapping[str, GeneratedAnswer]]
 ) -> DimensionLabels:
-    """The labels of a file (JSON Lines, JSON, CSV, TSV or Parquet). known: generator -> id -> the answer.
+    """The labels of a file (JSON Lines, JSON, CSV, TSV or Parquet). answers: generator -> id -> the answer.
 
     Case does not matter in dimensions and labels. BadInput, a line for each record that is wrong; UserError if the file
     has no label of the study.
     """
     names = {_folded(name): name for name in (*dimensions, *SCALES)}
 
-    def read(one: Observation) -> Label:
-        item = _item(one, known)
-        name = one.metric.removesuffix(f".{FINAL}") if one.rater == FINAL else one.metric
+    def read(observation: Observation) -> Label:
+        item = _item(observation, answers)
+        name = (
+            observation.metric.removesuffix(f".{FINAL}")
+            if observation.rater == FINAL
+            else observation.metric
+        )
         dimension = names.get(_folded(name), name)
         value = (
-            _label(one.value, is_number=dimension in SCALES)
+            _label(observation.value, is_number=dimension in SCALES)
             if dimension in names.values()
             else None
         )
-        return Label(dimension, item, one.rater, value)
+        return Label(dimension, item, observation.rater, value)
 
     with records.Labels(
         path, options=records.ColumnOptions(filled=("rater", "label", "value"))
-    ) as given:
-        every, notices = given.each(read), tuple(given.notices)
+    ) as label_file:
+        every = label_file.each(read)
+        notices = tuple(label_file.notices)
     labels = [
         *{
-            (one.dimension, one.item, one.rater): one for one in every if one.value is not None
+            (label.dimension, label.item, label.rater): label
+            for label in every
+            if label.value is not None
         }.values()
     ]
     if not labels:
@@ -121,21 +134,23 @@ def read_labels(
             f"{path} has no label of the study's dimensions: {', '.join((*dimensions, *SCALES))}"
         )
     return DimensionLabels(
-        labels, dict(Counter(one.dimension for one in every if one.value is None)), notices
+        labels, dict(Counter(label.dimension for label in every if label.value is None)), notices
     )
 
 
-def _item(one: Observation, known: Mapping[str, Mapping[str, GeneratedAnswer]]) -> GeneratedAnswer:
-    if not one.system and len(known) > 1:
-        raise ValueError(f"no system: the study has several generators, {', '.join(known)}")
-    generator = one.system or next(iter(known))
-    if generator not in known:
+def _item(
+    observation: Observation, answers: Mapping[str, Mapping[str, GeneratedAnswer]]
+) -> GeneratedAnswer:
+    if not observation.system and len(answers) > 1:
+        raise ValueError(f"no system: the study has several generators, {', '.join(answers)}")
+    generator = observation.system or next(iter(answers))
+    if generator not in answers:
         raise ValueError(
-            f"system: the study has no generator {generator}; it has {', '.join(known)}"
+            f"system: the study has no generator {generator}; it has {', '.join(answers)}"
         )
-    item = known[generator].get(one.example_id)
+    item = answers[generator].get(observation.example_id)
     if item is None:
-        raise ValueError(f"item: {generator} has no answer {one.example_id}")
+        raise ValueError(f"item: {generator} has no answer {observation.example_id}")
     return item
 
 

@@ -97,14 +97,22 @@ def _answers(results: ScoreResults) -> list[tuple[str, str]]:
     scored = {
         *results.once,
         *results.points,
-        *(one for one, _ in (*results.judged, *results.proxied)),
+        *(generator for generator, _ in (*results.judged, *results.proxied)),
     }
-    return [(answers_page(one), f"Answers of {one}") for one in results.generators if one in scored]
+    return [
+        (answers_page(generator), f"Answers of {generator}")
+        for generator in results.generators
+        if generator in scored
+    ]
 
 
 def _specificity(results: ScoreResults) -> list[Figure]:
     grid = Grid(
-        *("", "", ("generator", "evaluator"), list(results.judged), [Column("mean")]),
+        "",
+        "",
+        ("generator", "evaluator"),
+        list(results.judged),
+        [Column("mean")],
         lambda key, _column: results.mean(SPECIFICITY, results.judged[key].get(SPECIFICITY, [])),
         joint=" by ",
     )
@@ -131,10 +139,8 @@ def _scatters(results: ScoreResults) -> Sequence[Figure]:
                 if r.value is not None
                 else f"No correlation, n = {n}."
             )
-            label, axes = (
-                f"{proxy} on answers of {generator}",
-                ("given the facts", "given the passages"),
-            )
+            label = f"{proxy} on answers of {generator}"
+            axes = ("given the facts", "given the passages")
             figures.append(scatter(pairs, label, *axes, line=(1, 0), says=says))
     return figures
 
@@ -260,10 +266,10 @@ def write_pages(plan: ScorePlan, labels: DimensionLabels | None = None) -> list[
     written = []
     several = {EVALUATOR: len(plan.evaluators) > 1, PROXY: len(plan.proxies) > 1}
     for generator in plan.generators:
-        named = sorted(plan.runs(), key=lambda run: _ORDER.index(run[0]))
+        ordered_runs = sorted(plan.runs(), key=lambda run: _ORDER.index(run[0]))
         runs = [
             _EvaluatedRun(plan.run_path(generator, name), label if several.get(kind) else "")
-            for kind, label, name in named
+            for kind, label, name in ordered_runs
         ]
         runs = [
             run
@@ -293,33 +299,38 @@ def _joined(
     )
     manifests = [read_manifest(run.path).data for run in runs]
     facts = [
-        (name, run, of)
-        for run, one in zip(runs, manifests, strict=True)
-        for name, of in one["metrics"].items()
+        (name, run, metric_facts)
+        for run, manifest in zip(runs, manifests, strict=True)
+        for name, metric_facts in manifest["metrics"].items()
     ]
     places = {name: place for place, name in enumerate(dict.fromkeys(name for name, *_ in facts))}
     facts.sort(key=lambda fact: places[fact[0]])  # the same score by several judges side by side
-    ends, fixed = [one["finished"] for one in manifests], [one["fixed"] for one in manifests]
-    roles = dict.fromkeys(role for one in fixed for role in one["models"])
+    ends = [manifest["finished"] for manifest in manifests]
+    fixed = [manifest["fixed"] for manifest in manifests]
+    roles = dict.fromkeys(role for settings in fixed for role in settings["models"])
     joined: dict[str, Any] = {
         **manifests[0],
         "system": folder.name,
-        "metrics": {run.name(name): of for name, run, of in facts},
-        "sessions": [session for one in manifests for session in one["sessions"]],
+        "metrics": {run.name(name): metric_facts for name, run, metric_facts in facts},
+        "sessions": [session for manifest in manifests for session in manifest["sessions"]],
         "finished": None if None in ends else max(ends),
         "fixed": {
             **fixed[0],
             "metrics": [
                 run.name(name)
-                for run, one in zip(runs, fixed, strict=True)
-                for name in one["metrics"]
+                for run, settings in zip(runs, fixed, strict=True)
+                for name in settings["metrics"]
             ],
             **{
-                key: {name: of for one in fixed for name, of in one[key].items()}
+                key: {
+                    name: setting for settings in fixed for name, setting in settings[key].items()
+                }
                 for key in ("params", "prompts")
             },
             "models": {
-                role: list(dict.fromkeys(n for one in fixed for n in one["models"].get(role, ())))
+                role: list(
+                    dict.fromkeys(n for settings in fixed for n in settings["models"].get(role, ()))
+                )
                 for role in roles
             },
         },

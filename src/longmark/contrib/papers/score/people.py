@@ -86,31 +86,38 @@ def among(
     labels: DimensionLabels, dimensions: Iterable[str], intervals: Intervals
 ) -> dict[str, Among]:
     """Dimension -> people among themselves."""
-    made = {}
+    among_people = {}
     for dimension in dimensions:
         by_item = labels.by_dimension.get(dimension, {})
         several = {
             item: list(by_rater.values()) for item, by_rater in by_item.items() if len(by_rater) > 1
         }
         if several:
-            given, questions = list(several.values()), [item.question for item in several]
-            agree = sum(len(set(one)) == 1 for one in given)
-            mean = mean_of([agreeing(one) for one in given], questions, intervals, SHARE)
-            made[dimension] = Among(
-                agree, len(given) - agree, mean, _kappa(given, questions, intervals)
+            item_labels = list(several.values())
+            questions = [item.question for item in several]
+            agree = sum(len(set(labels_of_item)) == 1 for labels_of_item in item_labels)
+            mean = mean_of(
+                [agreeing(labels_of_item) for labels_of_item in item_labels],
+                questions,
+                intervals,
+                SHARE,
             )
-    return made
+            among_people[dimension] = Among(
+                agree, len(item_labels) - agree, mean, _kappa(item_labels, questions, intervals)
+            )
+    return among_people
 
 
 def _kappa(
     items: Sequence[Sequence[str]], questions: Sequence[str], intervals: Intervals
 ) -> Estimate:
     """Fleiss's kappa of the items with as many labels as any has; its reason says what is missing."""
-    how: dict[str, Any] = asdict(intervals)
-    kappa = fleiss_kappa(padded(items), clusters=questions, **how)
-    most, count = max(map(len, items)), kappa.clusters or 0
+    interval_options: dict[str, Any] = asdict(intervals)
+    kappa = fleiss_kappa(padded(items), clusters=questions, **interval_options)
+    most_labels = max(map(len, items))
+    count = kappa.clusters or 0
     fewer = (
-        f"kappa excludes {counted(kappa.missing, 'answer')} with fewer than {most} labels"
+        f"kappa excludes {counted(kappa.missing, 'answer')} with fewer than {most_labels} labels"
         if kappa.missing
         else ""
     )
@@ -153,40 +160,46 @@ class AgainstJudge:
 
 def by_label(labels: DimensionLabels, results: ScoreResults) -> dict[tuple[str, str], AgainstJudge]:
     """Dimension and evaluator -> people against it."""
-    made = {}
+    against_judges = {}
     for dimension, evaluator in product(results.weights, results.evaluators):
-        given = labels.given(dimension)
+        people_labels = labels.given(dimension)
         judged = _by_item(results, results.judged, evaluator, f"{SPECIFICITY}.{dimension}")
-        own = {
-            item: answer_label(one.votes)
-            for item, one in judged.items()
-            if one.votes is not None
-            and one.row.status in ("ok", "undefined")  # else its judge gave no reply
+        judge_labels = {
+            item: answer_label(answer.votes)
+            for item, answer in judged.items()
+            if answer.votes is not None
+            and answer.row.status in ("ok", "undefined")  # else its judge gave no reply
         }
-        if not given or not own:
+        if not people_labels or not judge_labels:
             continue
-        known = [(item, label == own[item]) for item, label in given if item in own]
+        compared = [
+            (item, label == judge_labels[item])
+            for item, label in people_labels
+            if item in judge_labels
+        ]
         every = labels.by_dimension[dimension].items()
         differ = {
             item: len(set(by_rater.values())) > 1 for item, by_rater in every if len(by_rater) > 1
         }
-        shared = [differ[item] for item, same in known if not same and item in differ]
-        questions = [item.question for item, _ in known]
-        mean = mean_of([float(same) for _, same in known], questions, results.intervals, SHARE)
-        unjudged = len(given) - len(known)
+        shared = [differ[item] for item, is_same in compared if not is_same and item in differ]
+        questions = [item.question for item, _ in compared]
+        mean = mean_of(
+            [float(is_same) for _, is_same in compared], questions, results.intervals, SHARE
+        )
+        unjudged = len(people_labels) - len(compared)
         why = (
             f"{counted(unjudged, 'label')} of answers that the evaluator did not judge"
             if unjudged
             else ""
         )
-        made[dimension, evaluator] = AgainstJudge(
-            replace(mean, missing=unjudged, reason=in_words(why, mean.reason if known else "")),
-            mismatches=sum(not same for _, same in known),
+        against_judges[dimension, evaluator] = AgainstJudge(
+            replace(mean, missing=unjudged, reason=in_words(why, mean.reason if compared else "")),
+            mismatches=sum(not is_same for _, is_same in compared),
             shared=len(shared),
             contested=sum(shared),
-            base=sum(differ.get(item, False) for item, _ in known),
+            base=sum(differ.get(item, False) for item, _ in compared),
         )
-    return made
+    return against_judges
 
 
 def _by_item(
@@ -194,48 +207,52 @@ def _by_item(
 ) -> dict[GeneratedAnswer, AnswerScore]:
     """The rows of an evaluator or a proxy, by answer."""
     return {
-        GeneratedAnswer(generator, one.example, one.question): one
+        GeneratedAnswer(generator, answer.example, answer.question): answer
         for generator in results.generators
-        for one in runs.get((generator, name), {}).get(metric, [])
+        for answer in runs.get((generator, name), {}).get(metric, [])
     }
 
 
 def on_scales(labels: DimensionLabels, results: ScoreResults) -> dict[tuple[str, str], Estimate]:
     """Scale and `raters`, an evaluator or a proxy -> Spearman's correlation of people's ratings with its."""
-    made = {}
+    correlations = {}
     of_scale = (
         (RELEVANCE, MASKED, results.evaluators, results.judged),
         (UTILIZATION, ABSOLUTE, results.proxies, results.proxied),
     )
     for scale, metric, names, runs in of_scale:
-        if given := labels.given(scale):
+        if ratings := labels.given(scale):
             items = labels.by_dimension[scale].items()
             pairs = [
                 (item, *pair)
                 for item, by_rater in items
                 for pair in permutations(by_rater.values(), 2)
             ]
-            made[scale, PEOPLE] = _rho(pairs, 0, results.intervals)
+            correlations[scale, PEOPLE] = _rho(pairs, 0, results.intervals)
             for name in names:
                 if scored := _by_item(results, runs, name, metric):
-                    both = [
-                        (item, label, scored[item].score) for item, label in given if item in scored
+                    rated_and_scored = [
+                        (item, label, scored[item].score)
+                        for item, label in ratings
+                        if item in scored
                     ]
                     rows = [
-                        (item, label, score) for item, label, score in both if score is not None
+                        (item, label, score)
+                        for item, label, score in rated_and_scored
+                        if score is not None
                     ]
-                    made[scale, name] = _rho(rows, len(given) - len(rows), results.intervals)
-    return made
+                    correlations[scale, name] = _rho(
+                        rows, len(ratings) - len(rows), results.intervals
+                    )
+    return correlations
 
 
 def _rho(
     rows: Sequence[tuple[GeneratedAnswer, float, float]], unscored: int, intervals: Intervals
 ) -> Estimate:
-    x, y, questions = (
-        [x for _, x, _ in rows],
-        [y for *_, y in rows],
-        [item.question for item, *_ in rows],
-    )
+    x = [x for _, x, _ in rows]
+    y = [y for *_, y in rows]
+    questions = [item.question for item, *_ in rows]
     rho = correlation(x, y, "spearman", clusters=questions, level=intervals.level)
     why = f"{counted(unscored, 'label')} of answers without a score" if unscored else ""
     return replace(rho, missing=unscored, reason=in_words(why, by_question(why_not(rho))))
@@ -247,12 +264,14 @@ def beside(labels: DimensionLabels, generator: str, row: Row) -> Row:
         base_of(row.metric), base_of(row.metric).removeprefix(f"{SPECIFICITY}.")
     )
     item = GeneratedAnswer(generator, row.example_id, row.question_id)
-    given = labels.by_dimension.get(dimension, {}).get(item)
-    if given is None:
+    raters_labels = labels.by_dimension.get(dimension, {}).get(item)
+    if raters_labels is None:
         return row
     judged = None if dimension in SCALES else Dimension.of(row.evidence)
     evaluator = {"evaluator": answer_label(judged.votes)} if judged else {}
-    added = Labelled(people=RaterLabels(dimension=dimension, labels=dict(given), **evaluator))
+    added = Labelled(
+        people=RaterLabels(dimension=dimension, labels=dict(raters_labels), **evaluator)
+    )
     return replace(row, evidence={**row.evidence, **added.evidence()})
 
 
@@ -262,20 +281,28 @@ def beside(labels: DimensionLabels, generator: str, row: Row) -> Row:
 def tables(results: ScoreResults) -> list[Grid[Any] | Table]:
     """Tables 5, 11 and 12."""
     assert results.labels is not None
-    own = among(results.labels, results.weights, results.intervals)
+    among_people = among(results.labels, results.weights, results.intervals)
     judged = by_label(results.labels, results)
-    return [table_5(own, judged, results.evaluators), table_11(own), table_12(judged)]
+    return [
+        table_5(among_people, judged, results.evaluators),
+        table_11(among_people),
+        table_12(judged),
+    ]
 
 
 def table_5(
-    own: Mapping[str, Among], judged: Mapping[tuple[str, str], AgainstJudge], every: Sequence[str]
+    among_people: Mapping[str, Among],
+    judged: Mapping[tuple[str, str], AgainstJudge],
+    every: Sequence[str],
 ) -> Table:
     """Agreement in percent: of annotators, and of annotators with each evaluator that judged a labelled answer."""
-    evaluators = [name for name in every if any(one == name for _, one in judged)]
-    shares = {(name, PEOPLE): one.share for name, one in own.items()} | {
-        key: one.share for key, one in judged.items()
+    evaluators = [name for name in every if any(judge == name for _, judge in judged)]
+    shares = {(name, PEOPLE): agreement.share for name, agreement in among_people.items()} | {
+        key: comparison.share for key, comparison in judged.items()
     }
-    percent = {key: None if one.value is None else 100 * one.value for key, one in shares.items()}
+    percent = {
+        key: None if mean.value is None else 100 * mean.value for key, mean in shares.items()
+    }
 
     def missing(dimension: str) -> str | None:
         unjudged = [name for name in evaluators if percent.get((dimension, name)) is None]
@@ -285,11 +312,12 @@ def table_5(
         return in_words(alone, *(f"{name} judged no labelled answer" for name in unjudged))
 
     columns = (
-        *(Column("dimension"), Column("raters", places=1, key="annotators")),
+        Column("dimension"),
+        Column("raters", places=1, key="annotators"),
         *(Column(f"raters and {e}", places=1, key=f"annotators_and_{e}") for e in evaluators),
         Column("reason"),
     )
-    names = dict.fromkeys([*own, *(dimension for dimension, _ in judged)])
+    names = dict.fromkeys([*among_people, *(dimension for dimension, _ in judged)])
     lines = [
         (name, *(percent.get((name, who)) for who in (PEOPLE, *evaluators)), missing(name))
         for name in names
@@ -297,31 +325,32 @@ def table_5(
     return Table("table5", "Agreement in percent (SCORE's table 5)", columns, lines)
 
 
-def table_11(own: Mapping[str, Among]) -> Grid[str]:
+def table_11(among_people: Mapping[str, Among]) -> Grid[str]:
     """People among themselves."""
     return Grid(
         "table11",
         "Agreement of raters (SCORE's table 11)",
         ("dimension",),
-        list(own),
+        list(among_people),
         (
             Column("agree, %", places=1, key="percent"),
             Column("Fleiss's kappa", places=3, key="kappa"),
         ),
         lambda name, column: (
-            own[name].share.scaled(100) if column == "agree, %" else own[name].kappa
+            among_people[name].share.scaled(100)
+            if column == "agree, %"
+            else among_people[name].kappa
         ),
         unit="items",
         beside=[
-            Column(name, lambda row, name=name: getattr(own[row], name))  # type: ignore[misc]
-            for name in ("agree", "disagree")
+            Column("agree", lambda row: among_people[row].agree),
+            Column("disagree", lambda row: among_people[row].disagree),
         ],
     )
 
 
 def table_12(judged: Mapping[tuple[str, str], AgainstJudge]) -> Grid[Any]:
     """People against each evaluator, by label."""
-    names = (("agree", "agree"), ("disagree", "mismatches"))
     return Grid(
         "table12",
         "Raters and evaluators (SCORE's table 12)",
@@ -330,58 +359,55 @@ def table_12(judged: Mapping[tuple[str, str], AgainstJudge]) -> Grid[Any]:
         (Column("agree, %", places=1, key="percent"),),
         lambda row, _column: judged[row].share.scaled(100),
         unit="labels",
-        beside=[Column(name, lambda row, at=at: getattr(judged[row], at)) for name, at in names],  # type: ignore[misc]
+        beside=[
+            Column("agree", lambda row: judged[row].agree),
+            Column("disagree", lambda row: judged[row].mismatches),
+        ],
     )
 
 
 def mismatch_table(judged: Mapping[tuple[str, str], AgainstJudge]) -> Table:
     """Whether evaluators differ from people where people differ from each other."""
 
-    def line(key: tuple[str, str], one: AgainstJudge) -> tuple[Any, ...]:
+    def line(key: tuple[str, str], comparison: AgainstJudge) -> tuple[Any, ...]:
         why = (
             "no share: no mismatch on an item with several labels"
-            if one.share.n
+            if comparison.share.n
             else "no labelled answer was judged"
         )
-        share = one.contested / one.shared if one.shared else None
-        base = one.base / one.share.n if one.share.n else None
+        share = comparison.contested / comparison.shared if comparison.shared else None
+        base = comparison.base / comparison.share.n if comparison.share.n else None
         return (
             *key,
-            one.mismatches,
-            one.shared,
-            one.contested,
+            comparison.mismatches,
+            comparison.shared,
+            comparison.contested,
             share,
             base,
-            None if one.shared else why,
+            None if comparison.shared else why,
         )
 
     columns = (
         *map(Column, ("dimension", "evaluator", "mismatches")),
         Column("on items with several labels", key="on_shared_items"),
         Column("on items where raters differ", key="contested"),
-        *(
-            Column("share", places=3),
-            Column("share of all labels", places=3, key="base"),
-            Column("reason"),
-        ),
+        Column("share", places=3),
+        Column("share of all labels", places=3, key="base"),
+        Column("reason"),
     )
-    lines = [line(*each) for each in judged.items()]
+    lines = [line(*entry) for entry in judged.items()]
     return Table("mismatches", "Mismatches on items where raters differ", columns, lines)
 
 
 def scale_grid(labels: DimensionLabels, results: ScoreResults) -> Grid[Any]:
     """Spearman's correlations of section 5.2."""
-    made = on_scales(labels, results)
+    correlations = on_scales(labels, results)
     return Grid(
-        *(
-            "scales",
-            "Rank correlation with ratings on scales",
-            ("scale", Column("raters and", key="other")),
-        ),
-        *(
-            list(made),
-            (Column("Spearman rho", places=3, key="spearman"),),
-            lambda row, _column: made[row],
-        ),
+        "scales",
+        "Rank correlation with ratings on scales",
+        ("scale", Column("raters and", key="other")),
+        list(correlations),
+        (Column("Spearman rho", places=3, key="spearman"),),
+        lambda row, _column: correlations[row],
         unit="pairs",
     )

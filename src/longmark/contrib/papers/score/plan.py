@@ -32,7 +32,10 @@ from longmark.models.registry import Name, Registry
 from longmark.options.groups import ModelNames
 from longmark.records.metric_name import joined, parsed
 
-ONCE, POINTS, EVALUATOR, PROXY = "once", "points", "evaluator", "proxy"
+ONCE = "once"
+POINTS = "points"
+EVALUATOR = "evaluator"
+PROXY = "proxy"
 METRICS = {
     ONCE: ("score.readability", "score.robustness"),
     POINTS: ("score.segment_attribution",),
@@ -122,11 +125,11 @@ class ScorePlan:
             ("evaluator", self.evaluators),
             ("lm", self.proxies),
         ):
-            stems = [one.stem for one in members]
-            for one in members:
-                if stems.count(one.stem) > 1:
+            stems = [member.stem for member in members]
+            for member in members:
+                if stems.count(member.stem) > 1:
                     raise UserError(
-                        f"--{option} {one.label}: the name is used twice; give labels: LABEL=MODEL"
+                        f"--{option} {member.label}: the name is used twice; give labels: LABEL=MODEL"
                     )
 
     @property
@@ -148,11 +151,11 @@ class ScorePlan:
         yield ONCE, "", ONCE
         yield POINTS, "", POINTS
         for kind, members in ((EVALUATOR, self.evaluators), (PROXY, self.proxies)):
-            for one in members:
-                yield kind, one.label, f"{kind}-{one.stem}"
+            for member in members:
+                yield kind, member.label, f"{kind}-{member.stem}"
 
     def writing(self) -> list[Member]:
-        return [one for one in self.generators if one.models != (GIVEN,)]
+        return [generator for generator in self.generators if generator.models != (GIVEN,)]
 
     def writers(self) -> dict[str, Name]:
         """The models that write the paraphrases, by the evaluator that they are of ("": of none); {} if no generator
@@ -160,7 +163,7 @@ class ScorePlan:
         if not (writing := self.writing()):
             return {}
         if self.paraphraser == EVALUATORS:
-            return {one.label: one.models[0] for one in self.evaluators}
+            return {evaluator.label: evaluator.models[0] for evaluator in self.evaluators}
         return {"": self.paraphraser if self.paraphraser is not None else writing[0].models[0]}
 
     def fixed(
@@ -187,14 +190,14 @@ class ScorePlan:
 
     def metrics_by_kind(self) -> dict[str, list[str]]:
         """Kind of run -> its metrics, each with the parameters that `metrics` gives. UnknownName for another metric."""
-        own = dict(_OWN)
-        known = [name for names in METRICS.values() for name in names]
-        for base, given in map(parsed, self.metrics):
-            if base not in known:
-                raise UnknownName("metric of the study", base, known)
-            own[base] = {**own.get(base, {}), **given}
+        parameters = dict(_OWN)
+        metric_names = [name for names in METRICS.values() for name in names]
+        for base, new_parameters in map(parsed, self.metrics):
+            if base not in metric_names:
+                raise UnknownName("metric of the study", base, metric_names)
+            parameters[base] = {**parameters.get(base, {}), **new_parameters}
         return {
-            kind: [joined(name, own.get(name, {})) for name in names]
+            kind: [joined(name, parameters.get(name, {})) for name in names]
             for kind, names in METRICS.items()
         }
 
@@ -209,7 +212,7 @@ class ScorePlan:
         """option -> label -> models, for `study.json`."""
         roles = {"generator": self.generators, "evaluator": self.evaluators, "lm": self.proxies}
         return {
-            role: {one.label: [name_of(name) for name in one.models] for one in members}
+            role: {member.label: [name_of(name) for name in member.models] for member in members}
             for role, members in roles.items()
         }
 
@@ -220,8 +223,10 @@ def name_of(model: Name) -> str:
 
 def stem(name: str) -> str:
     """A name as one of files and folders: what is no letter, digit, dot or underscore becomes a hyphen."""
-    kept = "".join(char if char.isalnum() or char in "._" else "-" for char in name).strip("-.")
-    short = "-".join(part for part in kept.split("-") if part)[:80]
+    hyphenated = "".join(char if char.isalnum() or char in "._" else "-" for char in name).strip(
+        "-."
+    )
+    short = "-".join(part for part in hyphenated.split("-") if part)[:80]
     return short or hashlib.sha256(os.fsencode(name)).hexdigest()[:8]
 
 
@@ -241,23 +246,25 @@ def answers_page(generator: str) -> str:
 def scorings(plan: ScorePlan, registry: Registry) -> list[Scoring]:
     """The runs of each generator, all of them checked: UserError before the first call."""
     names = plan.metrics_by_kind()
-    choose([name for of in names.values() for name in of], load(plan.domain))
+    choose([name for kind_names in names.values() for name in kind_names], load(plan.domain))
     extractor = plan.extractor if plan.extractor is not None else plan.evaluators[0].models[0]
     models = {(ONCE, ""): ModelNames(embedder=plan.embedder)}
     if plan.reranker is not None:
         models[POINTS, ""] = ModelNames(reranker=plan.reranker)
     models |= {
-        (EVALUATOR, one.label): ModelNames(one.models, embedder=plan.embedder)
-        for one in plan.evaluators
+        (EVALUATOR, evaluator.label): ModelNames(evaluator.models, embedder=plan.embedder)
+        for evaluator in plan.evaluators
     }
     models |= {
-        (PROXY, one.label): ModelNames([extractor], lm=one.models[0]) for one in plan.proxies
+        (PROXY, proxy.label): ModelNames([extractor], lm=proxy.models[0]) for proxy in plan.proxies
     }
-    found = []
+    declared = []
     for kind, label, name in plan.runs():
-        if (given := models.get((kind, label))) is None:
+        if (run_models := models.get((kind, label))) is None:
             continue
-        same = {name: getattr(plan, name) for name in ("as_published", "seed", "prompts", "domain")}
-        options = RunOptions(**vars(given), **same)
-        found.append(Scoring(name, make_settings(names[kind], registry, options)))
-    return found
+        shared_options = {
+            name: getattr(plan, name) for name in ("as_published", "seed", "prompts", "domain")
+        }
+        options = RunOptions(**vars(run_models), **shared_options)
+        declared.append(Scoring(name, make_settings(names[kind], registry, options)))
+    return declared

@@ -34,14 +34,16 @@ from longmark.stats.means import Bounds, mean_estimate
 from longmark.stats.results import Estimate
 
 SPECIFICITY = "score.specificity"
-MASKED, PLAIN = "score.answer_relevance.masked", "score.answer_relevance.plain"
-PARAPHRASE, PERTURBATION = "score.robustness.paraphrase", "score.robustness.perturbation"
-RELEVANCE, CHANGED = (
-    "score.segment_attribution.relevance",
-    "score.segment_attribution.order_changed",
-)
-ABSOLUTE, RELATIVE = "score.context_utilization.absolute", "score.context_utilization.relative"
-EASE, GRADE = "score.readability.reading_ease", "score.readability.grade_level"
+MASKED = "score.answer_relevance.masked"
+PLAIN = "score.answer_relevance.plain"
+PARAPHRASE = "score.robustness.paraphrase"
+PERTURBATION = "score.robustness.perturbation"
+RELEVANCE = "score.segment_attribution.relevance"
+CHANGED = "score.segment_attribution.order_changed"
+ABSOLUTE = "score.context_utilization.absolute"
+RELATIVE = "score.context_utilization.relative"
+EASE = "score.readability.reading_ease"
+GRADE = "score.readability.grade_level"
 
 PAPER_CHANGES = frozenset(("hazard", "location"))
 """What the perturbations of the paper change: one of these slots, or both (section 3.2)."""
@@ -119,7 +121,7 @@ class Mean(Estimate):
         """The mean in another unit: by = 100 for percent."""
         names = ("value", "low", "high", "sd", "least", "greatest")
         numbers: dict[str, Any] = {
-            name: by * one for name in names if (one := getattr(self, name)) is not None
+            name: by * number for name in names if (number := getattr(self, name)) is not None
         }
         return replace(self, **numbers)
 
@@ -153,7 +155,7 @@ class ScoreResults:
         ]
         names = dict.fromkeys(metric for scores in runs for metric in scores)
         rows = {
-            name: {one.row.status for scores in runs for one in scores.get(name, ())}
+            name: {score.row.status for scores in runs for score in scores.get(name, ())}
             for name in names
         }
         return [
@@ -163,7 +165,8 @@ class ScoreResults:
         ]
 
     def mean(self, metric: str, scores: Sequence[AnswerScore]) -> Mean:
-        values, questions = [one.score for one in scores], [one.question for one in scores]
+        values = [score.score for score in scores]
+        questions = [score.question for score in scores]
         return mean_of(
             values,
             questions,
@@ -178,24 +181,24 @@ def results_of(
 ) -> ScoreResults:
     """The scores that the runs of a study have so far."""
     bounds: dict[str, Bounds] = {}
-    found: dict[str, dict[tuple[str, str], Scores]] = {
+    scores_by_kind: dict[str, dict[tuple[str, str], Scores]] = {
         kind: {} for kind in (ONCE, POINTS, EVALUATOR, PROXY)
     }
-    for one in plan.generators:
+    for written_by in plan.generators:
         for kind, label, name in plan.runs():
-            run = plan.run_path(one, name)
+            run = plan.run_path(written_by, name)
             bounds |= bounds_in(run)
             if scores := read(run):
-                found[kind][one.label, label] = scores
+                scores_by_kind[kind][written_by.label, label] = scores
     return ScoreResults(
-        generators=tuple(one.label for one in plan.generators),
-        evaluators=tuple(one.label for one in plan.evaluators),
-        proxies=tuple(one.label for one in plan.proxies),
+        generators=tuple(generator.label for generator in plan.generators),
+        evaluators=tuple(evaluator.label for evaluator in plan.evaluators),
+        proxies=tuple(proxy.label for proxy in plan.proxies),
         weights=dict(domain.weights),
-        once={generator: scores for (generator, _), scores in found[ONCE].items()},
-        points={generator: scores for (generator, _), scores in found[POINTS].items()},
-        judged=found[EVALUATOR],
-        proxied=found[PROXY],
+        once={generator: scores for (generator, _), scores in scores_by_kind[ONCE].items()},
+        points={generator: scores for (generator, _), scores in scores_by_kind[POINTS].items()},
+        judged=scores_by_kind[EVALUATOR],
+        proxied=scores_by_kind[PROXY],
         bounds=bounds,
         pooled=_pooled(domain),
         labels=labels,
@@ -213,20 +216,20 @@ def _pooled(domain: Domain) -> tuple[str, ...] | None:
 
 def read(run: Path) -> Scores:
     """The scores of a run folder; {} if there is none, or none yet."""
-    found: Scores = {}
+    scores: Scores = {}
     if (run / "rows.jsonl").exists():
         examples = {
-            one.id: (
-                one.variant_of or one.question_id,
-                one.variant or "",
-                str(one.meta.get(PARAPHRASER, "")),
+            example.id: (
+                example.variant_of or example.question_id,
+                example.variant or "",
+                str(example.meta.get(PARAPHRASER, "")),
             )
-            for one in examples_of(run)
+            for example in examples_of(run)
         }
         for row in rows_of(run):
             original = examples.get(row.example_id, (row.question_id, "", ""))
-            found.setdefault(base_of(row.metric), []).append(AnswerScore(row, *original))
-    return found
+            scores.setdefault(base_of(row.metric), []).append(AnswerScore(row, *original))
+    return scores
 
 
 def bounds_in(run: Path) -> dict[str, Bounds]:
@@ -244,12 +247,13 @@ def bounds_in(run: Path) -> dict[str, Bounds]:
 def why_unscored(scores: Iterable[AnswerScore]) -> str:
     """Why rows have no score: each status with its count, and its most frequent reason."""
     reasons: dict[str, Counter[str | None]] = {}
-    for one in scores:
-        if one.score is None:
-            reasons.setdefault(one.row.status, Counter())[one.row.reason] += 1
+    for score in scores:
+        if score.score is None:
+            reasons.setdefault(score.row.status, Counter())[score.row.reason] += 1
     most_frequent = sorted(reasons.items(), key=lambda item: -item[1].total())
     return "; ".join(
-        f"{of.total():,} {status} ({of.most_common(1)[0][0]})" for status, of in most_frequent
+        f"{status_reasons.total():,} {status} ({status_reasons.most_common(1)[0][0]})"
+        for status, status_reasons in most_frequent
     )
 
 
@@ -267,22 +271,23 @@ def mean_of(
 ) -> Mean:
     """The mean of the values that are not None. questions: of each value; bounds: of the values; unscored: why others
     are missing."""
-    there = [
+    known_values = [
         (value, question)
         for value, question in zip(values, questions, strict=True)
         if value is not None
     ]
-    missing = len(values) - len(there)
-    if not there:
+    missing = len(values) - len(known_values)
+    if not known_values:
         return Mean(None, None, None, 0, reason=unscored or "there is no value", missing=missing)
-    numbers, of = [value for value, _ in there], [question for _, question in there]
-    made = mean_estimate(numbers, of, bounds, intervals.level)
-    why = "all values belong to one question" if made.clusters == 1 else made.reason
+    numbers = [value for value, _ in known_values]
+    value_questions = [question for _, question in known_values]
+    estimate = mean_estimate(numbers, value_questions, bounds, intervals.level)
+    why = "all values belong to one question" if estimate.clusters == 1 else estimate.reason
     return Mean(
         **{
-            one.name: getattr(made, one.name)
-            for one in fields(Estimate)
-            if one.name not in ("missing", "reason")
+            field.name: getattr(estimate, field.name)
+            for field in fields(Estimate)
+            if field.name not in ("missing", "reason")
         },
         missing=missing,
         reason=in_words(unscored, why and f"no interval: {why}"),

@@ -55,7 +55,10 @@ from longmark.records import Example, sources
 from longmark.records.read import Reading
 from longmark.report.format import counted
 
-QUESTIONS, VARIANTS, ANSWERS, SCORES = "questions", "variants", "answers", "scores"
+QUESTIONS = "questions"
+VARIANTS = "variants"
+ANSWERS = "answers"
+SCORES = "scores"
 
 
 def score_study(
@@ -81,16 +84,16 @@ def score_study(
     fixed["prompts"] = stages.book.hashes(every_prompt()) if plan.prompts else None
 
     def given() -> DimensionLabels | None:
-        known = answers_of(plan)
+        answers = answers_of(plan)
         return (
-            read_labels(labels, tuple(stages.domain.weights), known)
-            if labels and any(known.values())
+            read_labels(labels, tuple(stages.domain.weights), answers)
+            if labels and any(answers.values())
             else None
         )
 
     def check() -> None:
         stages.check_profiles()
-        if all(plan.answers_path(one).exists() for one in plan.generators):
+        if all(plan.answers_path(generator).exists() for generator in plan.generators):
             given()
 
     def results() -> ScoreResults:
@@ -102,7 +105,9 @@ def score_study(
         settings=fixed,
         stages=list(stages.declared()),
         session=session,
-        document=lambda known: document(results(), known, {**plan.members(), **fixed}),
+        document=lambda stage_states: document(
+            results(), stage_states, {**plan.members(), **fixed}
+        ),
         members=plan.members(),
         check=check,
         pages=lambda: write_pages(plan, given()),
@@ -119,24 +124,28 @@ class _Stages:
         session: StudySession,
         runs: Callable[[ScorePlan, Registry], Sequence[Scoring]],
     ) -> None:
-        self._plan, self._session = plan, session
+        self._plan = plan
+        self._session = session
         self.domain = load(plan.domain)
         self.variants = vary.chosen(self.domain, plan.variants) if plan.writing() else ()
         self.index = rag_index.load(plan.index) if plan.index is not None else None
         self.book = from_folder(plan.prompts, every_prompt()) if plan.prompts else PromptBook()
         self._registry = session.registry or Registry(session.cache)
         self._scorings = runs(plan, self._registry)
-        self._generators = {one.label: self._models_of_generator(one) for one in plan.writing()}
+        self._generators = {
+            generator.label: self._models_of_generator(generator) for generator in plan.writing()
+        }
         writers = plan.writers() if PARAPHRASE in self.variants else {}
         shared = self._client()
         self._writers = {
-            label: self._models(ModelNames(generator=one), shared) for label, one in writers.items()
+            label: self._models(ModelNames(generator=writer), shared)
+            for label, writer in writers.items()
         }
         self._varied = len(self.variants) + max(len(writers) - 1, 0)  # variants of a question
         models = [*self._generators.values(), *self._writers.values()]
         for backends in (
-            *(one.backends for one in models),
-            *(one.settings.backends for one in self._scorings),
+            *(models_of.backends for models_of in models),
+            *(scoring.settings.backends for scoring in self._scorings),
         ):
             check_budget(backends, session.budget)
         for models_of in self._generators.values():
@@ -154,41 +163,51 @@ class _Stages:
             self._read_given()
 
     def declared(self) -> Iterator[Stage]:
-        plan, n, varied = self._plan, self._n, self._n * self._varied
-        questions, variants = {"questions": plan.questions_path}, {"variants": plan.variants_path}
+        plan = self._plan
+        n = self._n
+        varied = self._n * self._varied
+        questions = {"questions": plan.questions_path}
+        variants = {"variants": plan.variants_path}
         paraphrases = Expected(varied, 2 * n * len(self._writers), "1 or 2 calls per paraphrase")
-        writers = {label: of.generator.name for label, of in self._writers.items() if label}
+        writers = {
+            label: models_of.generator.name for label, models_of in self._writers.items() if label
+        }
         yield Stage(QUESTIONS, plan.questions_path, self._make_questions, Expected(n, 0))
         yield Stage(
             VARIANTS, plan.variants_path, self._make_variants, paraphrases, questions, writers
         )
         answers = Expected(n + varied, n + varied, "plus 1 embedding call per new question")
-        for one in plan.generators:
-            models = self._generators.get(one.label)
+        for generator in plan.generators:
+            models = self._generators.get(generator.label)
             model = {"model": models.generator.name if models is not None else GIVEN}
             make = (
-                partial(self._make_answers, one, models)
+                partial(self._make_answers, generator, models)
                 if models is not None
-                else partial(self._take_answers, one)
+                else partial(self._take_answers, generator)
             )
             expect = answers if models is not None else Expected(n, 0)
-            path = plan.answers_path(one)
+            path = plan.answers_path(generator)
             yield Stage(
-                f"{ANSWERS}: {one.label}", path, make, expect, {**questions, **variants}, model
+                f"{ANSWERS}: {generator.label}",
+                path,
+                make,
+                expect,
+                {**questions, **variants},
+                model,
             )
-        for one in plan.generators:
+        for generator in plan.generators:
             for scoring in self._scorings:
                 name, out = (
-                    f"{SCORES}: {one.label}, {scoring.name}",
-                    plan.run_path(one, scoring.name),
+                    f"{SCORES}: {generator.label}, {scoring.name}",
+                    plan.run_path(generator, scoring.name),
                 )
                 yield scoring_stage(
-                    name, out, plan.answers_path(one), scoring.settings, self._session
+                    name, out, plan.answers_path(generator), scoring.settings, self._session
                 )
 
     def check_profiles(self) -> None:
         """Tells the user if the profiles of given questions do not fit the domain."""
-        selected = (one for scoring in self._scorings for one in scoring.settings.selected)
+        selected = (metric for scoring in self._scorings for metric in scoring.settings.selected)
         if (misfit := self._profile_check.message(selected)) is not None:
             self._session.tell(misfit)
 
@@ -202,7 +221,8 @@ class _Stages:
 
     def _source(self) -> Iterator[Example]:
         """The originals of the given file, one for all answers to a question; the first n if n is given."""
-        plan, answered = self._plan, set[str]()
+        plan = self._plan
+        answered = set[str]()
         for example in self._lines():
             if example.variant_of is not None:
                 raise UserError(
@@ -225,20 +245,22 @@ class _Stages:
 
     def _read_given(self) -> None:
         """Takes the answers of the file by their `system`; without one, as those of the only generator."""
-        labels = [one.label for one in self._plan.generators]
+        labels = [generator.label for generator in self._plan.generators]
         unused = Counter[str]()
-        for one in self._lines():
-            if one.answer is None:
+        for example in self._lines():
+            if example.answer is None:
                 continue
-            system = one.system or (labels[0] if len(labels) == 1 else "no system")
+            system = example.system or (labels[0] if len(labels) == 1 else "no system")
             if system not in labels:
                 unused[system] += 1
-            elif (system, one.question_id) in self.given:
+            elif (system, example.question_id) in self.given:
                 raise UserError(
-                    f"{self._plan.questions}: {one.id}: {system} has two answers to {one.question_id}"
+                    f"{self._plan.questions}: {example.id}: {system} has two answers to {example.question_id}"
                 )
             else:
-                self.given[system, one.question_id] = one.model_copy(update={"system": system})
+                self.given[system, example.question_id] = example.model_copy(
+                    update={"system": system}
+                )
         for system, count in unused.items():
             self._session.tell(
                 f"{count:,} given answers of {system} are not used: no --generator has this label."
@@ -256,7 +278,8 @@ class _Stages:
             return Made([])
         questions = list(Reading(self._plan.questions_path).singles())
         count = self._session.counter(VARIANTS, len(questions) * self._varied)
-        whole, kinds = Made([]), self.variants
+        whole = Made([])
+        kinds = self.variants
         writers: dict[str, Models | None] = {**self._writers} or {"": None}
         for label, writer in writers.items():
             varied = vary.vary(
@@ -268,68 +291,75 @@ class _Stages:
                 at_once=2 * self._session.concurrency,
                 on_variant=count,
             )
-            made, _ = await made_with(varied, writer)
+            variants_made, _ = await made_with(varied, writer)
             examples = [
                 *(whole.examples or ()),
-                *(_written_by(label, one) for one in made.examples or ()),
+                *(_written_by(label, variant) for variant in variants_made.examples or ()),
             ]
             whole = replace(
                 whole,
                 examples=examples,
                 lines=len(examples),
-                left_out=[*whole.left_out, *made.left_out],
-                no_reply=[*whole.no_reply, *made.no_reply],
-                counts=made.counts,  # of the client, which all writers share
+                left_out=[*whole.left_out, *variants_made.left_out],
+                no_reply=[*whole.no_reply, *variants_made.no_reply],
+                counts=variants_made.counts,  # of the client, which all writers share
             )
             kinds = (PARAPHRASE,)  # the others of the first one are everyone's
         return whole
 
     async def _take_answers(self, generator: Member) -> Made:
         """The given answers of a generator that has no model."""
-        taken, left_out = [], []
-        for one in Reading(self._plan.questions_path).singles():
-            example = self.given.get((generator.label, one.question_id))
+        answers = []
+        left_out = []
+        for question in Reading(self._plan.questions_path).singles():
+            example = self.given.get((generator.label, question.question_id))
             if example is not None:
-                taken.append(example)
+                answers.append(example)
             else:
                 left_out.append(
-                    f"{one.id}: {self._plan.questions} has no answer of {generator.label}"
+                    f"{question.id}: {self._plan.questions} has no answer of {generator.label}"
                 )
         note = f"{generator.label} has given answers only: no variants, so no robustness"
-        return Made(taken, len(taken), left_out, notes=[note])
+        return Made(answers, len(answers), left_out, notes=[note])
 
     async def _make_answers(self, generator: Member, models: Models) -> Made:
         plan = self._plan
         assert self.index is not None
         every = [
-            one.model_copy(update={"system": generator.label})
+            question.model_copy(update={"system": generator.label})
             for path in (plan.questions_path, plan.variants_path)
-            for one in (Reading(path).singles() if path.stat().st_size else ())
+            for question in (Reading(path).singles() if path.stat().st_size else ())
         ]
-        given = {
-            one.question_id: self.given.get((generator.label, one.question_id)) for one in every
+        given_answers = {
+            question.question_id: self.given.get((generator.label, question.question_id))
+            for question in every
         }
-        taken = [example for one in every if (example := given[one.question_id]) is not None]
-        lines = [one for one in every if given[one.question_id] is None]
+        given_examples = [
+            example
+            for question in every
+            if (example := given_answers[question.question_id]) is not None
+        ]
+        lines = [question for question in every if given_answers[question.question_id] is None]
         retriever = Retriever(self.index, models, plan.retriever)
-        how = rag_answer.Answering(
+        answering = rag_answer.Answering(
             plan.k, plan.how, plan.variant_context, 2 * self._session.concurrency
         )
         counter = self._session.counter(f"answers of {generator.label}", len(lines))
         answers = rag_answer.answer(
-            lines, models, retriever, how, originals=taken, on_answer=counter
+            lines, models, retriever, answering, originals=given_examples, on_answer=counter
         )
-        made, answered = await made_with(answers, models)
-        notes, failed = [answered.cut_note(plan.how.max_tokens)], ""
-        if lines and not made.lines:
-            failed = f"{generator.label} answered no question: {next(iter(made.left_out), 'there are none')}"
-        if taken:
-            notes.append(f"given: {counted(len(taken), 'answer')} of {generator.label}")
-        both = (*taken, *answered.examples)
+        answers_made, answered = await made_with(answers, models)
+        notes = [answered.cut_note(plan.how.max_tokens)]
+        failed = ""
+        if lines and not answers_made.lines:
+            failed = f"{generator.label} answered no question: {next(iter(answers_made.left_out), 'there are none')}"
+        if given_examples:
+            notes.append(f"given: {counted(len(given_examples), 'answer')} of {generator.label}")
+        all_answers = (*given_examples, *answered.examples)
         return replace(
-            made,
-            examples=both,
-            lines=len(both),
+            answers_made,
+            examples=all_answers,
+            lines=len(all_answers),
             notes=[note for note in notes if note],
             failed=failed,
         )
@@ -343,9 +373,9 @@ class _Stages:
         ):
             embedder = self._plan.embedder  # a backend that was handed over has no other name
             if isinstance(embedder, str) and embedder != (
-                named := str(self.index.embedder["name"])
+                embedder_name := str(self.index.embedder["name"])
             ):
-                embedder = self._registry.trust.model_of(self.index.manifest, named)
+                embedder = self._registry.trust.model_of(self.index.manifest, embedder_name)
         return self._models(ModelNames(generator=generator.models[0], embedder=embedder))
 
     def _client(self) -> Client:
@@ -356,8 +386,8 @@ class _Stages:
             session.cache, price_of=price_of, run=self._plan.out, resend_unknown=resend, **shared
         )
 
-    def _models(self, given: ModelNames, client: Client | None = None) -> Models:
-        backends = self._registry.backends(given, ("generator", "embedder"))
+    def _models(self, names: ModelNames, client: Client | None = None) -> Models:
+        backends = self._registry.backends(names, ("generator", "embedder"))
         return Models(backends, client or self._client(), UsageLog(), self.book, self.domain)
 
 
@@ -365,5 +395,7 @@ def _written_by(evaluator: str, variant: Example) -> Example:
     """A paraphrase with the name of the evaluator that wrote it, if each writes its own."""
     if not evaluator or variant.variant != PARAPHRASE:
         return variant
-    own = {name: f"{getattr(variant, name)}.{stem(evaluator)}" for name in ("id", "question_id")}
-    return variant.model_copy(update={**own, "meta": {**variant.meta, PARAPHRASER: evaluator}})
+    own_ids = {
+        name: f"{getattr(variant, name)}.{stem(evaluator)}" for name in ("id", "question_id")
+    }
+    return variant.model_copy(update={**own_ids, "meta": {**variant.meta, PARAPHRASER: evaluator}})

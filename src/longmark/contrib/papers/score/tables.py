@@ -65,20 +65,20 @@ def means(
     name: str,
     title: str,
     heads: Sequence[Column | str],
-    made: Mapping[Any, Mean],
+    mean_of_row: Mapping[Any, Mean],
     places: int,
     note: str = "",
 ) -> Grid[Any]:
-    """Means of answers by row with their standard deviations. made: row -> its mean."""
-    sd = Column("sd", lambda row: made[row].sd, places)
+    """Means of answers by row with their standard deviations. mean_of_row: row -> its mean."""
+    sd = Column("sd", lambda row: mean_of_row[row].sd, places)
     columns = (Column("mean", places=places),)
     return Grid(
         name,
         title,
         heads,
-        list(made),
+        list(mean_of_row),
         columns,
-        lambda row, _: made[row],
+        lambda row, _: mean_of_row[row],
         note,
         "answers",
         beside=(sd,),
@@ -93,24 +93,24 @@ def scores_of(
     for scores in (results.judged.get((generator, evaluator), {}), results.once.get(generator, {})):
         if metric in scores:
             if metric == PARAPHRASE:
-                return [one for one in scores[metric] if one.by in ("", evaluator)]
+                return [score for score in scores[metric] if score.by in ("", evaluator)]
             if metric != PERTURBATION or results.pooled is None:
                 return scores[metric]
-            return [one for one in scores[metric] if one.variant in results.pooled]
+            return [score for score in scores[metric] if score.variant in results.pooled]
     return ()
 
 
 def pooling(results: ScoreResults) -> str:
     """Which perturbations table 1 pools, and which it leaves to their own table; "" if it pools all."""
     every = dict.fromkeys(
-        one.variant for scores in results.once.values() for one in scores.get(PERTURBATION, [])
+        score.variant for scores in results.once.values() for score in scores.get(PERTURBATION, [])
     )
     if results.pooled is None or not (
-        others := [kind for kind in every if kind not in results.pooled]
+        kinds_apart := [kind for kind in every if kind not in results.pooled]
     ):
         return ""
     return (
-        f"Perturbation pools the kinds of the paper ({', '.join(results.pooled)}). {', '.join(others)}, which may "
+        f"Perturbation pools the kinds of the paper ({', '.join(results.pooled)}). {', '.join(kinds_apart)}, which may "
         "leave the question unchanged, is only in the table by kind of variant. The pages of answers pool all kinds; "
         "their intervals are over rows, these over questions."
     )
@@ -119,7 +119,7 @@ def pooling(results: ScoreResults) -> str:
 def table_1(results: ScoreResults) -> tuple[Table, Grid[Any]]:
     """Each pair in a row as in the paper, and each of its metrics in a row with its interval."""
     pairs = list(product(results.generators, results.evaluators))
-    made = {
+    mean_of_row = {
         (*pair, name): results.mean(metric, scores)
         for pair in pairs
         for _, name, metric, _ in _BESIDE
@@ -133,12 +133,15 @@ def table_1(results: ScoreResults) -> tuple[Table, Grid[Any]]:
             Column("sd", places=2, key=f"{key}_sd"),
         ]
     none = Mean(None, None, None, 0)
-    cells = {pair: [made.get((*pair, name), none) for _, name, *_ in METRICS] for pair in pairs}
+    cells = {
+        pair: [mean_of_row.get((*pair, name), none) for _, name, *_ in METRICS] for pair in pairs
+    }
     wide = [
-        (*pair, *(figure for one in its for figure in (one.value, one.sd)))
-        for pair, its in cells.items()
+        (*pair, *(figure for mean in row_means for figure in (mean.value, mean.sd)))
+        for pair, row_means in cells.items()
     ]
-    title, note = "Every pair of generator and evaluator (SCORE's table 1)", pooling(results)
+    title = "Every pair of generator and evaluator (SCORE's table 1)"
+    note = pooling(results)
     heads = (
         "generator",
         "evaluator",
@@ -146,25 +149,33 @@ def table_1(results: ScoreResults) -> tuple[Table, Grid[Any]]:
         Column("direction", lambda row: _DIRECTIONS[row[2]]),
     )
     long = means(
-        "table1_intervals", "Metrics with their intervals (SCORE's table 1)", heads, made, 3, note
+        "table1_intervals",
+        "Metrics with their intervals (SCORE's table 1)",
+        heads,
+        mean_of_row,
+        3,
+        note,
     )
     return Table("table1", title, tuple(columns), wide, note), long
 
 
 def dimensions(results: ScoreResults) -> tuple[Grid[Any], Table]:
     """Specificity by dimension; and claims by their majority verdict, with the verdicts that are missing."""
-    made, voted = {}, []
+    mean_of_row = {}
+    voted = []
     for ((generator, evaluator), scores), name in product(results.judged.items(), results.weights):
-        its = scores.get(metric := f"{SPECIFICITY}.{name}", [])
-        made[generator, evaluator, name] = results.mean(metric, its)
-        votes: Counter[str] = sum((Counter(one.votes or {}) for one in its), Counter())
-        given = [
+        dimension_scores = scores.get(metric := f"{SPECIFICITY}.{name}", [])
+        mean_of_row[generator, evaluator, name] = results.mean(metric, dimension_scores)
+        votes: Counter[str] = sum(
+            (Counter(score.votes or {}) for score in dimension_scores), Counter()
+        )
+        verdicts = [
             verdict
-            for one in scores.get(SPECIFICITY, [])
-            for of in one.verdicts(name)
-            for verdict in of
+            for score in scores.get(SPECIFICITY, [])
+            for claim_verdicts in score.verdicts(name)
+            for verdict in claim_verdicts
         ]
-        line = (votes["yes"], votes["no"], votes["n/a"], len(given), given.count(None))
+        line = (votes["yes"], votes["no"], votes["n/a"], len(verdicts), verdicts.count(None))
         voted.append((generator, evaluator, name, *line))
     heads = ("generator", "evaluator", "dimension")
     counts = (
@@ -176,9 +187,12 @@ def dimensions(results: ScoreResults) -> tuple[Grid[Any], Table]:
     columns = (*map(Column, heads), *(Column(name, key=key) for name, key in counts))
     weight = Column("weight", lambda row: results.weights[row[2]], 2)
     return (
-        means("specificity_dimensions", "Specificity by dimension", (*heads, weight), made, 3),
+        means(
+            "specificity_dimensions", "Specificity by dimension", (*heads, weight), mean_of_row, 3
+        ),
         Table(
-            *("specificity_votes", "Claims by majority verdict, and missing verdicts"),
+            "specificity_votes",
+            "Claims by majority verdict, and missing verdicts",
             (*columns, Column("missing", key="verdicts_left_out")),
             voted,
         ),
@@ -190,41 +204,43 @@ def variants(results: ScoreResults) -> Grid[Any]:
     for (generator, scores), (metric, direction) in product(
         results.once.items(), ((PARAPHRASE, HIGHER), (PERTURBATION, LOWER))
     ):
-        for one in scores.get(metric, []):
-            groups.setdefault((generator, one.variant, direction), []).append(one)
+        for score in scores.get(metric, []):
+            groups.setdefault((generator, score.variant, direction), []).append(score)
     metrics = {HIGHER: PARAPHRASE, LOWER: PERTURBATION}
-    made = {row: results.mean(metrics[row[2]], its) for row, its in groups.items()}
+    mean_of_row = {row: results.mean(metrics[row[2]], scores) for row, scores in groups.items()}
     heads = ("generator", "variant", "direction")
-    return means("robustness_variants", "Robustness by kind of variant", heads, made, 3)
+    return means("robustness_variants", "Robustness by kind of variant", heads, mean_of_row, 3)
 
 
 def table_2(results: ScoreResults) -> Grid[str]:
     """The reranker's relevance, and the answers whose points change places."""
-    made = {
+    mean_of_generator = {
         name: results.mean(RELEVANCE, scores.get(RELEVANCE, []))
         for name, scores in results.points.items()
     }
 
     def changed(generator: str) -> Estimate:
-        its = results.points[generator].get(CHANGED, [])
-        order = [one.score for one in its if one.score is not None]
-        why = why_unscored(its)
-        one = share(order.count(1), len(order), results.intervals.level)
+        order_scores = results.points[generator].get(CHANGED, [])
+        order = [score.score for score in order_scores if score.score is not None]
+        why = why_unscored(order_scores)
+        changed_share = share(order.count(1), len(order), results.intervals.level)
         return replace(
-            one,
-            missing=len(its) - len(order),
-            reason=in_words(why and f"no order: {why}", one.reason),
+            changed_share,
+            missing=len(order_scores) - len(order),
+            reason=in_words(why and f"no order: {why}", changed_share.reason),
         )
 
     return Grid(
         "table2",
         "Points reranked by delta (SCORE's table 2)",
         ("generator",),
-        list(made),
+        list(mean_of_generator),
         (Column("mean", places=2), Column("order changed", places=3, key="changed")),
-        lambda generator, column: made[generator] if column == "mean" else changed(generator),
+        lambda generator, column: (
+            mean_of_generator[generator] if column == "mean" else changed(generator)
+        ),
         unit="answers",
-        beside=(Column("sd", lambda generator: made[generator].sd, 2),),
+        beside=(Column("sd", lambda generator: mean_of_generator[generator].sd, 2),),
     )
 
 
@@ -232,14 +248,14 @@ def table_10(results: ScoreResults) -> tuple[Grid[Any], Table]:
     """Readability: means, and answers in each band."""
     bands = []
     for name, (metric, names) in _READABILITY.items():
-        of = {
-            g: Counter(band_of(one.row.evidence) for one in its.get(metric, []))
-            for g, its in results.once.items()
+        bands_of = {
+            g: Counter(band_of(score.row.evidence) for score in metric_scores.get(metric, []))
+            for g, metric_scores in results.once.items()
         }
-        bands += [(name, band, *(of[g][band] for g in of)) for band in names]
-    made = {
-        (name, g): results.mean(metric, its.get(metric, []))
-        for g, its in results.once.items()
+        bands += [(name, band, *(bands_of[g][band] for g in bands_of)) for band in names]
+    mean_of_row = {
+        (name, g): results.mean(metric, metric_scores.get(metric, []))
+        for g, metric_scores in results.once.items()
         for name, (metric, _) in _READABILITY.items()
     }
     columns = (
@@ -248,7 +264,7 @@ def table_10(results: ScoreResults) -> tuple[Grid[Any], Table]:
         *(Column(g, key=f"answers: {g}") for g in results.once),
     )
     return (
-        means("table10", "Readability (SCORE's table 10)", ("metric", "generator"), made, 2),
+        means("table10", "Readability (SCORE's table 10)", ("metric", "generator"), mean_of_row, 2),
         Table("table10_bands", "Answers in each band of readability", columns, bands),
     )
 
@@ -259,25 +275,31 @@ def jury(results: ScoreResults) -> Grid[Any]:
     The mean share of agreeing pairs of verdicts, with an interval that resamples questions, and Fleiss's kappa without
     one. A verdict that was left out agrees with nothing, and a claim with fewer than two verdicts is not compared.
     """
-    made, beside = {}, {}
+    mean_of_row = {}
+    beside = {}
     for ((generator, evaluator), scores), name in product(results.judged.items(), results.weights):
         claims = [
-            (one.question, verdicts)
-            for one in scores.get(SPECIFICITY, [])
-            for verdicts in one.verdicts(name)
+            (score.question, verdicts)
+            for score in scores.get(SPECIFICITY, [])
+            for verdicts in score.verdicts(name)
             if len(verdicts) > 1
         ]
         if not claims:
             continue
-        given = [[verdict for verdict in verdicts if verdict is not None] for _, verdicts in claims]
+        claim_verdicts = [
+            [verdict for verdict in verdicts if verdict is not None] for _, verdicts in claims
+        ]
         mean = mean_of(
-            [agreeing(one) for one in given], [q for q, _ in claims], results.intervals, SHARE
+            [agreeing(verdicts) for verdicts in claim_verdicts],
+            [q for q, _ in claims],
+            results.intervals,
+            SHARE,
         )
-        kappa = _fleiss(mean.value, [one for one in given if len(one) > 1])
+        kappa = _fleiss(mean.value, [verdicts for verdicts in claim_verdicts if len(verdicts) > 1])
         jurors = len(claims[0][1])
-        asked = jurors * len(claims)
-        left_out = asked - sum(map(len, given))
-        why = [f"{left_out:,} of {asked:,} verdicts are missing" if left_out else ""]
+        requested = jurors * len(claims)
+        left_out = requested - sum(map(len, claim_verdicts))
+        why = [f"{left_out:,} of {requested:,} verdicts are missing" if left_out else ""]
         if not mean.n:
             why.append("no claim has two verdicts to compare")
         else:
@@ -285,15 +307,15 @@ def jury(results: ScoreResults) -> Grid[Any]:
                 mean.reason or "",
                 "" if kappa is not None else "no kappa: all verdicts are the same",
             ]
-        made[generator, evaluator, name] = replace(mean, reason=in_words(*why))
+        mean_of_row[generator, evaluator, name] = replace(mean, reason=in_words(*why))
         beside[generator, evaluator, name] = jurors, kappa
     return Grid(
         "jury",
         "Agreement within the jury",
         ("generator", "evaluator", "dimension"),
-        list(made),
+        list(mean_of_row),
         (Column("agreement", places=3),),
-        lambda row, _column: made[row],
+        lambda row, _column: mean_of_row[row],
         unit="claims",
         beside=(
             Column("verdicts per claim", lambda row: beside[row][0], key="jurors"),

@@ -42,7 +42,8 @@ from longmark.stats.results import Difference, Estimate
 NOISE = 0.01
 """How far the confidence of a model with llama.cpp can vary from run to run (2 % of f; docs/models.md). The mean CU of
 the paper is .003 to .004 (table 4)."""
-GEOMETRIC, ENTROPY = "geometric mean of probabilities", "entropy"
+GEOMETRIC = "geometric mean of probabilities"
+ENTROPY = "entropy"
 _UNITS = {"absolute": (ABSOLUTE, 1), "relative, %": (RELATIVE, 100)}
 """Of scores: their metric, and what they are multiplied by."""
 
@@ -56,55 +57,62 @@ def table_4(results: ScoreResults) -> tuple[Grid[Any], Grid[Any]]:
     }
     within = ", ".join(
         f"{generator} by {proxy}"
-        for (generator, proxy, score), one in of_answers.items()
-        if score == "absolute" and one.value is not None and abs(one.value) < NOISE
+        for (generator, proxy, score), mean in of_answers.items()
+        if score == "absolute" and mean.value is not None and abs(mean.value) < NOISE
     )
     note = within and (
         f"Mean CU below {NOISE:g}: {within}. The confidence of a model with llama.cpp can vary by about {NOISE:g} from "
         "run to run, more than the paper's mean CU (.003 to .004); check such means with a transformers model "
         "(--lm hf:NAME)."
     )
-    ends = [Column(name, lambda row, at=at: getattr(of_answers[row], at), 4) for name, at in _ENDS]  # type: ignore[misc]
+    ends = (
+        Column("min", lambda row: of_answers[row].least, 4),
+        Column("max", lambda row: of_answers[row].greatest, 4),
+    )
     title = "Context utilization of answers (SCORE's table 4)"
     facts = {
         key: _of_facts(results, scores.get(ABSOLUTE, [])) for key, scores in results.proxied.items()
     }
-    figures = [
-        Column(f"{name}, %", lambda row, at=at: facts[row][1][at], 2, key=name)  # type: ignore[misc]
-        for at, name in enumerate(("min", "max", "mean"))
-    ]
+
+    def figure_of_facts(place: int, name: str) -> Column:
+        return Column(f"{name}, %", lambda row: facts[row][1][place], 2, key=name)
+
+    figures = [figure_of_facts(*figure) for figure in enumerate(("min", "max", "mean"))]
     of_table = means("table4", title, ("generator", "proxy", "score"), of_answers, 4, note)
     return (
         replace(of_table, beside=(*of_table.beside, *ends)),
         Grid(
-            *(
-                "table4_facts",
-                "Context utilization of single facts",
-                ("generator", "proxy"),
-                list(facts),
-            ),
-            *([Column("distracting", places=3)], lambda row, _column: facts[row][0]),
+            "table4_facts",
+            "Context utilization of single facts",
+            ("generator", "proxy"),
+            list(facts),
+            [Column("distracting", places=3)],
+            lambda row, _column: facts[row][0],
             unit="facts",
             beside=figures,
         ),
     )
 
 
-_ENDS = (("min", "least"), ("max", "greatest"))
-
-
 def _of_facts(
     results: ScoreResults, scores: Sequence[AnswerScore]
 ) -> tuple[Mean, tuple[float | None, ...]]:
     """The share of facts that lower the confidence; least, greatest and mean relative delta of facts in percent."""
-    facts = [(fact, one.question) for one in scores if one.facts for fact in one.facts.claims]
+    facts = [
+        (fact, score.question) for score in scores if score.facts for fact in score.facts.claims
+    ]
     relative = [100 * fact.relative for fact, _ in facts if fact.relative is not None]
-    others = [one for one in scores if not (one.facts and one.facts.claims)]
+    without_facts = [score for score in scores if not (score.facts and score.facts.claims)]
     lower = [float(fact.delta < 0) for fact, _ in facts]
     mean = mean_of(
-        lower, [question for _, question in facts], results.intervals, SHARE, why_unscored(others)
+        lower,
+        [question for _, question in facts],
+        results.intervals,
+        SHARE,
+        why_unscored(without_facts),
     )
-    without, unread = len(facts) - len(relative), sum(one.score is not None for one in others)
+    without = len(facts) - len(relative)
+    unread = sum(score.score is not None for score in without_facts)
     why = in_words(
         f"the facts of {counted(unread, 'scored answer')} cannot be read" if unread else "",
         f"{without:,} of {len(facts):,} facts have no relative change" if without else "",
@@ -122,15 +130,15 @@ def consistency(
 ) -> dict[tuple[str, str, str], tuple[Difference, list[tuple[float, float]]]]:
     """Proxy, generator, measure that the proxy gives -> correlation with its p, and (f(q, C), f(q, D)) of each answer
     that has both."""
-    made = {}
+    correlations = {}
     for ((generator, proxy), scores), measure in product(
         results.proxied.items(), (GEOMETRIC, ENTROPY)
     ):
-        rows = [(one, _pair(one, measure)) for one in scores.get(ABSOLUTE, [])]
+        rows = [(score, _pair(score, measure)) for score in scores.get(ABSOLUTE, [])]
         pairs = [pair for _, pair in rows if pair is not None]
         if pairs or measure == GEOMETRIC:
-            without = [one for one, pair in rows if pair is None]
-            scored = sum(one.score is not None for one in without)
+            without = [score for score, pair in rows if pair is None]
+            scored = sum(score.score is not None for score in without)
             no_pair = (
                 f"{scored:,} with a score but without both confidences ({measure})"
                 if scored
@@ -138,8 +146,11 @@ def consistency(
             )
             r = _pearson([a for a, _ in pairs], [b for _, b in pairs], results)
             why = in_words(why_unscored(without), no_pair, why_not(r))
-            made[proxy, generator, measure] = replace(r, missing=len(without), reason=why), pairs
-    return made
+            correlations[proxy, generator, measure] = (
+                replace(r, missing=len(without), reason=why),
+                pairs,
+            )
+    return correlations
 
 
 def _pearson(x: Sequence[float], y: Sequence[float], results: ScoreResults) -> Difference:
@@ -153,12 +164,16 @@ def consistency_grid(
     name: str, title: str, results: ScoreResults, measures: Sequence[str]
 ) -> Grid[Any]:
     """Tables 3 and 8."""
-    made = {row: r for row, (r, _) in consistency(results).items() if row[2] in measures}
+    correlation_of = {row: r for row, (r, _) in consistency(results).items() if row[2] in measures}
     return Grid(
-        *(name, title, ("proxy", "generator", "confidence"), list(made)),
-        *([Column("Pearson r", places=3, key="pearson")], lambda row, _column: made[row]),
+        name,
+        title,
+        ("proxy", "generator", "confidence"),
+        list(correlation_of),
+        [Column("Pearson r", places=3, key="pearson")],
+        lambda row, _column: correlation_of[row],
         unit="answers",
-        beside=(Column("p", lambda row: made[row].p, kind="p"),),
+        beside=(Column("p", lambda row: correlation_of[row].p, kind="p"),),
     )
 
 
@@ -166,8 +181,8 @@ def _pair(score: AnswerScore, measure: str) -> tuple[float, float] | None:
     if (facts := score.facts) is None:
         return None
     a, b = (
-        of.entropy if measure == ENTROPY else of.confidence
-        for of in (facts, facts.given_the_passages)
+        claim_facts.entropy if measure == ENTROPY else claim_facts.confidence
+        for claim_facts in (facts, facts.given_the_passages)
     )
     return None if a is None or b is None else (a, b)
 
@@ -196,28 +211,30 @@ def agreements(results: ScoreResults) -> dict[tuple[str, str, str], ProxyAgreeme
 def _agreement(
     results: ScoreResults, generator: str, proxies: tuple[str, str], score: str
 ) -> ProxyAgreement:
-    metric, by = _UNITS[score]
+    metric, unit = _UNITS[score]
     first, second = (results.proxied[generator, proxy].get(metric, []) for proxy in proxies)
-    others = {one.example: one.score for one in second}
-    both = [
-        (one.score, other, one.question)
-        for one in first
-        if one.score is not None and (other := others.get(one.example)) is not None
+    second_scores = {score.example: score.score for score in second}
+    shared_answers = [
+        (score.score, second_score, score.question)
+        for score in first
+        if score.score is not None
+        and (second_score := second_scores.get(score.example)) is not None
     ]
-    x, y, questions = (
-        [a for a, *_ in both],
-        [b for _, b, _ in both],
-        [question for *_, question in both],
-    )
+    x = [a for a, *_ in shared_answers]
+    y = [b for _, b, _ in shared_answers]
+    questions = [question for *_, question in shared_answers]
     lo, hi = results.bounds.get(metric, UNBOUNDED)
     bounds: Bounds = UNBOUNDED if lo is None or hi is None else (lo - hi, hi - lo)
     mean = mean_of(
         [a - b for a, b in zip(x, y, strict=True)], questions, results.intervals, bounds
-    ).scaled(by)
-    r, rho = _pearson(x, y, results), correlation(x, y, "spearman", level=results.intervals.level)
+    ).scaled(unit)
+    r = _pearson(x, y, results)
+    rho = correlation(x, y, "spearman", level=results.intervals.level)
     whose = zip(proxies, (first, second), strict=True)
-    unscored = "; ".join(f"{name}: {why}" for name, of in whose if (why := why_unscored(of)))
-    missing = len({one.example for one in (*first, *second)}) - len(both)
+    unscored = "; ".join(
+        f"{name}: {why}" for name, scores in whose if (why := why_unscored(scores))
+    )
+    missing = len({score.example for score in (*first, *second)}) - len(shared_answers)
     return ProxyAgreement(
         replace(r, missing=missing, reason=in_words(unscored, why_not(r))),
         replace(rho, missing=missing, reason=in_words(unscored, why_not(rho))),
@@ -227,36 +244,41 @@ def _agreement(
 
 def agreement_grids(results: ScoreResults) -> list[Grid[Any]]:
     """Table 9: correlations, and mean differences in a table of their own, so that each fits a page."""
-    made = agreements(results)
-    heads, title = (
-        ("proxies", "generator", "score"),
-        "proxies on context utilization (SCORE's table 9)",
-    )
+    agreement_of = agreements(results)
+    heads = ("proxies", "generator", "score")
+    title = "proxies on context utilization (SCORE's table 9)"
     correlations = (
         Column("Pearson r", places=3, key="pearson"),
         Column("Spearman rho", places=3, key="spearman"),
     )
     return [
         Grid(
-            *("table9", f"Agreement of {title}", heads, list(made), correlations),
-            lambda row, column: made[row].pearson if column == "Pearson r" else made[row].spearman,
+            "table9",
+            f"Agreement of {title}",
+            heads,
+            list(agreement_of),
+            correlations,
+            lambda row, column: (
+                agreement_of[row].pearson if column == "Pearson r" else agreement_of[row].spearman
+            ),
             unit="answers",
-            beside=(Column("p", lambda row: made[row].pearson.p, kind="p"),),
+            beside=(Column("p", lambda row: agreement_of[row].pearson.p, kind="p"),),
         ),
         Grid(
-            *("table9_differences", f"Differences between {title}", heads, list(made)),
-            *(
-                [Column("mean difference", places=4, key="difference")],
-                lambda row, _column: made[row].difference,
-            ),
+            "table9_differences",
+            f"Differences between {title}",
+            heads,
+            list(agreement_of),
+            [Column("mean difference", places=4, key="difference")],
+            lambda row, _column: agreement_of[row].difference,
             unit="answers",
         ),
     ]
 
 
-def why_not(one: Estimate) -> str:
+def why_not(estimate: Estimate) -> str:
     """Why there is no correlation, or no interval of it."""
-    if not one.reason:
+    if not estimate.reason:
         return ""
-    what = "correlation" if one.value is None else "interval of the correlation"
-    return f"no {what}: {one.reason.removesuffix(', so no interval')}"
+    missing_value = "correlation" if estimate.value is None else "interval of the correlation"
+    return f"no {missing_value}: {estimate.reason.removesuffix(', so no interval')}"
