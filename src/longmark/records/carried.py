@@ -2,7 +2,8 @@
 
 A claim is a text, or a triplet of subject, relation and object (RAGChecker), which is joined with spaces. A label is
 `entails`, `contradicts` or `neutral`, or RAGChecker's `Entailment`, `Contradiction`, `Neutral`; case does not matter.
-Labels by passages are a list for each claim, with one label for each passage.
+Labels by passages are a list for each claim, with one label for each passage. Nuggets and criteria are read in
+`expected`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from longmark.records.expected import nuggets_of, rubric_of
 from longmark.records.values import Problem, found, text
 
 _LABELS = {
@@ -66,6 +68,8 @@ CARRIED: dict[str, Callable[[str, Any], tuple[Any, ...]]] = {
     "reference_claims_by_answer": _labels,
     "claims_by_contexts": _labels_by_passage,
     "reference_claims_by_contexts": _labels_by_passage,
+    "nuggets": nuggets_of,
+    "criteria": rubric_of,
 }
 """Field of an example -> the function that reads its value, from the column's name and the raw value; raises
 Problem."""

@@ -22,6 +22,7 @@ from longmark.records import messages, pair_columns, paths, proposals
 from longmark.records.carried import CARRIED
 from longmark.records.conversation import completed, turns_of
 from longmark.records.example import Example
+from longmark.records.expected import HOLDS
 from longmark.records.files import NotJson, flaw, parse_json
 from longmark.records.pair import Answered, Pair
 from longmark.records.turn import contexts_of, references_of
@@ -40,6 +41,7 @@ _OTHER_NAMES = {
     "reference_claims_by_answer": ("response2answer",),
     "claims_by_contexts": ("retrieved2response",),
     "reference_claims_by_contexts": ("retrieved2answer",),
+    "criteria": ("rubrics",),
 }
 NAMES = {field: (field, *_OTHER_NAMES.get(field, ())) for field in Example.model_fields}
 """Each field and the columns that are read as it. Ragas, DeepEval and RAGChecker use these names."""
@@ -256,6 +258,8 @@ class Columns:
             )  # DeepEval's, beside the retrieved passages
             if field_named == "turns" and field_named not in self._column_of:
                 ideal = not _is_conversation(column, raw, record)
+            if field_named in HOLDS and field_named not in self._column_of:
+                ideal = not HOLDS[field_named](messages.parsed(raw))
             if (
                 field_named is not None
                 and field_named not in self._column_of

@@ -1,0 +1,136 @@
+"""What an answer to a question is expected to hold: nuggets (facts), and criteria with points.
+
+Nuggets have the layout of TREC RAG's files and of nuggetizer, `{text, importance, assignment}`; criteria that of
+HealthBench, `{criterion, points, tags}`, or of ResearchRubrics, `{criterion, weight, axis}` (design/nuggets.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from longmark.records.same import all_canonical
+from longmark.records.values import Problem, found, missing, text
+
+Importance = Literal["vital", "okay"]
+Assignment = Literal["support", "partial_support", "not_support"]
+
+VITAL: Final = "vital"
+OKAY: Final = "okay"
+IMPORTANCES = (VITAL, OKAY)
+
+SUPPORT: Final = "support"
+PARTIAL: Final = "partial_support"
+NOT_SUPPORT: Final = "not_support"
+ASSIGNMENTS = (SUPPORT, PARTIAL, NOT_SUPPORT)
+
+_FAILED = "failed"  # what nuggetizer writes where its call failed: there is no assignment
+
+
+class Nugget(BaseModel):
+    """A fact that a good answer holds. importance: `vital` ones must be there, `okay` ones are worth it; assignment:
+    how far the answer of this example holds it, None: not known."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    text: str
+    importance: Importance = "vital"
+    assignment: Assignment | None = None
+
+    _in_one_form = field_validator("text")(all_canonical)
+
+
+class RubricItem(BaseModel):
+    """What an answer is given points for. points: negative for what it should not do; tags: groups of items."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    criterion: str
+    points: float
+    tags: tuple[str, ...] = ()
+
+    _in_one_form = field_validator("criterion", "tags")(all_canonical)
+
+
+def nuggets_of(place: str, raw: Any) -> tuple[Nugget, ...]:
+    """The nuggets in a list of objects or texts; one without an importance is vital, as nuggetizer reads it. Raises
+    Problem."""
+    if not isinstance(raw, list | tuple):
+        raise Problem(f"{place}: expected a list of nuggets, found {found(raw)}")
+    return tuple(_nugget(f"{place}[{number}]", entry) for number, entry in enumerate(raw))
+
+
+def rubric_of(place: str, raw: Any) -> tuple[RubricItem, ...]:
+    """The criteria in a list of objects. Raises Problem."""
+    if not isinstance(raw, list | tuple):
+        raise Problem(f"{place}: expected a list of criteria, found {found(raw)}")
+    return tuple(_rubric_item(f"{place}[{number}]", entry) for number, entry in enumerate(raw))
+
+
+def _nugget(place: str, raw: Any) -> Nugget:
+    if isinstance(raw, str):
+        raw = {"text": raw}
+    if not isinstance(raw, Mapping):
+        raise Problem(f"{place}: expected an object with text and importance, found {found(raw)}")
+    assignment = raw.get("assignment")
+    if assignment == _FAILED:
+        assignment = None
+    importance: Any = _label(f"{place}.importance", raw.get("importance"), IMPORTANCES)
+    return Nugget(
+        text=_filled(f"{place}.text", raw.get("text")),
+        importance=VITAL if importance is None else importance,
+        assignment=_label(f"{place}.assignment", assignment, ASSIGNMENTS),
+    )
+
+
+def _rubric_item(place: str, raw: Any) -> RubricItem:
+    if not isinstance(raw, Mapping):
+        raise Problem(f"{place}: expected an object with criterion and points, found {found(raw)}")
+    points = raw.get("points", raw.get("weight"))
+    if isinstance(points, bool) or not isinstance(points, int | float) or not math.isfinite(points):
+        raise Problem(f"{place}.points: expected a number, found {found(points)}")
+    tags = raw.get("tags", raw.get("axis"))
+    tags = [] if missing(tags) else [tags] if isinstance(tags, str) else tags
+    if not isinstance(tags, list | tuple):
+        raise Problem(f"{place}.tags: expected a list of texts, found {found(tags)}")
+    return RubricItem(
+        criterion=_filled(f"{place}.criterion", raw.get("criterion")),
+        points=float(points),
+        tags=tuple(text(f"{place}.tags", tag) for tag in tags),
+    )
+
+
+def _filled(place: str, raw: Any) -> str:
+    filled = text(place, raw)
+    if not filled.strip():
+        raise Problem(f"{place}: is empty; remove the entry or write its text")
+    return filled
+
+
+def _label(place: str, raw: Any, labels: tuple[str, ...]) -> Any:
+    """One of the labels, whatever its case; None where none is given."""
+    if missing(raw):
+        return None
+    label = raw.strip().casefold() if isinstance(raw, str) else raw
+    if label not in labels:
+        raise Problem(f"{place}: expected {' or '.join(labels)}, found {found(raw)}")
+    return label
+
+
+def _are_nuggets(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(
+        isinstance(entry, str | Mapping) for entry in value
+    )
+
+
+def _are_criteria(value: Any) -> bool:
+    if not isinstance(value, list | tuple):
+        return False
+    return not value or any(isinstance(entry, Mapping) and "criterion" in entry for entry in value)
+
+
+HOLDS: dict[str, Callable[[Any], bool]] = {"nuggets": _are_nuggets, "criteria": _are_criteria}
+"""Field -> whether a column of its name holds it: other tools have columns of these names that mean something else."""

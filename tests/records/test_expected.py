@@ -1,0 +1,133 @@
+"""Nuggets and criteria in a record: the layouts of TREC RAG, nuggetizer, HealthBench and ResearchRubrics, and what is
+none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from longmark.records import Example
+from longmark.records.columns import BadRecord, Columns
+from longmark.records.expected import Nugget, RubricItem
+from longmark.records.pair import Pair, example_of
+
+ASKED = {"question": "Why is ice cold?", "answer": "It is frozen."}
+
+
+def read(**columns: Any) -> Example:
+    example = Columns().example(ASKED | columns)
+    assert isinstance(example, Example)
+    return example
+
+
+def test_nuggets_are_read_as_nuggetizer_writes_them():
+    nuggets = [
+        {"text": "Ice is frozen water.", "importance": "vital", "assignment": "partial_support"},
+        {"text": "It melts at 0 °C.", "importance": "okay", "assignment": "not_support"},
+    ]
+    assert read(nuggets=nuggets).nuggets == (
+        Nugget(text="Ice is frozen water.", importance="vital", assignment="partial_support"),
+        Nugget(text="It melts at 0 °C.", importance="okay", assignment="not_support"),
+    )
+
+
+def test_a_nugget_without_an_importance_is_vital_and_a_failed_assignment_is_none():
+    nuggets = ["Ice is frozen water.", {"text": "It melts.", "assignment": "failed"}]
+    assert read(nuggets=nuggets).nuggets == (
+        Nugget(text="Ice is frozen water."),
+        Nugget(text="It melts."),
+    )
+
+
+def test_nuggets_in_a_cell_are_read_as_json():
+    cells = Columns(cells=True)
+    example = cells.example(ASKED | {"nuggets": '[{"text": "a", "importance": "OKAY"}]'})
+    assert example.nuggets == (Nugget(text="a", importance="okay"),)
+
+
+@pytest.mark.parametrize("column", ["criteria", "rubrics"])
+def test_criteria_are_read_as_healthbench_and_researchrubrics_write_them(column: str):
+    rubrics = [
+        {"criterion": "Says it is frozen.", "points": 7, "tags": ["level:example"]},
+        {"criterion": "Blames the moon.", "weight": -2.5, "axis": "Explicit Criteria"},
+    ]
+    assert read(**{column: rubrics}).criteria == (
+        RubricItem(criterion="Says it is frozen.", points=7, tags=("level:example",)),
+        RubricItem(criterion="Blames the moon.", points=-2.5, tags=("Explicit Criteria",)),
+    )
+
+
+def test_an_example_is_written_and_read_again_as_it_was():
+    example = read(
+        nuggets=[{"text": "a", "assignment": "support"}, {"text": "b", "importance": "okay"}],
+        criteria=[{"criterion": "c", "points": -1, "tags": ["t"]}],
+    )
+    assert example_of(example.to_json()) == example
+    assert read().content_hash() != example.content_hash()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("rubrics", {"score1_description": "wrong", "score5_description": "right"}),  # Ragas
+        ("criteria", "clarity"),
+        ("criteria", [{"title": "clarity", "weight": 2}]),
+        ("nuggets", "golden"),
+        ("nuggets", 12),
+    ],
+)
+def test_columns_of_other_tools_with_these_names_stay_in_meta(column: str, value: Any):
+    example = read(**{column: value})
+    assert (example.nuggets, example.criteria) == (None, None)
+    assert example.meta == {column: value}
+
+
+def test_an_empty_list_says_that_there_are_none():
+    assert read(nuggets=[], rubrics=[]).nuggets == ()
+    assert read(nuggets=[], rubrics=[]).criteria == ()
+
+
+def test_nuggets_of_a_pair_stay_in_meta():
+    nuggets = [{"text": "a"}]
+    pair = Columns().example({"question": "Why?", "a": "x", "b": "y", "nuggets": nuggets})
+    assert isinstance(pair, Pair)
+    assert pair.meta == {"nuggets": nuggets}
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"nuggets": [{"text": "a"}, {"text": " "}]}, "nuggets[1].text: is empty; remove"),
+        ({"nuggets": [{"words": "a"}]}, "nuggets[0].text: expected text, found null"),
+        (
+            {"nuggets": [{"text": "a", "importance": "must"}]},
+            'nuggets[0].importance: expected vital or okay, found "must"',
+        ),
+        (
+            {"nuggets": [{"text": "a", "assignment": "yes"}]},
+            "nuggets[0].assignment: expected support or partial_support or not_support, found",
+        ),
+        ({"criteria": [{"criterion": "a"}]}, "criteria[0].points: expected a number, found null"),
+        (
+            {"rubrics": [{"criterion": "a", "points": True}]},
+            "criteria[0].points: expected a number, found true",
+        ),
+        (
+            {"criteria": [{"criterion": "a", "points": float("inf")}]},
+            "criteria[0].points: expected a number, found inf",
+        ),
+        ({"criteria": [{"criterion": "", "points": 1}]}, "criteria[0].criterion: is empty"),
+        ({"criteria": [{"criterion": "a", "points": 1}, 3]}, "criteria[1]: expected an object"),
+        (
+            {"criteria": [{"criterion": "a", "points": 1, "tags": 3}]},
+            "criteria[0].tags: expected a list of texts, found 3",
+        ),
+    ],
+)
+def test_an_entry_that_is_none_makes_the_record_bad_and_is_named(
+    columns: dict[str, Any], says: str
+):
+    with pytest.raises(BadRecord) as raised:
+        read(**columns)
+    assert says in str(raised.value)
