@@ -22,7 +22,8 @@ from longmark.assertions.grammar import (
 )
 from longmark.assertions.options import WHERE, CheckOptions, slices_named
 from longmark.assertions.plan import Limited, is_possible, questions_for_means, with_plan
-from longmark.assertions.result import MET, NOT_MET, UNDECIDED, Checked, with_line
+from longmark.assertions.result import MET, NOT_MET, UNDECIDED, Checked
+from longmark.assertions.wording import with_line
 from longmark.errors import UserError, options_of
 from longmark.records.metric_name import without_slice
 from longmark.report.gates import (

@@ -31,9 +31,9 @@ from longmark.assertions.result import (
     UNDECIDED,
     WORSE,
     Checked,
-    with_line,
 )
 from longmark.assertions.same import Drift, drifts, lost_systems, pairs_of, turned
+from longmark.assertions.wording import with_line
 from longmark.errors import UnknownName, UserError
 from longmark.places import real
 from longmark.progress import counted

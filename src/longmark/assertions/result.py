@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from longmark.stats.results import Estimate
 
@@ -61,10 +61,3 @@ class Checked:
     @property
     def met(self) -> bool:
         return self.result in (MET, OK)
-
-
-def with_line(checked: Checked) -> Checked:
-    """A result with its line: outcome, assertion, why, and what would decide it."""
-    decides = f"; to decide it: {checked.decides}" if checked.decides else ""
-    reason = checked.reason.removeprefix(f"{UNDECIDED}: ")
-    return replace(checked, line=f"{checked.outcome}: {checked.rule}: {reason}{decides}")
