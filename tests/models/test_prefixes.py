@@ -115,6 +115,20 @@ def test_a_follower_is_sent_when_the_reply_of_its_leader_is_stored():
     assert stored == [False, True]
 
 
+def test_a_beginning_that_no_call_waits_for_any_more_is_not_kept_among_the_waiting():
+    async def ask(client: Client) -> None:
+        model = Vendor()
+        tasks = calls(client, model, *(request(f"task {n}") for n in range(3)))
+        await until(model, 1)
+        waiting = client._prefixes[model.identity].waiting
+        assert list(waiting.values()) == [2]
+        model.go.set()
+        await asyncio.gather(*tasks)
+        assert waiting == {}
+
+    behind(ask)
+
+
 def test_calls_that_begin_in_other_ways_or_are_short_go_at_once():
     async def ask(client: Client) -> None:
         model = Vendor()

@@ -9,7 +9,9 @@ from typing import Any, Protocol
 from longmark.options.groups import OPEN_EXAMPLES
 from longmark.records.verdicts import AskedPrompt
 
-_ENOUGH, _LEAST, _SHARE = 20, 2, 10  # calls of a batch that the budget limits, see `too_few`
+_ENOUGH = 20
+_LEAST = 2
+_SHARE = 10  # calls of a batch that the budget limits, see `too_few`
 
 
 def too_few(fitting: int, waiting: int) -> bool:
@@ -41,8 +43,8 @@ class Batching:
 
     def wants(self, model: Any) -> bool:
         """Whether the user wants a model's calls in batches."""
-        own: bool | None = getattr(getattr(model, "settings", None), "batch", None)
-        return self.wanted if own is None else own
+        own_setting: bool | None = getattr(getattr(model, "settings", None), "batch", None)
+        return self.wanted if own_setting is None else own_setting
 
 
 NO_BATCHES = Batching()

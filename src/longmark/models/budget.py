@@ -116,15 +116,19 @@ class Budget:
         """What was spent, and what calls in flight can take at most."""
         return self.calls, self.tokens + self._tokens_out, self.usd + self._usd_out
 
-    def asked(self, most: Tokens, price: Price) -> Reservation:
+    def asked(self, most_tokens: Tokens, price: Price) -> Reservation:
         """What a call needs that can take so much (its prompt estimated). It is not set aside yet."""
-        prompt = _most_prompt(most)
+        prompt = _most_prompt(most_tokens)
         largest = min(prompt, MOST_TOKENS)
-        stored = largest if most.stored_prompt else 0  # all of it may be new to the cache
+        stored = largest if most_tokens.stored_prompt else 0  # all of it may be new to the cache
         usd = (
-            price(Tokens(largest, 0, most.completion, stored)) if self.max_usd is not None else 0.0
+            price(Tokens(largest, 0, most_tokens.completion, stored))
+            if self.max_usd is not None
+            else 0.0
         )
-        return Reservation(most, prompt + most.completion, math.inf if usd is None else usd)
+        return Reservation(
+            most_tokens, prompt + most_tokens.completion, math.inf if usd is None else usd
+        )
 
     def take(self, held: Reservation) -> bool:
         """Sets aside what a call needs. False: it does not fit while calls in flight have theirs; ask again when one of
@@ -177,30 +181,33 @@ class Budget:
         if held.taken:
             held.taken = False
             self._out -= 1
-            self._tokens_out, self._usd_out = (
-                self._tokens_out - held.tokens,
-                self._usd_out - held.usd,
-            )
+            self._tokens_out = self._tokens_out - held.tokens
+            self._usd_out = self._usd_out - held.usd
         if not self._out:
-            self._tokens_out, self._usd_out = 0, 0.0  # sums of floats leave a rest
+            self._tokens_out = 0
+            self._usd_out = 0.0  # sums of floats leave a rest
 
     def _exhausted(self, limit: float, spent: float, next_: float, form: str) -> None:
-        whole, took, left, more = map(form.format, (limit, spent, max(0, limit - spent), next_))
+        whole, took, left, needed = map(form.format, (limit, spent, max(0, limit - spent), next_))
         self.stopped = f"The budget of {whole} does not allow another call."
         if limit != self.max_calls:
             mean = form.format(type(spent)(spent / self.replies)) if self.replies else ""
             so_far = f" The replies so far took {mean} each on average." if mean else ""
             figures = (
-                f"{took} spent, {left} left, none of it reserved, and the next can take {more}"
+                f"{took} spent, {left} left, none of it reserved, and the next can take {needed}"
             )
             self.stopped = f"{self.stopped[:-1]}: {figures}.{so_far}"
 
     def too_small(self, fitting: int, waiting: int, window: float) -> OverBudget:
         """Ends the run, since only a batch of so few of the calls that wait fits, and nothing is in flight. window:
         hours that a batch can take."""
-        limit, spent, form = float(self.max_tokens or 0), float(self.tokens), "{:,.0f} tokens"
+        limit = float(self.max_tokens or 0)
+        spent = float(self.tokens)
+        form = "{:,.0f} tokens"
         if self.max_usd is not None:
-            limit, spent, form = self.max_usd, self.usd, "${:.6g}"
+            limit = self.max_usd
+            spent = self.usd
+            form = "${:.6g}"
         whole, took, left = map(form.format, (limit, spent, max(0.0, limit - spent)))
         self.stopped = (
             f"The budget of {whole} does not allow another batch: {took} spent, {left} left, which is enough for "
@@ -218,9 +225,9 @@ class Budget:
             )
 
 
-def _most_prompt(most: Tokens) -> int:
+def _most_prompt(most_tokens: Tokens) -> int:
     """The most tokens of a prompt whose tokens were estimated: as many as it has bytes, and the chat template's."""
-    return BYTES * most.prompt + TEMPLATE
+    return BYTES * most_tokens.prompt + TEMPLATE
 
 
 def free(_tokens: Tokens) -> float | None:
@@ -276,9 +283,14 @@ def for_endpoint(model: str, base_url: str, batch: float | None = None) -> Price
         with suppress(
             TypeError, LookupError, ValueError
         ):  # TypeError: a list without prices of batches
-            where: Any = {"provider_api_url": base_url, "price_context": {"processing": "batch"}}
+            price_source: Any = {
+                "provider_api_url": base_url,
+                "price_context": {"processing": "batch"},
+            }
             listed = float(
-                calc_price(usage, model_ref=model, genai_request_timestamp=now, **where).total_price
+                calc_price(
+                    usage, model_ref=model, genai_request_timestamp=now, **price_source
+                ).total_price
             )
             return listed if listed < usd else usd * batch
         return usd * batch

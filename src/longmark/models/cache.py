@@ -199,8 +199,8 @@ class CallCache:
         query = """SELECT sent, most_usd FROM claims JOIN attempts ON attempts.id = claims.attempt
             WHERE claims.key = ? AND state IN ('sent', 'unknown')"""
         held = self.store.held(keys)
-        found = {key: self.do(query, (key,)).fetchone() for key in keys if key not in held}
-        return {key: Unknown(*row) for key, row in found.items() if row is not None}
+        rows = {key: self.do(query, (key,)).fetchone() for key in keys if key not in held}
+        return {key: Unknown(*row) for key, row in rows.items() if row is not None}
 
     def _begin(self) -> asyncio.Future[None]:
         """The commit at the end of this turn of the event loop, or after the one under way."""
@@ -216,18 +216,20 @@ class CallCache:
         return self._flushed
 
     def _commit(self) -> None:
-        done, self._flushed = self._flushed, None
-        turn, self._turn = self._turn, StoreTurn()
-        assert done is not None
+        flushed = self._flushed
+        self._flushed = None
+        turn = self._turn
+        self._turn = StoreTurn()
+        assert flushed is not None
         if self.store.quick:
-            self._write(turn, done)
+            self._write(turn, flushed)
             return
         loop = asyncio.get_running_loop()
-        self._writing = writing = self._thread.submit(self.store.commit, turn), turn, done
+        self._writing = writing = self._thread.submit(self.store.commit, turn), turn, flushed
 
-        def then(told: asyncio.Future[None]) -> None:
-            if not told.cancelled():
-                told.exception()  # `_written` tells it: that is no "exception never retrieved"
+        def then(write: asyncio.Future[None]) -> None:
+            if not write.cancelled():
+                write.exception()  # `_written` tells it: that is no "exception never retrieved"
             if self._writing is writing:
                 self._written()
                 if self._flushed is not None:
@@ -238,12 +240,12 @@ class CallCache:
     def _written(self) -> None:
         """Tells what became of a turn that the thread has written, or waits until it has."""
         assert self._writing is not None
-        (writing, turn, done), self._writing = self._writing, None
+        (writing, turn, flushed), self._writing = self._writing, None
         with suppress(RuntimeError):  # whoever waits for it has no loop any more
             if (error := writing.exception()) is None:
-                self._committed(turn, done)
+                self._committed(turn, flushed)
             else:
-                self._failed(turn, done, error)
+                self._failed(turn, flushed, error)
 
     def _settle_ended(self) -> None:
         """Writes what was told in an event loop that has ended: nobody waits for it any more. Who reads the store
@@ -259,25 +261,27 @@ class CallCache:
         if self._flushed is not None:
             if self._flush is not None:
                 self._flush.cancel()
-            turn, self._turn = self._turn, StoreTurn()
-            done, self._flushed = self._flushed, None
+            turn = self._turn
+            self._turn = StoreTurn()
+            flushed = self._flushed
+            self._flushed = None
             with suppress(RuntimeError):  # whoever waits for it has no loop any more
-                self._write(turn, done)
+                self._write(turn, flushed)
 
-    def _write(self, turn: StoreTurn, done: asyncio.Future[None]) -> None:
+    def _write(self, turn: StoreTurn, flushed: asyncio.Future[None]) -> None:
         try:
             self.store.commit(turn)
         except Exception as error:  # whatever it is: those who wait must hear of it
-            self._failed(turn, done, error)
+            self._failed(turn, flushed, error)
         else:
-            self._committed(turn, done)
+            self._committed(turn, flushed)
 
-    def _committed(self, turn: StoreTurn, done: asyncio.Future[None]) -> None:
+    def _committed(self, turn: StoreTurn, flushed: asyncio.Future[None]) -> None:
         self._held.difference_update(turn.freed)
         self._held.update(*(wish.granted for wish in turn.wanted))
-        done.set_result(None)
+        flushed.set_result(None)
 
-    def _failed(self, turn: StoreTurn, done: asyncio.Future[None], error: BaseException) -> None:
+    def _failed(self, turn: StoreTurn, flushed: asyncio.Future[None], error: BaseException) -> None:
         self._turn.ended[:0] = turn.ended  # what became of attempts is told with the next commit
         self._turn.withdrawn[:0] = turn.withdrawn
         for wish in turn.wanted:
@@ -286,8 +290,8 @@ class CallCache:
             error = UserError(
                 f"the call cache {self.path} cannot be written ({error}); repeat the command to resume"
             )
-        done.set_exception(error)
-        done.exception()  # a `release` waits for nothing: that is no "exception never retrieved"
+        flushed.set_exception(error)
+        flushed.exception()  # a `release` waits for nothing: that is no "exception never retrieved"
 
     def _renew(self) -> None:
         self._renewal = None
@@ -301,10 +305,10 @@ class CallCache:
 
     def known(self, endpoint: str, fact: str) -> bool:
         """Whether an endpoint is known for something (`text-only`: it refuses JSON schemas)."""
-        found = self.do(
+        row = self.do(
             "SELECT 1 FROM facts WHERE endpoint = ? AND fact = ?", (endpoint, fact)
         ).fetchone()
-        return found is not None
+        return row is not None
 
     def remember(self, endpoint: str, fact: str) -> None:
         """Keeps a fact about an endpoint for later runs."""
@@ -356,12 +360,12 @@ class CallCache:
         there is none at the place."""
         if not stores.is_url(place) and not Path(place).is_file():
             raise UserError(f"the call cache {place} does not exist; check its path")
-        with closing(CallCache(place)) as other:
-            other.bury()
-            if not other.store.read_only:
-                with other.store.unit():
-                    end_lapsed(other.store)
-            return copy(other.store, self.store)
+        with closing(CallCache(place)) as source:
+            source.bury()
+            if not source.store.read_only:
+                with source.store.unit():
+                    end_lapsed(source.store)
+            return copy(source.store, self.store)
 
     def close(self) -> None:
         """Ends the claims that are left, and closes the file."""

@@ -77,9 +77,9 @@ class WouldCall(LongmarkError):
     """A dry run would have sent this call. most: the tokens it can take, the prompt's estimated from its length;
     answered: how many calls of the same asker the cache has answered before."""
 
-    def __init__(self, most: Tokens, price: Price, answered: int) -> None:
+    def __init__(self, most_tokens: Tokens, price: Price, answered: int) -> None:
         super().__init__("a dry run sends no call")
-        self.most = most
+        self.most = most_tokens
         self.price = price
         self.answered = answered
 
@@ -241,19 +241,19 @@ class Client(Sender):
             parts = [list(documents[i : i + batch]) for i in range(0, len(documents), batch)]
             requests = [{"query": query, "documents": part} for part in parts]
             try:
-                found = await concurrently(
-                    lambda one: self._call(_RERANKS, model, [one], usage_log), requests
+                replies = await concurrently(
+                    lambda request: self._call(_RERANKS, model, [request], usage_log), requests
                 )
             except TooManyInputs:
                 if (getattr(model, "batch", None) or batch) >= batch:
                     raise
                 continue
-            scores = tuple(score for (reply,) in found for score in reply.scores)
+            scores = tuple(score for (reply,) in replies for score in reply.scores)
             if len(scores) != len(documents):
                 raise ServerFault(
                     f"{model.name} gave {counted(len(scores), 'score')} for {counted(len(documents), 'document')}"
                 )
-            return RerankReply(scores, total_tokens(reply.tokens for (reply,) in found))
+            return RerankReply(scores, total_tokens(reply.tokens for (reply,) in replies))
 
     async def classify(
         self, model: RelationModel, premise: str, hypotheses: Sequence[str], usage_log: UsageLog
@@ -288,9 +288,11 @@ class Client(Sender):
         """The replies to requests of one kind: from the cache, from equal calls under way, the rest in calls of the
         model's batch size."""
         keys = [call_key(model.identity, kind.name, request) for request in requests]
-        wanted = dict(zip(keys, requests, strict=True))
+        requests_by_key = dict(zip(keys, requests, strict=True))
         replies: dict[bytes, Stored] = {}
-        sent, smaller, seen = False, 0, Seen()
+        sent = False
+        smaller = 0
+        seen = Seen()
 
         async def fly(part: dict[bytes, Any]) -> None:
             nonlocal sent
@@ -298,17 +300,17 @@ class Client(Sender):
             replies.update(flown)
             sent = sent or paid
 
-        while len(replies) < len(wanted):
-            others: dict[bytes, asyncio.Future[Stored]] = {}
+        while len(replies) < len(requests_by_key):
+            flights_of_others: dict[bytes, asyncio.Future[Stored]] = {}
             mine: dict[bytes, Any] = {}
-            seen = await self.cache.look([key for key in wanted if key not in replies])
-            for key, request in wanted.items():
+            seen = await self.cache.look([key for key in requests_by_key if key not in replies])
+            for key, request in requests_by_key.items():
                 if key in replies:
                     continue
                 if (stored := self._stored(key, seen, kind, usage_log)) is not None:
                     replies[key] = stored
                 elif key in self._flights:
-                    others[key] = self._flights[key]
+                    flights_of_others[key] = self._flights[key]
                 else:
                     mine[key] = request
             if mine and self._dry:
@@ -323,7 +325,7 @@ class Client(Sender):
                     await fly(mine)
                 elif mine:
                     await concurrently(fly, _batches(mine, getattr(model, "batch", None)))
-                for key, flight in others.items():
+                for key, flight in flights_of_others.items():
                     with unless_given_up(flight):
                         replies[key] = await asyncio.shield(flight)
             except TooManyInputs:  # the model has learnt a smaller batch
@@ -335,7 +337,7 @@ class Client(Sender):
                     if self._flights.get(key) is flight:  # its batch was not begun, after an error
                         flight.cancel()
                         del self._flights[key]
-        calls = len(_batches(wanted, _pairs_a_call(kind, model)))
+        calls = len(_batches(requests_by_key, _pairs_a_call(kind, model)))
         self._book(model, usage_log, replies, calls, sent=sent)
         return [replies[key][0] for key in keys]
 
@@ -354,17 +356,20 @@ class Client(Sender):
         self,
         kind: _Kind[Reply],
         model: Backend,
-        wanted: dict[bytes, Any],
+        requests_by_key: dict[bytes, Any],
         usage_log: UsageLog,
         held: set[bytes],
     ) -> tuple[dict[bytes, Stored], bool]:
         """Sends what nobody has requested yet, stores the replies, and gives them to whoever needs the same meanwhile;
         and whether anything was sent. What another process has requested (held: as was seen last) is waited for."""
-        flights = {key: self._flights[key] for key in wanted}
+        flights = {key: self._flights[key] for key in requests_by_key}
         landed: dict[bytes, Stored] = {}
-        sent, anew = False, usage_log.refresh
+        sent = False
+        anew = usage_log.refresh
         try:
-            while left := {key: request for key, request in wanted.items() if key not in landed}:
+            while left := {
+                key: request for key, request in requests_by_key.items() if key not in landed
+            }:
                 if not left.keys() <= held:
                     with suppress(_Held):  # between the look and the claim
                         mine = await self._send(kind, model, left, usage_log, anew=anew)
@@ -373,18 +378,16 @@ class Client(Sender):
                         sent = True
                         continue
                 seen = await self.cache.look(left, every=anew)
-                held, stale = (
-                    seen.held,
-                    False,
-                )  # what is stored and cannot be read is as good as none
-                for key, found in seen.replies.items():
-                    reply = None if usage_log.refresh else _read(kind, found)
+                held = seen.held
+                stale = False  # what is stored and cannot be read is as good as none
+                for key, stored_reply in seen.replies.items():
+                    reply = None if usage_log.refresh else _read(kind, stored_reply)
                     if reply is not None:
                         landed[key] = reply
                     stale = stale or (reply is None and not anew)
                 anew = anew or stale
-                rest = left.keys() - landed
-                if not rest or stale or not rest <= held:
+                missing = left.keys() - landed
+                if not missing or stale or not missing <= held:
                     continue
                 with self.waits(math.inf, "for another process that makes the same call"):
                     await self.pause(_LOOK_AGAIN)
@@ -410,7 +413,7 @@ class Client(Sender):
         self,
         kind: _Kind[Reply],
         model: Backend,
-        wanted: dict[bytes, Any],
+        requests_by_key: dict[bytes, Any],
         usage_log: UsageLog,
         *,
         anew: bool,
@@ -418,7 +421,7 @@ class Client(Sender):
         """The replies to those of the requests that no other process makes, checked and stored; _Held if there are
         none. Each attempt is claimed and written as sent in one transaction, when its place and its money are there;
         its reply and its end are stored in another."""
-        model = self._way(kind, model, next(iter(wanted)), usage_log)
+        model = self._way(kind, model, next(iter(requests_by_key)), usage_log)
         price = self.price(model)
         landed: dict[bytes, Stored] = {}
         granted: dict[bytes, Any] = {}
@@ -428,21 +431,28 @@ class Client(Sender):
         async def call() -> list[Reply]:
             nonlocal attempt, unknown
             again = bool(granted)
-            requests = granted if again else wanted
+            requests = granted if again else requests_by_key
             resend = (
                 self._resend_unknown or model.width is not None or getattr(model, "known", False)
             )
             if not resend:
                 await self._check_known(model, requests, just_now=unknown)
-            most = kind.most(model, list(requests.values()))
+            most_tokens = kind.most(model, list(requests.values()))
             state = getattr(model, "sent_as", "sent")
             attempt = Attempt(
-                attempt.session, kind.name, model.name, most, self._cost(model, most), state
+                attempt.session,
+                kind.name,
+                model.name,
+                most_tokens,
+                self._cost(model, most_tokens),
+                state,
             )
             claimed = await self.cache.claim(
                 requests, attempt, anew=anew, again=again, resend=resend
             )
-            granted.update({key: request for key, request in wanted.items() if key in claimed})
+            granted.update(
+                {key: request for key, request in requests_by_key.items() if key in claimed}
+            )
             if not granted:
                 raise _Held(f"another process calls {model.name} for this").unsent()
             unknown = True  # until it is known
@@ -478,17 +488,20 @@ class Client(Sender):
                 puts.append(self.cache.put(key, kind.name, model.name, data, usd, attempt))
             await (asyncio.gather(*puts) if len(puts) > 1 else puts[0])
 
-        async with self._turn(kind, model, wanted):
+        async with self._turn(kind, model, requests_by_key):
             try:
                 await self.send(
-                    model, call, keep, lambda: kind.most(model, list((granted or wanted).values()))
+                    model,
+                    call,
+                    keep,
+                    lambda: kind.most(model, list((granted or requests_by_key).values())),
                 )
             finally:
                 self.cache.release(granted, unknown=unknown)
         return landed
 
     def _turn(
-        self, kind: _Kind[Any], model: Backend, wanted: dict[bytes, Any]
+        self, kind: _Kind[Any], model: Backend, requests_by_key: dict[bytes, Any]
     ) -> AbstractAsyncContextManager[None]:
         """Around a call of an endpoint: it may wait for one that begins alike (`prefixes`)."""
         if kind.name != _CHATS.name or model.width is not None or hasattr(model, "sent_as"):
@@ -497,7 +510,7 @@ class Client(Sender):
         if prefixes is None:
             marks = getattr(model, "marks_prefixes", False)
             prefixes = self._prefixes[model.identity] = Prefixes(marks)
-        (request,) = wanted.values()
+        (request,) = requests_by_key.values()
         return prefixes.turn(request, self._stopped)
 
     def _way(self, kind: _Kind[Any], model: Any, key: bytes, usage_log: UsageLog) -> Any:
@@ -505,12 +518,10 @@ class Client(Sender):
         in_batches = kind.name == _CHATS.name and self._batching.wants(model)
         if not in_batches:
             return model
-        asked, counter = (
-            AskedPrompt(model.name, usage_log.metric, usage_log.prompt),
-            usage_log.verdicts,
-        )
-        known = counter is not None and asked in counter.read_before
-        return self.batches.over(model, key, asked, alone=self._alone, known=known)
+        prompt_asked = AskedPrompt(model.name, usage_log.metric, usage_log.prompt)
+        counter = usage_log.verdicts
+        is_read_before = counter is not None and prompt_asked in counter.read_before
+        return self.batches.over(model, key, prompt_asked, alone=self._alone, known=is_read_before)
 
     def _end(self, attempt: Attempt, error: ModelError, price: Price) -> bool:
         """Writes how an attempt ended that failed; whether it is unknown what became of it."""
@@ -525,12 +536,14 @@ class Client(Sender):
             self.cache.end(attempt, "answered", error.http_status, tokens, usd)
         return unknown
 
-    def _cost(self, model: Backend, most: Tokens) -> float | None:
+    def _cost(self, model: Backend, most_tokens: Tokens) -> float | None:
         """The most that an attempt can cost, in US dollars; None where that is not known."""
-        prompt = -(-most.prompt // _STEP) * _STEP
-        most = Tokens(prompt, 0, most.completion, prompt if most.stored_prompt else 0)
-        if (key := (model.identity, most)) not in self._most_usd:
-            self._most_usd[key] = self.price(model)(most)
+        prompt = -(-most_tokens.prompt // _STEP) * _STEP
+        most_tokens = Tokens(
+            prompt, 0, most_tokens.completion, prompt if most_tokens.stored_prompt else 0
+        )
+        if (key := (model.identity, most_tokens)) not in self._most_usd:
+            self._most_usd[key] = self.price(model)(most_tokens)
         return self._most_usd[key]
 
     async def _check_known(
@@ -538,13 +551,17 @@ class Client(Sender):
     ) -> None:
         """NotResent where the last attempt of one of these calls is unknown. just_now: that of this session is."""
         unknown = {} if just_now else await self.cache.aside(self.cache.unknown, keys)
-        found = (
-            time.time() if just_now else max((one.sent for one in unknown.values()), default=None)
+        last_sent = (
+            time.time()
+            if just_now
+            else max((attempt.sent for attempt in unknown.values()), default=None)
         )
-        if found is not None:
+        if last_sent is not None:
             self.not_resent += 1
             when = (
-                datetime.fromtimestamp(found, UTC).isoformat(" ", "minutes").removesuffix("+00:00")
+                datetime.fromtimestamp(last_sent, UTC)
+                .isoformat(" ", "minutes")
+                .removesuffix("+00:00")
             )
             raise NotResent(
                 f"the last attempt of this call to {model.name} ({when} UTC) got no reply and may have been billed; it "
@@ -578,15 +595,16 @@ class Client(Sender):
                     usage_log.booked.append((key, *paid))
 
 
-def _read(kind: _Kind[Reply], found: tuple[bytes, float | None] | None) -> Stored | None:
+def _read(kind: _Kind[Reply], stored_reply: tuple[bytes, float | None] | None) -> Stored | None:
     """A stored reply and its price; None where there is none, or one that cannot be read: of another version, or
     damaged."""
     try:
-        if found is None or not (
-            found[1] is None or (isinstance(found[1], float) and 0 <= found[1] < math.inf)
+        if stored_reply is None or not (
+            stored_reply[1] is None
+            or (isinstance(stored_reply[1], float) and 0 <= stored_reply[1] < math.inf)
         ):
             return None
-        return kind.form.validate_json(found[0], strict=True), found[1]
+        return kind.form.validate_json(stored_reply[0], strict=True), stored_reply[1]
     except (ValidationError, TypeError):
         return None
 
@@ -611,8 +629,8 @@ def _pairs_a_call(kind: _Kind[Any], model: Backend) -> int | None:
     return getattr(model, "batch", None) if kind is _RELATIONS else None
 
 
-def _batches(wanted: dict[bytes, Any], size: int | None) -> list[dict[bytes, Any]]:
-    items = list(wanted.items())
+def _batches(requests_by_key: dict[bytes, Any], size: int | None) -> list[dict[bytes, Any]]:
+    items = list(requests_by_key.items())
     step = max(1, size or len(items))
     return [dict(items[i : i + step]) for i in range(0, len(items), step)]
 
@@ -623,10 +641,11 @@ def _shares(tokens: Tokens | None, count: int) -> list[Tokens | None]:
         return [None] * count
 
     def dealt(total: int) -> list[int]:
-        each, rest = divmod(total, count)
-        return [each + (rest if i == 0 else 0) for i in range(count)]
+        share, remainder = divmod(total, count)
+        return [share + (remainder if i == 0 else 0) for i in range(count)]
 
-    fresh, cached = dealt(tokens.prompt - tokens.cached_prompt), dealt(tokens.cached_prompt)
+    fresh = dealt(tokens.prompt - tokens.cached_prompt)
+    cached = dealt(tokens.cached_prompt)
     written = dealt(tokens.completion)
     return [Tokens(fresh[i] + cached[i], cached[i], written[i]) for i in range(count)]
 
@@ -690,8 +709,14 @@ def _most_of_chat(model: Any, requests: list[ChatRequest]) -> Tokens:
     schema = (
         orjson.dumps(requests[0].schema).decode() if requests[0].schema else ""
     )  # endpoints add it to the prompt
-    most = _most(*(message.content for message in requests[0].messages), schema, completion=limit)
-    return replace(most, stored_prompt=most.prompt) if hasattr(model, "marks_prefixes") else most
+    most_tokens = _most(
+        *(message.content for message in requests[0].messages), schema, completion=limit
+    )
+    return (
+        replace(most_tokens, stored_prompt=most_tokens.prompt)
+        if hasattr(model, "marks_prefixes")
+        else most_tokens
+    )
 
 
 _CHATS = _Kind("chat", ChatReply, _chat, _most_of_chat)

@@ -77,7 +77,7 @@ _OURS = (
 )  # members of a request that `body` may not replace
 
 
-def _sampling(low: str, most: float) -> Any:
+def _sampling(low: str, greatest: float) -> Any:
     """The type of temperature or top-p: a number, or `none` (None). low: the keyword of its JSON schema's least value,
     which is 0."""
 
@@ -85,12 +85,14 @@ def _sampling(low: str, most: float) -> Any:
         if value == "none":
             return None
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not 0 <= value <= most or (value == 0 and low == "exclusiveMinimum"):
-            raise ValueError(f"expected a number from 0 to {most:g}, or none, found {found(value)}")
+        if not number or not 0 <= value <= greatest or (value == 0 and low == "exclusiveMinimum"):
+            raise ValueError(
+                f"expected a number from 0 to {greatest:g}, or none, found {found(value)}"
+            )
         return float(value)
 
-    shown = {"anyOf": [{"type": "number", low: 0, "maximum": most}, {"const": "none"}]}
-    return Annotated[float | None, PlainValidator(read), WithJsonSchema(shown)]
+    schema = {"anyOf": [{"type": "number", low: 0, "maximum": greatest}, {"const": "none"}]}
+    return Annotated[float | None, PlainValidator(read), WithJsonSchema(schema)]
 
 
 def _text(value: Any) -> Any:
@@ -213,12 +215,12 @@ class Entry(_Part):
     def _variable(self) -> str | None:
         """The variable of the key: the one that the file names, or the vendor's at the vendor's own endpoint (azure:
         at any of Azure's, where it is set)."""
-        own = self.base_url == self.vendor.url or (
+        at_vendor = self.base_url == self.vendor.url or (
             self.dialect == "azure"
             and _is_set(self.vendor.variable)
             and is_host_of(self.vendor, self.base_url)
         )
-        return self.key_env or (self.vendor.variable if own else None)
+        return self.key_env or (self.vendor.variable if at_vendor else None)
 
     @property
     def settings(self) -> ModelSettings:
@@ -243,7 +245,7 @@ class Entry(_Part):
         """What the entry reaches out to."""
         at = check_base_url(self.served_at)
         azures = self.dialect == "azure" and is_host_of(self.vendor, at)
-        own = self.vendor.variable if at == self.vendor.url or azures else ""
+        vendor_variable = self.vendor.variable if at == self.vendor.url or azures else ""
         command = self.key_command or ()
         local_files = (
             path
@@ -254,7 +256,7 @@ class Entry(_Part):
             name,
             at,
             self.dialect,
-            self.key_env or ("" if command else own),
+            self.key_env or ("" if command else vendor_variable),
             dict(self.headers),
             dict(self.query),
             tuple(addresses_in(self.body)),
@@ -347,9 +349,9 @@ def load(path: Path) -> Config:
         source.check(_problems(error))
         raise  # never: an error has problems
     source.check(
-        (("models", name, *where), problem)
+        (("models", name, *key_path), problem)
         for name, entry in read.models.items()
-        for where, problem in _wrong(name, entry)
+        for key_path, problem in _wrong(name, entry)
     )
     return Config(read.models, path)
 
@@ -366,11 +368,11 @@ def in_folder() -> Config | None:
 
 def _problems(error: ValidationError) -> Iterator[tuple[tuple[Any, ...], str]]:
     """What pydantic found wrong, with the nearest keys of the part where it is."""
-    for where, problem in problems(
+    for key_path, problem in problems(
         error, lambda at: [*yaml_file.keys_at(_File, at), *(() if at else sections())]
     ):
-        secret = where[2:3] in (("headers",), ("query",), ("key_env",), ("key_command",))
-        yield where, problem.partition(", found")[0] if secret else problem
+        secret = key_path[2:3] in (("headers",), ("query",), ("key_env",), ("key_command",))
+        yield key_path, problem.partition(", found")[0] if secret else problem
 
 
 def _wrong(name: str, entry: Entry) -> Iterator[tuple[tuple[str, ...], str]]:

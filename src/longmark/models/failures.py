@@ -58,12 +58,12 @@ def _fault(item: Any) -> str:
     if not isinstance(item, dict):
         return shortened(item)
     place = item.get("loc", ())
-    where = (
+    fault_place = (
         ".".join(map(shortened, place[:20]))
         if isinstance(place, (list, tuple))
         else shortened(place)
     )
-    return f"{where} {shortened(item.get('msg', ''))}".strip()
+    return f"{fault_place} {shortened(item.get('msg', ''))}".strip()
 
 
 def shortened(value: Any) -> str:

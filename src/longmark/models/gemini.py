@@ -115,7 +115,8 @@ def _logprobs(result: Any) -> list[dict[str, Any]]:
     def one(candidate: Any) -> dict[str, Any]:
         return {"token": candidate["token"], "logprob": candidate["logProbability"]}
 
-    chosen, tops = result["chosenCandidates"], result["topCandidates"]
+    chosen = result["chosenCandidates"]
+    tops = result["topCandidates"]
     return [
         {**one(token), "top_logprobs": [one(candidate) for candidate in top["candidates"]]}
         for token, top in zip(chosen, tops, strict=True)

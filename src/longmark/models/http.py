@@ -43,7 +43,8 @@ _CONNECT = 15.0  # seconds of it for the connection
 _LONGEST = 300  # characters of the endpoint's own words in a message
 _MOST_PARTS = 1_000_000  # lists and objects of a reply; 2,048 embeddings or 30,000 tokens with 20 candidates have fewer
 MAX_REPLY_BYTES = 32 << 20  # of one reply, unpacked
-_LARGE_TIMEOUT, _LARGE_BYTES = 900.0, 1 << 30  # of a file of many requests or replies
+_LARGE_TIMEOUT = 900.0
+_LARGE_BYTES = 1 << 30  # of a file of many requests or replies
 _TOO_LONG = (  # how servers say that a text is longer than the model reads
     *(
         "context length",
@@ -68,19 +69,19 @@ Remember = Callable[[str, str], None]
 
 
 class Refusal(RequestRefused):
-    """A request that the endpoint will not serve. code: its error code, if any; said: all of its words, lower
+    """A request that the endpoint will not serve. code: its error code, if any; message_text: all of its words, lower
     case."""
 
     def __init__(
-        self, message: str, http_status: int | None, code: str = "", said: str = ""
+        self, message: str, http_status: int | None, code: str = "", message_text: str = ""
     ) -> None:
         super().__init__(message, http_status)
         self.code = code
-        self.said = said
+        self.message_text = message_text
 
     def names(self, *words: str) -> bool:
         """Whether it is a complaint about a part of the request (400, 422) that has one of these words."""
-        return self.http_status in (400, 422) and any(word in self.said for word in words)
+        return self.http_status in (400, 422) and any(word in self.message_text for word in words)
 
 
 class Overlong(Refusal, TooLong):
@@ -191,19 +192,22 @@ class Endpoint:
         show the key."""
         import aiohttp  # with the first request: a run out of the cache needs none
 
-        refused, billed, unreached = False, True, False  # unless the request never went out
-        more: dict[str, Any] = (
+        refused = False
+        billed = True
+        unreached = False  # unless the request never went out
+        request_options: dict[str, Any] = (
             {"timeout": aiohttp.ClientTimeout(_LARGE_TIMEOUT, sock_connect=_CONNECT)}
             if large
             else {}
         )
         try:
             async with session.request(
-                method, url, data=data, headers=headers, allow_redirects=False, **more
+                method, url, data=data, headers=headers, allow_redirects=False, **request_options
             ) as response:
                 raw = await self._body(response, _LARGE_BYTES if large else self.max_reply_bytes)
         except aiohttp.ConnectionTimeoutError:
-            billed, unreached = False, True
+            billed = False
+            unreached = True
             problem = f"no connection to {self.host} within {min(_CONNECT, self.timeout):g} s"
         except TimeoutError:
             problem = f"no reply from {self.host} within {self.timeout:g} s"
@@ -214,10 +218,12 @@ class Endpoint:
                 "sets the limit"
             )
         except aiohttp.ClientConnectorCertificateError as error:
-            refused, billed = True, False
+            refused = True
+            billed = False
             problem = f"the certificate of {self.host} is not trusted (set SSL_CERT_FILE to trust another one): {error}"
         except aiohttp.ClientConnectorError as error:
-            billed, unreached = False, True
+            billed = False
+            unreached = True
             problem = f"the connection to {self.host} failed: {_why(error)}"
         except (aiohttp.ClientError, OSError, zlib.error, ValueError) as error:
             problem = f"the connection to {self.host} failed: {type(error).__name__}: {error}"
@@ -233,7 +239,7 @@ class Endpoint:
         return failure.with_bill() if billed else failure
 
     @staticmethod
-    async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
+    async def _body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
         """The body, unpacked. `_Oversized` as soon as it is larger than allowed, packed or unpacked; zlib.error
         where it is not packed as its header says."""
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
@@ -242,19 +248,21 @@ class Endpoint:
         unpack = (
             None if encoding in ("", "identity") else zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
         )
-        body, received = bytearray(), 0
+        body = bytearray()
+        received = 0
         async for chunk in response.content.iter_any():
             received += len(chunk)
-            room = most + 1 - len(body)
+            room = max_bytes + 1 - len(body)
             body += chunk if unpack is None else unpack.decompress(chunk, room)
-            if max(len(body), received) > most:
+            if max(len(body), received) > max_bytes:
                 response.close()
                 raise _Oversized
         return bytes(body)
 
     async def close(self) -> None:
         """Closes the connections; a later call opens new ones."""
-        session, self._session = self._session, None
+        session = self._session
+        self._session = None
         if session is not None and self._loop is asyncio.get_running_loop():
             await session.close()
 
@@ -269,9 +277,9 @@ class Endpoint:
         }
         if self._key is not None:
             headers[self._key.vendor.header] = self._key.header()
-        own = {name.lower() for name in self._headers}
+        own_names = {name.lower() for name in self._headers}
         headers = {
-            name: value for name, value in headers.items() if name.lower() not in own
+            name: value for name, value in headers.items() if name.lower() not in own_names
         } | dict(self._headers)
         self._loop = asyncio.get_running_loop()
         self._session = aiohttp.ClientSession(
@@ -315,7 +323,7 @@ class Endpoint:
         return failure if tokens is None else failure.with_bill(tokens)
 
     def _kind_of_failure(
-        self, status: int, headers: Mapping[str, str], message: str, code: str, said: str
+        self, status: int, headers: Mapping[str, str], message: str, code: str, message_text: str
     ) -> ModelError:
         message = _trim(message) or "no message"
         if 300 <= status < 400:
@@ -326,7 +334,10 @@ class Endpoint:
         if status == 429:
             if code in _NO_MONEY:
                 return Refusal(
-                    f"{self.host} has no quota left for this key: {message}", status, code, said
+                    f"{self.host} has no quota left for this key: {message}",
+                    status,
+                    code,
+                    message_text,
                 )
             return RateLimited(
                 f"{self.host} requests fewer calls: {message}", status, retry_after(headers)
@@ -339,9 +350,11 @@ class Endpoint:
             message += " (no key is set for it: docs/endpoints.md)"
         if status == 404 and not urlsplit(self.base_url).path.strip("/"):
             message += " (is /v1 missing at the end of the base URL?)"
-        overlong = status in (400, 413, 422) and any(word in said for word in _TOO_LONG)
+        overlong = status in (400, 413, 422) and any(word in message_text for word in _TOO_LONG)
         kind = Overlong if overlong else Refusal
-        return kind(f"{self.host} refused the request ({status}): {message}", status, code, said)
+        return kind(
+            f"{self.host} refused the request ({status}): {message}", status, code, message_text
+        )
 
 
 def as_json(body: Any) -> bytes:
@@ -372,10 +385,8 @@ def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
     if cached is None:
         cached = usage.get("prompt_cache_hit_tokens")
     stored = details.get("stored_tokens") if isinstance(details, dict) else None
-    prompt, written = (
-        usage.get("prompt_tokens", usage.get("total_tokens")),
-        usage.get("completion_tokens"),
-    )
+    prompt = usage.get("prompt_tokens", usage.get("total_tokens"))
+    written = usage.get("completion_tokens")
     counts = [
         prompt,
         0 if cached is None else cached,
@@ -439,7 +450,8 @@ def reached(base_url: str, patience: float = 5.0) -> str:
     seconds."""
     proxy = _proxy(base_url)
     parts = urlsplit(proxy or base_url)
-    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    host = parts.hostname or ""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
     place = f"{host}:{port}" + (" (the proxy)" if proxy else "")
     try:
         with socket.create_connection((host, port), patience) as plain:

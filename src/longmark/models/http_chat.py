@@ -196,14 +196,16 @@ class HttpChat(HttpModel):
         parts = split(reply.text)
         if parts.inside and not self._knows("opens-thinking"):
             self.endpoint.learn(self.identity, "opens-thinking")
-        thinking, answer = parts.thinking, parts.answer
+        thinking = parts.thinking
+        answer = parts.answer
         unopened = self._knowledge.inside or self._knows("opens-thinking")
         if (
             reply.finish == "length"
             and unopened
             and not (thinking or reply.thinking or request.logprobs)
         ):
-            thinking, answer = answer, ""  # what would have closed it was cut off
+            thinking = answer
+            answer = ""  # what would have closed it was cut off
         thinking = "\n\n".join(filter(None, (reply.thinking, thinking)))
         return replace(
             reply, text=answer, thinking=thinking, logprobs=() if thinking else reply.logprobs
@@ -232,22 +234,24 @@ class HttpChat(HttpModel):
         if request.max_tokens == 1:  # the first token is what is read
             return 1
         least = max(request.max_tokens, self.settings.max_tokens or 0)
-        most = next((n for n in _COMPLETIONS if self._knows(f"completion:{n}")), least + room)
+        most_tokens = next(
+            (n for n in _COMPLETIONS if self._knows(f"completion:{n}")), least + room
+        )
         if room and (window := self._window) is not None:
             prompt = (
                 sum(len(message.content.encode("utf-8", "replace")) for message in request.messages)
                 // 3
                 + 64
             )
-            most = min(most, window - prompt)
-        return max(least, min(least + room, most))
+            most_tokens = min(most_tokens, window - prompt)
+        return max(least, min(least + room, most_tokens))
 
     @property
     def _window(self) -> int | None:
-        own = self.settings.context_window
+        set_window = self.settings.context_window
         return (
-            own
-            if own is not None
+            set_window
+            if set_window is not None
             else next((n for n in _WINDOWS if self._knows(f"window:{n}")), None)
         )
 
@@ -301,10 +305,8 @@ class HttpChat(HttpModel):
             "model": self.model,
             "messages": request.messages,  # orjson writes the dataclasses as objects
         }
-        temperature, top_p = (
-            self._sampling("temperature", request.temperature),
-            self._sampling("top_p", request.top_p),
-        )
+        temperature = self._sampling("temperature", request.temperature)
+        top_p = self._sampling("top_p", request.top_p)
         if temperature is not None:
             body["temperature"] = temperature
         completion = self._knows("max-completion-tokens") or self._knowledge.completion
@@ -314,10 +316,10 @@ class HttpChat(HttpModel):
         if (request.temperature or request.sample) and not self._knows("no-seed"):
             body["seed"] = request.sample
         if request.logprobs:
-            most = next(
+            most_logprobs = next(
                 (n for n in reversed(_FEWER) if self._knows(f"top-logprobs:{n}")), request.logprobs
             )
-            body |= {"logprobs": True, "top_logprobs": min(request.logprobs, most)}
+            body |= {"logprobs": True, "top_logprobs": min(request.logprobs, most_logprobs)}
         if request.schema is not None and not self._knows("text-only"):
             schema = {"name": request.schema_name, "strict": True, "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -337,13 +339,17 @@ class HttpChat(HttpModel):
         if "response_format" in body and refusal.names(*_SCHEMA_WORDS):
             return "text-only"
         forbidden = (
-            refusal.http_status == 403 and "logprobs" in refusal.said
+            refusal.http_status == 403 and "logprobs" in refusal.message_text
         )  # OpenAI, for the o-series
         if "logprobs" in body and (forbidden or refusal.names("logprobs")):
             fewer = [n for n in _FEWER if n < body["top_logprobs"]]
-            too_many = fewer and any(word in refusal.said for word in _LIMIT_WORDS)
+            too_many = fewer and any(word in refusal.message_text for word in _LIMIT_WORDS)
             return f"top-logprobs:{fewer[0]}" if too_many else "no-logprobs"
-        if "seed" in body and refusal.names("seed") and re.search(r"\bseed\b", refusal.said):
+        if (
+            "seed" in body
+            and refusal.names("seed")
+            and re.search(r"\bseed\b", refusal.message_text)
+        ):
             return "no-seed"
         return self._not_taken(refusal, body)
 
@@ -358,10 +364,14 @@ class HttpChat(HttpModel):
             if name not in body or getattr(self.settings, name) != ASKED or not refusal.names(name):
                 continue
             if body[name]:
-                return None if any(word in refusal.said for word in _RANGE_WORDS) else f"no-{name}"
+                return (
+                    None
+                    if any(word in refusal.message_text for word in _RANGE_WORDS)
+                    else f"no-{name}"
+                )
             return (
                 "no-temperature of 0"
-                if any(word in refusal.said for word in _ABOVE_ZERO)
+                if any(word in refusal.message_text for word in _ABOVE_ZERO)
                 else f"no-{name}"
             )
         return None
@@ -370,14 +380,14 @@ class HttpChat(HttpModel):
         if (
             name == "max_tokens"
             and refusal.names("max_completion_tokens")
-            and "large" not in refusal.said
+            and "large" not in refusal.message_text
         ):
             return "max-completion-tokens"
         if not refusal.names(*_LIMITS, "maxoutputtokens"):
             return None
         allowed = [
             n
-            for n in map(int, re.findall(r"[0-9]{3,7}", refusal.said.replace(",", "")))
+            for n in map(int, re.findall(r"[0-9]{3,7}", refusal.message_text.replace(",", "")))
             if n < limit
         ]
         fitting = [n for n in _COMPLETIONS if n <= max(allowed, default=0)]
@@ -391,7 +401,7 @@ class HttpChat(HttpModel):
 
     def _smaller_window(self, refusal: Refusal, limit: int) -> str | None:
         """The context window that a refusal names, where room for thinking may be what is too long."""
-        window = _WINDOW.search(refusal.said)
+        window = _WINDOW.search(refusal.message_text)
         if window is None or limit < ROOMS[0] or self._window is not None:
             return None
         fitting = [n for n in _WINDOWS if n <= int(window[1].replace(",", ""))]
@@ -401,11 +411,9 @@ class HttpChat(HttpModel):
         def read() -> ChatReply:
             choice = reply["choices"][0]
             message = choice["message"]
-            text, logprobs, refusal = (
-                _text(message.get("content")),
-                choice.get("logprobs"),
-                message.get("refusal"),
-            )
+            text = _text(message.get("content"))
+            logprobs = choice.get("logprobs")
+            refusal = message.get("refusal")
             if (
                 not with_logprobs or not logprobs or holds_key(text)
             ):  # its tokens would show a key letter by letter

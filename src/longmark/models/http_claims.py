@@ -122,7 +122,8 @@ class HttpClaims(HttpModel):
         except Refusal as refusal:
             if refusal.http_status not in (404, 405):
                 raise
-            message, status = str(refusal), refusal.http_status
+            message = str(refusal)
+            status = refusal.http_status
         else:
             tokens = reply.get("tokens") if isinstance(reply, dict) else None
             if not isinstance(tokens, list) or not all(
@@ -145,14 +146,14 @@ def _candidates(reply: Any) -> dict[str, float]:
         return {}
     if logprobs.get("content"):
         listed = logprobs["content"][0]["top_logprobs"]
-        named = {
+        entry_by_name = {
             (f"token_id:{entry['id']}" if "id" in entry else str(entry["token"])): entry
             for entry in listed
         }
-        found = {name: float(entry["logprob"]) for name, entry in named.items()}
+        logprob_by_name = {name: float(entry["logprob"]) for name, entry in entry_by_name.items()}
     else:
-        found = {
+        logprob_by_name = {
             str(name): float(value)
             for name, value in (logprobs.get("top_logprobs") or [{}])[0].items()
         }
-    return dict(sorted(found.items(), key=lambda candidate: -candidate[1]))
+    return dict(sorted(logprob_by_name.items(), key=lambda candidate: -candidate[1]))

@@ -71,7 +71,9 @@ class HttpModel:
             post = VIA.get() or self.endpoint.post
             reply = await post(self._url, self._sent(body))
         except Refusal as refusal:
-            message, status, fact = str(refusal), refusal.http_status, self._lesson(refusal, body)
+            message = str(refusal)
+            status = refusal.http_status
+            fact = self._lesson(refusal, body)
             if inputs > 1 and _too_many(refusal):
                 fact = f"batch:{max(n for n in SIZES if n == 1 or n <= inputs // 2)}"
             if fact is None:

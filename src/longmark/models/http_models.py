@@ -105,7 +105,8 @@ class HttpReranker(_Batched):
     def _reply(self, reply: Any, count: int) -> RerankReply:
         def read() -> RerankReply:
             if isinstance(reply, list):
-                results, tokens = reply, None
+                results = reply
+                tokens = None
             else:
                 results = reply["results"] if "results" in reply else reply["data"]
                 tokens = tokens_of(
@@ -219,5 +220,6 @@ class HttpLanguageModel(HttpModel):
             missing = url == self._tokenize and refusal.http_status in (404, 405)
             if not missing and not refusal.names("prompt_logprobs"):
                 raise
-            message, status = str(refusal), refusal.http_status
+            message = str(refusal)
+            status = refusal.http_status
         raise Unsupported(f"prompt logprobs are not supported by {self.name}: {message}", status)

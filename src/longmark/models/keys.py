@@ -200,10 +200,10 @@ def key_of(
 
 @cache
 def _printed(command: tuple[str, ...]) -> str:
-    done = subprocess.run(
+    finished = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=True
     )
-    return done.stdout.decode("utf-8", "replace").strip()
+    return finished.stdout.decode("utf-8", "replace").strip()
 
 
 def key_from_command(command: Sequence[str], vendor: Vendor, who: str) -> Key:

@@ -54,8 +54,8 @@ def plan(sequences: Sequence[Sequence[int]], fresh: Sequence[int]) -> ReadingOrd
     plans: list[tuple[int, tuple[int, ...], list[int]]] = []
     for number, candidate in enumerate(sequences):
         shared = [
-            min(limit, _common(candidate, other))
-            for limit, other in zip(limits, sequences, strict=True)
+            min(limit, _common(candidate, sequence))
+            for limit, sequence in zip(limits, sequences, strict=True)
         ]
         length = max((*shared[:number], *shared[number + 1 :]), default=0)
         shared[number] = min(shared[number], length)
@@ -67,7 +67,7 @@ def plan(sequences: Sequence[Sequence[int]], fresh: Sequence[int]) -> ReadingOrd
     return ReadingOrder(spine, tuple(branches), evaluated)
 
 
-def _common(first: Sequence[int], other: Sequence[int]) -> int:
+def _common(first: Sequence[int], second: Sequence[int]) -> int:
     """How many tokens two sequences have in common at their beginning."""
-    pairs = enumerate(zip(first, other, strict=False))
-    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(other)))
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))

@@ -84,7 +84,9 @@ def by_model(
             for model, usd, session in cache.do(query, (key,)):
                 line = lines.setdefault(model, LedgerLine(model))
                 if line.needed is None:
-                    line.needed, line.needed_usd, line.elsewhere = 0, 0.0, 0
+                    line.needed = 0
+                    line.needed_usd = 0.0
+                    line.elsewhere = 0
                 line.needed += 1
                 line.needed_usd = (
                     None if line.needed_usd is None or usd is None else line.needed_usd + usd
@@ -92,7 +94,9 @@ def by_model(
                 line.elsewhere = (line.elsewhere or 0) + (session not in sessions)
         for line in lines.values():
             if line.needed is None:
-                line.needed, line.needed_usd, line.elsewhere = 0, 0.0, 0
+                line.needed = 0
+                line.needed_usd = 0.0
+                line.elsewhere = 0
     return list(lines.values())
 
 

@@ -27,11 +27,11 @@ MAX_FAULTS = 6  # of one call; refusals are no faults
 LONGEST_WAIT = 300.0  # seconds from a call's first refusal; one that must wait longer fails
 _DOUBLINGS = 4  # of the wait where the server says nothing: to 8 s; longer ones would leave a slow endpoint idle
 _LEAST_WAIT = 0.1  # seconds, also where the server says 0: it has just refused
-_SHRINK, _GROW, _LEAST_GROWTH = 0.97, 0.003, 0.03
-_STREAK, _STREAK_SHARE = (
-    3,
-    1 / 8,
-)  # refusals in a row, and as a share of the limit: the greater of the two
+_SHRINK = 0.97
+_GROW = 0.003
+_LEAST_GROWTH = 0.03
+_STREAK = 3
+_STREAK_SHARE = 1 / 8  # refusals in a row, and as a share of the limit: the greater of the two
 _DOWN_AFTER = (
     5  # calls in a row that failed for good: from then on each is tried once, until one succeeds
 )
@@ -191,7 +191,8 @@ class Limiter:
         looked for again in time."""
         if not self._queue or self.in_use + 1 > self.limit:
             return False
-        loop, ready_at = asyncio.get_running_loop(), max(self._resume_at, self.pace.ready_at)
+        loop = asyncio.get_running_loop()
+        ready_at = max(self._resume_at, self.pace.ready_at)
         if loop.time() >= ready_at:
             return True
         if self._timer is not None:
@@ -211,8 +212,10 @@ class Limiter:
             first.place.set_exception(error)
         else:
             self.in_use += 1
-            most = first.held.most
-            self.pace.take(asyncio.get_running_loop().time(), most.prompt + most.completion)
+            most_tokens = first.held.most
+            self.pace.take(
+                asyncio.get_running_loop().time(), most_tokens.prompt + most_tokens.completion
+            )
             first.place.set_result(None)
         queue.popleft()
         return True

@@ -94,9 +94,9 @@ class Prefixes:
         turn = PrefixTurn(beginnings, self)
         await self._wait(turn, stopped)
         loop = asyncio.get_running_loop()
-        done: asyncio.Future[None] = loop.create_future()
+        ended: asyncio.Future[None] = loop.create_future()
         led = [beginning for beginning in beginnings if beginning.key not in self.leading]
-        self.leading.update({beginning.key: done for beginning in led})
+        self.leading.update({beginning.key: ended for beginning in led})
         token = MARK.set(turn)
         try:
             yield
@@ -105,8 +105,8 @@ class Prefixes:
             raise
         finally:
             MARK.reset(token)
-            for one in led:
-                del self.leading[one.key]
+            for beginning in led:
+                del self.leading[beginning.key]
             if turn.marked >= 0:
                 ends = [
                     beginning
@@ -116,7 +116,7 @@ class Prefixes:
                 for end in ends:  # the latest last, as `_forget` has them
                     self.served.pop(end.key, None)
                     self.served[end.key] = loop.time()
-            done.set_result(None)
+            ended.set_result(None)
 
     async def _wait(self, turn: PrefixTurn, stopped: asyncio.Event) -> None:
         """Waits as long as that is worth it: for the call that has the longest of these beginnings."""
@@ -141,7 +141,7 @@ class Prefixes:
             if leader is None or now >= until:
                 return
             turn.follows = leader
-            self.waiting[leader.key] = self.waiting.get(leader.key, 0) + 1
+            self._count_waiting(leader.key, 1)
             stop = asyncio.ensure_future(stopped.wait())
             try:
                 await asyncio.wait(
@@ -151,7 +151,15 @@ class Prefixes:
                 )
             finally:
                 stop.cancel()
-                self.waiting[leader.key] -= 1
+                self._count_waiting(leader.key, -1)
+
+    def _count_waiting(self, key: int, change: int) -> None:
+        """Keeps no count of 0: a run has as many beginnings as passages."""
+        count = self.waiting.get(key, 0) + change
+        if count:
+            self.waiting[key] = count
+        else:
+            del self.waiting[key]
 
     def _forget(self, now: float) -> None:
         """Beginnings that are not served any more."""

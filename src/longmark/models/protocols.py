@@ -72,20 +72,22 @@ def of_digits(tokens: Iterable[TokenLogprobs]) -> tuple[TokenLogprobs, ...]:
     """The log-probabilities of a reply without those that say nothing of a number: a token that holds a digit keeps its
     candidates that are digits; the others are joined, without candidates. The text of all tokens together stays, and
     the log-probability of joined tokens is that of all of them."""
-    kept: list[TokenLogprobs] = []
+    reduced: list[TokenLogprobs] = []
     joined = False  # whether the last one of `kept` holds no digit
     for token in tokens:
         if _holds_digit(token.token):
             top = tuple((text, logprob) for text, logprob in token.top if _is_digits(text))
-            kept.append(TokenLogprobs(token.token, token.logprob, top))
+            reduced.append(TokenLogprobs(token.token, token.logprob, top))
             joined = False
         elif joined:
-            before = kept.pop()
-            kept.append(TokenLogprobs(before.token + token.token, before.logprob + token.logprob))
+            before = reduced.pop()
+            reduced.append(
+                TokenLogprobs(before.token + token.token, before.logprob + token.logprob)
+            )
         else:
-            kept.append(TokenLogprobs(token.token, token.logprob))
+            reduced.append(TokenLogprobs(token.token, token.logprob))
             joined = True
-    return tuple(kept)
+    return tuple(reduced)
 
 
 def _holds_digit(text: str) -> bool:

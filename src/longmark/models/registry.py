@@ -106,8 +106,8 @@ class Registry:
         several = isinstance(model_names.judges, Sequence) and not isinstance(
             model_names.judges, str
         )
-        named: Any = model_names.judges if several else [model_names.judges]
-        judges = tuple(one("judge", name) for name in named) if "judge" in called else ()
+        judge_names: Any = model_names.judges if several else [model_names.judges]
+        judges = tuple(one("judge", name) for name in judge_names) if "judge" in called else ()
         names = [judge.name for judge in judges]
         for name in names:
             if names.count(name) > 1:
@@ -152,7 +152,7 @@ class Registry:
             return plugins.required("checkers", "embedded", f"--checker {name}").opened(
                 name, self.open
             )
-        prefix, _, rest = name.partition(":")
+        prefix, _, name_in_scheme = name.partition(":")
         scheme, point = _scheme_of(name, prefix)
         shown_role = role
         if role == "claims":
@@ -163,23 +163,23 @@ class Registry:
                 raise UserError(
                     f"--{shown_role} {name}: {scheme.form} can be {scheme.shown_roles}, not {role}"
                 )
-            if not rest and scheme.names is None:
+            if not name_in_scheme and scheme.names is None:
                 raise UserError(f"--{shown_role} {name}: expected {scheme.form}")
         elif prefix in plugins.PACKAGES["local"]["models"] and AT_ENDPOINT.fullmatch(name) is None:
             raise UserError(plugins.lacking("models", prefix, f"--{shown_role} {name}"))
         if role == "reranker" and scheme is not None and scheme.shared:
             return self.open("judge", name).reranker()
         if scheme is not None and scheme.open is not None:
-            return _opened(point, scheme, role, rest)
+            return _opened(point, scheme, role, name_in_scheme)
         vendors = ("openai", "anthropic", "gemini")
         from longmark.models.keys import VENDORS, check_base_url, key_for, vendor_key, vendor_url
 
         if prefix in vendors:
             base_url = vendor_url(prefix)
             if base_url != VENDORS[prefix].url:
-                name = f"{rest}@{base_url}"
+                name = f"{name_in_scheme}@{base_url}"
             key = vendor_key(prefix) if self._sends else None
-            return self._http(_Served(role, rest, name, prefix), base_url, key)
+            return self._http(_Served(role, name_in_scheme, name, prefix), base_url, key)
         endpoint = AT_ENDPOINT.fullmatch(name)
         if endpoint is not None:
             base_url = check_base_url(endpoint["base_url"])
@@ -216,7 +216,8 @@ class Registry:
         if self._config is None and not self._looked:
             from longmark.models.config import in_folder
 
-            self._config, self._looked = in_folder(), True
+            self._config = in_folder()
+            self._looked = True
         return self._config.models.get(name) if self._config is not None else None
 
     def _unknown(self, role: str, name: str) -> str:
@@ -329,7 +330,8 @@ def price_of(model: Backend) -> Price:
     endpoint = getattr(model, "endpoint", None)
     if not isinstance(endpoint, Endpoint):
         return budget.free
-    settings, batch = getattr(model, "settings", DEFAULTS), getattr(model, "batch_share", None)
+    settings = getattr(model, "settings", DEFAULTS)
+    batch = getattr(model, "batch_share", None)
     if settings.price is not None:
         return budget.given(settings.price, batch)
     name = str(getattr(model, "model", ""))

@@ -81,12 +81,12 @@ class Counts:
     completion_tokens: int = 0
     usd: float | None = 0.0
 
-    def plus(self, other: Counts) -> Counts:
+    def plus(self, addend: Counts) -> Counts:
         """The sum; a price that is not known makes the sum not known."""
-        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
-        counts = (one.name for one in fields(self) if one.name != "usd")
+        usd = None if self.usd is None or addend.usd is None else self.usd + addend.usd
+        counts = (field.name for field in fields(self) if field.name != "usd")
         return Counts(
-            **{name: getattr(self, name) + getattr(other, name) for name in counts}, usd=usd
+            **{name: getattr(self, name) + getattr(addend, name) for name in counts}, usd=usd
         )
 
 
@@ -256,8 +256,8 @@ class Sender:
                 elif limiter.closed is not None:
                     last = True
             if wait > LONGEST_WAIT:
-                told = f"{failure} (it requests a wait of {wait:,.0f} s; the limit is {LONGEST_WAIT:.0f} s)"
-                failure = type(failure)(told, failure.http_status, failure.retry_after)
+                message = f"{failure} (it requests a wait of {wait:,.0f} s; the limit is {LONGEST_WAIT:.0f} s)"
+                failure = type(failure)(message, failure.http_status, failure.retry_after)
             if not failure.retryable or last or limiter.down:
                 self._give_up(failure, limiter, too_long=wait > LONGEST_WAIT)
                 raise failure
@@ -292,7 +292,8 @@ class Sender:
     async def until_stopped(self, work: Coroutine[Any, Any, T], grace: float = 0.0) -> T:
         """What the work gives. Where the run is stopped, and the work takes more than `grace` seconds longer, it is
         cancelled, and Stopped raised."""
-        task, stop = asyncio.ensure_future(work), asyncio.ensure_future(self._stopped.wait())
+        task = asyncio.ensure_future(work)
+        stop = asyncio.ensure_future(self._stopped.wait())
         try:
             await asyncio.wait((task, stop), return_when=asyncio.FIRST_COMPLETED)
             await asyncio.wait((task,), timeout=grace)
@@ -442,7 +443,8 @@ class Sender:
             width = getattr(model, "at_once", self._concurrency)
             width = width if model.width is None else min(self._concurrency, model.width)
             settings = getattr(model, "settings", DEFAULTS)
-            requests, tokens = settings.requests_per_minute, settings.tokens_per_minute
+            requests = settings.requests_per_minute
+            tokens = settings.tokens_per_minute
             pace = Pace(requests and requests * self.share, tokens and tokens * self.share)
             limited = self.budget.max_tokens is not None or self.budget.max_usd is not None
             limiter = self._limiters[model.identity] = Limiter(
@@ -454,9 +456,9 @@ class Sender:
         return limiter
 
 
-def shortened_to(text: str, most: int) -> str:
+def shortened_to(text: str, longest: int) -> str:
     """A text of at most so many characters, which shows where it was cut."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _sum(tokens: Tokens) -> int:

@@ -54,8 +54,8 @@ class ModelSettings:
 
     def sent(self, name: Literal["temperature", "top_p"], value: float) -> float | None:
         """The temperature or top-p to send if a request asks for `asked`; None: not sent."""
-        own: float | Asked | None = getattr(self, name)
-        return value if own == ASKED else own
+        setting: float | Asked | None = getattr(self, name)
+        return value if setting == ASKED else setting
 
     def over(self, body: dict[str, Any]) -> dict[str, Any]:
         """A request in which the members of `body` replace its own; nested tables are merged."""

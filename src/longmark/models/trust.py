@@ -179,8 +179,10 @@ class Trust:
         host."""
         if not reach.needs_trust:
             return
-        named = home.trusted(file).get(reach.hash)
-        foreign = [variable for variable in reach.foreign() if variable not in (named or ())]
+        trusted_variables = home.trusted(file).get(reach.hash)
+        foreign = [
+            variable for variable in reach.foreign() if variable not in (trusted_variables or ())
+        ]
         if foreign:
             vendor = owner_of(foreign[0])
             assert vendor is not None
@@ -189,7 +191,7 @@ class Trust:
                 f"https://*.{vendor.domains[0]} only. Name another variable there, or, if it is meant: "
                 f"longmark trust {shlex.quote(str(file))} --variable {foreign[0]}"
             )
-        if named is not None or self.given:
+        if trusted_variables is not None or self.given:
             return
         details = "".join(f"\n  {line}" for line in reach.lines())
         page = f"{file} is not trusted, and {reach.name} in it{details}"

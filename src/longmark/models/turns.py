@@ -24,7 +24,8 @@ class Turns:
         """Around a call, which then has the model for itself."""
         if self._busy:
             await self._wait(key)
-        self._busy, self._last = True, key
+        self._busy = True
+        self._last = key
         try:
             yield
         finally:

@@ -18,7 +18,9 @@ class VerdictCounter:
     def __init__(
         self, verdicts: Verdicts, changed: Callable[[], None], stop: Callable[[], None] | None
     ) -> None:
-        self._verdicts, self._changed, self._stop = verdicts, changed, stop
+        self._verdicts = verdicts
+        self._changed = changed
+        self._stop = stop
         self.read_before = verdicts.read_before
         self._open: Counter[tuple[str, ...]] = Counter()
         self._moved = asyncio.Event()

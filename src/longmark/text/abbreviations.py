@@ -53,8 +53,8 @@ _BEFORE_LETTERS = word_set(
 
 def is_german(text: str) -> bool:
     """Whether a text has more function words of German than of English."""
-    found = [word.lower() for word in _WORD.findall(text)]
-    return sum(word in _GERMAN for word in found) > sum(word in _ENGLISH for word in found)
+    words = [word.lower() for word in _WORD.findall(text)]
+    return sum(word in _GERMAN for word in words) > sum(word in _ENGLISH for word in words)
 
 
 def abbreviation(before: str, german: bool, following: str = "", after: str = "") -> str:
@@ -64,7 +64,8 @@ def abbreviation(before: str, german: bool, following: str = "", after: str = ""
     match = _LAST_WORD.search(before)
     if not match:
         return ""
-    word, earlier = match[0], before[: match.start()]
+    word = match[0]
+    earlier = before[: match.start()]
     folded = word.lower()
     if following == "Chr" and folded in ("v", "n"):
         return "never"

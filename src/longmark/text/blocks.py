@@ -70,7 +70,7 @@ _ENDS = tuple(".!?:;。！？")
 def blocks(text: str) -> list[str]:
     """The blocks of a text in their order, with single spaces and without Markdown syntax; without empty ones. What is
     struck out is left out, and superscripts and subscripts are told from digits (`text.raised`)."""
-    found = []
+    block_texts = []
     if _SEQUENCES.fullmatch(text):
         text = _SEQUENCE_MARK.sub("\n", text)
     text = _WIDE_GAP.sub(
@@ -80,17 +80,22 @@ def blocks(text: str) -> list[str]:
         for part in _inline_items(raw, number):
             block = " ".join(_without_syntax(part).split())
             if block:
-                found.append(block)
-    return found
+                block_texts.append(block)
+    return block_texts
 
 
 def prose(text: str) -> Iterator[tuple[int, int]]:
     """Where paragraphs and list items stand in a text, (start, end) in characters, without the marker of an item.
     Headings, table rows, rules and fenced code are left out."""
-    start, end, before, fenced, at = -1, 0, "", False, 0
+    start = -1
+    end = 0
+    before = ""
+    fenced = False
+    at = 0
     lines = text.splitlines(keepends=True)
     for whole, listed in zip(lines, _in_lists(lines), strict=True):
-        line, here = whole.rstrip(), at
+        line = whole.rstrip()
+        line_start = at
         at += len(whole)
         fence = bool(_FENCE.match(line))
         fenced ^= fence
@@ -101,8 +106,9 @@ def prose(text: str) -> Iterator[tuple[int, int]]:
             start = -1
         if alone is None and start < 0:
             mark = item or _QUOTE.match(line)
-            start = here + (mark.end() if mark else len(line) - len(line.lstrip()))
-        end, before = here + len(line), line
+            start = line_start + (mark.end() if mark else len(line) - len(line.lstrip()))
+        end = line_start + len(line)
+        before = line
     if start >= 0:
         yield start, end
 
@@ -120,11 +126,13 @@ def _raw_blocks(text: str) -> Iterator[tuple[int | None, str]]:
         item = _item(line, listed) if alone is None else None
         if open_lines and (alone is not None or item or not _continues(open_lines[-1], line)):
             yield number, " ".join(open_lines)
-            open_lines, number = [], None
+            open_lines = []
+            number = None
         if alone:
             yield None, alone
         elif item:
-            open_lines, number = [line[item.end() :]], _number_of(item)
+            open_lines = [line[item.end() :]]
+            number = _number_of(item)
         elif alone is None:
             open_lines.append(line)
     if open_lines:
@@ -165,16 +173,16 @@ def _counted(numbers: Sequence[int | None]) -> list[bool]:
     the same one."""
     behind = Counter(numbers)
     before = set[int | None]()
-    found = []
+    is_counted = []
     for number in numbers:
         behind[number] -= 1
         if number is None:
-            found.append(False)
+            is_counted.append(False)
             continue
         again = number <= 1 and (number in before or behind[number] > 0)
-        found.append(number - 1 in before or behind[number + 1] > 0 or again)
+        is_counted.append(number - 1 in before or behind[number + 1] > 0 or again)
         before.add(number)
-    return found
+    return is_counted
 
 
 def _inline_marks(text: str) -> list[re.Match[str]]:
@@ -241,17 +249,17 @@ def _without_syntax(text: str) -> str:
 def _raised(text: str) -> str:
     """A text with its superscripts and subscripts in plain characters."""
 
-    def plain(found: re.Match[str]) -> str:
-        inner = _TAG.sub("", found["text"])
-        if found["tag"].lower() == "sub":
+    def plain(match: re.Match[str]) -> str:
+        inner = _TAG.sub("", match["text"])
+        if match["tag"].lower() == "sub":
             return lowered(inner)
         return raised(
             inner,
-            _TAG.sub("", text[max(0, found.start() - 20) : found.start()]),
-            "<a " in found["text"],
+            _TAG.sub("", text[max(0, match.start() - 20) : match.start()]),
+            "<a " in match["text"],
         )
 
     if "<" not in text:
         return text
     text = _RAISED.sub(plain, text)
-    return _OPEN_RAISED.sub(lambda found: "^" if found[1].lower() == "sup" else "_", text)
+    return _OPEN_RAISED.sub(lambda match: "^" if match[1].lower() == "sup" else "_", text)

@@ -27,12 +27,15 @@ from longmark.errors import NoScore, UserError
 from longmark.records.files import at, lines, parse_json
 from longmark.text.entailment import CONTRADICTS, ENTAILS, NEUTRAL, Checker, Relation
 
-FEWEST, OF_EACH, MOST = 30, 8, 5000
+FEWEST = 30
+OF_EACH = 8
+MOST = 5000
 """Labels at least; of supported and of unsupported claims at least; at most."""
 _NOT = (CONTRADICTS, NEUTRAL, "partial", "not_supported", "false", False)
 _SUPPORTED = dict.fromkeys((ENTAILS, "supported", "true", True), True) | dict.fromkeys(_NOT, False)
 _LEAST = 1e-6  # of a probability, before its log-odds
-_STEPS, _CHANGE = 50, 1e-9  # of Newton's method: steps at most, and the change that ends it
+_STEPS = 50
+_CHANGE = 1e-9  # of Newton's method: steps at most, and the change that ends it
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,8 @@ class Calibration:
     def plain(self) -> list[dict[str, Any]]:
         """The labels as a file has them."""
         return [
-            {"claim": one.claim, "evidence": one.evidence, "label": one.supported}
-            for one in self.labels
+            {"claim": label.claim, "evidence": label.evidence, "label": label.supported}
+            for label in self.labels
         ]
 
     def around(self, checker: Checker) -> CalibratedChecker:
@@ -94,8 +97,8 @@ class Calibration:
 
     async def _fitted(self, checker: Checker) -> Curve:
         claims: dict[str, list[int]] = {}
-        for place, one in enumerate(self.labels):
-            claims.setdefault(one.evidence, []).append(place)
+        for place, label in enumerate(self.labels):
+            claims.setdefault(label.evidence, []).append(place)
         odds = [0.0] * len(self.labels)
         for evidence, places in claims.items():
             relations = await checker.relations(
@@ -110,7 +113,7 @@ class Calibration:
                         f"--calibrate: {checker.name} gives labels without probabilities; use another.",
                     )
                 odds[place] = _log_odds(relation.entails)
-        labels = [one.supported for one in self.labels]
+        labels = [label.supported for label in self.labels]
         slope, bias = fit(odds, labels)
         if slope <= 0:
             raise NoScore(
@@ -118,23 +121,22 @@ class Calibration:
                 f"--calibrate: the probabilities of {checker.name} are not higher for the claims labelled as supported "
                 f"({len(labels)} labels, slope {slope:.2f}). Use another checker.",
             )
-        right, border = 0, _log_odds(_threshold(checker))
+        right = 0
+        border = _log_odds(_threshold(checker))
         for places in claims.values():
-            rest = [place for place in range(len(labels)) if place not in places]
-            some = fit([odds[place] for place in rest], [labels[place] for place in rest])
+            held_in = [place for place in range(len(labels)) if place not in places]
+            some = fit([odds[place] for place in held_in], [labels[place] for place in held_in])
             right += sum(
                 (some[0] * odds[place] + some[1] >= border) == labels[place] for place in places
             )
-        share, majority = (
-            right / len(labels),
-            max(sum(labels), len(labels) - sum(labels)) / len(labels),
-        )
-        found = Curve(slope, bias, share, *_wilson(share, len(claims)), majority)
+        share = right / len(labels)
+        majority = max(sum(labels), len(labels) - sum(labels)) / len(labels)
+        curve = Curve(slope, bias, share, *_wilson(share, len(claims)), majority)
         self.tell(
             f"{checker.name}, calibrated on {len(labels)} labels: right on {share:.2f} of them when left out "
-            f"[{found.low:.2f}, {found.high:.2f}]; the more frequent label alone is right on {majority:.2f}"
+            f"[{curve.low:.2f}, {curve.high:.2f}]; the more frequent label alone is right on {majority:.2f}"
         )
-        return found
+        return curve
 
 
 BEHIND = "+calibrated:"
@@ -159,8 +161,8 @@ class CalibratedChecker:
         curve = await self.calibration.curve(self.inner)
         threshold = _threshold(self.inner)
         return [
-            _through(curve, one, threshold)
-            for one in await self.inner.relations(premise, hypotheses)
+            _through(curve, relation, threshold)
+            for relation in await self.inner.relations(premise, hypotheses)
         ]
 
 
@@ -170,36 +172,38 @@ def _threshold(checker: Checker) -> float:
     return 0.5 if threshold is None else float(threshold)
 
 
-def _through(curve: Curve, one: Relation, threshold: float) -> Relation:
-    if one.entails is None:
-        return one
-    entails, rest = curve.probability(one.entails), 1 - one.entails
-    other = CONTRADICTS if (one.contradicts or 0) > (one.neutral or 0) else NEUTRAL
-    label = ENTAILS if entails >= threshold else other
-    if one.contradicts is None or one.neutral is None or rest <= 0:
+def _through(curve: Curve, relation: Relation, threshold: float) -> Relation:
+    if relation.entails is None:
+        return relation
+    entails, remaining = curve.probability(relation.entails), 1 - relation.entails
+    not_entailed = CONTRADICTS if (relation.contradicts or 0) > (relation.neutral or 0) else NEUTRAL
+    label = ENTAILS if entails >= threshold else not_entailed
+    if relation.contradicts is None or relation.neutral is None or remaining <= 0:
         return Relation(label, entails)
     return Relation(
-        label, entails, *((1 - entails) * share / rest for share in (one.contradicts, one.neutral))
+        label,
+        entails,
+        *((1 - entails) * share / remaining for share in (relation.contradicts, relation.neutral)),
     )
 
 
 def read_labels(path: Path) -> tuple[Labelled, ...]:
     """The labels of a file. UserError for a line that is none, and for too few of them."""
-    found = []
+    labels_read = []
     for number, line in lines(path):
         if line.strip():
             try:
-                found.append(labelled(parse_json(line)))
+                labels_read.append(labelled(parse_json(line)))
             except ValueError as error:
                 raise UserError(at(path, number, f"{error}")) from None
-    supported = sum(one.supported for one in found)
-    few = min(supported, len(found) - supported)
-    if not FEWEST <= len(found) <= MOST or few < OF_EACH:
+    supported = sum(label.supported for label in labels_read)
+    few = min(supported, len(labels_read) - supported)
+    if not FEWEST <= len(labels_read) <= MOST or few < OF_EACH:
         raise UserError(
-            f"--calibrate {path}: it has {len(found)} labels, {supported} of supported claims. A calibration needs "
+            f"--calibrate {path}: it has {len(labels_read)} labels, {supported} of supported claims. A calibration needs "
             f"{FEWEST} to {MOST} labels, at least {OF_EACH} of supported and {OF_EACH} of unsupported claims"
         )
-    return tuple(found)
+    return tuple(labels_read)
 
 
 def labelled(record: Any) -> Labelled:
@@ -207,7 +211,7 @@ def labelled(record: Any) -> Labelled:
     if not isinstance(record, dict):
         raise ValueError("is no JSON object with claim, evidence and label")
     claim, evidence, label = (record.get(name) for name in ("claim", "evidence", "label"))
-    if isinstance(evidence, list) and all(isinstance(one, str) for one in evidence):
+    if isinstance(evidence, list) and all(isinstance(passage, str) for passage in evidence):
         evidence = "\n\n".join(evidence)
     for name, text in (("claim", claim), ("evidence", evidence)):
         if not isinstance(text, str) or not text.strip():
@@ -224,12 +228,14 @@ def labelled(record: Any) -> Labelled:
 
 def fit(odds: Sequence[float], labels: Sequence[bool]) -> tuple[float, float]:
     """(slope, bias) of the logistic curve, by Newton's method; slope 0 where all log-odds are equal."""
-    ones, zeros = sum(labels), len(labels) - sum(labels)
-    targets = [(ones + 1) / (ones + 2) if label else 1 / (zeros + 2) for label in labels]
+    positives = sum(labels)
+    zeros = len(labels) - sum(labels)
+    targets = [(positives + 1) / (positives + 2) if label else 1 / (zeros + 2) for label in labels]
     centre = math.fsum(odds) / len(odds)
     scale = math.sqrt(math.fsum((x - centre) ** 2 for x in odds) / len(odds))
     share = math.fsum(targets) / len(targets)
-    slope, bias = 0.0, _log_odds(share)
+    slope = 0.0
+    bias = _log_odds(share)
     if scale == 0:
         return slope, bias
     xs = [(x - centre) / scale for x in odds]
@@ -237,18 +243,18 @@ def fit(odds: Sequence[float], labels: Sequence[bool]) -> tuple[float, float]:
         likely = [_logistic(slope * x + bias) for x in xs]
         weights = [p * (1 - p) for p in likely]
         errors = [p - t for p, t in zip(likely, targets, strict=True)]
-        g1, g0 = math.fsum(e * x for e, x in zip(errors, xs, strict=True)), math.fsum(errors)
+        g1 = math.fsum(e * x for e, x in zip(errors, xs, strict=True))
+        g0 = math.fsum(errors)
         h11 = math.fsum(w * x * x for w, x in zip(weights, xs, strict=True)) + 1e-9
-        h01, h00 = (
-            math.fsum(w * x for w, x in zip(weights, xs, strict=True)),
-            math.fsum(weights) + 1e-9,
-        )
+        h01 = math.fsum(w * x for w, x in zip(weights, xs, strict=True))
+        h00 = math.fsum(weights) + 1e-9
         by = h11 * h00 - h01 * h01
         steps = (g1 * h00 - g0 * h01) / by, (g0 * h11 - g1 * h01) / by
         short = min(
             1.0, 2 / max(map(abs, (*steps, 1e-12)))
         )  # far from the optimum a full step can overshoot
-        slope, bias = slope - short * steps[0], bias - short * steps[1]
+        slope = slope - short * steps[0]
+        bias = bias - short * steps[1]
         if max(map(abs, steps)) < _CHANGE:
             break
     return slope / scale, bias - slope * centre / scale
@@ -266,5 +272,6 @@ def _logistic(x: float) -> float:
 def _wilson(p: float, n: int) -> tuple[float, float]:
     """Wilson's interval of a share (Wilson 1927), 95 %."""
     z = NormalDist().inv_cdf(0.975)
-    centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    centre = p + z * z / (2 * n)
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     return (centre - half) / (1 + z * z / n), (centre + half) / (1 + z * z / n)

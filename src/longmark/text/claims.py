@@ -71,8 +71,8 @@ async def claims(models: Models, text: str) -> list[str]:
 
     Raises NoScore (`unparsable`, `refused`) if the judge's list cannot be read, and ModelError.
     """
-    found = await _listed(models, CLAIMS, _Claims, pieces(text, PIECE))
-    return list(each_once(claim for some in found for claim in some).values())
+    claims_of_pieces = await _listed(models, CLAIMS, _Claims, pieces(text, PIECE))
+    return list(each_once(claim for some in claims_of_pieces for claim in some).values())
 
 
 async def answer_claims(models: Models, example: Example) -> list[str]:
@@ -111,7 +111,7 @@ async def facts(models: Models, passages: Sequence[str]) -> list[Fact]:
     """
     text = _joined(passages)
     cut = pieces(text, PIECE)
-    found = await _listed(models, FACTS, _Facts, cut)
+    facts_of_pieces = await _listed(models, FACTS, _Facts, cut)
     spans: list[tuple[int, int]] = []  # of the passages in the text
     for passage in passages:
         start = spans[-1][1] + len(_BETWEEN) if spans else 0
@@ -119,16 +119,18 @@ async def facts(models: Models, passages: Sequence[str]) -> list[Fact]:
     sentences_of = [{_folded(sentence) for sentence in sentences(passage)} for passage in passages]
     sources: dict[str, set[int]] = {}
     end = 0
-    for piece, some in zip(cut, found, strict=True):
+    for piece, some in zip(cut, facts_of_pieces, strict=True):
         start = text.index(
             piece, end
         )  # pieces are in order, with nothing but white space between them
         end = start + len(piece)
-        shown = [i for i, span in enumerate(spans) if max(start, span[0]) < min(end, span[1])]
+        passages_shown = [
+            i for i, span in enumerate(spans) if max(start, span[0]) < min(end, span[1])
+        ]
         for fact in map(_folded, some):
-            word_for_word = [i for i in shown if fact in sentences_of[i]]
-            sources.setdefault(fact, set()).update(i + 1 for i in word_for_word or shown)
-    once = each_once(fact for some in found for fact in some)
+            word_for_word = [i for i in passages_shown if fact in sentences_of[i]]
+            sources.setdefault(fact, set()).update(i + 1 for i in word_for_word or passages_shown)
+    once = each_once(fact for some in facts_of_pieces for fact in some)
     return [Fact(fact, tuple(sorted(sources[folded]))) for folded, fact in once.items()]
 
 

@@ -41,18 +41,20 @@ def in_context(claims: Sequence[str], text: str, question: str | None) -> dict[s
     question, if there is one. Of equal claims the first counts."""
     if not any(map(points_back, claims)):
         return {}
-    said = [sentence.strip() for sentence in sentences(text)]
-    places = {_plain(sentence): place for place, sentence in reversed(list(enumerate(said)))}
-    found: dict[str, str] = {}
+    text_sentences = [sentence.strip() for sentence in sentences(text)]
+    places = {
+        _plain(sentence): place for place, sentence in reversed(list(enumerate(text_sentences)))
+    }
+    claims_in_context: dict[str, str] = {}
     for number, claim in enumerate(claims):
-        if claim in found or not points_back(claim):
+        if claim in claims_in_context or not points_back(claim):
             continue
         place = places.get(_plain(claim))
-        before, sequence = (place, said) if place is not None else (number, claims)
+        before, sequence = (place, text_sentences) if place is not None else (number, claims)
         context = _without_citations(sequence[before - 1]) if before else (question or "").strip()
         if context:
-            found[claim] = f"{context} {claim}"
-    return found
+            claims_in_context[claim] = f"{context} {claim}"
+    return claims_in_context
 
 
 def sent_with(

@@ -88,7 +88,7 @@ class Relation:
     def of(cls, entails: float, contradicts: float, neutral: float) -> Relation:
         """The relation with the greatest probability; of equal ones the weaker claim: neutral, then contradicts."""
         ranked = ((neutral, NEUTRAL), (contradicts, CONTRADICTS), (entails, ENTAILS))
-        label = max(ranked, key=lambda one: one[0])[1]
+        label = max(ranked, key=lambda probability_of_label: probability_of_label[0])[1]
         return cls(label, entails, contradicts, neutral)
 
 
@@ -123,8 +123,9 @@ def any_part(parts: Sequence[Relation]) -> Relation:
         raise ValueError("a premise has at least one part")
 
     def rank(part: Relation) -> tuple[int, float]:
-        own = part.contradicts if part.label == CONTRADICTS else part.entails
-        return -(ENTAILS, CONTRADICTS, NEUTRAL).index(part.label), own if own is not None else 0.0
+        probability = part.contradicts if part.label == CONTRADICTS else part.entails
+        weakness = (ENTAILS, CONTRADICTS, NEUTRAL).index(part.label)
+        return -weakness, probability if probability is not None else 0.0
 
     return max(parts, key=rank)
 
@@ -135,8 +136,9 @@ def checker_of(models: Models, batch: int = BATCH) -> Checker:
     batch: hypotheses in one call of a judge; 1: one pair a call, with probabilities where the judge gives
     log-probabilities. NoScore (`missing_input`) where there is neither a checker nor a judge.
     """
-    given, calibration = models.checker, models.backends.calibration
-    if given is None:
+    named_checker = models.checker
+    calibration = models.backends.calibration
+    if named_checker is None:
         if not models.judges:
             raise NoScore(
                 "missing_input",
@@ -144,13 +146,13 @@ def checker_of(models: Models, batch: int = BATCH) -> Checker:
                 "(embedded, after `longmark models install judge embedder`, or overlap, which needs no model).",
             )
         return JudgeChecker(models, models.judges[0], batch)
-    if isinstance(given, RelationModel):
-        checker: Checker = ModelChecker(models, given)
-    elif hasattr(given, "relations"):
-        checker = cast(Checker, given)
+    if isinstance(named_checker, RelationModel):
+        checker: Checker = ModelChecker(models, named_checker)
+    elif hasattr(named_checker, "relations"):
+        checker = cast(Checker, named_checker)
     else:
         checker = JudgeChecker(
-            models, ChatHandle(cast(Chat, given), models.client, models.usage_log), batch
+            models, ChatHandle(cast(Chat, named_checker), models.client, models.usage_log), batch
         )
     return checker if calibration is None else cast(Checker, calibration.around(checker))
 
@@ -202,8 +204,8 @@ class JudgeChecker:
                 await ask(self.models, self.judge, RELATIONS, texts, labels_reader(len(group)))
             ).value
 
-        found = await concurrently(of_group, groups(hypotheses, _HYPOTHESES, self.batch))
-        return [Relation(label) for labels in found for label in labels]
+        labels_of_groups = await concurrently(of_group, groups(hypotheses, _HYPOTHESES, self.batch))
+        return [Relation(label) for labels in labels_of_groups for label in labels]
 
     async def _one_by_one(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         async def of_pair(hypothesis: str) -> Relation:
@@ -247,8 +249,10 @@ def _relation(triple: tuple[float, float, float], threshold: float | None) -> Re
     if threshold is None:
         return Relation.of(*triple)
     entails, contradicts, neutral = triple
-    other = CONTRADICTS if contradicts > neutral else NEUTRAL
-    return Relation(ENTAILS if entails >= threshold else other, entails, contradicts, neutral)
+    not_entailed = CONTRADICTS if contradicts > neutral else NEUTRAL
+    return Relation(
+        ENTAILS if entails >= threshold else not_entailed, entails, contradicts, neutral
+    )
 
 
 async def _in_parts(
@@ -261,8 +265,8 @@ async def _in_parts(
     parts = pieces(premise, size)
     if not hypotheses or not parts:
         return [Relation(NEUTRAL)] * len(hypotheses)
-    found = await concurrently(lambda part: ask_part(part, hypotheses), parts)
-    return [any_part(of_parts) for of_parts in zip(*found, strict=True)]
+    relations_of_parts = await concurrently(lambda part: ask_part(part, hypotheses), parts)
+    return [any_part(of_parts) for of_parts in zip(*relations_of_parts, strict=True)]
 
 
 def relation_calls(premise: str, hypotheses: int, batch: int = BATCH) -> int:
@@ -274,30 +278,30 @@ def relation_calls(premise: str, hypotheses: int, batch: int = BATCH) -> int:
 def passage_groups(passages: Sequence[str]) -> list[list[int]]:
     """The numbers, from 0, of the passages that a call shows together (`plan=joint`); one that is longer than a premise
     of one call is alone, and read in parts."""
-    shown: list[list[int]] = []
+    calls: list[list[int]] = []
     room = 0
     for number, passage in enumerate(passages):
         size = utf8_size(passage)
         if size > PREMISE:
-            shown.append([number])
+            calls.append([number])
             room = 0
         elif size <= room:
-            shown[-1].append(number)
+            calls[-1].append(number)
             room -= size
         else:
-            shown.append([number])
+            calls.append([number])
             room = _JOINT - size
-    return shown
+    return calls
 
 
 def joint_calls(passages: Sequence[str], hypotheses: int, batch: int = BATCH) -> int:
     """As `relation_calls`, where a call shows several passages."""
-    asked = [passage for passage in passages if passage.strip()]
+    passages_with_text = [passage for passage in passages if passage.strip()]
     return sum(
-        relation_calls(asked[group[0]], hypotheses, batch)
+        relation_calls(passages_with_text[group[0]], hypotheses, batch)
         if len(group) == 1
         else math.ceil(hypotheses / batch)
-        for group in passage_groups(asked)
+        for group in passage_groups(passages_with_text)
     )
 
 
@@ -325,20 +329,24 @@ def labels_reader(count: int, labels: tuple[str, ...] = LABELS) -> Reader[list[s
     by_word = {_folded(label): label for label in labels}
     schema = object_schema({number: {"type": "string", "enum": list(labels)} for number in numbers})
 
-    def complete(given: _Labels) -> list[str]:
-        found = given.root
-        missing = [number for number in numbers if number not in found]
-        extra = [key for key in found if key not in numbers]
+    def complete(reply: _Labels) -> list[str]:
+        labels_by_number = reply.root
+        missing = [number for number in numbers if number not in labels_by_number]
+        extra = [key for key in labels_by_number if key not in numbers]
         if missing or extra:
-            what = (
+            mistake = (
                 f"no label for {', '.join(missing[:5])}"
                 if missing
                 else f"{extra[0]!r} is no number of a statement"
             )
-            raise Unreadable(f"it needs one label for each number from 1 to {count}: {what}")
-        if wrong := [number for number in numbers if _folded(found[number]) not in by_word]:
-            raise Unreadable(f"{wrong[0]}: {found[wrong[0]]!r} is not one of {', '.join(labels)}")
-        return [by_word[_folded(found[number])] for number in numbers]
+            raise Unreadable(f"it needs one label for each number from 1 to {count}: {mistake}")
+        if wrong := [
+            number for number in numbers if _folded(labels_by_number[number]) not in by_word
+        ]:
+            raise Unreadable(
+                f"{wrong[0]}: {labels_by_number[wrong[0]]!r} is not one of {', '.join(labels)}"
+            )
+        return [by_word[_folded(labels_by_number[number])] for number in numbers]
 
     return structure(_Labels, 64 + 16 * count, schema).then(complete)
 
@@ -368,8 +376,8 @@ def _passages_reader(count: int, passages: int) -> Reader[list[frozenset[int]]]:
                     )
         return [frozenset(passage - 1 for passage in reply.root[number]) for number in numbers]
 
-    most = 64 + count * (16 + 4 * passages)
-    return structure(_Numbers, most, schema).then(complete)
+    max_tokens = 64 + count * (16 + 4 * passages)
+    return structure(_Numbers, max_tokens, schema).then(complete)
 
 
 _PROBABLE = expected({"e": 1.0, "c": 0.0, "n": 0.0})

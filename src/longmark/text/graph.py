@@ -65,15 +65,15 @@ class StatementGraph:
     contradicts: frozenset[Pair] = frozenset()
 
     def __post_init__(self) -> None:
-        known = {node.id for node in self.nodes}
-        if len(known) < len(self.nodes):
+        node_ids = {node.id for node in self.nodes}
+        if len(node_ids) < len(self.nodes):
             twice = next(
                 name for name, count in Counter(node.id for node in self.nodes).items() if count > 1
             )
             raise ValueError(f"nodes: two statements have the id {twice!r}; ids are unique")
         for name, pairs in (("edges", self.entails), ("contradictions", self.contradicts)):
             for pair in pairs:
-                if not known.issuperset(pair):
+                if not node_ids.issuperset(pair):
                     raise ValueError(
                         f"{name}: {list(pair)} names a statement that is not among the nodes"
                     )
@@ -104,15 +104,15 @@ class Coverage:
 
     @property
     def covered(self) -> tuple[Component, ...]:
-        return tuple(one for one in self.components if one.covered)
+        return tuple(component for component in self.components if component.covered)
 
     @property
     def uncovered(self) -> tuple[Component, ...]:
-        return tuple(one for one in self.components if not one.covered)
+        return tuple(component for component in self.components if not component.covered)
 
     @property
     def basis(self) -> tuple[Component, ...]:
-        return tuple(one for one in self.components if one.in_basis)
+        return tuple(component for component in self.components if component.in_basis)
 
 
 def coverage(graph: StatementGraph) -> Coverage:
@@ -129,12 +129,12 @@ def coverage(graph: StatementGraph) -> Coverage:
     entered = [
         False
     ] * count  # by another uncovered component; from one, no path leads through a covered statement
-    for start, its in enumerate(following):
+    for start, successors in enumerate(following):
         if not reached[start]:
-            for other in its:
-                if component_of[other] != component_of[start]:
-                    entered[component_of[other]] = True
-    found = []
+            for successor in successors:
+                if component_of[successor] != component_of[start]:
+                    entered[component_of[successor]] = True
+    components = []
     for which in dict.fromkeys(
         component_of[i] for i, node in enumerate(graph.nodes) if node.side == CONTEXT
     ):
@@ -143,12 +143,12 @@ def coverage(graph: StatementGraph) -> Coverage:
         covered = reached[number[contexts[0].id]]
         frequency = Counter(node.text for node in contexts)
         representative = min(contexts, key=lambda node: (-frequency[node.text], node.text, node.id))
-        found.append(
+        components.append(
             Component(
                 representative, contexts, answers, covered, not covered and not entered[which]
             )
         )
-    return Coverage(tuple(found))
+    return Coverage(tuple(components))
 
 
 def _reached(following: Sequence[Sequence[int]], starts: Iterable[int]) -> list[bool]:
@@ -158,10 +158,10 @@ def _reached(following: Sequence[Sequence[int]], starts: Iterable[int]) -> list[
     for start in waiting:
         reached[start] = True
     while waiting:
-        for other in following[waiting.pop()]:
-            if not reached[other]:
-                reached[other] = True
-                waiting.append(other)
+        for successor in following[waiting.pop()]:
+            if not reached[successor]:
+                reached[successor] = True
+                waiting.append(successor)
     return reached
 
 
@@ -184,13 +184,13 @@ def _strong_components(following: Sequence[Sequence[int]]) -> tuple[list[int], i
                 path.append(entering)
                 calls.append((entering, iter(following[entering])))
                 entering = None
-            node, rest = calls[-1]
-            for other in rest:
-                if order[other] == unseen:
-                    entering = other
+            node, unvisited = calls[-1]
+            for successor in unvisited:
+                if order[successor] == unseen:
+                    entering = successor
                     break
-                if component_of[other] == unseen:
-                    low[node] = min(low[node], order[other])
+                if component_of[successor] == unseen:
+                    low[node] = min(low[node], order[successor])
             else:
                 calls.pop()
                 if calls:
@@ -203,9 +203,9 @@ def _strong_components(following: Sequence[Sequence[int]]) -> tuple[list[int], i
 
 
 # Evidence of a row ---------------------------------------------------------------------------------------------------
-def to_evidence(graph: StatementGraph, found: Coverage | None = None) -> dict[str, Any]:
-    """The graph and its coverage in JSON types. found: the coverage of the graph, where it is known already."""
-    found = found or coverage(graph)
+def to_evidence(graph: StatementGraph, graph_coverage: Coverage | None = None) -> dict[str, Any]:
+    """The graph and its coverage in JSON types. graph_coverage: that of the graph, where it is known already."""
+    graph_coverage = graph_coverage or coverage(graph)
     nodes = [
         {"id": node.id, "side": node.side, "text": node.text, "sources": list(node.sources)}
         | ({} if node.question is None else {"question": node.question})
@@ -216,9 +216,9 @@ def to_evidence(graph: StatementGraph, found: Coverage | None = None) -> dict[st
         "nodes": nodes,
         "edges": sorted(map(list, graph.entails), key=lambda pair: [place[name] for name in pair]),
         "contradictions": [list(pair) for pair in contradictory(graph)],
-        "covered": [_ids(one) for one in found.covered],
-        "uncovered": [_ids(one) for one in found.uncovered],
-        "basis": [one.representative.id for one in found.basis],
+        "covered": [_ids(component) for component in graph_coverage.covered],
+        "uncovered": [_ids(component) for component in graph_coverage.uncovered],
+        "basis": [component.representative.id for component in graph_coverage.basis],
     }
 
 
@@ -235,18 +235,18 @@ class Recorded:
     @classmethod
     def of(cls, evidence: Mapping[str, Any]) -> Recorded:
         """ValueError, with the part that is wrong, for evidence without one."""
-        nodes = {one.id: one for one in map(_statement, count(1), _listed(evidence, "nodes"))}
+        nodes = {node.id: node for node in map(_statement, count(1), _listed(evidence, "nodes"))}
 
         def components(key: str) -> tuple[tuple[Statement, ...], ...]:
             listed = _listed(evidence, key)
             if not all(
-                isinstance(one, list) and one and all(isinstance(name, str) for name in one)
-                for one in listed
+                isinstance(ids, list) and ids and all(isinstance(name, str) for name in ids)
+                for ids in listed
             ):
                 raise ValueError(f"{key}: expected lists of ids")
-            if unknown := {name for one in listed for name in one} - nodes.keys():
+            if unknown := {name for ids in listed for name in ids} - nodes.keys():
                 raise ValueError(f"{key}: {min(unknown)!r} is no node")
-            return tuple(tuple(nodes[name] for name in one) for one in listed)
+            return tuple(tuple(nodes[name] for name in ids) for ids in listed)
 
         basis = _listed(evidence, "basis") if "basis" in evidence else []
         return cls(
@@ -273,9 +273,9 @@ def from_evidence(evidence: Mapping[str, Any]) -> StatementGraph:
     """The graph of a row's evidence. ValueError, with the part that is wrong, if it holds none."""
     nodes, edges, pairs = (_listed(evidence, key) for key in ("nodes", "edges", "contradictions"))
     return StatementGraph(
-        tuple(_statement(number, one) for number, one in enumerate(nodes, 1)),
-        frozenset(_pair("edges", one) for one in edges),
-        frozenset(_pair("contradictions", one) for one in pairs),
+        tuple(_statement(number, node) for number, node in enumerate(nodes, 1)),
+        frozenset(_pair("edges", edge) for edge in edges),
+        frozenset(_pair("contradictions", pair) for pair in pairs),
     )
 
 
@@ -304,8 +304,9 @@ def _statement(number: int, data: Any) -> Statement:
         )
     if not isinstance(data.get("text"), str):
         raise ValueError(f"nodes: {name!r}: text: expected a text")
-    sources, question = data.get("sources") or [], data.get("question")
-    if not isinstance(sources, list) or not all(isinstance(one, str) for one in sources):
+    sources = data.get("sources") or []
+    question = data.get("question")
+    if not isinstance(sources, list) or not all(isinstance(source, str) for source in sources):
         raise ValueError(f"nodes: {name!r}: sources: expected a list of texts")
     if question is not None and not isinstance(question, str):
         raise ValueError(f"nodes: {name!r}: question: expected a text")
@@ -313,7 +314,7 @@ def _statement(number: int, data: Any) -> Statement:
 
 
 def _pair(name: str, data: Any) -> Pair:
-    ends = [_id(one) for one in data] if isinstance(data, list | tuple) else []
+    ends = [_id(end) for end in data] if isinstance(data, list | tuple) else []
     if len(ends) != 2 or ends[0] is None or ends[1] is None:
         raise ValueError(f"{name}: expected pairs of ids")
     return ends[0], ends[1]

@@ -61,10 +61,8 @@ FUNCTION_WORDS = frozenset(
         *("to", "was", "were", "which", "who", "will", "with"),
     )
 )
-SLOPE, BIAS = (
-    2.985,
-    -1.390,
-)  # log-odds of support by the share: fitted to human labels (docs/checkers.md)
+SLOPE = 2.985
+BIAS = -1.390  # log-odds of support by the share: fitted to human labels (docs/checkers.md)
 THRESHOLD = 0.5
 VERSION = 3
 """Of the words and the curve. Signatures and manifests have it, since every score by the checker changes with it."""
@@ -78,8 +76,12 @@ def overlap(statement: str, evidence: Sequence[str]) -> float | None:
 
 def share_in(every: set[str], having: Container[str]) -> float | None:
     """`overlap`, of the words of a statement and those of the evidence."""
-    wanted = every - FUNCTION_WORDS or every
-    return sum(word in having for word in wanted) / len(wanted) if wanted else None
+    counted_words = every - FUNCTION_WORDS or every
+    return (
+        sum(word in having for word in counted_words) / len(counted_words)
+        if counted_words
+        else None
+    )
 
 
 def words(texts: Iterable[str]) -> set[str]:

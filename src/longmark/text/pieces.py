@@ -26,31 +26,31 @@ def pieces(text: str, size: int, measure: Callable[[str], int] = utf8_size) -> l
     Only white space at a split is dropped. measure: the size of a text; the size of two texts joined must not be more
     than the sum of theirs. A single character greater than `size` is a piece.
     """
-    found: list[str] = []
+    pieces_so_far: list[str] = []
     room = 0
     for part, part_size in _parts(text.strip(), size, measure, 0):
-        if found and part_size <= room:
-            found[-1] += part
+        if pieces_so_far and part_size <= room:
+            pieces_so_far[-1] += part
             room -= part_size
         else:
-            found.append(part)
+            pieces_so_far.append(part)
             room = size - part_size
-    return [stripped for piece in found if (stripped := piece.strip())]
+    return [stripped for piece in pieces_so_far if (stripped := piece.strip())]
 
 
-def groups(texts: Sequence[str], size: int, most: int | None = None) -> list[list[str]]:
-    """Texts in order, in lists of at most `size` bytes and at most `most` texts (None: any number); each as long as
+def groups(texts: Sequence[str], size: int, longest: int | None = None) -> list[list[str]]:
+    """Texts in order, in lists of at most `size` bytes and at most `longest` texts (None: any number); each as long as
     possible. A text greater than `size` is a list of its own."""
-    found: list[list[str]] = []
+    lists: list[list[str]] = []
     room = 0
     for text in texts:
         text_size = utf8_size(text)
-        if not found or text_size > room or len(found[-1]) == most:
-            found.append([])
+        if not lists or text_size > room or len(lists[-1]) == longest:
+            lists.append([])
             room = size
-        found[-1].append(text)
+        lists[-1].append(text)
         room -= text_size
-    return found
+    return lists
 
 
 def _parts(

@@ -92,15 +92,15 @@ class Reading:
     choices: Mapping[str, str] = field(default_factory=dict)
     usual: bool = True
 
-    def fits(self, other: Reading) -> bool:
+    def fits(self, second: Reading) -> bool:
         """Whether both take the same notation to mean the same."""
         return all(
-            other.choices.get(notation, choice) == choice
+            second.choices.get(notation, choice) == choice
             for notation, choice in self.choices.items()
         )
 
 
-def compare(one: str, other: str) -> Comparison | None:
+def compare(first_answer: str, second_answer: str) -> Comparison | None:
     """Whether two answers are the same quantity or date; the same for both orders. None if code cannot decide.
 
     `equivalent`: they agree in every usual reading of both. `contradictory`: they disagree in every reading of both,
@@ -118,9 +118,10 @@ def compare(one: str, other: str) -> Comparison | None:
 
     MissingExtra without Pint (extra `graphs`).
     """
-    if one.split() == other.split():
-        return "equivalent" if any(character.isdigit() for character in one) else None
-    first, second = _readings(one), _readings(other)
+    if first_answer.split() == second_answer.split():
+        return "equivalent" if any(character.isdigit() for character in first_answer) else None
+    first = _readings(first_answer)
+    second = _readings(second_answer)
     usual: list[bool | None] = []
     possible: list[bool | None] = []
     for a, b in itertools.product(first, second):
@@ -151,14 +152,17 @@ def _agree(a: Quantity | date, b: Quantity | date) -> bool | None:
         return _same_temperature(a, b)
     if a.unit.months or b.unit.months:
         return _same_time(a, b)
-    first, second = a.value * a.unit.factor, b.value * b.unit.factor
+    first = a.value * a.unit.factor
+    second = b.value * b.unit.factor
     days = "(day)^1" in (a.unit.name, b.unit.name)
     if math.isclose(first, second, rel_tol=CALENDAR_TOLERANCE if days else TOLERANCE):
         return True
     if a.unit.name == b.unit.name:
         return False
     rounded = sum(
-        min(one.rounded, ROUNDED * abs(one.value)) * one.unit.factor for one in (a, b) if one.unit
+        min(quantity.rounded, ROUNDED * abs(quantity.value)) * quantity.unit.factor
+        for quantity in (a, b)
+        if quantity.unit
     )
     return None if abs(first - second) <= rounded else False
 
@@ -226,25 +230,25 @@ def _readings(answer: str) -> tuple[Reading, ...]:
         return ()
     if dates := _dates(text):
         return dates
-    found = _QUANTITY.fullmatch(text)
-    if found is None:
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
         return ()
-    exponent = int((found["e"] or found["power"] or found["raised"] or "0").translate(_RAISED))
-    scale = (found["scale"] or "").casefold()
-    scientific = any(found[group] for group in ("e", "power", "raised"))
-    units = meanings(found["unit"]) if found["unit"] else (None,)
+    exponent = int((match["e"] or match["power"] or match["raised"] or "0").translate(_RAISED))
+    scale = (match["scale"] or "").casefold()
+    scientific = any(match[group] for group in ("e", "power", "raised"))
+    units = meanings(match["unit"]) if match["unit"] else (None,)
     scales = _SCALES.get(scale, {"": 1.0})
     readings = [
         _reading(number, sign, choice, factor * 10.0**exponent, unit)
-        for number in _numbers(found["digits"], scientific)
-        for sign in _signs(found["sign"])
+        for number in _numbers(match["digits"], scientific)
+        for sign in _signs(match["sign"])
         for choice, factor in scales.items()
         for unit in units
     ]
     return tuple(
-        one
-        for one in readings
-        if isinstance(one.value, Quantity) and math.isfinite(one.value.value)
+        reading
+        for reading in readings
+        if isinstance(reading.value, Quantity) and math.isfinite(reading.value.value)
     )
 
 
@@ -298,14 +302,19 @@ def _numbers(digits: str, scientific: bool) -> Iterator[tuple[Decimal, bool]]:
             whole = grouped[1].translate(dict.fromkeys(map(ord, separators)))
             yield Decimal(f"{whole}.{grouped[2]}" if grouped[2] else whole), True
             return
-    if found := _ONE_MARK.fullmatch(digits):
-        whole, mark, rest = found[1], found[2], found[3]
+    if match := _ONE_MARK.fullmatch(digits):
+        whole = match[1]
+        mark = match[2]
+        decimals = match[3]
         can_be_group = (
-            len(rest) == 3 and 1 <= len(whole) <= 3 and not whole.startswith("0") and not scientific
+            len(decimals) == 3
+            and 1 <= len(whole) <= 3
+            and not whole.startswith("0")
+            and not scientific
         )
-        yield Decimal(f"{whole or 0}.{rest}"), mark == "." or not can_be_group
+        yield Decimal(f"{whole or 0}.{decimals}"), mark == "." or not can_be_group
         if can_be_group:
-            yield Decimal(whole + rest), mark == ","
+            yield Decimal(whole + decimals), mark == ","
 
 
 def _dates(text: str) -> tuple[Reading, ...]:

@@ -80,12 +80,12 @@ def declines(sentence: str) -> bool:
         return False
     text = _folded(sentence).replace("can't", "cannot").replace("n't", " not")
     apology = _APOLOGY.match(text)
-    rest = text[apology.end() :] if apology else text
-    if apology and not rest:
+    remainder = text[apology.end() :] if apology else text
+    if apology and not remainder:
         return True
-    if lead := _LEAD.match(rest):
-        rest = rest[lead.end() :]
-    return not _GOES_ON.search(rest) and any(pattern.match(rest) for pattern in _PATTERNS)
+    if lead := _LEAD.match(remainder):
+        remainder = remainder[lead.end() :]
+    return not _GOES_ON.search(remainder) and any(pattern.match(remainder) for pattern in _PATTERNS)
 
 
 def _folded(text: str) -> str:

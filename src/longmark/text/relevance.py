@@ -22,7 +22,8 @@ from longmark.models.protocols import ChatReply
 from longmark.prompts import prompt
 from longmark.text.pieces import groups
 
-LOW, HIGH = 1, 5
+LOW = 1
+HIGH = 5
 BATCH = 25  # statements in one call
 _STATEMENTS = 6000  # bytes of them
 
@@ -58,12 +59,14 @@ async def relevance(models: Models, question: str, statements: Sequence[str]) ->
         raise NoScore("missing_input", "There is no judge to score relevance: add --judge.")
 
     async def of_group(group: list[str]) -> list[Graded]:
-        listed = "\n".join(f"{n}. {' '.join(one.split())}" for n, one in enumerate(group, 1))
+        listed = "\n".join(
+            f"{n}. {' '.join(statement.split())}" for n, statement in enumerate(group, 1)
+        )
         texts = {"question": question, "statements": listed, "form": '{"1": 3, "2": 5, …}'}
         return (await ask(models, models.judges[0], RELEVANCE, texts, _reader(len(group)))).value
 
-    found = await concurrently(of_group, groups(statements, _STATEMENTS, BATCH))
-    return [one for some in found for one in some]
+    grades_of_groups = await concurrently(of_group, groups(statements, _STATEMENTS, BATCH))
+    return [grade for some in grades_of_groups for grade in some]
 
 
 def graded(reply: ChatReply, start: int, low: int = LOW, high: int = HIGH) -> Graded:
@@ -117,8 +120,8 @@ def _reader(count: int) -> Reader[list[Graded]]:
     form = structure(_Scores, 64 + 12 * count, schema)
 
     def read(reply: ChatReply) -> list[Graded]:
-        given = form.read(reply).root
-        if wrong := sorted(set(numbers) ^ set(given)):
+        scores = form.read(reply).root
+        if wrong := sorted(set(numbers) ^ set(scores)):
             raise Unreadable(
                 f"it needs one score for each number from 1 to {count}; see {', '.join(wrong[:5])}"
             )

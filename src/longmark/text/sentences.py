@@ -114,7 +114,8 @@ def _cuts(block: str, start: int, mark: re.Match[str], caseless: bool, german: b
 def _is_full_end(block: str, start: int, mark: re.Match[str]) -> bool:
     """Whether a full stop of Chinese, Hindi, … ends the sentence. One inside brackets or quotation marks does not where
     the sentence goes on around them: `他（她？）来了。`, `“走吧！”他喊道。`"""
-    before, after = block[start : mark.start()], block[mark.end() : mark.end() + _IN_SIGHT]
+    before = block[start : mark.start()]
+    after = block[mark.end() : mark.end() + _IN_SIGHT]
     closers = mark["closers"]
     for opening, closing in ("（）", "【】", "《》", "〈〉"):
         if closing in closers:

@@ -119,13 +119,13 @@ async def statements(
         if extraction == "typed":
             listed = await typed(models, piece)
         elif source == "answer":
-            listed = [Statement(one) for one in await claims(models, piece)]
+            listed = [Statement(claim) for claim in await claims(models, piece)]
         else:
             listed = [Statement(fact.text) for fact in await facts(models, [piece])]
         return await revised(models, piece, listed)
 
-    found = await concurrently(of_piece, pieces(text, PIECE))
-    return once(statement for some in found for statement in some)
+    statements_of_pieces = await concurrently(of_piece, pieces(text, PIECE))
+    return once(statement for some in statements_of_pieces for statement in some)
 
 
 async def typed(models: Models, text: str) -> list[Statement]:
@@ -144,16 +144,22 @@ async def revised(models: Models, text: str, listed: Sequence[Statement]) -> lis
     A reply that leaves a statement out is requested once more; what the second reply leaves out is dropped. NoScore and
     ModelError as `judge.ask`.
     """
-    found: list[Statement] = []
+    revised_statements: list[Statement] = []
     place = 0
-    for group in groups([one.text for one in listed], PIECE, BATCH):
-        numbered = "\n".join(f"{n}. {' '.join(one.split())}" for n, one in enumerate(group, 1))
+    for group in groups([statement.text for statement in listed], PIECE, BATCH):
+        numbered = "\n".join(
+            f"{n}. {' '.join(statement.split())}" for n, statement in enumerate(group, 1)
+        )
         size = 256 + 3 * utf8_size(numbered)
         reader = _revision_reader(len(group), min(_MOST_TOKENS, size))
-        for one in await _ask(models, REVISION, {"text": text, "statements": numbered}, reader):
-            found.append(Statement(one.text, listed[place + one.source - 1].kind or one.type))
+        for revision in await _ask(
+            models, REVISION, {"text": text, "statements": numbered}, reader
+        ):
+            revised_statements.append(
+                Statement(revision.text, listed[place + revision.source - 1].kind or revision.type)
+            )
         place += len(group)
-    return once(found)
+    return once(revised_statements)
 
 
 def once(listed: Iterable[Statement]) -> list[Statement]:
@@ -161,9 +167,12 @@ def once(listed: Iterable[Statement]) -> list[Statement]:
     with its type."""
     listed = list(listed)
     kinds: dict[str, Kind | None] = {}
-    for one in listed:
-        kinds.setdefault(" ".join(one.text.split()), one.kind)
-    return [Statement(text, kinds[text]) for text in each_once(one.text for one in listed).values()]
+    for statement in listed:
+        kinds.setdefault(" ".join(statement.text.split()), statement.kind)
+    return [
+        Statement(text, kinds[text])
+        for text in each_once(statement.text for statement in listed).values()
+    ]
 
 
 async def _ask(
@@ -178,19 +187,21 @@ def _revision_reader(count: int, max_tokens: int) -> Reader[list[_Revised]]:
     """Reads the revised statements. Unreadable if one has a number of no statement; a first reply, also if one is left
     out."""
 
-    def numbered(given: _Revision) -> list[_Revised]:
-        for one in given.revised:
-            if not 1 <= one.source <= count:
+    def numbered(reply: _Revision) -> list[_Revised]:
+        for revision in reply.revised:
+            if not 1 <= revision.source <= count:
                 raise Unreadable(
-                    f"no statement has the number {one.source}; the numbers are 1 to {count}"
+                    f"no statement has the number {revision.source}; the numbers are 1 to {count}"
                 )
-        return sorted(given.revised, key=lambda one: one.source)
+        return sorted(reply.revised, key=lambda revision: revision.source)
 
-    def complete(given: _Revision) -> list[_Revised]:
-        found = numbered(given)
-        if missing := sorted(set(range(1, count + 1)) - {one.source for one in found}):
+    def complete(reply: _Revision) -> list[_Revised]:
+        revisions = numbered(reply)
+        if missing := sorted(
+            set(range(1, count + 1)) - {revision.source for revision in revisions}
+        ):
             raise Unreadable(f"the statement {missing[0]} is left out")
-        return found
+        return revisions
 
     form = structure(_Revision, max_tokens)
     return replace(form.then(complete), again=form.then(numbered).read)

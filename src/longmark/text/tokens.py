@@ -51,13 +51,13 @@ def tokens(text: str, tokenizer: Tokenizer, whose: str = "text") -> tuple[str, .
     return _tokens(plain, tokenizer)
 
 
-def readable(text: str, whose: str, what: str, reads: Callable[[str, bool], bool]) -> None:
+def readable(text: str, whose: str, complaint: str, reads: Callable[[str, bool], bool]) -> None:
     """NoScore (`undefined`), with the remedy, for a text of whose words too many are not read (`unread_share`)."""
     if not text.isascii() and (share := unread_share(text, reads)) > MOST_UNREAD:
         raise NoScore(
             "undefined",
-            f"{what} {share:.0%} of the words of the {whose}: set the metric's parameter tokenizer=unicode, or one for "
-            "the language (zh, ja-mecab, ko-mecab).",
+            f"{complaint} {share:.0%} of the words of the {whose}: set the metric's parameter tokenizer=unicode, or one "
+            "for the language (zh, ja-mecab, ko-mecab).",
             {"unread": round(share, 4)},
         )
 
@@ -66,11 +66,13 @@ def divided(
     answer: str, references: Sequence[str], tokenizer: Tokenizer
 ) -> tuple[tuple[str, ...], dict[int, Any]]:
     """The tokens of an answer, and of each reference that has some, by its place. NoScore if none has."""
-    found = {place: tokens(text, tokenizer, "reference") for place, text in enumerate(references)}
-    found = {place: some for place, some in found.items() if some}
-    if not found:
+    tokens_of = {
+        place: tokens(text, tokenizer, "reference") for place, text in enumerate(references)
+    }
+    tokens_of = {place: some for place, some in tokens_of.items() if some}
+    if not tokens_of:
         raise NoScore("undefined", f"The reference has no token under the tokenizer `{tokenizer}`.")
-    return tokens(answer, tokenizer, "answer"), found
+    return tokens(answer, tokenizer, "answer"), tokens_of
 
 
 @lru_cache(maxsize=32)  # the reference of a question's answers, which come one after the other
@@ -89,15 +91,15 @@ def _sacrebleu(tokenizer: str) -> Callable[[str], str]:
     """A tokenizer of sacrebleu without its cache, which keeps 65,536 texts."""
     sacrebleu = library("sacrebleu", f"the tokenizer {tokenizer}", EXTRA)
     try:
-        made = sacrebleu.BLEU(tokenize=tokenizer).tokenizer
+        inner = sacrebleu.BLEU(tokenize=tokenizer).tokenizer
     except (ImportError, RuntimeError):
         language = tokenizer.partition("-")[0]
         raise UserError(
             f"the tokenizer {tokenizer} is not installed: pip install 'sacrebleu[{language}]'"
         ) from None
-    if hasattr(made, "_post_tokenizer"):
-        made._post_tokenizer = _uncached(made._post_tokenizer)
-    return _uncached(made)
+    if hasattr(inner, "_post_tokenizer"):
+        inner._post_tokenizer = _uncached(inner._post_tokenizer)
+    return _uncached(inner)
 
 
 def _uncached(tokenizer: Any) -> Callable[[str], str]:

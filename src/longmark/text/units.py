@@ -18,7 +18,8 @@ from typing import Any
 
 from longmark.errors import library
 
-TEMPERATURE, CALENDAR = "temperature", "calendar"
+TEMPERATURE = "temperature"
+CALENDAR = "calendar"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,9 @@ _PREFIXES = {
 
 # Ambiguous units: (notation, symbols, words, choice -> Pint's expression, kind). A choice that begins with ? is only
 # possible. Units of one notation have the names of their choices in common: US gallons go with US pints.
-_MEASURE, _TON, _BYTES = "measure", "ton", "bytes"
+_MEASURE = "measure"
+_TON = "ton"
+_BYTES = "bytes"
 _AMBIGUOUS: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
     (_TON, "", "ton", {"US": "short_ton", "metric": "metric_ton", "UK": "long_ton"}, ""),
     (
@@ -378,14 +381,14 @@ def _factors(text: str) -> list[tuple[Word, int]] | None:
     """The words of a unit with their powers."""
     if (whole := _power(text)) is not None:
         return [whole]
-    found: list[tuple[Word, int]] = []
+    factors_so_far: list[tuple[Word, int]] = []
     numerator, *denominators = re.split(r"\s*/\s*| per ", text)
     for sign, part in [(1, numerator), *((-1, denominator) for denominator in denominators)]:
         factors = _product(part)
         if factors is None:
             return None
-        found += [(word, sign * power) for word, power in factors]
-    return found
+        factors_so_far += [(word, sign * power) for word, power in factors]
+    return factors_so_far
 
 
 def _product(text: str) -> list[tuple[Word, int]] | None:
@@ -402,8 +405,8 @@ def _power(text: str) -> tuple[Word, int] | None:
     """A word with its power: `km`, `km²`, `m^-2`, `square miles`."""
     if (word := _word(text)) is not None:
         return word, 1
-    first, _, rest = text.partition(" ")
-    if (power := _POWERS.get(first.casefold())) and (word := _word(rest)) is not None:
+    first, _, second = text.partition(" ")
+    if (power := _POWERS.get(first.casefold())) and (word := _word(second)) is not None:
         return word, power
     match = _FACTOR.fullmatch(text.translate(_SUPERSCRIPTS).replace("\N{MINUS SIGN}", "-"))
     if match is None or not match["power"] or (word := _word(match["word"])) is None:
@@ -436,8 +439,8 @@ def _words() -> tuple[Mapping[str, Word], Mapping[str, Word]]:
             spelled = [prefix, "u"] if prefix == "µ" else [prefix]
             add(
                 _only(_PREFIXES[prefix] + name, kind),
-                (one + symbol for one in spelled for symbol in own_symbols.split()),
-                (_PREFIXES[prefix] + one for one in own_names.split()),
+                (spelling + symbol for spelling in spelled for symbol in own_symbols.split()),
+                (_PREFIXES[prefix] + spelled_name for spelled_name in own_names.split()),
             )
     for kind, lines in _UNITS.items():
         for line in re.sub(r",\s*\n\s*", ", ", lines).strip().splitlines():
@@ -489,8 +492,12 @@ def _units(factors: list[tuple[Word, int]]) -> Iterator[Unit]:
     options: dict[str, list[str]] = {}
     for word, _ in factors:
         if word.notation:
-            own = list(word.choices)
-            options[word.notation] = [one for one in options.get(word.notation, own) if one in own]
+            word_choices = list(word.choices)
+            options[word.notation] = [
+                choice
+                for choice in options.get(word.notation, word_choices)
+                if choice in word_choices
+            ]
     for choice in itertools.product(*options.values()):
         chosen = dict(zip(options, choice, strict=True))
         meant = [
@@ -504,8 +511,8 @@ def _units(factors: list[tuple[Word, int]]) -> Iterator[Unit]:
 
 def _special(meant: list[tuple[Word, Meaning, int]]) -> tuple[float, str]:
     """Months and temperature of a `Unit`, where it is no product."""
-    ((word, meaning, power), *others) = meant
-    if others or power != 1:
+    ((word, meaning, power), *further) = meant
+    if further or power != 1:
         return 0.0, ""
     if word.kind == CALENDAR:
         return _value(meaning.expression)[0] / _value("month")[0], ""

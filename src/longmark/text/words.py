@@ -61,12 +61,12 @@ def _patterns() -> _Patterns:
     run = rf"{base}(?:{base}|{_MARKS})*"
     letter = rf"[[\p{{L}}\p{{N}}]--{_NO_SPACES}]"
     word = rf"{letter}(?:{letter}|{_MARKS})*"
-    shown = rf"{letter}(?:{_UNSEEN}*(?:{letter}|{_MARKS}))*"
+    visible = rf"{letter}(?:{_UNSEEN}*(?:{letter}|{_MARKS}))*"
     shown_run = rf"(?P<run>{base}(?:{_UNSEEN}*(?:{base}|{_MARKS}))*)"
     return _Patterns(
         word=compile(rf"(?V1){run}|{word}"),
-        spans=compile(rf"(?V1){shown_run}|{shown}"),
-        hyphenated=compile(rf"(?V1){shown_run}|{shown}(?:[-'’.·]{_UNSEEN}*{shown})*"),
+        spans=compile(rf"(?V1){shown_run}|{visible}"),
+        hyphenated=compile(rf"(?V1){shown_run}|{visible}(?:[-'’.·]{_UNSEEN}*{visible})*"),
         no_spaces=compile(rf"(?V1){_NO_SPACES}"),
         hangul=compile(r"(?V1)\p{Hangul}+"),
         character=compile(rf"(?V1).{_MARKS}*"),
@@ -194,7 +194,8 @@ def between_words(text: str, place: int) -> bool:
     a script without spaces, and of Korean, a word can end anywhere."""
     if not 0 < place < len(text):
         return True
-    before, after = text[place - 1], text[place]
+    before = text[place - 1]
+    after = text[place]
     if is_mark(after):
         return False
     return not (in_word(before) and in_word(after)) or in_pairs(before) or in_pairs(after)

@@ -214,7 +214,8 @@ def shown(place: Path | str) -> Path | str:
         return place
     parts = urlsplit(str(place))
     user, at, host = parts.netloc.rpartition("@")
-    name, port = user.partition(":")[0], re.search(r"(:\d+)?$", host)
+    name = user.partition(":")[0]
+    port = re.search(r"(:\d+)?$", host)
     if (
         "@" in user
         or "@" in parts.path

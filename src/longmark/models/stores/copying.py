@@ -54,7 +54,8 @@ class _Ids:
 
 def copy(source: Store, target: Store) -> Copied:
     """Copies all."""
-    copied, ids = Copied(), _Ids()
+    copied = Copied()
+    ids = _Ids()
     own_ids = dict(target.do("SELECT token, id FROM sessions").fetchall())
     runs = {
         id_
@@ -66,7 +67,8 @@ def copy(source: Store, target: Store) -> Copied:
         "SELECT id, token, run, began FROM sessions ORDER BY id"
     ).fetchall():
         if token in own_ids:
-            before, after = _ids_of(source, session), _ids_of(target, own_ids[token])
+            before = _ids_of(source, session)
+            after = _ids_of(target, own_ids[token])
             if len(before) == len(after):  # else one of them was folded, or cleared
                 ids.add(before, after)
         elif session not in runs:
@@ -152,7 +154,9 @@ def _copy_session(
         "INSERT INTO sessions (token, run, began) VALUES (?, ?, ?) RETURNING id", columns
     )
     (new_id,) = new_session.fetchone()
-    old, new, last = array("q"), array("q"), 0
+    old = array("q")
+    new = array("q")
+    last = 0
     marks = ", ".join("?" * 17)
     while rows := source.do(
         f"SELECT id, {_ATTEMPT} FROM attempts WHERE session = ? AND id > ? ORDER BY id LIMIT {_STEP * 10}",

@@ -43,7 +43,7 @@ def end(store: Store, name: str, session: str, spent: Amounts, held: Amounts) ->
     """Ends a row: of what it holds, what was not sent comes back."""
     sent = store.do(_LEDGER, (session,)).fetchone()
     calls, tokens, usd = (
-        min(own + most, max(own, reported))
-        for own, most, reported in zip(spent, held, sent, strict=True)
+        min(own_amount + most_amount, max(own_amount, reported))
+        for own_amount, most_amount, reported in zip(spent, held, sent, strict=True)
     )
     store.do(CHANGE, (int(calls), int(tokens), usd, 0, 0, 0.0, 0.0, name, session))

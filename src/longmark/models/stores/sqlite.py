@@ -46,17 +46,16 @@ _SHARED = (
     "fuse.sshfs",
     "fuse.glusterfs",
 )
-_ROOM, _ROOM_PER_CALL = (
-    8 << 20,
-    1 << 18,
-)  # bytes of the disk that must be free before a call is sent
+_ROOM = 8 << 20
+_ROOM_PER_CALL = 1 << 18  # bytes of the disk that must be free before a call is sent
 _PATIENCE = 30.0  # seconds to wait for another process that holds the file
 
 
 class SqliteStore(Store):
     """path: the file; it and its folder are made when missing. durable: every commit is synchronised."""
 
-    quick, read_only = True, False
+    quick = True
+    read_only = False
     Failure = sqlite3.Error
 
     def __init__(self, path: Path, *, durable: bool = False) -> None:
@@ -159,7 +158,7 @@ class SqliteStore(Store):
                 )
             attempt.id = number
             first = next(key for key in wish.keys if key in wish.granted)
-            most = attempt.most.prompt, attempt.most.completion, attempt.most_usd
+            most_amounts = attempt.most.prompt, attempt.most.completion, attempt.most_usd
             row = (
                 self._session(attempt.session),
                 1,
@@ -168,7 +167,7 @@ class SqliteStore(Store):
                 attempt.kind,
                 attempt.model,
                 now,
-                *most,
+                *most_amounts,
             )
             self.db.execute(
                 "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, NULL, NULL)",
@@ -372,24 +371,26 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     if layout <= _LAYOUT:
         database.execute("BEGIN IMMEDIATE")
         try:
-            there = _columns(database)
+            tables_present = _columns(database)
             for table in ("calls", "batch_lines"):
-                if there.get(table) == _BEFORE[table]:
+                if tables_present.get(table) == _BEFORE[table]:
                     database.execute(f"ALTER TABLE {table} ADD COLUMN attempt INTEGER")
-            if there.get("claims") == _BEFORE["claims"]:
+            if tables_present.get("claims") == _BEFORE["claims"]:
                 _refuse_busy(database, path)
                 database.execute("DROP TABLE claims")
-                del there["claims"]
-            _make(database, there)
+                del tables_present["claims"]
+            _make(database, tables_present)
             database.execute(INDEX)
             database.execute(f"PRAGMA user_version = {_LAYOUT}")
         except BaseException:
             database.execute("ROLLBACK")
             raise
         database.execute("COMMIT")
-    if layout != _LAYOUT or not TABLES.keys() <= there.keys():
-        there = _columns(database)
-    if layout > _LAYOUT or any(there.get(table) != columns for table, columns in _wanted().items()):
+    if layout != _LAYOUT or not TABLES.keys() <= tables_present.keys():
+        tables_present = _columns(database)
+    if layout > _LAYOUT or any(
+        tables_present.get(table) != columns for table, columns in _wanted().items()
+    ):
         raise _of_another_version(path, layout)
 
 
@@ -400,9 +401,9 @@ def _of_another_version(path: Path, layout: int) -> UserError:
     )
 
 
-def _make(database: sqlite3.Connection, there: Collection[str]) -> None:
+def _make(database: sqlite3.Connection, tables_present: Collection[str]) -> None:
     for table, columns in TABLES.items():
-        if table not in there:
+        if table not in tables_present:
             database.execute(f"CREATE TABLE {table} ({columns}")
 
 

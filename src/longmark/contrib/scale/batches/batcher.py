@@ -396,7 +396,11 @@ class Batcher:
                     else ended.failure
                 )
                 one.reply.set_exception(
-                    Refusal(f"{lane.vendor.host} refused the batch: {said}", 400, said=said.lower())
+                    Refusal(
+                        f"{lane.vendor.host} refused the batch: {said}",
+                        400,
+                        message_text=said.lower(),
+                    )
                 )
             else:
                 one.reply.set_exception(
