@@ -59,8 +59,8 @@ from longmark.scores.labels import PROBABILITY
 from longmark.scores.observations import Observation
 from longmark.scores.paired import Scores, _Column, read_scores
 from longmark.scores.scored_answers import ScoredAnswer, answers_of
-from longmark.stats import corrected as estimating
 from longmark.stats.corrected import CorrectedEstimate, LabelledScores, corrected
+from longmark.stats.corrected_moments import IntervalEnds, Moments
 from longmark.stats.looks import CLAIM_ERROR
 
 Floats = NDArray[np.float64]
@@ -325,9 +325,7 @@ def of_pairs(
     """`corrected`, without the interval of a mean."""
     if len(sides) > 1:
         return corrected(table, sides, **options)
-    with patch.object(
-        estimating._Moments, "interval", lambda *_: estimating._Interval(0.0, 0.0, "")
-    ):
+    with patch.object(Moments, "interval", lambda *_: IntervalEnds(0.0, 0.0, "")):
         return corrected(table, sides, **options)
 
 

@@ -11,10 +11,6 @@ import pytest
 
 from longmark.errors import UserError
 from longmark.stats.corrected import (
-    FAIL,
-    NOT_CHECKED,
-    PASS,
-    UNSEEN,
     LabelledScores,
     bias_of,
     calibrated,
@@ -22,8 +18,10 @@ from longmark.stats.corrected import (
     transport,
 )
 from longmark.stats.corrected import corrected as _corrected
+from longmark.stats.corrected_moments import UNSEEN
 from longmark.stats.ppi import ppi_mean
 from longmark.stats.student import t_quantile, two_sided
+from longmark.stats.transport import FAIL, NOT_CHECKED, PASS
 
 NAN = math.nan
 

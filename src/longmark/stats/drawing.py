@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from longmark.stats.corrected import LabelledScores, calibrated
+from longmark.stats.calibration import calibrated
+from longmark.stats.labelled_scores import LabelledScores
 from longmark.stats.samples import Floats, Ints, Seed, generator
 
 FEWEST_SIZED = 20

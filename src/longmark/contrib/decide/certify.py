@@ -46,13 +46,13 @@ from longmark.scores.labels import FINAL, first_few
 from longmark.scores.paired import read_scores
 from longmark.stats.agreement import Agreement, krippendorff_alpha
 from longmark.stats.corrected import (
-    FEWEST,
     FEWEST_COVERED,
     FEWEST_RATERS,
     NO_SCALE,
     NOT_TOLD_APART,
     CorrectedEstimate,
 )
+from longmark.stats.labelled_sample import FEWEST
 from longmark.stats.looks import CLAIM_ERROR
 from longmark.stats.raters import CONTRADICT
 from longmark.stats.results import Estimate

@@ -58,7 +58,6 @@ from longmark.scores.observations import Observation
 from longmark.scores.paired import Scores, read_scores
 from longmark.scores.scored_answers import Cell, ScoredAnswer, answers_of
 from longmark.stats.corrected import (
-    FEWEST,
     FEWEST_RATERS,
     NO_SCALE,
     NOT_TOLD_APART,
@@ -71,6 +70,7 @@ from longmark.stats.corrected import (
     raw_of,
     transport,
 )
+from longmark.stats.labelled_sample import FEWEST
 from longmark.stats.looks import UNKNOWN_LOOKS, Looks
 from longmark.stats.raters import CONTRADICT, copies
 
