@@ -117,81 +117,123 @@ def corrected(
     check_level(level)
     check_shapes(table, weight)
     samples = {place: system_sample(table, place) for place in sides}
-    n = sum(int(sample.there.sum()) for sample in samples.values())
     labelled = sum(int(sample.chosen.sum()) for sample in samples.values())
-    unknown = max(sample.unknown for sample in samples.values())
-    nothing = CorrectedEstimate(
-        None, None, None, n, level, labelled=labelled, raw=raw_of(table, sides), unknown=unknown
+    empty = CorrectedEstimate(
+        value=None,
+        low=None,
+        high=None,
+        n=sum(int(sample.included.sum()) for sample in samples.values()),
+        level=level,
+        labelled=labelled,
+        raw=raw_of(table, sides),
+        unknown=max(sample.unknown for sample in samples.values()),
     )
-    for place, sample in samples.items():
-        if (why := refusal(table, sample, place)) is not None:
-            return replace(nothing, reason=why)
-    if (why := other_scores(table, samples, sides)) is not None:
-        return replace(nothing, reason=why)
+    if (reason := _not_corrected(table, samples, sides)) is not None:
+        return replace(empty, reason=reason)
+
     parts = {
         place: system_part(table, samples[place], place, factor) for place, factor in sides.items()
     }
     moments = Moments.of(table, samples, parts, sides)
-    used = moments.best_weight() if weight is None else weight
-    value = moments.value(used)
+    used_weight = moments.best_weight() if weight is None else weight
     clusters = None if table.clusters is None else int((moments.shares > 0).sum())
-    effective = moments.df + 1
-    nothing = replace(
-        nothing,
-        value=value,
-        weight=used,
+    without_interval = replace(
+        empty,
+        value=moments.value(used_weight),
+        weight=used_weight,
         clusters=clusters,
-        effective=effective if clusters else None,
+        effective=moments.df + 1 if clusters else None,
         raters=moments.raters,
         rater_variance=moments.rater_variance,
     )
     if table.these_raters and len(sides) > 1:
-        nothing = replace(nothing, of_raters=_of_raters(table, sides, weight))
-        if (why := contradiction(nothing.of_raters)) is not None:
-            return replace(nothing, reason=why)
-    if effective < FEWEST_EFFECTIVE:
-        return replace(nothing, reason=few_clusters(effective))
-    if table.known_ends is None and (why := _needs_scale(samples)) is not None:
-        return replace(nothing, reason=why)
-    if (why := _told_apart(samples, table, moments)) is not None:
-        return replace(nothing, reason=why)
-    df = moments.df - (1.0 if weight is None and used else 0.0)
-    interval = moments.interval(used, df, level)
-    if interval is None:
-        alike = all(np.ptp(samples[place].labels[samples[place].chosen]) == 0 for place in sides)
-        whose = "the labelled answers" if len(sides) == 1 else "the labelled answers of each system"
-        what = (
-            f"{whose} all have the same label"
-            if alike
-            else "labels and scores differ by a constant only"
+        without_interval = replace(
+            without_interval,
+            of_raters=_estimates_of_raters(table, sides, weight),
         )
-        return replace(nothing, reason=f"{what}, so they show no spread")
-    alone = moments.interval(0.0, moments.df, level)
-    assert alone is not None
-    own, variance = moments.variance(0.0), moments.variance(used)
+    if (reason := _no_interval(table, samples, moments, without_interval)) is not None:
+        return replace(without_interval, reason=reason)
+
+    # λ that the labels themselves chose costs a degree of freedom
+    df = moments.df - (1.0 if weight is None and used_weight else 0.0)
+    interval = moments.interval(used_weight, df, level)
+    if interval is None:
+        return replace(without_interval, reason=_no_spread(samples))
+    of_labels = moments.interval(0.0, moments.df, level)
+    assert of_labels is not None
+    variance = moments.variance(used_weight)
     return replace(
-        nothing,
+        without_interval,
         low=interval.low,
         high=interval.high,
         method=interval.method,
-        people=Estimate(moments.value(0.0), alone.low, alone.high, labelled, level, alone.method),
-        worth=labelled * own / variance if variance > 0 else None,
+        people=Estimate(
+            moments.value(0.0),
+            of_labels.low,
+            of_labels.high,
+            labelled,
+            level,
+            of_labels.method,
+        ),
+        worth=labelled * moments.variance(0.0) / variance if variance > 0 else None,
         variance=variance,
-        p=None if len(sides) == 1 else moments.p(used, df, level),
+        p=None if len(sides) == 1 else moments.p(used_weight, df, level),
         remark=_remark(samples),
     )
 
 
-def _of_raters(
-    table: LabelledScores, sides: Mapping[int, float], weight: float | None
+def _not_corrected(
+    table: LabelledScores,
+    samples: Mapping[int, SystemSample],
+    sides: Mapping[int, float],
+) -> str | None:
+    """Why there is no estimate."""
+    for place, sample in samples.items():
+        if (reason := refusal(table, sample, place)) is not None:
+            return reason
+    return other_scores(table, samples, sides)
+
+
+def _no_interval(
+    table: LabelledScores,
+    samples: Mapping[int, SystemSample],
+    moments: Moments,
+    estimate: CorrectedEstimate,
+) -> str | None:
+    """Why an estimate has no interval, before one is computed."""
+    # only a difference of these raters has estimates of each of them
+    if estimate.of_raters and (reason := contradiction(estimate.of_raters)) is not None:
+        return reason
+    if moments.df + 1 < FEWEST_EFFECTIVE:
+        return few_clusters(moments.df + 1)
+    if table.known_ends is None and (reason := _needs_scale(samples)) is not None:
+        return reason
+    return _not_told_apart(samples, table, moments)
+
+
+def _no_spread(samples: Mapping[int, SystemSample]) -> str:
+    alike = all(np.ptp(sample.labels[sample.chosen]) == 0 for sample in samples.values())
+    if not alike:
+        return "labels and scores differ by a constant only, so they show no spread"
+    of_each = "" if len(samples) == 1 else " of each system"
+    return f"the labelled answers{of_each} all have the same label, so they show no spread"
+
+
+def _estimates_of_raters(
+    table: LabelledScores,
+    sides: Mapping[int, float],
+    weight: float | None,
 ) -> tuple[Estimate, ...]:
     """Each rater's own estimate, of the labels that count."""
     level = level_of_a_rater(len(table.rater_labels))
-    given = ~np.isnan(table.labels)
+    labelled = ~np.isnan(table.labels)
     return tuple(
         corrected(
             replace(
-                table, labels=np.where(given, labels, np.nan), rater_labels=(), these_raters=False
+                table,
+                labels=np.where(labelled, labels, np.nan),
+                rater_labels=(),
+                these_raters=False,
             ),
             sides,
             weight=weight,
@@ -227,13 +269,15 @@ def _remark(samples: Mapping[int, SystemSample]) -> str | None:
     return "; ".join(remarks) or None
 
 
-def _unknown_in_words(samples: Mapping[int, SystemSample], rest: str) -> str:
+def _unknown_in_words(samples: Mapping[int, SystemSample], consequence: str) -> str:
     share = max(sample.unknown for sample in samples.values())
-    return f"{100 * share:.2g} % of a system's answers have neither a score nor a label that counts: {rest}"
+    return f"{100 * share:.2g} % of a system's answers have neither a score nor a label that counts: {consequence}"
 
 
-def _told_apart(
-    samples: Mapping[int, SystemSample], table: LabelledScores, moments: Moments
+def _not_told_apart(
+    samples: Mapping[int, SystemSample],
+    table: LabelledScores,
+    moments: Moments,
 ) -> str | None:
     """Why strictness of raters cannot be told from the systems' quality; None if it can, or does not matter: where each
     rater labelled the same share of both systems it cancels, and where many raters stand for people it is chance."""
@@ -241,14 +285,13 @@ def _told_apart(
         return None
     if moments.raters is None or (moments.raters >= FEWEST_RATERS and not table.these_raters):
         return None
-    places = list(samples)
-    given = ~np.isnan(np.stack([rater[:, places] for rater in table.rater_labels]))
-    even = {
-        k: np.where(sample.chosen, sample.weights, 0.0) / sample.weights[sample.chosen].sum()
-        for k, sample in enumerate(samples.values())
+    labelled = ~np.isnan(np.stack([labels[:, list(samples)] for labels in table.rater_labels]))
+    shares_of_answers = {
+        column: np.where(sample.chosen, sample.weights, 0.0) / sample.weights[sample.chosen].sum()
+        for column, sample in enumerate(samples.values())
     }
-    weights = shares_of_raters(given, even)
-    apart = float((weights.max(axis=1) - weights.min(axis=1)).sum() / 2)
+    shares = shares_of_raters(labelled, shares_of_answers)
+    apart = float((shares.max(axis=1) - shares.min(axis=1)).sum() / 2)
     if apart <= MOST_APART:
         return None
     return (

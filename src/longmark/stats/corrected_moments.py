@@ -27,7 +27,7 @@ from longmark.stats.labelled_sample import SystemSample
 from longmark.stats.labelled_scores import ROUNDING, LabelledScores
 from longmark.stats.means import WILSON, wilson
 from longmark.stats.raters import rater_variance
-from longmark.stats.samples import Floats
+from longmark.stats.samples import Floats, Ints
 from longmark.stats.student import STUDENT, t_quantile, two_sided
 from longmark.stats.unseen import Influences, Unseen, counted_as
 
@@ -47,41 +47,54 @@ class SystemPart:
 
 
 def system_part(
-    table: LabelledScores, sample: SystemSample, place: int, factor: float
+    table: LabelledScores,
+    sample: SystemSample,
+    place: int,
+    factor: float,
 ) -> SystemPart:
-    g, y, w, there = sample.scores, sample.labels, sample.weights, sample.there
-    n, size = int(there.sum()), len(g)
-    ends = table.ends()
+    """factor: of the system's mean in the sum that is estimated. Rows of two: without scores, for λ = 1."""
+    included = sample.included
+    answers = int(included.sum())
+    questions = len(sample.scores)
     factor *= 1 - sample.unknown
-    means, labelled, shares = np.zeros((2, size)), np.zeros((2, size)), np.zeros(size)
+    least, greatest = table.ends()
+    ends = (least, greatest) if factor > 0 else (greatest, least)
+
+    means = np.zeros((2, questions))
+    labelled = np.zeros((2, questions))
+    shares = np.zeros(questions)
     unseen: tuple[list[Unseen], list[Unseen]] = ([], [])
-    for stratum in np.unique(sample.strata[there]):
-        members = there & (sample.strata == stratum)
+    for stratum in np.unique(sample.strata[included]):
+        members = included & (sample.strata == stratum)
         chosen = members & sample.chosen
-        share = np.where(chosen, w, 0.0) / w[chosen].sum()
-        y_mean, g_mean = float(share[chosen] @ y[chosen]), float(share[chosen] @ g[chosen])
-        count = len(np.unique(table.numbers[chosen]))
-        shares[chosen] = share[chosen] * members.sum() / n
-        grown = shares[chosen] * math.sqrt(count / (count - 1))
-        means[0, members], means[1, members] = y_mean, g[members] - g_mean
-        labelled[0, chosen], labelled[1, chosen] = (
-            grown * (y[chosen] - y_mean),
-            -grown * (g[chosen] - g_mean),
-        )
-        per_cluster = np.bincount(table.numbers[chosen], shares[chosen])
-        typical = float(per_cluster @ per_cluster) / float(per_cluster.sum())
-        for worst, end in zip(unseen, ends if factor > 0 else ends[::-1], strict=True):
-            like = np.abs(y[chosen] - y_mean) >= abs(end - y_mean) / 2
-            like &= (y[chosen] - y_mean) * (end - y_mean) > 0
-            seen = len(np.unique(table.numbers[chosen][like]))
-            if end != y_mean:
-                worst.append(
-                    Unseen(
-                        factor * typical * (end - y_mean), abs(factor) * typical, counted_as(seen)
+        weights = np.where(chosen, sample.weights, 0.0) / sample.weights[chosen].sum()
+        label_mean = float(weights[chosen] @ sample.labels[chosen])
+        score_mean = float(weights[chosen] @ sample.scores[chosen])
+        means[0, members] = label_mean
+        means[1, members] = sample.scores[members] - score_mean
+
+        clusters = len(np.unique(table.numbers[chosen]))
+        shares[chosen] = weights[chosen] * members.sum() / answers
+        # G / (G - 1): the deviations are from the sample's own mean
+        grown = shares[chosen] * math.sqrt(clusters / (clusters - 1))
+        deviations = sample.labels[chosen] - label_mean
+        labelled[0, chosen] = grown * deviations
+        labelled[1, chosen] = -grown * (sample.scores[chosen] - score_mean)
+
+        for unseen_of_end, end in zip(unseen, ends, strict=True):
+            if end != label_mean:
+                unseen_of_end.append(
+                    _unseen(
+                        factor,
+                        end - label_mean,
+                        deviations,
+                        table.numbers[chosen],
+                        shares[chosen],
                     )
                 )
-    value = (float(means[0, there].mean()), float(means[1, there].mean()))
-    spread = np.where(there, means - np.array(value)[:, None], 0.0) / n
+
+    value = (float(means[0, included].mean()), float(means[1, included].mean()))
+    spread = np.where(included, means - np.array(value)[:, None], 0.0) / answers
     adds = factor * (spread + labelled)
     return SystemPart(
         (factor * value[0], factor * value[1]),
@@ -89,6 +102,23 @@ def system_part(
         shares * abs(factor),
         (tuple(unseen[0]), tuple(unseen[1])),
     )
+
+
+def _unseen(
+    factor: float,
+    distance: float,
+    deviations: Floats,
+    clusters: Ints,
+    shares: Floats,
+) -> Unseen:
+    """What a typical cluster of a stratum would add whose labels are at an end of the scale. distance: of the end from
+    the labels' mean; a label more than half as far on that side was seen there. deviations, clusters, shares: of the
+    labelled answers."""
+    share_of_cluster = np.bincount(clusters, shares)
+    typical = float(share_of_cluster @ share_of_cluster) / float(share_of_cluster.sum())
+    alike = (np.abs(deviations) >= abs(distance) / 2) & (deviations * distance > 0)
+    seen = len(np.unique(clusters[alike]))
+    return Unseen(factor * typical * distance, abs(factor) * typical, counted_as(seen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,57 +156,31 @@ class Moments:
         sides: Mapping[int, float],
     ) -> Moments:
         total = math.fsum(float(part.shares.sum()) for part in parts.values())
-        adds: list[Floats] = [
-            np.bincount(
-                table.numbers, np.sum([part.adds[k] for part in parts.values()], axis=0)
-            ).astype(np.float64)
-            for k in (0, 1)
-        ]
         shares = np.bincount(
-            table.numbers, np.sum([part.shares for part in parts.values()], axis=0)
+            table.numbers,
+            np.sum([part.shares for part in parts.values()], axis=0),
         )
-        strata = max(len(np.unique(sample.strata[sample.there])) for sample in samples.values())
-        values = [math.fsum(part.value[k] for part in parts.values()) for k in (0, 1)]
-        full = [
-            math.fsum(
-                part.value[k] / max(ROUNDING, 1 - samples[place].unknown)
-                for place, part in parts.items()
-            )
-            for k in (0, 1)
-        ]
-        low, high = table.ends()
-        worst = [
-            math.fsum(
-                factor * samples[place].unknown * ((low, high) if factor > 0 else (high, low))[end]
-                for place, factor in sides.items()
-                if samples[place].unknown
-            )
-            for end in (0, 1)
-        ]
-        shares_of = {place: part.shares for place, part in parts.items()}
-        of_raters = rater_variance(table.rater_labels, shares_of, sides, these=table.these_raters)
+        strata = max(len(np.unique(sample.strata[sample.included])) for sample in samples.values())
+        worst = (_worst(table, samples, sides, 0), _worst(table, samples, sides, 1))
+        of_raters = rater_variance(
+            table.rater_labels,
+            {place: part.shares for place, part in parts.items()},
+            sides,
+            these=table.these_raters,
+        )
         labels = np.concatenate([sample.labels[sample.chosen] for sample in samples.values()])
-        unseen = [
-            tuple(
-                replace(each, share=each.share / total)
-                for part in parts.values()
-                for each in part.unseen[end]
-            )
-            for end in (0, 1)
-        ]
+        two_values = bool(np.isin(labels, (0, 1)).all())
         return Moments(
-            values=(values[0], values[1]),
-            full=(full[0], full[1]),
-            adds=(adds[0], adds[1]),
+            values=(_value(parts, 0), _value(parts, 1)),
+            full=(_full_value(parts, samples, 0), _full_value(parts, samples, 1)),
+            adds=(_added_by_clusters(table, parts, 0), _added_by_clusters(table, parts, 1)),
             shares=shares / total,
             df=degrees_of_freedom(shares[shares > 0].tolist()) - (strata - 1),
-            unseen=(unseen[0], unseen[1]),
-            worst=(worst[0], worst[1]),
+            unseen=(_unseen_shares(parts, 0, total), _unseen_shares(parts, 1, total)),
+            worst=worst,
             raters=of_raters.effective,
             rater_variance=of_raters.variance,
-            binary=len(sides) == 1
-            and not worst[1] > worst[0]
-            and bool(np.isin(labels, (0, 1)).all()),
+            binary=len(sides) == 1 and not worst[1] > worst[0] and two_values,
             ends=_ends_of(table, sides),
             scale=float(np.abs(labels).max(initial=0.0)),
         )
@@ -205,7 +209,8 @@ class Moments:
         if not self.rater_variance or self.raters is None:
             return df
         adds = self._clusters_add(weight)
-        of_clusters, of_raters = float(adds @ adds), self.rater_variance
+        of_clusters = float(adds @ adds)
+        of_raters = self.rater_variance
         rater_df = max(1.0, self.raters - 1)
         together = (of_clusters + of_raters) ** 2 / (of_clusters**2 / df + of_raters**2 / rater_df)
         return max(together, min(df, rater_df))
@@ -224,30 +229,93 @@ class Moments:
             return None
         quantile = t_quantile(level, df)
         half = quantile * math.sqrt(variance)
-        low, high, method = value - half, value + half, STUDENT
+        low = value - half
+        high = value + half
+        method = STUDENT
         if self.binary and 0 < value < 1 and half > 0:
-            (low, high), method = wilson(value, value * (1 - value) / variance, quantile), WILSON
+            # as many labels as would give this variance
+            low, high = wilson(value, value * (1 - value) / variance, quantile)
+            method = WILSON
         below, above = self._influences(weight, df, level).limits((1 - level) / 2)
         if value + below < low or value + above > high:
-            low, high, method = min(low, value + below), max(high, value + above), UNSEEN
-        low, high = low + self.worst[0], high + self.worst[1]
+            low = min(low, value + below)
+            high = max(high, value + above)
+            method = UNSEEN
+        low += self.worst[0]
+        high += self.worst[1]
         if self.ends is not None:
-            low, high = max(low, self.ends[0]), min(high, self.ends[1])
+            low = max(low, self.ends[0])
+            high = min(high, self.ends[1])
         return IntervalEnds(low, high, method)
 
     def p(self, weight: float, df: float, level: float) -> float:
         """Two-sided, that the estimate is 0: at most 1 - level where the interval of this level leaves out 0."""
         df = self._df(weight, df)
         value = self.values[0] + weight * self.values[1]
-        low, high = value + self.worst[0], value + self.worst[1]
+        low = value + self.worst[0]
+        high = value + self.worst[1]
         if low <= 0 <= high:
             return 1.0
-        influences, variance = self._influences(weight, df, level), self.variance(weight)
+        influences = self._influences(weight, df, level)
+        variance = self.variance(weight)
         nearest = low if low > 0 else high
-        rare = influences.below(-low) if low > 0 else influences.above(-high)
-        return min(
-            1.0, max(two_sided(nearest / math.sqrt(variance), df) if variance else 0.0, 2 * rare)
-        )
+        of_unseen = influences.below(-low) if low > 0 else influences.above(-high)
+        of_student = two_sided(nearest / math.sqrt(variance), df) if variance else 0.0
+        return min(1.0, max(of_student, 2 * of_unseen))
+
+
+def _value(parts: Mapping[int, SystemPart], row: int) -> float:
+    return math.fsum(part.value[row] for part in parts.values())
+
+
+def _full_value(
+    parts: Mapping[int, SystemPart],
+    samples: Mapping[int, SystemSample],
+    row: int,
+) -> float:
+    """The value as if the answers of which nothing is known were like the others."""
+    return math.fsum(
+        part.value[row] / max(ROUNDING, 1 - samples[place].unknown) for place, part in parts.items()
+    )
+
+
+def _added_by_clusters(
+    table: LabelledScores,
+    parts: Mapping[int, SystemPart],
+    row: int,
+) -> Floats:
+    added_by_questions = np.sum([part.adds[row] for part in parts.values()], axis=0)
+    return np.bincount(table.numbers, added_by_questions).astype(np.float64)
+
+
+def _unseen_shares(
+    parts: Mapping[int, SystemPart],
+    end: int,
+    total: float,
+) -> tuple[Unseen, ...]:
+    """What is unseen at an end of the scale, its shares of the labels of all systems."""
+    return tuple(
+        replace(unseen, share=unseen.share / total)
+        for part in parts.values()
+        for unseen in part.unseen[end]
+    )
+
+
+def _worst(
+    table: LabelledScores,
+    samples: Mapping[int, SystemSample],
+    sides: Mapping[int, float],
+    end: int,
+) -> float:
+    """What the answers of which nothing is known add at least (end 0) or at most (end 1)."""
+    least, greatest = table.ends()
+    return math.fsum(
+        factor
+        * samples[place].unknown
+        * ((least, greatest) if factor > 0 else (greatest, least))[end]
+        for place, factor in sides.items()
+        if samples[place].unknown
+    )
 
 
 def _ends_of(table: LabelledScores, sides: Mapping[int, float]) -> tuple[float, float] | None:
@@ -255,6 +323,7 @@ def _ends_of(table: LabelledScores, sides: Mapping[int, float]) -> tuple[float, 
     if (ends := table.known_ends) is None:
         return None
     products = [sorted(factor * end for end in ends) for factor in sides.values()]
-    return math.fsum(least for least, _ in products), math.fsum(
-        greatest for _, greatest in products
+    return (
+        math.fsum(least for least, _ in products),
+        math.fsum(greatest for _, greatest in products),
     )

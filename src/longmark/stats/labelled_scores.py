@@ -52,8 +52,11 @@ class LabelledScores:
 
     @property
     def both(self) -> Mask:
-        both: Mask = ~np.isnan(self.scores) & ~np.isnan(self.labels)
-        return both
+        """The cells with a score and a label."""
+        scored = ~np.isnan(self.scores)
+        labelled = ~np.isnan(self.labels)
+        cells: Mask = scored & labelled
+        return cells
 
     @property
     def numbers(self) -> Ints:
@@ -75,10 +78,16 @@ class LabelledScores:
 
 
 def check_shapes(table: LabelledScores, weight: float | None) -> None:
+    """UserError for tables of another shape than the scores', for weights of labelled answers that are not above 0, and
+    for a weight of the judge (λ) out of range."""
     shape = table.scores.shape
-    others = [("labels", table.labels), ("weights", table.weights), ("unscored", table.unscored)]
-    others += [("rater_labels", labels) for labels in table.rater_labels]
-    for name, values in others:
+    tables = [
+        ("labels", table.labels),
+        ("weights", table.weights),
+        ("unscored", table.unscored),
+    ]
+    tables += [("rater_labels", labels) for labels in table.rater_labels]
+    for name, values in tables:
         if values is not None and values.shape != shape:
             raise UserError(
                 f"{name}: expected the shape {shape} of the scores, found {values.shape}"

@@ -52,7 +52,7 @@ from longmark.stats.corrected import (
     NOT_TOLD_APART,
     CorrectedEstimate,
 )
-from longmark.stats.labelled_sample import FEWEST
+from longmark.stats.labelled_sample import FEWEST_LABELS
 from longmark.stats.looks import CLAIM_ERROR
 from longmark.stats.raters import CONTRADICT
 from longmark.stats.results import Estimate
@@ -243,10 +243,10 @@ def _missing(claimed: Claimed, found: Correction, agreement: Agreement | None) -
     yield from (f"One name for each rater: {why} Give each person one name." for why in found.alike)
     if agreement is None:
         yield "Agreement of raters: let two raters or more label the same answers."
-    elif (shared := min(_by_several(found).values(), default=0)) < FEWEST:
+    elif (shared := min(_by_several(found).values(), default=0)) < FEWEST_LABELS:
         yield (
-            f"Answers of each system that two raters or more labelled: at least {FEWEST}, found {shared}. Without them "
-            "strict raters cannot be told from bad answers: let two raters or more label the same answers."
+            f"Answers of each system that two raters or more labelled: at least {FEWEST_LABELS}, found {shared}. "
+            "Without them strict raters cannot be told from bad answers: let two raters or more label the same answers."
         )
     elif agreement.value is None or (agreement.low is None and agreement.value < 1):
         yield f"Agreement of raters: {agreement.reason}. Let two raters or more label more of the same answers."

@@ -70,7 +70,7 @@ from longmark.stats.corrected import (
     raw_of,
     transport,
 )
-from longmark.stats.labelled_sample import FEWEST
+from longmark.stats.labelled_sample import FEWEST_LABELS
 from longmark.stats.looks import UNKNOWN_LOOKS, Looks
 from longmark.stats.raters import CONTRADICT, copies
 
@@ -931,7 +931,7 @@ def remedy_of(correction: Correction, reasons: Collection[str]) -> str:
         label = correction.label
         return f"Name every value of the scale, lowest first: --order {label}=LOWEST,…,HIGHEST."
     if any(NOT_TOLD_APART in reason for reason in given):
-        return f"Let two raters or more label the same answers, {FEWEST} or more of each system."
+        return f"Let two raters or more label the same answers, {FEWEST_LABELS} or more of each system."
     return "Draw answers to label by `longmark label next`."
 
 
