@@ -64,7 +64,7 @@ def ours(scored: Callable[[str, list[str]], Score]) -> Metric:
 
 def rouge(overlap: _rouge.Overlap) -> Metric:
     return ours(
-        lambda answer, references: _rouge.best(overlap, answer, references, _rouge.Params())
+        lambda answer, references: _rouge.best(overlap, answer, references, _rouge.RougeParams())
     )
 
 
@@ -87,13 +87,13 @@ def compared() -> dict[str, tuple[Metric, Metric]]:
         "rouge_l": (rouge(_rouge.longest_in_common), rouge_score("rougeL")),
     }
     for tokenizer in ("13a", "zh", "char"):
-        mine = ours(partial(bleu.bleu, params=bleu.Params(tokenizer=tokenizer)))
+        mine = ours(partial(bleu.bleu, params=bleu.BleuParams(tokenizer=tokenizer)))
         found[f"bleu, {tokenizer}"] = (
             mine,
             sentence_score(sacrebleu.BLEU(tokenize=tokenizer, effective_order=True)),
         )
     for order, name in ((0, "chrf"), (2, "chrf++")):
-        mine = ours(partial(chrf.chrf, params=chrf.Params(word_order=order)))
+        mine = ours(partial(chrf.chrf, params=chrf.ChrfParams(word_order=order)))
         found[name] = (mine, sentence_score(sacrebleu.CHRF(word_order=order)))
     return found
 

@@ -24,7 +24,7 @@ from statistics import NormalDist, fmean, median
 
 import numpy as np
 
-from longmark.metrics.classic._rouge import Params, best, ngrams_in_common
+from longmark.metrics.classic._rouge import RougeParams, best, ngrams_in_common
 from longmark.stats.corrected import LabelledScores, calibrated, corrected
 from longmark.stats.results import Estimate
 
@@ -138,7 +138,7 @@ def replay(runs: int) -> None:
 
 
 def rouge(answer: str, reference: str) -> float:
-    return best(partial(ngrams_in_common, 1), answer, [reference], Params()).value or 0.0
+    return best(partial(ngrams_in_common, 1), answer, [reference], RougeParams()).value or 0.0
 
 
 Held = tuple[float, float, float, float]

@@ -19,9 +19,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     Strict,
     ValidationError,
@@ -80,11 +78,7 @@ def _by_parent(values: Any) -> Any:
     return {_FREE: values} if isinstance(values, (list, tuple)) else values
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Slot(_Part):
+class Slot(yaml_file.Closed):
     """One entry of a profile.
 
     given        the slot whose value decides which values there are; None: they are always the same
@@ -130,7 +124,7 @@ def _loosely(form: str) -> str:
     return "".join(loose.get(char, re.escape(char)) for char in " ".join(canonical(form).split()))
 
 
-class Dimension(_Part):
+class Dimension(yaml_file.Closed):
     """What specificity asks of a claim, and its weight in the score (weights are relative: they need not sum to 1)."""
 
     name: Name
@@ -138,7 +132,7 @@ class Dimension(_Part):
     weight: Weight
 
 
-class Mask(_Part):
+class Mask(yaml_file.Closed):
     """A slot whose words answer relevance hides. description: which words, beyond those of the profile."""
 
     slot: Name
@@ -149,14 +143,14 @@ class Mask(_Part):
         return f"[{self.slot.upper()}]"
 
 
-class Variant(_Part):
+class Variant(yaml_file.Closed):
     """A perturbation: the slots that it changes."""
 
     name: VariantName
     change: Annotated[tuple[Name, ...], Filled]
 
 
-class Domain(_Part):
+class Domain(yaml_file.Closed):
     """A domain, as `load` checked it.
 
     slots          of a profile, in the order in which they are drawn

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 import orjson
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from longmark.errors import NoScore, Unsupported
 from longmark.models.handles import ChatHandle, Models
@@ -43,6 +43,13 @@ _LEAST_MASS = 0.5  # of the probability, on the offered tokens: with less, the j
 
 class Unreadable(Exception):
     """A reply that is not a verdict. The judge gets the message when it is asked again."""
+
+
+class ReplyForm(BaseModel):
+    """A JSON object that a judge replies. Structured outputs take a schema only if it says that no other keys are
+    allowed; a reply that has some is read all the same."""
+
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from longmark.options.groups import ModelNames
 from longmark.prompts import PromptBook
 from longmark.records import Answered
 from longmark.records.metric_name import base_of
-from longmark.text.calibration import Calibration, read_labels
+from longmark.text.calibration import CheckerCalibration, read_labels
 from longmark.text.overlap import named_checker
 
 __all__ = [
@@ -166,7 +166,9 @@ async def open_models(**options: Unpack[ScoreOptions]) -> AsyncIterator[Models]:
         try:
             backends = opener.backends(ModelNames(judges, **by_role))
             if (labels := options.get("calibrate")) is not None and backends.checker is not None:
-                backends = replace(backends, calibration=Calibration(read_labels(Path(labels))))
+                backends = replace(
+                    backends, calibration=CheckerCalibration(read_labels(Path(labels)))
+                )
             yield Models(
                 backends,
                 Client(cache),

@@ -10,7 +10,7 @@ import pytest
 from longmark.records.evidence import (
     Choices,
     Claims,
-    Dimension,
+    DimensionScore,
     Evidence,
     Facts,
     Judgements,
@@ -31,7 +31,7 @@ SEEN: list[tuple[type[Evidence], dict[str, Any]]] = [
             "weights": {"hazard": 1},
         },
     ),
-    (Dimension, {"votes": {"yes": 1}, "claims": [{"claim": "Ice fell.", **VOTE}]}),
+    (DimensionScore, {"votes": {"yes": 1}, "claims": [{"claim": "Ice fell.", **VOTE}]}),
     (Points, {"points": [{"point": 1, "text": "So.", "delta": -0.1}], "intro": None}),
     (
         Facts,

@@ -17,7 +17,7 @@ from longmark.engine.run import run
 from longmark.errors import NoScore, UserError
 from longmark.models.handles import Models
 from longmark.testing import FakeChat, call
-from longmark.text.calibration import Calibration, Labelled, fit, labelled, read_labels
+from longmark.text.calibration import CheckerCalibration, LabelledClaim, fit, labelled, read_labels
 from longmark.text.entailment import Relation, checker_of
 
 HEALTHVER = Path(__file__).parents[2] / ".." / "shared" / "data" / "claims" / "healthver.jsonl"
@@ -62,11 +62,12 @@ class Says:
         return Relation.of(p, (1 - p) * self.contradicts, (1 - p) * (1 - self.contradicts))
 
 
-def calibration(pairs: Sequence[tuple[float, bool]], **told: list[str]) -> Calibration:
+def calibration(pairs: Sequence[tuple[float, bool]], **told: list[str]) -> CheckerCalibration:
     some = tuple(
-        Labelled(f"{p} {number}", f"text {number}", yes) for number, (p, yes) in enumerate(pairs)
+        LabelledClaim(f"{p} {number}", f"text {number}", yes)
+        for number, (p, yes) in enumerate(pairs)
     )
-    return Calibration(some, told["told"].append if told else lambda _: None)
+    return CheckerCalibration(some, told["told"].append if told else lambda _: None)
 
 
 def test_the_curve_is_where_the_gradient_of_platts_likelihood_vanishes():
@@ -166,7 +167,7 @@ def test_a_file_that_is_no_file_of_labels_is_refused(tmp_path: Path, change, mes
 
 
 def test_evidence_can_be_a_list_of_passages():
-    assert labelled({"claim": "a", "evidence": ["b", "c"], "label": False}) == Labelled(
+    assert labelled({"claim": "a", "evidence": ["b", "c"], "label": False}) == LabelledClaim(
         "a", "b\n\nc", False
     )
 
@@ -192,7 +193,7 @@ def test_a_calibrated_run_names_its_labels_and_cannot_be_resumed_with_others(tmp
     )
     row = json.loads((tmp_path / "out" / "rows.jsonl").read_text().splitlines()[0])
     assert row["signature"]["models"]["checker"] == [
-        "overlap:3" + Calibration(read_labels(first)).suffix
+        "overlap:3" + CheckerCalibration(read_labels(first)).suffix
     ]
     assert any("calibrated on 50 labels: right on" in one for one in told)
     assert main(["verify", str(tmp_path / "out")]) == 0

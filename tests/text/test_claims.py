@@ -10,14 +10,14 @@ import pytest
 from longmark.errors import NoScore
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.testing import FakeChat, call
-from longmark.text.claims import PIECE, Fact, claim_calls, claims, fact_calls, facts
+from longmark.text.claims import PIECE, PassageFact, claim_calls, claims, fact_calls, facts
 
 
 def claims_of(text: str, *judges: FakeChat) -> list[str]:
     return call(lambda models: claims(models, text), judge=judges)
 
 
-def facts_of(passages: Sequence[str], judge: FakeChat) -> list[Fact]:
+def facts_of(passages: Sequence[str], judge: FakeChat) -> list[PassageFact]:
     return call(lambda models: facts(models, passages), judge=judge)
 
 
@@ -89,7 +89,7 @@ def test_thirty_thousand_words():
 def test_short_passages_share_a_call_and_a_long_one_takes_several():
     judge = FakeChat(said("Dams hold water.", "dams hold water.", key="facts"))
     found = facts_of(["One passage.", "Another.", "A long one. " * 500], judge)
-    assert found == [Fact("Dams hold water.", (1, 2, 3))]
+    assert found == [PassageFact("Dams hold water.", (1, 2, 3))]
     assert (
         len(judge.requests) == fact_calls(["One passage.", "Another.", "A long one. " * 500]) == 2
     )
@@ -110,16 +110,16 @@ def test_where_a_fact_comes_from_is_said_as_far_as_it_is_known():
     # a sentence of 1 is of 1; what no passage says in these words is of any that was shown; the second call has one.
     assert len(judge.requests) == 2
     assert found == [
-        Fact("levees hold rivers", (1,)),
-        Fact("Water is held.", (1, 3, 4)),
-        Fact("Sand moves.", (1, 3, 4)),
-        Fact("Sand is dry.", (4,)),
+        PassageFact("levees hold rivers", (1,)),
+        PassageFact("Water is held.", (1, 3, 4)),
+        PassageFact("Sand moves.", (1, 3, 4)),
+        PassageFact("Sand is dry.", (4,)),
     ]
 
 
 def test_of_a_single_passage_every_fact_is_certain():
     judge = FakeChat(said("Anything.", key="facts"))
-    assert facts_of(["Some text."], judge) == [Fact("Anything.", (1,))]
+    assert facts_of(["Some text."], judge) == [PassageFact("Anything.", (1,))]
 
 
 def test_what_cannot_be_read_is_no_list():

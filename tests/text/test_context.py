@@ -10,7 +10,7 @@ from longmark.contrib.local.claim_checker import checker_settings
 from longmark.models.protocols import Capabilities, RelationReply
 from longmark.records import Context, Example
 from longmark.testing import score_sync
-from longmark.text.calibration import CalibratedChecker, Calibration
+from longmark.text.calibration import CalibratedChecker, CheckerCalibration
 from longmark.text.context import in_context, points_back, sent_with
 
 ANSWER = "The dam broke in June [1]. It flooded two towns [2]. Nobody was charged."
@@ -67,7 +67,7 @@ def test_only_a_checker_that_asks_for_context_gets_it() -> None:
 
     claims = ["It flooded two towns."]
     assert sent_with(Asks(), claims, ANSWER, None) == in_context(claims, ANSWER, None)
-    assert sent_with(CalibratedChecker(Asks(), Calibration(())), claims, ANSWER, None) != {}  # type: ignore[arg-type]
+    assert sent_with(CalibratedChecker(Asks(), CheckerCalibration(())), claims, ANSWER, None) != {}  # type: ignore[arg-type]
     assert sent_with(object(), claims, ANSWER, None) == {}
     assert sent_with(None, claims, ANSWER, None) == {}
 

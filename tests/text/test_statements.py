@@ -11,7 +11,7 @@ from longmark.errors import NoScore
 from longmark.models.protocols import ChatRequest
 from longmark.testing import FakeChat, call
 from longmark.text.claims import PIECE, claims
-from longmark.text.statements import Statement, once, revised, statements
+from longmark.text.statements import TextStatement, once, revised, statements
 
 
 def revision(*items: tuple[int, str, str]) -> str:
@@ -52,9 +52,9 @@ def test_statements_are_revised_divided_and_typed():
         lambda models: statements(models, "Orwell … He wrote A and B. Read it!"), judge=one
     )
     assert found == [
-        Statement("Orwell wrote A.", "fact"),
-        Statement("Orwell wrote B.", "fact"),
-        Statement("Read it!", "instruction"),
+        TextStatement("Orwell wrote A.", "fact"),
+        TextStatement("Orwell wrote B.", "fact"),
+        TextStatement("Read it!", "instruction"),
     ]
     shown = one.requests[1].messages[1].content
     assert "1. He wrote A and B.\n2. Read it!\n" in shown
@@ -74,13 +74,15 @@ def test_the_list_of_an_answer_is_the_one_that_other_metrics_ask_for():
 
 def test_a_passage_has_its_facts_and_typed_extraction_its_units():
     one = judge(revision((1, "F", "claim")), '{"facts": ["f"]}')
-    assert call(lambda m: statements(m, "text", "context"), judge=one) == [Statement("F", "claim")]
+    assert call(lambda m: statements(m, "text", "context"), judge=one) == [
+        TextStatement("F", "claim")
+    ]
     two = judge(revision((1, "A.", "claim"), (1, "B.", "claim"), (2, "Hi!", "other")))
     found = call(lambda m: statements(m, "text", "context", "typed"), judge=two)
     assert found == [
-        Statement("A.", "fact"),
-        Statement("B.", "fact"),
-        Statement("Hi!", "meta"),
+        TextStatement("A.", "fact"),
+        TextStatement("B.", "fact"),
+        TextStatement("Hi!", "meta"),
     ]  # the unit's own type
 
 
@@ -104,22 +106,22 @@ def test_a_blank_text_has_none_without_a_call():
 )
 def test_a_wrong_revision_is_requested_once_more(bad: str):
     one = FakeChat([bad, REVISED])
-    listed = [Statement("He wrote A and B."), Statement("Read it!")]
+    listed = [TextStatement("He wrote A and B."), TextStatement("Read it!")]
     assert len(call(lambda m: revised(m, "text", listed), judge=one)) == 3
     assert "could not use that reply" in one.requests[1].messages[-1].content
 
 
 def test_what_a_second_reply_leaves_out_is_dropped_but_a_wrong_number_is_unscored():
-    listed = [Statement("a"), Statement("b")]
+    listed = [TextStatement("a"), TextStatement("b")]
     short = FakeChat([revision((2, "B", "fact"))] * 2)
-    assert call(lambda m: revised(m, "text", listed), judge=short) == [Statement("B", "fact")]
+    assert call(lambda m: revised(m, "text", listed), judge=short) == [TextStatement("B", "fact")]
     with pytest.raises(NoScore):
         call(lambda m: revised(m, "text", listed), judge=FakeChat([revision((9, "B", "fact"))] * 2))
 
 
 def test_five_hundred_statements_in_ten_languages_keep_their_order():
     words = ("river", "río", "Fluß", "река", "河", "川", "강", "نهر", "נהר", "नदी")
-    listed = [Statement(f"{words[n % 10]} {n}") for n in range(500)]
+    listed = [TextStatement(f"{words[n % 10]} {n}") for n in range(500)]
 
     def echo(request: ChatRequest) -> str:
         lines = (
@@ -156,12 +158,12 @@ def test_a_long_text_is_listed_and_revised_in_pieces():
 
 def test_of_equal_statements_the_first_stays():
     listed = [
-        Statement("It rained.", "fact"),
-        Statement(" it  RAINED", "claim"),
-        Statement(" "),
-        Statement("Sun."),
+        TextStatement("It rained.", "fact"),
+        TextStatement(" it  RAINED", "claim"),
+        TextStatement(" "),
+        TextStatement("Sun."),
     ]
-    assert once(listed) == [Statement("It rained.", "fact"), Statement("Sun.")]
+    assert once(listed) == [TextStatement("It rained.", "fact"), TextStatement("Sun.")]
 
 
 def test_without_a_judge_there_is_a_reason():

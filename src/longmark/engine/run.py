@@ -34,7 +34,7 @@ from longmark.prompts import PromptBook, from_folder
 from longmark.records.read import ExampleSource
 
 if TYPE_CHECKING:
-    from longmark.text.calibration import Calibration
+    from longmark.text.calibration import CheckerCalibration
 
 T = TypeVar("T")
 
@@ -141,9 +141,9 @@ def make_settings(
 
 def _calibration(
     options: RunOptions, backends: Backends, selected: Sequence[Selected]
-) -> Calibration:
+) -> CheckerCalibration:
     """What --calibrate names. UserError without a checker, or for one that is asked several pairs in one call."""
-    from longmark.text.calibration import Calibration, read_labels
+    from longmark.text.calibration import CheckerCalibration, read_labels
 
     labels = read_labels(expanded(options.calibrate or ""))
     if backends.checker is None:
@@ -162,7 +162,7 @@ def _calibration(
                     f"{named('calibrate')}: {backends.checker.name} gives probabilities only if it is asked one pair a "
                     f"call: name the metric {chosen.base}@{parameter}"
                 )
-    return Calibration(labels, options.tell)
+    return CheckerCalibration(labels, options.tell)
 
 
 def finish(work: Callable[[], Awaitable[T]]) -> T:

@@ -48,7 +48,7 @@ from longmark.records import Row
 from longmark.records.files import check_regular, lines, read_object, unpacked_limit
 from longmark.records.metric_name import base_of, parsed, under
 from longmark.records.pair import example_of
-from longmark.text.calibration import Calibration, labelled
+from longmark.text.calibration import CheckerCalibration, labelled
 from longmark.text.overlap import checker_of_run
 from longmark.workspace import differences
 from longmark.writing import check_ours, replacing
@@ -267,7 +267,8 @@ def _settings(
         backends = Registry(cache, config=config, sends=False).backends(names, called)
         if "calibration" in brought:
             backends = replace(
-                backends, calibration=Calibration(tuple(map(labelled, brought["calibration"])))
+                backends,
+                calibration=CheckerCalibration(tuple(map(labelled, brought["calibration"]))),
             )
         reasons = fixed["judging"]["reasons"]
         judging = Judging.of({**fixed["judging"], "reasons": None})

@@ -26,9 +26,7 @@ from typing import Annotated, Any, Literal, cast
 import orjson
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     Strict,
     ValidationError,
@@ -84,11 +82,7 @@ Input = Literal["question", "answer", "context", "reference", "turns"]
 _TURNS = "{turns}"
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Shown(_Part):
+class PromptExample(yaml_file.Closed):
     """An example in the prompt: an answer, what it is about, and the label, point or number that it deserves."""
 
     question: Text | None = None
@@ -99,7 +93,7 @@ class Shown(_Part):
     why: Text | None = None
 
 
-class Criterion(_Part):
+class Criterion(yaml_file.Closed):
     """A question to the judge and the scale of its score.
 
     scale    `yes/no`, whole numbers `A-B`, or a table label -> value
@@ -110,8 +104,8 @@ class Criterion(_Part):
     name: Name = ""
     question: Text
     scale: Annotated[str | dict[str, Finite], BeforeValidator(_words)] = "0-100"
-    anchors: Annotated[dict[str, Text], BeforeValidator(_words)] = {}
-    examples: tuple[Shown, ...] = ()
+    anchors: Annotated[dict[str, Text], BeforeValidator(_words)] = Field({})
+    examples: tuple[PromptExample, ...] = ()
     higher_is_better: Annotated[bool, Strict()] = True
     weight: Weight = 1.0
 
@@ -222,7 +216,7 @@ class Criterion(_Part):
         )
 
 
-class Rubric(_Part):
+class Rubric(yaml_file.Closed):
     """A file: one criterion by itself, or several under `criteria`.
 
     inputs        what the judge sees; `turns` is the conversation, turn by turn. `{turns}` in a question shows it in
@@ -381,7 +375,9 @@ def load(path: Path) -> tuple[str, Metric]:
 
 def _problems(error: ValidationError, single: bool) -> Iterator[tuple[tuple[Any, ...], str]]:
     """What pydantic found wrong, with the nearest keys of the part where it is. single: the file is one criterion."""
-    of_file, of_one, of_example = (list(part.model_fields) for part in (Rubric, Criterion, Shown))
+    of_file, of_one, of_example = (
+        list(part.model_fields) for part in (Rubric, Criterion, PromptExample)
+    )
     at_depth = {
         1: of_file,
         3: list(dict.fromkeys([*of_file, *of_one])) if single else of_one,
@@ -430,7 +426,7 @@ def _tokens(values: Mapping[str, float]) -> dict[str, float]:
     return dict(zip(string.ascii_lowercase, values.values(), strict=False))
 
 
-def _example(number: int, shown: Shown) -> str:
+def _example(number: int, shown: PromptExample) -> str:
     inputs = (f"{name}: {text}" for name in INPUT_ORDER if (text := getattr(shown, name)))
     score = f"score: {shown.score}" + (f" ({shown.why})" if shown.why else "")
     return "\n".join((f"Example {number}", *inputs, score))

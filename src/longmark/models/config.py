@@ -29,7 +29,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainValidator,
     Strict,
@@ -116,11 +115,7 @@ Count = Annotated[int, Field(strict=True, ge=1, le=10**9)]
 Dollars = Annotated[float, Field(strict=True, ge=0, le=10**6, allow_inf_nan=False)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Price(_Part):
+class Price(yaml_file.Closed):
     """US dollars for a million tokens."""
 
     input: Dollars = Field(description="a million prompt tokens")
@@ -134,7 +129,7 @@ class Price(_Part):
     )
 
 
-class Entry(_Part):
+class Entry(yaml_file.Closed):
     """A model of the file."""
 
     model: Text = Field(description="the model's name at the endpoint; for azure, the deployment")
@@ -293,10 +288,10 @@ class Entry(_Part):
         }
 
 
-class _File(_Part):
+class _File(yaml_file.Closed):
     """A longmark.yaml."""
 
-    models: Annotated[dict[str, Entry], Field(min_length=1, description="name -> model")] = {}
+    models: dict[str, Entry] = Field({}, min_length=1, description="name -> model")
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Evidence(BaseModel):
 # Claims and votes (the view `claims`; score.specificity) ------------------------------------------------------------
 
 
-class Vote(Evidence):
+class MajorityVote(Evidence):
     """The majority vote on a dimension of a claim. labels, reasons: of each juror, None where a judge gave none;
     original: the labels before they were checked; invalid: replies that are no label."""
 
@@ -56,23 +56,23 @@ class Vote(Evidence):
     invalid: list[str | None] = []
 
 
-class Claim(Evidence):
+class ClaimEvidence(Evidence):
     """A claim of an answer."""
 
     claim: str
 
 
-class ClaimVote(Vote, Claim):
+class ClaimVote(MajorityVote, ClaimEvidence):
     """A claim with the vote on one dimension."""
 
 
-class ClaimVotes(Claim):
+class ClaimVotes(ClaimEvidence):
     """A claim with the votes on all dimensions."""
 
-    dimensions: dict[str, Vote]
+    dimensions: dict[str, MajorityVote]
 
 
-class Dimension(Evidence):
+class DimensionScore(Evidence):
     """The score of one dimension. votes: label -> number of claims; claims: those on which a juror found a detail."""
 
     votes: dict[VoteLabel, int] = {}
@@ -129,20 +129,20 @@ class Fact(Evidence):
     entropy_without: float | None = None
 
 
-class Confidence(Evidence):
+class ProxyConfidence(Evidence):
     """A proxy's confidence in an answer, in (0, 1], and the mean entropy of its tokens in nats, None if unknown."""
 
     confidence: float | None = None
     entropy: float | None = None
 
 
-class Facts(Confidence):
+class Facts(ProxyConfidence):
     """The view `facts`. confidence: given all facts."""
 
     most_needed: str | None = None
     most_distracting: str | None = None
     claims: list[Fact] = []
-    given_the_passages: Confidence = Confidence()
+    given_the_passages: ProxyConfidence = ProxyConfidence()
 
 
 class Question(Evidence):
@@ -232,7 +232,7 @@ class SideScores(Evidence):
 # Claims and the passages that support them (the view `support`; ragchecker) -----------------------------------------
 
 
-class SupportedClaim(Claim):
+class SupportedClaim(ClaimEvidence):
     """A claim of the answer. passages: numbers, from 1, of those that entail it; reference: its relation to the
     reference, None where that is not known; quote: where the answer makes it, word for word. Whether it is supported
     depends on what the metric judges by (`report.support.Basis`). passages_probability, reference_probability: that it
@@ -247,7 +247,7 @@ class SupportedClaim(Claim):
     quote: str | None = None
 
 
-class ExpectedClaim(Claim):
+class ExpectedClaim(ClaimEvidence):
     """A claim of the reference. answer: the relation of the answer to it, answer_probability: that it is entailed;
     passages, passages_probability, sent: as of `SupportedClaim`."""
 

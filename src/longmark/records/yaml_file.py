@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from longmark.errors import BadInput
 from longmark.records.files import BadLines, at, text
@@ -32,6 +32,12 @@ _TOO_DEEP = f"is nested more than {DEEPEST} levels deep"
 _TOO_MANY = f"has more than {MOST_VALUES:,} values, those of an alias counted each time"
 _LONGEST_NUMBER = 40  # characters
 _TAG = "tag:yaml.org,2002:"
+
+
+class Closed(BaseModel):
+    """A table of a file, without keys that are not ours."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,15 +18,15 @@ from typing import Any, TypeVar
 from longmark.records import Row
 from longmark.records.evidence import (
     Claims,
-    Dimension,
+    DimensionScore,
     Facts,
     Labelled,
+    MajorityVote,
     Passages,
     Points,
     Question,
     Questions,
     Turns,
-    Vote,
 )
 from longmark.records.metric_name import base_of
 from longmark.report.format import BY, counted, fixed, listed
@@ -252,10 +252,12 @@ def _dimensions(shared: Shared) -> View | None:
         for name, row in shared.rows.items()
         if "votes" in row.evidence and "claims" in row.evidence
     ]
-    votes: dict[str, dict[str, Vote]] = {}
+    votes: dict[str, dict[str, MajorityVote]] = {}
     for name in names:
-        for claim in read_as(Dimension, shared.rows[name]).claims:
-            votes.setdefault(claim.claim, dict.fromkeys(names, Vote(vote="n/a")))[name] = claim
+        for claim in read_as(DimensionScore, shared.rows[name]).claims:
+            votes.setdefault(claim.claim, dict.fromkeys(names, MajorityVote(vote="n/a")))[name] = (
+                claim
+            )
     if names and not votes:
         return None
     note = f"Claims without a detail are not recorded here. They are in the evidence of {shared.metric}."
@@ -266,7 +268,7 @@ def _dimensions(shared: Shared) -> View | None:
 def _verdicts(
     shared: Shared,
     names: Sequence[str],
-    claims: Sequence[tuple[str, Mapping[str, Vote]]],
+    claims: Sequence[tuple[str, Mapping[str, MajorityVote]]],
     judges: Sequence[str],
 ) -> list[Block]:
     """judges: the jury's models, where the evidence names them."""
@@ -284,7 +286,7 @@ def _verdicts(
             return f"{models[0]}, sample {k + 1}" if len(models) == 1 else f"judge {k + 1}"
         return f"{jury[k]}" + (f", sample {k + 1}" if n > 1 and len(set(jury)) == 1 else "")
 
-    def voices(vote: Vote) -> list[dict[str, Any]]:
+    def voices(vote: MajorityVote) -> list[dict[str, Any]]:
         voices_of_jurors = zip_longest(vote.labels, vote.reasons[: len(vote.labels)])
         return [
             {
@@ -295,7 +297,7 @@ def _verdicts(
             for k, (label, reason) in enumerate(voices_of_jurors)
         ]
 
-    def cell(vote: Vote) -> Cell:
+    def cell(vote: MajorityVote) -> Cell:
         count = len(vote.labels)
         agreeing = sum((label or "n/a") == vote.vote for label in vote.labels)
         return Cell("verdict", vote.vote, f"{agreeing} of {count}" if agreeing < count else "")

@@ -9,7 +9,7 @@ from typing import Any
 from longmark.records import Row
 from longmark.records.evidence import (
     Claims,
-    Dimension,
+    DimensionScore,
     Facts,
     Judgements,
     Passages,
@@ -121,7 +121,7 @@ def _claims(evidence: Mapping[str, Any]) -> Found:
             if any(vote.vote == "no" for vote in claim.dimensions.values())
         ]
     else:
-        dimension = Dimension.of(evidence)
+        dimension = DimensionScore.of(evidence)
         no = [claim.claim for claim in dimension.claims if claim.vote == "no"] if dimension else []
     return [("Unsupported claim", no)]
 

@@ -24,7 +24,7 @@ from longmark.scores.answer_texts import ANSWER_SHA256
 from longmark.scores.labels import PROBABILITY, first_few
 
 
-class Claim(NamedTuple):
+class SystemClaim(NamedTuple):
     """That one system is better than another on a metric: higher labels, on average."""
 
     better: str
@@ -35,7 +35,7 @@ class Claim(NamedTuple):
         return f"{self.better} better than {self.worse} on {self.metric}"
 
 
-def parsed_claim(text: str) -> Claim:
+def parsed_claim(text: str) -> SystemClaim:
     """The claim of a text, an assertion that one system is better. UserError for a text that is none."""
     try:
         assertion = parsed(text, "--claim")
@@ -51,7 +51,7 @@ def parsed_claim(text: str) -> Claim:
         or assertion.confidence is not None
     ):
         raise UserError(f"--claim: expected 'A better than B on METRIC', found {text!r}")
-    return Claim(assertion.first, assertion.second, assertion.metric)
+    return SystemClaim(assertion.first, assertion.second, assertion.metric)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ _CHANGE = 1e-9  # of Newton's method: steps at most, and the change that ends it
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledClaim:
     """A claim, its evidence, and whether a person found that the evidence supports it."""
 
     claim: str
@@ -48,7 +48,7 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class CalibrationCurve:
     """P(supported) = 1 / (1 + exp(-(slope * log-odds + bias))). right, low, high: the share of left-out labels that it
     gives, and the interval; majority: the share that the more frequent label alone gives."""
 
@@ -64,12 +64,12 @@ class Curve:
 
 
 @dataclass(slots=True)
-class Calibration:
+class CheckerCalibration:
     """The labels of a run, and the curve once its checker has read them. tell: gets a sentence about the curve."""
 
-    labels: tuple[Labelled, ...]
+    labels: tuple[LabelledClaim, ...]
     tell: Callable[[str], None] = lambda sentence: None
-    _curve: Curve | None = None
+    _curve: CalibrationCurve | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -88,14 +88,14 @@ class Calibration:
     def around(self, checker: Checker) -> CalibratedChecker:
         return CalibratedChecker(checker, self)
 
-    async def curve(self, checker: Checker) -> Curve:
+    async def curve(self, checker: Checker) -> CalibrationCurve:
         """The curve of a checker; fitted once. NoScore (`unsupported`) where it has none."""
         async with self._lock:
             if self._curve is None:
                 self._curve = await self._fitted(checker)
         return self._curve
 
-    async def _fitted(self, checker: Checker) -> Curve:
+    async def _fitted(self, checker: Checker) -> CalibrationCurve:
         claims: dict[str, list[int]] = {}
         for place, label in enumerate(self.labels):
             claims.setdefault(label.evidence, []).append(place)
@@ -131,7 +131,7 @@ class Calibration:
             )
         share = right / len(labels)
         majority = max(sum(labels), len(labels) - sum(labels)) / len(labels)
-        curve = Curve(slope, bias, share, *_wilson(share, len(claims)), majority)
+        curve = CalibrationCurve(slope, bias, share, *_wilson(share, len(claims)), majority)
         self.tell(
             f"{checker.name}, calibrated on {len(labels)} labels: right on {share:.2f} of them when left out "
             f"[{curve.low:.2f}, {curve.high:.2f}]; the more frequent label alone is right on {majority:.2f}"
@@ -147,7 +147,7 @@ class CalibratedChecker:
     """A `Checker` whose probabilities of `entails` go through a curve."""
 
     inner: Checker
-    calibration: Calibration
+    calibration: CheckerCalibration
 
     @property
     def name(self) -> str:
@@ -172,7 +172,7 @@ def _threshold(checker: Checker) -> float:
     return 0.5 if threshold is None else float(threshold)
 
 
-def _through(curve: Curve, relation: Relation, threshold: float) -> Relation:
+def _through(curve: CalibrationCurve, relation: Relation, threshold: float) -> Relation:
     if relation.entails is None:
         return relation
     entails, remaining = curve.probability(relation.entails), 1 - relation.entails
@@ -187,7 +187,7 @@ def _through(curve: Curve, relation: Relation, threshold: float) -> Relation:
     )
 
 
-def read_labels(path: Path) -> tuple[Labelled, ...]:
+def read_labels(path: Path) -> tuple[LabelledClaim, ...]:
     """The labels of a file. UserError for a line that is none, and for too few of them."""
     labels_read = []
     for number, line in lines(path):
@@ -206,7 +206,7 @@ def read_labels(path: Path) -> tuple[Labelled, ...]:
     return tuple(labels_read)
 
 
-def labelled(record: Any) -> Labelled:
+def labelled(record: Any) -> LabelledClaim:
     """A label as a file has it. ValueError that says what is wrong."""
     if not isinstance(record, dict):
         raise ValueError("is no JSON object with claim, evidence and label")
@@ -220,7 +220,7 @@ def labelled(record: Any) -> Labelled:
         raise ValueError(
             f"label: expected one of {', '.join(map(str, _SUPPORTED))}, found {str(label)[:40]!r}"
         )
-    return Labelled(str(claim), str(evidence), _SUPPORTED[label])
+    return LabelledClaim(str(claim), str(evidence), _SUPPORTED[label])
 
 
 # The curve -----------------------------------------------------------------------------------------------------------

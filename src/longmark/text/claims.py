@@ -3,7 +3,7 @@
 A claim is one statement that is understood by itself (SCORE, appendix B.1); a fact is a statement of a passage (SCORE,
 section 3.4). The first judge lists both, in the language of the text. A long text is sent in pieces. Statements of two
 pieces are merged if only case and spacing differ. Several passages can share a call, so the source of a fact is known
-only in part (`Fact`).
+only in part (`PassageFact`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Reply with a JSON object and nothing else, {"facts": ["...", "..."]}; where ther
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class PassageFact:
     """A statement that the judge found in passages. passages: numbers, from 1, of the passages that it can come from:
     those in the judge's prompt that have it as a sentence, word for word, else all in the prompt. A single number is
     certain; of several, at least one is right."""
@@ -104,7 +104,7 @@ def reference_calls(example: Example) -> dict[str, int]:
     return {reference: claim_calls(reference) for reference in example.references}
 
 
-async def facts(models: Models, passages: Sequence[str]) -> list[Fact]:
+async def facts(models: Models, passages: Sequence[str]) -> list[PassageFact]:
     """The facts of passages in their order, each once. Short passages share a call, long ones take several.
 
     Raises NoScore (`unparsable`, `refused`) if the judge's list cannot be read, and ModelError.
@@ -131,7 +131,7 @@ async def facts(models: Models, passages: Sequence[str]) -> list[Fact]:
             word_for_word = [i for i in passages_shown if fact in sentences_of[i]]
             sources.setdefault(fact, set()).update(i + 1 for i in word_for_word or passages_shown)
     once = each_once(fact for some in facts_of_pieces for fact in some)
-    return [Fact(fact, tuple(sorted(sources[folded]))) for folded, fact in once.items()]
+    return [PassageFact(fact, tuple(sorted(sources[folded]))) for folded, fact in once.items()]
 
 
 async def _listed(

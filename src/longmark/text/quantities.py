@@ -84,7 +84,7 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class QuantityReading:
     """One way to read an answer. choices: what notations are taken to mean, which two answers that are compared share.
     usual: a reader must reckon with it; else it is possible only."""
 
@@ -92,7 +92,7 @@ class Reading:
     choices: Mapping[str, str] = field(default_factory=dict)
     usual: bool = True
 
-    def fits(self, second: Reading) -> bool:
+    def fits(self, second: QuantityReading) -> bool:
         """Whether both take the same notation to mean the same."""
         return all(
             second.choices.get(notation, choice) == choice
@@ -223,7 +223,7 @@ def _days(quantity: Quantity) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=4096)
-def _readings(answer: str) -> tuple[Reading, ...]:
+def _readings(answer: str) -> tuple[QuantityReading, ...]:
     """Every reading of an answer; none where it is no quantity and no date."""
     text = " ".join(answer.split()).rstrip(" .")
     if not text or len(text) > _LONGEST:
@@ -258,7 +258,7 @@ def _reading(
     scale: str,
     factor: float,
     unit: Unit | None,
-) -> Reading:
+) -> QuantityReading:
     """number: and whether it is usual. sign: and what it is taken to mean. scale: the choice that has this factor."""
     (written, usual), (direction, meant) = number, sign
     choices = dict(unit.choices) if unit else {}
@@ -268,7 +268,9 @@ def _reading(
         choices["scale"] = scale
     usual = usual and meant != _DECREASE and (unit is None or unit.usual)
     rounded = 0.5 * 10.0 ** _last_place(written) * factor
-    return Reading(Quantity(direction * float(written) * factor, rounded, unit), choices, usual)
+    return QuantityReading(
+        Quantity(direction * float(written) * factor, rounded, unit), choices, usual
+    )
 
 
 def _last_place(written: Decimal) -> int:
@@ -317,13 +319,13 @@ def _numbers(digits: str, scientific: bool) -> Iterator[tuple[Decimal, bool]]:
             yield Decimal(whole + decimals), mark == ","
 
 
-def _dates(text: str) -> tuple[Reading, ...]:
+def _dates(text: str) -> tuple[QuantityReading, ...]:
     text = _ORDINAL.sub(r"\1", text)
     days = dict.fromkeys(day for form in _DATES if (day := _date(text, form)) is not None)
     days = days or dict.fromkeys(day for form in _ORDERS if (day := _date(text, form)) is not None)
-    readings = [Reading(day) for day in days]
+    readings = [QuantityReading(day) for day in days]
     readings += [
-        Reading(day + _julian(day), usual=False) for day in days if day.year <= _LAST_JULIAN
+        QuantityReading(day + _julian(day), usual=False) for day in days if day.year <= _LAST_JULIAN
     ]
     return tuple(readings)
 

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.judge import Reader, Unreadable, ask, structure
+from longmark.judge import Reader, ReplyForm, Unreadable, ask, structure
 from longmark.models.handles import Models
 from longmark.prompts import Prompt, prompt
 from longmark.text.claims import CLAIMS, FACTS, PIECE, claims, each_once, facts
@@ -65,27 +65,23 @@ PROMPTS = (CLAIMS, FACTS, UNITS, REVISION)
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class TextStatement:
     """A statement of a text. kind: one of KINDS; None before the judge has said it."""
 
     text: str
     kind: Kind | None = None
 
 
-class _Form(BaseModel):
-    model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
-
-
-class _Unit(_Form):
+class _Unit(ReplyForm):
     text: str
     type: Kind
 
 
-class _Units(_Form):
+class _Units(ReplyForm):
     units: list[_Unit]
 
 
-class _Revised(_Form):
+class _Revised(ReplyForm):
     model_config = ConfigDict(
         json_schema_extra={"additionalProperties": False},
         alias_generator=lambda name: "from" if name == "source" else name,
@@ -96,7 +92,7 @@ class _Revised(_Form):
     type: Kind
 
 
-class _Revision(_Form):
+class _Revision(ReplyForm):
     revised: list[_Revised]
 
 
@@ -105,7 +101,7 @@ async def statements(
     text: str,
     source: Literal["answer", "context"] = "answer",
     extraction: Literal["shared", "typed"] = "shared",
-) -> list[Statement]:
+) -> list[TextStatement]:
     """The revised statements of a text in their order, each once and with its type; an empty list for a blank text.
 
     source: whether the text is an answer or a passage, which have different shared lists. Calls of the first judge, for
@@ -115,36 +111,38 @@ async def statements(
     Raises NoScore (`unparsable`, `refused`; `missing_input` without a judge) and ModelError.
     """
 
-    async def of_piece(piece: str) -> list[Statement]:
+    async def of_piece(piece: str) -> list[TextStatement]:
         if extraction == "typed":
             listed = await typed(models, piece)
         elif source == "answer":
-            listed = [Statement(claim) for claim in await claims(models, piece)]
+            listed = [TextStatement(claim) for claim in await claims(models, piece)]
         else:
-            listed = [Statement(fact.text) for fact in await facts(models, [piece])]
+            listed = [TextStatement(fact.text) for fact in await facts(models, [piece])]
         return await revised(models, piece, listed)
 
     statements_of_pieces = await concurrently(of_piece, pieces(text, PIECE))
     return once(statement for some in statements_of_pieces for statement in some)
 
 
-async def typed(models: Models, text: str) -> list[Statement]:
+async def typed(models: Models, text: str) -> list[TextStatement]:
     """The units of a text with their types, not revised, in one call; NoScore and ModelError as `judge.ask`."""
     if not text.strip():
         return []
     reader = structure(_Units, min(_MOST_TOKENS, 256 + 2 * utf8_size(text)))
     units = (await _ask(models, UNITS, {"text": text}, reader)).units
-    return once(Statement(unit.text, unit.type) for unit in units)
+    return once(TextStatement(unit.text, unit.type) for unit in units)
 
 
-async def revised(models: Models, text: str, listed: Sequence[Statement]) -> list[Statement]:
+async def revised(
+    models: Models, text: str, listed: Sequence[TextStatement]
+) -> list[TextStatement]:
     """The statements of a text, each revised and divided where it joins several; in their order, each once. A type that
     a statement has stays; else it gets that of the revision.
 
     A reply that leaves a statement out is requested once more; what the second reply leaves out is dropped. NoScore and
     ModelError as `judge.ask`.
     """
-    revised_statements: list[Statement] = []
+    revised_statements: list[TextStatement] = []
     place = 0
     for group in groups([statement.text for statement in listed], PIECE, BATCH):
         numbered = "\n".join(
@@ -156,13 +154,15 @@ async def revised(models: Models, text: str, listed: Sequence[Statement]) -> lis
             models, REVISION, {"text": text, "statements": numbered}, reader
         ):
             revised_statements.append(
-                Statement(revision.text, listed[place + revision.source - 1].kind or revision.type)
+                TextStatement(
+                    revision.text, listed[place + revision.source - 1].kind or revision.type
+                )
             )
         place += len(group)
     return once(revised_statements)
 
 
-def once(listed: Iterable[Statement]) -> list[Statement]:
+def once(listed: Iterable[TextStatement]) -> list[TextStatement]:
     """Statements in their order without empty ones and repetitions, with single spaces; the first of equal ones stays,
     with its type."""
     listed = list(listed)
@@ -170,7 +170,7 @@ def once(listed: Iterable[Statement]) -> list[Statement]:
     for statement in listed:
         kinds.setdefault(" ".join(statement.text.split()), statement.kind)
     return [
-        Statement(text, kinds[text])
+        TextStatement(text, kinds[text])
         for text in each_once(statement.text for statement in listed).values()
     ]
 

@@ -28,7 +28,7 @@ from longmark.models.protocols import Capabilities, EmbedReply, Tokens
 from longmark.models.registry import Registry
 from longmark.records.row import Signature
 from longmark.testing import call
-from longmark.text.calibration import Calibration, Labelled
+from longmark.text.calibration import CheckerCalibration, LabelledClaim
 from longmark.text.entailment import Relation, checker_of
 from longmark.text.overlap import named_checker
 
@@ -261,7 +261,7 @@ def calibrated(name: str) -> tuple[Relation, list[str]]:
     """What a checker says of a claim whose words the evidence has, calibrated on 36 labels: of 18 such claims people
     called 14 supported, of 18 others 4."""
     labels = [
-        Labelled(
+        LabelledClaim(
             f"{'broke' if same else 'held'} it {number}",
             f"it broke {number}",
             number % 9 < 7 if same else number % 9 > 6,
@@ -272,7 +272,7 @@ def calibrated(name: str) -> tuple[Relation, list[str]]:
     told: list[str] = []
 
     async def relations(models: Any) -> list[Relation]:
-        calibration = Calibration(tuple(labels), told.append)
+        calibration = CheckerCalibration(tuple(labels), told.append)
         return await calibration.around(checker_of(models)).relations("it broke", ["broke it"])
 
     return call(relations, checker=made(name)[0])[0], told

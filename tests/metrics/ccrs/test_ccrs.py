@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from longmark import metrics
 from longmark.judging import Judging
-from longmark.metrics.ccrs.answer_correctness import Params, answer_correctness
+from longmark.metrics.ccrs.answer_correctness import AnswerCorrectnessParams, answer_correctness
 from longmark.records import Context, Example
 from longmark.testing import FakeChat, Scored, score_sync
 
@@ -70,8 +70,10 @@ def test_a_score_is_a_hundredth_of_the_number(name: str):
 
 def test_the_equation_of_answer_correctness():
     # .7 x 1 + .3 x .5 = .85; (.7 x 1 + .3 x .5) with EM / 100 = .007 + .15 = .157
-    assert answer_correctness(1, 0.5, Params()) == pytest.approx(0.85)
-    assert answer_correctness(1, 0.5, Params(as_published=True)) == pytest.approx(0.157)
+    assert answer_correctness(1, 0.5, AnswerCorrectnessParams()) == pytest.approx(0.85)
+    assert answer_correctness(1, 0.5, AnswerCorrectnessParams(as_published=True)) == pytest.approx(
+        0.157
+    )
 
 
 def test_answer_correctness_adds_exact_match():

@@ -15,7 +15,7 @@ import longmark
 from longmark.errors import MissingExtra, UserError
 from longmark.metrics.classic import _encoders
 from longmark.metrics.classic._encoders import EMBEDDED, Vectors
-from longmark.metrics.classic.bertscore import Params, match
+from longmark.metrics.classic.bertscore import BertScoreParams, match
 from longmark.models.fake import FakeChat
 from longmark.records import Example
 from longmark.testing import Scored, score_sync
@@ -125,7 +125,7 @@ def test_what_cannot_be_scored():
     assert scored("a", " ").reason == "The reference is empty."
     for wrong in ({"encoder": "bert"}, {"encoder": "hf:"}, {"baseline": 1.0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
-            Params(**wrong)
+            BertScoreParams(**wrong)
 
 
 @pytest.mark.packages
@@ -166,7 +166,7 @@ def test_the_embedded_encoder():
     assert scored("water " * 600, "water").evidence["answer_pieces"] == 3  # 254 tokens each
     with pytest.raises(UserError, match="layers 0 to 6"):
         scored("a", "b", layer=7)
-    assert Params().encoder == EMBEDDED
+    assert BertScoreParams().encoder == EMBEDDED
 
 
 @with_torch

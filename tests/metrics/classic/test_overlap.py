@@ -200,9 +200,9 @@ TEXTS = st.lists(
 def test_bleu_is_that_of_sacrebleu(answer: list[str], references: list[list[str]], smoothing: Any):
     ours, theirs = " ".join(answer), [" ".join(one) for one in references]
     expected = sacrebleu.sentence_bleu(ours, theirs, smooth_method=smoothing).score
-    assert 100 * bleu.bleu(ours, theirs, bleu.Params(smoothing=smoothing)).value == pytest.approx(
-        min(100, expected)
-    )
+    assert 100 * bleu.bleu(
+        ours, theirs, bleu.BleuParams(smoothing=smoothing)
+    ).value == pytest.approx(min(100, expected))
 
 
 def test_values_of_real_answers_are_those_of_sacrebleu():
@@ -241,7 +241,7 @@ def test_the_longer_text_is_right_as_often_as_is_known():
 
 
 async def characters(answer: str) -> float:
-    scores = await length.score(Example(id="1", answer=answer), None, length.Params())
+    scores = await length.score(Example(id="1", answer=answer), None, length.LengthParams())
     assert isinstance(scores["characters"], Score)
     return scores["characters"].value
 

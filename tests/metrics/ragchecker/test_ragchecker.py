@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.there import there
 
 from longmark.errors import NoScore, TooLong
-from longmark.metrics.ragchecker import SPECS, Checks, Params, ragchecker_scores
+from longmark.metrics.ragchecker import SPECS, Checks, RagCheckerParams, ragchecker_scores
 from longmark.models.fake import Answer
 from longmark.models.protocols import Capabilities, ChatRequest, RelationReply
 from longmark.records import Context, Example
@@ -293,7 +293,7 @@ def test_a_passage_longer_than_a_premise_is_read_alone_in_a_joint_plan():
 
 def test_a_joint_plan_needs_several_statements_a_call():
     with pytest.raises(ValueError, match="plan=joint"):
-        Params(plan="joint", batch=1)
+        RagCheckerParams(plan="joint", batch=1)
 
 
 def test_only_what_the_example_does_not_carry_is_asked_for():

@@ -11,7 +11,7 @@ from tests.installed import is_installed
 
 from longmark import metrics
 from longmark.domain import Domain, load
-from longmark.metrics.score.answer_relevance import Params, relevance
+from longmark.metrics.score.answer_relevance import AnswerRelevanceParams, relevance
 from longmark.models.protocols import ChatRequest, EmbedReply
 from longmark.records import Example
 from longmark.testing import FakeChat, FakeEmbedder, Scored, score_sync
@@ -134,8 +134,8 @@ def test_the_paper_s_masking_is_the_answer_as_the_judge_rewrites_it():
         assert (first.schema, "- [CONCERN]: " in first.messages[1].content) == (None, True)
     empty = scored(FakeChat(""), questions=1, masking="rewrite")
     assert empty["masked"].status == "unparsable"
-    assert METRIC.params is Params
-    assert Params().masking == "phrases"
+    assert METRIC.params is AnswerRelevanceParams
+    assert AnswerRelevanceParams().masking == "phrases"
 
 
 def test_more_questions_than_asked_for_are_left_out_and_fewer_are_unscored():
@@ -188,7 +188,7 @@ def test_an_empty_answer_is_undefined(answer: str):
     found = scored(model, example=EXAMPLE.model_copy(update={"answer": answer}))
     assert {one.status for one in found.values()} == {"undefined"}
     assert model.requests == []
-    assert METRIC.calls(EXAMPLE.model_copy(update={"answer": ""}), Params(), 1) <= 2
+    assert METRIC.calls(EXAMPLE.model_copy(update={"answer": ""}), AnswerRelevanceParams(), 1) <= 2
 
 
 def test_thirty_thousand_words():
@@ -213,13 +213,13 @@ def test_thirty_thousand_words():
         == 15
     )
     assert len(model.requests) == 46 + 15
-    assert METRIC.calls(example, Params(), 1) == 46 + 2 * (15 + 1)
+    assert METRIC.calls(example, AnswerRelevanceParams(), 1) == 46 + 2 * (15 + 1)
 
 
 @pytest.mark.parametrize("questions", [0, 21])
 def test_a_number_of_questions_that_makes_no_sense(questions: int):
     with pytest.raises(ValueError, match="from 1 to 20"):
-        Params(questions=questions)
+        AnswerRelevanceParams(questions=questions)
 
 
 @pytest.mark.embedded

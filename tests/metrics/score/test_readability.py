@@ -160,8 +160,8 @@ def test_another_textstat_is_refused(monkeypatch: pytest.MonkeyPatch, version: s
     with pytest.raises(
         UserError, match=rf"{version or 'none'} is installed: pip install textstat==0\.7\.8"
     ):
-        readability.Params(syllables="textstat").ready()
-    readability.Params().ready()
+        readability.ReadabilityParams(syllables="textstat").ready()
+    readability.ReadabilityParams().ready()
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the answers of ExpertQA are not here")

@@ -14,7 +14,7 @@ from tests.installed import is_installed
 from longmark import metrics
 from longmark.domain import BUILT_IN, Domain, load
 from longmark.judging import Judging
-from longmark.metrics.score.specificity import Params
+from longmark.metrics.score.specificity import SpecificityParams
 from longmark.models.protocols import ChatReply, ChatRequest
 from longmark.records import Context, Example
 from longmark.testing import FakeChat, Scored, score_sync
@@ -151,8 +151,8 @@ def test_one_judge_is_sampled():
 )
 def test_parameters_that_make_no_sense(params: dict[str, Any], message: str):
     with pytest.raises(ValueError, match=message):
-        Params(**params)
-    assert Params(samples=1, temperature=0.0).all_na == "undefined"
+        SpecificityParams(**params)
+    assert SpecificityParams(samples=1, temperature=0.0).all_na == "undefined"
 
 
 def test_all_na_is_undefined_or_by_option_zero():
@@ -342,9 +342,9 @@ def test_a_cut_off_reply_is_a_reason():
 def test_calls_are_estimated_by_sentences():
     metric = metrics.load("score.specificity")
     # claims 1, details 1, three sentences by three samples or two judges
-    assert metric.calls(EXAMPLE, Params(), 1) == 2 + 3 * 3
-    assert metric.calls(EXAMPLE, Params(), 2) == 2 + 3 * 2
-    assert metric.calls(EXAMPLE.model_copy(update={"answer": ""}), Params(), 1) == 0
+    assert metric.calls(EXAMPLE, SpecificityParams(), 1) == 2 + 3 * 3
+    assert metric.calls(EXAMPLE, SpecificityParams(), 2) == 2 + 3 * 2
+    assert metric.calls(EXAMPLE.model_copy(update={"answer": ""}), SpecificityParams(), 1) == 0
 
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "score" / "specificity_labels.jsonl"

@@ -39,7 +39,7 @@ from longmark.report.format import counted, listed
 from longmark.report.page import as_json
 from longmark.report.tables import Column, Table
 from longmark.scores.answer_texts import OTHER_TEXT
-from longmark.scores.draws import Claim, parsed_claim
+from longmark.scores.draws import SystemClaim, parsed_claim
 from longmark.scores.files import paths_given
 from longmark.scores.label_scales import DeclaredScale, shown_classes
 from longmark.scores.labels import FINAL, first_few
@@ -90,7 +90,7 @@ class Claimed:
     calibrate: bool = True
     seed: int = 0
 
-    def parts(self) -> Claim:
+    def parts(self) -> SystemClaim:
         """The better system, the worse one, and the metric. UserError for a text that is no claim."""
         return parsed_claim(self.claim)
 

@@ -34,7 +34,7 @@ correct.""",
 
 
 @dataclass(frozen=True)
-class Params:
+class AnswerCorrectnessParams:
     weight: float = 0.7  # CCRS, section 2.3.2: lambda
     as_published: bool = paper(False, True)
 
@@ -43,19 +43,23 @@ class Params:
             raise ValueError(f"weight is a share from 0 to 1, not {self.weight:g}")
 
 
-def answer_correctness(exact_match: float, judge_score: float, params: Params) -> float:
+def answer_correctness(
+    exact_match: float, judge_score: float, params: AnswerCorrectnessParams
+) -> float:
     """AC from EM (0 or 1) and the judge's score in [0, 1]."""
     em_part = params.weight * exact_match / (100 if params.as_published else 1)
     return em_part + (1 - params.weight) * judge_score
 
 
-def _with_exact_match(judged: Score, example: Example, reference: str, params: Params) -> Score:
+def _with_exact_match(
+    judged: Score, example: Example, reference: str, params: AnswerCorrectnessParams
+) -> Score:
     exact_match = float(example.answer == reference)
     evidence = {"exact_match": exact_match, "judge_score": judged.value, **judged.evidence}
     return Score(answer_correctness(exact_match, judged.value, params), evidence)
 
 
-def caution(params: Params, limit: float) -> str:
+def caution(params: AnswerCorrectnessParams, limit: float) -> str:
     """What a mean of at least `limit` asks for, where answers in their own words cannot reach it."""
     if limit <= 1 - params.weight + 1e-9 or not params.weight:
         return ""
@@ -68,6 +72,11 @@ def caution(params: Params, limit: float) -> str:
 
 
 METRIC = replace(
-    judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, params=Params, combine=_with_exact_match),
+    judged_metric(
+        PROMPTS,
+        empty_answer=EMPTY_ANSWER,
+        params=AnswerCorrectnessParams,
+        combine=_with_exact_match,
+    ),
     caution=caution,
 )

@@ -18,7 +18,7 @@ Overlap = Callable[[Sequence[str], Sequence[str]], tuple[int, int, int]]
 
 
 @dataclass(frozen=True)
-class Params:
+class RougeParams:
     tokenizer: Tokenizer = "rouge"
     measure: Literal["f1", "precision", "recall"] = "f1"
 
@@ -28,14 +28,14 @@ class Params:
 
 
 @dataclass(frozen=True)
-class SequenceParams(Params):
+class SequenceParams(RougeParams):
     def ready(self) -> None:
         super().ready()
         longest_in_common("", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class OverlapScores:
     """precision: the shared part of the answer; recall: of the reference; f1: 0 where both are 0."""
 
     precision: float
@@ -71,13 +71,13 @@ def longest_in_common(answer: Sequence[str], reference: Sequence[str]) -> tuple[
     return lcs.similarity(first, second), len(answer), len(reference)
 
 
-def rouge(overlap: Overlap, answer: Sequence[str], reference: Sequence[str]) -> Shared:
+def rouge(overlap: Overlap, answer: Sequence[str], reference: Sequence[str]) -> OverlapScores:
     """Both shares; 0 for a text with nothing to share."""
     shared, ours, theirs = overlap(answer, reference)
-    return Shared(shared / max(1, ours), shared / max(1, theirs))
+    return OverlapScores(shared / max(1, ours), shared / max(1, theirs))
 
 
-def best(overlap: Overlap, answer: str, references: Sequence[str], params: Params) -> Score:
+def best(overlap: Overlap, answer: str, references: Sequence[str], params: RougeParams) -> Score:
     """The score of an answer against the reference that it shares most with, by F1."""
     ours, theirs = divided(answer, references, params.tokenizer)
     found = {place: rouge(overlap, ours, some) for place, some in theirs.items()}
@@ -91,7 +91,7 @@ def best(overlap: Overlap, answer: str, references: Sequence[str], params: Param
     )
 
 
-def metric(overlap: Overlap, params: type[Params] = Params) -> Metric:
+def metric(overlap: Overlap, params: type[RougeParams] = RougeParams) -> Metric:
     scored = _scored_by(overlap)
     return Metric(
         scored,
@@ -103,8 +103,8 @@ def metric(overlap: Overlap, params: type[Params] = Params) -> Metric:
     )
 
 
-def _scored_by(overlap: Overlap) -> Callable[[Example, object, Params], Awaitable[Score]]:
-    async def score(example: Example, _models: object, params: Params) -> Score:
+def _scored_by(overlap: Overlap) -> Callable[[Example, object, RougeParams], Awaitable[Score]]:
+    async def score(example: Example, _models: object, params: RougeParams) -> Score:
         answer = example.answer or ""
         size = len(answer) + sum(map(len, example.references))
         return await aside(size, partial(best, overlap, answer, example.references, params))

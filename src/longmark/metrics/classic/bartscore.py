@@ -29,7 +29,7 @@ from longmark.records import Example
 
 
 @dataclass(frozen=True)
-class Params:
+class BartScoreParams:
     direction: Literal["f", "precision", "recall"] = "f"
     checkpoint: str = ""
 
@@ -39,7 +39,7 @@ class Params:
             checkpoint(self.checkpoint)
 
 
-async def score(example: Example, models: Models, params: Params) -> Score:
+async def score(example: Example, models: Models, params: BartScoreParams) -> Score:
     answer = (example.answer or "").strip()
     references = [one.strip() for one in example.references if one.strip()]
     if not answer or not references:
@@ -66,7 +66,7 @@ async def score(example: Example, models: Models, params: Params) -> Score:
 
 
 async def _replies(
-    models: Models, params: Params, pairs: list[tuple[str, str]]
+    models: Models, params: BartScoreParams, pairs: list[tuple[str, str]]
 ) -> list[LikelihoodReply]:
     """The likelihoods of the second text of each pair, given the first."""
     if params.checkpoint:
@@ -85,7 +85,7 @@ METRIC = Metric(
     bounds=(None, 0),
     models=("lm",),
     optional=("lm",),
-    params=Params,
+    params=BartScoreParams,
     calls=lambda example, _params, _judges: 2 * len(example.references),
     silence=Silence(empty="undefined"),
 )

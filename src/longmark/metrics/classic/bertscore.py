@@ -37,7 +37,7 @@ from longmark.metrics.classic._encoders import (
     identity,
     vectors,
 )
-from longmark.metrics.classic._rouge import Shared
+from longmark.metrics.classic._rouge import OverlapScores
 from longmark.records import Example
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _ROWS = 1024  # tokens whose cosines with all others are held at once
 
 
 @dataclass(frozen=True)
-class Params:
+class BertScoreParams:
     encoder: str = paper(
         EMBEDDED, "hf:roberta-large"
     )  # of bert-score for English, and of ClimaQA's tables
@@ -72,9 +72,9 @@ class Params:
         return identity(self.encoder)
 
 
-def match(answer: Vectors, reference: Vectors) -> Shared:
+def match(answer: Vectors, reference: Vectors) -> OverlapScores:
     """Greedy matching of two texts' tokens: the two means of greatest cosines."""
-    return Shared(_covered(answer, reference.units), _covered(reference, answer.units))
+    return OverlapScores(_covered(answer, reference.units), _covered(reference, answer.units))
 
 
 def _covered(text: Vectors, others: NDArray[np.float32]) -> float:
@@ -87,7 +87,7 @@ def _covered(text: Vectors, others: NDArray[np.float32]) -> float:
     return total / len(units)
 
 
-def bertscore(answer: str, references: Sequence[str], params: Params) -> Score:
+def bertscore(answer: str, references: Sequence[str], params: BertScoreParams) -> Score:
     """The score of one answer. Blocks until it is done."""
     ours = vectors(params.encoder, answer, params.layer, params.long_texts)
     found = []
@@ -105,7 +105,7 @@ def bertscore(answer: str, references: Sequence[str], params: Params) -> Score:
     return Score(max(-1.0, min(1.0, value)), {**shown, **counts, **many})
 
 
-async def score(example: Example, _models: object, params: Params) -> Score:
+async def score(example: Example, _models: object, params: BertScoreParams) -> Score:
     answer = (example.answer or "").strip()
     references = [one.strip() for one in example.references if one.strip()]
     if not answer or not references:
@@ -117,6 +117,6 @@ METRIC = Metric(
     score,
     needs=("answer", "references"),
     bounds=(-1, 1),
-    params=Params,
+    params=BertScoreParams,
     silence=Silence(empty="undefined"),
 )

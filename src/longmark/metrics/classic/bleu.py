@@ -37,7 +37,7 @@ _FLOOR = 0.1  # ClimaQA: NLTK's smoothing method 1 (Chen and Cherry 2014) with i
 
 
 @dataclass(frozen=True)
-class Params:
+class BleuParams:
     form: Literal["sentence", "climaqa"] = "sentence"
     tokenizer: Tokenizer = "13a"
     lowercase: bool = False
@@ -54,7 +54,7 @@ class Params:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class NgramCounts:
     """What BLEU is computed from: shared n-grams and n-grams of the answer for each order, and the two lengths."""
 
     shared: tuple[int, ...]
@@ -63,7 +63,7 @@ class Counts:
     reference: int
 
 
-def counts(answer: Sequence[str], references: Sequence[Sequence[str]]) -> Counts:
+def counts(answer: Sequence[str], references: Sequence[Sequence[str]]) -> NgramCounts:
     """The counts of one answer. reference: the length nearest to the answer's, of two equally near ones the shorter."""
     shared = []
     for n in range(1, ORDER + 1):
@@ -73,12 +73,12 @@ def counts(answer: Sequence[str], references: Sequence[Sequence[str]]) -> Counts
         shared.append(sum(min(ours[both], theirs[both]) for both in ours.keys() & theirs.keys()))
     length = len(answer)
     total = tuple(max(0, length - n) for n in range(ORDER))
-    return Counts(
+    return NgramCounts(
         tuple(shared), total, length, min(map(len, references), key=lambda r: (abs(r - length), r))
     )
 
 
-def bleu(answer: str, references: Sequence[str], params: Params) -> Score:
+def bleu(answer: str, references: Sequence[str], params: BleuParams) -> Score:
     if params.form == "climaqa":
         return characters(answer, references)
     if params.lowercase:
@@ -119,7 +119,7 @@ def characters(answer: str, references: Sequence[str]) -> Score:
     return _score(value, precisions, brevity, found)
 
 
-def _score(value: float, precisions: list[float], brevity: float, found: Counts) -> Score:
+def _score(value: float, precisions: list[float], brevity: float, found: NgramCounts) -> Score:
     lengths = {"answer_tokens": found.answer, "reference_tokens": found.reference}
     return Score(min(1.0, value), {"precisions": precisions, "brevity_penalty": brevity, **lengths})
 
@@ -128,7 +128,7 @@ def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(tokens[i:] for i in range(n)), strict=False))
 
 
-async def score(example: Example, _models: object, params: Params) -> Score:
+async def score(example: Example, _models: object, params: BleuParams) -> Score:
     answer = example.answer or ""
     size = len(answer) + sum(map(len, example.references))
     return await aside(size, partial(bleu, answer, example.references, params))
@@ -138,7 +138,7 @@ METRIC = Metric(
     score,
     needs=("answer", "references"),
     bounds=(0, 1),
-    params=Params,
+    params=BleuParams,
     silence=Silence(empty=0),
     version=2,
 )

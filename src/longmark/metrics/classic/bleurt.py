@@ -26,7 +26,7 @@ from longmark.records import Example
 
 
 @dataclass(frozen=True)
-class Params:
+class BleurtParams:
     checkpoint: str = ""
 
     def ready(self) -> None:
@@ -42,7 +42,7 @@ def _checkpoint(source: str) -> Reranker:
     return model
 
 
-async def score(example: Example, models: Models, params: Params) -> Score:
+async def score(example: Example, models: Models, params: BleurtParams) -> Score:
     if not params.checkpoint:
         raise NoScore(
             "unsupported", "No model: set the parameter checkpoint to a BLEURT checkpoint."
@@ -63,7 +63,7 @@ async def score(example: Example, models: Models, params: Params) -> Score:
 METRIC = Metric(
     score,
     needs=("answer", "references"),
-    params=Params,
+    params=BleurtParams,
     calls=lambda example, params, _judges: len(example.references) if params.checkpoint else 0,
     silence=Silence(empty="undefined"),
 )

@@ -30,7 +30,7 @@ from longmark.text.words import MOST_UNREAD, unread_share
 
 
 @dataclass(frozen=True)
-class Params:
+class ChrfParams:
     char_order: int = 6
     word_order: int = 0
     beta: int = 2
@@ -50,11 +50,11 @@ class Params:
 
 
 @cache
-def _chrf(params: Params) -> Any:
+def _chrf(params: ChrfParams) -> Any:
     return library("sacrebleu", "classic.chrf", EXTRA).CHRF(**asdict(params))
 
 
-def chrf(answer: str, references: Sequence[str], params: Params) -> Score:
+def chrf(answer: str, references: Sequence[str], params: ChrfParams) -> Score:
     answer = visible(canonical(answer))
     theirs = [plain for reference in references if (plain := visible(canonical(reference))).strip()]
     if not theirs:
@@ -83,7 +83,7 @@ def _readable(text: str, whose: str, word_order: int) -> None:
         )
 
 
-async def score(example: Example, _models: object, params: Params) -> Score:
+async def score(example: Example, _models: object, params: ChrfParams) -> Score:
     answer = example.answer or ""
     size = len(answer) + sum(map(len, example.references))
     return await aside(size, partial(chrf, answer, example.references, params))
@@ -93,7 +93,7 @@ METRIC = Metric(
     score,
     needs=("answer", "references"),
     bounds=(0, 1),
-    params=Params,
+    params=ChrfParams,
     silence=Silence(empty=0),
     version=2,
 )

@@ -25,11 +25,13 @@ from longmark.text.tokens import Tokenizer, tokens
 
 
 @dataclass(frozen=True)
-class Params:
+class LengthParams:
     tokenizer: Tokenizer = "space"
 
 
-async def score(example: Example, _models: object, params: Params) -> dict[str, Score | NoScore]:
+async def score(
+    example: Example, _models: object, params: LengthParams
+) -> dict[str, Score | NoScore]:
     """Both scores. Characters need no tokenizer, so they are there where words are not."""
     answer = example.answer or ""
     words: Score | NoScore
@@ -46,7 +48,7 @@ METRIC = Metric(
     score,
     needs=("answer",),
     turns=(*ANSWERS, "all"),
-    params=Params,
+    params=LengthParams,
     scores={
         "words": ScoreSpec(
             bounds=(0, None), higher_is_better=True, summary="Length of an answer in words."

@@ -28,11 +28,11 @@ _LEAST = -700.0  # exp(700) is near the largest number of a computer
 
 
 @dataclass(frozen=True)
-class Params:
+class PerplexityParams:
     given: Literal["nothing", "question"] = "nothing"
 
 
-async def score(example: Example, models: Models, params: Params) -> Score:
+async def score(example: Example, models: Models, params: PerplexityParams) -> Score:
     answer = (example.answer or "").strip()
     if not answer:
         raise NoScore("undefined", "The answer is empty.")
@@ -57,7 +57,7 @@ METRIC = Metric(
     bounds=(1, None),
     higher_is_better=False,
     models=("lm",),
-    params=Params,
+    params=PerplexityParams,
     calls=lambda _example, _params, _judges: 1,
     silence=Silence(empty="undefined"),
 )

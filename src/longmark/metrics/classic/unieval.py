@@ -50,7 +50,7 @@ _BY_SENTENCE = ("consistency", "fluency")
 
 
 @dataclass(frozen=True)
-class Params:
+class UniEvalParams:
     checkpoint: str = ""
 
     def ready(self) -> None:
@@ -88,7 +88,9 @@ def yes(of_yes: float, of_no: float) -> float:
     return 1 / (1 + math.exp(min(700.0, of_no - of_yes)))
 
 
-async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
+async def score(
+    example: Example, models: Models, params: UniEvalParams
+) -> dict[str, Score | NoScore]:
     if not params.checkpoint:
         raise NoScore(
             "unsupported", "No model: set the parameter checkpoint to a UniEval checkpoint."
@@ -130,7 +132,7 @@ METRIC = Metric(
     scores={
         name: ScoreSpec(bounds=(0, 1), higher_is_better=True) for name in (*QUESTIONS, "overall")
     },
-    params=Params,
+    params=UniEvalParams,
     calls=lambda _example, params, _judges: 1 if params.checkpoint else 0,
     evidence={
         **dict.fromkeys(("coherence", "consistency"), ("contexts",)),

@@ -19,7 +19,7 @@ from longmark.text.words import folded as caseless_words
 
 
 @dataclass(frozen=True)
-class Params:
+class ExactMatchParams:
     fold: bool = False
 
 
@@ -35,7 +35,7 @@ def folded(term: str) -> str:
     return words[inner[0] : inner[-1] + 1] if inner else ""
 
 
-async def score(example: Example, _models: Models, params: Params) -> Score:
+async def score(example: Example, _models: Models, params: ExactMatchParams) -> Score:
     """1 or 0, and both terms."""
     answer = example.answer or ""
     right = [
@@ -50,7 +50,7 @@ METRIC = Metric(
     score,
     needs=("answer", "references"),
     bounds=(0, 1),
-    params=Params,
+    params=ExactMatchParams,
     silence=Silence(0, 0, 0),
     version=2,
 )

@@ -41,7 +41,7 @@ Reply with one word, SUPPORTS or REFUTES, and nothing else."""
 
 
 @dataclass(frozen=True)
-class Params:
+class FactualAccuracyParams:
     t: float = 5.0  # ClimaQA, section 3.2.1
 
     def __post_init__(self) -> None:
@@ -64,10 +64,14 @@ PROMPTS = ScorePrompts(
 )
 
 
-def _with_smoothing(judged: Score, _example: Example, _reference: str, params: Params) -> Score:
+def _with_smoothing(
+    judged: Score, _example: Example, _reference: str, params: FactualAccuracyParams
+) -> Score:
     judges = Judgements.model_validate(judged.evidence).judges
     each = [one.score for one in judges if one.score is not None]
     return Score(math.fsum(smoothed(p, params.t) for p in each) / len(each), judged.evidence)
 
 
-METRIC = judged_metric(PROMPTS, empty_answer=EMPTY_ANSWER, params=Params, combine=_with_smoothing)
+METRIC = judged_metric(
+    PROMPTS, empty_answer=EMPTY_ANSWER, params=FactualAccuracyParams, combine=_with_smoothing
+)

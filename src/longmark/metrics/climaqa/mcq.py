@@ -33,7 +33,7 @@ _MARKS = " \t\r\n*_`\"'“”‘’().:,;[]"
 
 
 @dataclass(frozen=True)
-class Params:
+class McqParams:
     read: Literal["option", "first"] = paper("option", "first")
 
 
@@ -236,7 +236,7 @@ def _mentions(answer: str, options: Mapping[str, str]) -> str:
 # Score -------------------------------------------------------------------------------------------------------------
 
 
-async def score(example: Example, _models: Models, params: Params) -> Score:
+async def score(example: Example, _models: Models, params: McqParams) -> Score:
     """1 or 0, and what was read."""
     options = options_of(example.options)
     keys = {option_named(reference, options) for reference in example.references} - {None}
@@ -253,7 +253,7 @@ METRIC = Metric(
     score,
     needs=("answer", "references", "options"),
     bounds=(0, 1),
-    params=Params,
+    params=McqParams,
     version=3,
     silence=Silence(0, 0, 0),
 )

@@ -43,7 +43,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.I
 
 
 @dataclass(frozen=True)
-class Params:
+class PhraseSimilarityParams:
     window: int = 4  # ClimaQA, section 3.2.2
     windows: bool = False
     terms: Literal["plain", "as_published"] = paper("plain", "as_published")
@@ -84,7 +84,7 @@ def phrase_similarity(cosine_of_phrases: float) -> float:
     return 2 * (cosine_of_phrases - 0.5)
 
 
-async def score(example: Example, models: Models, params: Params) -> Score:
+async def score(example: Example, models: Models, params: PhraseSimilarityParams) -> Score:
     """The greatest PS over the references, with the phrases."""
     around = phrase(example.question or "", params.window)
     if around is None:
@@ -112,7 +112,7 @@ async def score(example: Example, models: Models, params: Params) -> Score:
 
 
 async def _by_window(
-    example: Example, reference: str, models: Models, params: Params
+    example: Example, reference: str, models: Models, params: PhraseSimilarityParams
 ) -> list[float]:
     """The cosine with each of `WINDOWS`."""
     around = [phrase(example.question or "", window) or "" for window in WINDOWS]
@@ -129,7 +129,7 @@ METRIC = Metric(
     needs=("question", "answer", "references"),
     bounds=(-3, 1),
     models=("embedder",),
-    params=Params,
+    params=PhraseSimilarityParams,
     version=2,
     calls=lambda example, params, _judges: (
         int((example.answer or "") not in example.references) + params.windows

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from longmark.concurrency import concurrently
-from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, structure
+from longmark.judge import TOP_LOGPROBS, Reader, ReplyForm, Unreadable, ask, structure
 from longmark.metrics.comprehensiveness._sources import first_judge
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply
@@ -71,13 +71,13 @@ _CONFIDENCE = re.compile(r'(?<!\\)"confidence"\s*:\s*(?=\d)')
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class GeneratedQuestion:
     text: str
     relevance: Graded
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QuestionAnswer:
     """question: the number of the question from 0. confidence: how far the text stands behind it, in [1, 5]."""
 
     question: int
@@ -94,24 +94,20 @@ def _no_truth(value: Any) -> Any:
 _WholeNumber = Annotated[int, BeforeValidator(_no_truth)]  # pydantic takes true for 1
 
 
-class _Form(BaseModel):
-    model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
-
-
-class _Mined(_Form):
+class _Mined(ReplyForm):
     questions: list[str]
 
 
-class _GradedQuestion(_Form):
+class _GradedQuestion(ReplyForm):
     question: str
     relevance: _WholeNumber
 
 
-class _Refined(_Form):
+class _Refined(ReplyForm):
     questions: list[_GradedQuestion]
 
 
-class _GradedAnswer(_Form):
+class _GradedAnswer(ReplyForm):
     answer: str
     confidence: _WholeNumber
 
@@ -135,11 +131,11 @@ async def mined(models: Models, question: str, text: str) -> list[str]:
     return list(each_once(one for some in found for one in some).values())
 
 
-async def refined(models: Models, question: str, raw: Sequence[str]) -> list[Question]:
+async def refined(models: Models, question: str, raw: Sequence[str]) -> list[GeneratedQuestion]:
     """The questions without repetitions, each with its relevance to the user's question: one call for 40 questions.
     Questions of two calls are merged only if case and spacing alone differ."""
 
-    async def of_group(group: list[str]) -> list[Question]:
+    async def of_group(group: list[str]) -> list[GeneratedQuestion]:
         numbered = _numbered(group)
         reader = _refined_reader(min(_MOST_TOKENS, 256 + 2 * utf8_size(numbered) + 24 * len(group)))
         inputs = {"questions": numbered, "question": question}
@@ -155,7 +151,7 @@ async def refined(models: Models, question: str, raw: Sequence[str]) -> list[Que
     ]
 
 
-async def answered(models: Models, questions: Sequence[str], text: str) -> list[Answer]:
+async def answered(models: Models, questions: Sequence[str], text: str) -> list[QuestionAnswer]:
     """The answers of a text to each question, in the order of the questions, without "unknown": one call for 20
     questions and 8,000 bytes of the text. Answers of several parts count once, with the greatest confidence."""
     numbers = range(len(questions))
@@ -164,17 +160,17 @@ async def answered(models: Models, questions: Sequence[str], text: str) -> list[
         start = sum(map(len, batches))
         batches.append(list(numbers[start : start + len(group)]))
 
-    async def of_part(part_and_batch: tuple[str, list[int]]) -> list[Answer]:
+    async def of_part(part_and_batch: tuple[str, list[int]]) -> list[QuestionAnswer]:
         part, batch = part_and_batch
         inputs = {"text": part, "questions": _numbered([questions[i] for i in batch])}
         reader = _answers_reader(len(batch))
         found = (await ask(models, first_judge(models), ANSWERING, inputs, reader)).value
-        return [Answer(batch[one.question], one.text, one.confidence) for one in found]
+        return [QuestionAnswer(batch[one.question], one.text, one.confidence) for one in found]
 
     found = await concurrently(
         of_part, [(part, batch) for part in pieces(text, PART) for batch in batches]
     )
-    best: dict[tuple[int, str], Answer] = {}
+    best: dict[tuple[int, str], QuestionAnswer] = {}
     for one in (one for some in found for one in some):
         key = one.question, folded(one.text)
         if key not in best or one.confidence.score > best[key].confidence.score:
@@ -191,14 +187,14 @@ def _numbered(texts: Sequence[str]) -> str:
     return "\n".join(f"{n}. {' '.join(one.split())}" for n, one in enumerate(texts, 1))
 
 
-def _refined_reader(max_tokens: int) -> Reader[list[Question]]:
+def _refined_reader(max_tokens: int) -> Reader[list[GeneratedQuestion]]:
     form = structure(_Refined, max_tokens)
 
-    def read(reply: ChatReply) -> list[Question]:
+    def read(reply: ChatReply) -> list[GeneratedQuestion]:
         given = form.read(reply).questions
         grades = _grades(reply, _RELEVANCE, [one.relevance for one in given])
         return [
-            Question(" ".join(one.question.split()), grade)
+            GeneratedQuestion(" ".join(one.question.split()), grade)
             for one, grade in zip(given, grades, strict=True)
             if one.question.strip()
         ]
@@ -207,7 +203,7 @@ def _refined_reader(max_tokens: int) -> Reader[list[Question]]:
 
 
 @lru_cache
-def _answers_reader(count: int) -> Reader[list[Answer]]:
+def _answers_reader(count: int) -> Reader[list[QuestionAnswer]]:
     """Reads the answers to questions with the numbers from 1 to count. Unreadable unless each number is there."""
     numbers = [str(n) for n in range(1, count + 1)]
     item = _GradedAnswer.model_json_schema()
@@ -219,7 +215,7 @@ def _answers_reader(count: int) -> Reader[list[Answer]]:
     }
     form = structure(_Answered, min(_MOST_TOKENS, 256 + 120 * count), schema)
 
-    def read(reply: ChatReply) -> list[Answer]:
+    def read(reply: ChatReply) -> list[QuestionAnswer]:
         given = form.read(reply).__pydantic_extra__
         if wrong := sorted(set(numbers) ^ set(given)):
             raise Unreadable(
@@ -228,7 +224,7 @@ def _answers_reader(count: int) -> Reader[list[Answer]]:
         flat = [(int(number) - 1, one) for number, some in given.items() for one in some]
         grades = _grades(reply, _CONFIDENCE, [one.confidence for _, one in flat])
         return [
-            Answer(number, " ".join(one.answer.split()), grade)
+            QuestionAnswer(number, " ".join(one.answer.split()), grade)
             for (number, one), grade in zip(flat, grades, strict=True)
             if folded(one.answer) not in ("", UNKNOWN)
         ]

@@ -24,10 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from longmark.errors import NoScore
-from longmark.judge import Reader, Unreadable, ask, numbered, structure
+from longmark.judge import Reader, ReplyForm, Unreadable, ask, numbered, structure
 from longmark.metric import Metric, Score, Silence, paper
 from longmark.metrics.comprehensiveness._sources import (
     NEEDS,
@@ -64,29 +62,25 @@ Reply with a JSON object and nothing else: {"reasoning": "...", "covered": [{"st
 
 
 @dataclass(frozen=True)
-class Params:
+class EndToEndParams:
     summarize: bool = paper(False, True)
     empty: Empty = paper("undefined", "zero")
     refusal: Refusal = "zero"
     unparsable: Literal["unparsable", "zero"] = paper("unparsable", "zero")
 
 
-class _Form(BaseModel):
-    model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
-
-
-class _Listed(_Form):
+class _Listed(ReplyForm):
     statement: str
     texts: list[int]
 
 
-class _Lists(_Form):
+class _Lists(ReplyForm):
     reasoning: str
     covered: list[_Listed]
     uncovered: list[_Listed]
 
 
-async def score(example: Example, models: Models, params: Params) -> Score:
+async def score(example: Example, models: Models, params: EndToEndParams) -> Score:
     """Covered statements / statements."""
     example, refused = without_refusal(example, params.refusal)
     question, sources = example.asked, sources_of(example)
@@ -162,7 +156,7 @@ METRIC = Metric(
     bounds=(0, 1),
     models=("judge",),
     prompts=(COVERAGE, SUMMARY),
-    params=Params,
+    params=EndToEndParams,
     version=2,
     calls=lambda example, params, _judges: 1 + (len(example.contexts) if params.summarize else 0),
     silence=Silence(0, 0),

@@ -76,7 +76,7 @@ from longmark.text.graph import Statement as Node
 from longmark.text.pieces import pieces
 from longmark.text.relevance import LOW, RELEVANCE, relevance
 from longmark.text.sentences import sentences
-from longmark.text.statements import ATOMS, Statement, once, statements
+from longmark.text.statements import ATOMS, TextStatement, once, statements
 from longmark.text.statements import PROMPTS as STATEMENT_PROMPTS
 
 Extraction = Literal["shared", "typed"]
@@ -90,7 +90,7 @@ A joint call names all its statements once, so that pairs cost little and a batc
 
 
 @dataclass(frozen=True)
-class Params:
+class NliParams:
     relevance: float = 3.5  # T_rel, appendix B.1.2
     extraction: Extraction = paper("shared", "typed")
     summarize: bool = paper(False, True)
@@ -116,7 +116,7 @@ class Params:
         return self.relevance <= LOW
 
 
-async def score(example: Example, models: Models, params: Params) -> Score:
+async def score(example: Example, models: Models, params: NliParams) -> Score:
     """Covered components / components."""
     if (carried := carried_graph(example)) is not None:
         return result(carried, params.empty, {"checker": "carried"}, carried=True)
@@ -147,26 +147,26 @@ async def score(example: Example, models: Models, params: Params) -> Score:
 
 
 async def _answer_nodes(
-    example: Example, models: Models, params: Params
+    example: Example, models: Models, params: NliParams
 ) -> tuple[list[Node], list[Any]]:
     """The statements of the answer; none is left out."""
     if example.claims is not None:
-        listed = once(Statement(claim) for claim in example.claims)
+        listed = once(TextStatement(claim) for claim in example.claims)
     else:
         listed = await statements(models, example.answer or "", "answer", params.extraction)
     return [Node(f"a{n}", ANSWER, one.text) for n, one in enumerate(_atoms(listed), 1)], []
 
 
 async def _context_nodes(
-    example: Example, models: Models, params: Params
+    example: Example, models: Models, params: NliParams
 ) -> tuple[list[Node], list[Any]]:
     """The relevant statements of the passages, and those that are left out, each with its relevance."""
     sources = sources_of(example)
     question = example.asked
-    by_source: list[tuple[Source, list[Statement]]]
+    by_source: list[tuple[Source, list[TextStatement]]]
     if example.context_claims is not None:
         by_source = [
-            (source, once(Statement(claim) for claim in claims))
+            (source, once(TextStatement(claim) for claim in claims))
             for source, claims in zip(sources, example.context_claims, strict=True)
         ]
     else:
@@ -200,7 +200,7 @@ async def _context_nodes(
     return nodes, left_out
 
 
-def _atoms(listed: Sequence[Statement]) -> list[Statement]:
+def _atoms(listed: Sequence[TextStatement]) -> list[TextStatement]:
     """The facts and claims; a carried statement has no type and stays."""
     return [one for one in listed if one.kind is None or one.kind in ATOMS]
 
@@ -221,7 +221,7 @@ def _sent(example: Example, nodes: Sequence[Node], models: Models) -> dict[str, 
 
 
 async def _relations(
-    nodes: Sequence[Node], models: Models, params: Params, sent: Mapping[str, str]
+    nodes: Sequence[Node], models: Models, params: NliParams, sent: Mapping[str, str]
 ) -> Asked:
     single = params.relations == "strongest"
     checker = checker_of(models, 1 if single else BATCH)
@@ -335,7 +335,7 @@ def _unit(vector: Sequence[float]) -> list[float]:
 # Declaration -------------------------------------------------------------------------------------------------------
 
 
-def _carries(example: Example, params: Params, _part: str) -> tuple[str, ...]:
+def _carries(example: Example, params: NliParams, _part: str) -> tuple[str, ...]:
     """A graph takes the place of all fields, claims that of the answer; nothing is asked about the question where every
     statement is kept as it is."""
     if example.graph is not None:
@@ -345,7 +345,7 @@ def _carries(example: Example, params: Params, _part: str) -> tuple[str, ...]:
     return (*answer, "question") if params.keeps_all and not summarizes else answer
 
 
-def _calls(example: Example, params: Params, _judges: int) -> int:
+def _calls(example: Example, params: NliParams, _judges: int) -> int:
     if example.graph is not None:
         return 0
     _, theirs = _counts(example)
@@ -360,7 +360,7 @@ def _calls(example: Example, params: Params, _judges: int) -> int:
     return calls + _checks(example, params)
 
 
-def _checks(example: Example, params: Params) -> int:
+def _checks(example: Example, params: NliParams) -> int:
     if example.graph is not None:
         return 0
     mine, theirs = _counts(example)
@@ -372,7 +372,7 @@ def _checks(example: Example, params: Params) -> int:
     return mine * math.ceil(theirs / BATCH) + theirs * math.ceil((mine + theirs) / BATCH)
 
 
-def _pairs_checked(example: Example, params: Params) -> int:
+def _pairs_checked(example: Example, params: NliParams) -> int:
     if example.graph is not None or params.relations == "strongest":
         return _checks(example, params)
     mine, theirs = _counts(example)
@@ -396,7 +396,7 @@ METRIC = Metric(
     models=("judge", "checker", "embedder"),
     optional=("judge", "checker", "embedder"),
     prompts=(*STATEMENT_PROMPTS, RELEVANCE, RELATIONS, RELATION, JOINT, SUMMARY),
-    params=Params,
+    params=NliParams,
     version=3,
     calls=_calls,
     rounds=5,

@@ -53,7 +53,7 @@ from longmark.metrics.comprehensiveness._questions import (
     BATCH,
     PART,
     PROMPTS,
-    Question,
+    GeneratedQuestion,
     answered,
     folded,
     mined,
@@ -104,7 +104,7 @@ _LABELS = {  # label -> what the first says of the other, and the other of the f
 
 
 @dataclass(frozen=True)
-class Params:
+class QaParams:
     relevance: float = 3.5  # T_rel, appendix B.1.2
     confidence: float = 2.0  # T_conf, appendix B.1.2
     summarize: bool = paper(False, True)
@@ -124,7 +124,7 @@ class Params:
             library("pint", "comprehensiveness.qa", "graphs")
 
 
-async def score(example: Example, models: Models, params: Params) -> Score:
+async def score(example: Example, models: Models, params: QaParams) -> Score:
     """Covered components / components."""
     carried = carried_graph(example)
     if carried is not None and any(node.question is not None for node in carried.nodes):
@@ -163,7 +163,7 @@ async def score(example: Example, models: Models, params: Params) -> Score:
 
 
 async def _nodes(
-    models: Models, questions: Sequence[Question], texts: Sequence[Source], least: float
+    models: Models, questions: Sequence[GeneratedQuestion], texts: Sequence[Source], least: float
 ) -> tuple[list[Statement], list[dict[str, Any]]]:
     """The answers of every text that it stands behind, and those that it does not."""
     wording = [one.text for one in questions]
@@ -305,7 +305,7 @@ def _carries_graph(example: Example) -> bool:
     )
 
 
-def _calls(example: Example, params: Params, _judges: int) -> int:
+def _calls(example: Example, params: QaParams, _judges: int) -> int:
     """The questions are not known before the first call; there are about as many as sentences of the passages."""
     if _carries_graph(example):
         return 0
@@ -325,7 +325,7 @@ METRIC = Metric(
     models=("judge",),
     optional=("judge",),
     prompts=(*PROMPTS, COMPARISON, SUMMARY),
-    params=Params,
+    params=QaParams,
     version=4,
     calls=_calls,
     rounds=4,

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Strict
+from pydantic import AfterValidator, BaseModel, Strict
 
 from longmark.errors import UserError
 from longmark.models.handles import ChatHandle
@@ -39,13 +39,7 @@ def _filled(text: str) -> str:
 Filled = Annotated[str, Strict(), AfterValidator(_filled)]
 
 
-class Closed(BaseModel):
-    """A table of a file, without keys that are not ours."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Part(Closed):
+class PanelPart(yaml_file.Closed):
     """One criterion, role or reviewer. judge: the name of the run's judge that plays it; None: the judges in turn."""
 
     name: Filled
@@ -53,11 +47,11 @@ class Part(Closed):
     judge: Filled | None = None
 
 
-class Panel(Closed):
-    criteria: tuple[Part, ...] = ()
-    roles: tuple[Part, ...] = ()
-    reviewers: tuple[Part, ...] = ()
-    chair: Part | None = None
+class Panel(yaml_file.Closed):
+    criteria: tuple[PanelPart, ...] = ()
+    roles: tuple[PanelPart, ...] = ()
+    reviewers: tuple[PanelPart, ...] = ()
+    chair: PanelPart | None = None
 
 
 def signed(given: str, built_in: str) -> str:
@@ -87,7 +81,7 @@ def form(value: str, kind: type[Form], built_in: str) -> Form:
     return source.checked(kind, source.content if source.content is not None else {})
 
 
-def parts(value: str, of: str) -> tuple[Part, ...]:
+def parts(value: str, of: str) -> tuple[PanelPart, ...]:
     """The criteria, roles, reviewers or the chair of a panel's file. UserError if it has none."""
     found = getattr(form(value, Panel, "panel.yaml"), of)
     if not found:
@@ -97,7 +91,7 @@ def parts(value: str, of: str) -> tuple[Part, ...]:
     return found if isinstance(found, tuple) else (found,)
 
 
-def played_by(part: Part, place: int, judges: Sequence[ChatHandle]) -> ChatHandle:
+def played_by(part: PanelPart, place: int, judges: Sequence[ChatHandle]) -> ChatHandle:
     """The judge that plays a part: the one it names, else the judges in turn. UserError if the run has none so
     named."""
     if part.judge is None:

@@ -45,7 +45,7 @@ _LETTER = expected({"a": 1.0, "b": -1.0, "tie": 0.0})
 
 
 @dataclass(frozen=True)
-class Params:
+class VerdictParams:
     """Of every judge that sees both answers."""
 
     orders: Literal["both", "balanced", "given"] = paper("both", "balanced")
@@ -95,7 +95,9 @@ def equal(pair: Pair) -> Score | None:
     return Score(0.0, {"rule": "the answers are equal: a tie, no judge was asked"}, automatic=True)
 
 
-async def decide(pair: Pair, models: Models, params: Params, judges: Mapping[str, Ask]) -> Score:
+async def decide(
+    pair: Pair, models: Models, params: VerdictParams, judges: Mapping[str, Ask]
+) -> Score:
     """The verdict of judges, each asked in every order, as a score with all choices as evidence. judges: by name."""
     if params.equal == "tie" and (tie := equal(pair)):
         return tie
@@ -159,7 +161,7 @@ def _other(side: Side) -> Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ChoicePrompt:
     """How a judge is asked for a choice. text: its prompt, whose reply `choice` reads within max_tokens; expected: the
     prompt for one token; None: the choice is always read from text. fields: of the prompts, beside their inputs."""
 
@@ -176,7 +178,7 @@ class Question:
 async def opinion(
     models: Models,
     judge: ChatHandle,
-    question: Question,
+    question: ChoicePrompt,
     judging: Judging,
     texts: Mapping[str, str],
 ) -> Opinion:
@@ -193,7 +195,7 @@ async def opinion(
 async def _votes(
     models: Models,
     judge: ChatHandle,
-    question: Question,
+    question: ChoicePrompt,
     judging: Judging,
     texts: Mapping[str, str],
 ) -> Opinion:
@@ -212,9 +214,9 @@ async def _votes(
 
 
 def judged_pairs(
-    question: Callable[[Pair, Any, int], Question],
+    question: Callable[[Pair, Any, int], ChoicePrompt],
     prompts: tuple[Prompt, ...],
-    params: type[Params],
+    params: type[VerdictParams],
     votes: Callable[[Any], Mapping[str, Any]] = lambda _params: {},
     replies: Callable[[Any], int] = lambda _params: 1,
 ) -> Metric:
@@ -249,7 +251,7 @@ def check_reply(max_tokens: int, temperature: float = 0.0) -> None:
         raise ValueError(f"a temperature is between 0 and 2, not {temperature:g}")
 
 
-def orders_of(params: Params) -> int:
+def orders_of(params: VerdictParams) -> int:
     """In how many orders a judge is asked."""
     return 2 if params.orders == "both" else 1
 

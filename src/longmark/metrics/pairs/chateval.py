@@ -31,7 +31,7 @@ from longmark.metrics.pairs._verdicts import (
     LAST_LINE,
     LETTERS,
     Opinion,
-    Params,
+    VerdictParams,
     check_reply,
     decide,
     orders_of,
@@ -56,7 +56,7 @@ why. Your choice is your own. Speak in two or three short sentences. {LAST_LINE}
 
 
 @dataclass(frozen=True)
-class ChatEvalParams(Params):
+class ChatEvalParams(VerdictParams):
     rounds: int = 1
     temperature: float = 0.7
     panel: str = BUILT_IN

@@ -19,8 +19,8 @@ from longmark.metrics.pairs._verdicts import (
     BASIS,
     INPUTS,
     LAST_LINE,
-    Params,
-    Question,
+    ChoicePrompt,
+    VerdictParams,
     check_reply,
     judged_pairs,
 )
@@ -38,7 +38,7 @@ Go step by step, in a few short sentences: what a good answer needs, what A has 
 
 
 @dataclass(frozen=True)
-class CotParams(Params):
+class CotParams(VerdictParams):
     max_tokens: int = 512
 
     def __post_init__(self) -> None:
@@ -46,5 +46,5 @@ class CotParams(Params):
 
 
 METRIC = judged_pairs(
-    lambda _pair, params, _seed: Question(PROMPT, None, params.max_tokens), (PROMPT,), CotParams
+    lambda _pair, params, _seed: ChoicePrompt(PROMPT, None, params.max_tokens), (PROMPT,), CotParams
 )

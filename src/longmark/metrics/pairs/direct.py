@@ -24,16 +24,16 @@ from longmark.metrics.pairs._verdicts import (
     BASIS,
     FORM,
     INPUTS,
-    Params,
-    Question,
+    ChoicePrompt,
+    VerdictParams,
     judged_pairs,
 )
 from longmark.prompts import Prompt
 
 _TASK = f"Two answers to the question are shown, A and B. Decide which is better.\n{BASIS}\n{FORM}"
-QUESTION = Question(
+QUESTION = ChoicePrompt(
     Prompt("pairs.direct", INPUTS, _TASK, use="text", may_be_absent=ABSENT),
     Prompt("pairs.direct.expected", INPUTS, _TASK, use="expected", may_be_absent=ABSENT),
 )
 
-METRIC = judged_pairs(lambda _pair, _params, _seed: QUESTION, QUESTION.prompts, Params)
+METRIC = judged_pairs(lambda _pair, _params, _seed: QUESTION, QUESTION.prompts, VerdictParams)

@@ -27,8 +27,8 @@ from longmark.metrics.pairs._verdicts import (
     FORM,
     INPUTS,
     LAST_LINE,
-    Params,
-    Question,
+    ChoicePrompt,
+    VerdictParams,
     check_reply,
     judged_pairs,
 )
@@ -54,7 +54,7 @@ _MOST_VOTES = 1000
 
 
 @dataclass(frozen=True)
-class GEvalParams(Params):
+class GEvalParams(VerdictParams):
     votes: int = 5
     votes_temperature: float = 1.0
     panel: str = BUILT_IN
@@ -71,9 +71,9 @@ class GEvalParams(Params):
         check_reply(self.max_tokens, self.votes_temperature)
 
 
-def question(_pair: Pair, params: Any, _seed: int) -> Question:
+def question(_pair: Pair, params: Any, _seed: int) -> ChoicePrompt:
     listed = "\n".join(f"{part.name}: {part.text}" for part in parts(params.panel, "criteria"))
-    return Question(TEXT, EXPECTED, params.max_tokens, {"criteria": listed})
+    return ChoicePrompt(TEXT, EXPECTED, params.max_tokens, {"criteria": listed})
 
 
 METRIC = judged_pairs(

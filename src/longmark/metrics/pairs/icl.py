@@ -29,8 +29,8 @@ from longmark.metrics.pairs._verdicts import (
     BASIS,
     FORM,
     INPUTS,
-    Params,
-    Question,
+    ChoicePrompt,
+    VerdictParams,
     judged_pairs,
     texts_of,
 )
@@ -43,14 +43,14 @@ The examples are pairs of answers to other questions, each with the choice that 
 the question are shown, A and B. Decide which is better, by the standard of the examples.
 {BASIS}
 {FORM}"""
-QUESTION = Question(
+QUESTION = ChoicePrompt(
     Prompt("pairs.icl", _INPUTS, _TASK, use="text", may_be_absent=ABSENT),
     Prompt("pairs.icl.expected", _INPUTS, _TASK, use="expected", may_be_absent=ABSENT),
 )
 
 
 @dataclass(frozen=True)
-class IclParams(Params):
+class IclParams(VerdictParams):
     examples: str = ""
     shown: int = 3
     longest: int = paper(600, 1_000_000)
@@ -64,7 +64,7 @@ class IclParams(Params):
             raise ValueError(f"longest is between 1 and 1,000,000 characters, not {self.longest}")
 
 
-def question(pair: Pair, params: Any, seed: int) -> Question:
+def question(pair: Pair, params: Any, seed: int) -> ChoicePrompt:
     if not params.examples:
         raise UserError(
             "pairs.icl needs labelled pairs to show: name it --metrics pairs.icl@examples=FILE"

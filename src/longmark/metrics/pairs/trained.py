@@ -32,11 +32,11 @@ from longmark.concurrency import concurrently
 from longmark.errors import NoScore, UnknownName
 from longmark.judge import Reader, Unreadable, ask_as_written, text
 from longmark.metric import Score
-from longmark.metrics.pairs._files import BUILT_IN, Closed, Filled, form, signed
+from longmark.metrics.pairs._files import BUILT_IN, Filled, form, signed
 from longmark.metrics.pairs._verdicts import (
     SCORES,
     Opinion,
-    Params,
+    VerdictParams,
     check_reply,
     decide,
     equal,
@@ -47,6 +47,7 @@ from longmark.metrics.pairs._verdicts import (
 )
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Message
+from longmark.records import yaml_file
 from longmark.records.evidence import Choices, Chosen
 from longmark.records.pair import Choice, Pair, plurality
 from longmark.records.same import caseless
@@ -77,7 +78,7 @@ Input = Annotated[Filled, AfterValidator(_template)]
 Pattern = Annotated[Filled, AfterValidator(_pattern)]
 
 
-class Format(Closed):
+class Format(yaml_file.Closed):
     """The layout of a judge's input and the reading of its reply; trained.yaml describes the fields."""
 
     sees: Literal["pair", "answer"]
@@ -153,7 +154,7 @@ class Formats(RootModel[dict[Filled, Format]]):
 
 
 @dataclass(frozen=True)
-class TrainedParams(Params):
+class TrainedParams(VerdictParams):
     judge: str = "autoj"
     formats: str = BUILT_IN
     max_tokens: int = 1024

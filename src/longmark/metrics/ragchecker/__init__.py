@@ -104,7 +104,7 @@ _LARGEST_BATCH = 200  # a greater number is a typing error
 
 
 @dataclass(frozen=True)
-class Params:
+class RagCheckerParams:
     batch: int = BATCH
     plan: Literal["each", "joint"] = paper("each", "each")
     empty: Literal["undefined", "zero"] = paper("undefined", "zero")
@@ -255,7 +255,7 @@ NEEDS = {
 }
 
 
-def _carries(example: Example, _params: Params, part: str) -> set[str]:
+def _carries(example: Example, _params: RagCheckerParams, part: str) -> set[str]:
     """The fields that a score needs and that what the example carries replaces."""
     return {
         field
@@ -310,7 +310,7 @@ class _Labelled:
 
 
 async def score(
-    example: Example, models: Models, params: Params, parts: Collection[str]
+    example: Example, models: Models, params: RagCheckerParams, parts: Collection[str]
 ) -> dict[str, Score | NoScore]:
     """The scores of these parts of the name."""
     kinds = _kinds(example, parts)
@@ -370,7 +370,7 @@ async def _attempt(step: Callable[[], Awaitable[Result]]) -> Result | NoScore:
 async def _label(
     example: Example,
     models: Models,
-    params: Params,
+    params: RagCheckerParams,
     own: Claims | NoScore,
     expected: Sequence[Claims] | NoScore,
     kinds: Collection[_Kind],
@@ -515,12 +515,14 @@ def _shares(example: Example, parts: Collection[str] = tuple(LABELS)) -> dict[st
 
 
 def _calls(
-    example: Example, params: Params, _judges: int, parts: Collection[str] = tuple(LABELS)
+    example: Example, params: RagCheckerParams, _judges: int, parts: Collection[str] = tuple(LABELS)
 ) -> int:
     return sum(_shares(example, parts).values()) + _checks(example, params, parts)
 
 
-def _checks(example: Example, params: Params, parts: Collection[str] = tuple(LABELS)) -> int:
+def _checks(
+    example: Example, params: RagCheckerParams, parts: Collection[str] = tuple(LABELS)
+) -> int:
     by_passages, by_others = _checked(example, parts)
     passages = [context.text for context in example.contexts]
     calls = 0
@@ -533,7 +535,7 @@ def _checks(example: Example, params: Params, parts: Collection[str] = tuple(LAB
 
 
 def _pairs_checked(
-    example: Example, _params: Params, parts: Collection[str] = tuple(LABELS)
+    example: Example, _params: RagCheckerParams, parts: Collection[str] = tuple(LABELS)
 ) -> int:
     by_passages, by_others = _checked(example, parts)
     passages = sum(bool(context.text.strip()) for context in example.contexts)
@@ -691,7 +693,7 @@ METRIC = Metric(
     optional=("judge", "checker"),
     default_checker="embedded",
     prompts=(CLAIMS, *PROMPTS, JOINT),
-    params=Params,
+    params=RagCheckerParams,
     version=4,
     calls=_calls,
     rounds=2,

@@ -83,7 +83,7 @@ Reply with a JSON object and nothing else, {"questions": ["...", "..."]}, with e
 
 
 @dataclass(frozen=True)
-class Params:
+class AnswerRelevanceParams:
     questions: int = 5  # SCORE, section 3.3
     masking: Literal["phrases", "rewrite"] = paper("phrases", "rewrite")
 
@@ -104,7 +104,7 @@ def relevance(cosines: Sequence[float]) -> float:
 
 
 async def score(
-    example: Example, models: Models, params: Params, parts: Collection[str]
+    example: Example, models: Models, params: AnswerRelevanceParams, parts: Collection[str]
 ) -> dict[str, Score | NoScore]:
     """The scores of these parts of the name. If one is unscored, the other can still be computed."""
     if not (example.answer or "").strip():
@@ -122,7 +122,9 @@ async def score(
     return scores
 
 
-async def _hidden(example: Example, models: Models, params: Params) -> Masked | Rewritten:
+async def _hidden(
+    example: Example, models: Models, params: AnswerRelevanceParams
+) -> Masked | Rewritten:
     """The masked answer. NoScore if the domain has no masks, or, for `phrases`, the profile no text value for a masked
     slot."""
     domain = models.domain
@@ -194,7 +196,11 @@ async def rewrite(models: Models, answer: str) -> Rewritten:
 
 
 async def _relevance(
-    question: str, answer: str, models: Models, params: Params, hidden: Masked | Rewritten | None
+    question: str,
+    answer: str,
+    models: Models,
+    params: AnswerRelevanceParams,
+    hidden: Masked | Rewritten | None,
 ) -> Score:
     n = params.questions
 
@@ -222,7 +228,9 @@ async def _relevance(
     return Score(relevance(cosines), evidence)
 
 
-def _calls(example: Example, _params: Params, _judges: int, parts: Collection[str] = PARTS) -> int:
+def _calls(
+    example: Example, _params: AnswerRelevanceParams, _judges: int, parts: Collection[str] = PARTS
+) -> int:
     """Questions and a batch of the embedder for each score, and masking for one."""
     answer = example.answer or ""
     if not answer.strip():
@@ -241,7 +249,7 @@ METRIC = Metric(
     by_part=True,
     models=("judge", "embedder"),
     prompts=(MASKING, REWRITING, QUESTIONS),
-    params=Params,
+    params=AnswerRelevanceParams,
     calls=_calls,
     rounds=3,
     by_domain=True,

@@ -38,7 +38,7 @@ from longmark.models.protocols import LikelihoodReply, LikelihoodRequest
 from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.records import evidence as recorded
-from longmark.text.claims import FACTS, Fact, fact_calls, facts
+from longmark.text.claims import FACTS, PassageFact, fact_calls, facts
 from longmark.text.sentences import sentences
 
 # The facts come last, a line each, so that two sets begin with the same tokens up to their first difference.
@@ -51,7 +51,7 @@ _ANSWER_LINE = "Answer:"  # before the answer, without a chat template
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class ContextUtilizationParams:
     chat: bool = True
     max_claims: int = 100
     documents: bool = False
@@ -102,7 +102,9 @@ def utilization(complete: float, without: Sequence[float]) -> Utilization:
 # Calls and evidence ------------------------------------------------------------------------------------------------
 
 
-async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
+async def score(
+    example: Example, models: Models, params: ContextUtilizationParams
+) -> dict[str, Score | NoScore]:
     answer = (example.answer or "").strip()
     if not answer:
         raise NoScore("undefined", "The answer is empty.")
@@ -165,7 +167,7 @@ async def confidences(
 
 
 def _evidence(
-    known: Sequence[Fact],
+    known: Sequence[PassageFact],
     complete: Confidence,
     without: Sequence[Confidence],
     result: Utilization,
@@ -186,7 +188,9 @@ def _evidence(
         )
         for fact, delta, left in zip(known, deltas, without, strict=True)
     ]
-    of_passages = passages and recorded.Confidence(confidence=passages.f, entropy=passages.entropy)
+    of_passages = passages and recorded.ProxyConfidence(
+        confidence=passages.f, entropy=passages.entropy
+    )
     return recorded.Facts(
         confidence=complete.f,
         entropy=complete.entropy,
@@ -197,7 +201,7 @@ def _evidence(
     ).evidence()
 
 
-def _calls(example: Example, params: Params, _judges: int) -> int:
+def _calls(example: Example, params: ContextUtilizationParams, _judges: int) -> int:
     """The facts are not known before the first call; there are about as many as sentences of the passages."""
     if not (example.answer or "").strip():
         return 0
@@ -215,7 +219,7 @@ METRIC = Metric(
     },
     models=("judge", "lm"),
     prompts=(FACTS, PROXY),
-    params=Params,
+    params=ContextUtilizationParams,
     calls=_calls,
     silence=Silence(empty="undefined"),
     view="facts",

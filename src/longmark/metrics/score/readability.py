@@ -60,7 +60,7 @@ TEXTSTAT = "0.7.8"  # of the authors' notebook; later versions count otherwise
 
 
 @dataclass(frozen=True)
-class Params:
+class ReadabilityParams:
     syllables: Literal["rule", "textstat"] = paper("rule", "textstat")
 
     def ready(self) -> None:
@@ -79,7 +79,7 @@ def _textstat_version() -> str | None:
         return None
 
 
-class Counts(Evidence):
+class TextCounts(Evidence):
     """What a score is computed from. band: of the score, in words."""
 
     words: int
@@ -90,7 +90,7 @@ class Counts(Evidence):
 
 def band_of(evidence: Mapping[str, Any]) -> str | None:
     """The band of a row's score; None where the evidence has another form."""
-    counts = Counts.of(evidence)
+    counts = TextCounts.of(evidence)
     return counts.band if counts else None
 
 
@@ -104,12 +104,14 @@ def grade_level(words: int, sentences: int, syllables: int) -> float:
     return max(LOWEST_GRADE, -15.59 + 0.39 * words / sentences + 11.8 * syllables / words)
 
 
-async def score(example: Example, models: object, params: Params) -> dict[str, Score | NoScore]:
+async def score(
+    example: Example, models: object, params: ReadabilityParams
+) -> dict[str, Score | NoScore]:
     answer = example.answer or ""
     return {**await aside(len(answer), partial(measured, answer, params))}
 
 
-def measured(answer: str, params: Params) -> dict[str, Score]:
+def measured(answer: str, params: ReadabilityParams) -> dict[str, Score]:
     """The two scores of a text. NoScore if it has none."""
     by_sentence = [found for found in map(words, sentences(answer)) if found]
     if not by_sentence:
@@ -130,8 +132,8 @@ def measured(answer: str, params: Params) -> dict[str, Score]:
         }
     ease, grade = reading_ease(**counts), grade_level(**counts)
     return {
-        "reading_ease": Score(ease, Counts(**counts, band=ease_band(ease)).evidence()),
-        "grade_level": Score(grade, Counts(**counts, band=grade_band(grade)).evidence()),
+        "reading_ease": Score(ease, TextCounts(**counts, band=ease_band(ease)).evidence()),
+        "grade_level": Score(grade, TextCounts(**counts, band=grade_band(grade)).evidence()),
     }
 
 
@@ -173,7 +175,7 @@ METRIC = Metric(
     score,
     needs=("answer",),
     turns=(*ANSWERS, "all"),
-    params=Params,
+    params=ReadabilityParams,
     scores={
         "reading_ease": ScoreSpec(
             bounds=(None, EASIEST),

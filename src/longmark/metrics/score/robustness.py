@@ -29,11 +29,13 @@ from longmark.records import Example
 
 
 @dataclass(frozen=True)
-class Params:
+class RobustnessParams:
     long_answers: Literal["mean", "cut"] = paper("mean", "cut")
 
 
-async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
+async def score(
+    example: Example, models: Models, params: RobustnessParams
+) -> dict[str, Score | NoScore]:
     """One score: of the kind of variant that the example is."""
     answer, base_answer = example.answer or "", example.base_answer or ""
     for name, text in (("answer", answer), ("base answer", base_answer)):
@@ -63,7 +65,7 @@ METRIC = Metric(
         "perturbation": ScoreSpec(bounds=(-1, 1), higher_is_better=False),
     },
     models=("embedder",),
-    params=Params,
+    params=RobustnessParams,
     calls=lambda _example, _params, _judges: 1,
     variants=True,
     applies=lambda part, kind: (

@@ -38,7 +38,7 @@ _DIGITS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Params:
+class SegmentAttributionParams:
     max_points: int = 100
 
     def __post_init__(self) -> None:
@@ -51,7 +51,9 @@ def by_delta(deltas: Sequence[float]) -> list[int]:
     return sorted(range(len(deltas)), key=lambda i: -round(deltas[i], _DIGITS))
 
 
-async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
+async def score(
+    example: Example, models: Models, params: SegmentAttributionParams
+) -> dict[str, Score | NoScore]:
     """The relevance of one answer, and whether its points change their order."""
     segments = split(example.answer or "")
     count = len(points(segments))
@@ -101,7 +103,7 @@ def _text(segments: Sequence[Segment], kind: str) -> str | None:
     return next((segment.text for segment in segments if segment.kind == kind), None)
 
 
-def _no_order(segments: Sequence[Segment], params: Params) -> NoScore:
+def _no_order(segments: Sequence[Segment], params: SegmentAttributionParams) -> NoScore:
     count = len(points(segments))
     if count == 1:
         return NoScore(
@@ -131,7 +133,7 @@ METRIC = Metric(
         "order_changed": ScoreSpec(bounds=(0, 1), higher_is_better=None),
     },
     models=("reranker",),
-    params=Params,
+    params=SegmentAttributionParams,
     calls=lambda example, _params, _judges: int(bool((example.answer or "").strip())),
     silence={"relevance": Silence("undefined"), "order_changed": _NO_ORDER},
     view="points",

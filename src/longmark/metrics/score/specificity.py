@@ -59,7 +59,7 @@ from longmark.metrics.score._labels import (
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import prompt
 from longmark.records import Example
-from longmark.records.evidence import Claims, ClaimVote, ClaimVotes, Dimension, Vote
+from longmark.records.evidence import Claims, ClaimVote, ClaimVotes, DimensionScore, MajorityVote
 from longmark.text.claims import CLAIMS, PIECE, answer_calls, answer_claims, claim_calls
 from longmark.text.pieces import groups
 from longmark.text.sentences import sentences
@@ -101,7 +101,7 @@ Check = Literal["words", "none"]
 
 
 @dataclass(frozen=True)
-class Params:
+class SpecificityParams:
     samples: int = 3  # SCORE's agents 1 to 3 are one model
     temperature: float = 0.7
     check: Check = paper("words", "none")
@@ -162,7 +162,7 @@ class Juror:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedClaim:
     """A claim with the labels of every juror, by dimension."""
 
     claim: str
@@ -172,7 +172,7 @@ class Judged:
         return vote([one[name].label or "n/a" for one in self.labels])
 
     def shown(self, name: str) -> dict[str, Any]:
-        """The fields of a `Vote` on a dimension. invalid, original: only if there are any."""
+        """The fields of a `MajorityVote` on a dimension. invalid, original: only if there are any."""
         labels = [one[name] for one in self.labels]
         shown: dict[str, Any] = {
             "vote": self.vote(name),
@@ -186,7 +186,9 @@ class Judged:
         return shown
 
 
-async def score(example: Example, models: Models, params: Params) -> dict[str, Score | NoScore]:
+async def score(
+    example: Example, models: Models, params: SpecificityParams
+) -> dict[str, Score | NoScore]:
     """The overall score under "", the mean of each dimension under its name."""
     listed = await answer_claims(models, example)
     if not listed:
@@ -203,7 +205,7 @@ async def score(example: Example, models: Models, params: Params) -> dict[str, S
 
     k = len(jury)
     labels = await concurrently(label, [(i, juror) for i in range(len(listed)) for juror in jury])
-    judged = [Judged(claim, labels[i * k : (i + 1) * k]) for i, claim in enumerate(listed)]
+    judged = [JudgedClaim(claim, labels[i * k : (i + 1) * k]) for i, claim in enumerate(listed)]
     weights = models.domain.weights
     stated = {
         name: list(dict.fromkeys(one for some in details for one in some[name])) for name in weights
@@ -255,7 +257,7 @@ def _fields(domain: Domain, form: Any) -> dict[str, str]:
     return {"dimensions": described, "form": json.dumps(form)}
 
 
-def _jury(models: Models, params: Params) -> list[Juror]:
+def _jury(models: Models, params: SpecificityParams) -> list[Juror]:
     if len(models.judges) > 1:
         return [Juror(judge) for judge in models.judges]
     temperature = params.temperature if params.samples > 1 else TEMPERATURE
@@ -267,9 +269,9 @@ def _jury(models: Models, params: Params) -> list[Juror]:
 
 
 def _overall(
-    judged: Sequence[Judged],
+    judged: Sequence[JudgedClaim],
     weights: Mapping[str, float],
-    params: Params,
+    params: SpecificityParams,
     judges: list[str],
     details: dict[str, list[str]],
 ) -> Score | NoScore:
@@ -290,7 +292,8 @@ def _overall(
         ),
         claims=[
             ClaimVotes(
-                claim=one.claim, dimensions={name: Vote(**one.shown(name)) for name in weights}
+                claim=one.claim,
+                dimensions={name: MajorityVote(**one.shown(name)) for name in weights},
             )
             for one in judged
         ],
@@ -307,13 +310,13 @@ def _overall(
     )
 
 
-def _of_dimension(name: str, judged: Sequence[Judged]) -> Score | NoScore:
+def _of_dimension(name: str, judged: Sequence[JudgedClaim]) -> Score | NoScore:
     votes = [one.vote(name) for one in judged]
     stated = [
         one for one in judged if any(labels[name].label in ("yes", "no") for labels in one.labels)
     ]
     counts: dict[Label, int] = {label: votes.count(label) for label in LABELS}
-    evidence = Dimension(
+    evidence = DimensionScore(
         votes=counts, claims=[ClaimVote(claim=one.claim, **one.shown(name)) for one in stated]
     ).evidence()
     mean = share_of_yes(votes)
@@ -326,7 +329,7 @@ def _of_dimension(name: str, judged: Sequence[Judged]) -> Score | NoScore:
     return Score(mean, evidence)
 
 
-def _calls(example: Example, params: Params, judges: int) -> int:
+def _calls(example: Example, params: SpecificityParams, judges: int) -> int:
     """The claims are not known before the first call; there are about as many as sentences."""
     answer = example.answer or ""
     count = len(sentences(answer) if example.claims is None else example.claims)
@@ -343,7 +346,7 @@ METRIC = Metric(
     },
     models=("judge",),
     prompts=(CLAIMS, DETAILS, LABELLING, UNCHECKED),
-    params=Params,
+    params=SpecificityParams,
     calls=_calls,
     rounds=3,
     shares=answer_calls,

@@ -163,7 +163,9 @@ def _readability(form: str, group: Sequence[Item]) -> dict[str, Any]:
     for item in group:
         try:
             scores.append(
-                readability.measured(item.statement or item.question, readability.Params())
+                readability.measured(
+                    item.statement or item.question, readability.ReadabilityParams()
+                )
             )
         except NoScore:  # another script
             continue

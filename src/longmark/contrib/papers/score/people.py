@@ -48,7 +48,7 @@ from longmark.contrib.papers.score.results import (
 )
 from longmark.contrib.papers.score.utilization import why_not
 from longmark.records import Row
-from longmark.records.evidence import Dimension, Labelled, RaterLabels, VoteLabel
+from longmark.records.evidence import DimensionScore, Labelled, RaterLabels, VoteLabel
 from longmark.records.metric_name import base_of
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table
@@ -267,7 +267,7 @@ def beside(labels: DimensionLabels, generator: str, row: Row) -> Row:
     raters_labels = labels.by_dimension.get(dimension, {}).get(item)
     if raters_labels is None:
         return row
-    judged = None if dimension in SCALES else Dimension.of(row.evidence)
+    judged = None if dimension in SCALES else DimensionScore.of(row.evidence)
     evaluator = {"evaluator": answer_label(judged.votes)} if judged else {}
     added = Labelled(
         people=RaterLabels(dimension=dimension, labels=dict(raters_labels), **evaluator)

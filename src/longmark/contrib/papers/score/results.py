@@ -26,7 +26,7 @@ from longmark.contrib.papers.score.plan import (
 )
 from longmark.domain import Domain
 from longmark.records import Row
-from longmark.records.evidence import Claims, Dimension, Facts, VoteLabel
+from longmark.records.evidence import Claims, DimensionScore, Facts, VoteLabel
 from longmark.records.metric_name import base_of
 from longmark.scores.files import examples_of, rows_of
 from longmark.scores.manifest import read_manifest
@@ -77,7 +77,7 @@ class AnswerScore:
     @cached_property
     def votes(self) -> Mapping[VoteLabel, int] | None:
         """Label -> number of claims, of one dimension of specificity; None where the evidence has another form."""
-        dimension = Dimension.of(self.row.evidence)
+        dimension = DimensionScore.of(self.row.evidence)
         return dimension.votes if dimension else None
 
     def verdicts(self, dimension: str) -> list[Sequence[VoteLabel | None]]:
