@@ -132,7 +132,7 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
         bad=source.bad,
         bad_lines=tuple(source.bad_lines),
         examples=tuple(first),
-        notices=(*source.ids_for_texts, *documents.apart().notices()),
+        notices=(*source.notices, *documents.apart().notices()),
         metrics=tuple(
             Allowed(
                 name,

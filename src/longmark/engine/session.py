@@ -237,7 +237,7 @@ class _Session:
         notices = (
             self._source.notice,
             self._source.unanswered,
-            *self._source.ids_for_texts,
+            *self._source.notices,
             *self._folder.told_apart.notices(),
         )
         for notice in filter(None, notices):

@@ -19,6 +19,7 @@ from longmark.records.example import Example, Question
 from longmark.records.files import BadLines
 from longmark.records.kept import KeptFile
 from longmark.records.pair import Answered, Pair, singles
+from longmark.records.passages import PassageRows
 from longmark.records.shapes import Shape
 from longmark.records.spans import assembled
 from longmark.records.values import Problem
@@ -27,6 +28,9 @@ ExampleSource = str | Path | KeptFile | Iterable[Answered | Mapping[str, Any]] |
 """A file, Examples or records, or a table: a DataFrame of pandas or polars, a table of pyarrow."""
 
 _FEWEST_IDS = 3  # texts below which nothing is said of them
+_CELL = 32_767
+"""Characters that a cell of Excel holds (support.microsoft.com, "Excel specifications and limits"). Programs that write
+spreadsheets cut longer texts, some of them without a word. Excel counts UTF-16 code units, openpyxl code points."""
 
 
 class Reading:
@@ -115,6 +119,9 @@ class Reading:
         self.pairs: bool | None = None
         self._texts: Counter[str] = Counter()
         self._like_ids: Counter[str] = Counter()
+        self._cut: Counter[str] = Counter()
+        self._first_cut = 0
+        self._passages = PassageRows()
 
     @property
     def bad(self) -> int:
@@ -129,6 +136,11 @@ class Reading:
 
         Ids are not compared, and the limit does not count.
         """
+        self._passages = PassageRows()
+        records = self._single_records()
+        yield from records if self.part else self._passages.joined(records)
+
+    def _single_records(self) -> Iterator[tuple[int, Answered | str]]:
         self._columns = self._new_columns()
         self._answers = set()
         self.ignored = self._columns.ignored
@@ -200,6 +212,23 @@ class Reading:
         )
 
     @property
+    def notices(self) -> tuple[str, ...]:
+        """What should be known of the texts that were read."""
+        put_together = self._passages.notice(self.name)
+        return (*self.ids_for_texts, *filter(None, (put_together, self._cut_texts())))
+
+    def _cut_texts(self) -> str:
+        """That texts are as long as a cell of a spreadsheet can be; "" where none is."""
+        if self.part or not self._cut:
+            return ""
+        kinds = ", ".join(f"{count:,} {field}" for field, count in sorted(self._cut.items()))
+        return (
+            f"Texts of {self.name} have {_CELL:,} characters, the most that a cell of a spreadsheet holds ({kinds}; the "
+            f"first in {self.name}:{self._first_cut}): they may have been cut. Export the texts in another way, such as "
+            "JSON Lines."
+        )
+
+    @property
     def ids_for_texts(self) -> tuple[str, ...]:
         """That all references or passages that were read could be ids, with the option that leaves them out."""
         notices = []
@@ -211,7 +240,7 @@ class Reading:
                 )
         return tuple(notices)
 
-    def _look_for_ids(self, example: Answered) -> None:
+    def _look_at_texts(self, example: Answered) -> None:
         texts = {
             "contexts": [context.text for context in example.contexts],
             "references": example.references,
@@ -219,6 +248,13 @@ class Reading:
         for field, values in texts.items():
             self._texts[field] += len(values)
             self._like_ids[field] += sum(map(is_like_an_id, values))
+        for field in ("question", "answer", "a", "b"):
+            text = getattr(example, field, None)
+            texts[field] = [text] if text else []
+        for field, values in texts.items():
+            if cut := sum(map(_fills_a_cell, values)):
+                self._first_cut = self._first_cut or self.line
+                self._cut[field] += cut
 
     def holds_pairs(self) -> bool:
         """Whether the first record that can be read is a pair."""
@@ -239,6 +275,8 @@ class Reading:
         self.answered = False
         self._texts = Counter()
         self._like_ids = Counter()
+        self._cut = Counter()
+        self._first_cut = 0
         self.good = 0
         self._wrong = BadLines()
         self.pairs = self.part.pairs if self.part else None
@@ -263,7 +301,7 @@ class Reading:
                             or example.answer is not None
                         )
                         self.line = line
-                        self._look_for_ids(example)
+                        self._look_at_texts(example)
                         yield example
                         continue
                     else:
@@ -377,6 +415,13 @@ def _are_columns(table: Mapping[str, Any]) -> bool:
     )
 
 
+def _fills_a_cell(text: str) -> bool:
+    """Whether a text is as long as a cell can be, in either count."""
+    if not _CELL // 2 < len(text) <= _CELL:
+        return False
+    return len(text) == _CELL or len(text.encode("utf-16-le", "surrogatepass")) == 2 * _CELL
+
+
 def _other_kind(example: Question) -> str:
     if isinstance(example, Pair):
         return "a pair of answers in a file of single answers; put pairs into a file of their own"
@@ -389,6 +434,12 @@ def _repeated(example: Question, first: object) -> str:
         if example.system is not None:
             unique = named("mapping", {"id": 'join(`"-"`, [system, id])'})
             hint = f"; if several systems have these ids, make them unique: {unique}"
+        elif isinstance(example, Example) and len(example.contexts) == 1:
+            unique = named("mapping", {"id": "COLUMN,COLUMN"})
+            hint = (
+                "; a further passage of an answer must follow it at once, with the same answer or none; if it is another "
+                f"answer, tell them apart by several columns: {unique}"
+            )
         return f'id: "{example.id}" was already used in line {first}{hint}'
     return f"the same record as line {first}; add ids to keep both"
 

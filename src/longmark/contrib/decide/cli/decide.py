@@ -201,10 +201,7 @@ class Answers:
             if file.bad
         ]
         read = [
-            notice
-            for file, _ in self._files
-            for notice in (file.notice, *file.ids_for_texts)
-            if notice
+            notice for file, _ in self._files for notice in (file.notice, *file.notices) if notice
         ]
         return [*read, *bad, *self._told_apart.notices()]
 
