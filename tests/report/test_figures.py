@@ -25,7 +25,7 @@ from longmark.report.charts import (
     Box,
     Curve,
     ForestRow,
-    Panel,
+    HistogramPanel,
     Stack,
     around,
     box_plots,
@@ -93,7 +93,9 @@ def all_figures(count: int) -> dict[str, Figure]:
         [("win", 5 * (not gone)), ("tie", 0), ("loss", i * (not gone))]
         for i, (_, _, gone) in enumerate(rows)
     ]
-    panels = [Panel(n, edges, [1234 * (i == k) for k in range(10)]) for i, n in enumerate(called)]
+    panels = [
+        HistogramPanel(n, edges, [1234 * (i == k) for k in range(10)]) for i, n in enumerate(called)
+    ]
     return {
         "forest": forest([_row(*row) for row in rows], "F"),
         "pairs": forest(
@@ -238,7 +240,7 @@ def test_nothing_to_draw_is_said(tmp_path):
         groups([ForestRow("a", NAN, None, None)], [(0, 0)], "E"),
         curves([Curve("a", [(1, None)])], "E", "x", "y"),
         box_plots([Box("a", 0, None, None, None, None, None, None)], "E"),
-        histograms([Panel("a", [0, 1], [0])], "E"),
+        histograms([HistogramPanel("a", [0, 1], [0])], "E"),
         scatter([(1, None)], "E", "x", "y"),
         reliability([Bin(0, 1, 0, None, None)], "E"),
         stacked([Stack("a", [("win", 0)])], "E"),

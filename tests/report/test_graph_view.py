@@ -13,7 +13,7 @@ from tests.report.graphs import NLI, graph_row, graph_run, made_graph
 from tests.report.runs import HOSTILE, answers_on
 
 from longmark.report.evidence import views_of
-from longmark.report.graph_view import CELL, MOST_ROWS, WIDTH, Figure
+from longmark.report.graph_view import CELL, MOST_ROWS, WIDTH, GraphDrawing
 from longmark.report.html import write_report
 from longmark.report.view import View
 from longmark.scores.manifest import MetricFacts
@@ -64,9 +64,9 @@ def tables(view: View) -> dict[str, list[list[Any]]]:
     }
 
 
-def figure_of(view: View) -> Figure:
+def figure_of(view: View) -> GraphDrawing:
     (found,) = (one[1] for one in view.blocks if one[0] == "graph")
-    assert isinstance(found, Figure)
+    assert isinstance(found, GraphDrawing)
     return found
 
 

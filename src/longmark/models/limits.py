@@ -6,8 +6,8 @@ before those that were never sent, and fails five minutes after its first refusa
 a streak of refusals without a reply in between the whole endpoint waits: three in a row where few calls are under way,
 an eighth of many, because three of fifty meet by chance.
 
-A call gets its place and its money together (`Turns`): one that waits for money holds no place, and none that waits for
-a place or for its next attempt holds money.
+A call gets its place and its money together (`EndpointTurns`): one that waits for money holds no place, and none that
+waits for a place or for its next attempt holds money.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Pace:
         self._after_tokens -= tokens * self._per_token
 
 
-class Turns:
+class EndpointTurns:
     """Whose turn it is among the calls to all endpoints of a session: the first one whose endpoint has a free place. If
     the budget has no room for it now, the others wait behind it (`models.budget`)."""
 
@@ -100,9 +100,9 @@ class Limiter:
         pace: Pace | None = None,
         *,
         cautious: bool = False,
-        turns: Turns | None = None,
+        turns: EndpointTurns | None = None,
     ) -> None:
-        self._turns = turns or Turns(Budget())
+        self._turns = turns or EndpointTurns(Budget())
         self._turns.limiters.append(self)
         self.pace = pace or Pace()
         self.ceiling = max(1, ceiling)

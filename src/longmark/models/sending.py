@@ -26,7 +26,14 @@ from longmark.errors import (
     UserError,
 )
 from longmark.models.budget import Budget, Price, Reservation
-from longmark.models.limits import LONGEST_WAIT, MAX_FAULTS, Limiter, Pace, Turns, wait_before
+from longmark.models.limits import (
+    LONGEST_WAIT,
+    MAX_FAULTS,
+    EndpointTurns,
+    Limiter,
+    Pace,
+    wait_before,
+)
 from longmark.models.protocols import (
     Backend,
     ChatReply,
@@ -130,7 +137,7 @@ class Sender:
         self.rng = rng
         self._stopped = asyncio.Event()
         self._limiters: dict[str, Limiter] = {}
-        self._turns = Turns(budget)
+        self._turns = EndpointTurns(budget)
         self._prices: dict[str, Price] = {}
         self._here: set[asyncio.Future[Any]] = set()  # calls of models on this machine
         self._in_flight = 0

@@ -99,7 +99,7 @@ def _take(index: Observations, numbers: Iterable[int], until: int, taken: dict[i
 
 
 @dataclass(slots=True)
-class Shown:
+class ShownExample:
     """An example on the page: its text, where the run has it, and the last row of each metric. rank: its place among
     all examples, 0 for the worst; of a pair minus the share of metrics that disagree with people. None where it has no
     score. start: how many of its turns stand with the answer before it."""
@@ -134,7 +134,7 @@ class Loaded:
     """shown: the selected examples. answers, cut: how many answers the runs have, and how many of them were cut off;
     agreement: of pairs, how often the choices are people's."""
 
-    shown: list[Shown]
+    shown: list[ShownExample]
     answers: int
     cut: int
     agreement: Agreement = field(default_factory=dict)
@@ -142,13 +142,13 @@ class Loaded:
 
 def load(index: Observations, runs: Sequence[Path], selection: Selection) -> Loaded:
     """The selected examples in the order of the runs and their files, read once more from the runs' folders."""
-    waiting: dict[tuple[int, str], list[Shown]] = {}
+    waiting: dict[tuple[int, str], list[ShownExample]] = {}
     for number in selection.numbers:
         run, name, question, system = index.example(number)
-        answer = Shown(selection.ranks.get(number), run, name, question, system)
+        answer = ShownExample(selection.ranks.get(number), run, name, question, system)
         waiting.setdefault((run, name), []).append(answer)
     systems = index.runs_and_names()
-    ordered: list[Shown] = []
+    ordered: list[ShownExample] = []
     answers = cut = 0
     agreement: dict[tuple[str, str], tuple[int, int]] = {}
     for run, folder in enumerate(runs):
@@ -204,7 +204,7 @@ def _is_cut(example: Question) -> bool:
 
 
 def entry(
-    selected: Shown, summary: Summary, titles: dict[str, str], manifest: Manifest
+    selected: ShownExample, summary: Summary, titles: dict[str, str], manifest: Manifest
 ) -> dict[str, Any]:
     """What the template needs of an answer. manifest: of its source. A metric without a row was not requested or
     does not apply to it where the run has ended; of a file of rows nothing is known. Why a judge cannot be read is said

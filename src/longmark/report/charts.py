@@ -53,7 +53,7 @@ Ends = tuple[float, float]
 Item = TypeVar("Item")
 
 
-class Panel(NamedTuple):
+class HistogramPanel(NamedTuple):
     """One histogram. edges: len(counts) + 1 numbers, ascending; counts: values in [edge, next edge)."""
 
     name: str
@@ -81,7 +81,7 @@ class Bin(NamedTuple):
     share_high: float | None = None
 
 
-def histograms(panels: Sequence[Panel], label: str) -> Figure:
+def histograms(panels: Sequence[HistogramPanel], label: str) -> Figure:
     """Small multiples on one scale, both across and up."""
     drawn_panels, caption = first(panels, "panel", _PANELS)
     tallest = max((count for panel in drawn_panels for count in panel.counts), default=0)

@@ -12,7 +12,7 @@ from longmark.records import Pair, Row
 from longmark.records.evidence import Choices, Chosen, SideScores
 from longmark.records.pair import Side
 from longmark.report.format import counted, share
-from longmark.report.view import Cell, View
+from longmark.report.view import View, ViewCell
 
 CHOICES = {1.0: "a", 0.0: "tie", -1.0: "b"}
 _HEADS = ("By", "Choice", "a shown first", "b shown first", "Score of a", "Score of b")
@@ -105,11 +105,11 @@ def choices_view(pair: Pair, results: Mapping[str, Row], titles: Mapping[str, st
 
 def _line(
     chooser: str, choice: str, note: str = "", cells_of_orders: Sequence[str] = ("",) * 4
-) -> list[Cell]:
+) -> list[ViewCell]:
     return [
-        Cell("words", chooser),
-        Cell("line", choice, note),
-        *(Cell("line", cell) for cell in cells_of_orders),
+        ViewCell("words", chooser),
+        ViewCell("line", choice, note),
+        *(ViewCell("line", cell) for cell in cells_of_orders),
     ]
 
 

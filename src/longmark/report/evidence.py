@@ -32,7 +32,7 @@ from longmark.records.metric_name import base_of
 from longmark.report.format import BY, counted, fixed, listed
 from longmark.report.graph_view import graph_view
 from longmark.report.support import support_view
-from longmark.report.view import Block, Cell, OtherForm, Results, Shared, View, read_as
+from longmark.report.view import Block, OtherForm, Results, View, ViewCell, ViewRows, read_as
 from longmark.scores.manifest import MetricFacts
 
 VERDICTS = {
@@ -75,7 +75,7 @@ def signed(value: float, places: int) -> str:
     )
 
 
-class Scale:
+class DifferenceAxis:
     """What the differences of one view share: the ends of their bars' axis and the decimals of their numbers."""
 
     def __init__(self, values: Iterable[float], places: int | None = None) -> None:
@@ -115,7 +115,7 @@ def views_of(results: Results, facts: Mapping[str, MetricFacts]) -> list[View]:
         if all(row.evidence.get(_LISTS.get(kind, "")) == [] for row in rows.values()):
             continue
         try:
-            view = _MAKERS[kind](Shared(metric, suffix, rows, declared[kind, metric, suffix]))
+            view = _MAKERS[kind](ViewRows(metric, suffix, rows, declared[kind, metric, suffix]))
         except OtherForm:
             if all(row.score is None for row in rows.values()):
                 continue  # replies that could not be read, say: they are shown with the reason
@@ -159,7 +159,10 @@ def _people(results: Results) -> View | None:
     if not names:
         return None
     cells = [
-        [Cell("line", rater), *(Cell("line", by_dimension.get(name, "–")) for name in names)]
+        [
+            ViewCell("line", rater),
+            *(ViewCell("line", by_dimension.get(name, "–")) for name in names),
+        ]
         for rater, by_dimension in lines.items()
     ]
     cells.sort(key=lambda line: str(line[0].value).startswith("evaluator"))
@@ -194,7 +197,7 @@ def _rest(row: Row, *named_keys: str) -> Block:
     return "fold", "More of the evidence" if unnamed else "", unnamed
 
 
-def _claims(shared: Shared) -> View | None:
+def _claims(shared: ViewRows) -> View | None:
     """Claims with the vote on each dimension, and the arithmetic of the score."""
     overall = next((row for row in shared.rows.values() if "weights" in row.evidence), None)
     if overall is None:
@@ -244,7 +247,7 @@ def _claims(shared: Shared) -> View | None:
     )
 
 
-def _dimensions(shared: Shared) -> View | None:
+def _dimensions(shared: ViewRows) -> View | None:
     """Claims with their votes from the scores of the dimensions. Each of those has only the claims on which a judge
     found a detail, so the others are n/a."""
     names = [
@@ -266,7 +269,7 @@ def _dimensions(shared: Shared) -> View | None:
 
 
 def _verdicts(
-    shared: Shared,
+    shared: ViewRows,
     names: Sequence[str],
     claims: Sequence[tuple[str, Mapping[str, MajorityVote]]],
     judges: Sequence[str],
@@ -297,21 +300,21 @@ def _verdicts(
             for k, (label, reason) in enumerate(voices_of_jurors)
         ]
 
-    def cell(vote: MajorityVote) -> Cell:
+    def cell(vote: MajorityVote) -> ViewCell:
         count = len(vote.labels)
         agreeing = sum((label or "n/a") == vote.vote for label in vote.labels)
-        return Cell("verdict", vote.vote, f"{agreeing} of {count}" if agreeing < count else "")
+        return ViewCell("verdict", vote.vote, f"{agreeing} of {count}" if agreeing < count else "")
 
     lines = []
     for text, votes in claims:
         cells = [cell(votes[name]) for name in names]
         by_dimension = {name: voices(votes[name]) for name in names if votes[name].labels}
-        lines.append([Cell("words", text, more=by_dimension), *cells])
+        lines.append([ViewCell("words", text, more=by_dimension), *cells])
     legend: list[Block] = [("legend",)] if shared.ours else []
     return [*legend, ("table", ["Claim", *map(_plain, names)], lines, "claim", "")]
 
 
-def _points(shared: Shared) -> View:
+def _points(shared: ViewRows) -> View:
     """The parts of the answer, what each adds to its relevance, and their order by that."""
     row = max(shared.rows_with("points"), key=lambda row: len(row.evidence))
     evidence = read_as(Points, row)
@@ -319,7 +322,7 @@ def _points(shared: Shared) -> View:
     numbers = [point.point for point in points]
     deltas = [point.delta for point in points if point.delta is not None]
     measured = len(deltas) == len(points)
-    scale = Scale(deltas)
+    scale = DifferenceAxis(deltas)
     order = evidence.new_order if sorted(evidence.new_order) == sorted(numbers) else []
     lines = []
     for before, one in enumerate(points, start=1):
@@ -331,25 +334,25 @@ def _points(shared: Shared) -> View:
             else f"{before} → {after} ({'up' if after < before else 'down'})"
         )
         cells = [
-            Cell("line", f"point {one.point}"),
-            Cell("words", one.text),
-            Cell("signed", (one.delta, scale), none),
+            ViewCell("line", f"point {one.point}"),
+            ViewCell("words", one.text),
+            ViewCell("signed", (one.delta, scale), none),
         ]
-        lines.append([*cells, Cell("line", place)])
+        lines.append([*cells, ViewCell("line", place)])
     if evidence.intro:
         aside = [
-            Cell("words", evidence.intro),
-            Cell("aside", "not a point"),
-            Cell("aside", "stays first"),
+            ViewCell("words", evidence.intro),
+            ViewCell("aside", "not a point"),
+            ViewCell("aside", "stays first"),
         ]
-        lines.insert(0, [Cell("line", "intro"), *aside])
+        lines.insert(0, [ViewCell("line", "intro"), *aside])
     if evidence.closing:
         aside = [
-            Cell("words", evidence.closing),
-            Cell("aside", "not scored"),
-            Cell("aside", "stays last"),
+            ViewCell("words", evidence.closing),
+            ViewCell("aside", "not scored"),
+            ViewCell("aside", "stays last"),
         ]
-        lines.append([Cell("line", "closing"), *aside])
+        lines.append([ViewCell("line", "closing"), *aside])
     columns_kept = [True, True, measured, bool(order)]
     lines = [[*compress(line, columns_kept)] for line in lines]
     heads = [*compress(_HEADS, columns_kept)]
@@ -384,20 +387,23 @@ def _points(shared: Shared) -> View:
     )
 
 
-def _facts(shared: Shared) -> View:
+def _facts(shared: ViewRows) -> View:
     """The facts drawn from the passages, with the passages that each comes from as far as the row knows them."""
     covers = list(shared.rows)
     row = shared.rows_with("claims")[0]
     evidence = read_as(Facts, row)
-    scale = Scale(fact.delta for fact in _some(evidence.claims))
+    scale = DifferenceAxis(fact.delta for fact in _some(evidence.claims))
     extremes = {_NEEDED: evidence.most_needed, _DISTRACTING: evidence.most_distracting}
     lines = []
     for fact in evidence.claims:
         badges = [badge for badge, text in extremes.items() if text == fact.claim]
         part = "–" if fact.relative is None else f"{signed(100 * fact.relative, 1)} %"
         passages = listed(list(map(str, fact.passages))) if fact.passages else "not known"
-        cells = [Cell("words", fact.claim, badges=badges), Cell("signed", (fact.delta, scale))]
-        lines.append([*cells, Cell("number", part), Cell("line", passages)])
+        cells = [
+            ViewCell("words", fact.claim, badges=badges),
+            ViewCell("signed", (fact.delta, scale)),
+        ]
+        lines.append([*cells, ViewCell("number", part), ViewCell("line", passages)])
     confidence = "" if evidence.confidence is None else f" ({evidence.confidence:.3g})"
     words = (
         {"absolute": "mean delta", "relative": "mean of delta / confidence"} if shared.ours else {}
@@ -419,11 +425,11 @@ def _facts(shared: Shared) -> View:
     )
 
 
-def _questions(shared: Shared) -> View:
+def _questions(shared: ViewRows) -> View:
     """Questions that the judge wrote from the answer, masked and as it is, with their cosines."""
     parts = {part: row for part, row in shared.rows.items() if row.evidence.get("questions")}
     read = [(row, read_as(Questions, row)) for row in parts.values()]
-    scale = Scale(
+    scale = DifferenceAxis(
         [1.0, *(question.cosine for _, evidence in read for question in evidence.questions)], 3
     )
     blocks: list[Block] = _note(_COSINE if shared.ours else "")
@@ -443,7 +449,7 @@ def _questions(shared: Shared) -> View:
         else:
             question_lists.append(questions)
             lines = [
-                [Cell("words", question.question), Cell("signed", (question.cosine, scale))]
+                [ViewCell("words", question.question), ViewCell("signed", (question.cosine, scale))]
                 for question in questions
             ]
             blocks.append(("table", ["Question", "Cosine"], lines, "question", ""))
@@ -468,7 +474,7 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _cells(shared: Shared) -> View | None:
+def _cells(shared: ViewRows) -> View | None:
     """Every list of objects as a table, all of one row of the evidence that several scores share."""
     blocks: list[Block] = []
     shown_tables: list[Any] = []
@@ -503,28 +509,33 @@ def _objects(value: Any) -> bool:
     )
 
 
-def _cell(value: Any) -> Cell:
+def _cell(value: Any) -> ViewCell:
     if value is None or isinstance(value, bool):
-        return Cell("line", {None: "–", True: "yes", False: "no"}[value])
+        return ViewCell("line", {None: "–", True: "yes", False: "no"}[value])
     if isinstance(value, int | float):
-        return Cell("number", f"{value:g}")
-    return Cell("words", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        return ViewCell("number", f"{value:g}")
+    return ViewCell(
+        "words", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    )
 
 
-def _turns(shared: Shared) -> View | None:
+def _turns(shared: ViewRows) -> View | None:
     """Who said what, in turn."""
     row = shared.rows_with("turns")[0]
     lines = [
-        [Cell("line", turn.who), Cell("words", turn.text)] for turn in read_as(Turns, row).turns
+        [ViewCell("line", turn.who), ViewCell("words", turn.text)]
+        for turn in read_as(Turns, row).turns
     ]
     return _two(shared, ("Who", "Text"), lines, ("Turns", "turn"), _rest(row, "turns"))
 
 
-def _marked(shared: Shared) -> View | None:
+def _marked(shared: ViewRows) -> View | None:
     """Passages of the answer with what they are."""
     row = shared.rows_with("marked")[0]
     marked = read_as(Passages, row).marked
-    lines = [[Cell("words", passage.text), Cell("line", passage.label)] for passage in marked]
+    lines = [
+        [ViewCell("words", passage.text), ViewCell("line", passage.label)] for passage in marked
+    ]
     return _two(
         shared,
         ("Text", "Label"),
@@ -535,9 +546,9 @@ def _marked(shared: Shared) -> View | None:
 
 
 def _two(
-    shared: Shared,
+    shared: ViewRows,
     heads: tuple[str, str],
-    lines: Sequence[list[Cell]],
+    lines: Sequence[list[ViewCell]],
     title: tuple[str, str],
     last_block: Block,
 ) -> View | None:
@@ -548,7 +559,7 @@ def _two(
     )
 
 
-_MAKERS: dict[str, Callable[[Shared], View | None]] = {
+_MAKERS: dict[str, Callable[[ViewRows], View | None]] = {
     "claims": _claims,
     "points": _points,
     "facts": _facts,

@@ -13,7 +13,7 @@ from math import hypot
 from typing import Any
 
 from longmark.report.format import counted, listed
-from longmark.report.view import Block, Cell, OtherForm, Shared, View
+from longmark.report.view import Block, OtherForm, View, ViewCell, ViewRows
 from longmark.text.graph import (
     ANSWER,
     EVIDENCE_KEYS,
@@ -48,7 +48,7 @@ _INTRO = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class GraphNode:
     """A statement of the answer, or a component of the context. state: a key of STATES; count: statements that say the
     same; x, y: its middle in the figure."""
 
@@ -70,7 +70,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class GraphEdge:
     """kind: `entails`, `equals` (both entail each other) or `contradicts`; ends: labels; path: of SVG."""
 
     kind: str
@@ -79,13 +79,13 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class GraphDrawing:
     height: float
-    shapes: list[Shape]
-    lines: list[Line]
+    shapes: list[GraphNode]
+    lines: list[GraphEdge]
 
 
-def graph_view(shared: Shared) -> View:
+def graph_view(shared: ViewRows) -> View:
     """The view of a graph of statements. OtherForm."""
     evidence = shared.rows_with("nodes")[0].evidence
     try:
@@ -120,7 +120,7 @@ def graph_view(shared: Shared) -> View:
     return View("What the answer covers and misses", count, list(shared.rows), blocks)
 
 
-def _missing(missing: Sequence[Shape], total: int) -> str:
+def _missing(missing: Sequence[GraphNode], total: int) -> str:
     if not missing:
         return _INTRO[total > 0]
     basis = sum(shape.state == "basis" for shape in missing)
@@ -135,7 +135,7 @@ def _missing(missing: Sequence[Shape], total: int) -> str:
 
 
 def _table(
-    names: Sequence[str], shapes: Sequence[Shape], lines: Sequence[Line] = ()
+    names: Sequence[str], shapes: Sequence[GraphNode], lines: Sequence[GraphEdge] = ()
 ) -> list[Block]:
     """A line for each shape, up to `MOST_ROWS`, and a note on the others; no table where there is none."""
     entailed_by: dict[str, list[str]] = {}
@@ -158,7 +158,10 @@ def _table(
         }
         times = f"occurs {shape.count} times" if shape.count > 1 else ""
         rows.append(
-            [Cell("words", shape.text, times), *(Cell("line", cells[name]) for name in names[1:])]
+            [
+                ViewCell("words", shape.text, times),
+                *(ViewCell("line", cells[name]) for name in names[1:]),
+            ]
         )
     if not rows:
         return []
@@ -169,10 +172,10 @@ def _table(
     ]
 
 
-def _shapes(graph: StatementGraph, recorded: Recorded) -> tuple[list[Shape], dict[str, str]]:
+def _shapes(graph: StatementGraph, recorded: Recorded) -> tuple[list[GraphNode], dict[str, str]]:
     """The shapes, the missing first; and statement's id -> its shape's label."""
     missing = sorted(recorded.uncovered, key=lambda nodes: nodes[0].id not in recorded.basis)
-    shapes: list[Shape] = []
+    shapes: list[GraphNode] = []
     label_of: dict[str, str] = {}
     for number, members in enumerate([*missing, *recorded.covered], start=1):
         first = members[0]
@@ -185,16 +188,16 @@ def _shapes(graph: StatementGraph, recorded: Recorded) -> tuple[list[Shape], dic
         )
         sources = dict.fromkeys(name for node in members for name in node.sources)
         shapes.append(
-            Shape(str(number), state, first.text, tuple(sources), first.question, len(members))
+            GraphNode(str(number), state, first.text, tuple(sources), first.question, len(members))
         )
         label_of |= {node.id: str(number) for node in members}
     for number, node in enumerate((node for node in graph.nodes if node.side == ANSWER), start=1):
-        shapes.append(Shape(f"A{number}", "answer", node.text, node.sources, node.question))
+        shapes.append(GraphNode(f"A{number}", "answer", node.text, node.sources, node.question))
         label_of[node.id] = f"A{number}"
     return shapes, label_of
 
 
-def _lines(graph: StatementGraph, label_of: Mapping[str, str]) -> list[Line]:
+def _lines(graph: StatementGraph, label_of: Mapping[str, str]) -> list[GraphEdge]:
     """The lines between shapes, each pair of shapes once of a kind, in the order of the nodes."""
     place = {node.id: i for i, node in enumerate(graph.nodes)}
     edges = sorted(graph.entails, key=lambda pair: (place[pair[0]], place[pair[1]]))
@@ -211,17 +214,17 @@ def _lines(graph: StatementGraph, label_of: Mapping[str, str]) -> list[Line]:
         if label_of[start] != label_of[end]
     }
     lines = [
-        Line("contradicts", pair)
+        GraphEdge("contradicts", pair)
         for pair in against
         if pair[::-1] not in against or pair < pair[::-1]
     ]
-    return lines + [Line(kind, pair) for pair, kind in kinds_of_pairs.items()]
+    return lines + [GraphEdge(kind, pair) for pair, kind in kinds_of_pairs.items()]
 
 
 # The figure ----------------------------------------------------------------------------------------------------------
 
 
-def _figure_block(shapes: list[Shape], lines: list[Line]) -> Block:
+def _figure_block(shapes: list[GraphNode], lines: list[GraphEdge]) -> Block:
     if not shapes:
         return ("note", "")
     if len(shapes) > MOST_SHAPES or len(lines) > MOST_LINES:
@@ -241,7 +244,7 @@ def _figure_block(shapes: list[Shape], lines: list[Line]) -> Block:
         return ("note", "No figure: `longmark report` needs the extra `graphs` to draw it.")
 
 
-def figure(shapes: list[Shape], lines: list[Line]) -> Figure:
+def figure(shapes: list[GraphNode], lines: list[GraphEdge]) -> GraphDrawing:
     """Shapes and lines with their places. Raises ModuleNotFoundError without networkx and NumPy."""
     import networkx as nx
 
@@ -282,10 +285,10 @@ def figure(shapes: list[Shape], lines: list[Line]) -> Figure:
         replace(line, path=_path(shape_at[line.ends[0]], shape_at[line.ends[1]], line.kind))
         for line in lines
     ]
-    return Figure(round(y + height, 1), placed_shapes, drawn)
+    return GraphDrawing(round(y + height, 1), placed_shapes, drawn)
 
 
-def _rows(part: Sequence[Shape], links: Any) -> list[list[str]]:
+def _rows(part: Sequence[GraphNode], links: Any) -> list[list[str]]:
     """The labels of what is connected, in rows: the answer, the covered, the missing; sideways by a spring layout."""
     import networkx as nx
 
@@ -307,7 +310,7 @@ def _rows(part: Sequence[Shape], links: Any) -> list[list[str]]:
     ]
 
 
-def _path(start: Shape, end: Shape, kind: str) -> str:
+def _path(start: GraphNode, end: GraphNode, kind: str) -> str:
     """A slightly bent line from edge to edge of two shapes; contradictions bend the other way."""
     dx = end.x - start.x
     dy = end.y - start.y

@@ -21,7 +21,7 @@ from longmark.places import real
 from longmark.progress import cost, counted
 from longmark.records.row import Usage
 from longmark.report import tables
-from longmark.report.answers import Selection, Shown, load
+from longmark.report.answers import Selection, ShownExample, load
 from longmark.report.format import fixed
 from longmark.report.gates import UNDECIDED, Checked
 from longmark.report.summary import Summary, figures, reasons_in_words, score_table, summary_of
@@ -53,7 +53,7 @@ class Rows:
     """What the rows say: their summary, the worst answers, and what was paid for them (None: no call)."""
 
     summary: Summary
-    worst: tuple[Shown, ...]
+    worst: tuple[ShownExample, ...]
     usage: Usage | None
 
 
@@ -295,7 +295,7 @@ def _table(table: Table) -> Iterator[str]:
     yield from _listed([f"| {' | '.join(row)} |" for row in rows])
 
 
-def _answer(place: int, answer: Shown, summary: Summary) -> Iterator[str]:
+def _answer(place: int, answer: ShownExample, summary: Summary) -> Iterator[str]:
     yield f"{place}. {code(answer.id)}, {escaped(summary.systems[answer.system])}"
     for name, text in _texts(answer):
         yield f"   - {name}: {code(text)}"
@@ -306,7 +306,7 @@ def _answer(place: int, answer: Shown, summary: Summary) -> Iterator[str]:
         )
 
 
-def _texts(answer: Shown) -> list[tuple[str, str]]:
+def _texts(answer: ShownExample) -> list[tuple[str, str]]:
     named_texts = ((name, getattr(answer.example, name, None)) for name in ("question", "answer"))
     return [(name, text) for name, text in named_texts if text]
 
@@ -374,7 +374,7 @@ def _rows(table: Table) -> Any:
     return json.loads(tables.as_json(table))["rows"]
 
 
-def _worst(answer: Shown, summary: Summary) -> dict[str, Any]:
+def _worst(answer: ShownExample, summary: Summary) -> dict[str, Any]:
     why = [
         {"metric": metric, "score": answer.results[metric].score}
         | {"label": reason[0] if reason else None, "text": reason[1] if reason else None}

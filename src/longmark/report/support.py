@@ -22,7 +22,7 @@ from longmark.records.evidence import ExpectedClaim, Support, SupportedClaim
 from longmark.records.turn import Context
 from longmark.report.format import counted, listed
 from longmark.report.reasons import Places, place_of
-from longmark.report.view import Block, Cell, OtherForm, Shared, View, read_as
+from longmark.report.view import Block, OtherForm, View, ViewCell, ViewRows, read_as
 from longmark.scores.manifest import MetricFacts
 from longmark.text.entailment import CONTRADICTS, ENTAILS
 from longmark.text.graph import Recorded
@@ -115,7 +115,7 @@ class Basis:
         return judged.pop() if judged else _DECLINED if _DECLINED in states else ""
 
 
-def support_view(shared: Shared) -> View | None:
+def support_view(shared: ViewRows) -> View | None:
     """All claims with what supports them, and the expected ones with what the answer says of them, as tables. Several
     scores share them: of each claim the row that says most."""
     claims, expected = _claims(shared.rows.values())
@@ -126,9 +126,9 @@ def support_view(shared: Shared) -> View | None:
     heads = ["Claim of the answer", "Passages", *(["Reference"] if by_reference else [])]
     lines = [
         [
-            Cell("words", claim.claim),
-            Cell("line", _numbers(claim)),
-            *([Cell("line", claim.reference or "–")] * by_reference),
+            ViewCell("words", claim.claim),
+            ViewCell("line", _numbers(claim)),
+            *([ViewCell("line", claim.reference or "–")] * by_reference),
         ]
         for claim in claims
     ]
@@ -136,9 +136,9 @@ def support_view(shared: Shared) -> View | None:
     if expected:
         expected_lines = [
             [
-                Cell("words", claim.claim),
-                Cell("line", claim.answer or "–"),
-                Cell("line", _numbers(claim)),
+                ViewCell("words", claim.claim),
+                ViewCell("line", claim.answer or "–"),
+                ViewCell("line", _numbers(claim)),
             ]
             for claim in expected
         ]

@@ -41,7 +41,7 @@ class View:
 
 
 @dataclass(slots=True)
-class Cell:
+class ViewCell:
     """A cell of a view's table. kind: `words` (a text), `verdict` (a key of VERDICTS), `signed` (a number with its bar)
     or `line`; note: small, behind the value; badge: a mark of the row; more: folded below the value."""
 
@@ -53,7 +53,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class ViewRows:
     """The rows of an answer that share a view: of one metric, with its parameters, by one judge. metric: its own name;
     suffix: its parameters and the judge, as they end its scores' names; rows: by the part of the score's name; facts:
     what the manifest says of each."""

@@ -314,7 +314,7 @@ def _beside(*columns: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _RatingTable:
     """Ratings as places in `categories`, -1 for a missing one; shape (items, raters)."""
 
     codes: NDArray[np.int64]
@@ -375,7 +375,7 @@ class _Table:
 
 def _table(
     ratings: Ratings, categories: Sequence[Hashable] | None, ordered: bool = False
-) -> _Table:
+) -> _RatingTable:
     """Raises UserError for rows of unequal length, labels outside the categories, and an order that is not known."""
     rows = [list(row) for row in ratings]
     raters = len(rows[0]) if rows else 0
@@ -400,7 +400,7 @@ def _table(
         [[-1 if _is_missing(label) else places[label] for label in row] for row in rows],
         dtype=np.int64,
     )
-    return _Table(codes.reshape(len(rows), raters), chosen)
+    return _RatingTable(codes.reshape(len(rows), raters), chosen)
 
 
 def _is_missing(label: Any) -> bool:

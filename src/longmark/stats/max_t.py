@@ -142,7 +142,7 @@ def max_t(
     critical = None
     exact = True
     if testable.any():
-        table = _Table(
+        table = _SignTable(
             sums[:, testable],
             None if sizes is None else sizes[:, testable],
             groups[testable],
@@ -245,7 +245,7 @@ def _units(sizes: Floats | None) -> str:
     return "questions" if sizes is None else "clusters"
 
 
-class _Table:
+class _SignTable:
     """Clusters x hypotheses, and the size of each hypothesis's statistic under rows of signs. sizes None: a cluster has
     one difference of a hypothesis, or none and the sum 0. sums and sizes are times the leverages; plain: sums alone.
     Clusters whose sums are all 0 have no sign, and count in `even` and `n` only."""

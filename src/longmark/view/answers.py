@@ -20,7 +20,7 @@ from longmark.records import STATUSES, Row
 from longmark.records.files import at, lines, opened, own_json
 from longmark.records.pair import example_of
 from longmark.records.same import comparable
-from longmark.report.answers import Shown
+from longmark.report.answers import ShownExample
 from longmark.report.summary import Cell, Summary
 from longmark.scores.files import name_of
 from longmark.scores.manifest import Manifest, MetricFacts
@@ -360,7 +360,9 @@ class RunAnswers:
             n for (n,) in self._db.execute(of_others, (question, system, limit))
         ]
 
-    def shown(self, numbers: Sequence[int], largest: int = LARGEST) -> tuple[list[Shown], int]:
+    def shown(
+        self, numbers: Sequence[int], largest: int = LARGEST
+    ) -> tuple[list[ShownExample], int]:
         """The answers with their texts and rows, out of the files; and how many examples and rows were left out, since
         they have more than `largest` bytes or are damaged. Changed where a file was replaced."""
         entries = []
@@ -382,7 +384,7 @@ class RunAnswers:
             for number in numbers:
                 query = "SELECT id, question_id, system, start, size FROM examples WHERE number = ?"
                 *keys, start, size = self._db.execute(query, (number,)).fetchone()
-                entries.append(entry := Shown(None, 0, *keys))
+                entries.append(entry := ShownExample(None, 0, *keys))
                 query = "SELECT start, size FROM scores WHERE example = ? ORDER BY metric"
                 places = [(self._rows, *place) for place in self._db.execute(query, (number,))]
                 for source, *place in [

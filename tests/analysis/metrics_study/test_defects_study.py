@@ -16,7 +16,7 @@ from tests.there import counted, there
 
 from longmark import cli
 from longmark.analysis.metrics_study.defects import (
-    Cell,
+    DefectDetection,
     DefectsOptions,
     _Metric,
     defects_study,
@@ -111,7 +111,7 @@ def test_a_defect_is_noticed_and_rewarded_from_six_pairs_on(pairs: int, noticed:
     metric = _Metric(MetricFacts(0, 1, True), originals, DefectsOptions())
     moved = list(range(10, 10 + pairs))
 
-    def cell(score: float) -> Cell:
+    def cell(score: float) -> DefectDetection:
         defects = [
             replace(one, score=score) if n in moved else one for n, one in enumerate(originals)
         ]

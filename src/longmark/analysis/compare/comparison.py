@@ -26,7 +26,7 @@ from longmark.analysis.compare.hypotheses import tests_for
 from longmark.analysis.compare.judges import Judged, cautions, over_judges
 from longmark.analysis.compare.margin import Decision, Margins, by_metric, decisions
 from longmark.analysis.compare.results import MetricResult, PairResult, described
-from longmark.analysis.compare.tests import Settings, family, tests_of
+from longmark.analysis.compare.tests import ComparisonSettings, family, tests_of
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.report.format import counted, listed, short_models
 from longmark.scores.files import names_given, paths_given
@@ -58,7 +58,7 @@ class Comparison:
     cluster: str
     systems: tuple[str, ...]
     metrics: tuple[MetricResult, ...]
-    settings: Settings
+    settings: ComparisonSettings
     signatures: tuple[str, ...]
     differing: tuple[str, ...]
     notices: tuple[str, ...]
@@ -285,7 +285,7 @@ def _comparable(
     return chosen, left_out
 
 
-def _how(questions: int, metrics: int, systems: int, chosen: CompareOptions) -> Settings:
+def _how(questions: int, metrics: int, systems: int, chosen: CompareOptions) -> ComparisonSettings:
     """As many draws as asked for; else 10,000, or as many as a huge table leaves time for."""
     permutations = chosen.draws or DRAWS
     if chosen.draws is None:
@@ -294,11 +294,16 @@ def _how(questions: int, metrics: int, systems: int, chosen: CompareOptions) -> 
         permutations = int(min(DRAWS, max(_FEWEST_TABLES, operations)))
         if systems > _LISTED:
             permutations = int(min(permutations, max(_FEWEST_TABLES, _SHUFFLED / (size * systems))))
-    return Settings(chosen.level, chosen.alpha, permutations, chosen.seed, chosen.complete)
+    return ComparisonSettings(
+        chosen.level, chosen.alpha, permutations, chosen.seed, chosen.complete
+    )
 
 
 def _notices(
-    scores: Scores, results: Sequence[MetricResult], places: Sequence[int], settings: Settings
+    scores: Scores,
+    results: Sequence[MetricResult],
+    places: Sequence[int],
+    settings: ComparisonSettings,
 ) -> list[str]:
     """What a reader must know of the metrics, the most serious first."""
     notices = [notice for result in results for notice in _silent(result, settings.alpha)]

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from longmark.analysis.compare.tests import Settings, Tested, undetectable_in
+from longmark.analysis.compare.tests import ComparisonSettings, Tested, undetectable_in
 from longmark.report.document import Section
 from longmark.report.format import counted
 from longmark.report.tables import Column, Table
@@ -69,7 +69,7 @@ def clustered_test(
     )
 
 
-def tests_for(tested: Sequence[Tested], how: Settings) -> dict[str, TukeyTest]:
+def tests_for(tested: Sequence[Tested], how: ComparisonSettings) -> dict[str, TukeyTest]:
     """The tests of hypotheses: metric -> its pairs."""
     tests_by_metric = {}
     for of_metric in tested:

@@ -1,8 +1,8 @@
 """The results of a comparison: each metric with its systems, its pairs, and the questions that separate the systems.
 
 A pair's difference and effects are over the questions with a score of both, a system's mean is over all of its own.
-`Settings.complete` leaves out the questions without a score of some system. The deciding p is that of `tests`; the
-randomised Tukey HSD of the CCRS paper stands beside it, where each question is a cluster of its own. Intervals:
+`ComparisonSettings.complete` leaves out the questions without a score of some system. The deciding p is that of `tests`;
+the randomised Tukey HSD of the CCRS paper stands beside it, where each question is a cluster of its own. Intervals:
 
     mean         Hall's t, clipped to the bounds (`stats.means`)
     difference   the interval that inverts the deciding test (`stats.max_t.inverted`)
@@ -27,7 +27,13 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import nctdtrinc
 
-from longmark.analysis.compare.tests import PairDifference, PairTests, Reading, Settings, Tested
+from longmark.analysis.compare.tests import (
+    ComparedScores,
+    ComparisonSettings,
+    PairDifference,
+    PairTests,
+    Tested,
+)
 from longmark.report.format import MOST_DECIMALS, decimals, direction
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.observations import Unscored
@@ -214,7 +220,7 @@ def described(
     tested: Tested,
     systems: Sequence[int],
     pair_tests: PairTests,
-    settings: Settings,
+    settings: ComparisonSettings,
 ) -> MetricResult:
     """All of a metric. systems: as for `tests_of`; pair_tests: the tests of its pairs."""
     facts = scores.facts[tested.metric]
@@ -269,7 +275,7 @@ def _systems(
     tested: Tested,
     differ: Sequence[tuple[int, int]],
     alike: Sequence[Sequence[int]],
-    settings: Settings,
+    settings: ComparisonSettings,
 ) -> tuple[SystemResult, ...]:
     """differ: the pairs that differ significantly, the better first; alike: the groups of those that do not."""
     metric, facts, count = tested.metric, scores.facts[tested.metric], len(tested.names)
@@ -304,7 +310,7 @@ def _systems(
 
 
 def _pairs(
-    tested: Tested, tests: PairTests, facts: MetricFacts, settings: Settings
+    tested: Tested, tests: PairTests, facts: MetricFacts, settings: ComparisonSettings
 ) -> tuple[PairResult, ...]:
     clustered = tested.common.clusters is not None
     pairs = []
@@ -340,11 +346,11 @@ def _pairs(
 
 def _difference(
     tested: Tested,
-    reading: Reading,
+    reading: ComparedScores,
     pair: tuple[int, int],
     test: PairDifference,
     facts: MetricFacts,
-    settings: Settings,
+    settings: ComparisonSettings,
 ) -> PairDifference:
     """The test with its difference, interval and result."""
     differences, clusters = reading.differences(*pair)

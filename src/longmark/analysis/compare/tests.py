@@ -59,7 +59,7 @@ class PairDifference(Difference):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ComparisonSettings:
     """How a comparison is made.
 
     alpha, level   of the tests (adjusted for all comparisons), and of each other interval by itself
@@ -77,7 +77,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ComparedScores:
     """The scores of a metric's systems in one reading. questions: places of those compared; table: questions x systems,
     NaN for no score; clusters: of the questions, None: each is one; heard: in the reading that counts unscored answers,
     which scores are real: a pair counts a question if one of its two is."""
@@ -117,8 +117,8 @@ class Tested:
     sign: int
     names: tuple[str, ...]
     places: tuple[int, ...]
-    common: Reading
-    counted: Reading | None
+    common: ComparedScores
+    counted: ComparedScores | None
     worst: float | None
     pairs: tuple[tuple[int, int], ...]
     tukey: TukeyTest
@@ -134,7 +134,9 @@ class Tested:
         return float(np.nanmax(np.abs(self.table), initial=0.0))
 
 
-def tests_of(scores: Scores, metric: str, systems: Sequence[int], settings: Settings) -> Tested:
+def tests_of(
+    scores: Scores, metric: str, systems: Sequence[int], settings: ComparisonSettings
+) -> Tested:
     """One metric over the systems at these places (two or more, in the order given) that have a score."""
     sign = -1 if scores.facts[metric].higher_is_better is False else 1
     matrix = scores.matrix(metric)
@@ -195,8 +197,8 @@ def _reading(
     table: Floats,
     clusters: Ints | None,
     heard: NDArray[np.bool_] | None = None,
-) -> Reading:
-    return Reading(
+) -> ComparedScores:
+    return ComparedScores(
         np.flatnonzero(counted_questions),
         table[counted_questions],
         None if clusters is None else clusters[counted_questions],
@@ -245,8 +247,10 @@ def highest_first(means: Mapping[int, float], noise: float) -> list[int]:
     return sorted(means, key=lambda place: steps[place])
 
 
-def family(tested: Sequence[Tested], scores: Scores, settings: Settings) -> dict[str, PairTests]:
-    """Metric -> the tests of its pairs. scores: of the questions, in which `Reading.questions` are places.
+def family(
+    tested: Sequence[Tested], scores: Scores, settings: ComparisonSettings
+) -> dict[str, PairTests]:
+    """Metric -> the tests of its pairs. scores: of the questions, in which `ComparedScores.questions` are places.
 
     The readings are two families with the same pairs: a difference must be significant in both, so the probability of
     any false positive is that of one. The test of more unscored answers is a third."""
@@ -278,7 +282,7 @@ def family(tested: Sequence[Tested], scores: Scores, settings: Settings) -> dict
     return tests_by_metric
 
 
-def _joint(columns: Floats, scores: Scores, settings: Settings) -> MaxT:
+def _joint(columns: Floats, scores: Scores, settings: ComparisonSettings) -> MaxT:
     clusters = None if scores.cluster == QUESTION else scores.clusters.tolist()
     return max_t(
         columns,
@@ -289,7 +293,9 @@ def _joint(columns: Floats, scores: Scores, settings: Settings) -> MaxT:
     )
 
 
-def _columns(tested: Sequence[Tested], scores: Scores, readings: Sequence[Reading]) -> Floats:
+def _columns(
+    tested: Sequence[Tested], scores: Scores, readings: Sequence[ComparedScores]
+) -> Floats:
     """The differences of each pair on each metric: questions x comparisons."""
     columns = np.full(
         (len(scores.questions), sum(len(of_metric.pairs) for of_metric in tested)), np.nan
@@ -314,7 +320,7 @@ def _silence(tested: Sequence[Tested], scores: Scores) -> Floats:
     return np.column_stack(differences)
 
 
-def _test(joint: MaxT, i: int, settings: Settings) -> PairDifference:
+def _test(joint: MaxT, i: int, settings: ComparisonSettings) -> PairDifference:
     """The test of a pair, still without the difference."""
     n = joint.n[i]
     clusters = joint.clusters[i]

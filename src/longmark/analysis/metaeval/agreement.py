@@ -127,7 +127,7 @@ class Ceiling:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class RaterAgreement:
     """rated_twice: items with two ratings or more; sampled: those used. reason: why there are no coefficients and no
     ceilings. ceilings: () also if no item with rows was rated twice. clustered: whether intervals resample
     questions. declared: all classes that a rater could choose, () where these are not known."""
@@ -149,7 +149,7 @@ def agreement(
     scores: Mapping[str, Floats],
     chosen: Mapping[str, Sequence[str | None]],
     options: MetaevalOptions,
-) -> Agreement:
+) -> RaterAgreement:
     """scores: of each metric on each item (NaN: none), higher is better; chosen: the class that a metric gives each
     item, for metrics that give one."""
     items = rated.votes
@@ -160,12 +160,12 @@ def agreement(
         reason = (
             "there is one rater only" if len(raters) == 1 else "no answer has ratings of two raters"
         )
-        return Agreement(len(raters), len(items), 0, 0, (), (), by_rater, reason)
+        return RaterAgreement(len(raters), len(items), 0, 0, (), (), by_rater, reason)
     used = _sampled(rated, several, options)
     with_rows = _sampled(
         rated, [place for place in several if not rated.rows or rated.rows[place]], options
     )
-    return Agreement(
+    return RaterAgreement(
         raters=len(raters),
         items=len(items),
         rated_twice=len(several),

@@ -44,7 +44,7 @@ class Auc(Estimate):
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
+class CalibrationBin:
     """Answers whose score is in [low, high) ([low, high] in the last). mean: of the scores; yes: share with a yes;
     questions: that they belong to."""
 
@@ -59,7 +59,7 @@ class Bin:
 class Calibration:
     """error: the expected calibration error; brier: mean squared distance of score and label. reason: why none."""
 
-    bins: tuple[Bin, ...]
+    bins: tuple[CalibrationBin, ...]
     error: float | None
     brier: float | None
     n: int
@@ -221,7 +221,7 @@ def calibration(
         if mean is not None and share.value is not None:
             error += count / len(x) * abs(mean - share.value)
         bins.append(
-            Bin(
+            CalibrationBin(
                 number / BINS,
                 (number + 1) / BINS,
                 mean,

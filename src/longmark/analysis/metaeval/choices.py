@@ -21,10 +21,10 @@ from math import isnan
 import numpy as np
 
 from longmark.analysis.grid import Compared, compared
-from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
+from longmark.analysis.metaeval.agreement import RatedItems, RaterAgreement, Vote, agreement
 from longmark.analysis.metaeval.choice_sample import BASELINE, TIE, ChoiceMetric, ChoiceSample, Made
 from longmark.analysis.metaeval.graded import GradedResult, graded
-from longmark.analysis.metaeval.labels import Item, Join
+from longmark.analysis.metaeval.labels import Join, RatedAnswer
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import (
     GroupResult,
@@ -72,7 +72,7 @@ class ChoiceLabel:
     join: Join
     human: Mapping[str, int]
     undecided: int
-    agreement: Agreement
+    agreement: RaterAgreement
     metrics: tuple[ChoiceMetric, ...]
     groups: tuple[GroupResult, ...]
     differences: tuple[Compared, ...]
@@ -87,7 +87,7 @@ class ChoiceLabel:
 
 def choice_label(
     label: str,
-    items: Sequence[Item],
+    items: Sequence[RatedAnswer],
     join: Join,
     human: Labels,
     scores: AnswerScores,
@@ -148,7 +148,7 @@ def choice_label(
     )
 
 
-def votes_of(pair: Item) -> list[Vote]:
+def votes_of(pair: RatedAnswer) -> list[Vote]:
     """One vote of each rater."""
     choices_of: dict[str, set[str]] = {}
     for rater, choice, _ in pair.choices:
@@ -160,12 +160,12 @@ def votes_of(pair: Item) -> list[Vote]:
 
 
 def _agreement(
-    items: Sequence[Item],
-    pairs: Sequence[Item],
+    items: Sequence[RatedAnswer],
+    pairs: Sequence[RatedAnswer],
     chosen: Mapping[str, Made],
     options: MetaevalOptions,
     declared: Sequence[str],
-) -> Agreement:
+) -> RaterAgreement:
     rows = {id(pair): row for row, pair in enumerate(pairs)}
     of_items = {
         name: [choices[rows[id(item)]] if id(item) in rows else None for item in items]
@@ -184,7 +184,7 @@ def _better(a: float, b: float) -> str:
 
 
 def _chosen(
-    scores: AnswerScores, metric: str, pairs: Sequence[Item], places: int
+    scores: AnswerScores, metric: str, pairs: Sequence[RatedAnswer], places: int
 ) -> list[str | None]:
     column = scores.scores[metric]
     sign = -1 if scores.metrics[metric].higher_is_better is False else 1
@@ -197,7 +197,7 @@ def _chosen(
 
 def _strengths(
     scores: AnswerScores,
-    pairs: Sequence[Item],
+    pairs: Sequence[RatedAnswer],
     chosen: Mapping[str, Made],
     options: MetaevalOptions,
 ) -> Iterator[tuple[str, tuple[Strength, ...]]]:
@@ -246,7 +246,7 @@ def _bands(
         yield tie_band(name, sample, made, differences, tuning)
 
 
-def _differences(scores: AnswerScores, metric: str, pairs: Sequence[Item]) -> Floats:
+def _differences(scores: AnswerScores, metric: str, pairs: Sequence[RatedAnswer]) -> Floats:
     """b - a in each pair, oriented so that above 0 the metric prefers b; NaN where one is unscored."""
     column = oriented(scores.scores[metric], scores.metrics[metric])
     places = np.array([pair.places for pair in pairs], dtype=np.int64).reshape(-1, 2)
@@ -254,7 +254,10 @@ def _differences(scores: AnswerScores, metric: str, pairs: Sequence[Item]) -> Fl
 
 
 def _groups(
-    sample: ChoiceSample, pairs: Sequence[Item], columns: Sequence[str], chosen: Mapping[str, Made]
+    sample: ChoiceSample,
+    pairs: Sequence[RatedAnswer],
+    columns: Sequence[str],
+    chosen: Mapping[str, Made],
 ) -> Iterator[GroupResult]:
     for column, group, rows in groups_of([pair.groups for pair in pairs], columns):
         subsample = sample.of(rows)
@@ -269,7 +272,7 @@ def _groups(
             )
 
 
-def _positions(pairs: Sequence[Item], level: float) -> Iterator[Position]:
+def _positions(pairs: Sequence[RatedAnswer], level: float) -> Iterator[Position]:
     """All raters together, and each of several, those with the most choices first."""
     first: dict[str, list[tuple[bool, str]]] = {}  # of each rater, with the question
     same_choices: dict[str, list[tuple[bool, str]]] = {}

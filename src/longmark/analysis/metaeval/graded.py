@@ -21,7 +21,7 @@ from itertools import combinations
 
 import numpy as np
 
-from longmark.analysis.metaeval.labels import Item
+from longmark.analysis.metaeval.labels import RatedAnswer
 from longmark.stats.correlation import Kind, correlation, mean_correlation
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
@@ -45,7 +45,7 @@ class GradedResult:
 
 
 def graded(
-    pairs: Sequence[Item], differences: Mapping[str, Floats], level: float
+    pairs: Sequence[RatedAnswer], differences: Mapping[str, Floats], level: float
 ) -> tuple[tuple[GradedResult, ...], tuple[GradedResult, ...]]:
     """Of the metrics, and of the raters; empty without grades. differences: metric -> of each pair, NaN for none."""
     grades = [_by_rater(pair) for pair in pairs]
@@ -62,7 +62,7 @@ def graded(
     return tuple(metrics), tuple(_raters(columns, questions, level))
 
 
-def _by_rater(pair: Item) -> dict[str, float]:
+def _by_rater(pair: RatedAnswer) -> dict[str, float]:
     """Each rater's mean grade, if the pair was shown in both orders."""
     grades_of: dict[str, list[float]] = {}
     for rater, grade in pair.grades:

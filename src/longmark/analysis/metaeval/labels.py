@@ -63,7 +63,7 @@ class Rating(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class LabelScale:
     """classes: the values in order, () if there are too many; number: of each value, empty for categories; low, high:
     its ends. declared: all classes that a rater could choose, by `--order` or the file, () where only the values that
     occur are known: low and high are then the least and the greatest of these."""
@@ -112,7 +112,7 @@ def scale_of(
     declared: DeclaredScale | None = None,
     *,
     keep_numbers: bool = False,
-) -> Scale:
+) -> LabelScale:
     """The scale of a label's ratings. order: categories from lowest to highest; declared: what the file says of the
     scale, where no order is given. keep_numbers: an order of rising numbers only names all of them, and they are not
     put between 0 and 1.
@@ -149,12 +149,12 @@ def scale_of(
             f"{file}: {label} has {len(words):,} different texts ({first_few(sorted(words), 3)}), too many for "
             "categories; name the column with the ratings with --map value=COLUMN"
         )
-    return Scale(CATEGORIES, tuple(sorted(words)), {}, None, None)
+    return LabelScale(CATEGORIES, tuple(sorted(words)), {}, None, None)
 
 
-def _binary_words(words: Collection[str], meaning: Mapping[str, float]) -> Scale:
+def _binary_words(words: Collection[str], meaning: Mapping[str, float]) -> LabelScale:
     number = {word: meaning[comparable(word)] for word in (*words, *meaning)}
-    return Scale(BINARY, tuple(meaning), number, 0, 1, declared=tuple(meaning))
+    return LabelScale(BINARY, tuple(meaning), number, 0, 1, declared=tuple(meaning))
 
 
 def _numbers(ratings: Sequence[Rating]) -> dict[str, float]:
@@ -163,16 +163,16 @@ def _numbers(ratings: Sequence[Rating]) -> dict[str, float]:
 
 def _of_numbers(
     occurring: Mapping[str, float], declared: Mapping[str, float] | None = None
-) -> Scale:
+) -> LabelScale:
     """The scale of the numbers that occur. declared: all that could be given, where that is known."""
     number = declared or occurring
     if set(number.values()) <= {0.0, 1.0}:
-        return Scale(BINARY, ("0", "1"), {"0": 0.0, "1": 1.0}, 0, 1, declared=("0", "1"))
+        return LabelScale(BINARY, ("0", "1"), {"0": 0.0, "1": 1.0}, 0, 1, declared=("0", "1"))
     few = next((values for values in (number, occurring) if len(values) <= _MOST_CLASSES), {})
     classes, every = (
         tuple(sorted(values, key=values.__getitem__)) for values in (few, declared or {})
     )
-    return Scale(NUMERIC, classes, number, min(number.values()), max(number.values()), every)
+    return LabelScale(NUMERIC, classes, number, min(number.values()), max(number.values()), every)
 
 
 def _rise(order: Sequence[str]) -> bool:
@@ -189,7 +189,7 @@ def _declared(
     declared: DeclaredScale,
     file: str,
     described: str,
-) -> Scale:
+) -> LabelScale:
     """The scale that a file declares. Numbers keep their values, in any order; other classes are in an order, or not,
     as the file says. described: what the scale is called in a message."""
     classes = declared_classes(declared)
@@ -205,7 +205,7 @@ def _declared(
         return _of_numbers(_numbers(ratings), {_class_name(name): float(name) for name in classes})
     if declared.ordered:
         return _ordered(ratings, classes, file, "")
-    return Scale(CATEGORIES, tuple(classes), {}, None, None, declared=tuple(classes))
+    return LabelScale(CATEGORIES, tuple(classes), {}, None, None, declared=tuple(classes))
 
 
 def _class_name(text: str) -> str:
@@ -213,7 +213,9 @@ def _class_name(text: str) -> str:
     return text_of(float(text)) if NUMBER.fullmatch(text) else text
 
 
-def _ordered(ratings: Sequence[Rating], order: Sequence[str], file: str, described: str) -> Scale:
+def _ordered(
+    ratings: Sequence[Rating], order: Sequence[str], file: str, described: str
+) -> LabelScale:
     """described: what the order is called in a message."""
     order = list(map(_class_name, order))
     number = {comparable(word): place / max(1, len(order) - 1) for place, word in enumerate(order)}
@@ -226,7 +228,7 @@ def _ordered(ratings: Sequence[Rating], order: Sequence[str], file: str, describ
         _refuse(unknown, f"is not in {described}", file)
     words = (*(text_of(rating.value) for rating in ratings), *order)
     kind = BINARY if len(order) == 2 else ORDERED
-    return Scale(
+    return LabelScale(
         kind,
         tuple(order),
         {word: number[comparable(word)] for word in words},
@@ -262,7 +264,7 @@ def text_of(value: float | str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class RatedAnswer:
     """An answer with its ratings on one label, or two answers to one question with the choices between them.
 
     places: in `AnswerScores.answers`, of the answer, or of a and b; () without a row, with the reason. choices: (rater,
@@ -317,7 +319,7 @@ def named_by(human: Labels) -> Named:
     return lambda id, question, system: id in ids or (question, system) in of_systems
 
 
-def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[Item], Join]:
+def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[RatedAnswer], Join]:
     """The items of a label. Two answers that were shown in both orders, or named in two ways, are one pair.
 
     BadInput if lines of one item differ in a column to break down by.
@@ -338,8 +340,8 @@ def join(human: Labels, scores: AnswerScores, label: str) -> tuple[list[Item], J
     return items, Join(len(items), len(joined), unmatched, len(scores.questions) - len(used))
 
 
-def _ratings(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -> list[Item]:
-    items: dict[tuple[str, str, bool], Item] = {}
+def _ratings(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -> list[RatedAnswer]:
+    items: dict[tuple[str, str, bool], RatedAnswer] = {}
     raters: dict[str, str] = {}
     for observation in human.select(metric=label):
         places, reason = _rated(scores, observation)
@@ -365,11 +367,11 @@ def _ratings(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -
             answer = scores.answers[places[0]]
             name = name if observation.system else answer.example_id
             question = answer.question_id  # one text, held once
-        items[key] = Item(name, question, places, reason, groups, (rating,))
+        items[key] = RatedAnswer(name, question, places, reason, groups, (rating,))
     return list(items.values())
 
 
-def _choices(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -> list[Item]:
+def _choices(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -> list[RatedAnswer]:
     lines_of: dict[tuple[Hashable, ...], list[tuple[Observation, Place]]] = {}
     for observation in human.select(metric=label):
         place = _pair(scores, observation)
@@ -381,7 +383,7 @@ def _choices(human: Labels, scores: AnswerScores, label: str, wrong: BadLines) -
 
 def _choice(
     human: Labels, scores: AnswerScores, lines: Sequence[tuple[Observation, Place]]
-) -> Item:
+) -> RatedAnswer:
     """The item of lines that belong together; the first one defines which answer is a."""
     first, (places, reason) = lines[0]
     question = scores.answers[places[0]].question_id if places else None
@@ -401,7 +403,7 @@ def _choice(
         reason,
         _groups(human, first),
     )
-    return Item(*about_item, (), tuple(choices), tuple(grades))
+    return RatedAnswer(*about_item, (), tuple(choices), tuple(grades))
 
 
 def _name(choice: Observation) -> str:
@@ -492,7 +494,9 @@ def _check_groups(
             wrong.add(at(human.name, observation.line, message))
 
 
-def lost_labels(joined: Mapping[str, tuple[Sequence[Item], Join]], human: Labels) -> Iterator[str]:
+def lost_labels(
+    joined: Mapping[str, tuple[Sequence[RatedAnswer], Join]], human: Labels
+) -> Iterator[str]:
     """A notice for each reason why labels belong to no answer of the rows."""
     lost: dict[str, dict[str, int]] = {}
     for items, _ in joined.values():

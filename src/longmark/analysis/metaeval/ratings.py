@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from longmark.analysis.grid import Compared, compared
-from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
+from longmark.analysis.metaeval.agreement import RatedItems, RaterAgreement, Vote, agreement
 from longmark.analysis.metaeval.binary import (
     NO_PAIR,
     Auc,
@@ -29,7 +29,14 @@ from longmark.analysis.metaeval.binary import (
     auc_difference,
     calibration,
 )
-from longmark.analysis.metaeval.labels import BINARY, Item, Join, Scale, scale_of, text_of
+from longmark.analysis.metaeval.labels import (
+    BINARY,
+    Join,
+    LabelScale,
+    RatedAnswer,
+    scale_of,
+    text_of,
+)
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import (
     Clusters,
@@ -132,9 +139,9 @@ class RatingLabel:
 
     label: str
     join: Join
-    scale: Scale
+    scale: LabelScale
     undecided: int
-    agreement: Agreement
+    agreement: RaterAgreement
     metrics: tuple[RatedMetric, ...]
     groups: tuple[GroupResult, ...]
     differences: tuple[Compared, ...]
@@ -145,7 +152,7 @@ class RatingLabel:
 
 def rating_label(
     label: str,
-    items: Sequence[Item],
+    items: Sequence[RatedAnswer],
     join: Join,
     human: Labels,
     scores: AnswerScores,
@@ -181,7 +188,11 @@ class _Sample:
     scores of them; oriented: higher is better."""
 
     def __init__(
-        self, scores: AnswerScores, items: Sequence[Item], scale: Scale, options: MetaevalOptions
+        self,
+        scores: AnswerScores,
+        items: Sequence[RatedAnswer],
+        scale: LabelScale,
+        options: MetaevalOptions,
     ) -> None:
         self.scores = scores
         self.items = items
@@ -429,8 +440,8 @@ def _distinct(values: Floats) -> int:
 class _Votes(Sequence[Sequence[Vote]]):
     """The votes on each item, made when they are looked at: a million of them are not held."""
 
-    items: Sequence[Item]
-    scale: Scale
+    items: Sequence[RatedAnswer]
+    scale: LabelScale
 
     def __len__(self) -> int:
         return len(self.items)
@@ -447,7 +458,7 @@ class _Votes(Sequence[Sequence[Vote]]):
         ]
 
 
-def _agreement(items: Sequence[Item], sample: _Sample) -> Agreement:
+def _agreement(items: Sequence[RatedAnswer], sample: _Sample) -> RaterAgreement:
     """Of all rated answers, with and without a row; the ceiling is over those with one."""
     scale = sample.scale
     scores: dict[str, Floats] = {}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval import Metaeval
-from longmark.analysis.metaeval.agreement import FEWEST_RATERS, RATER, Agreement, Ceiling
+from longmark.analysis.metaeval.agreement import FEWEST_RATERS, RATER, Ceiling, RaterAgreement
 from longmark.analysis.metaeval.choice_sample import BASELINE, ChoiceMetric
 from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.label_sections import (
@@ -116,7 +116,7 @@ def _prefix(label: str, taken: Sequence[str]) -> str:
 
 
 def _correlates(
-    r: Estimate, adjusted: float | None, alpha: float, name: str, agreement: Agreement
+    r: Estimate, adjusted: float | None, alpha: float, name: str, agreement: RaterAgreement
 ) -> str:
     """Whether the metric correlates, and whether it agrees less than a rater: its interval is below the ceiling's."""
     if r.value is None:
@@ -130,7 +130,7 @@ def _correlates(
     return f"correlates {'' if r.value > 0 else 'negatively '}with human ratings{_below(name, agreement)}"
 
 
-def _below(name: str, agreement: Agreement) -> str:
+def _below(name: str, agreement: RaterAgreement) -> str:
     """That a metric agrees less than a rater, if its interval is below the ceiling's; both are on the same ratings."""
     lines = {ceiling.name: ceiling.spearman or ceiling.agrees for ceiling in agreement.ceilings}
     rater, metric = (lines.get(line) for line in (RATER, name))
@@ -153,7 +153,7 @@ def _too_few(r: Estimate, unit: str) -> str | None:
     )
 
 
-def _above(metric: ChoiceMetric, alpha: float, agreement: Agreement) -> str:
+def _above(metric: ChoiceMetric, alpha: float, agreement: RaterAgreement) -> str:
     """Whether the metric is more often right than each baseline, and whether it agrees less than a rater."""
     if metric.direction == BASELINE:
         return BASELINE
@@ -326,7 +326,7 @@ def _rater_on_these(ceiling: Ceiling) -> float | None:
     return ceiling.rater_agrees if ceiling.rater_spearman is None else ceiling.rater_spearman
 
 
-def _ac1_counts(agreement: Agreement, unit: str) -> str:
+def _ac1_counts(agreement: RaterAgreement, unit: str) -> str:
     """Which categories and which items Gwet's AC1 counts."""
     ac1 = next(
         (
@@ -355,7 +355,7 @@ def _ac1_counts(agreement: Agreement, unit: str) -> str:
     )
 
 
-def raters(agreement: Agreement, unit: str) -> Section:
+def raters(agreement: RaterAgreement, unit: str) -> Section:
     """Agreement, the human ceiling, and each rater. unit: was rated, `answer` or `pair`."""
     n_raters = len(agreement.by_rater)
     by_rater = Table(

@@ -77,7 +77,7 @@ class DefectsOptions(ScoresTested):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class DefectDetection:
     """What a metric says of the defects of a kind and strength. detectable: None without pairs; unscored: (whose,
     status, reason) -> pairs."""
 
@@ -102,7 +102,7 @@ class DefectsStudy:
     facts: Mapping[str, MetricFacts]
     defects: Mapping[str, int]
     omitted: Mapping[str, Counter[str]]
-    cells: Mapping[tuple[str, str], Cell]
+    cells: Mapping[tuple[str, str], DefectDetection]
     false_alarms: Mapping[str, Estimate]
     options: DefectsOptions
     notices: tuple[str, ...]
@@ -149,7 +149,7 @@ def defects_study(
     for line in lines:
         for name, why in line.meta.get(DEFECTS_OMITTED, {}).items():
             omitted.setdefault(name, Counter())[why] += 1
-    cells = dict[tuple[str, str], Cell]()
+    cells = dict[tuple[str, str], DefectDetection]()
     alarms = dict[str, Estimate]()
     with Observations(settings.cluster, settings.bounds) as index:
         index.read(sources_of(paths))
@@ -187,7 +187,7 @@ def defects_study(
     )
 
 
-def _scored(cells: Mapping[tuple[str, str], Cell], name: str) -> bool:
+def _scored(cells: Mapping[tuple[str, str], DefectDetection], name: str) -> bool:
     return any(cell.detected.n for (metric, _), cell in cells.items() if metric == name)
 
 
@@ -252,7 +252,9 @@ class _Metric:
         )
         return replace(share, missing=len(self.originals) - len(scored))
 
-    def cell(self, pairs: Sequence[tuple[Observation | None, Observation | None]]) -> Cell:
+    def cell(
+        self, pairs: Sequence[tuple[Observation | None, Observation | None]]
+    ) -> DefectDetection:
         unscored = Counter(
             (
                 whose,
@@ -305,7 +307,7 @@ class _Metric:
             net = counted_pairs(mean_estimate(signs, clusters, (-1, 1), level, null=0.0))
             difference = counted_pairs(mean_estimate(moves, clusters, level=level, null=0.0))
         n = math.floor(detected.effective or detected.n)
-        return Cell(
+        return DefectDetection(
             detected, excess, worse, better, net, difference, detectable(n, self.how), unscored
         )
 
@@ -435,17 +437,17 @@ def document(study: DefectsStudy) -> Document:
     )
 
 
-def _rewarded(cell: Cell) -> bool:
+def _rewarded(cell: DefectDetection) -> bool:
     return (cell.net.low or 0.0) > 0
 
 
 def _summary(study: DefectsStudy, metric: Column) -> Table:
     """One line per metric: its false alarms, and the defects that it notices, misses and rewards."""
 
-    def noticed(cell: Cell) -> bool:
+    def noticed(cell: DefectDetection) -> bool:
         return (cell.excess.low or 0.0) > 0
 
-    def those(holds: Callable[[Cell], bool]) -> Callable[[str], str | None]:
+    def those(holds: Callable[[DefectDetection], bool]) -> Callable[[str], str | None]:
         """The kinds for which it holds; with the strength, if it does not for all strengths."""
 
         def listed(name: str) -> str | None:

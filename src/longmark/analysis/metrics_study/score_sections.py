@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from longmark.analysis.metrics_study.study import MetricProperties, MetricsStudy, SystemScores
-from longmark.report.charts import Box, Curve, Panel, box_plots, curves, histograms
+from longmark.report.charts import Box, Curve, HistogramPanel, box_plots, curves, histograms
 from longmark.report.document import Section
 from longmark.report.format import LOWER, metric_titles
 from longmark.report.tables import Column, Table
@@ -164,7 +164,9 @@ def question_means(study: MetricsStudy) -> Section:
     words = metric_titles(metric.metric for metric in study.metrics)
     for same_scale in scales.values():
         panels = [
-            Panel(words[metric.metric], metric.question_means.edges, metric.question_means.counts)
+            HistogramPanel(
+                words[metric.metric], metric.question_means.edges, metric.question_means.counts
+            )
             for metric in same_scale
         ]
         lines = [
@@ -242,7 +244,7 @@ def _distribution(metric: MetricProperties, words: str, stem: str) -> Section:
         ),
         histograms(
             [
-                Panel(scores.system, metric.edges, scores.counts)
+                HistogramPanel(scores.system, metric.edges, scores.counts)
                 for scores in order
                 if scores.described.n
             ],

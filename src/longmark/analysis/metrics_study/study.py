@@ -32,7 +32,7 @@ from longmark.analysis.compare.checks import (
     run_notices,
 )
 from longmark.analysis.compare.hypotheses import clustered_test, tests_for
-from longmark.analysis.compare.tests import Settings, tests_of, undetectable_in
+from longmark.analysis.compare.tests import ComparisonSettings, tests_of, undetectable_in
 from longmark.errors import UserError, options_of
 from longmark.records import Usage
 from longmark.report.distribution import bin_edges
@@ -260,7 +260,7 @@ def metrics_study(
     tests = {metric.metric: metric.test for metric in properties if metric.test is not None}
     if how.hypotheses and not how.as_published:
         # a hypothesis is supported only if it is with unscored answers counted as the worst, too: as in `compare`
-        settings = Settings(how.level, how.alpha, how.draws, how.seed, complete=False)
+        settings = ComparisonSettings(how.level, how.alpha, how.draws, how.seed, complete=False)
         places = range(len(scores.systems))
         silent = [
             name

@@ -30,8 +30,8 @@ from longmark.analysis.metaeval.labels import (
     NO_ANSWER,
     NUMERIC,
     SEVERAL,
+    LabelScale,
     Rating,
-    Scale,
     scale_of,
     text_of,
 )
@@ -139,7 +139,7 @@ class Correction:
 
     file: str
     label: str
-    scale: Scale
+    scale: LabelScale
     metrics: tuple[CorrectedMetric, ...]
     joined: int
     unjoined: Mapping[str, tuple[str, ...]]
@@ -332,7 +332,7 @@ def correct_runs(
     )
 
 
-def _declared(scale: Scale) -> bool:
+def _declared(scale: LabelScale) -> bool:
     """Whether the ends of the scale are known, and not only the least and the greatest label seen."""
     return scale.kind != NUMERIC or bool(scale.declared)
 
@@ -570,7 +570,7 @@ def _texts(texts: set[str], _: Observation) -> set[str]:
 
 def _joined(
     given: Iterable[Observation],
-    scale: Scale,
+    scale: LabelScale,
     cells: Mapping[str, Mapping[Cell, set[str]]],
     digests: _Digests,
     changed: Collection[tuple[str, Cell]],

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from longmark.analysis.grid import Compared, compared
-from longmark.analysis.metaeval.agreement import Agreement, RatedItems, agreeing, agreement
+from longmark.analysis.metaeval.agreement import RatedItems, RaterAgreement, agreeing, agreement
 from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric, ChoiceSample, Made
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import clusters_of
@@ -274,7 +274,7 @@ class CalfResults:
         return self.where(lambda pair: pair.disputed is False)
 
     @cached_property
-    def people(self) -> Agreement:
+    def people(self) -> RaterAgreement:
         """Coefficients, the human ceiling, each rater."""
         questions = clusters_of([pair.question for pair in self.pairs])
         return agreement(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from longmark.analysis.metaeval.agreement import Agreement, RatedItems, Vote, agreement
+from longmark.analysis.metaeval.agreement import RatedItems, RaterAgreement, Vote, agreement
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.concurrency import concurrently
 from longmark.contrib.make.published import DATASET, WIKICONTRADICT
@@ -104,7 +104,7 @@ class Annotated:
     key: Mapping[str, Unmasked]
     level: float
     missing: int
-    raters: Agreement
+    raters: RaterAgreement
 
     @property
     def methods(self) -> list[Key]:
