@@ -52,6 +52,7 @@ from tests.report.runs import CORRECTNESS, EASE, GRADE, RELEVANCE, manifest, row
 
 from longmark.contrib.decide import certify as certifying
 from longmark.contrib.decide import corrected as correcting
+from longmark.contrib.decide import label_file
 from longmark.contrib.decide import label_next as drawing
 from longmark.records import Example
 from longmark.scores.draws import DrawnAnswer
@@ -382,7 +383,7 @@ class Study:
     def in_memory(self) -> Iterator[None]:
         """Within it the verbs find labels and draws without reading files."""
         with ExitStack() as stack:
-            stack.enter_context(patch.object(correcting, "Labels", partial(PlantedLabels, self)))
+            stack.enter_context(patch.object(label_file, "Labels", partial(PlantedLabels, self)))
             stack.enter_context(patch.object(correcting, "corrected", of_pairs))
             for module in (correcting, drawing):
                 stack.enter_context(
@@ -494,7 +495,7 @@ class Study:
         if len(self.systems) == 2 and not self.planted.others:
             return "A", "B", METRIC, False
         correction = correcting.correct_runs([self.run], self.labels, draw=draw, **self.options)
-        seen = any(correcting.shown(correction, metric) for metric in correction.metrics)
+        seen = any(correction.significant_pairs(metric) for metric in correction.metrics)
         if len(self.systems) == 2:
             lows = {found.metric: found.pairs["A", "B"].low for found in correction.metrics}
             reached = {metric: -9.0 if low is None else low for metric, low in lows.items()}

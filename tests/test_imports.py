@@ -64,6 +64,12 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("assertions.options", "assertions.plan", "assertions.same"),
     ("assertions.pairs",),
     ("assertions.check",),
+    ("contrib.decide.correction_options",),
+    ("contrib.decide.label_file", "contrib.decide.labelled_cells"),
+    ("contrib.decide.label_sample", "contrib.decide.claim_family"),
+    ("contrib.decide.correction",),
+    ("contrib.decide.correction_words",),
+    ("contrib.decide.corrected_section",),
     ("contrib.decide.corrected",),
     (
         "contrib.decide.label_next",

@@ -19,7 +19,8 @@ from tests.report.runs import RELEVANCE, manifest
 
 from longmark.analysis.metaeval import metaeval
 from longmark.contrib.decide.certify import Claimed, certify, document
-from longmark.contrib.decide.corrected import NOT_PLANNED, correct_runs, section
+from longmark.contrib.decide.corrected import correct_runs, section
+from longmark.contrib.decide.correction import NOT_PLANNED
 from longmark.contrib.decide.label_next import in_words, label_next, write
 from longmark.errors import UnknownName, UserError
 from longmark.scores.answer_texts import answer_sha256

@@ -23,10 +23,10 @@ import orjson
 import longmark
 from longmark.analysis.compare.checks import check_scoring
 from longmark.contrib.decide.audit import findings
-from longmark.contrib.decide.corrected import (
-    Correction,
+from longmark.contrib.decide.corrected import correct_runs
+from longmark.contrib.decide.correction import Correction
+from longmark.contrib.decide.correction_words import (
     as_judged,
-    correct_runs,
     for_these_raters,
     misfits_in_words,
     raters_in_words,

@@ -22,12 +22,10 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from longmark.contrib.decide.corrected import (
-    Correction,
-    CorrectionOptions,
-    GivenLabels,
-    correct_runs,
-)
+from longmark.contrib.decide.corrected import correct_runs
+from longmark.contrib.decide.correction import Correction
+from longmark.contrib.decide.correction_options import CorrectionOptions
+from longmark.contrib.decide.label_file import GivenLabels
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.report.format import counted, fixed, listed
 from longmark.scores.draws import DrawnAnswer, DrawPlan, draw_number, parsed_claim, read_draw
