@@ -71,9 +71,10 @@ class Selected:
 
     def with_(self, **fields: Any) -> Selected:
         """The metric with other parameters or another judging, and so with other names of its scores."""
-        made = replace(self, **fields)
+        changed = replace(self, **fields)
         return replace(
-            made, scores={base_of(name) + made.suffix: spec for name, spec in self.scores.items()}
+            changed,
+            scores={base_of(name) + changed.suffix: spec for name, spec in self.scores.items()},
         )
 
     @property
@@ -141,33 +142,36 @@ class Selected:
         return (self._able(example),) if self.metric.by_part else ()
 
     async def score(
-        self, example: Answered, models: Models, wanted: Sequence[str]
+        self, example: Answered, models: Models, score_names: Sequence[str]
     ) -> dict[str, Score | NoScore]:
         """Full name -> score of an example, for every name wanted. Missing inputs, ModelError and OverBudget become
         NoScore."""
-        lacking = {name: fields for name in wanted if (fields := self.missing(example, name))}
+        lacking = {name: fields for name in score_names if (fields := self.missing(example, name))}
         results: dict[str, Score | NoScore] = {
             name: _without(example, fields) for name, fields in lacking.items()
         }
-        able = [name for name in wanted if name not in lacking]
+        able = [name for name in score_names if name not in lacking]
         if able:
             results |= await self._computed(example, models, able)
-        return {name: results[name] for name in wanted}
+        return {name: results[name] for name in score_names}
 
     async def _computed(
-        self, example: Answered, models: Models, wanted: Sequence[str]
+        self, example: Answered, models: Models, score_names: Sequence[str]
     ) -> dict[str, Score | NoScore]:
         try:
             # all that were selected: what is asked does not depend on which rows an earlier session left
             result = await self.metric.score(example, models, self.params, *self._parts(example))
             if isinstance(result, Score):
                 result = {"": result}
-            found = {full_name(self.base, part) + self.suffix: one for part, one in result.items()}
-            return {name: found[name] for name in wanted}
+            by_name = {
+                full_name(self.base, part) + self.suffix: part_result
+                for part, part_result in result.items()
+            }
+            return {name: by_name[name] for name in score_names}
         except NoScore as unscored:
-            return dict.fromkeys(wanted, unscored)
+            return dict.fromkeys(score_names, unscored)
         except (ModelError, OverBudget) as error:
-            return dict.fromkeys(wanted, NoScore(error.status, str(error)))
+            return dict.fromkeys(score_names, NoScore(error.status, str(error)))
 
 
 def _without(example: Answered, fields: Sequence[str]) -> NoScore:
@@ -204,7 +208,7 @@ def from_origin(origin: Mapping[str, Any]) -> Metric | None:
 
 
 def select(
-    wanted: Sequence[str | Metric], domain: Domain | None = None, *, as_published: bool = False
+    requested: Sequence[str | Metric], domain: Domain | None = None, *, as_published: bool = False
 ) -> list[Selected]:
     """What the names (or declarations) select, each metric once for its parameters, in the order asked for.
 
@@ -213,46 +217,54 @@ def select(
     not have and a value that is none of its choices; UserError for a metric from outside the package that cannot be
     used, and for another value.
     """
-    found: dict[str, Selected] = {}
-    for one in wanted:
-        asked, given = (
+    selected: dict[str, Selected] = {}
+    for request in requested:
+        requested_name, settings = (
             ("", {})
-            if isinstance(one, Metric)
-            else (one, {})
-            if os.path.isfile(one)
-            else parsed(one)
+            if isinstance(request, Metric)
+            else (request, {})
+            if os.path.isfile(request)
+            else parsed(request)
         )
         inside = (
-            next((name for name in names() if load(name) is one), "")
-            if isinstance(one, Metric)
-            else asked
+            next((name for name in names() if load(name) is request), "")
+            if isinstance(request, Metric)
+            else requested_name
         )
         hits = [(name, load(name), score) for name, score in _under(inside, domain)]
         if not hits:
             from longmark.metrics._outside import named, of_file, of_module
 
-            made = named(one) if isinstance(one, Metric) else of_file(asked) or of_module(asked)
-            if made is None:
+            named_metric = (
+                named(request)
+                if isinstance(request, Metric)
+                else of_file(requested_name) or of_module(requested_name)
+            )
+            if named_metric is None:
                 raise UnknownName(
                     "metric",
-                    asked,
+                    requested_name,
                     _all_names(domain),
-                    _OF_A_FILE if "|source:" in str(one) else _SEE,
+                    _OF_A_FILE if "|source:" in str(request) else _SEE,
                 )
-            name, metric = made
-            if any(name == other or other.startswith(f"{name}.") for other in names()):
+            name, metric = named_metric
+            if any(
+                name == metric_name or metric_name.startswith(f"{name}.") for metric_name in names()
+            ):
                 raise UserError(
                     f"{name}: a built-in metric or family has this name; give the metric another one"
                 )
             hits = [(name, metric, score) for score in metric.published(name, domain)]
         for name, metric, score in hits:
-            params, judging = parameters(name, metric, given, as_published=as_published)
-            chosen = Selected(name, metric, {}, params, judging | _cited(one, name, metric))
-            before = found.setdefault(chosen.name, chosen)
+            params, judging = parameters(name, metric, settings, as_published=as_published)
+            chosen = Selected(name, metric, {}, params, judging | _cited(request, name, metric))
+            before = selected.setdefault(chosen.name, chosen)
             if before.metric.source != metric.source:
                 raise UserError(f"{name}: two different metrics have this name; rename one of them")
             before.scores[score + chosen.suffix] = metric.published(name, domain)[score]
-    return [replace(one, scores=_in_order(one, domain)) for one in found.values()]
+    return [
+        replace(selection, scores=_in_order(selection, domain)) for selection in selected.values()
+    ]
 
 
 def built_in(scores: Iterable[str]) -> list[Selected]:
@@ -267,14 +279,16 @@ def built_in(scores: Iterable[str]) -> list[Selected]:
 
 def _cited(signature: str | Metric, name: str, metric: Metric) -> dict[str, Any]:
     """How a signature says that the metric's judges were asked. UserError where it is of another version of it."""
-    said = settings_in(signature) if isinstance(signature, str) else {}
-    if said.get("metric", str(metric.version)) != str(metric.version):
+    signed_settings = settings_in(signature) if isinstance(signature, str) else {}
+    if signed_settings.get("metric", str(metric.version)) != str(metric.version):
         raise UserError(
-            f"{name}: the signature is of version {said['metric']} of the metric, and this longmark has version "
+            f"{name}: the signature is of version {signed_settings['metric']} of the metric, and this longmark has version "
             f"{metric.version}, which gives other scores. Install the longmark of the signature, or name the metric alone"
         )
     return parameters(
-        name, metric, {key: said[key] for key in judging_kinds(metric) if key in said}
+        name,
+        metric,
+        {key: signed_settings[key] for key in judging_kinds(metric) if key in signed_settings},
     )[1]
 
 
@@ -282,11 +296,18 @@ def canonical(name: str) -> str:
     """The name of a score, slice included, as rows have it: parameters in their order, without those at their defaults.
     A family, and what is no metric of longmark's, has the name as it is. Errors as of `select`."""
     whole, part = without_slice(name)
-    metric = next((one for one in names() if f"{base_of(whole)}.".startswith(f"{one}.")), None)
+    metric = next(
+        (
+            metric_name
+            for metric_name in names()
+            if f"{base_of(whole)}.".startswith(f"{metric_name}.")
+        ),
+        None,
+    )
     if metric is None or "@" not in whole:
         return name
-    base, given = parsed(whole)
-    params, judging = parameters(metric, load(metric), given)
+    base, settings = parsed(whole)
+    params, judging = parameters(metric, load(metric), settings)
     return in_slice(joined(base, {**not_default(params), **judging}), part)
 
 

@@ -57,9 +57,9 @@ def of_file(path: str) -> tuple[str, Metric] | None:
 def of_module(name: str) -> tuple[str, Metric] | None:
     """The metric of an entry point, or of an installed module with a dotted name; None if there is none."""
     if (point := plugins.installed("metrics").get(name)) is not None:
-        found = plugins.loaded(point)
+        loaded = plugins.loaded(point)
         return _declared(
-            found if isinstance(found, Metric) else getattr(found, "METRIC", None),
+            loaded if isinstance(loaded, Metric) else getattr(loaded, "METRIC", None),
             point.module,
             name,
         )

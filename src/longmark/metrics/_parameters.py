@@ -15,20 +15,21 @@ from longmark.records.metric_name import written
 
 
 def parameters(
-    name: str, metric: Metric, given: Mapping[str, str], *, as_published: bool = False
+    name: str, metric: Metric, texts: Mapping[str, str], *, as_published: bool = False
 ) -> tuple[Any, dict[str, Any]]:
     """The metric's parameters, with the given texts in place of the defaults; and what is given of how its judges are
     asked. as_published: other parameters have the values of the metric's paper. UnknownName for a parameter or a choice
     that it does not have; UserError for another value that it cannot have."""
-    kinds, asked = _hints(metric.params), judging_kinds(metric)
+    kinds = _hints(metric.params)
+    judging_parameters = judging_kinds(metric)
     values: dict[str, Any] = metric.as_published if as_published else {}
     judging: dict[str, Any] = {}
-    for key, text in given.items():
-        known = {**asked, **kinds}
-        if key not in known:
-            hint = f"See: longmark metrics {name}" if known else f"{name} has no parameters."
-            raise UnknownName(f"parameter of {name}", key, known, hint)
-        (values if key in kinds else judging)[key] = _read(f"{name}@{key}", known[key], text)
+    for key, text in texts.items():
+        known_kinds = {**judging_parameters, **kinds}
+        if key not in known_kinds:
+            hint = f"See: longmark metrics {name}" if known_kinds else f"{name} has no parameters."
+            raise UnknownName(f"parameter of {name}", key, known_kinds, hint)
+        (values if key in kinds else judging)[key] = _read(f"{name}@{key}", known_kinds[key], text)
     try:
         return metric.params(**values), judging
     except ValueError as error:
@@ -41,16 +42,18 @@ def judging_kinds(metric: Metric) -> dict[str, Any]:
     reasons = any(prompt.use == "reason" for prompt in metric.prompts)
     able = {"reasons": reasons, "seed": bool(metric.models)}
     return {
-        one.name: kinds[one.name]
-        for one in dataclasses.fields(Judging)
-        if able.get(one.name, metric.judged)
+        setting.name: kinds[setting.name]
+        for setting in dataclasses.fields(Judging)
+        if able.get(setting.name, metric.judged)
     }
 
 
 def not_default(params: Any) -> dict[str, Any]:
     """The parameters that are not at their defaults."""
     default = _default(type(params))  # type: ignore[arg-type]
-    pairs = ((one.name, getattr(params, one.name)) for one in dataclasses.fields(params))
+    pairs = (
+        (setting.name, getattr(params, setting.name)) for setting in dataclasses.fields(params)
+    )
     return {name: value for name, value in pairs if value != getattr(default, name)}
 
 

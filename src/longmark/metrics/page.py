@@ -30,7 +30,8 @@ def listing() -> str:
         else:
             title = chosen.doc.split("\n\n")[0].replace("\n", " ") + f" ({plugins.origin(point)})"
             lines += [(score, bounds(spec), title) for score, spec in chosen.scores.items()]
-    width, middle = max(len(line[0]) for line in lines), max(len(line[1]) for line in lines)
+    width = max(len(line[0]) for line in lines)
+    middle = max(len(line[1]) for line in lines)
     return "\n".join(
         f"{name:{width}}  {bounded:{middle}}  {title}" for name, bounded, title in lines
     )
@@ -42,16 +43,16 @@ def page(name: str) -> str:
 
 
 def _page(chosen: Selected) -> str:
-    found = facts(chosen.name, chosen.metric)
-    width = max(len(label) for label, _ in found)
-    table = "\n".join(f"{label:{width}}  {fact}" for label, fact in found)
+    metric_facts = facts(chosen.name, chosen.metric)
+    width = max(len(label) for label, _ in metric_facts)
+    table = "\n".join(f"{label:{width}}  {fact}" for label, fact in metric_facts)
     return f"{chosen.name}\n{'=' * len(chosen.name)}\n\n{chosen.doc}\n\n{table}"
 
 
 def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
     """The declaration of a metric as (label, fact): needs, each score's range and direction, models, scoring, prompts,
     parameters."""
-    found = [
+    rows = [
         (
             "needs",
             ", ".join(metric.needs) if isinstance(metric.needs, tuple) else "as each score says",
@@ -63,25 +64,25 @@ def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
         ("models", ", ".join(metric.models) or "none: computed offline"),
     ]
     if metric.judged:
-        found.append(("scoring", "text, expected"))
+        rows.append(("scoring", "text, expected"))
     if any(prompt.use == "reason" for prompt in metric.prompts):
-        found.append(("reasons", "before the score, or with expected after it (--reasons)"))
+        rows.append(("reasons", "before the score, or with expected after it (--reasons)"))
     if metric.prompts:
-        found.append(("prompts", ", ".join(prompt.id for prompt in metric.prompts)))
+        rows.append(("prompts", ", ".join(prompt.id for prompt in metric.prompts)))
     if metric.pairs:
-        found.append(("runs on", "pairs of answers"))
+        rows.append(("runs on", "pairs of answers"))
     else:
-        found.append(("--turns", ", ".join(metric.turns)))
+        rows.append(("--turns", ", ".join(metric.turns)))
     if metric.variants:
-        found.append(("runs on", "variants of questions"))
+        rows.append(("runs on", "variants of questions"))
     kinds = get_type_hints(metric.params)
-    found += [
+    rows += [
         (f"@{field.name}", _of_param(field, kinds[field.name]))
         for field in dataclasses.fields(metric.params)
     ]
-    if asked := [f"@{name}" for name in judging_kinds(metric) if name not in kinds]:
-        found.append(("for it alone", ", ".join(asked)))
-    return found
+    if judging_names := [f"@{name}" for name in judging_kinds(metric) if name not in kinds]:
+        rows.append(("for it alone", ", ".join(judging_names)))
+    return rows
 
 
 def _of_score(metric: Metric, part: str, spec: ScoreSpec) -> str:
@@ -104,7 +105,7 @@ def as_published(name: str | None = None) -> str:
     """What `--as-published` selects: the names, with parameters, of the metrics that a name selects, or of all, as far
     as their papers' parameters are not the defaults. UnknownName for an unknown name."""
     chosen = select([name] if name else names(), as_published=True)
-    return "\n".join(one.name for one in chosen if one.suffix)
+    return "\n".join(selection.name for selection in chosen if selection.suffix)
 
 
 def silence() -> str:
@@ -114,29 +115,38 @@ def silence() -> str:
     for name in names():
         metric = load(name)
         for score in metric.published(name):
-            its = metric.silence_of(score[len(name) + 1 :])
+            metric_silence = metric.silence_of(score[len(name) + 1 :])
             judged = "`model_error`" if "judge" in metric.models else "needs no judge"
-            given = (*map(_outcome, (its.empty, its.refusal, its.claimless)), judged)
+            outcomes = (
+                *map(
+                    _outcome,
+                    (metric_silence.empty, metric_silence.refusal, metric_silence.claimless),
+                ),
+                judged,
+            )
             if (
                 rows
-                and rows[-1][1] == given
+                and rows[-1][1] == outcomes
                 and rows[-1][0][-1].split(".")[0] == score.split(".")[0]
             ):
                 rows[-1][0].append(score)
             else:
-                rows.append(([score], given))
+                rows.append(([score], outcomes))
     head = ("metric", "empty answer", "refusal", "answer without a claim", "failed judge")
-    body = [(", ".join(f"`{one}`" for one in scores), *given) for scores, given in rows]
+    body = [
+        (", ".join(f"`{score_name}`" for score_name in scores), *outcomes)
+        for scores, outcomes in rows
+    ]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *body))
 
 
-def _outcome(given: float | str) -> str:
+def _outcome(outcome: float | str) -> str:
     return (
         "scored"
-        if given == SCORED
-        else f"unscored (`{given}`)"
-        if isinstance(given, str)
-        else f"{given:g}"
+        if outcome == SCORED
+        else f"unscored (`{outcome}`)"
+        if isinstance(outcome, str)
+        else f"{outcome:g}"
     )
 
 

@@ -171,18 +171,17 @@ class Criterion(yaml_file.Closed):
         if self.values:
             values = self.values
             form = f"Reply with one of these and nothing else: {', '.join(values)}."
-            score, schema = (
-                f"one of these: {', '.join(values)}",
-                {"type": "string", "enum": list(values)},
-            )
+            score = f"one of these: {', '.join(values)}"
+            schema = {"type": "string", "enum": list(values)}
             text = choice(tuple(values)).then(lambda label: (values[label], {"label": label}))
-            tokens, token_form = _tokens(values), form
+            tokens = _tokens(values)
+            token_form = form
             if set(tokens) != {comparable(label) for label in values}:
-                named = ", ".join(
+                letters = ", ".join(
                     f"{token.upper()} for {label}"
                     for token, label in zip(tokens, values, strict=True)
                 )
-                token_form = f"Reply with one letter and nothing else: {named}."
+                token_form = f"Reply with one letter and nothing else: {letters}."
         else:
             score = f"one whole number from {low:g} to {high:g}"
             form = f"Reply with {score} and nothing else."
@@ -192,7 +191,7 @@ class Criterion(yaml_file.Closed):
                 f"Reply with one digit and nothing else: 0 stands for {low:g}, 9 for {high:g}."
             )
         lines = [self.question, *(f"{key}: {meaning}" for key, meaning in self.anchors.items())]
-        lines += [_example(i, one) for i, one in enumerate(self.examples, 1)]
+        lines += [_example(i, example) for i, example in enumerate(self.examples, 1)]
         task = "\n".join(lines)
         prompts = ScorePrompts(
             Prompt(name, rubric.shown, _plain(f"{task}\n{form}")),
@@ -235,7 +234,9 @@ class Rubric(yaml_file.Closed):
     @cached_property
     def shown(self) -> tuple[str, ...]:
         """The inputs, with the conversation where a question names it."""
-        if "turns" in self.inputs or not any(_TURNS in one.question for one in self.criteria):
+        if "turns" in self.inputs or not any(
+            _TURNS in criterion.question for criterion in self.criteria
+        ):
             return self.inputs
         return (*(name for name in self.inputs if name not in ("question", "answer")), "turns")
 
@@ -247,18 +248,22 @@ class Rubric(yaml_file.Closed):
     def total(self, scores: Sequence[float]) -> float:
         """The weighted mean of the places of the criteria's scores on their scales, in [0, 1]."""
         places = [
-            one.weight * one.place(score) for one, score in zip(self.criteria, scores, strict=True)
+            criterion.weight * criterion.place(score)
+            for criterion, score in zip(self.criteria, scores, strict=True)
         ]
-        return math.fsum(places) / math.fsum(one.weight for one in self.criteria)
+        return math.fsum(places) / math.fsum(criterion.weight for criterion in self.criteria)
 
     def metric(self) -> Metric:
         """The declaration of the file's metric."""
         if not self.several:
             return replace(self.criteria[0].metric(self.name, self), **self._identity())
-        parts = {one.name: one.metric(f"{self.name}.{one.name}", self) for one in self.criteria}
+        parts = {
+            criterion.name: criterion.metric(f"{self.name}.{criterion.name}", self)
+            for criterion in self.criteria
+        }
 
         async def score(example: Example, models: Models, params: NoParams) -> Result:
-            async def of(part: Metric) -> Score | NoScore:
+            async def result_of(part: Metric) -> Score | NoScore:
                 try:
                     return cast(Score, await part.score(example, models, params))
                 except NoScore as unscored:
@@ -269,17 +274,21 @@ class Rubric(yaml_file.Closed):
                 ) as error:  # the other criteria keep what was paid for
                     return NoScore(error.status, str(error))
 
-            results = dict(zip(parts, await concurrently(of, list(parts.values())), strict=True))
+            results = dict(
+                zip(parts, await concurrently(result_of, list(parts.values())), strict=True)
+            )
             return {**results, TOTAL: self._total(results)} if len(parts) > 1 else results
 
         specs = {
-            one.name: ScoreSpec(one.bounds, one.higher_is_better, one.question.partition("\n")[0])
-            for one in self.criteria
+            criterion.name: ScoreSpec(
+                criterion.bounds, criterion.higher_is_better, criterion.question.partition("\n")[0]
+            )
+            for criterion in self.criteria
         }
-        weights = ", ".join(f"{one.name} {one.weight:g}" for one in self.criteria)
+        weights = ", ".join(f"{criterion.name} {criterion.weight:g}" for criterion in self.criteria)
         if len(parts) > 1:
-            said = f"{self.description or self.name} Weighted mean of: {weights}.".strip()
-            specs[TOTAL] = ScoreSpec((0, 1), True, said)
+            description = f"{self.description or self.name} Weighted mean of: {weights}.".strip()
+            specs[TOTAL] = ScoreSpec((0, 1), True, description)
         return replace(
             parts[self.criteria[0].name],
             score=score,
@@ -297,27 +306,27 @@ class Rubric(yaml_file.Closed):
     def _total(self, results: Mapping[str, Score | NoScore]) -> Score | NoScore:
         scores: list[float] = []
         automatic = True
-        for name, one in results.items():
-            if isinstance(one, NoScore):
-                return NoScore(one.status, f"The criterion {name} is unscored: {one.reason}")
-            scores.append(one.value)
-            automatic = automatic and one.automatic
+        for name, result in results.items():
+            if isinstance(result, NoScore):
+                return NoScore(result.status, f"The criterion {name} is unscored: {result.reason}")
+            scores.append(result.value)
+            automatic = automatic and result.automatic
         parts = {
-            one.name: {"score": score, "weight": one.weight}
-            for one, score in zip(self.criteria, scores, strict=True)
+            criterion.name: {"score": score, "weight": criterion.weight}
+            for criterion, score in zip(self.criteria, scores, strict=True)
         }
         return Score(self.total(scores), {"criteria": parts}, automatic)
 
     def _doc(self) -> str:
         lines = [self.description or self.criteria[0].question.partition("\n")[0], ""]
-        for one in self.criteria:
+        for criterion in self.criteria:
             scale = (
-                ", ".join(f"{k} = {v:g}" for k, v in one.scale.items())
-                if isinstance(one.scale, dict)
-                else one.scale
+                ", ".join(f"{k} = {v:g}" for k, v in criterion.scale.items())
+                if isinstance(criterion.scale, dict)
+                else criterion.scale
             )
-            name = f"{one.name} (weight {one.weight:g}): " if self.several else ""
-            lines.append(f"{name}{one.question} Scale: {scale}.")
+            name = f"{criterion.name} (weight {criterion.weight:g}): " if self.several else ""
+            lines.append(f"{name}{criterion.question} Scale: {scale}.")
         calls = "1 call" if len(self.criteria) == 1 else f"{len(self.criteria)} calls"
         lines.append(f"An empty answer: {self.empty_answer}. Cost: {calls} for each judge.")
         return "\n".join(lines)
@@ -328,13 +337,13 @@ class Rubric(yaml_file.Closed):
         of_scores = {key: value for key, value in content.items() if key != "reasons"}
         signed = orjson.dumps({**of_scores, "description": ""}, option=orjson.OPT_SORT_KEYS)
         source = hashlib.sha256(signed).hexdigest()[:16]
-        known = {
+        identity = {
             "name": self.name,
             "doc": self._doc(),
             "source": source,
             "origin": {"rubric": content},
         }
-        return {**known, "reasons": self.reasons}
+        return {**identity, "reasons": self.reasons}
 
 
 def load(path: Path) -> tuple[str, Metric]:
@@ -362,13 +371,13 @@ def load(path: Path) -> tuple[str, Metric]:
     except ValidationError as error:
         cut = 2 if single else 0
         source.check(
-            (where[cut:] if where[:1] == ("criteria",) else where, what)
-            for where, what in _problems(error, single)
+            (place[cut:] if place[:1] == ("criteria",) else place, problem)
+            for place, problem in _problems(error, single)
         )
         raise  # never: an error has problems
     source.check(
-        (where[2:] if single and where[:1] == ("criteria",) else where, what)
-        for where, what in _wrong(rubric, single)
+        (place[2:] if single and place[:1] == ("criteria",) else place, problem)
+        for place, problem in _wrong(rubric, single)
     )
     return rubric.name, rubric.metric()
 
@@ -383,9 +392,9 @@ def _problems(error: ValidationError, single: bool) -> Iterator[tuple[tuple[Any,
         3: list(dict.fromkeys([*of_file, *of_one])) if single else of_one,
         5: of_example,
     }
-    said = {depth: problems(error, known) for depth, known in at_depth.items()}
-    for i, (where, what) in enumerate(problems(error)):
-        yield where, said[len(where)][i][1] if len(where) in said else what
+    problems_at = {depth: problems(error, keys) for depth, keys in at_depth.items()}
+    for i, (place, problem) in enumerate(problems(error)):
+        yield place, problems_at[len(place)][i][1] if len(place) in problems_at else problem
 
 
 def _wrong(rubric: Rubric, single: bool) -> Iterator[tuple[tuple[Any, ...], str]]:
@@ -393,28 +402,30 @@ def _wrong(rubric: Rubric, single: bool) -> Iterator[tuple[tuple[Any, ...], str]
     if not {"answer", "turns"} & set(rubric.shown) or len(set(rubric.inputs)) < len(rubric.inputs):
         yield ("inputs",), "expected each input once, the answer or the turns among them"
     names: set[str] = set()
-    for i, one in enumerate(rubric.criteria):
-        where = ("criteria", i)
-        if not single and (not one.name or one.name == TOTAL or one.name in names):
+    for i, criterion in enumerate(rubric.criteria):
+        place = ("criteria", i)
+        if not single and (
+            not criterion.name or criterion.name == TOTAL or criterion.name in names
+        ):
             yield (
-                (*where, "name"),
+                (*place, "name"),
                 f"expected a name that no other criterion has, other than {TOTAL}",
             )
-        names.add(one.name)
+        names.add(criterion.name)
         try:
-            ends = one.bounds
+            ends = criterion.bounds
         except ValueError as error:
-            yield (*where, "scale"), str(error)
+            yield (*place, "scale"), str(error)
             continue
-        known = ", ".join(one.values) or f"{ends[0]:g} to {ends[1]:g}"
-        for key in one.anchors:
-            if not one.on_scale(key):
-                yield (*where, "anchors", key), f"is not on the scale: {known}"
-        for j, shown in enumerate(one.examples):
-            if not one.on_scale(shown.score):
+        scale_text = ", ".join(criterion.values) or f"{ends[0]:g} to {ends[1]:g}"
+        for key in criterion.anchors:
+            if not criterion.on_scale(key):
+                yield (*place, "anchors", key), f"is not on the scale: {scale_text}"
+        for j, example in enumerate(criterion.examples):
+            if not criterion.on_scale(example.score):
                 yield (
-                    (*where, "examples", j, "score"),
-                    f"{shown.score[:80]} is not on the scale: {known}",
+                    (*place, "examples", j, "score"),
+                    f"{example.score[:80]} is not on the scale: {scale_text}",
                 )
 
 
@@ -426,9 +437,9 @@ def _tokens(values: Mapping[str, float]) -> dict[str, float]:
     return dict(zip(string.ascii_lowercase, values.values(), strict=False))
 
 
-def _example(number: int, shown: PromptExample) -> str:
-    inputs = (f"{name}: {text}" for name in INPUT_ORDER if (text := getattr(shown, name)))
-    score = f"score: {shown.score}" + (f" ({shown.why})" if shown.why else "")
+def _example(number: int, example: PromptExample) -> str:
+    inputs = (f"{name}: {text}" for name in INPUT_ORDER if (text := getattr(example, name)))
+    score = f"score: {example.score}" + (f" ({example.why})" if example.why else "")
     return "\n".join((f"Example {number}", *inputs, score))
 
 

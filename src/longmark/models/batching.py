@@ -9,9 +9,10 @@ from typing import Any, Protocol
 from longmark.options.groups import OPEN_EXAMPLES
 from longmark.records.verdicts import AskedPrompt
 
+# Calls of a batch that the budget limits, see `too_few`:
 _ENOUGH = 20
 _LEAST = 2
-_SHARE = 10  # calls of a batch that the budget limits, see `too_few`
+_SHARE = 10
 
 
 def too_few(fitting: int, waiting: int) -> bool:

@@ -144,7 +144,8 @@ class CallCache:
             raise
         loop = asyncio.get_running_loop()
         if wish.granted and (self._renewal is None or self._loop is not loop):
-            self._loop, self._renewal = loop, loop.call_later(stores.LEASE / 3, self._renew)
+            self._loop = loop
+            self._renewal = loop.call_later(stores.LEASE / 3, self._renew)
         return wish.granted
 
     def _undo(self, wish: Wish) -> None:

@@ -46,21 +46,25 @@ MAX_REPLY_BYTES = 32 << 20  # of one reply, unpacked
 _LARGE_TIMEOUT = 900.0
 _LARGE_BYTES = 1 << 30  # of a file of many requests or replies
 _TOO_LONG = (  # how servers say that a text is longer than the model reads
-    *(
-        "context length",
-        "context_length",
-        "context size",
-        "context window",
-        "context limit",
-    ),  # most of them
-    *("string_above_max_length", "reduce the length"),  # OpenAI, Groq
-    *(
-        "prompt is too long",
-        "input is too long",
-        "maximum prompt length",
-    ),  # Anthropic, Bedrock, xAI
-    *("exceeds the maximum number of tokens", "allowed input length"),  # Gemini, Qwen
-    *("`inputs` must have less than", "`max_new_tokens` must be <="),  # TEI and TGI
+    # most of them
+    "context length",
+    "context_length",
+    "context size",
+    "context window",
+    "context limit",
+    # OpenAI, Groq
+    "string_above_max_length",
+    "reduce the length",
+    # Anthropic, Bedrock, xAI
+    "prompt is too long",
+    "input is too long",
+    "maximum prompt length",
+    # Gemini, Qwen
+    "exceeds the maximum number of tokens",
+    "allowed input length",
+    # TEI and TGI
+    "`inputs` must have less than",
+    "`max_new_tokens` must be <=",
 )
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 

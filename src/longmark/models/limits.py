@@ -153,7 +153,8 @@ class Limiter:
         self._refused_in_row = self.lost_in_row = self.refused = 0
         self.ever_replied = True
         if self._cautious:
-            self._cautious, self.limit = False, float(self.ceiling)
+            self._cautious = False
+            self.limit = float(self.ceiling)
         self.limit = min(float(self.ceiling), self.limit + max(_GROW * self.limit, _LEAST_GROWTH))
 
     def rate_limited(self, wait: float) -> None:
@@ -169,7 +170,9 @@ class Limiter:
 
     def open_up(self) -> None:
         """Lets every waiting call through, without money: the run is being stopped, and they end at once."""
-        self.limit, self._resume_at, self.pace = float("inf"), 0.0, Pace()
+        self.limit = float("inf")
+        self._resume_at = 0.0
+        self.pace = Pace()
         while queue := self._queue:
             self.in_use += 1
             queue.popleft().place.set_result(None)

@@ -175,7 +175,8 @@ def _threshold(checker: Checker) -> float:
 def _through(curve: CalibrationCurve, relation: Relation, threshold: float) -> Relation:
     if relation.entails is None:
         return relation
-    entails, remaining = curve.probability(relation.entails), 1 - relation.entails
+    entails = curve.probability(relation.entails)
+    remaining = 1 - relation.entails
     not_entailed = CONTRADICTS if (relation.contradicts or 0) > (relation.neutral or 0) else NEUTRAL
     label = ENTAILS if entails >= threshold else not_entailed
     if relation.contradicts is None or relation.neutral is None or remaining <= 0:

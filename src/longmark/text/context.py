@@ -15,13 +15,13 @@ from typing import Any
 from longmark.records.same import comparable
 from longmark.text.sentences import CITATION, sentences
 
-OPENING = frozenset(
-    (
-        *("this", "that", "these", "those", "such", "both"),
-        *("it", "its", "they", "their", "them", "he", "him", "his", "she", "her"),
-        *("yes", "no"),
-    )
-)
+# fmt: off
+OPENING = frozenset({
+    "this", "that", "these", "those", "such", "both",
+    "it", "its", "they", "their", "them", "he", "him", "his", "she", "her",
+    "yes", "no",
+})
+# fmt: on
 """First words that point back: demonstratives, pronouns of the third person, and answers to the question. Connectives
 (However, Therefore) are left out: what they open is understood without the sentence before. English only."""
 _FIRST_WORD = re.compile(r"\W*(\w+)")

@@ -19,7 +19,9 @@ from longmark.contrib.local.sentence import load_by
 from longmark.home import sha256
 from longmark.places import expanded
 
-MANIFEST, CONFIG, WEIGHTS = "longmark.json", "adapter_config.json", "adapter_model.safetensors"
+MANIFEST = "longmark.json"
+CONFIG = "adapter_config.json"
+WEIGHTS = "adapter_model.safetensors"
 
 
 @dataclass(frozen=True, slots=True)

@@ -300,12 +300,11 @@ class ClaimChecker:
             model.use_adapter(adapter)
         served: Any = model
         if hasattr(served, "endpoint"):
-            self.endpoint, self.settings, self.model = (
-                served.endpoint,
-                served.settings,
-                served.model,
-            )
-            self.width, self.batch = None, 1
+            self.endpoint = served.endpoint
+            self.settings = served.settings
+            self.model = served.model
+            self.width = None
+            self.batch = 1
 
     @classmethod
     def opened(cls, name: str, open_model: Callable[[str, str], Any]) -> ClaimChecker:

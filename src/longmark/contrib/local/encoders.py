@@ -36,7 +36,8 @@ class EmbeddedEncoder:
     name = EMBEDDED
 
     def __init__(self) -> None:
-        self._model, self._most = MiniLM(), MAX_TOKENS
+        self._model = MiniLM()
+        self._most = MAX_TOKENS
 
     def count(self, text: str) -> int:
         return self._model.token_count(text)

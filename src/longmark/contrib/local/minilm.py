@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     Weights = dict[str, Array]
 
 MAX_TOKENS = 256  # with the two markers; `max_seq_length` in the model's sentence_bert_config.json
-_LAYERS, _HEADS, _WIDTH, _EPSILON = 6, 12, 384, 1e-12  # the model's config.json
+# The model's config.json:
+_LAYERS = 6
+_HEADS = 12
+_WIDTH = 384
+_EPSILON = 1e-12
 _QKV = ("query", "key", "value")
 _BATCH_TEXTS = 64
 _BATCH_TOKENS = 4096  # padded tokens in a batch: bounds the memory of the attention scores
@@ -85,7 +89,8 @@ class MiniLM(LazyModel):
                 )
                 vectors = np.stack([states[layer][row, kept] for layer in layers])
                 vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
-                pieces, spans = tuple(read[index].tokens[kept]), tuple(read[index].offsets[kept])
+                pieces = tuple(read[index].tokens[kept])
+                spans = tuple(read[index].offsets[kept])
                 found[index] = TokenVectors(pieces, spans, units[row], vectors)
         return [found[index] for index in range(len(encoded))]
 
@@ -173,7 +178,8 @@ def _forward(
         normal: Array = centred / deviation * weights[f"{name}.weight"] + weights[f"{name}.bias"]
         return normal
 
-    texts, longest = len(encoded), max(map(len, encoded))
+    texts = len(encoded)
+    longest = max(map(len, encoded))
     ids = np.zeros((texts, longest), dtype=np.int64)
     mask = np.zeros((texts, longest), dtype=np.float32)
     for row, tokens in enumerate(encoded):

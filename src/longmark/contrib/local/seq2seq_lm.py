@@ -63,7 +63,9 @@ class Seq2SeqLM(TransformersLM):
             window = getattr(
                 model.config, "max_position_embeddings", None
             )  # T5 has none: its positions are relative
-            found, before, states = [], None, None
+            found = []
+            before = None
+            states = None
             for request in requests:
                 if stop.is_set():
                     raise Cancelled
@@ -81,7 +83,8 @@ class Seq2SeqLM(TransformersLM):
                 read = 0
                 if source != before:  # requests on one prompt come one after the other
                     states = model.get_encoder()(torch.tensor([source], device=model.device))
-                    before, read = source, len(source)
+                    before = source
+                    read = len(source)
                 labels = torch.tensor([target], device=model.device)
                 logits = model(encoder_outputs=states, labels=labels).logits[0]
                 logprobs, _ = look_up(logits, target)

@@ -22,7 +22,8 @@ from longmark.contrib.local.transformers_lm import TransformersLM
 from longmark.home import sha256
 from longmark.models.protocols import Tokens
 
-GPU_TOKENS, CPU_TOKENS = 16_384, 2_048  # of a batch, padding included
+GPU_TOKENS = 16_384  # of a batch, padding included
+CPU_TOKENS = 2_048
 _MODULES = {  # llama.cpp's name of a matrix -> transformers'
     "attn_q": "self_attn.q_proj",
     "attn_k": "self_attn.k_proj",
@@ -153,7 +154,8 @@ class TransformersClaims(TransformersLM):
             for row, question in enumerate(batch):
                 ids[row, width - len(question.prompt) :] = torch.tensor(question.prompt)
                 mask[row, width - len(question.prompt) :] = 1
-            ids, mask = ids.to(model.device), mask.to(model.device)
+            ids = ids.to(model.device)
+            mask = mask.to(model.device)
             places = (mask.cumsum(dim=1) - 1).clamp(min=0)
             output = model(
                 input_ids=ids,

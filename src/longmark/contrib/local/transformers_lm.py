@@ -77,15 +77,20 @@ class TransformersLM(LazyModel):
             raise errors.MissingExtra(f"the language model hf:{source}", "transformers")
         super().__init__(f"hf:{source}")
         base, plus, folder = ("", "", "") if expanded(source).exists() else source.rpartition("+")
-        source, self._adapter = base if plus else source, None
-        path, self._arguments = expanded(source), dict[str, Any](trust_remote_code=False)
+        source = base if plus else source
+        self._adapter = None
+        path = expanded(source)
+        self._arguments = dict[str, Any](trust_remote_code=False)
         if path.is_file():
-            self._source, self._arguments["gguf_file"] = str(path.parent), path.name
+            self._source = str(path.parent)
+            self._arguments["gguf_file"] = path.name
             self.identity = f"hf:gguf:sha256:{sha256(path)}"
         elif path.is_dir():
-            self._source, self.identity = str(path), f"hf:{folder_identity(path)}"
+            self._source = str(path)
+            self.identity = f"hf:{folder_identity(path)}"
         else:
-            self._source, self.identity = source, f"hf:{source}"
+            self._source = source
+            self.identity = f"hf:{source}"
         if plus:
             self._adapter = opened(expanded(folder), f"hf:{source}", self.identity)
             self.identity += f"+{self._adapter.identity}"

@@ -94,7 +94,8 @@ class BudgetGroup:
         """Asks until the call fits, or nothing is left for it."""
         try:
             while (held := self._needed) is not None and not self.budget.stopped:
-                spent, used = self._spent, self._used
+                spent = self._spent
+                used = self._used
                 self._may = used  # nothing more goes out until it is known
                 asked = time.time()
                 self._may, others = await self.cache.aside(self._take, spent, used, _needs(held))
@@ -121,7 +122,8 @@ class BudgetGroup:
                 continue
             if self._idle:
                 self._may = self._used
-            self._idle, asked = True, time.time()
+            self._idle = True
+            asked = time.time()
             with suppress(UserError):  # whoever asks next is told
                 if await self.cache.aside(self._renew, self._spent, self._may):
                     self._until = asked + stores.LEASE

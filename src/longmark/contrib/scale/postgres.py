@@ -35,7 +35,8 @@ T = TypeVar("T")
 _LAYOUT = 2  # of the schema; one that is older is brought up by `_STEPS`
 _STEPS = {2: ("budgets",)}  # layout -> the tables that the one before had not
 _PATIENCE = 60.0  # seconds in which a lost connection is made again
-_FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0  # seconds between two tries
+_FIRST_WAIT = 0.1  # seconds between two tries
+_LONGEST_WAIT = 5.0
 _IDS = 64  # of attempts, that are reserved at once
 _LOCK = 0x6C6F6E67  # of what is done by one process at a time
 _USUAL = {  # a network that drops packets is noticed within half a minute
@@ -175,7 +176,8 @@ class PostgresStore(Store):
                 layout = _LAYOUT
             self._db.execute("SELECT pg_advisory_unlock(%s)", (_LOCK,))
         if layout != _LAYOUT:
-            what, mend = "has no tables", "open it once with a role that may write"
+            what = "has no tables"
+            mend = "open it once with a role that may write"
             if layout:
                 what = f"has layout {layout}, and this version of longmark reads layout {_LAYOUT}"
             if layout > _LAYOUT:
@@ -204,7 +206,8 @@ class PostgresStore(Store):
 
     def _steadily(self, work: Callable[[], T]) -> T:
         """What the work gives; over a new connection where one is lost."""
-        until, wait = time.monotonic() + (0.0 if self._gone else _PATIENCE), _FIRST_WAIT
+        until = time.monotonic() + (0.0 if self._gone else _PATIENCE)
+        wait = _FIRST_WAIT
         while True:
             try:
                 if self._db.closed:
@@ -226,12 +229,14 @@ class PostgresStore(Store):
                 return given
 
     def do(self, statement: str, values: Iterable[object] = ()) -> Any:
-        asked, given = statement.replace("?", "%s"), tuple(values)
+        asked = statement.replace("?", "%s")
+        given = tuple(values)
         with self._lock, self._telling():
             return self._run(lambda: self._db.execute(asked, given))
 
     def many(self, statement: str, rows: Iterable[Iterable[object]]) -> int:
-        asked, given = statement.replace("?", "%s"), list(map(tuple, rows))
+        asked = statement.replace("?", "%s")
+        given = list(map(tuple, rows))
 
         def work() -> int:
             with self._db.cursor() as cursor:
@@ -455,7 +460,8 @@ def _share(look: Lookup, seen: dict[bytes, tuple[Any, ...]]) -> Seen:
 def _read(url: str) -> tuple[dict[str, Any], str]:
     """What libpq is given, and the URL as it is shown. UserError where it is none, or a password is in it in a way that
     would show a part of it."""
-    parts, place = urlsplit(url), str(stores.shown(url))
+    parts = urlsplit(url)
+    place = str(stores.shown(url))
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     variable = query.pop("key_env", "")
     password = os.environ.get(variable) if variable else None

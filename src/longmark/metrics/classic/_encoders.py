@@ -73,11 +73,11 @@ def vectors(name: str, text: str, layer: int, long_texts: LongTexts) -> Vectors:
     if long_texts == "pieces" and reader.count(text) > reader.limit():
         parts = pieces(text, reader.limit() - markers, lambda part: reader.count(part) - markers)
     read = [reader.encode(part, layer) for part in parts]
-    found = Vectors(
-        np.concatenate([one for one, _ in read]),
-        np.concatenate([one for _, one in read]),
+    text_vectors = Vectors(
+        np.concatenate([units for units, _ in read]),
+        np.concatenate([content for _, content in read]),
         len(read),
     )
-    if not found.content.any():
+    if not text_vectors.content.any():
         raise NoScore("undefined", "A text has no tokens.")
-    return found
+    return text_vectors

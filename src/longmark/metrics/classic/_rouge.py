@@ -43,8 +43,8 @@ class OverlapScores:
 
     @property
     def f1(self) -> float:
-        both = self.precision + self.recall
-        return 2 * self.precision * self.recall / both if both else 0.0
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
 
 
 def ngrams_in_common(
@@ -52,7 +52,8 @@ def ngrams_in_common(
 ) -> tuple[int, int, int]:
     """n-grams that both have (as often as the one that has fewer), that the answer has, that the reference has."""
     ours, theirs = (
-        Counter(zip(*(one[i:] for i in range(n)), strict=False)) for one in (answer, reference)
+        Counter(zip(*(text_tokens[i:] for i in range(n)), strict=False))
+        for text_tokens in (answer, reference)
     )
     return (
         sum((ours & theirs).values()),
@@ -66,7 +67,8 @@ def longest_in_common(answer: Sequence[str], reference: Sequence[str]) -> tuple[
     lcs = library("rapidfuzz.distance", "classic.rouge_l", EXTRA).LCSseq
     number: dict[str, int] = {}
     first, second = (
-        [number.setdefault(token, len(number)) for token in one] for one in (answer, reference)
+        [number.setdefault(token, len(number)) for token in text_tokens]
+        for text_tokens in (answer, reference)
     )
     return lcs.similarity(first, second), len(answer), len(reference)
 
@@ -80,14 +82,18 @@ def rouge(overlap: Overlap, answer: Sequence[str], reference: Sequence[str]) -> 
 def best(overlap: Overlap, answer: str, references: Sequence[str], params: RougeParams) -> Score:
     """The score of an answer against the reference that it shares most with, by F1."""
     ours, theirs = divided(answer, references, params.tokenizer)
-    found = {place: rouge(overlap, ours, some) for place, some in theirs.items()}
-    place = max(found, key=lambda one: found[one].f1)
-    one = found[place]
-    shown = {"precision": one.precision, "recall": one.recall, "f1": one.f1}
+    shares = {place: rouge(overlap, ours, some) for place, some in theirs.items()}
+    place = max(shares, key=lambda candidate: shares[candidate].f1)
+    best_shares = shares[place]
+    measures = {
+        "precision": best_shares.precision,
+        "recall": best_shares.recall,
+        "f1": best_shares.f1,
+    }
     counts = {"answer_tokens": len(ours), "reference_tokens": len(theirs[place])}
     return Score(
-        shown[params.measure],
-        {**shown, **counts, **({"reference": place} if len(references) > 1 else {})},
+        measures[params.measure],
+        {**measures, **counts, **({"reference": place} if len(references) > 1 else {})},
     )
 
 

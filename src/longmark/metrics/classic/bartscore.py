@@ -41,28 +41,28 @@ class BartScoreParams:
 
 async def score(example: Example, models: Models, params: BartScoreParams) -> Score:
     answer = (example.answer or "").strip()
-    references = [one.strip() for one in example.references if one.strip()]
+    references = [reference.strip() for reference in example.references if reference.strip()]
     if not answer or not references:
         raise NoScore("undefined", f"The {'reference' if answer else 'answer'} is empty.")
-    wanted = {"precision": params.direction != "recall", "recall": params.direction != "precision"}
-    pairs = [(one, answer) for one in references] if wanted["precision"] else []
-    pairs += [(answer, one) for one in references] if wanted["recall"] else []
+    needed = {"precision": params.direction != "recall", "recall": params.direction != "precision"}
+    pairs = [(reference, answer) for reference in references] if needed["precision"] else []
+    pairs += [(answer, reference) for reference in references] if needed["recall"] else []
     replies = await _replies(models, params, pairs)
     means = iter([mean(reply) for reply in replies])
-    found = {
+    values = {
         name: math.fsum(next(means) for _ in references) / len(references)
-        for name, has in wanted.items()
+        for name, has in needed.items()
         if has
     }
-    shown = {
-        **found,
+    evidence = {
+        **values,
         "tokens": sum(len(reply.logprobs) for reply in replies),
         "form": "seq2seq" if params.checkpoint else "causal",
         "model": checkpoint(params.checkpoint).name
         if params.checkpoint
         else models.backends.names()["lm"][0],
     }
-    return Score(math.fsum(found.values()) / len(found), shown)
+    return Score(math.fsum(values.values()) / len(values), evidence)
 
 
 async def _replies(

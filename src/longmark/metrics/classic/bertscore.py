@@ -77,11 +77,11 @@ def match(answer: Vectors, reference: Vectors) -> OverlapScores:
     return OverlapScores(_covered(answer, reference.units), _covered(reference, answer.units))
 
 
-def _covered(text: Vectors, others: NDArray[np.float32]) -> float:
+def _covered(text: Vectors, candidates: NDArray[np.float32]) -> float:
     """The mean over a text's tokens, without its markers, of the greatest cosine with one of the others."""
     units = text.units[text.content]
     total = sum(
-        float((units[i : i + _ROWS] @ others.T).max(axis=1).sum())
+        float((units[i : i + _ROWS] @ candidates.T).max(axis=1).sum())
         for i in range(0, len(units), _ROWS)
     )
     return total / len(units)
@@ -90,24 +90,24 @@ def _covered(text: Vectors, others: NDArray[np.float32]) -> float:
 def bertscore(answer: str, references: Sequence[str], params: BertScoreParams) -> Score:
     """The score of one answer. Blocks until it is done."""
     ours = vectors(params.encoder, answer, params.layer, params.long_texts)
-    found = []
+    matches = []
     for reference in references:
         theirs = vectors(params.encoder, reference, params.layer, params.long_texts)
-        found.append((match(ours, theirs), theirs))
-    one, theirs = max(found, key=lambda pair: pair[0].f1)
-    shown = {"precision": one.precision, "recall": one.recall, "f1": one.f1}
-    value = (shown[params.measure] - params.baseline) / (1 - params.baseline)
+        matches.append((match(ours, theirs), theirs))
+    best_match, theirs = max(matches, key=lambda pair: pair[0].f1)
+    measures = {"precision": best_match.precision, "recall": best_match.recall, "f1": best_match.f1}
+    value = (measures[params.measure] - params.baseline) / (1 - params.baseline)
     counts = {
         "answer_tokens": int(ours.content.sum()),
         "reference_tokens": int(theirs.content.sum()),
     }
     many = {"answer_pieces": ours.pieces, "reference_pieces": theirs.pieces}
-    return Score(max(-1.0, min(1.0, value)), {**shown, **counts, **many})
+    return Score(max(-1.0, min(1.0, value)), {**measures, **counts, **many})
 
 
 async def score(example: Example, _models: object, params: BertScoreParams) -> Score:
     answer = (example.answer or "").strip()
-    references = [one.strip() for one in example.references if one.strip()]
+    references = [reference.strip() for reference in example.references if reference.strip()]
     if not answer or not references:
         raise NoScore("undefined", f"The {'reference' if answer else 'answer'} is empty.")
     return await aside(math.inf, partial(bertscore, answer, references, params))

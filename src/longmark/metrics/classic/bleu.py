@@ -67,10 +67,11 @@ def counts(answer: Sequence[str], references: Sequence[Sequence[str]]) -> NgramC
     """The counts of one answer. reference: the length nearest to the answer's, of two equally near ones the shorter."""
     shared = []
     for n in range(1, ORDER + 1):
-        ours, theirs = _ngrams(answer, n), _ngrams(references[0], n)
+        ours = _ngrams(answer, n)
+        theirs = _ngrams(references[0], n)
         for reference in references[1:]:
             theirs |= _ngrams(reference, n)
-        shared.append(sum(min(ours[both], theirs[both]) for both in ours.keys() & theirs.keys()))
+        shared.append(sum(min(ours[ngram], theirs[ngram]) for ngram in ours.keys() & theirs.keys()))
     length = len(answer)
     total = tuple(max(0, length - n) for n in range(ORDER))
     return NgramCounts(
@@ -82,45 +83,56 @@ def bleu(answer: str, references: Sequence[str], params: BleuParams) -> Score:
     if params.form == "climaqa":
         return characters(answer, references)
     if params.lowercase:
-        answer, references = answer.lower(), [one.lower() for one in references]
+        answer = answer.lower()
+        references = [reference.lower() for reference in references]
     ours, theirs = divided(answer, references, params.tokenizer)
-    found = counts(ours, list(theirs.values()))
+    ngram_counts = counts(ours, list(theirs.values()))
     compute = library("sacrebleu", "classic.bleu", EXTRA).BLEU.compute_bleu
-    made = compute(
-        list(found.shared),
-        list(found.total),
-        found.answer,
-        found.reference,
+    computed = compute(
+        list(ngram_counts.shared),
+        list(ngram_counts.total),
+        ngram_counts.answer,
+        ngram_counts.reference,
         smooth_method=params.smoothing,
         smooth_value=params.smoothing_value,
         effective_order=True,
     )
-    return _score(made.score / 100, [one / 100 for one in made.precisions], made.bp, found)
+    return _score(
+        computed.score / 100,
+        [precision / 100 for precision in computed.precisions],
+        computed.bp,
+        ngram_counts,
+    )
 
 
 def characters(answer: str, references: Sequence[str]) -> Score:
     """ClimaQA's BLEU: tokens are characters as they stand; where an order shares nothing, its numerator is 0.1."""
-    answer, theirs = (
-        canonical(answer),
-        [canonical(reference) for reference in references if reference.strip()],
-    )
+    answer = canonical(answer)
+    theirs = [canonical(reference) for reference in references if reference.strip()]
     if not theirs:
         raise NoScore("undefined", "The reference is empty.")
-    found = counts(answer, theirs)
-    precisions = [(s or _FLOOR) / max(1, t) for s, t in zip(found.shared, found.total, strict=True)]
+    ngram_counts = counts(answer, theirs)
+    precisions = [
+        (s or _FLOOR) / max(1, t)
+        for s, t in zip(ngram_counts.shared, ngram_counts.total, strict=True)
+    ]
     brevity = (
         1.0
-        if found.answer >= found.reference
-        else math.exp(1 - found.reference / max(1, found.answer))
+        if ngram_counts.answer >= ngram_counts.reference
+        else math.exp(1 - ngram_counts.reference / max(1, ngram_counts.answer))
     )
     value = (
-        brevity * math.exp(math.fsum(map(math.log, precisions)) / ORDER) if found.shared[0] else 0.0
+        brevity * math.exp(math.fsum(map(math.log, precisions)) / ORDER)
+        if ngram_counts.shared[0]
+        else 0.0
     )
-    return _score(value, precisions, brevity, found)
+    return _score(value, precisions, brevity, ngram_counts)
 
 
-def _score(value: float, precisions: list[float], brevity: float, found: NgramCounts) -> Score:
-    lengths = {"answer_tokens": found.answer, "reference_tokens": found.reference}
+def _score(
+    value: float, precisions: list[float], brevity: float, ngram_counts: NgramCounts
+) -> Score:
+    lengths = {"answer_tokens": ngram_counts.answer, "reference_tokens": ngram_counts.reference}
     return Score(min(1.0, value), {"precisions": precisions, "brevity_penalty": brevity, **lengths})
 
 

@@ -48,7 +48,7 @@ async def score(example: Example, models: Models, params: BleurtParams) -> Score
             "unsupported", "No model: set the parameter checkpoint to a BLEURT checkpoint."
         )
     answer = (example.answer or "").strip()
-    references = [one.strip() for one in example.references if one.strip()]
+    references = [reference.strip() for reference in example.references if reference.strip()]
     if not answer or not references:
         raise NoScore("undefined", f"The {'reference' if answer else 'answer'} is empty.")
     model = _checkpoint(params.checkpoint)

@@ -64,14 +64,14 @@ def inputs(dimension: str, example: Example) -> list[str]:
     question, called, against = QUESTIONS[dimension]
     answer = " ".join((example.answer or "").replace(SEGMENT, " ").split())
     texts = sentences(example.answer or "") if dimension in _BY_SENTENCE else [answer]
-    asked = [
+    questions = [
         f"question: {question}{SEGMENT}{called}: {text.replace(SEGMENT, ' ')}" for text in texts
     ]
     if against is None:
-        return asked
+        return questions
     name, field = against
     if field == "references":
-        sources = [one.strip() for one in example.references if one.strip()]
+        sources = [reference.strip() for reference in example.references if reference.strip()]
     else:
         sources = ["\n".join(passage.text for passage in example.contexts or ()).strip()]
     held = [source.replace(SEGMENT, " ") for source in sources if source]
@@ -80,7 +80,11 @@ def inputs(dimension: str, example: Example) -> list[str]:
             "missing_input",
             f"The example has no {'reference answer' if name == 'reference' else field}.",
         )
-    return [f"{one}{SEGMENT}{name}: {source}" for source in held for one in asked]
+    return [
+        f"{question_text}{SEGMENT}{name}: {source}"
+        for source in held
+        for question_text in questions
+    ]
 
 
 def yes(of_yes: float, of_no: float) -> float:
@@ -97,27 +101,36 @@ async def score(
         )
     if not sentences(example.answer or ""):
         raise NoScore("undefined", "The answer is empty.")
-    found: dict[str, Score | NoScore] = {}
-    asked: dict[str, list[str]] = {}
+    scores: dict[str, Score | NoScore] = {}
+    inputs_by_dimension: dict[str, list[str]] = {}
     for dimension in QUESTIONS:
         try:
-            asked[dimension] = inputs(dimension, example)
+            inputs_by_dimension[dimension] = inputs(dimension, example)
         except NoScore as unscored:
-            found[dimension] = unscored
+            scores[dimension] = unscored
     requests = [
-        LikelihoodRequest(one, word)
-        for some in asked.values()
-        for one in some
+        LikelihoodRequest(input_text, word)
+        for some in inputs_by_dimension.values()
+        for input_text in some
         for word in ("Yes", "No")
     ]
     replies = iter(await of_checkpoint(models, params.checkpoint, requests))
-    for dimension, some in asked.items():
+    for dimension, some in inputs_by_dimension.items():
         values = [yes(next(replies).logprobs[0], next(replies).logprobs[0]) for _ in some]
         value = math.fsum(values) / len(values) if dimension in _BY_SENTENCE else max(values)
-        found[dimension] = Score(value, {"values": values})
-    of = {name: one.value for name, one in found.items() if isinstance(one, Score)}
-    missing = next((one for one in found.values() if isinstance(one, NoScore)), None)
-    return {**found, "overall": missing or Score(math.fsum(of.values()) / len(of), {"values": of})}
+        scores[dimension] = Score(value, {"values": values})
+    values_by_dimension = {
+        name: result.value for name, result in scores.items() if isinstance(result, Score)
+    }
+    missing = next((result for result in scores.values() if isinstance(result, NoScore)), None)
+    return {
+        **scores,
+        "overall": missing
+        or Score(
+            math.fsum(values_by_dimension.values()) / len(values_by_dimension),
+            {"values": values_by_dimension},
+        ),
+    }
 
 
 METRIC = Metric(

@@ -68,8 +68,10 @@ def _with_smoothing(
     judged: Score, _example: Example, _reference: str, params: FactualAccuracyParams
 ) -> Score:
     judges = Judgements.model_validate(judged.evidence).judges
-    each = [one.score for one in judges if one.score is not None]
-    return Score(math.fsum(smoothed(p, params.t) for p in each) / len(each), judged.evidence)
+    judge_scores = [judge.score for judge in judges if judge.score is not None]
+    return Score(
+        math.fsum(smoothed(p, params.t) for p in judge_scores) / len(judge_scores), judged.evidence
+    )
 
 
 METRIC = judged_metric(

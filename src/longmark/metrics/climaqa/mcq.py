@@ -37,16 +37,16 @@ class McqParams:
     read: Literal["option", "first"] = paper("option", "first")
 
 
-def options_of(given: Mapping[str, Any] | list[Any] | None) -> dict[str, str]:
+def options_of(listed: Mapping[str, Any] | list[Any] | None) -> dict[str, str]:
     """Letter (lower case) -> text of the options, in their order. NoScore (`undefined`) for more than 26 in a list."""
-    if isinstance(given, list):
-        if len(given) > 26:
+    if isinstance(listed, list):
+        if len(listed) > 26:
             raise NoScore(
-                "undefined", f"The example has {len(given)} options; at most 26 have letters."
+                "undefined", f"The example has {len(listed)} options; at most 26 have letters."
             )
-        return {chr(ord("a") + i): str(text) for i, text in enumerate(given)}
+        return {chr(ord("a") + i): str(text) for i, text in enumerate(listed)}
     return {
-        caseless(str(letter).strip(_MARKS)): str(text) for letter, text in (given or {}).items()
+        caseless(str(letter).strip(_MARKS)): str(text) for letter, text in (listed or {}).items()
     }
 
 
@@ -78,14 +78,13 @@ def _plain(text: str) -> str:
 # where it stands alone. The patterns below then read sentences of such characters.
 
 _END = 4_000  # characters at each end of a reply that are read
-_FIRM, _LOOSE, _TORN = (
-    0xE000,
-    0xE100,
-    "\uf000",
-)  # + the option's place; a letter with the text of another option
+_FIRM = 0xE000  # + the option's place
+_LOOSE = 0xE100  # + the option's place
+_TORN = "\uf000"  # a letter with the text of another option
 _X = "[\ue000-\ue0ff\ue100-\ue1ff]"
 _LATIN = "A-Za-z\u00c0-\u024f0-9"
-_OPEN, _CLOSE = r"[(\[{【]", r"[)\]}】]"
+_OPEN = r"[(\[{【]"
+_CLOSE = r"[)\]}】]"
 _AFTER = (  # words that can follow a bare letter; before any other word it is an article or an initial
     "is|are|ist|sind|would|wäre|because|since|as|and|or|und|oder|weil|denn|da|but|aber|sondern|instead|trifft|stimmt|entscheiden"
 )
@@ -149,32 +148,33 @@ def _read(answer: str, options: Mapping[str, str]) -> str | None:
     joined = [
         m for m in _JOINED.finditer(text) if len({_place(x) for x in re.findall(_X, m[0])}) > 1
     ]
-    starts, ends = {m.start() for m in joined}, {m.end() for m in joined}
+    starts = {m.start() for m in joined}
+    ends = {m.end() for m in joined}
     told = [m for pattern in (_ANSWER, _CHOSEN, _IS_RIGHT) for m in pattern.finditer(text)]
-    said = {_place(m[m.lastindex or 0]) for m in told}
+    stated = {_place(m[m.lastindex or 0]) for m in told}
     alone = _alone(text, starts)
     several = any(
         m.start(m.lastindex or 0) in starts or m.end(m.lastindex or 0) in ends for m in told
     )
-    if several or len(said | alone) > 1:
+    if several or len(stated | alone) > 1:
         return None
-    if not (said or alone):
+    if not (stated or alone):
         for m in joined:
             text = text.replace(m[0], " ")
-        clauses = [one for one in _CLAUSE.split(text) if not _UNSURE.search(one)]
-        said = {_place(m[1]) for one in clauses for m in _WEAK.finditer(one)}
+        clauses = [clause for clause in _CLAUSE.split(text) if not _UNSURE.search(clause)]
+        stated = {_place(m[1]) for clause in clauses for m in _WEAK.finditer(clause)}
         if (
-            not said
+            not stated
             and not joined
-            and len([one for one in _SENTENCE.split(text) if one.strip()]) == 1
+            and len([sentence for sentence in _SENTENCE.split(text) if sentence.strip()]) == 1
         ):
-            said = (
+            stated = (
                 {_place(x) for x in re.findall(_FIRMLY, text)}
                 if not _UNSURE.search(text)
                 else set()
             )
-    found = said | alone
-    return list(options)[found.pop()] if len(found) == 1 else None
+    places = stated | alone
+    return list(options)[places.pop()] if len(places) == 1 else None
 
 
 def _alone(text: str, joined: Set[int]) -> set[int]:
@@ -182,11 +182,11 @@ def _alone(text: str, joined: Set[int]) -> set[int]:
     one apart from it."""
     listed = len({_place(m[1]) for m in re.finditer(rf"^[\W_]*?({_X})", text, re.MULTILINE)}) > 1
     before = r"\n\s*\n" if listed else r"\A|\n"
-    found = re.search(rf"(?:{before})[^\w\n\ue000-\uf000]*({_X})[^\w\n\ue000-\uf000]*\Z", text)
-    if not found and not listed:
+    mention = re.search(rf"(?:{before})[^\w\n\ue000-\uf000]*({_X})[^\w\n\ue000-\uf000]*\Z", text)
+    if not mention and not listed:
         ends = rf"[.:,\-–—!?。，、？]|\n|\Z|{_CLOSE}|\b(?:because|since|weil|denn|da)\b"
-        found = re.match(rf"[^\w\ue000-\uf000]*({_X})(?=\s*(?:{ends}))", text)
-    return {_place(found[1])} if found and found.start(1) not in joined else set()
+        mention = re.match(rf"[^\w\ue000-\uf000]*({_X})(?=\s*(?:{ends}))", text)
+    return {_place(mention[1])} if mention and mention.start(1) not in joined else set()
 
 
 def _place(mention: str) -> int:
@@ -202,12 +202,15 @@ def _mentions(answer: str, options: Mapping[str, str]) -> str:
     text = re.sub(r"\s*\n\s*\n\s*", "\n\n", re.sub(r"[^\S\n]+", " ", text))
     keys = {key.casefold(): place for place, key in enumerate(options)}
     worded = {
-        _folded(_plain(of)): place
-        for place, of in enumerate(options.values())
-        if _folded(_plain(of))
+        _folded(_plain(option_text)): place
+        for place, option_text in enumerate(options.values())
+        if _folded(_plain(option_text))
     }
     by_length = sorted(worded, key=len, reverse=True)
-    words = "|".join(r"\s+".join(map(re.escape, one.split())) for one in by_length) or r"(?!)"
+    words = (
+        "|".join(r"\s+".join(map(re.escape, option_text.split())) for option_text in by_length)
+        or r"(?!)"
+    )
     letters = "|".join(sorted(map(re.escape, keys), key=len, reverse=True)) or r"(?!)"
     pattern = re.compile(
         rf"(?<![{_LATIN}'°])(?:(?P<text>{words})(?!\w)(?:\s*{_OPEN}\s*(?P<after>{letters})\s*{_CLOSE})?"
@@ -216,21 +219,21 @@ def _mentions(answer: str, options: Mapping[str, str]) -> str:
         re.IGNORECASE,
     )
 
-    def one(found: re.Match[str]) -> str:
-        if found["text"]:
-            place = worded[_folded(found["text"])]
-            torn = found["after"] and keys[found["after"].casefold()] != place
+    def as_mention(match: re.Match[str]) -> str:
+        if match["text"]:
+            place = worded[_folded(match["text"])]
+            torn = match["after"] and keys[match["after"].casefold()] != place
             return _TORN if torn else chr(_FIRM + place)
-        place = keys[found["letter"].casefold()]
-        if found["its"]:
-            return chr(_FIRM + place) if worded[_folded(found["its"])] == place else _TORN
-        if found["close"]:
+        place = keys[match["letter"].casefold()]
+        if match["its"]:
+            return chr(_FIRM + place) if worded[_folded(match["its"])] == place else _TORN
+        if match["close"]:
             return chr(_FIRM + place)
-        if re.match(rf"[ \t]+(?!(?:{_AFTER})\b)[{_LATIN}]", text[found.end() :]):
-            return found[0]
-        return chr(_LOOSE + place) + found[0][len(found["open"] or "") + len(found["letter"]) :]
+        if re.match(rf"[ \t]+(?!(?:{_AFTER})\b)[{_LATIN}]", text[match.end() :]):
+            return match[0]
+        return chr(_LOOSE + place) + match[0][len(match["open"] or "") + len(match["letter"]) :]
 
-    return pattern.sub(one, text)
+    return pattern.sub(as_mention, text)
 
 
 # Score -------------------------------------------------------------------------------------------------------------
@@ -242,11 +245,11 @@ async def score(example: Example, _models: Models, params: McqParams) -> Score:
     keys = {option_named(reference, options) for reference in example.references} - {None}
     if not keys:
         raise NoScore("undefined", "The reference is neither the letter nor the text of an option.")
-    named = option_named(example.answer or "", options, params.read)
-    evidence: dict[str, Any] = {"named": named, "key": sorted(str(key) for key in keys)}
-    if named is None:
+    named_option = option_named(example.answer or "", options, params.read)
+    evidence: dict[str, Any] = {"named": named_option, "key": sorted(str(key) for key in keys)}
+    if named_option is None:
         evidence["note"] = "the answer names no option, or several: it counts as wrong"
-    return Score(float(named in keys), evidence)
+    return Score(float(named_option in keys), evidence)
 
 
 METRIC = Metric(

@@ -71,12 +71,12 @@ def phrase(statement: str, window: int) -> str | None:
     return None if place is None else " ".join(words[max(0, place - window) : place + window + 1])
 
 
-def filled(found: str, term: str, terms: str = "plain") -> str:
+def filled(phrase_text: str, term: str, terms: str = "plain") -> str:
     """A phrase with a term in its blanks."""
     if terms == "as_published":
-        kept = r"[^0-9.\-%]" if _NUMBER.fullmatch(term.strip()) else r"[^a-zA-Z0-9% ]+"
-        term = re.sub(kept, "", term.lower())
-    return found.replace("<blank>", term.strip())
+        dropped = r"[^0-9.\-%]" if _NUMBER.fullmatch(term.strip()) else r"[^a-zA-Z0-9% ]+"
+        term = re.sub(dropped, "", term.lower())
+    return phrase_text.replace("<blank>", term.strip())
 
 
 def phrase_similarity(cosine_of_phrases: float) -> float:
@@ -89,26 +89,29 @@ async def score(example: Example, models: Models, params: PhraseSimilarityParams
     around = phrase(example.question or "", params.window)
     if around is None:
         raise NoScore("undefined", "The question has no blank such as <blank>, <MASK> or ____.")
-    given = filled(around, example.answer or "", params.terms)
+    filled_phrase = filled(around, example.answer or "", params.terms)
     expected = [filled(around, reference, params.terms) for reference in example.references]
-    if not given.strip() or not all(one.strip() for one in expected):
+    if not filled_phrase.strip() or not all(
+        expected_phrase.strip() for expected_phrase in expected
+    ):
         raise NoScore("undefined", "A phrase without words has no embedding.")
-    if given in expected:
-        best, near = expected.index(given), 1.0
+    if filled_phrase in expected:
+        best = expected.index(filled_phrase)
+        near = 1.0
     else:
-        first, *others = await models.embed([given, *expected])
-        cosines = [cosine(first, other) for other in others]
-        best, near = max(enumerate(cosines), key=lambda one: one[1])
+        first, *expected_vectors = await models.embed([filled_phrase, *expected])
+        cosines = [cosine(first, vector) for vector in expected_vectors]
+        best, near = max(enumerate(cosines), key=lambda numbered: numbered[1])
     windows = None
     if params.windows and (example.answer or "").strip():
         windows = await _by_window(example, example.references[best], models, params)
-    shown = Phrases(
-        answer=given,
+    phrases = Phrases(
+        answer=filled_phrase,
         reference=expected[best],
         cosine=near,
         **({"windows": windows} if windows else {}),
     )
-    return Score(phrase_similarity(near), shown.evidence())
+    return Score(phrase_similarity(near), phrases.evidence())
 
 
 async def _by_window(
@@ -118,10 +121,10 @@ async def _by_window(
     around = [phrase(example.question or "", window) or "" for window in WINDOWS]
     terms = (example.answer or "", reference)
     vectors = await models.embed(
-        [filled(one, term, params.terms) for term in terms for one in around]
+        [filled(window_phrase, term, params.terms) for term in terms for window_phrase in around]
     )
     pairs = zip(vectors[: len(around)], vectors[len(around) :], strict=True)
-    return [cosine(one, other) for one, other in pairs]
+    return [cosine(answer_vector, reference_vector) for answer_vector, reference_vector in pairs]
 
 
 METRIC = Metric(

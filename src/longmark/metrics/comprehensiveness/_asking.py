@@ -114,16 +114,19 @@ async def ask(
     state = _State(nodes, plan, known or {})
     inquiries = batches = decisions = 0
     while batch := state.batch():
-        given = [state.inquiry(premise, hypotheses) for premise, hypotheses in batch]
-        replies = await relate(given)
-        for (premise, hypotheses), inquiry, relations in zip(batch, given, replies, strict=True):
+        asked_inquiries = [state.inquiry(premise, hypotheses) for premise, hypotheses in batch]
+        replies = await relate(asked_inquiries)
+        for (premise, hypotheses), inquiry, relations in zip(
+            batch, asked_inquiries, replies, strict=True
+        ):
             if len(relations) != len(inquiry.hypotheses):
                 raise ValueError(
                     f"{len(relations)} relations for {len(inquiry.hypotheses)} hypotheses"
                 )
             for hypothesis, relation in zip(_bits(hypotheses), relations, strict=True):
                 state.learn(premise, hypothesis, relation.label)
-            inquiries, decisions = inquiries + 1, decisions + len(relations)
+            inquiries = inquiries + 1
+            decisions = decisions + len(relations)
         batches += 1
     return Asked(state.graph(), inquiries, batches, decisions, pairs_of(nodes))
 
@@ -133,7 +136,8 @@ def pairs_of(nodes: Sequence[Statement]) -> int:
     total = 0
     for question in {node.question for node in nodes}:
         sides = [node.side for node in nodes if node.question == question]
-        answers, contexts = sides.count(ANSWER), sides.count(CONTEXT)
+        answers = sides.count(ANSWER)
+        contexts = sides.count(CONTEXT)
         total += 2 * answers * contexts + contexts * (contexts - 1)
     return total
 
@@ -145,13 +149,13 @@ def dissimilar(
 
     vectors: text -> embedding of length 1. An entailment among them is lost: measure the error before you use it.
     """
-    found: dict[Pair, str] = {}
-    for i, one in enumerate(nodes):
-        for other in nodes[:i]:
-            pairs = zip(vectors[one.text], vectors[other.text], strict=True)
+    neutral_pairs: dict[Pair, str] = {}
+    for i, first in enumerate(nodes):
+        for second in nodes[:i]:
+            pairs = zip(vectors[first.text], vectors[second.text], strict=True)
             if sum(a * b for a, b in pairs) < threshold:
-                found[one.id, other.id] = found[other.id, one.id] = NEUTRAL
-    return found
+                neutral_pairs[first.id, second.id] = neutral_pairs[second.id, first.id] = NEUTRAL
+    return neutral_pairs
 
 
 # Sets of statements are the bits of integers: bit i is class i of equal texts -----------------------------------------
@@ -166,7 +170,8 @@ def _bits(numbers: int) -> Iterator[int]:
 
 def _reached(edges: Sequence[int], starts: int, stop: int = 0) -> int:
     """The starts and all that is on a path from one; where a path comes to one of `stop`, it ends."""
-    seen, waiting = starts | stop, starts
+    seen = starts | stop
+    waiting = starts
     while waiting:
         lowest = waiting & -waiting
         new = edges[lowest.bit_length() - 1] & ~seen
@@ -187,7 +192,8 @@ class _Edges:
     """A set of edges between classes, forwards and backwards."""
 
     def __init__(self, ends: Sequence[int]) -> None:
-        self.ends, self.into = list(ends), _reversed(ends)
+        self.ends = list(ends)
+        self.into = _reversed(ends)
 
     def add(self, start: int, end: int) -> None:
         self.ends[start] |= 1 << end
@@ -202,7 +208,8 @@ class _Known:
     """What follows from the relations known at one time. yes, maybe: Y and O of the module's docstring."""
 
     def __init__(self, yes: _Edges, maybe: _Edges, answers: int, contexts: int) -> None:
-        self.yes, self.maybe = yes, maybe
+        self.yes = yes
+        self.maybe = maybe
         self.contexts = contexts
         self.covered = _reached(yes.ends, answers)  # with the answer's own
         self.uncovered = contexts & ~self.covered
@@ -219,11 +226,11 @@ class _Known:
                 if self._joins(premise, h, before)
             )
             return candidates & self.uncovered | sum(1 << h for h in joining)  # rule 3
-        kept = before if self.covered & self.contexts else 0
+        keeping = before if self.covered & self.contexts else 0
         return sum(
             1 << h
             for h in _bits(candidates & self.uncovered)
-            if kept >> h & 1 or self._can_be_source(h)
+            if keeping >> h & 1 or self._can_be_source(h)
         )
 
     def _joins(self, premise: int, hypothesis: int, before: int) -> bool:
@@ -231,9 +238,10 @@ class _Known:
         reaches the premise in O; the hypothesis does."""
         stop = self.contexts & 1 << premise
         between = self.contexts & before & _reached(self.maybe.ends, 1 << hypothesis, stop)
-        one = between & -between
+        lowest = between & -between
         return bool(
-            one and between & ~(_reached(self.yes.ends, one) & _reached(self.yes.into, one))
+            lowest
+            and between & ~(_reached(self.yes.ends, lowest) & _reached(self.yes.into, lowest))
         )
 
     def _can_be_source(self, hypothesis: int) -> bool:
@@ -246,30 +254,44 @@ class _Known:
 class _State:
     """The relations known so far, by classes of statements with equal texts; the number of a class is its bit."""
 
-    def __init__(self, nodes: Sequence[Statement], plan: Asking, known: Mapping[Pair, str]) -> None:
+    def __init__(
+        self, nodes: Sequence[Statement], plan: Asking, known_labels: Mapping[Pair, str]
+    ) -> None:
         self.plan = plan
         self.classes: dict[tuple[str | None, str], list[Statement]] = {}
         for node in nodes:
             text = comparable(node.text) if plan.fold else node.id
             self.classes.setdefault((node.question, text), []).append(node)
-        self.nodes, members = tuple(nodes), list(self.classes.values())
+        self.nodes = tuple(nodes)
+        members = list(self.classes.values())
         self.members = members
         self.answers, self.contexts = (
-            sum(1 << i for i, its in enumerate(members) if any(node.side == side for node in its))
+            sum(
+                1 << i
+                for i, members_of_class in enumerate(members)
+                if any(node.side == side for node in members_of_class)
+            )
             for side in SIDES
         )
         alike: dict[str | None, int] = {}
-        for i, its in enumerate(members):
-            alike[its[0].question] = alike.get(its[0].question, 0) | 1 << i
+        for i, members_of_class in enumerate(members):
+            alike[members_of_class[0].question] = (
+                alike.get(members_of_class[0].question, 0) | 1 << i
+            )
         self.open = [
-            alike[its[0].question] & ~(1 << i) & (-1 if self.contexts >> i & 1 else self.contexts)
-            for i, its in enumerate(members)
+            alike[members_of_class[0].question]
+            & ~(1 << i)
+            & (-1 if self.contexts >> i & 1 else self.contexts)
+            for i, members_of_class in enumerate(members)
         ]
-        self.yes, self.maybe = _Edges([0] * len(members)), _Edges(self.open)
+        self.yes = _Edges([0] * len(members))
+        self.maybe = _Edges(self.open)
         self.against = [0] * len(members)
         self.done = 0
-        place = {node.id: i for i, its in enumerate(members) for node in its}
-        for (premise, hypothesis), label in known.items():
+        place = {
+            node.id: i for i, members_of_class in enumerate(members) for node in members_of_class
+        }
+        for (premise, hypothesis), label in known_labels.items():
             self.learn(place[premise], place[hypothesis], label)
 
     def learn(self, premise: int, hypothesis: int, label: str) -> None:
@@ -286,11 +308,11 @@ class _State:
 
     def batch(self) -> list[tuple[int, int]]:
         """The premises to ask next, each with its hypotheses; empty if the result is known."""
-        known = _Known(self.yes, self.maybe, self.answers, self.contexts)
-        if not known.uncovered:  # rule 1
+        state = _Known(self.yes, self.maybe, self.answers, self.contexts)
+        if not state.uncovered:  # rule 1
             return []
-        covering = sum(1 << i for i in _bits(known.covered) if self.open[i] & known.uncovered)
-        every = known.covered | known.uncovered
+        covering = sum(1 << i for i in _bits(state.covered) if self.open[i] & state.uncovered)
+        every = state.covered | state.uncovered
         batch: list[tuple[int, int]] = []
         decisions = 0
         for side in (covering, every) if covering and self.plan.fill else (covering or every,):
@@ -300,16 +322,16 @@ class _State:
                     waiting & reduce(or_, (self.yes.ends[i] for i in _bits(self.done)), 0)
                     or waiting
                 )
-                one = first & -first
-                premise = one.bit_length() - 1
-                hypotheses = known.needed(premise, self.open[premise], settled=not covering)
+                lowest = first & -first
+                premise = lowest.bit_length() - 1
+                hypotheses = state.needed(premise, self.open[premise], settled=not covering)
                 decisions += hypotheses.bit_count()
                 if batch and decisions > self.plan.most:
                     return batch
                 if hypotheses:
                     batch.append((premise, hypotheses))
-                self.done |= one
-                waiting &= ~one
+                self.done |= lowest
+                waiting &= ~lowest
         return batch
 
     def inquiry(self, premise: int, hypotheses: int) -> Inquiry:

@@ -127,8 +127,8 @@ async def mined(models: Models, question: str, text: str) -> list[str]:
         inputs = {"text": piece, "question": question}
         return (await ask(models, first_judge(models), MINING, inputs, reader)).value.questions
 
-    found = await concurrently(of_piece, pieces(text, PIECE))
-    return list(each_once(one for some in found for one in some).values())
+    lists = await concurrently(of_piece, pieces(text, PIECE))
+    return list(each_once(question for some in lists for question in some).values())
 
 
 async def refined(models: Models, question: str, raw: Sequence[str]) -> list[GeneratedQuestion]:
@@ -141,13 +141,19 @@ async def refined(models: Models, question: str, raw: Sequence[str]) -> list[Gen
         inputs = {"questions": numbered, "question": question}
         return (await ask(models, first_judge(models), REFINEMENT, inputs, reader)).value
 
-    found = await concurrently(
+    graded_lists = await concurrently(
         of_group, groups(list(each_once(raw).values()), 2 * _QUESTIONS, 2 * BATCH)
     )
-    graded_by_text = {one.text: one for some in reversed(found) for one in reversed(some)}
+    graded_by_text = {
+        graded_question.text: graded_question
+        for some in reversed(graded_lists)
+        for graded_question in reversed(some)
+    }
     return [
         graded_by_text[text]
-        for text in each_once(one.text for some in found for one in some).values()
+        for text in each_once(
+            graded_question.text for some in graded_lists for graded_question in some
+        ).values()
     ]
 
 
@@ -164,18 +170,20 @@ async def answered(models: Models, questions: Sequence[str], text: str) -> list[
         part, batch = part_and_batch
         inputs = {"text": part, "questions": _numbered([questions[i] for i in batch])}
         reader = _answers_reader(len(batch))
-        found = (await ask(models, first_judge(models), ANSWERING, inputs, reader)).value
-        return [QuestionAnswer(batch[one.question], one.text, one.confidence) for one in found]
+        replies = (await ask(models, first_judge(models), ANSWERING, inputs, reader)).value
+        return [
+            QuestionAnswer(batch[reply.question], reply.text, reply.confidence) for reply in replies
+        ]
 
-    found = await concurrently(
+    answer_lists = await concurrently(
         of_part, [(part, batch) for part in pieces(text, PART) for batch in batches]
     )
     best: dict[tuple[int, str], QuestionAnswer] = {}
-    for one in (one for some in found for one in some):
-        key = one.question, folded(one.text)
-        if key not in best or one.confidence.score > best[key].confidence.score:
-            best[key] = one
-    return sorted(best.values(), key=lambda one: one.question)
+    for candidate in (candidate for some in answer_lists for candidate in some):
+        key = candidate.question, folded(candidate.text)
+        if key not in best or candidate.confidence.score > best[key].confidence.score:
+            best[key] = candidate
+    return sorted(best.values(), key=lambda answer: answer.question)
 
 
 def folded(answer: str) -> str:
@@ -184,19 +192,19 @@ def folded(answer: str) -> str:
 
 
 def _numbered(texts: Sequence[str]) -> str:
-    return "\n".join(f"{n}. {' '.join(one.split())}" for n, one in enumerate(texts, 1))
+    return "\n".join(f"{n}. {' '.join(text.split())}" for n, text in enumerate(texts, 1))
 
 
 def _refined_reader(max_tokens: int) -> Reader[list[GeneratedQuestion]]:
     form = structure(_Refined, max_tokens)
 
     def read(reply: ChatReply) -> list[GeneratedQuestion]:
-        given = form.read(reply).questions
-        grades = _grades(reply, _RELEVANCE, [one.relevance for one in given])
+        questions = form.read(reply).questions
+        grades = _grades(reply, _RELEVANCE, [question.relevance for question in questions])
         return [
-            GeneratedQuestion(" ".join(one.question.split()), grade)
-            for one, grade in zip(given, grades, strict=True)
-            if one.question.strip()
+            GeneratedQuestion(" ".join(question.question.split()), grade)
+            for question, grade in zip(questions, grades, strict=True)
+            if question.question.strip()
         ]
 
     return Reader(read, max_tokens, TOP_LOGPROBS, form.schema, needs_logprobs=False, digits=True)
@@ -216,17 +224,17 @@ def _answers_reader(count: int) -> Reader[list[QuestionAnswer]]:
     form = structure(_Answered, min(_MOST_TOKENS, 256 + 120 * count), schema)
 
     def read(reply: ChatReply) -> list[QuestionAnswer]:
-        given = form.read(reply).__pydantic_extra__
-        if wrong := sorted(set(numbers) ^ set(given)):
+        by_number = form.read(reply).__pydantic_extra__
+        if wrong := sorted(set(numbers) ^ set(by_number)):
             raise Unreadable(
                 f"it needs a list of answers for each number from 1 to {count}; see {', '.join(wrong[:5])}"
             )
-        flat = [(int(number) - 1, one) for number, some in given.items() for one in some]
-        grades = _grades(reply, _CONFIDENCE, [one.confidence for _, one in flat])
+        flat = [(int(number) - 1, answer) for number, some in by_number.items() for answer in some]
+        grades = _grades(reply, _CONFIDENCE, [answer.confidence for _, answer in flat])
         return [
-            QuestionAnswer(number, " ".join(one.answer.split()), grade)
-            for (number, one), grade in zip(flat, grades, strict=True)
-            if folded(one.answer) not in ("", UNKNOWN)
+            QuestionAnswer(number, " ".join(answer.answer.split()), grade)
+            for (number, answer), grade in zip(flat, grades, strict=True)
+            if folded(answer.answer) not in ("", UNKNOWN)
         ]
 
     return Reader(

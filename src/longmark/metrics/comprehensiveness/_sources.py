@@ -48,16 +48,17 @@ class Source:
 
 def sources_of(example: Example) -> list[Source]:
     """The passages of an example in their order."""
-    found: list[Source] = []
+    sources: list[Source] = []
     taken: set[str] = set()
     for number, context in enumerate(example.contexts, 1):
-        name = wanted = context.id or str(number)
+        name = wanted_name = context.id or str(number)
         suffix = 2
         while name in taken:
-            name, suffix = f"{wanted} ({suffix})", suffix + 1
+            name = f"{wanted_name} ({suffix})"
+            suffix = suffix + 1
         taken.add(name)
-        found.append(Source(name, context.text))
-    return found
+        sources.append(Source(name, context.text))
+    return sources
 
 
 async def summarized(models: Models, question: str, sources: Sequence[Source]) -> list[Source]:
@@ -74,8 +75,8 @@ async def summarized(models: Models, question: str, sources: Sequence[Source]) -
             source, text=(await ask(models, first_judge(models), SUMMARY, inputs, reader)).value
         )
 
-    found = await concurrently(of_one, sources)
-    return [source for source in found if source.text.strip("\"'*`. ").casefold() != "none"]
+    summaries = await concurrently(of_one, sources)
+    return [source for source in summaries if source.text.strip("\"'*`. ").casefold() != "none"]
 
 
 def first_judge(models: Models) -> ChatHandle:
@@ -88,7 +89,7 @@ def first_judge(models: Models) -> ChatHandle:
 def result(
     graph: StatementGraph,
     empty: Empty,
-    more: Mapping[str, Any] | None = None,
+    further_evidence: Mapping[str, Any] | None = None,
     *,
     carried: bool = False,
 ) -> Score:
@@ -97,9 +98,9 @@ def result(
     NoScore (`undefined`) if it has no statement of the passages, unless `empty` is `zero`. more: other evidence.
     carried: the example has brought the graph, so nothing was judged irrelevant.
     """
-    found = coverage(graph)
-    evidence = {**to_evidence(graph, found), **(more or {})}
-    value = found.score
+    graph_coverage = coverage(graph)
+    evidence = {**to_evidence(graph, graph_coverage), **(further_evidence or {})}
+    value = graph_coverage.score
     if value is None and empty == "zero":
         return Score(
             0.0,
@@ -127,7 +128,8 @@ def carried_graph(example: Example) -> StatementGraph | None:
 
 
 def _as_evidence(graph: Mapping[str, Any]) -> dict[str, Any]:
-    links, listed = graph.get("edges", graph.get("links")), graph.get("contradictions", [])
+    links = graph.get("edges", graph.get("links"))
+    listed = graph.get("contradictions", [])
     if not isinstance(links, list) or not any(isinstance(link, dict) for link in links):
         return {**graph, "edges": links, "contradictions": listed}
     if not all(isinstance(link, dict) for link in links):

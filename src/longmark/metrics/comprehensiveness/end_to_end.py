@@ -83,7 +83,8 @@ class _Lists(ReplyForm):
 async def score(example: Example, models: Models, params: EndToEndParams) -> Score:
     """Covered statements / statements."""
     example, refused = without_refusal(example, params.refusal)
-    question, sources = example.asked, sources_of(example)
+    question = example.asked
+    sources = sources_of(example)
     if params.summarize:
         sources = await summarized(models, question, sources)
     if not sources:
@@ -106,9 +107,11 @@ async def score(example: Example, models: Models, params: EndToEndParams) -> Sco
             )
         raise
     lists = verdict.value
-    more = {**refused, "judge": verdict.model, "reasoning": lists.reasoning}
+    further_evidence = {**refused, "judge": verdict.model, "reasoning": lists.reasoning}
     return result(
-        graph_of(lists.covered, lists.uncovered, sources, example.answer or ""), params.empty, more
+        graph_of(lists.covered, lists.uncovered, sources, example.answer or ""),
+        params.empty,
+        further_evidence,
     )
 
 
@@ -117,16 +120,16 @@ def graph_of(
 ) -> StatementGraph:
     """The lists as a graph: the answer is one node, and it entails the covered statements."""
     texts: dict[str, set[int]] = {}
-    first = {**each_once(one.statement for one in covered)}
+    first = {**each_once(listed.statement for listed in covered)}
     among_covered = set(first) if answer.strip() else set()
     first |= {
         key: text
-        for key, text in each_once(one.statement for one in uncovered).items()
+        for key, text in each_once(listed.statement for listed in uncovered).items()
         if key not in first
     }
-    for one in (*covered, *uncovered):
-        for key in each_once([one.statement]):
-            texts.setdefault(key, set()).update(one.texts)
+    for listed in (*covered, *uncovered):
+        for key in each_once([listed.statement]):
+            texts.setdefault(key, set()).update(listed.texts)
     nodes = [
         Statement(f"c{n}", CONTEXT, text, tuple(sources[i - 1].id for i in sorted(texts[key])))
         for n, (key, text) in enumerate(first.items(), 1)
@@ -138,16 +141,16 @@ def graph_of(
 def _reader(count: int) -> Reader[Any]:
     """Reads the lists. Unreadable if a statement has the number of no text."""
 
-    def known(lists: _Lists) -> _Lists:
-        for one in (*lists.covered, *lists.uncovered):
-            for number in one.texts:
+    def with_known_texts(lists: _Lists) -> _Lists:
+        for listed in (*lists.covered, *lists.uncovered):
+            for number in listed.texts:
                 if not 1 <= number <= count:
                     raise Unreadable(
                         f"no passage has the number {number}; the numbers are 1 to {count}"
                     )
         return lists
 
-    return structure(_Lists, _MOST_TOKENS).then(known)
+    return structure(_Lists, _MOST_TOKENS).then(with_known_texts)
 
 
 METRIC = Metric(

@@ -128,19 +128,19 @@ async def score(example: Example, models: Models, params: NliParams) -> Score:
     (answer_side, _), (context_side, left_out) = await concurrently(lambda step: step(), steps)
     nodes = [*answer_side, *context_side]
     sent = _sent(example, nodes, models)
-    asked = await _relations(nodes, models, params, sent)
-    more = {
+    asked_relations = await _relations(nodes, models, params, sent)
+    further_evidence = {
         **refused,
         "checker": checker_of(models).name,
         "calls": {
-            "premises": asked.inquiries,
-            "pairs": asked.decisions,
-            "pairs_of_the_paper": asked.pairs,
+            "premises": asked_relations.inquiries,
+            "pairs": asked_relations.decisions,
+            "pairs_of_the_paper": asked_relations.pairs,
         },
         "irrelevant": left_out,
         **({"sent": sent} if sent else {}),
     }
-    return result(asked.graph, params.empty, more)
+    return result(asked_relations.graph, params.empty, further_evidence)
 
 
 # Statements --------------------------------------------------------------------------------------------------------
@@ -154,7 +154,9 @@ async def _answer_nodes(
         listed = once(TextStatement(claim) for claim in example.claims)
     else:
         listed = await statements(models, example.answer or "", "answer", params.extraction)
-    return [Node(f"a{n}", ANSWER, one.text) for n, one in enumerate(_atoms(listed), 1)], []
+    return [
+        Node(f"a{n}", ANSWER, statement.text) for n, statement in enumerate(_atoms(listed), 1)
+    ], []
 
 
 async def _context_nodes(
@@ -178,13 +180,13 @@ async def _context_nodes(
         by_source = list(zip(sources, listed, strict=True))
     by_source = [(source, _atoms(all_of_it)) for source, all_of_it in by_source]
     if params.keeps_all:
-        kept = [(source, one) for source, atoms in by_source for one in atoms]
+        sourced = [(source, atom) for source, atoms in by_source for atom in atoms]
         return [
-            Node(f"c{n}", CONTEXT, one.text, (source.id,))
-            for n, (source, one) in enumerate(kept, 1)
+            Node(f"c{n}", CONTEXT, atom.text, (source.id,))
+            for n, (source, atom) in enumerate(sourced, 1)
         ], []
     # each text once, so that a statement of two passages has one relevance
-    texts = list(dict.fromkeys(one.text for _, atoms in by_source for one in atoms))
+    texts = list(dict.fromkeys(atom.text for _, atoms in by_source for atom in atoms))
     grades = dict(zip(texts, await relevance(models, question, texts), strict=True))
     nodes: list[Node] = []
     left_out: list[Any] = []
@@ -202,7 +204,7 @@ async def _context_nodes(
 
 def _atoms(listed: Sequence[TextStatement]) -> list[TextStatement]:
     """The facts and claims; a carried statement has no type and stays."""
-    return [one for one in listed if one.kind is None or one.kind in ATOMS]
+    return [statement for statement in listed if statement.kind is None or statement.kind in ATOMS]
 
 
 # Relations ---------------------------------------------------------------------------------------------------------
@@ -230,45 +232,53 @@ async def _relations(
         if params.plan == "joint" and isinstance(checker, JudgeChecker):
             return await _jointly(checker, inquiries, sent)
         return await concurrently(
-            lambda one: checker.relations(
-                one.premise, [sent.get(text, text) for text in one.hypotheses]
+            lambda inquiry: checker.relations(
+                inquiry.premise, [sent.get(text, text) for text in inquiry.hypotheses]
             ),
             inquiries,
         )
 
     if params.relations != "needed":
         return await ask_all(nodes, relate, strongest=single)
-    known: dict[Pair, str] = {}
+    neutral_pairs: dict[Pair, str] = {}
     if params.similarity is not None and nodes:
         vectors = await models.embed([node.text for node in nodes])
-        known = dissimilar(
+        neutral_pairs = dissimilar(
             nodes,
             {n.text: _unit(v) for n, v in zip(nodes, vectors, strict=True)},
             params.similarity,
         )
-    return await ask(nodes, relate, _PLANS[params.plan], known)
+    return await ask(nodes, relate, _PLANS[params.plan], neutral_pairs)
 
 
 async def _jointly(
     checker: JudgeChecker, inquiries: Sequence[Inquiry], sent: Mapping[str, str]
 ) -> list[list[Relation]]:
     """The relations of several premises, which a call shows together: entailments, and neutral for all others."""
-    hypotheses = list(dict.fromkeys(text for one in inquiries for text in one.hypotheses))
-    premises = [one.premise for one in inquiries]
+    hypotheses = list(dict.fromkeys(text for inquiry in inquiries for text in inquiry.hypotheses))
+    premises = [inquiry.premise for inquiry in inquiries]
     entailed: dict[tuple[str, str], bool] = {}
 
     async def of_group(group: list[int]) -> None:
-        shown = [premises[number] for number in group]
-        numbers = await checker.entailing(shown, [sent.get(text, text) for text in hypotheses])
+        group_premises = [premises[number] for number in group]
+        numbers = await checker.entailing(
+            group_premises, [sent.get(text, text) for text in hypotheses]
+        )
         for text, entailing in zip(hypotheses, numbers, strict=True):
             entailed.update(
-                {(premise, text): place in entailing for place, premise in enumerate(shown)}
+                {
+                    (premise, text): place in entailing
+                    for place, premise in enumerate(group_premises)
+                }
             )
 
     await concurrently(of_group, passage_groups(premises))
     return [
-        [Relation(ENTAILS if entailed[one.premise, text] else NEUTRAL) for text in one.hypotheses]
-        for one in inquiries
+        [
+            Relation(ENTAILS if entailed[inquiry.premise, text] else NEUTRAL)
+            for text in inquiry.hypotheses
+        ]
+        for inquiry in inquiries
     ]
 
 
@@ -284,32 +294,35 @@ async def ask_all(
     entailments; NoScore (`unsupported`) where there are no probabilities.
     """
     contexts = [node for node in nodes if node.side == CONTEXT]
-    wanted = [
+    hypotheses_of = [
         (node, [o for o in (contexts if node.side == ANSWER else nodes) if o.id != node.id])
         for node in nodes
     ]
-    inquiries = [(node, others) for node, others in wanted if others]
+    inquiries = [(node, hypotheses) for node, hypotheses in hypotheses_of if hypotheses]
     replies = await relate(
-        [Inquiry(node.text, tuple(o.text for o in others)) for node, others in inquiries]
+        [Inquiry(node.text, tuple(o.text for o in hypotheses)) for node, hypotheses in inquiries]
     )
-    found = {
-        (node.id, other.id): relation
-        for (node, others), relations in zip(inquiries, replies, strict=True)
-        for other, relation in zip(others, relations, strict=True)
+    relation_of = {
+        (node.id, hypothesis.id): relation
+        for (node, hypotheses), relations in zip(inquiries, replies, strict=True)
+        for hypothesis, relation in zip(hypotheses, relations, strict=True)
     }
-    kept = {pair for pair in found if not strongest or _is_stronger(found, pair)}
+    counting = {pair for pair in relation_of if not strongest or _is_stronger(relation_of, pair)}
     graph = StatementGraph(
         tuple(nodes),
-        frozenset(pair for pair in kept if found[pair].label == ENTAILS),
-        frozenset(pair for pair in kept if found[pair].label == CONTRADICTS),
+        frozenset(pair for pair in counting if relation_of[pair].label == ENTAILS),
+        frozenset(pair for pair in counting if relation_of[pair].label == CONTRADICTS),
     )
-    return Asked(graph, len(inquiries), len(inquiries), len(found), len(found))
+    return Asked(graph, len(inquiries), len(inquiries), len(relation_of), len(relation_of))
 
 
-def _is_stronger(found: Mapping[Pair, Relation], pair: Pair) -> bool:
+def _is_stronger(relation_of: Mapping[Pair, Relation], pair: Pair) -> bool:
     """Whether the label of a direction stays: both directions entail, or the other one is less probable."""
-    one, other = found[pair], found[pair[1], pair[0]]
-    return one.label == other.label == ENTAILS or _probability(one) >= _probability(other)
+    forward = relation_of[pair]
+    backward = relation_of[pair[1], pair[0]]
+    return forward.label == backward.label == ENTAILS or _probability(forward) >= _probability(
+        backward
+    )
 
 
 def _probability(relation: Relation) -> float:

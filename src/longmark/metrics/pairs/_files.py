@@ -54,16 +54,16 @@ class Panel(yaml_file.Closed):
     chair: PanelPart | None = None
 
 
-def signed(given: str, built_in: str) -> str:
+def signed(parameter: str, built_in: str) -> str:
     """The value of a parameter with the hash of the file's content. built_in: the file of this folder that "" and
     `built-in` name. UserError for a file that cannot be read, or that is not the one of the hash given."""
-    found = _HASHED.fullmatch(given)
-    name = (found[1] if found else given) or BUILT_IN
+    hashed = _HASHED.fullmatch(parameter)
+    name = (hashed[1] if hashed else parameter) or BUILT_IN
     path = Path(__file__).parent / built_in if name == BUILT_IN else Path(name)
     digest = hashlib.sha256(files.content(path, _LARGEST, str(path))).hexdigest()[:16]
-    if found and found[2] != digest:
+    if hashed and hashed[2] != digest:
         raise UserError(
-            f"{name} has changed: its content is {digest}, not {found[2]}; start a new run with this file"
+            f"{name} has changed: its content is {digest}, not {hashed[2]}; start a new run with this file"
         )
     return f"{name}#{digest}"
 
@@ -81,14 +81,14 @@ def form(value: str, kind: type[Form], built_in: str) -> Form:
     return source.checked(kind, source.content if source.content is not None else {})
 
 
-def parts(value: str, of: str) -> tuple[PanelPart, ...]:
+def parts(value: str, section: str) -> tuple[PanelPart, ...]:
     """The criteria, roles, reviewers or the chair of a panel's file. UserError if it has none."""
-    found = getattr(form(value, Panel, "panel.yaml"), of)
-    if not found:
+    section_parts = getattr(form(value, Panel, "panel.yaml"), section)
+    if not section_parts:
         raise UserError(
-            f"{path_of(value, 'panel.yaml')}: has no {of}; add a list of entries with name and text"
+            f"{path_of(value, 'panel.yaml')}: has no {section}; add a list of entries with name and text"
         )
-    return found if isinstance(found, tuple) else (found,)
+    return section_parts if isinstance(section_parts, tuple) else (section_parts,)
 
 
 def played_by(part: PanelPart, place: int, judges: Sequence[ChatHandle]) -> ChatHandle:
@@ -96,25 +96,27 @@ def played_by(part: PanelPart, place: int, judges: Sequence[ChatHandle]) -> Chat
     named."""
     if part.judge is None:
         return judges[place % len(judges)]
-    named = next((judge for judge in judges if judge.name == part.judge), None)
-    if named is None:
+    judge_of_part = next((judge for judge in judges if judge.name == part.judge), None)
+    if judge_of_part is None:
         names = ", ".join(judge.name for judge in judges)
         raise UserError(
             f"{part.name}: the run has no judge {part.judge}, only {names}; add --judge {part.judge}"
         )
-    return named
+    return judge_of_part
 
 
 @lru_cache(maxsize=4)
 def labelled(value: str) -> tuple[Pair, ...]:
     """The pairs with a label of a signed file, in the order of their ids. UserError if there are none."""
     path = path_of(value)
-    found = [one for one in Reading(path) if isinstance(one, Pair) and one.label is not None]
-    if not found:
+    labelled_pairs = [
+        pair for pair in Reading(path) if isinstance(pair, Pair) and pair.label is not None
+    ]
+    if not labelled_pairs:
         raise UserError(
             f"{path}: has no pair with a label; name a file of labelled pairs (docs/pairs.md)"
         )
-    return tuple(sorted(found, key=lambda pair: pair.id))
+    return tuple(sorted(labelled_pairs, key=lambda pair: pair.id))
 
 
 def others(pool: Sequence[Pair], pair: Pair, number: int, seed: int) -> list[Pair]:
@@ -123,7 +125,7 @@ def others(pool: Sequence[Pair], pair: Pair, number: int, seed: int) -> list[Pai
     drawn = random.Random(f"{seed}\0{pair.id}").sample(
         range(len(pool)), min(len(pool), _MOST_DRAWN)
     )
-    found = (
+    drawn_pairs = (
         pool[i] for i in drawn if pool[i].question_id != pair.question_id and pool[i].id != pair.id
     )
-    return list(islice(found, number))
+    return list(islice(drawn_pairs, number))

@@ -104,12 +104,22 @@ async def decide(
     firsts = shown_first(pair.id, params.orders, models.judging.seed)
     jobs = [(name, first) for name in judges for first in firsts]
     opinions = await concurrently(lambda job: judges[job[0]](texts_of(pair, job[1])), jobs)
-    shown, verdicts, flipped, odds = [], {}, False, []
+    chosen = []
+    verdicts = {}
+    flipped = False
+    odds = []
     for name in judges:
-        own = [(first, one) for (of, first), one in zip(jobs, opinions, strict=True) if of == name]
-        choices = [_turned(one.choice, first) for first, one in own]
+        judge_opinions = [
+            (first, opinion_of_order)
+            for (judge_name, first), opinion_of_order in zip(jobs, opinions, strict=True)
+            if judge_name == name
+        ]
+        choices = [
+            _turned(opinion_of_order.choice, first) for first, opinion_of_order in judge_opinions
+        ]
         shares = [
-            {_turned(letter, first): p for letter, p in one.shares.items()} for first, one in own
+            {_turned(letter, first): p for letter, p in opinion_of_order.shares.items()}
+            for first, opinion_of_order in judge_opinions
         ]
         if all(shares):
             verdicts[name], mean = by_odds(shares)
@@ -118,22 +128,36 @@ async def decide(
             same = len(set(choices)) == 1 or params.on_flip == "first"
             verdicts[name] = choices[0] if same else "tie"
         flipped = flipped or len(set(choices)) > 1
-        for (first, one), made, of_pair in zip(own, choices, shares, strict=True):
-            more: dict[str, Any] = (
-                {"votes": [_turned(vote, first) for vote in one.votes]} if one.votes else {}
+        for (first, opinion_of_order), choice_of_order, of_pair in zip(
+            judge_opinions, choices, shares, strict=True
+        ):
+            details: dict[str, Any] = (
+                {"votes": [_turned(vote, first) for vote in opinion_of_order.votes]}
+                if opinion_of_order.votes
+                else {}
             )
-            more |= {"shares": of_pair} if of_pair else {}
-            shown.append(Chosen(first=first, choice=made, judge=name, **more, **one.evidence))
+            details |= {"shares": of_pair} if of_pair else {}
+            chosen.append(
+                Chosen(
+                    first=first,
+                    choice=choice_of_order,
+                    judge=name,
+                    **details,
+                    **opinion_of_order.evidence,
+                )
+            )
     of_all: dict[str, Any] = {"flipped": flipped} if len(firsts) > 1 else {}
     of_all |= {"log_odds": math.fsum(odds) / len(odds)} if odds else {}
     of_all |= {"verdicts": verdicts} if len(verdicts) > 1 else {}
-    evidence = Choices(choices=shown, **of_all).evidence()
+    evidence = Choices(choices=chosen, **of_all).evidence()
     return Score(SCORES[plurality(verdicts.values()) or "tie"], evidence)
 
 
 def by_odds(shares: Sequence[Mapping[Choice, float]]) -> tuple[Choice, float]:
     """The choice and the mean log-odds of a over b, from the shares of a, b and tie in each order."""
-    mean = {one: math.fsum(order.get(one, 0.0) for order in shares) / len(shares) for one in SCORES}
+    mean = {
+        side: math.fsum(order.get(side, 0.0) for order in shares) / len(shares) for side in SCORES
+    }
     odds = math.fsum(_log(order, "a") - _log(order, "b") for order in shares) / len(shares)
     if odds == 0 or mean["tie"] > max(mean["a"], mean["b"]):
         return "tie", odds
@@ -147,8 +171,8 @@ def _log(shares: Mapping[Choice, float], choice: Choice) -> float:
 def verdict_of(a: float, b: float, band: float = 0.0) -> tuple[Choice, float]:
     """The choice between two numbers of the answers, larger is better, and its score. band: the largest difference of a
     tie, up to rounding errors."""
-    made: Choice = "tie" if abs(a - b) <= band + 1e-9 else "a" if a > b else "b"
-    return made, SCORES[made]
+    side: Choice = "tie" if abs(a - b) <= band + 1e-9 else "a" if a > b else "b"
+    return side, SCORES[side]
 
 
 def _turned(letter: str, first: Side) -> Choice:
@@ -224,21 +248,24 @@ def judged_pairs(
     votes: samples and temperature of one order, where they are the metric's own; replies: calls of one judge for one
     order."""
 
-    async def score(pair: Pair, models: Models, given: Any) -> Score:
-        asked = question(pair, given, models.judging.seed)
+    async def score(pair: Pair, models: Models, metric_params: Any) -> Score:
+        judge_question = question(pair, metric_params, models.judging.seed)
         often = (
-            replace(models.judging, **votes(given)) if models.judging.by_text else models.judging
+            replace(models.judging, **votes(metric_params))
+            if models.judging.by_text
+            else models.judging
         )
         judges = {
-            judge.name: partial(opinion, models, judge, asked, often) for judge in models.judges
+            judge.name: partial(opinion, models, judge, judge_question, often)
+            for judge in models.judges
         }
-        return await decide(pair, models, given, judges)
+        return await decide(pair, models, metric_params, judges)
 
     return pair_metric(
         score,
         prompts,
         params,
-        lambda given, judges: judges * replies(given) * orders_of(given),
+        lambda metric_params, judges: judges * replies(metric_params) * orders_of(metric_params),
         True,
     )
 
@@ -274,7 +301,7 @@ def pair_metric(
         models=("judge",),
         prompts=prompts,
         params=params,
-        calls=lambda _pair, given, judges: calls(given, judges),
+        calls=lambda _pair, metric_params, judges: calls(metric_params, judges),
         judged=judged,
         evidence=evidence,
         pairs=True,

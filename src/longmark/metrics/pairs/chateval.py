@@ -86,8 +86,8 @@ async def discuss(models: Models, params: Any, texts: dict[str, str]) -> Opinion
     for turn in range(params.rounds * len(roles)):
         place = turn % len(roles)
         role = roles[place]
-        said = "\n\n".join(f"{one['role']}: {one['reply']}" for one in turns)
-        filled = {**texts, "discussion": said, "role": role.name, "description": role.text}
+        discussion = "\n\n".join(f"{turn['role']}: {turn['reply']}" for turn in turns)
+        filled = {**texts, "discussion": discussion, "role": role.name, "description": role.text}
         # Every turn is a sample of its own: roles with equal texts do not repeat each other.
         number = (
             models.judging.seed * params.rounds * len(roles) + turn if params.temperature else 0
@@ -104,6 +104,8 @@ async def discuss(models: Models, params: Any, texts: dict[str, str]) -> Opinion
 
 
 METRIC = pair_metric(
-    *(score, (PROMPT,), ChatEvalParams),
+    score,
+    (PROMPT,),
+    ChatEvalParams,
     lambda params, _judges: orders_of(params) * params.rounds * len(parts(params.panel, "roles")),
 )

@@ -69,15 +69,16 @@ def question(pair: Pair, params: Any, seed: int) -> ChoicePrompt:
         raise UserError(
             "pairs.icl needs labelled pairs to show: name it --metrics pairs.icl@examples=FILE"
         )
-    found = others(labelled(params.examples), pair, params.shown, seed)
-    if not found:
+    shown_pairs = others(labelled(params.examples), pair, params.shown, seed)
+    if not shown_pairs:
         raise NoScore(
             "missing_input", "The file of examples has no labelled pair of another question."
         )
     drawn = random.Random(f"{seed}\0{pair.id}\0order")
     sides: tuple[Side, Side] = ("a", "b")
     listed = "\n\n".join(
-        shown(one, i, drawn.choice(sides), params.longest) for i, one in enumerate(found, 1)
+        shown(shown_pair, i, drawn.choice(sides), params.longest)
+        for i, shown_pair in enumerate(shown_pairs, 1)
     )
     return replace(QUESTION, fields={"examples": listed})
 

@@ -87,8 +87,8 @@ class _Points(BaseModel):
     points: list[Point]
 
 
-def _few(found: _Points) -> list[str]:
-    points = list(each_once(found.points).values())
+def _few(extracted: _Points) -> list[str]:
+    points = list(each_once(extracted.points).values())
     if len(points) > MOST_POINTS:
         raise Unreadable(
             f"it lists {len(points)} points; list the {MOST_POINTS} or fewer that matter most"
@@ -97,10 +97,8 @@ def _few(found: _Points) -> list[str]:
 
 
 _LIST = structure(_Points, 1024).then(_few)
-_TOKEN, _PRINTED = (
-    expected(dict.fromkeys(LABELS, 0.0)),
-    choice([letter.upper() for letter in LABELS], 8),
-)
+_TOKEN = expected(dict.fromkeys(LABELS, 0.0))
+_PRINTED = choice([letter.upper() for letter in LABELS], 8)
 
 
 def _shares(reply: ChatReply) -> tuple[dict[str, float], str]:
@@ -143,7 +141,7 @@ async def score(pair: Pair, models: Models, params: Any) -> Score:
     choices = []
     for i, judge in enumerate(models.judges):
         sums = [
-            math.fsum(value(one["shares"], params.partial) for one in looked[2 * i + side])
+            math.fsum(value(look["shares"], params.partial) for look in looked[2 * i + side])
             for side in (0, 1)
         ]
         verdicts[judge.name] = verdict_of(sums[0], sums[1], params.band)[0]
@@ -152,9 +150,9 @@ async def score(pair: Pair, models: Models, params: Any) -> Score:
             for point, a, b in zip(points, looked[2 * i], looked[2 * i + 1], strict=True)
         ]
         sums_of = {"a": sums[0], "b": sums[1]}
-        read = sorted({one["read"] for side in (0, 1) for one in looked[2 * i + side]})
-        more: dict[str, Any] = {"sums": sums_of, "points": rows, "read": read}
-        choices.append(Chosen(choice=verdicts[judge.name], judge=judge.name, **more))
+        read = sorted({look["read"] for side in (0, 1) for look in looked[2 * i + side]})
+        details: dict[str, Any] = {"sums": sums_of, "points": rows, "read": read}
+        choices.append(Chosen(choice=verdicts[judge.name], judge=judge.name, **details))
     count: dict[str, Any] = {"key_points": len(points)}
     return Score(
         SCORES[plurality(verdicts.values()) or "tie"], Choices(choices=choices, **count).evidence()
@@ -169,16 +167,16 @@ async def _look(
         absent = {letter: float(letter == "d") for letter in LABELS}
         return [{"shares": absent, "read": "rule: the answer is empty"} for _ in points]
 
-    async def one(point: str) -> dict[str, Any]:
+    async def of_point(point: str) -> dict[str, Any]:
         texts = {"answer": answer, "question": question, "point": point}
         shares, read = (await ask(models, judge, LOOK, texts, _LOOKED)).value
         return {"shares": shares, "read": read}
 
-    return await concurrently(one, points)
+    return await concurrently(of_point, points)
 
 
-def _shown(one: dict[str, Any], partial: float) -> dict[str, Any]:
-    shares = one["shares"]
+def _shown(look: dict[str, Any], partial: float) -> dict[str, Any]:
+    shares = look["shares"]
     return {
         "label": LABELS[max(shares, key=shares.__getitem__)],
         "value": value(shares, partial),

@@ -38,7 +38,8 @@ from longmark.prompts import Prompt
 from longmark.records.evidence import Choices, Chosen
 from longmark.records.pair import Pair
 
-LOW, HIGH = 1, 5
+LOW = 1
+HIGH = 5
 _INPUTS = ("context", "answer", "reference", "question")
 _SCALE = """\
 If a reference is shown, it is right, and the rating says how well the answer agrees with it. The scale:
@@ -81,14 +82,15 @@ async def score(pair: Pair, models: Models, params: Any) -> Score:
     """The comparison of the chair's ratings of both answers."""
     if params.equal == "tie" and (tie := equal(pair)):
         return tie
-    shown = texts_of(pair)
+    pair_texts = texts_of(pair)
     a, b = await concurrently(
-        lambda side: rate(models, params, {**shown, "answer": shown[side]}), _SIDES
+        lambda side: rate(models, params, {**pair_texts, "answer": pair_texts[side]}), _SIDES
     )
-    made = verdict_of(a["rating"], b["rating"], params.band)
-    more: dict[str, Any] = {"ratings": {"a": a["rating"], "b": b["rating"]}, "a": a, "b": b}
+    verdict = verdict_of(a["rating"], b["rating"], params.band)
+    details: dict[str, Any] = {"ratings": {"a": a["rating"], "b": b["rating"]}, "a": a, "b": b}
     return Score(
-        made[1], Choices(choices=[Chosen(choice=made[0], judge=a["judge"])], **more).evidence()
+        verdict[1],
+        Choices(choices=[Chosen(choice=verdict[0], judge=a["judge"])], **details).evidence(),
     )
 
 
@@ -101,7 +103,7 @@ async def rate(models: Models, params: Any, texts: dict[str, str]) -> dict[str, 
     people = parts(params.panel, "reviewers")
     (chair,) = parts(params.panel, "chair")
 
-    async def one(place: int) -> dict[str, Any]:
+    async def rating_by(place: int) -> dict[str, Any]:
         who = people[place] if place < len(people) else chair
         judge = played_by(who, place, models.judges)
         sample = models.judging.seed * (len(people) + 1) + place if params.temperature else 0
@@ -117,12 +119,12 @@ async def rate(models: Models, params: Any, texts: dict[str, str]) -> dict[str, 
             "reply": verdict.said,
         }
 
-    reviews = await concurrently(one, range(len(people)))
+    reviews = await concurrently(rating_by, range(len(people)))
     texts = {
         **texts,
         "reviews": "\n\n".join(f"{review['role']}:\n{review['reply']}" for review in reviews),
     }
-    return {**await one(len(people)), "reviews": reviews}
+    return {**await rating_by(len(people)), "reviews": reviews}
 
 
 METRIC = pair_metric(

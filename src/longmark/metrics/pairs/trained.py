@@ -119,22 +119,27 @@ class Format(yaml_file.Closed):
     def read(self, reply: str) -> str:
         """What the reply says: the text of the group, or the sum of its numbers. Unreadable if nothing is found, or
         different verdicts are."""
-        found = re.findall(self.reading, reply, re.IGNORECASE)
-        if not found and self.nothing and re.search(self.nothing, reply, re.IGNORECASE):
+        verdicts = re.findall(self.reading, reply, re.IGNORECASE)
+        if not verdicts and self.nothing and re.search(self.nothing, reply, re.IGNORECASE):
             return "0"
-        if not found:
+        if not verdicts:
             raise Unreadable("it has no verdict in the form of this judge")
         if self.add:
-            return repr(sum(float(one) for one in found))
-        if len({caseless(one) for one in found}) > 1:
+            return repr(sum(float(number) for number in verdicts))
+        if len({caseless(verdict) for verdict in verdicts}) > 1:
             raise Unreadable("it has several verdicts, which differ")
-        return str(found[-1])
+        return str(verdicts[-1])
 
     def choice(self, reply: str) -> str:
         """The choice of a reply of a judge that sees the pair."""
-        made = caseless(self.read(reply))
+        folded_verdict = caseless(self.read(reply))
         choice = next(
-            (choice for said, choice in self.choices.items() if caseless(said) == made), None
+            (
+                choice
+                for verdict, choice in self.choices.items()
+                if caseless(verdict) == folded_verdict
+            ),
+            None,
         )
         if choice is None:
             raise Unreadable(f"its verdict is none of {', '.join(self.choices)}")
@@ -161,14 +166,16 @@ class TrainedParams(VerdictParams):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "formats", signed(self.formats, _FILE))
-        if self.judge not in (known := form(self.formats, Formats, _FILE).root):
-            raise UnknownName("format", self.judge, known, f"The formats are {', '.join(known)}.")
+        if self.judge not in (format_names := form(self.formats, Formats, _FILE).root):
+            raise UnknownName(
+                "format", self.judge, format_names, f"The formats are {', '.join(format_names)}."
+            )
         check_reply(self.max_tokens)
 
     @property
     def format(self) -> Format:
-        made: Format = form(self.formats, Formats, _FILE).root[self.judge]
-        return made
+        judge_format: Format = form(self.formats, Formats, _FILE).root[self.judge]
+        return judge_format
 
 
 _FILE = "trained.yaml"
@@ -177,27 +184,27 @@ _FILE = "trained.yaml"
 async def score(pair: Pair, models: Models, params: Any) -> Score:
     layout: Format = params.format
     if layout.sees == "pair":
-        asked = {judge.name: partial(_opinion, judge, models, params) for judge in models.judges}
-        return await decide(pair, models, params, asked)
+        asks = {judge.name: partial(_opinion, judge, models, params) for judge in models.judges}
+        return await decide(pair, models, params, asks)
     if params.equal == "tie" and (tie := equal(pair)):
         return tie
     choices: list[Chosen] = []
     for judge in models.judges:
         sides = [{**_texts(texts_of(pair)), "answer": words} for words in (pair.a, pair.b)]
         a, b = await concurrently(partial(_ask, judge, models, params, layout.number), sides)
-        made = verdict_of(a[0], b[0])[0]
-        more: dict[str, Any] = {"ratings": {"a": a[0], "b": b[0]}, "replies": [a[1], b[1]]}
-        choices.append(Chosen(choice=made, judge=judge.name, **more))
-    verdict: Choice = plurality(one.choice for one in choices) or "tie"
+        chosen_side = verdict_of(a[0], b[0])[0]
+        details: dict[str, Any] = {"ratings": {"a": a[0], "b": b[0]}, "replies": [a[1], b[1]]}
+        choices.append(Chosen(choice=chosen_side, judge=judge.name, **details))
+    verdict: Choice = plurality(chosen.choice for chosen in choices) or "tie"
     return Score(SCORES[verdict], Choices(choices=choices).evidence())
 
 
 async def _opinion(
     judge: ChatHandle, models: Models, params: Any, texts: Mapping[str, str]
 ) -> Opinion:
-    shown = {**_texts(texts), "a": texts["answer_a"], "b": texts["answer_b"]}
-    made, reply = await _ask(judge, models, params, params.format.choice, shown)
-    return Opinion(made, evidence={"reply": reply})
+    filled = {**_texts(texts), "a": texts["answer_a"], "b": texts["answer_b"]}
+    chosen, reply = await _ask(judge, models, params, params.format.choice, filled)
+    return Opinion(chosen, evidence={"reply": reply})
 
 
 async def _ask(
@@ -222,6 +229,8 @@ def _texts(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 METRIC = pair_metric(
-    *(score, (), TrainedParams),
+    score,
+    (),
+    TrainedParams,
     lambda params, judges: judges * (2 if params.format.sees == "answer" else orders_of(params)),
 )

@@ -146,8 +146,10 @@ def ragchecker_scores(checks: Checks) -> dict[str, float | NoScore]:
     no_passages = NoScore("missing_input", "The example has no contexts.")
     no_claims = NoScore("undefined", "The answer contains no claim.")
     no_expected = NoScore("undefined", "The reference contains no claim.")
-    right, recalled = _entailed(checks.right), _entailed(checks.recalled)
-    supported, retrieved = _matrix(checks.supported), _matrix(checks.retrieved)
+    right = _entailed(checks.right)
+    recalled = _entailed(checks.recalled)
+    supported = _matrix(checks.supported)
+    retrieved = _matrix(checks.retrieved)
     not_given = no_passages if checks.passages == 0 else no_reference
     scores: dict[str, float | NoScore] = dict.fromkeys(SPECS, not_given)
     scores["precision"] = no_reference if right is None else _share(right, no_claims)
@@ -167,7 +169,9 @@ def ragchecker_scores(checks: Checks) -> dict[str, float | NoScore]:
     scores["claim_recall"] = _share(in_a_passage, no_expected)
     scores["context_precision"] = _share(relevant, no_passages) if retrieved else no_expected
     if recalled is not None:
-        used = [now for now, here in zip(recalled, in_a_passage, strict=True) if here]
+        used = [
+            now for now, retrieved_too in zip(recalled, in_a_passage, strict=True) if retrieved_too
+        ]
         none_retrieved = NoScore("undefined", "No passage entails a claim of the reference.")
         scores["context_utilization"] = _share(used, none_retrieved) if retrieved else no_expected
     if right is not None and supported is not None:
@@ -194,8 +198,8 @@ def _matrix(labels: Sequence[Labels] | None) -> list[list[bool]] | None:
     return None if labels is None else [[label == ENTAILS for label in row] for row in labels]
 
 
-def _share(given: Sequence[bool], empty: NoScore) -> float | NoScore:
-    return sum(given) / len(given) if given else empty
+def _share(holds: Sequence[bool], empty: NoScore) -> float | NoScore:
+    return sum(holds) / len(holds) if holds else empty
 
 
 def _f1(precision: float | NoScore, recall: float | NoScore) -> float | NoScore:
@@ -314,27 +318,30 @@ async def score(
 ) -> dict[str, Score | NoScore]:
     """The scores of these parts of the name."""
     kinds = _kinds(example, parts)
-    own: Claims | NoScore = ()
+    answer_claims_or_reason: Claims | NoScore = ()
     expected: Sequence[Claims] | NoScore = ()
-    of_answer, of_reference = bool(kinds & _OF_ANSWER), bool(kinds & _OF_REFERENCE)
+    of_answer = bool(kinds & _OF_ANSWER)
+    of_reference = bool(kinds & _OF_REFERENCE)
     steps: list[Callable[[], Awaitable[Any]]] = (
         [lambda: answer_claims(models, example)] if of_answer else []
     )
     steps += [lambda: reference_claims(models, example)] if of_reference else []
     lists = await concurrently(_attempt, steps)
     if of_answer:
-        own = lists[0]
+        answer_claims_or_reason = lists[0]
     if of_reference:
         expected = lists[-1]
-    labelled, checker = await _label(example, models, params, own, expected, kinds)
-    of_each = [ragchecker_scores(one.checks) for one in labelled]
+    labelled, checker = await _label(
+        example, models, params, answer_claims_or_reason, expected, kinds
+    )
+    of_each = [ragchecker_scores(labels_of_reference.checks) for labels_of_reference in labelled]
     best = max(
         range(len(labelled)),
         key=lambda k: -1.0 if isinstance(f1 := of_each[k]["f1"], NoScore) else f1,
     )
     expected_of_best = () if isinstance(expected, NoScore) or not expected else expected[best]
-    claims = () if isinstance(own, NoScore) else own
-    shown = _evidence(labelled[best], claims, expected_of_best)
+    claims = () if isinstance(answer_claims_or_reason, NoScore) else answer_claims_or_reason
+    evidence_of_part = _evidence(labelled[best], claims, expected_of_best)
     results: dict[str, Score | NoScore] = {}
     for part in parts:
         if (failure := labelled[best].failure(LABELS[part])) is not None:
@@ -344,7 +351,7 @@ async def score(
         evidence: dict[str, Any] = {"checker": _CARRIED if carried or checker is None else checker}
         if len(example.references) > 1 and "references" in NEEDS[part]:
             evidence["reference"] = example.references[best]
-        evidence |= shown[part]
+        evidence |= evidence_of_part[part]
         value = of_each[best][part]
         if not isinstance(value, NoScore):
             results[part] = Score(value, evidence)
@@ -371,7 +378,7 @@ async def _label(
     example: Example,
     models: Models,
     params: RagCheckerParams,
-    own: Claims | NoScore,
+    answer_list: Claims | NoScore,
     expected: Sequence[Claims] | NoScore,
     kinds: Collection[_Kind],
 ) -> tuple[list[_Labelled], str | None]:
@@ -379,7 +386,7 @@ async def _label(
     claims of the answer; expected: those of each reference. Labels that the example carries are not asked for."""
     passages = [context.text for context in example.contexts]
     to_ask = {kind for kind in kinds if getattr(example, _CARRIED_IN[kind]) is None}
-    own_claims = () if isinstance(own, NoScore) else own
+    own_claims = () if isinstance(answer_list, NoScore) else answer_list
     all_expected = () if isinstance(expected, NoScore) else expected
     by_passages: dict[str, Claims] = {}  # kind -> the claims that each passage is asked about
     if "supported" in to_ask:
@@ -401,11 +408,11 @@ async def _label(
         questions |= {
             ("recalled", k): (example.answer or "", claims) for k, claims in enumerate(all_expected)
         }
-    asked = [
+    needed_keys = [
         key for key, (premise, hypotheses) in questions.items() if premise.strip() and hypotheses
     ]
     checker: Checker | NoScore | None = None
-    if asked:
+    if needed_keys:
         try:
             checker = checker_of(models, params.batch)
         except NoScore as missing:
@@ -445,11 +452,11 @@ async def _label(
             for d in range(len(keys))
         ]
 
-    calls = [[key] for key in asked]
+    calls = [[key] for key in needed_keys]
     if params.plan == "joint" and isinstance(checker, JudgeChecker):
-        calls = [[key] for key in asked if key[0] not in by_passages]
+        calls = [[key] for key in needed_keys if key[0] not in by_passages]
         for kind in by_passages:
-            keys = [key for key in asked if key[0] == kind]
+            keys = [key for key in needed_keys if key[0] == kind]
             sizes = passage_groups([questions[key][0] for key in keys])
             calls += [[keys[d] for d in group] for group in sizes]
 
@@ -480,7 +487,7 @@ async def _label(
         return [[table[claim] for table in tables] for claim in claims] if passages else None
 
     def of_kind(kind: _Kind, k: int) -> Any:
-        claims = own if kind in _OF_ANSWER else expected
+        claims = answer_list if kind in _OF_ANSWER else expected
         if isinstance(claims, NoScore):
             return claims
         if kind not in to_ask:
@@ -547,15 +554,17 @@ def _checked(example: Example, parts: Collection[str]) -> tuple[list[int], list[
     how many are checked against it. The claims are not known before the first call; there are about as many as
     sentences."""
     kinds = {kind for kind in _kinds(example, parts) if getattr(example, _CARRIED_IN[kind]) is None}
-    own = len(example.claims if example.claims is not None else sentences(example.answer or ""))
+    own_count = len(
+        example.claims if example.claims is not None else sentences(example.answer or "")
+    )
     if example.reference_claims is not None:
         expected = [len(example.reference_claims)]
     else:
         expected = [len(sentences(reference)) for reference in example.references]
-    counts = (("supported", own), ("retrieved", sum(expected)))
+    counts = (("supported", own_count), ("retrieved", sum(expected)))
     by_others = []
     if "right" in kinds:
-        by_others += [(reference, own) for reference in example.references]
+        by_others += [(reference, own_count) for reference in example.references]
     if "recalled" in kinds:
         by_others += [(example.answer or "", claims) for claims in expected]
     return [claims for kind, claims in counts if kind in kinds], by_others
@@ -565,20 +574,21 @@ def _checked(example: Example, parts: Collection[str]) -> tuple[list[int], list[
 
 
 def _evidence(
-    labelled: _Labelled, own: Sequence[str], expected: Sequence[str]
+    labelled: _Labelled, answer_list: Sequence[str], expected: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     """Part of the name -> what a reader needs to check it. precision and recall have all claims with their labels, the
     other scores those claims that their numerator counts; faithfulness and claim_recall those that it does not."""
-    checks, probabilities = labelled.checks, labelled.probabilities
-    mine = _rows(own, "reference", checks.right, checks.supported)
+    checks = labelled.checks
+    probabilities = labelled.probabilities
+    mine = _rows(answer_list, "reference", checks.right, checks.supported)
     theirs = _rows(expected, "answer", checks.recalled, checks.retrieved)
-    named: tuple[tuple[list[dict[str, Any]], str, _Kind], ...] = (
+    rows_of_kind: tuple[tuple[list[dict[str, Any]], str, _Kind], ...] = (
         (mine, "reference_probability", "right"),
         (mine, "passages_probability", "supported"),
         (theirs, "answer_probability", "recalled"),
         (theirs, "passages_probability", "retrieved"),
     )
-    for rows, name, kind in named:
+    for rows, name, kind in rows_of_kind:
         for row in rows:
             if (probability := probabilities.get(kind, {}).get(row["claim"])) is not None:
                 row[name] = round(probability, 4)
@@ -589,7 +599,7 @@ def _evidence(
     wrong = [row for row in mine if row["reference"] != ENTAILS]
     noise = [row for row in wrong if row["passages"]]
     in_relevant = [row for row in noise if relevant & set(row["passages"])]
-    kept: dict[str, list[dict[str, Any]]] = {
+    rows_of_part: dict[str, list[dict[str, Any]]] = {
         "precision": mine,
         "noise_sensitivity_in_relevant": in_relevant,
         "noise_sensitivity_in_irrelevant": [row for row in noise if row not in in_relevant],
@@ -606,18 +616,21 @@ def _evidence(
             row for row in theirs if row["passages"] and row["answer"] == ENTAILS
         ],
     }
-    found: dict[str, dict[str, Any]] = {
+    part_evidence: dict[str, dict[str, Any]] = {
         "f1": {}
-        if own
+        if answer_list
         else {"rule": "the answer has no claim, so no true positive: 2 TP / (2 TP + FP + FN) is 0"},
         "context_precision": {"relevant_passages": sorted(relevant)},
     }
-    found |= {name: {"claims": rows, "claims_in_total": len(own)} for name, rows in kept.items()}
-    found |= {
+    part_evidence |= {
+        name: {"claims": rows, "claims_in_total": len(answer_list)}
+        for name, rows in rows_of_part.items()
+    }
+    part_evidence |= {
         name: {"reference_claims": rows, "claims_in_total": len(expected)}
         for name, rows in of_reference.items()
     }
-    return found
+    return part_evidence
 
 
 def _rows(
@@ -706,14 +719,13 @@ METRIC = Metric(
         "faithfulness": ("contexts",),
         **dict.fromkeys(
             (
-                *(
-                    "claim_recall",
-                    "context_precision",
-                    "context_utilization",
-                    "hallucination",
-                    "self_knowledge",
-                ),
-                *("noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant"),
+                "claim_recall",
+                "context_precision",
+                "context_utilization",
+                "hallucination",
+                "self_knowledge",
+                "noise_sensitivity_in_relevant",
+                "noise_sensitivity_in_irrelevant",
             ),
             ("contexts", "references"),
         ),
@@ -724,13 +736,12 @@ METRIC = Metric(
         **dict.fromkeys(("recall", "f1", "context_utilization"), Silence(0, 0, 0)),
         **dict.fromkeys(
             (
-                *(
-                    "precision",
-                    "noise_sensitivity_in_relevant",
-                    "noise_sensitivity_in_irrelevant",
-                    "hallucination",
-                ),
-                *("self_knowledge", "faithfulness"),
+                "precision",
+                "noise_sensitivity_in_relevant",
+                "noise_sensitivity_in_irrelevant",
+                "hallucination",
+                "self_knowledge",
+                "faithfulness",
             ),
             Silence("undefined", "undefined", "undefined"),
         ),

@@ -22,7 +22,8 @@ from longmark.text.words import between_words, in_word, word_spans
 
 Label = Literal["yes", "no", "n/a"]
 LABELS: tuple[Label, ...] = ("yes", "no", "n/a")
-QUOTED, EXPLAINED = ("in_claim", "in_context"), ("reason",)
+QUOTED = ("in_claim", "in_context")
+EXPLAINED = ("reason",)
 
 _DETAILS_TOKENS = 1024  # of a reply: the details of all dimensions
 _TOKENS_A_DIMENSION = 128  # of a reply: a label with the copied words

@@ -76,14 +76,15 @@ def rewritten(text: str, domain: Domain) -> Rewritten:
 
 
 def masked(
-    answer: str, named: Iterable[Named], profile: Mapping[str, Any], domain: Domain
+    answer: str, named_phrases: Iterable[Named], profile: Mapping[str, Any], domain: Domain
 ) -> Masked:
     """The answer with placeholders for every occurrence of the named phrases and of the profile's values.
 
     A value is found in any case, in the plural, with hyphens, and by two or more of its words in a row ("grid manager"
     of "electrical grid manager"); longer ones first. A single word of a longer value stays: "ice" is not an ice storm.
     """
-    phrases, values = _once(named), _values(profile, domain)
+    phrases = _once(named_phrases)
+    values = _values(profile, domain)
     text, counts = _replaced(answer, [*phrases, *values], domain)
     by_code = {mask.slot: 0 for mask in domain.masks}
     for (_, mask), count in zip(values, counts[len(phrases) :], strict=True):
@@ -91,10 +92,12 @@ def masked(
     return Masked(
         text,
         named={
-            mask.slot: [phrase for phrase, its in phrases if its is mask] for mask in domain.masks
+            mask.slot: [phrase for phrase, phrase_mask in phrases if phrase_mask is mask]
+            for mask in domain.masks
         },
         not_found=sum(
-            not domain.slot(its.slot).pattern(phrase).search(answer) for phrase, its in phrases
+            not domain.slot(phrase_mask.slot).pattern(phrase).search(answer)
+            for phrase, phrase_mask in phrases
         ),
         by_model=sum(counts[: len(phrases)]),
         by_code=by_code,
@@ -105,38 +108,44 @@ def phrase_reader(piece: str, domain: Domain) -> Reader[list[Named]]:
     """Reads the phrases named for a piece of the answer. Unreadable if they cover most of it."""
     masks = {mask.slot: mask for mask in domain.masks}
     size = utf8_size(piece)
-    one = object_schema(
+    phrase_schema = object_schema(
         {"phrase": {"type": "string"}, "kind": {"type": "string", "enum": list(masks)}}
     )
-    some = {"type": "array", "items": one, "maxItems": _LEAST_PHRASES + size // _BYTES_A_PHRASE}
+    some = {
+        "type": "array",
+        "items": phrase_schema,
+        "maxItems": _LEAST_PHRASES + size // _BYTES_A_PHRASE,
+    }
     form = structure(_Phrases, min(_MOST_TOKENS, 192 + size // 3), object_schema({"phrases": some}))
 
-    def checked(given: _Phrases) -> list[Named]:
+    def checked(reply: _Phrases) -> list[Named]:
         if (
-            odd := next((one.kind for one in given.phrases if one.kind not in masks), None)
+            odd := next((phrase.kind for phrase in reply.phrases if phrase.kind not in masks), None)
         ) is not None:
             raise Unreadable(f"it has a kind that is none of {', '.join(masks)}: {odd}")
-        named = _once((one.phrase, masks[one.kind]) for one in given.phrases)
-        text, _ = _replaced(piece, named, domain)
+        named_phrases = _once((phrase.phrase, masks[phrase.kind]) for phrase in reply.phrases)
+        text, _ = _replaced(piece, named_phrases, domain)
         for mask in domain.masks:
             text = text.replace(mask.placeholder, "")
         if _solid(text) < (1 - _MOST_HIDDEN) * _solid(piece):
             raise Unreadable(
                 "what it names is more than half of the answer, and not the words and phrases of a kind"
             )
-        return named
+        return named_phrases
 
     return form.then(checked)
 
 
 def _values(profile: Mapping[str, Any], domain: Domain) -> list[Named]:
     """The phrases for a profile's values of the masked slots: each value, and any two or more of its words in a row."""
-    found: list[Named] = []
+    profile_phrases: list[Named] = []
     for mask in domain.masks:
         words = value.split() if isinstance(value := profile.get(mask.slot), str) else []
         runs = [words[i:j] for i in range(len(words)) for j in range(i + 2, len(words) + 1)]
-        found += [(join.join(run), mask) for run in runs or [words] if run for join in (" ", "-")]
-    return found
+        profile_phrases += [
+            (join.join(run), mask) for run in runs or [words] if run for join in (" ", "-")
+        ]
+    return profile_phrases
 
 
 def _replaced(text: str, phrases: Sequence[Named], domain: Domain) -> tuple[str, list[int]]:
@@ -154,16 +163,16 @@ def _replaced(text: str, phrases: Sequence[Named], domain: Domain) -> tuple[str,
         pattern = domain.slot(mask.slot).pattern(phrase)
         parts = placeholder.split(text)  # every second part is a placeholder
         for i in range(0, len(parts), 2):
-            parts[i], found = pattern.subn(mask.placeholder, parts[i])
-            counts[number] += found
+            parts[i], count = pattern.subn(mask.placeholder, parts[i])
+            counts[number] += count
         text = "".join(parts)
     return text, counts
 
 
-def _once(named: Iterable[Named]) -> list[Named]:
+def _once(named_phrases: Iterable[Named]) -> list[Named]:
     """Each phrase once, with the first kind given for it; a phrase without a letter is left out."""
     first: dict[str, Named] = {}
-    for phrase, mask in named:
+    for phrase, mask in named_phrases:
         words = " ".join(phrase.split())
         if any(map(str.isalpha, words)):
             first.setdefault(comparable(words), (words, mask))

@@ -113,7 +113,9 @@ _LEAST_IN_PARAGRAPH = 3  # items: fewer may be chance
 _WORDS = "|".join(
     re.escape(words).replace(r"\ ", r"\s+")
     for words in sorted(
-        (words for known in CONFIDENCE.values() for words in known), key=len, reverse=True
+        (words for level_words in CONFIDENCE.values() for words in level_words),
+        key=len,
+        reverse=True,
     )
 )
 _CONFIDENCE = re.compile(
@@ -159,23 +161,24 @@ def split(text: str) -> tuple[Segment, ...]:
     starts = [start for start in starts if start < end]
     if items is None:
         if single := _single(text, end):
-            starts, items = [single[0]], single[1]
+            starts = [single[0]]
+            items = single[1]
         else:
             starts[0] = max(starts[0], _below_titles(text[:end]))
         if len(starts) > 1 and text[starts[0] : starts[1]].rstrip().endswith((":", "：")):
             starts = starts[1:]  # a first paragraph that leads to the others is no point
         inline = _in_paragraph(text, starts[0], end) if len(starts) == 1 else []
         starts, items = (inline, _IN_PARAGRAPH) if inline else (starts, items)
-    found: list[Segment] = []
+    segments: list[Segment] = []
     if text[: starts[0]].strip():
-        found.append(_segment("intro", text[: starts[0]], None))
+        segments.append(_segment("intro", text[: starts[0]], None))
     else:
         starts[0] = 0
     for start, stop in zip(starts, [*starts[1:], end], strict=True):
-        found.append(_segment("point", text[start:stop], items))
+        segments.append(_segment("point", text[start:stop], items))
     if end < len(text):
-        found.append(_segment("closing", text[end:], None))
-    return tuple(found)
+        segments.append(_segment("closing", text[end:], None))
+    return tuple(segments)
 
 
 def join(segments: Iterable[Segment]) -> str:
@@ -227,11 +230,13 @@ def _lead(text: str) -> int:
 
 
 def _segment(kind: Kind, text: str, items: _List | None) -> Segment:
-    found = items.marker.match(text, _lead(text)) if items else None
-    marker = text[: found.end()] if found else ""
-    rest = text[len(marker) :]
-    body = rest.rstrip()
-    return Segment(kind, marker, body, rest[len(body) :], bool(items and items.numbered and found))
+    match = items.marker.match(text, _lead(text)) if items else None
+    marker = text[: match.end()] if match else ""
+    after_marker = text[len(marker) :]
+    body = after_marker.rstrip()
+    return Segment(
+        kind, marker, body, after_marker[len(body) :], bool(items and items.numbered and match)
+    )
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -248,7 +253,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _starts(text: str) -> tuple[list[int], _List | None]:
     """Where the points begin, and their kind of marker (None: they are paragraphs). Never empty."""
-    found: list[tuple[int, list[int], _List]] = []
+    lists: list[tuple[int, list[int], _List]] = []
     lines = [(start, line, _indent(line)) for start, line in _lines(text) if line.strip()]
     for items in _LISTS:
         begun = _items(lines, items)
@@ -258,9 +263,9 @@ def _starts(text: str) -> tuple[list[int], _List | None]:
         if len(top) > 1 and (
             not items.in_order or "abcdefghijklmnopqrstuvwxyz".startswith(letters)
         ):
-            found.append((least, [start for start, _ in top], items))
-    margin = min((least for least, _, _ in found), default=0)
-    for least, starts, items in found:
+            lists.append((least, [start for start, _ in top], items))
+    margin = min((least for least, _, _ in lists), default=0)
+    for least, starts, items in lists:
         if least <= margin + 1:
             return starts, items
     return _paragraphs(text), None
@@ -268,7 +273,7 @@ def _starts(text: str) -> tuple[list[int], _List | None]:
 
 def _items(lines: Iterable[tuple[int, str, int]], items: _List) -> list[tuple[int, int, str]]:
     """The lines that begin an item: position, indent, and letter."""
-    found: list[tuple[int, int, str]] = []
+    starts: list[tuple[int, int, str]] = []
     last: dict[int, int] = {}  # indent -> the number of the last item there
     for start, line, indent in lines:
         marker = items.marker.match(line)
@@ -279,14 +284,14 @@ def _items(lines: Iterable[tuple[int, str, int]], items: _List) -> list[tuple[in
             if len(marker["number"]) > 3 and last.get(indent) != number - 1:
                 continue  # a year
             last[indent] = number
-        found.append((start, indent, marker["letter"] if items.in_order else ""))
-    return found
+        starts.append((start, indent, marker["letter"] if items.in_order else ""))
+    return starts
 
 
 def _single(text: str, end: int) -> tuple[int, _List] | None:
     """Where the only item of a list begins, and its kind of marker; None without such a list."""
     for start, line in _lines(text[:end]):
-        marked = ((items, found[0]) for items in _LISTS if (found := items.marker.match(line)))
+        marked = ((items, match[0]) for items in _LISTS if (match := items.marker.match(line)))
         items, marker = next(marked, (None, ""))
         if items and not _is_drawn(line) and _is_first(items, marker):
             paragraphs = _paragraphs(text[:end])
@@ -319,8 +324,8 @@ def _below_titles(text: str) -> int:
 
 def _level(line: str) -> int:
     """1 to 6 for a heading, 7 for a bold line, 0 for any other."""
-    found = _HEADING.fullmatch(line)
-    return len(found["level"] or "#######") if found else 0
+    heading = _HEADING.fullmatch(line)
+    return len(heading["level"] or "#######") if heading else 0
 
 
 def _in_paragraph(text: str, start: int, end: int) -> list[int]:
@@ -337,7 +342,7 @@ def _in_paragraph(text: str, start: int, end: int) -> list[int]:
     if before[0] and not before[0].endswith(_STOPS):
         return []
     if marks[0]["end"] != ")" and not all(
-        said.endswith(_STOPS) for said in [*before[1:], text[:end].rstrip()]
+        before_text.endswith(_STOPS) for before_text in [*before[1:], text[:end].rstrip()]
     ):
         return []
     return [mark.start() for mark in marks]
@@ -355,22 +360,23 @@ def _is_drawn(line: str) -> bool:
 def _paragraphs(text: str, start: int = 0) -> list[int]:
     """Where paragraphs begin from `start` on: after a blank line. A heading begins one, together with its section; so
     does a line such as `* * *`, with the text after it."""
-    found: list[int] = []
-    blank, alone = True, False  # alone: the paragraph so far is a heading, or has no word
+    positions: list[int] = []
+    blank = True
+    alone = False  # the paragraph so far is a heading, or has no word
     position = start
     for line in text[start:].splitlines(keepends=True):
         if not line.strip():
             blank = True
         else:
             if (blank or _HEADING.fullmatch(line.rstrip("\r\n"))) and not alone:
-                found.append(position)
+                positions.append(position)
                 alone = True
             alone = alone and (
                 _is_drawn(line) or _HEADING.fullmatch(line.rstrip("\r\n")) is not None
             )
             blank = False
         position += len(line)
-    return found or [start]
+    return positions or [start]
 
 
 def _closing(text: str, starts: list[int], listed: bool) -> int:

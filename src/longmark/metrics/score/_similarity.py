@@ -33,11 +33,11 @@ class Embedded:
     evidence: dict[str, Any]
 
 
-def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+def cosine(first: Sequence[float], second: Sequence[float]) -> float:
     """The cosine of two vectors, in [-1, 1]; exactly 1 for a vector with itself. NoScore (`undefined`) if one of
     them is 0 or not finite."""
-    product = math.fsum(a * b for a, b in zip(one, other, strict=True))
-    lengths = math.sqrt(math.fsum(a * a for a in one) * math.fsum(b * b for b in other))
+    product = math.fsum(a * b for a, b in zip(first, second, strict=True))
+    lengths = math.sqrt(math.fsum(a * a for a in first) * math.fsum(b * b for b in second))
     if not lengths or not math.isfinite(lengths):
         raise NoScore(
             "undefined", "The embedder returned a zero or non-finite vector, which has no cosine."
@@ -57,35 +57,39 @@ async def embed_whole(
     counter = _Counter(models)
     chunks = [await aside(math.inf, partial(counter.chunks, text, long_texts)) for text in texts]
     vectors = iter(await models.embed([chunk for some in chunks for chunk in some]))
-    found = []
+    embedded = []
     for text, some in zip(texts, chunks, strict=True):
         sizes = [counter.count(chunk) for chunk in some]
         tokens = counter.count(text)
-        shown: dict[str, Any] = {"tokens": tokens, "counted": counter.how}
+        evidence: dict[str, Any] = {"tokens": tokens, "counted": counter.how}
         if len(some) > 1:
-            shown["mean_of_chunks"] = sizes
+            evidence["mean_of_chunks"] = sizes
         elif tokens > MOST_TOKENS:
-            shown["cut_at"] = min(sizes[0], MOST_TOKENS)
-        found.append(Embedded(_mean([next(vectors) for _ in some], sizes), shown))
-    return found
+            evidence["cut_at"] = min(sizes[0], MOST_TOKENS)
+        embedded.append(Embedded(_mean([next(vectors) for _ in some], sizes), evidence))
+    return embedded
 
 
 class _Counter:
     """Counts a text's tokens as the embedder does, or estimates them if it has no `token_count`."""
 
     def __init__(self, models: Models) -> None:
-        own: Callable[[str], int] | None = getattr(models.backends.embedder, "token_count", None)
-        self.count = own or _estimate
-        self.how = "by the embedder" if own else f"estimated, {_BYTES_PER_TOKEN} bytes a token"
-        self._cuts_itself = own is not None
+        token_count: Callable[[str], int] | None = getattr(
+            models.backends.embedder, "token_count", None
+        )
+        self.count = token_count or _estimate
+        self.how = (
+            "by the embedder" if token_count else f"estimated, {_BYTES_PER_TOKEN} bytes a token"
+        )
+        self._cuts_itself = token_count is not None
 
     def chunks(self, text: str, long_texts: LongTexts) -> list[str]:
         """The parts of a text to embed. An embedder that counts tokens truncates by itself, exactly at its limit."""
         if self.count(text) <= MOST_TOKENS or (long_texts == "cut" and self._cuts_itself):
             return [text]
         markers = self.count("")
-        found = pieces(text, MOST_TOKENS - markers, lambda part: self.count(part) - markers)
-        return found if long_texts == "mean" else found[:1]
+        text_pieces = pieces(text, MOST_TOKENS - markers, lambda part: self.count(part) - markers)
+        return text_pieces if long_texts == "mean" else text_pieces[:1]
 
 
 def _estimate(text: str) -> int:

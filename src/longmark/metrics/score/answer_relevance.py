@@ -136,17 +136,17 @@ async def _hidden(
     if params.masking == "rewrite":
         return await rewrite(models, example.answer or "")
     profile = example.profile or {}
-    given = {name: profile[name] for name in domain.masked if name in profile}
-    if not any(isinstance(value, str) and value.strip() for value in given.values()):
+    masked_values = {name: profile[name] for name in domain.masked if name in profile}
+    if not any(isinstance(value, str) and value.strip() for value in masked_values.values()):
         reason = (
             f"The example has no profile with one of the masked slots: {', '.join(domain.masked)}."
         )
-        if given:
-            shown = (
+        if masked_values:
+            value_texts = (
                 f"{name} is {json.dumps(value, ensure_ascii=False, default=str)[:60]}"
-                for name, value in given.items()
+                for name, value in masked_values.items()
             )
-            reason = f"The profile's values of the masked slots are empty or not text: {', '.join(shown)}."
+            reason = f"The profile's values of the masked slots are empty or not text: {', '.join(value_texts)}."
         raise NoScore("missing_input", reason)
     return await mask(models, example.answer or "", profile)
 
@@ -171,8 +171,8 @@ async def mask(models: Models, answer: str, profile: Mapping[str, Any]) -> Maske
             await ask(models, models.judges[0], MASKING, {"answer": piece, **fields}, reader)
         ).value
 
-    named = await concurrently(of_piece, pieces(answer, MASKED_PIECE))
-    return masked(answer, [one for some in named for one in some], profile, domain)
+    phrase_lists = await concurrently(of_piece, pieces(answer, MASKED_PIECE))
+    return masked(answer, [phrase for some in phrase_lists for phrase in some], profile, domain)
 
 
 async def rewrite(models: Models, answer: str) -> Rewritten:
@@ -204,8 +204,8 @@ async def _relevance(
 ) -> Score:
     n = params.questions
 
-    def checked(given: _Questions) -> list[str]:
-        questions = [" ".join(question.split()) for question in given.questions if question.strip()]
+    def checked(reply: _Questions) -> list[str]:
+        questions = [" ".join(question.split()) for question in reply.questions if question.strip()]
         if len(questions) < n:
             raise Unreadable(f"it has {counted(len(questions), 'question')} in place of {n}")
         return questions[:n]
@@ -217,12 +217,18 @@ async def _relevance(
         return (await ask(models, models.judges[0], QUESTIONS, texts, reader)).value
 
     generated = [
-        one for some in await concurrently(of_piece, pieces(answer, _PIECE)) for one in some
+        generated_question
+        for some in await concurrently(of_piece, pieces(answer, _PIECE))
+        for generated_question in some
     ]
-    asked, *others = await embed_whole(models, [question, *generated])
-    cosines = [cosine(asked.vector, other.vector) for other in others]
+    example_question, *generated_vectors = await embed_whole(models, [question, *generated])
+    cosines = [
+        cosine(example_question.vector, generated_vector.vector)
+        for generated_vector in generated_vectors
+    ]
     shown = [
-        Question(question=one, cosine=value) for one, value in zip(generated, cosines, strict=True)
+        Question(question=generated_question, cosine=value)
+        for generated_question, value in zip(generated, cosines, strict=True)
     ]
     evidence = Questions(questions=shown, **(hidden.evidence if hidden else {})).evidence()
     return Score(relevance(cosines), evidence)

@@ -109,26 +109,28 @@ async def score(
     if not answer:
         raise NoScore("undefined", "The answer is empty.")
     passages = [context.text for context in example.contexts]
-    known = await facts(models, passages)
-    if not known:
+    found_facts = await facts(models, passages)
+    if not found_facts:
         raise NoScore("undefined", "No facts were found in the passages.")
-    if len(known) > params.max_claims:
+    if len(found_facts) > params.max_claims:
         reason = (
-            f"The passages contain {len(known):,} facts; at most {params.max_claims:,} are left out one by one "
+            f"The passages contain {len(found_facts):,} facts; at most {params.max_claims:,} are left out one by one "
             "(score.context_utilization@max_claims=N)."
         )
-        raise NoScore("undefined", reason, {"claims": len(known)})
-    left_out = order(len(known))
-    sets = [[fact.text for i, fact in enumerate(known) if i != left] for left in left_out]
+        raise NoScore("undefined", reason, {"claims": len(found_facts)})
+    left_out = order(len(found_facts))
+    sets = [[fact.text for i, fact in enumerate(found_facts) if i != left] for left in left_out]
     if params.documents:
         sets.append([" ".join(passage.split()) for passage in passages])
-    complete, *others = await confidences(
+    complete, *others_confidences = await confidences(
         models, example.question or "", sets, answer, chat=params.chat
     )
-    by_fact = dict(zip(left_out[1:], others, strict=False))
-    without = [by_fact[i] for i in range(len(known))]
-    result = utilization(complete.f, [one.f for one in without])
-    evidence = _evidence(known, complete, without, result, others[-1] if params.documents else None)
+    by_fact = dict(zip(left_out[1:], others_confidences, strict=False))
+    without = [by_fact[i] for i in range(len(found_facts))]
+    result = utilization(complete.f, [left.f for left in without])
+    evidence = _evidence(
+        found_facts, complete, without, result, others_confidences[-1] if params.documents else None
+    )
     absolute = Score(result.absolute, evidence)
     if result.relative is None:
         why = "The confidence in the answer is 0, so there is no relative score."
@@ -145,8 +147,8 @@ async def confidences(
     """
     template = Template(models.prompts.get(PROXY).text)
     prompts = [
-        template.substitute(question=question, facts="".join(f"- {fact}\n" for fact in one))
-        for one in sets
+        template.substitute(question=question, facts="".join(f"- {fact}\n" for fact in fact_set))
+        for fact_set in sets
     ]
     if chat:
         requests = [LikelihoodRequest(prompt, answer, chat=True) for prompt in prompts]
@@ -167,7 +169,7 @@ async def confidences(
 
 
 def _evidence(
-    known: Sequence[PassageFact],
+    found_facts: Sequence[PassageFact],
     complete: Confidence,
     without: Sequence[Confidence],
     result: Utilization,
@@ -175,8 +177,8 @@ def _evidence(
 ) -> dict[str, Any]:
     """passages: the confidence given the passages, where it was asked for."""
     deltas = result.deltas
-    needed = max(range(len(known)), key=deltas.__getitem__)
-    distracting = min(range(len(known)), key=deltas.__getitem__)
+    needed = max(range(len(found_facts)), key=deltas.__getitem__)
+    distracting = min(range(len(found_facts)), key=deltas.__getitem__)
     claims = [
         recorded.Fact(
             claim=fact.text,
@@ -186,7 +188,7 @@ def _evidence(
             confidence_without=left.f,
             entropy_without=left.entropy,
         )
-        for fact, delta, left in zip(known, deltas, without, strict=True)
+        for fact, delta, left in zip(found_facts, deltas, without, strict=True)
     ]
     of_passages = passages and recorded.ProxyConfidence(
         confidence=passages.f, entropy=passages.entropy
@@ -194,8 +196,8 @@ def _evidence(
     return recorded.Facts(
         confidence=complete.f,
         entropy=complete.entropy,
-        most_needed=known[needed].text if deltas[needed] > 0 else None,
-        most_distracting=known[distracting].text if deltas[distracting] < 0 else None,
+        most_needed=found_facts[needed].text if deltas[needed] > 0 else None,
+        most_distracting=found_facts[distracting].text if deltas[distracting] < 0 else None,
         claims=claims,
         **({"given_the_passages": of_passages} if of_passages else {}),
     ).evidence()

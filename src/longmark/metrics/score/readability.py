@@ -65,9 +65,9 @@ class ReadabilityParams:
 
     def ready(self) -> None:
         """UserError where the textstat of the authors is not installed."""
-        if self.syllables == "textstat" and (found := _textstat_version()) != TEXTSTAT:
+        if self.syllables == "textstat" and (version := _textstat_version()) != TEXTSTAT:
             raise UserError(
-                f"syllables=textstat needs textstat {TEXTSTAT}, and {found or 'none'} is installed: "
+                f"syllables=textstat needs textstat {TEXTSTAT}, and {version or 'none'} is installed: "
                 f"pip install textstat=={TEXTSTAT}"
             )
 
@@ -113,7 +113,9 @@ async def score(
 
 def measured(answer: str, params: ReadabilityParams) -> dict[str, Score]:
     """The two scores of a text. NoScore if it has none."""
-    by_sentence = [found for found in map(words, sentences(answer)) if found]
+    by_sentence = [
+        sentence_words for sentence_words in map(words, sentences(answer)) if sentence_words
+    ]
     if not by_sentence:
         raise NoScore("undefined", "The answer has no words.")
     foreign = unread_share(answer, _reads)
@@ -130,7 +132,8 @@ def measured(answer: str, params: ReadabilityParams) -> dict[str, Score]:
                 max(1, syllables(word)) for sentence in by_sentence for word in sentence
             ),
         }
-    ease, grade = reading_ease(**counts), grade_level(**counts)
+    ease = reading_ease(**counts)
+    grade = grade_level(**counts)
     return {
         "reading_ease": Score(ease, TextCounts(**counts, band=ease_band(ease)).evidence()),
         "grade_level": Score(grade, TextCounts(**counts, band=grade_band(grade)).evidence()),

@@ -37,20 +37,21 @@ async def score(
     example: Example, models: Models, params: RobustnessParams
 ) -> dict[str, Score | NoScore]:
     """One score: of the kind of variant that the example is."""
-    answer, base_answer = example.answer or "", example.base_answer or ""
+    answer = example.answer or ""
+    base_answer = example.base_answer or ""
     for name, text in (("answer", answer), ("base answer", base_answer)):
         if not text.strip():
             raise NoScore(
                 "undefined", f"The {name} is empty, so it has no similarity to the other."
             )
-    one, other = await embed_whole(models, [answer, base_answer], params.long_answers)
+    variant, base = await embed_whole(models, [answer, base_answer], params.long_answers)
     evidence = {
         "variant": example.variant,
         "long_answers": params.long_answers,
-        "answer": one.evidence,
-        "base_answer": other.evidence,
+        "answer": variant.evidence,
+        "base_answer": base.evidence,
     }
-    return {_part(example.variant): Score(cosine(one.vector, other.vector), evidence)}
+    return {_part(example.variant): Score(cosine(variant.vector, base.vector), evidence)}
 
 
 def _part(kind: str | None) -> str:

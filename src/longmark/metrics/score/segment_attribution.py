@@ -64,39 +64,42 @@ async def score(
     documents = [
         content(segments) if left is None else without(segments, left) for left in left_out
     ]
-    relevance, *others = (await models.rerank(example.question or "", documents)).scores
+    relevance, *relevance_without = (await models.rerank(example.question or "", documents)).scores
     if not in_order:
-        shown = _evidence(segments)
-        return {"relevance": Score(relevance, shown), "order_changed": _no_order(segments, params)}
-    by_point = dict(zip(left_out[1:], others, strict=True))
+        evidence = _evidence(segments)
+        return {
+            "relevance": Score(relevance, evidence),
+            "order_changed": _no_order(segments, params),
+        }
+    by_point = dict(zip(left_out[1:], relevance_without, strict=True))
     deltas = [relevance - by_point[i] for i in range(count)]
     new = by_delta(deltas)
     moved = {"new_order": [i + 1 for i in new], "rewritten_answer": reorder(segments, new)}
-    shown = _evidence(segments, deltas, relevance=relevance, **moved)
+    evidence = _evidence(segments, deltas, relevance=relevance, **moved)
     return {
         "relevance": Score(relevance, _evidence(segments, deltas)),
-        "order_changed": Score(float(new != sorted(new)), shown),
+        "order_changed": Score(float(new != sorted(new)), evidence),
     }
 
 
 def _evidence(
-    segments: Sequence[Segment], deltas: Sequence[float] | None = None, **more: Any
+    segments: Sequence[Segment], deltas: Sequence[float] | None = None, **further: Any
 ) -> dict[str, Any]:
     """Intro, points with their deltas (if there are any), and closing part. more: further fields of `Points`."""
-    shown = [Point(point=i, text=point.text) for i, point in enumerate(points(segments), 1)]
+    listed = [Point(point=i, text=point.text) for i, point in enumerate(points(segments), 1)]
     if deltas is not None:
-        shown = [
+        listed = [
             point.model_copy(update={"delta": delta})
-            for point, delta in zip(shown, deltas, strict=True)
+            for point, delta in zip(listed, deltas, strict=True)
         ]
-        more["without_effect"] = [
+        further["without_effect"] = [
             number for number, delta in enumerate(deltas, 1) if not round(delta, _DIGITS)
         ]
     ends: dict[str, Any] = {
         "intro": _text(segments, "intro"),
         "closing": _text(segments, "closing"),
     }
-    return Points(points=shown, **ends, **more).evidence()
+    return Points(points=listed, **ends, **further).evidence()
 
 
 def _text(segments: Sequence[Segment], kind: str) -> str | None:

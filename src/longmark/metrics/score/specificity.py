@@ -128,16 +128,16 @@ def vote(labels: Sequence[Label]) -> Label:
     if not labels:
         raise ValueError("a vote needs a label")
     counts = Counter(labels)
-    most = max(counts.values())
+    highest = max(counts.values())
     for label in ("n/a", "no"):
-        if counts[label] == most:
+        if counts[label] == highest:
             return label
     return "yes"
 
 
 def share_of_yes(votes: Iterable[Label]) -> float | None:
     """The mean of a dimension, yes / (yes + no); None if every vote is n/a."""
-    stated = [one == "yes" for one in votes if one != "n/a"]
+    stated = [claim_vote == "yes" for claim_vote in votes if claim_vote != "n/a"]
     return sum(stated) / len(stated) if stated else None
 
 
@@ -169,21 +169,21 @@ class JudgedClaim:
     labels: Sequence[Mapping[str, ClaimLabel]]
 
     def vote(self, name: str) -> Label:
-        return vote([one[name].label or "n/a" for one in self.labels])
+        return vote([juror_labels[name].label or "n/a" for juror_labels in self.labels])
 
     def shown(self, name: str) -> dict[str, Any]:
-        """The fields of a `MajorityVote` on a dimension. invalid, original: only if there are any."""
-        labels = [one[name] for one in self.labels]
-        shown: dict[str, Any] = {
+        """The fields of a `Vote` on a dimension. invalid, original: only if there are any."""
+        labels = [juror_labels[name] for juror_labels in self.labels]
+        fields: dict[str, Any] = {
             "vote": self.vote(name),
             "labels": [label.label for label in labels],
             "reasons": [label.reason for label in labels],
         }
         if any(label.original is not None for label in labels):
-            shown["original"] = [label.original or label.label for label in labels]
+            fields["original"] = [label.original or label.label for label in labels]
         if any(label.invalid is not None for label in labels):
-            shown["invalid"] = [label.invalid for label in labels]
-        return shown
+            fields["invalid"] = [label.invalid for label in labels]
+        return fields
 
 
 async def score(
@@ -208,7 +208,8 @@ async def score(
     judged = [JudgedClaim(claim, labels[i * k : (i + 1) * k]) for i, claim in enumerate(listed)]
     weights = models.domain.weights
     stated = {
-        name: list(dict.fromkeys(one for some in details for one in some[name])) for name in weights
+        name: list(dict.fromkeys(detail for some in details for detail in some[name]))
+        for name in weights
     }
     overall = _overall(judged, weights, params, [juror.judge.name for juror in jury], stated)
     return {"": overall, **{name: _of_dimension(name, judged) for name in weights}}
@@ -238,16 +239,25 @@ async def label_claim(
     names = tuple(models.domain.weights)
     prompt, keys = (LABELLING, QUOTED) if check == "words" else (UNCHECKED, EXPLAINED)
     form = {name: {**dict.fromkeys(keys, "..."), "label": "yes, no or n/a"} for name in names}
-    own = {
+    details_in_claim = {
         name: [detail for detail in some if occurs(detail, claim)] for name, some in details.items()
     }
-    shown = "\n".join(f"{name}: {'; '.join(some) or 'none'}" for name, some in own.items())
-    texts = {"context": passages, "details": shown, "claim": claim, **_fields(models.domain, form)}
+    details_text = "\n".join(
+        f"{name}: {'; '.join(some) or 'none'}" for name, some in details_in_claim.items()
+    )
+    texts = {
+        "context": passages,
+        "details": details_text,
+        "claim": claim,
+        **_fields(models.domain, form),
+    }
     reader = label_reader(names, keys)
     verdict = await ask(models, juror.judge, prompt, texts, reader, juror.sampling)
     if check == "none":
         return verdict.value
-    return {name: checked(one, claim, passages) for name, one in verdict.value.items()}
+    return {
+        name: checked(claim_label, claim, passages) for name, claim_label in verdict.value.items()
+    }
 
 
 def _fields(domain: Domain, form: Any) -> dict[str, str]:
@@ -275,27 +285,34 @@ def _overall(
     judges: list[str],
     details: dict[str, list[str]],
 ) -> Score | NoScore:
-    means = {name: share_of_yes(one.vote(name) for one in judged) for name in weights}
+    means = {
+        name: share_of_yes(judged_claim.vote(name) for judged_claim in judged) for name in weights
+    }
     value = weighted_score(means, weights)
     labels = [
-        label for one in judged for by_dimension in one.labels for label in by_dimension.values()
+        label
+        for judged_claim in judged
+        for by_dimension in judged_claim.labels
+        for label in by_dimension.values()
     ]
     evidence = Claims(
         judges=judges,
         details=details,
         weights=dict(weights),
         means=means,
-        labels_missing=sum(one.label is None for one in labels),
-        labels_corrected=sum(one.original is not None for one in labels),
+        labels_missing=sum(claim_label.label is None for claim_label in labels),
+        labels_corrected=sum(claim_label.original is not None for claim_label in labels),
         invalid_labels=dict(
-            Counter(one.invalid for one in labels if one.invalid is not None).most_common()
+            Counter(
+                claim_label.invalid for claim_label in labels if claim_label.invalid is not None
+            ).most_common()
         ),
         claims=[
             ClaimVotes(
-                claim=one.claim,
-                dimensions={name: MajorityVote(**one.shown(name)) for name in weights},
+                claim=judged_claim.claim,
+                dimensions={name: MajorityVote(**judged_claim.shown(name)) for name in weights},
             )
-            for one in judged
+            for judged_claim in judged
         ],
     ).evidence()
     if value is not None:
@@ -311,13 +328,19 @@ def _overall(
 
 
 def _of_dimension(name: str, judged: Sequence[JudgedClaim]) -> Score | NoScore:
-    votes = [one.vote(name) for one in judged]
+    votes = [judged_claim.vote(name) for judged_claim in judged]
     stated = [
-        one for one in judged if any(labels[name].label in ("yes", "no") for labels in one.labels)
+        judged_claim
+        for judged_claim in judged
+        if any(labels[name].label in ("yes", "no") for labels in judged_claim.labels)
     ]
     counts: dict[Label, int] = {label: votes.count(label) for label in LABELS}
     evidence = DimensionScore(
-        votes=counts, claims=[ClaimVote(claim=one.claim, **one.shown(name)) for one in stated]
+        votes=counts,
+        claims=[
+            ClaimVote(claim=judged_claim.claim, **judged_claim.shown(name))
+            for judged_claim in stated
+        ],
     ).evidence()
     mean = share_of_yes(votes)
     if mean is None:

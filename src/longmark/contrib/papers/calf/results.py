@@ -85,7 +85,8 @@ class CalfResults:
             name: judge.made(len(self.pairs)) for name, judge in self.judges.items()
         }
         self.right = {name: self.sample.right(choices) for name, choices in self.chosen.items()}
-        self.of_orders, self.of_votes = cache(self._of_orders), cache(self._of_votes)
+        self.of_orders = cache(self._of_orders)
+        self.of_votes = cache(self._of_votes)
         self.of_split = cache(self._of_split)
 
     @cached_property

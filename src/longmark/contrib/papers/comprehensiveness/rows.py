@@ -114,7 +114,8 @@ def read(
 
 def check_label(example: Example) -> None:
     """UserError if the example has no label in the form that `longmark dataset` writes."""
-    meta, wiki = example.meta, example.meta[DATASET] == WIKICONTRADICT
+    meta = example.meta
+    wiki = example.meta[DATASET] == WIKICONTRADICT
     listed = meta.get("given" if wiki else "matches")
     if not isinstance(listed, list) or not set(map(str, listed)) <= {
         str(context.id) for context in example.contexts

@@ -197,10 +197,8 @@ class _Stages:
             )
         for generator in plan.generators:
             for scoring in self._scorings:
-                name, out = (
-                    f"{SCORES}: {generator.label}, {scoring.name}",
-                    plan.run_path(generator, scoring.name),
-                )
+                name = f"{SCORES}: {generator.label}, {scoring.name}"
+                out = plan.run_path(generator, scoring.name)
                 yield scoring_stage(
                     name, out, plan.answers_path(generator), scoring.settings, self._session
                 )

@@ -41,10 +41,8 @@ T = TypeVar("T")
 
 SINGLE = FIRST  # calls of each model for each purpose that are sent by themselves before any batch
 _MOST_LINES = 10_000  # of a batch, below every vendor's limit: what its results need in memory
-_CALM, _TURN = (
-    3,
-    0.02,
-)  # looks at a loop that is at rest before a round begins, and seconds between them
+_CALM = 3  # looks at a loop that is at rest before a round begins
+_TURN = 0.02  # seconds between two of them
 _AGAIN = 0.5  # seconds after which calls that could not be submitted are looked at again
 
 
@@ -199,7 +197,8 @@ class Batcher:
         self._taken_over.append(key)
 
     def _tell_ledger(self) -> None:
-        keys, self._taken_over = self._taken_over, []
+        keys = self._taken_over
+        self._taken_over = []
         self.journal.replaces(keys)
 
     def sent_as(self, key: bytes) -> str:
@@ -237,7 +236,8 @@ class Batcher:
                 await self._rest()
                 if self.client.stopped:
                     raise Stopped("The run was stopped before this call was submitted.")
-                submitted, few = False, self._too_few()
+                submitted = False
+                few = self._too_few()
                 for lane in self._lanes.values():
                     while (
                         not few
@@ -255,7 +255,8 @@ class Batcher:
         except Exception as error:
             for lane in self._lanes.values():
                 _fail(lane.queue, error)
-                lane.queue, lane.size = [], 0
+                lane.queue = []
+                lane.size = 0
 
     def _too_few(self) -> tuple[int, int] | None:
         """Where the budget leaves too few calls for a batch (`too_few`): how many fit, and how many there are."""
@@ -265,7 +266,8 @@ class Batcher:
 
     async def _rest(self) -> None:
         """Returns when the loop is at rest, a batch is full and no call is under way, or the run is stopped."""
-        calm, before = 0, (-1, 0, 0)
+        calm = 0
+        before = (-1, 0, 0)
         while calm < _CALM and not self.client.stopped:
             if not self.client.busy and any(
                 len(lane.queue) >= lane.most or lane.size >= lane.vendor.most_bytes
@@ -273,13 +275,12 @@ class Batcher:
             ):
                 return
             await self.client.pause(_TURN)
-            queued, counts = (
-                sum(len(lane.queue) for lane in self._lanes.values()),
-                self.client.counts,
-            )
+            queued = sum(len(lane.queue) for lane in self._lanes.values())
+            counts = self.client.counts
             now = queued, counts.requests, counts.from_cache
             busy = self.client.busy or bool(COMPUTING.get(set())) or now != before
-            calm, before = 0 if busy else calm + 1, now
+            calm = 0 if busy else calm + 1
+            before = now
 
     def _chunk(self, lane: _Lane) -> list[_Waiting]:
         """The next batch of a lane: its first calls, within the vendor's limits."""
@@ -295,7 +296,8 @@ class Batcher:
 
     async def _submit(self, lane: _Lane, chunk: list[_Waiting]) -> None:
         """Submits a batch and follows it to its end."""
-        model, vendor = chunk[0].model, lane.vendor
+        model = chunk[0].model
+        vendor = lane.vendor
         waiting = {one.key: one for one in chunk}
         try:
             data = vendor.data([one.data for one in chunk])
@@ -421,7 +423,9 @@ class BatchedChat:
     vendor's own limits."""
 
     def __init__(self, batcher: Batcher, model: Any, key: bytes) -> None:
-        self._batcher, self._model, self._key = batcher, model, key
+        self._batcher = batcher
+        self._model = model
+        self._key = key
         self.identity = f"{model.identity} in batches"
         self.settings = replace(model.settings, requests_per_minute=None, tokens_per_minute=None)
         self.at_once = 10**9

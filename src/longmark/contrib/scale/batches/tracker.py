@@ -24,11 +24,9 @@ from longmark.progress import counted
 
 T = TypeVar("T")
 
-_SOON, _LATE, _SHARE = (
-    0.5,
-    60.0,
-    0.1,
-)  # seconds between two looks at a batch: a share of the wait, within these
+_SHARE = 0.1  # of the wait for a batch so far: the time to the next look at it, within the next two
+_SOON = 0.5  # seconds
+_LATE = 60.0
 _LISTS = 2  # attempts that fail, to list what was uploaded
 _PATIENT = 40  # looks at a batch that fail one after the other: about five minutes
 _GRACE = (
@@ -44,7 +42,9 @@ class Tracker:
     cut: those that a stop kept from being submitted, whose file may be at the vendor."""
 
     def __init__(self, client: Sender, store: Store, how: Batching) -> None:
-        self.client, self._store, self.how = client, store, how
+        self.client = client
+        self._store = store
+        self.how = how
         self.left: set[str] = set()
         self.cut: set[str] = set()
         self._journal: Journal | None = None
@@ -165,7 +165,8 @@ class Tracker:
 
     async def _find(self, vendor: Vendor, batch: Batch, *, wait: bool) -> str | None:
         """The vendor's id of a batch whose submission had no reply; None where its vendor does not have it."""
-        sent, began = batch.sent or batch.created, asyncio.get_running_loop().time()
+        sent = batch.sent or batch.created
+        began = asyncio.get_running_loop().time()
         patience = _UNHEARD * vendor.endpoint.timeout
 
         async def listed() -> list[Seen]:

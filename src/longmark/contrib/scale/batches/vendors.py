@@ -150,7 +150,9 @@ class Vendor(ABC):
 class FileVendor(Vendor):
     """OpenAI's: a file of lines is uploaded, a batch names it, and its results are files."""
 
-    batches, files, purpose = "/batches", "/files", "batch"
+    batches = "/batches"
+    files = "/files"
+    purpose = "batch"
     window_text = "24h"
     most_bytes = (
         200 * _MB
@@ -161,7 +163,9 @@ class FileVendor(Vendor):
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
         if not any(self.host.endswith(host) for host in ("openai.com", "groq.com")):
-            self.price, self.most_bytes = 1.0, 100 * _MB  # of an endpoint that nobody has described
+            # of an endpoint that nobody has described
+            self.price = 1.0
+            self.most_bytes = 100 * _MB
 
     async def upload(self, name: str, data: bytes) -> str:
         edge = f"longmark-{hashlib.sha256(data).hexdigest()[:32]}"  # in no line: JSON escapes nothing into it
@@ -282,7 +286,8 @@ class Azure(FileVendor):
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
-        self.price, self.most_bytes = 0.5, 200 * _MB
+        self.price = 0.5
+        self.most_bytes = 200 * _MB
 
     def _url(self, path: str) -> str:
         base, deployment, _ = self.endpoint.url("").partition("/deployments/")
@@ -305,7 +310,8 @@ class Together(FileVendor):
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
-        self.price, self.most_bytes = 1.0, 100 * _MB
+        self.price = 1.0
+        self.most_bytes = 100 * _MB
 
     @property
     def _upload_path(self) -> str:
@@ -319,12 +325,14 @@ class Mistral(FileVendor):
     """Mistral: jobs in place of batches, the model in the job; 1,000,000 requests (batch page), files of 512 MB (files
     page)."""
 
-    most_lines, batches = 1_000_000, "/batch/jobs"
+    most_lines = 1_000_000
+    batches = "/batch/jobs"
     _ENDED = ("success", "failed", "timeout_exceeded", "cancelled")
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint)
-        self.price, self.most_bytes = 0.5, 512 * _MB
+        self.price = 0.5
+        self.most_bytes = 512 * _MB
 
     def line(self, custom_id: str, body: Mapping[str, Any]) -> bytes:
         return as_json(
@@ -403,7 +411,10 @@ class Anthropic(Vendor):
     `-` and `_`. Its list carries nothing of ours: once a batch has ended, it is known by the custom ids of its
     results."""
 
-    most_lines, most_bytes, marked, price = 100_000, 256 * _MB, False, 0.5
+    most_lines = 100_000
+    most_bytes = 256 * _MB
+    marked = False
+    price = 0.5
 
     def line(self, custom_id: str, body: Mapping[str, Any]) -> bytes:
         return as_json({"custom_id": custom_id, "params": body})
@@ -438,7 +449,8 @@ class Anthropic(Vendor):
         url = self.endpoint.url(f"/messages/batches/{quote(seen.id)}/results")
         found: list[Result] = []
         for one in _lines(await self.endpoint.request("GET", url, large=True)):
-            result, custom_id = one.get("result") or {}, one.get("custom_id")
+            result = one.get("result") or {}
+            custom_id = one.get("custom_id")
             kind = result.get("type") if isinstance(result, dict) else None
             if kind == "succeeded" and result.get("message"):
                 found.append((str(custom_id), 200, orjson.dumps(result["message"])))
@@ -520,11 +532,9 @@ def _lines(raw: bytes) -> Iterator[dict[str, Any]]:
 def _file_results(raw: bytes) -> Iterator[Result]:
     """The results in an output or error file: `response` with a status and a body, or an `error` of its own."""
     for one in _lines(raw):
-        response, error, custom_id = (
-            one.get("response"),
-            one.get("error"),
-            str(one.get("custom_id")),
-        )
+        response = one.get("response")
+        error = one.get("error")
+        custom_id = str(one.get("custom_id"))
         if (
             isinstance(response, dict)
             and isinstance(response.get("status_code"), int)
