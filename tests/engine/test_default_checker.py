@@ -18,6 +18,7 @@ from longmark.models.fake import FakeChat
 from longmark.models.protocols import Capabilities, RelationReply
 from longmark.models.registry import Registry
 from longmark.records import Example
+from longmark.records.expected import Nugget
 from longmark.records.turn import Context
 from longmark.records.write import read_rows
 
@@ -89,6 +90,16 @@ def test_without_a_judge_the_built_in_checker_decides_and_says_so(tmp_path: Path
     assert "checker:embedded@threshold=0.5" in row.signature.line(row.metric)
     assert "--checker embedded" in "\n".join(told)
     assert "--checker overlap" in "\n".join(told)
+
+
+@pytest.mark.usefixtures("installed")
+def test_it_decides_on_nuggets_that_carry_no_assignments(tmp_path: Path):
+    nugget = Nugget(text="It broke in May.")
+    example = Example(question="When?", answer=ANSWER, nuggets=(nugget,))
+    assert chosen(tmp_path, [example], "nuggets")[0] == "embedded@threshold=0.5"
+    assigned = nugget.model_copy(update={"assignment": "support"})
+    example = example.model_copy(update={"nuggets": (assigned,)})
+    assert chosen(tmp_path, [example], "nuggets") == ("", "")
 
 
 @pytest.mark.usefixtures("installed")

@@ -22,6 +22,7 @@ from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, Fake
 from longmark.models.protocols import ChatRequest
 from longmark.models.registry import Registry
 from longmark.records import Context, Example, Pair
+from longmark.records.expected import Nugget
 from longmark.testing import Scored, score_sync
 from longmark.text.overlap import OverlapChecker
 
@@ -33,6 +34,7 @@ WORDS = {
     "references": "reference answer",
     "contexts": "contexts",
     "options": "options",
+    "nuggets": "nuggets",
     "base_answer": "base answer",
     "variant": "variant",
 }
@@ -42,6 +44,7 @@ ABSENT: dict[str, Any] = {
     "references": (),
     "contexts": (),
     "options": None,
+    "nuggets": None,
 }
 
 
@@ -54,6 +57,7 @@ def whole(name: str) -> dict[str, Any]:
         "profile": {"hazard": "wind"},
     }
     fields |= {"contexts": (Context(text=f"{FACT} So."),), "options": OPTIONS}
+    fields |= {} if metric.pairs else {"nuggets": (Nugget(text=FACT),)}
     fields |= {"references": ("b",) if name == "climaqa.mcq" else (f"So: {FACT}",)}
     fields |= (
         {"question": "What drives it, the <blank>?"} if name == "climaqa.phrase_similarity" else {}

@@ -31,6 +31,7 @@ FILES = (
     "checkpoint",
     "encoder",
     "examples",
+    "file",
     "formats",
     "judge",
     "panel",

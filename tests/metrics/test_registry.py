@@ -120,6 +120,7 @@ PROMPTS = {
     "comprehensiveness.comparison": "b5dedaf44ced9f51",
     "climaqa.factual_accuracy": "15cf2264575997ca",
     "climaqa.factual_accuracy.expected": "15cf2264575997ca",
+    "nuggets.assign": "72c3294b0edfa7d7",
     "pairs.chateval": "80e4d85b13588f0c",
     "pairs.cot": "131e23a035bbc3dc",
     "pairs.direct": "09c49197a01b90b5",
@@ -235,6 +236,11 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
             "refusal": "zero",
         },
         ("question", "answer", "contexts"),
+    ),
+    "nuggets": (
+        ["strict_vital", "strict_all", "vital", "all", "weighted", "strict_weighted"],
+        {"file": "", "assigned": "carried", "batch": 10, "empty": "undefined"},
+        ("answer", "nuggets"),
     ),
     "pairs.chateval": (
         [""],

@@ -18,6 +18,7 @@ from longmark.metrics.classic import _encoders, bleurt, unieval
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
 from longmark.models.protocols import ChatRequest
 from longmark.records import Context, Example, Pair
+from longmark.records.expected import Nugget
 from longmark.records.metric_name import base_of
 from longmark.report.summary import summarise
 from longmark.testing import score_sync
@@ -34,6 +35,10 @@ OPTIONS = {"a": "The moon", "b": "The wind"}
 def inside(asked: str, name: str) -> str:
     found = re.search(rf"<{name} \w+>\n(.*?)\n</{name}", asked, re.DOTALL)
     return found[1] if found else ""
+
+
+def stated_in_answer(asked: str) -> bool:
+    return any(fact in inside(asked, "answer") for fact in (FACT, SAME))
 
 
 def reply(request: ChatRequest) -> str:
@@ -64,6 +69,10 @@ def reply(request: ChatRequest) -> str:
             "1": [{"answer": "the wind" if FACT in asked else "unknown", "confidence": 5}]
         },
         '{"1": "neutral", "2": "entails"': dict.fromkeys(numbers, entailed),
+        '{"1": "not_support"': dict.fromkeys(
+            re.findall(r"^\[(\d+)\]", inside(asked, "nuggets"), re.MULTILINE),
+            "support" if stated_in_answer(asked) else "not_support",
+        ),
         '{"1": "neutral", "2": "implies"': dict.fromkeys(numbers, "equivalent"),
         '{"1": 3, "2": 5': dict.fromkeys(numbers, 5),
         '{"questions": [': {
@@ -158,6 +167,7 @@ def scores(
             answer=answer,
             question=question,
             options=OPTIONS,
+            nuggets=(Nugget(text=FACT), Nugget(text=SAME, importance="okay")),
             profile={"hazard": "wind"},
             **shared,
             **variant,

@@ -43,6 +43,7 @@ def test_a_nugget_without_an_importance_is_vital_and_a_failed_assignment_is_none
 def test_nuggets_in_a_cell_are_read_as_json():
     cells = Columns(cells=True)
     example = cells.example(ASKED | {"nuggets": '[{"text": "a", "importance": "OKAY"}]'})
+    assert isinstance(example, Example)
     assert example.nuggets == (Nugget(text="a", importance="okay"),)
 
 

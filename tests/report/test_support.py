@@ -151,6 +151,36 @@ def test_without_passages_the_reference_decides():
     assert (note["state"], note["says"]) == ("right", "the reference says it")
 
 
+NUGGETS = [
+    {"claim": "The repair cost 3 million.", "expected_by": "vital nugget", "held": "not_support"},
+    {"claim": "Ice of 20 mm broke lines.", "expected_by": "vital nugget", "held": "support"},
+    {"claim": "Buried lines fail after 50 years.", "expected_by": "okay nugget"}
+    | {"held": "partial_support"},
+]
+
+
+def test_a_nugget_that_the_answer_lacks_stands_where_it_belongs_with_its_importance():
+    facts = [
+        {**fact, "answer": "entails" if fact["held"] == "support" else "neutral"}
+        for fact in NUGGETS
+    ]
+    rows = {"m": row("x", "m", 0.5, evidence={"reference_claims": facts, "nuggets": 3})}
+    declared = {"m": MetricFacts(0, 1, True, view=("support", "m"), evidence=("question",))}
+    pieces = sentences_view(ANSWER, PASSAGES, rows, declared)
+    assert {fact["text"]: fact["sources"] for piece in pieces for fact in piece.missing} == {
+        "The repair cost 3 million.": "vital nugget",
+        "Buried lines fail after 50 years.": "okay nugget; the answer holds a part of it",
+    }
+    assert [fact["text"] for fact in at(pieces, "The repair took").missing] == [
+        "The repair cost 3 million."
+    ]
+    (view,) = views_of(rows, declared)
+    assert (view.title, view.count) == (
+        "Facts that the answer should hold",
+        "1 of 3 facts in the answer",
+    )
+
+
 # claim: (passages that entail it, its relation to the reference); by hand, for an answer with two passages
 CLAIMS: list[tuple[list[int], str]] = [
     ([1], "neutral"),

@@ -1,7 +1,8 @@
 """The checker of a run that names neither a judge nor a checker: the built-in claim checker, where it is installed.
 
-It decides where a metric checks claims against the passages of an answer, the examples carry the claims, and they do
-not carry the labels. With a judge the judge decides, as in the papers. The choice is told, and the signature has it.
+It decides where a metric checks claims against the passages of an answer, or nuggets against the answer, the examples
+carry the claims or nuggets, and they do not carry the labels. With a judge the judge decides, as in the papers. The
+choice is told, and the signature has it.
 """
 
 from __future__ import annotations
@@ -57,10 +58,9 @@ def _are_embedded(judges: Sequence[Name] | str) -> bool:
 
 
 def _to_check(takers: Sequence[Selected], options: RunOptions, examples: ExampleSource) -> bool:
-    """Whether an example has passages, and claims without labels."""
+    """Whether an example has passages and claims, or nuggets, without labels."""
     return any(
-        bool(example.contexts)
-        and _carries_claims(example)
+        (bool(example.nuggets) or (bool(example.contexts) and _carries_claims(example)))
         and any(chosen.checks(example) for chosen in takers)
         for example in _examples(options, examples)
     )

@@ -23,8 +23,8 @@ CONCURRENCY = 16  # calls at once to one model, where the user does not say
 OPEN_EXAMPLES = 2_000  # of a batch run
 
 _CHECKERS = (
-    "judge (default), embedded (the built-in claim checker, the default of ragchecker where no judge is named), "
-    "overlap (of words), st:MODEL (an NLI cross-encoder) or another model"
+    "judge (default), embedded (the built-in claim checker, the default of ragchecker and nuggets "
+    "where no judge is named), overlap (of words), st:MODEL (an NLI cross-encoder) or another model"
 )
 
 

@@ -50,7 +50,7 @@ _FIELD_OF = {column: field for field, columns in NAMES.items() for column in col
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where camelCase begins a word
 _SINGULAR = {"reference": "references", "context": "contexts"}  # deprecated
 _SCORED = frozenset(
-    {"question", "answer", "contexts", "references", "turns"}
+    {"question", "answer", "contexts", "references", "turns", "nuggets"}
 )  # an example has one of them at least
 _NAMED = frozenset(
     {"id", "question_id", "system", "variant_of", "variant", "task", "level", "turn_of"}

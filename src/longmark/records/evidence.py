@@ -249,9 +249,12 @@ class SupportedClaim(ClaimEvidence):
 
 class ExpectedClaim(ClaimEvidence):
     """A claim of the reference. answer: the relation of the answer to it, answer_probability: that it is entailed;
-    passages, passages_probability, sent: as of `SupportedClaim`."""
+    passages, passages_probability, sent: as of `SupportedClaim`. expected_by: what expects it where no reference does,
+    as `vital nugget`; held: how far the answer holds it, of `expected.ASSIGNMENTS`, where that is known."""
 
     answer: str | None = None
+    expected_by: str | None = None
+    held: str | None = None
     sent: str | None = None
     passages: list[int] = []
     answer_probability: float | None = None

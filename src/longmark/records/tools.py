@@ -118,7 +118,23 @@ RAGAS_TURNS = Shape(
     conversation=("user_input",),
 )
 
-SHAPES = (PROMPTFOO, DEEPEVAL, DEEPEVAL_TURNS, INSPECT, LM_EVAL, RAGAS_TURNS)
+NUGGETIZER = Shape(
+    "nuggetizer assignments",
+    "nuggetizer at d00dc3e (src/nuggetizer/cli/adapters.py, assign_answer_output_record and"
+    " assign_retrieval_output_record)",
+    keys=("qid", "nuggets"),
+    when="nuggets[0].assignment && (answer_text || candidate_text)",
+    fields={
+        "id": "join('-', [to_string(qid), to_string(run_id || docid || 'answer')])",
+        "question_id": "qid",
+        "question": "query || text",
+        "answer": "answer_text || candidate_text",
+        "system": "run_id",
+        "nuggets": "nuggets",
+    },
+)
+
+SHAPES = (PROMPTFOO, DEEPEVAL, DEEPEVAL_TURNS, INSPECT, LM_EVAL, RAGAS_TURNS, NUGGETIZER)
 
 CONTAINERS = (
     Container(("eval", "samples"), "samples", head={"eval": "eval"}),  # Inspect

@@ -19,6 +19,7 @@ from typing import Any
 
 from longmark.records import Row
 from longmark.records.evidence import ExpectedClaim, Support, SupportedClaim
+from longmark.records.expected import NOT_SUPPORT, PARTIAL, SUPPORT
 from longmark.records.turn import Context
 from longmark.report.format import counted, listed
 from longmark.report.reasons import Places, place_of
@@ -41,6 +42,8 @@ STATES = {
     "missing": ("+", "missing from the answer", "missing"),
 }
 """State -> its sign, its words, and the class of its colour and line."""
+HELD = {SUPPORT: "holds it", PARTIAL: "holds a part of it", NOT_SUPPORT: "does not hold it"}
+"""How far an answer holds a fact, in words."""
 _BY = {"contexts": ("yes", "no", "part"), "references": ("right", "wrong", "partly right")}
 _DECLINED = "declined"
 _SAYS_DECLINED = "it only says that there is no answer"
@@ -133,14 +136,26 @@ def support_view(shared: ViewRows) -> View | None:
         for claim in claims
     ]
     blocks: list[Block] = [("table", heads, lines, "claim", "")] if lines else []
-    if expected:
+    of_reference = [claim for claim in expected if claim.expected_by is None]
+    if len(of_reference) < len(expected):
+        fact_lines = [
+            [
+                ViewCell("words", claim.claim),
+                ViewCell("line", claim.expected_by),
+                ViewCell("line", HELD.get(claim.held or "", "–")),
+            ]
+            for claim in expected
+            if claim.expected_by is not None
+        ]
+        blocks.append(("table", ["Fact", "Expected as", "Answer"], fact_lines, "claim", ""))
+    if of_reference:
         expected_lines = [
             [
                 ViewCell("words", claim.claim),
                 ViewCell("line", claim.answer or "–"),
                 ViewCell("line", _numbers(claim)),
             ]
-            for claim in expected
+            for claim in of_reference
         ]
         blocks.append(
             ("table", ["Claim of the reference", "Answer", "Passages"], expected_lines, "claim", "")
@@ -165,13 +180,14 @@ def support_view(shared: ViewRows) -> View | None:
         if suffix
         else counted(len(claims), "claim")
     )
+    title = "Claims and what supports them"
+    if not claims and not of_reference:
+        held = sum(claim.held == SUPPORT for claim in expected)
+        count = f"{held} of {counted(len(expected), 'fact')} in the answer"
+        title = "Facts that the answer should hold"
     if declined := sum(basis.state(claim) == _DECLINED for claim in claims):
         count += f", {declined} only say{'s' * (declined == 1)} that there is no answer"
-    return (
-        View("Claims and what supports them", count, list(shared.rows), blocks)
-        if claims or expected
-        else None
-    )
+    return View(title, count, list(shared.rows), blocks) if claims or expected else None
 
 
 def _claims(rows: Iterable[Row]) -> tuple[list[SupportedClaim], list[ExpectedClaim]]:
@@ -220,7 +236,11 @@ def sentences_view(
     )
     absent = {
         claim.claim: _missing(
-            claim.claim, claim.passages, "the reference", claim.answer == CONTRADICTS
+            claim.claim,
+            claim.passages,
+            claim.expected_by or "the reference",
+            contradicted=claim.answer == CONTRADICTS,
+            in_part=claim.held == PARTIAL,
         )
         for claim in expected
         if claim.answer not in (None, ENTAILS)
@@ -337,7 +357,12 @@ def _sentences(passage: str) -> list[tuple[str, set[str]]]:
 
 
 def _missing(
-    text: str, passages: Sequence[int], source: str, contradicted: bool = False
+    text: str,
+    passages: Sequence[int],
+    source: str,
+    *,
+    contradicted: bool = False,
+    in_part: bool = False,
 ) -> dict[str, Any]:
     named_sources = [source] if source else []
     named_sources += (
@@ -348,7 +373,8 @@ def _missing(
     return {
         "text": text,
         "sources": (listed(named_sources) if named_sources else "")
-        + "; the answer contradicts it" * contradicted,
+        + "; the answer contradicts it" * contradicted
+        + f"; the answer {HELD[PARTIAL]}" * in_part,
     }
 
 

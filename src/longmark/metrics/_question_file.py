@@ -1,0 +1,100 @@
+"""A file with a record for each question, of what its answers are expected to hold: nuggets or criteria.
+
+The parameter `file` of a metric names it and is signed with its content. A record is found by the id of the question,
+else by its text: examples without ids have a hash of the text as their `question_id`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from longmark.errors import NoScore
+from longmark.metrics.pairs._files import path_of
+from longmark.records import Example, sources
+from longmark.records.carried import CARRIED
+from longmark.records.columns import NAMES
+from longmark.records.example import question_hash
+from longmark.records.files import BadLines, at
+from longmark.records.values import Problem, as_list_cell, found, missing, name
+
+_IDS = ("question_id", "qid", "query_id", "topic_id", "prompt_id", "sample_id", "id")
+_TEXTS = ("question", "query", "prompt", "topic")
+
+
+def expected_of(example: Example, file: str, field: str) -> tuple[Any, ...]:
+    """What the answers to the question of an example are expected to hold. file: a signed parameter, "": the example
+    carries it. NoScore (`missing_input`) for a question without a record."""
+    if not file:
+        return getattr(example, field) or ()
+    by_question = read(file, field)
+    keys = [example.question_id]
+    if example.question:
+        keys.append(question_hash(example.question))
+    entries = next((by_question[key] for key in keys if key in by_question), None)
+    if entries is None:
+        raise NoScore(
+            "missing_input",
+            f'{path_of(file)} has no {field} for the question "{example.question_id}", neither by its id nor by its '
+            "text.",
+        )
+    return entries
+
+
+@lru_cache(maxsize=4)
+def read(file: str, field: str) -> Mapping[str, tuple[Any, ...]]:
+    """Id of a question, and hash of its text where that is one question's -> its entries. BadInput with a line for each
+    record that is none; UserError for a file that cannot be read."""
+    path = path_of(file)
+    bad = BadLines()
+    by_id: dict[str, tuple[Any, ...]] = {}
+    by_text: dict[str, tuple[Any, ...] | None] = {}
+    lines: dict[str, int] = {}
+    for line, record in sources.records(path, sources.kind_of(path)):
+        try:
+            ids, text_hash, entries = _record(record, field)
+            for question_id in ids:
+                if question_id in by_id:
+                    raise Problem(
+                        f'the question "{question_id}" is already in line {lines[question_id]}; a question has one '
+                        "record"
+                    )
+        except Problem as problem:
+            bad.add(at(path, line, str(problem)))
+            continue
+        by_id |= dict.fromkeys(ids, entries)
+        lines |= dict.fromkeys(ids, line)
+        if text_hash:
+            by_text[text_hash] = None if text_hash in by_text else entries
+    bad.check()
+    of_texts = {key: entries for key, entries in by_text.items() if entries is not None}
+    return {**of_texts, **by_id}
+
+
+def _record(record: Any, field: str) -> tuple[list[str], str, tuple[Any, ...]]:
+    """The id of a question, if there is one, the hash of its text, "" without one, and its entries."""
+    if isinstance(record, sources.UnreadableRecord):
+        raise Problem(record.message)
+    if not isinstance(record, Mapping):
+        raise Problem(f"expected an object with named fields, found {found(record)}")
+    column = next((column for column in NAMES[field] if not missing(record.get(column))), None)
+    if column is None:
+        raise Problem(f"has no {' or '.join(NAMES[field])}")
+    entries = CARRIED[field](column, as_list_cell(column, record[column]))
+    if any(getattr(entry, "assignment", None) is not None for entry in entries):
+        raise Problem(
+            f"{column}: assignments belong to one answer; score the file that holds them with its answers, as the "
+            "examples of the run"
+        )
+    ids = list(_ids(record))[:1]
+    text = next((record[key] for key in _TEXTS if isinstance(record.get(key), str)), "")
+    if not ids and not text.strip():
+        raise Problem(f"names no question; give it an id ({', '.join(_IDS)}) or its text")
+    return ids, question_hash(text) if text.strip() else "", entries
+
+
+def _ids(record: Mapping[str, Any]) -> Iterator[str]:
+    for column in _IDS:
+        if not missing(record.get(column)) and (own_id := name(column, record[column])):
+            yield own_id
