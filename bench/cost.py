@@ -19,7 +19,7 @@ Each line of METRICS is a run of its own: a list of metrics as `run` takes it (`
                         in steps of 128. waiting: those whose earlier request had been answered when this one came
     not served          prompt - waiting
     kB                  size of the call cache, an answer
-    dry calls, tokens   what `--dry-run` announced of an empty cache, divided by what was sent
+    dry calls, tokens   what `--dry-run` expected with an empty cache, divided by what was sent
     CPU                 seconds of the process that scores, an answer
 
 Tokens are those of o200k_base where tiktoken is installed and has its vocabulary (TIKTOKEN_CACHE_DIR); else four bytes
@@ -467,12 +467,14 @@ def _run(src: Path, place: Path, metrics: str, base_url: str, lines: list[Any], 
 
 
 def _announced(said: str) -> tuple[int, int]:
-    """Calls and prompt tokens of the line `all` of a dry run."""
-    for line in said.splitlines():
-        if line.startswith("all "):
-            figures = [int(one.replace(",", "")) for one in re.findall(r"\d[\d,]*", line)]
-            return figures[1], figures[3]
-    return 0, 0
+    """Calls and prompt tokens that a dry run expects (of a version without expectations: at most)."""
+    lines = [re.split(r"  +", line.strip()) for line in said.splitlines()]
+    heads = next((line for line in lines if "calls" in line), [])
+    total = next((line for line in lines if line[0] == "all"), [])
+    if not heads or not total:
+        return 0, 0
+    calls, tokens = (total[heads.index(head)] for head in ("calls", "prompt tokens"))
+    return int(calls.replace(",", "")), int(tokens.replace(",", ""))
 
 
 def line_of(cost: Cost) -> tuple[Any, ...]:

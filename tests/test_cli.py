@@ -434,11 +434,12 @@ def test_a_dry_run_sends_nothing_and_makes_no_folder(longmark: Command):
         assert not Path("out").exists()
         assert server.counts["requests"] == 0
         (line,) = [line for line in done.out.splitlines() if line.startswith(QR)]
-        assert line.split()[1:4] == ["5", "5", "0"]  # rows, calls, cached
+        assert line.split()[1:5] == ["5", "5", "5", "0"]  # rows, calls, at most, cached
         assert longmark(*judged(server, "--limit", "2")).code == 0
         done = longmark(*judged(server, "--dry-run"))
         assert "Rows already computed: 2." in done.out
-        assert next(line for line in done.out.splitlines() if line.startswith(QR)).split()[1:4] == [
+        assert next(line for line in done.out.splitlines() if line.startswith(QR)).split()[1:5] == [
+            "3",
             "3",
             "3",
             "0",
@@ -448,8 +449,8 @@ def test_a_dry_run_sends_nothing_and_makes_no_folder(longmark: Command):
             *judged(server, "--dry-run", "--out", "other")
         )  # the last --out counts
         assert next(line for line in elsewhere.out.splitlines() if line.startswith(QR)).split()[
-            1:4
-        ] == ["5", "3", "2"]
+            1:5
+        ] == ["5", "3", "3", "2"]
         assert sorted(path.name for path in Path().iterdir()) == ["given.jsonl", "home", "out"]
 
 

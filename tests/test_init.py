@@ -55,7 +55,7 @@ def test_what_a_metric_takes_is_what_the_dry_run_says(capsys: pytest.CaptureFixt
         for one in capsys.readouterr().out.splitlines()
         if one.startswith("ccrs.question_relevance")
     )
-    _name, _rows, calls, _cached, prompt, completion, *_cost = of_run.split()
+    _name, _rows, calls, _most, _cached, prompt, _most, completion, *_others = of_run.split()
     assert line.endswith(f"# {calls} calls, {prompt} prompt and {completion} completion tokens")
 
 

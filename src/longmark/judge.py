@@ -168,7 +168,7 @@ async def _asked_twice(
     read = reader.read
     while True:
         try:
-            reply = await judge.chat(request, digits=reader.digits)
+            reply = await judge.chat(request, digits=reader.digits, accepts=read)
         except Unsupported:
             if reader.needs_logprobs or not request.logprobs:
                 raise

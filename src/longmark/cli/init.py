@@ -136,7 +136,7 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
     counted_examples = (
         f"the first {_PRICED}" if seen.read > _PRICED else f"{counted(seen.read, 'example')}"
     )
-    yield f"  # With a model; calls and tokens for {counted_examples}, at most:"
+    yield f"  # With a model; calls and tokens expected for {counted_examples}:"
     for asking_metric in asking:
         if asking_metric not in used:
             yield f"  # - {asking_metric.name}{_some(asking_metric, seen)} # {_cost(costs[asking_metric.name])}"
@@ -159,9 +159,10 @@ def _some(metric: Allowed, seen: Look) -> str:
 
 
 def _cost(estimate: MetricEstimate) -> str:
-    calls = counted(estimate.calls, "call")
-    prompt = f"{estimate.prompt_tokens:,} prompt"
-    return f"{calls}, {prompt} and {estimate.completion_tokens:,} completion tokens"
+    expected = estimate.expected
+    calls = counted(expected.calls, "call")
+    prompt = f"{expected.prompt_tokens:,} prompt"
+    return f"{calls}, {prompt} and {expected.completion_tokens:,} completion tokens"
 
 
 def _costs(

@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import astuple
 from typing import Any
 
 from longmark.cli import base, canary
@@ -367,15 +366,30 @@ def print_estimate(estimate: RunEstimate) -> None:
         "metric",
         "rows",
         "calls",
+        "at most",
         "cached",
         "prompt tokens",
-        "completion tokens, at most",
-        "cost, at most",
+        "at most",
+        "completion tokens",
+        "at most",
+        "cost",
+        "at most",
     )
     lines: list[tuple[str, ...]] = [heads]
     for name, metric in [*estimate.metrics.items(), ("all", estimate.total)]:
-        *figures, usd, _asking, _reserved = astuple(metric)
-        lines.append((name, *(f"{figure:,}" for figure in figures), cost(usd)))
+        expected = metric.expected
+        counts = (
+            metric.rows,
+            expected.calls,
+            metric.calls,
+            metric.cached,
+            expected.prompt_tokens,
+            metric.prompt_tokens,
+            expected.completion_tokens,
+            metric.completion_tokens,
+        )
+        costs = (cost(expected.usd), cost(metric.usd))
+        lines.append((name, *(f"{count:,}" for count in counts), *costs))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for name, *figures in lines:
         right = (text.rjust(width) for text, width in zip(figures, widths[1:], strict=True))
@@ -404,5 +418,6 @@ def print_estimate(estimate: RunEstimate) -> None:
             f"{total.calls:,} calls would go {go}{end}."
         )
     print(
-        f"Rows already computed: {estimate.rows_done:,}. Tokens are estimated from text lengths. Nothing was sent."
+        f"Rows already computed: {estimate.rows_done:,}. Expected figures assume a claim for each sentence. Tokens are "
+        "estimated from text lengths. Nothing was sent."
     )

@@ -1,21 +1,26 @@
 """What a run would take, without a call: `--dry-run`.
 
-Each metric runs on each example with a client that sends nothing. Calls that the cache holds are answered. The first
-call that it does not hold is priced by its own prompt; the calls that the declaration allows after it are assumed to
-be as long; of a judge that is asked for the reason after the score, every second reply may be as long as a reason. For
-a metric with one call per example, every figure but the token counts is exact.
+Each metric runs on each example twice, with clients that send nothing. Calls that the cache holds are answered.
+
+Expected: a rehearsal (`engine.rehearsal`) answers the others, so that each metric walks its plan to its end, with the
+file's own texts. A call that two metrics or two systems make alike is counted once, for the first.
+At most: the first call that the cache does not hold is priced by its own prompt; the calls that the metric's
+declaration allows after it are assumed to be as long; of a judge that is asked for the reason after the score, every
+second reply may be as long as a reason. Budgets and batches reckon with this.
+
+For a metric with one call per example, every figure but the token counts is exact in both.
 """
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longmark.engine.folder import RunFolder
 from longmark.engine.pairs import check_kind, sides
+from longmark.engine.rehearsal import Rehearsal
 from longmark.engine.session import check_budget, tell_unsupported
 from longmark.engine.settings import SessionOptions, Settings
 from longmark.engine.worker import Task, WorkerPool
@@ -29,10 +34,37 @@ from longmark.records.read import ExampleSource, Reading
 from longmark.writing import check_ours
 
 
+@dataclass(frozen=True, slots=True)
+class ExpectedCalls:
+    """What is expected to be sent. usd: None where no price is known."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float | None = 0.0
+
+    def __add__(self, addend: ExpectedCalls) -> ExpectedCalls:
+        return ExpectedCalls(
+            self.calls + addend.calls,
+            self.prompt_tokens + addend.prompt_tokens,
+            self.completion_tokens + addend.completion_tokens,
+            None if self.usd is None or addend.usd is None else self.usd + addend.usd,
+        )
+
+    def __sub__(self, earlier: ExpectedCalls) -> ExpectedCalls:
+        return ExpectedCalls(
+            self.calls - earlier.calls,
+            self.prompt_tokens - earlier.prompt_tokens,
+            self.completion_tokens - earlier.completion_tokens,
+            None if self.usd is None or earlier.usd is None else self.usd - earlier.usd,
+        )
+
+
 @dataclass(slots=True)
 class MetricEstimate:
-    """calls: that would be sent, at most; cached: answered from the cache; usd: None where no price is known;
-    asking: examples with such calls; reserved: what a budget in dollars sets aside for the calls, 0 without one."""
+    """calls, prompt_tokens, completion_tokens, usd: that would be sent, at most; expected: what will be, if the models
+    reply as the rehearsal has it; cached: answered from the cache; usd: None where no price is known; asking: examples
+    with such calls; reserved: what a budget in dollars sets aside for the calls, 0 without one."""
 
     rows: int = 0
     calls: int = 0
@@ -42,6 +74,7 @@ class MetricEstimate:
     usd: float | None = 0.0
     asking: int = 0
     reserved: float = 0.0
+    expected: ExpectedCalls = field(default_factory=ExpectedCalls)
 
     def add(self, other: MetricEstimate) -> None:
         self.rows += other.rows
@@ -52,6 +85,16 @@ class MetricEstimate:
         self.asking += other.asking
         self.reserved += other.reserved
         self.usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        self.expected = self.expected + other.expected
+
+    def at_least_expected(self) -> None:
+        """Raises what is sent at most where more is expected: a declaration assumes a number of statements, too."""
+        expected = self.expected
+        self.calls = max(self.calls, expected.calls)
+        self.prompt_tokens = max(self.prompt_tokens, expected.prompt_tokens)
+        self.completion_tokens = max(self.completion_tokens, expected.completion_tokens)
+        if self.usd is not None and expected.usd is not None:
+            self.usd = max(self.usd, expected.usd)
 
 
 @dataclass(slots=True)
@@ -99,11 +142,26 @@ async def dry_run(
             check_kind(source, settings.selected, settings.comparison)
             folder.adopt()
             client = Client(cache, price_of=price_of, dry=True, batching=options.batching)
-            workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)
-            rows_done = folder.rows_done(options.retried)
-            estimate = await _estimate(
-                workers, settings, workers.tasks(), rows_done, options.budget
+            rehearsal = Rehearsal()
+            rehearsing = Client(
+                cache, price_of=price_of, dry=True, batching=options.batching, rehearsal=rehearsal
             )
+            workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)
+            rehearsing_workers = WorkerPool(
+                folder,
+                settings,
+                rehearsing,
+                system="dry run",
+                retry=options.retried,
+            )
+            estimate = await _estimate(
+                workers,
+                _Walk(rehearsing_workers, rehearsal),
+                settings,
+                folder.rows_done(options.retried),
+                options.budget,
+            )
+            rehearsing.end_batches()
             if open_ := client.at_once(settings.backends.all(), 0):
                 widths = [
                     chosen.metric.rounds
@@ -133,14 +191,39 @@ def _affordable(total: MetricEstimate, max_usd: float | None) -> tuple[int, int]
     return total.calls - waiting, batches
 
 
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Walks metrics to their end with replies of the rehearsal."""
+
+    workers: WorkerPool
+    rehearsal: Rehearsal
+
+    async def expected(self, task: Task) -> ExpectedCalls | None:
+        """What this computation will send; None where the metric fails on a stand-in."""
+        before = self._booked()
+        rows = await self.workers.score(task)
+        if any(row.status in ("metric_error", "unparsable") for row in rows):
+            return None
+        return self._booked() - before
+
+    def _booked(self) -> ExpectedCalls:
+        rehearsal = self.rehearsal
+        return ExpectedCalls(
+            rehearsal.calls,
+            rehearsal.prompt_tokens,
+            rehearsal.completion_tokens,
+            rehearsal.usd,
+        )
+
+
 async def _estimate(
-    workers: WorkerPool, settings: Settings, tasks: Iterator[Task], rows_done: int, budget: Budget
+    workers: WorkerPool, walk: _Walk, settings: Settings, rows_done: int, budget: Budget
 ) -> RunEstimate:
     estimate = RunEstimate(
         rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected}
     )
     counted: set[int] = set()  # hashes of texts whose shared calls are counted
-    for task in tasks:
+    for task in workers.tasks():
         judging = settings.judging_of(task.chosen)
         judges = len(settings.backends.judges) * (
             judging.samples if task.chosen.metric.judged else 1
@@ -190,6 +273,13 @@ async def _estimate(
                 if any(usd is None for _, usd in prices)
                 else sum(count * (usd or 0) for count, usd in prices)
             )
+            expected = await walk.expected(task)
+            if expected is None:
+                expected = ExpectedCalls(
+                    added.calls, added.prompt_tokens, added.completion_tokens, added.usd
+                )
+            added.expected = expected
+            added.at_least_expected()
         else:
             added.cached = rows[0].usage.calls
         estimate.metrics[task.chosen.name].add(added)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any, Generic, Protocol
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -129,13 +129,25 @@ class _Kind(Generic[Reply]):
 
 
 Stored = tuple[Any, float | None]  # a reply, and what it cost in US dollars
+Accepts = Callable[[ChatReply], object]  # reads a reply, and raises for one that is no verdict
+
+
+class Rehearsing(Protocol):
+    """Answers in place of models, and counts what it is asked (`engine.rehearsal`)."""
+
+    replies: dict[bytes, Any]
+
+    def model(self, kind: str, accepts: Accepts | None) -> Any: ...
+
+    def book(self, reserved: Tokens, replies: Sequence[Any], price: Price) -> None: ...
 
 
 class Client(Sender):
     """cache: where replies are stored; concurrency: the most calls at once to one model; price_of: the price function
     of a model's tokens; dry: send nothing, raise `WouldCall` instead; rng: for the jitter of retries; run: the folder
     that the calls are for, as the ledger names it; resend_unknown: whether a call whose last attempt is unknown is sent
-    again (NotResent if not); batching: what goes in batches. token: names this client's attempts in the ledger;
+    again (NotResent if not); batching: what goes in batches; rehearsal: what answers, in a dry client, what the cache does
+    not hold. token: names this client's attempts in the ledger;
     not_resent: calls that were not sent again."""
 
     def __init__(
@@ -150,10 +162,12 @@ class Client(Sender):
         run: Path | str = "",
         resend_unknown: bool = True,
         batching: Batching = NO_BATCHES,
+        rehearsal: Rehearsing | None = None,
     ) -> None:
         super().__init__(concurrency, budget or Budget(), price_of, rng or random.Random())
         self.cache = cache
         self._dry = dry
+        self._rehearsal = rehearsal
         self._batching = batching
         self._alone = False
         self._flights: dict[bytes, asyncio.Future[Stored]] = {}
@@ -201,13 +215,20 @@ class Client(Sender):
         return self.batches.notices()
 
     async def chat(
-        self, model: Chat, request: ChatRequest, usage_log: UsageLog, *, digits: bool = False
+        self,
+        model: Chat,
+        request: ChatRequest,
+        usage_log: UsageLog,
+        *,
+        digits: bool = False,
+        accepts: Accepts | None = None,
     ) -> ChatReply:
-        """digits: of the reply's log-probabilities, only those of digits are kept (`protocols.of_digits`)."""
+        """digits: of the reply's log-probabilities, only those of digits are kept (`protocols.of_digits`). accepts:
+        reads the reply, so that a rehearsal finds one that can be read."""
         if (check := getattr(model, "check_window", None)) is not None:
             check(message.content for message in request.messages)
         kind = _CHATS_OF_DIGITS if digits else _CHATS
-        return (await self._call(kind, model, [request], usage_log))[0]
+        return (await self._call(kind, model, [request], usage_log, accepts))[0]
 
     async def embed(
         self, model: Embedder, texts: Sequence[str], usage_log: UsageLog
@@ -283,7 +304,12 @@ class Client(Sender):
         return await self._call(_LIKELIHOODS, model, list(requests), usage_log)
 
     async def _call(
-        self, kind: _Kind[Reply], model: Backend, requests: list[Any], usage_log: UsageLog
+        self,
+        kind: _Kind[Reply],
+        model: Backend,
+        requests: list[Any],
+        usage_log: UsageLog,
+        accepts: Accepts | None = None,
     ) -> list[Reply]:
         """The replies to requests of one kind: from the cache, from equal calls under way, the rest in calls of the
         model's batch size."""
@@ -309,10 +335,17 @@ class Client(Sender):
                     continue
                 if (stored := self._stored(key, seen, kind, usage_log)) is not None:
                     replies[key] = stored
+                elif self._rehearsal is not None and key in self._rehearsal.replies:
+                    replies[key] = self._rehearsal.replies[key], None
                 elif key in self._flights:
                     flights_of_others[key] = self._flights[key]
                 else:
                     mine[key] = request
+            if mine and self._rehearsal is not None:
+                rehearsed = await self._rehearse(kind, model, mine, usage_log, accepts)
+                replies.update({key: (reply, None) for key, reply in rehearsed.items()})
+                sent = True
+                continue
             if mine and self._dry:
                 way = self._way(kind, model, next(iter(mine)), usage_log)
                 of_a_call = list(mine.values())[: _pairs_a_call(kind, model)]
@@ -340,6 +373,26 @@ class Client(Sender):
         calls = len(_batches(requests_by_key, _pairs_a_call(kind, model)))
         self._book(model, usage_log, replies, calls, sent=sent)
         return [replies[key][0] for key in keys]
+
+    async def _rehearse(
+        self,
+        kind: _Kind[Reply],
+        model: Backend,
+        requests_by_key: dict[bytes, Any],
+        usage_log: UsageLog,
+        accepts: Accepts | None,
+    ) -> dict[bytes, Reply]:
+        """Stand-ins for the replies to these requests, in calls of the model's batch size."""
+        if self._rehearsal is None:
+            raise RuntimeError("this client rehearses nothing")
+        price = self.price(self._way(kind, model, next(iter(requests_by_key)), usage_log))
+        stand_in = self._rehearsal.model(kind.name, accepts)
+        for batch in _batches(requests_by_key, getattr(model, "batch", None)):
+            requests = list(batch.values())
+            replies = await kind.send(stand_in, requests)
+            self._rehearsal.book(kind.most(model, requests), replies, price)
+            self._rehearsal.replies.update(zip(batch, replies, strict=True))
+        return {key: self._rehearsal.replies[key] for key in requests_by_key}
 
     def check_room(self, calls: int) -> None:
         self.cache.check_room(calls)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from longmark.errors import NoScore
 from longmark.judging import Judging
 from longmark.models import ROLES
-from longmark.models.client import Client, UsageLog
+from longmark.models.client import Accepts, Client, UsageLog
 from longmark.models.protocols import (
     Backend,
     Chat,
@@ -110,9 +110,14 @@ class ChatHandle:
     def name(self) -> str:
         return self.model.name
 
-    async def chat(self, request: ChatRequest, *, digits: bool = False) -> ChatReply:
-        """digits: of the log-probabilities, only those of digits are kept."""
-        return await self.client.chat(self.model, request, self.usage_log, digits=digits)
+    async def chat(
+        self, request: ChatRequest, *, digits: bool = False, accepts: Accepts | None = None
+    ) -> ChatReply:
+        """digits: of the log-probabilities, only those of digits are kept. accepts: reads the reply, and raises for one
+        that is no verdict: a dry run looks for a reply that it accepts."""
+        return await self.client.chat(
+            self.model, request, self.usage_log, digits=digits, accepts=accepts
+        )
 
     @asynccontextmanager
     async def asking(self, prompt: str) -> AsyncIterator[ChatHandle]:

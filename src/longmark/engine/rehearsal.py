@@ -1,0 +1,256 @@
+"""Replies that stand in for those of a run's models, so that `--dry-run` can walk each metric to its end.
+
+What a metric calls depends on the replies before: a judge is asked about the claims that it has listed. A stand-in
+reply has the form that the request asks for. Its content is one of these figures, which say nothing of any model; what
+the user's last runs measured corrects them (`estimate`):
+
+    statements, claims, questions of a text     one a sentence (metrics' `calls` assume the same), of texts that are
+                                                numbered one each
+    the label of a statement                    `entails` where a text that is shown contains it, else `neutral`
+    a grade                                     one below the best, of every fourth statement 2: relevance 4 and 2
+    the answers of a text to a question         one, to every question that it contains and to every second other one,
+                                                by a hash of both
+    a text                                      as long as the longest text that is shown
+    vectors, relevance scores, likelihoods      those of `models.fake`; a classifier of pairs finds `neutral`
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from longmark.models.client import Accepts
+from longmark.models.fake import FakeEmbedder, FakeLanguageModel, FakeReranker
+from longmark.models.protocols import (
+    ChatReply,
+    ChatRequest,
+    LikelihoodReply,
+    LikelihoodRequest,
+    RelationReply,
+    TokenLogprobs,
+    Tokens,
+)
+from longmark.text.pieces import utf8_size
+from longmark.text.sentences import sentences
+
+_SHOWN = re.compile(r"(?s)<([\w ]+ [0-9a-f]{8})>\n(.*?)\n</\1>")  # as `prompts.fence` writes it
+_NUMBERED = re.compile(r"(?m)^(\d+)\. (.+)$")
+_WORD = re.compile(r"[^\s\"'`,.:;(){}\[\]<>]+")
+_TRIED = 300  # words of a prompt that are tried as a label, at most
+_BYTES = 4  # a token, as the budget estimates it
+_REASON = "The answer states what the passages state, and adds a figure that none of them has."
+_NUMBERS = ("80", "4", "1", "0", "0.5")
+_VARIANTS = 3
+"""Forms of one reply: as described, then with the least numbers, then with empty lists."""
+_OF_ITEM = frozenset({"from", "source", "index", "number", "id"})
+
+
+@dataclass
+class Rehearsal:
+    """Stands in for every model of a run, and counts what it was asked. replies: by the key of their call; what was
+    asked once is answered again without a call. usd: None once a price is not known."""
+
+    replies: dict[bytes, Any] = field(default_factory=dict)
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float | None = 0.0
+
+    def model(self, kind: str, accepts: Accepts | None) -> Any:
+        """What answers a call of this kind."""
+        if kind == "chat":
+            return _StandInChat(accepts)
+        return _STAND_INS[kind]
+
+    def book(
+        self, reserved: Tokens, replies: Sequence[Any], price: Callable[[Tokens], Any]
+    ) -> None:
+        """Counts a call. reserved: its tokens as a budget counts them."""
+        written = sum(utf8_size(reply.text) for reply in replies if isinstance(reply, ChatReply))
+        tokens = Tokens(
+            prompt=reserved.prompt,
+            completion=min(reserved.completion, -(-written // _BYTES)),
+        )
+        usd = price(tokens)
+        self.calls += 1
+        self.prompt_tokens += tokens.prompt
+        self.completion_tokens += tokens.completion
+        self.usd = None if self.usd is None or usd is None else self.usd + usd
+
+
+class _StandInChat:
+    """A chat model whose replies have the form that is asked for."""
+
+    def __init__(self, accepts: Accepts | None) -> None:
+        self._accepts = accepts
+
+    async def chat(self, request: ChatRequest) -> ChatReply:
+        """The first stand-in that the reader of the reply accepts, else the last one."""
+        reply = ChatReply("")
+        for text in _replies(request):
+            reply = ChatReply(text, logprobs=_logprobs(text) if request.logprobs else ())
+            if self._accepts is None:
+                return reply
+            with suppress(Exception):  # readers of metrics from outside may raise anything
+                self._accepts(reply)
+                return reply
+        return reply
+
+
+class _StandInClassifier:
+    """Finds that a premise says nothing of any claim."""
+
+    async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
+        return RelationReply(((0.1, 0.1, 0.8),) * len(hypotheses))
+
+
+class _StandInLanguageModel(FakeLanguageModel):
+    """Takes several texts at once, as models that share prefixes do."""
+
+    async def likelihoods(self, requests: Sequence[LikelihoodRequest]) -> list[LikelihoodReply]:
+        return [await self.likelihood(request) for request in requests]
+
+
+_STAND_INS: Mapping[str, Any] = {
+    "embed": FakeEmbedder(),
+    "rerank": FakeReranker(),
+    "relation": _StandInClassifier(),
+    "likelihood": _StandInLanguageModel(entropy=True),
+}
+
+
+def _replies(request: ChatRequest) -> Iterator[str]:
+    """Stand-ins for a reply, the likeliest first."""
+    prompt = _ShownTexts("\n\n".join(message.content for message in request.messages))
+    if request.schema is not None:
+        for variant in range(_VARIANTS):
+            value = _StandInValue(request.schema, prompt, variant).value(request.schema)
+            yield orjson.dumps(value).decode()
+    else:
+        yield prompt.longest[: _BYTES * request.max_tokens]
+    yield from _NUMBERS
+    words = reversed(_WORD.findall(request.messages[-1].content))
+    yield from list(dict.fromkeys(words))[:_TRIED]
+
+
+def _logprobs(text: str) -> tuple[TokenLogprobs, ...]:
+    """A token for each word, number and sign, each nearly certain."""
+    tokens = re.findall(r"\w+|\s+|[^\w\s]", text)
+    return tuple(TokenLogprobs(token, -0.01, ((token, -0.01),)) for token in tokens)
+
+
+class _ShownTexts:
+    """The texts that a prompt shows."""
+
+    def __init__(self, prompt: str) -> None:
+        self.texts = [text for _, text in _SHOWN.findall(prompt)] or [prompt]
+        self.prose = [text for text in self.texts if not _NUMBERED.match(text)]
+        self.longest = max(self.prose or self.texts, key=len)
+
+    @cached_property
+    def numbered(self) -> dict[str, str]:
+        """Number -> text, of the last text that is a list of numbered lines."""
+        for text in reversed(self.texts):
+            lines = _NUMBERED.findall(text)
+            if lines and len(lines) == len(text.splitlines()):
+                return dict(lines)
+        return {}
+
+    @cached_property
+    def listed(self) -> list[str]:
+        """What a list about the texts holds."""
+        if self.numbered:
+            return list(self.numbered.values())
+        return [sentence.strip() for sentence in sentences(self.longest)]
+
+    def contains(self, statement: str) -> bool:
+        """Whether a text other than a list contains the statement."""
+        return bool(statement) and any(statement in text for text in self.prose)
+
+
+class _StandInValue:
+    """A value that a JSON schema allows. variant: see `_VARIANTS`."""
+
+    def __init__(self, schema: Mapping[str, Any], prompt: _ShownTexts, variant: int) -> None:
+        self._definitions = schema.get("$defs", {})
+        self._prompt = prompt
+        self._variant = variant
+
+    def value(self, part: Mapping[str, Any], key: str = "", item: str = "", place: int = 1) -> Any:
+        """key: of the object that holds it; item, place: the element of the list that it is in, and its number."""
+        if "$ref" in part:
+            part = self._definitions[part["$ref"].rpartition("/")[2]]
+        for either in part.get("anyOf", ()):
+            if either.get("type") != "null":
+                part = either
+                break
+        item = self._prompt.numbered.get(key, item)
+        if "enum" in part:
+            return self._label(part["enum"], item)
+        kind = part.get("type")
+        if kind == "object":
+            return {
+                name: self.value(property_, name, item, place)
+                for name, property_ in part.get("properties", {}).items()
+            }
+        if kind == "array":
+            return self._list(part, key, item)
+        if kind in ("integer", "number"):
+            return self._number(part, key, place)
+        if kind == "boolean":
+            return True
+        return self._text(key, item) if kind == "string" else None
+
+    def _label(self, labels: Sequence[Any], item: str) -> Any:
+        if self._variant:
+            return labels[0]
+        if "entails" in labels and item and self._prompt.contains(item):
+            return "entails"
+        return next((label for label in ("neutral", "fact") if label in labels), labels[0])
+
+    def _number(self, part: Mapping[str, Any], key: str, place: int) -> Any:
+        low = part.get("minimum", 1)
+        high = part.get("maximum", 5)
+        if key in _OF_ITEM:
+            return place
+        if self._variant:
+            return low
+        number = int(key) if key.isdigit() else place
+        return max(low, min(high - 1, 2 if number % 4 == 0 else 4))
+
+    def _list(self, part: Mapping[str, Any], key: str, item: str) -> list[Any]:
+        items = part.get("items", {})
+        least = part.get("minItems", 0)
+        greatest = part.get("maxItems", len(self._prompt.listed) + 1)
+        if key.isdigit():
+            text_and_question = f"{self._prompt.longest}\0{item}".encode("utf-8", "replace")
+            by_chance = hashlib.blake2b(text_and_question, digest_size=1).digest()[0] % 2 == 0
+            if items.get("type") == "integer":
+                length = int(self._prompt.contains(item))
+            else:
+                length = int(by_chance or self._prompt.contains(item))
+        elif key == "quotes" or items.get("type") == "integer":
+            length = 1
+        else:
+            length = len(self._prompt.listed)
+        length = max(least, min(greatest, 0 if self._variant == _VARIANTS - 1 else length))
+        texts = [item] if key.isdigit() else self._prompt.listed or [item]
+        return [
+            self.value(items, "" if key.isdigit() else key, texts[n % len(texts)], n + 1)
+            for n in range(length)
+        ]
+
+    def _text(self, key: str, item: str) -> str:
+        if key in ("reason", "reasoning", "explanation"):
+            return _REASON
+        if key == "answer":
+            # without figures: two quantities can be compared without a call
+            return " ".join(word for word in self._prompt.longest.split() if word.isalpha())[-40:]
+        return item or key or "yes"

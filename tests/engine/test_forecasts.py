@@ -1,0 +1,156 @@
+"""A dry run beside the run that follows it: for every metric, the calls and prompt tokens that it expects are within a
+tenth of those that the models got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import bench.cost
+import orjson
+import pytest
+from bench.cost import Judge, sentence
+from tests.metrics.test_silence import OPTIONS, PARAMS, checkpoints, reply
+
+import longmark
+from longmark import metrics
+from longmark.engine.estimate import RunEstimate, dry_run
+from longmark.engine.run import finish, make_settings, open_cache
+from longmark.engine.settings import RunOptions
+from longmark.metrics.classic import bleurt
+from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
+from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
+from longmark.models.registry import Registry
+from longmark.text.sentences import sentences
+
+__all__ = ["checkpoints"]  # a fixture: the checkpoints of the metrics that load one
+
+TOLERANCE = 0.1
+QUESTIONS, SYSTEMS = 2, 2
+
+
+@pytest.fixture(autouse=True)
+def the_figures_of_a_dry_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge of the bench lists a claim for every sentence, and finds that a text entails what it contains."""
+    monkeypatch.setattr(bench.cost, "CLAIMS", 100)
+    monkeypatch.setattr(bench.cost, "sentences", lambda text: [s.strip() for s in sentences(text)])
+    monkeypatch.setattr(
+        bench.cost, "entails", lambda premise, statement: statement.strip() in premise
+    )
+
+
+def records(name: str) -> Iterator[dict[str, Any]]:
+    """Answers of two systems from the same passages, with all inputs of a metric."""
+    metric = metrics.load(name)
+    for question in range(QUESTIONS):
+        said = [sentence(question, number) for number in range(40)]
+        for system in range(SYSTEMS):
+            answer = " ".join([*said[:3], *said[30 + 3 * system : 33 + 3 * system]])
+            record: dict[str, Any] = {
+                "id": f"{question}-{system}",
+                "question_id": str(question),
+                "question": f"What happened at the sites of district {question}?",
+                "contexts": [" ".join(said[10 * d : 10 * d + 8]) for d in range(3)],
+                "references": [" ".join(said[1:6])],
+                "options": OPTIONS,
+                "profile": {"hazard": "flood"},
+            }
+            if name == "climaqa.mcq":
+                record["references"] = ["b"]
+            if name == "climaqa.phrase_similarity":
+                record["question"] = "What rose at the <blank>?"
+            if metric.variants:
+                record |= {"variant_of": "0", "variant": "paraphrase", "base_answer": said[0]}
+            if metric.pairs:
+                record |= {"a": answer, "b": " ".join(said[2:9])}
+            else:
+                record |= {"answer": answer, "system": f"system {system}"}
+            yield record
+
+
+class Answering(Judge):
+    """The judge of the bench; a text answers the questions that were taken from it, and every second other one."""
+
+    def _list(self, items: Any, key: str) -> list[Any]:
+        if not key.isdigit() or "integer" in str(items.get("type")):
+            return super()._list(items, key)
+        text = self.texts["text"]
+        about = self.numbered[key].removeprefix("What is said of ").removesuffix("?")
+        if about not in text and sha256((about + text).encode()).digest()[0] % 2:
+            return []
+        return [{"answer": " ".join(text.split()[-9:-4]), "confidence": 4}]
+
+
+def answered(request: ChatRequest) -> ChatReply:
+    """What the judge of the bench replies to a request for JSON, and a sensible one to any other."""
+    shown = request.messages[-1].content
+    text = Answering(shown, request.schema).reply() if request.schema else reply(request)
+    if not request.logprobs:
+        return ChatReply(text)
+    first = text if request.max_tokens > 1 else "yes"
+    return ChatReply(first, logprobs=(TokenLogprobs(first, -0.01, ((first, -0.01),)),))
+
+
+def tokens_of(request: Any) -> int:
+    """Prompt tokens of a request: four bytes a token, and 16 for a chat template, as a dry run estimates them."""
+    if isinstance(request, ChatRequest):
+        texts = [message.content for message in request.messages]
+        texts += [orjson.dumps(request.schema).decode()] if request.schema else []
+    elif hasattr(request, "prompt"):
+        texts = [request.prompt, request.text]
+    elif len(request) == 2 and isinstance(request[1], tuple):
+        texts = [text for document in request[1] for text in (request[0], document)]
+    else:
+        texts = list(request)
+    return sum(len(text.encode()) for text in texts) // 4 + 16
+
+
+def forecast_and_sent(
+    selection: str, lines: list[dict[str, Any]], tmp_path: Path, **more: Any
+) -> tuple[RunEstimate, list[Any]]:
+    """What a dry run says, and the requests of the run after it."""
+    models = [
+        FakeChat(answered, capabilities=longmark.models.protocols.Capabilities(logprobs=20)),
+        FakeEmbedder(),
+        FakeReranker(),
+        FakeLanguageModel(entropy=True),
+    ]
+    judge, embedder, reranker, lm = models
+    roles: dict[str, Any] = {"embedder": embedder, "reranker": reranker, "lm": lm, **more}
+    roles |= {"judges": [judge], "domain": "hazards", "cache": tmp_path / "calls.sqlite"}
+    options = RunOptions(**roles)
+    cache = open_cache(options.cache)
+    settings = make_settings((selection,), Registry(cache, sends=False), options)
+    try:
+        estimate = finish(lambda: dry_run(lines, settings, None, cache, options))
+    finally:
+        cache.close()
+    assert not any(model.requests for model in models)
+    longmark.run(lines, selection, out=tmp_path / "run", **roles)
+    return estimate, [request for model in models for request in model.requests]
+
+
+@pytest.fixture
+def rater(monkeypatch: pytest.MonkeyPatch) -> FakeReranker:
+    """The model of a metric that loads its own checkpoint."""
+    model = FakeReranker()
+    monkeypatch.setattr(bleurt, "_checkpoint", lambda _source: model)
+    return model
+
+
+def selection_of(name: str) -> str:
+    parameters = PARAMS.get(name, {})
+    return name + "".join(f"@{key}={value}" for key, value in parameters.items())
+
+
+@pytest.mark.parametrize("name", [name for name in metrics.names() if name != "pairs.icl"])
+def test_a_dry_run_expects_what_is_sent(name: str, rater: FakeReranker, tmp_path: Path) -> None:
+    estimate, requests = forecast_and_sent(selection_of(name), list(records(name)), tmp_path)
+    requests += rater.requests
+    expected = estimate.total.expected
+    assert expected.calls == pytest.approx(len(requests), rel=TOLERANCE)
+    assert expected.prompt_tokens == pytest.approx(sum(map(tokens_of, requests)), rel=TOLERANCE)
+    assert estimate.total.calls >= expected.calls
+    assert estimate.total.prompt_tokens >= expected.prompt_tokens
