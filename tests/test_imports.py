@@ -38,7 +38,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "writing",
     ),
     ("records",),
-    ("domain", "judging", "options.groups", "workspace"),
+    ("domain", "judging", "options.analyses", "options.groups", "workspace"),
     ("models",),  # protocols, backends, client
     ("prompts",),
     ("models.handles",),  # the client with the prompts
@@ -90,6 +90,7 @@ BENEATH_THE_SIDE = frozenset(
         "errors",
         "home",
         "metric_sources",
+        "options",
         "places",
         "progress",
         "records",

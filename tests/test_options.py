@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.program import ROOT, run, write_jsonl
@@ -14,6 +17,7 @@ from tests.program import ROOT, run, write_jsonl
 import longmark
 from longmark import cli
 from longmark.cli import project
+from longmark.cli.arguments import keywords
 from longmark.engine.settings import RunOptions
 from longmark.errors import UnknownName, UserError
 from longmark.options import (
@@ -25,6 +29,12 @@ from longmark.options import (
     named,
     option,
     values_of,
+)
+from longmark.options.analyses import (
+    CheckGroups,
+    CompareGroups,
+    MetaevalGroups,
+    MetricsStudyGroups,
 )
 from longmark.options.groups import GateOptions, OutputOptions, TableOptions
 
@@ -41,13 +51,17 @@ _READ_BY_THE_LINE = {
 
 
 def options_of_run() -> dict[str, argparse.Action]:
+    return options_of("run")
+
+
+def options_of(verb: str) -> dict[str, argparse.Action]:
     """The options of the command line by name, without those that only `--help` and the likes are."""
     (verbs,) = [
         action
-        for action in cli.parser("run")._actions
+        for action in cli.parser(verb)._actions
         if isinstance(action, argparse._SubParsersAction)
     ]
-    actions = verbs.choices["run"]._actions
+    actions = verbs.choices[verb]._actions
     return {
         one.dest: one
         for one in actions
@@ -161,6 +175,160 @@ def test_python_and_the_command_line_name_the_same_mistake_each_its_way(tmp_path
     assert (done.code, done.err) == (
         2,
         "longmark: --samples 3: at temperature 0 a judge gives the same reply again; add --temperature 0.7\n",
+    )
+
+
+ANALYSES: dict[str, tuple[type, Callable[..., Any]]] = {
+    "compare": (CompareGroups, longmark.compare),
+    "metrics-study": (MetricsStudyGroups, longmark.metrics_study),
+    "metaeval": (MetaevalGroups, longmark.metaeval),
+    "check": (CheckGroups, longmark.check),
+}
+
+
+@pytest.mark.parametrize("verb", ANALYSES)
+def test_an_option_of_an_analysis_is_on_the_command_line_and_a_keyword_by_one_default(verb: str):
+    group, function = ANALYSES[verb]
+    actions = {action.dest: action for action in options_of(verb).values()}
+    keywords = inspect.signature(function).parameters
+    for name, default, form in declared(group):
+        assert name in keywords, name
+        empty = not default and keywords[name].default in ((), None, inspect.Parameter.empty)
+        by_question = name == "cluster" and keywords[name].default == "question_id"
+        factory = not isinstance(keywords[name].default, str | int | float | None)
+        assert empty or by_question or factory or keywords[name].default == default, name
+        if form.on_line:
+            action = actions[form.line or name]
+            assert action.help == form.help, name
+            assert action.default == default or (action.default == [] and not default), name
+
+
+def test_an_analysis_takes_what_the_command_line_reads_of_its_options():
+    """What `--by run` and the others mean in Python: worked out by hand."""
+    words = [
+        "compare", "one", "two", "--metrics", "ccrs,m", "--margin", "m=0.1", "--bounds", "m=0:5",
+        "--higher", "m", "--systems", "a,b", "--seed", "3",
+    ]  # fmt: skip
+    arguments = cli.parser("compare").parse_args(words)
+    options = keywords(CompareGroups, arguments)
+    expected = {
+        "metrics": ["ccrs", "m"],
+        "margin": {"m": 0.1},
+        "bounds": {"m": (0.0, 5.0)},
+        "higher": ["m"],
+        "lower": [],
+        "systems": ["a", "b"],
+        "seed": 3,
+        "draws": None,
+        "hypotheses": (),
+    }
+    assert {name: options[name] for name in expected} == expected
+    assert not {"slices", "against_first"} & {*options}
+
+
+ROWS = "example_id,question_id,system,metric,score\n" + "".join(
+    f"{system}{question},{question},{system},m,0.{question}\n"
+    for system in "ab"
+    for question in range(1, 7)
+)
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "words", "python", "line"),
+    [
+        ("compare", {"alpha": 2.0}, ["--alpha", "2"], "alpha=2.0: expected", "--alpha 2.0: expected"),
+        ("compare", {"by": "run"}, ["--by", "run"], "use by='system'; if the runs", "use --by system; if the runs"),
+        (
+            "compare",
+            {"slices": ["lang"]},
+            ["--by", "lang"],
+            "slices='lang': no example has this field",
+            "--by lang: no example has this field",
+        ),
+        (
+            "compare",
+            {"bounds": {"m": (0.0, 0.2)}},
+            ["--bounds", "m=0:0.2"],
+            "bounds={'m': (0.0, 0.2)}: 8 of the scores lie outside",
+            "--bounds m=0:0.2: 8 of the scores lie outside",
+        ),
+        (
+            "metrics-study",
+            {"cluster": "doc"},
+            ["--cluster", "doc"],
+            "cluster='doc': no example has this field",
+            "--cluster doc: no example has this field",
+        ),
+        (
+            "check",
+            {"max_unscored": 0.2},
+            ["--max-unscored", "0.2"],
+            "add higher=METRIC or lower=METRIC",
+            "add --higher METRIC or --lower METRIC",
+        ),
+    ],
+)  # fmt: skip
+def test_an_analysis_names_the_same_mistake_as_its_face_does(
+    verb: str,
+    options: dict[str, Any],
+    words: list[str],
+    python: str,
+    line: str,
+    tmp_path: Path,
+):
+    pytest.importorskip("scipy")
+    (tmp_path / "rows.csv").write_text(ROWS)
+    _group, function = ANALYSES[verb]
+    assertions = ["a better than b"] if verb == "check" else []
+    with pytest.raises(UserError) as caught:
+        function(tmp_path / "rows.csv", *assertions, **options)
+    assert python in str(caught.value)
+    assert "--" not in str(caught.value)
+    done = run(verb, "rows.csv", *assertions, *words, home=tmp_path / "home", cwd=tmp_path)
+    assert (done.code, line in done.err) == (2, True), done.err
+
+
+DECLARED_IN_VERBS = {
+    "cli/arguments.py": 5,
+    "cli/front.py": 2,
+    "cli/parsing.py": 1,
+    "cli/trust.py": 3,
+    "cli/verbs_runs.py": 26,
+    "contrib/annotate/verbs.py": 17,
+    "contrib/decide/verbs.py": 34,
+    "contrib/demo/verbs.py": 3,
+    "contrib/make/verbs.py": 129,
+    "contrib/papers/cli/calf.py": 5,
+    "contrib/papers/cli/climaqa.py": 9,
+    "contrib/papers/cli/comprehensiveness.py": 13,
+    "contrib/papers/cli/recipe.py": 1,
+    "contrib/papers/cli/score.py": 19,
+    "contrib/papers/cli/study.py": 3,
+    "contrib/scale/verbs.py": 10,
+}
+"""Options that a verb declares by itself, not as a field of a dataclass, by module: numbers that only fall."""
+
+
+def test_options_are_declared_as_fields_and_no_verb_declares_more_than_it_did():
+    counts: dict[str, int] = {}
+    source = ROOT / "src" / "longmark"
+    for path in sorted(source.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            function = node.func
+            name = (
+                function.attr
+                if isinstance(function, ast.Attribute)
+                else getattr(function, "id", "")
+            )
+            texts = [word.value for word in node.args if isinstance(word, ast.Constant)]
+            of_option = any(str(text).startswith("--") for text in texts)
+            if name in ("add", "add_argument") and of_option:
+                module = path.relative_to(source).as_posix()
+                counts[module] = counts.get(module, 0) + 1
+    assert counts == DECLARED_IN_VERBS, (
+        "declare a new option as a field (longmark.options); lower a count that fell"
     )
 
 

@@ -208,7 +208,7 @@ def test_a_comparison_is_corrected_over_its_slices() -> None:
     assert (cut.metrics[0].pairs[0].p or 0) >= (whole.metrics[0].pairs[0].p or 0)
     assert cut.metrics[1].pairs[0].better == "t"
     assert [one.metric for one in cut.margins] == [one.metric for one in cut.metrics]
-    with pytest.raises(UserError, match="--by nothing: no example has this field"):
+    with pytest.raises(UserError, match=r"slices=.nothing.: no example has this field"):
         compare("r", slices=["nothing"])
 
 

@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longmark.assertions.options import CheckOptions
 from longmark.engine import run as engine
 from longmark.engine.session import RunResult
 from longmark.engine.settings import RunOptions
@@ -51,6 +52,7 @@ def run(
     return Result(**{field.name: getattr(run_result, field.name) for field in fields(run_result)})
 
 
+@with_keywords(CheckOptions)
 def check(
     runs: str | Path | Sequence[str | Path],
     assertions: str | Assertion | Iterable[str | Assertion],

@@ -184,10 +184,10 @@ def test_scores_beyond_what_can_be_averaged_are_named(tmp_path: Path):
 
 def test_mistakes_are_named(pilot: Path):
     with pytest.raises(
-        UserError, match="effect: expected the difference to detect, a number above 0; found -1"
+        UserError, match="effect=-1: expected the difference to detect, a number above 0"
     ):
         PowerOptions(effect=-1)
-    with pytest.raises(UserError, match="power: expected more than alpha"):
+    with pytest.raises(UserError, match=r"power=0.01: expected more than alpha"):
         PowerOptions(power=0.01)
     with pytest.raises(UnknownName, match="unknown system: d"):
         planned(pilot, systems=["a", "d"])

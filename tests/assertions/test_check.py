@@ -388,7 +388,7 @@ def test_an_assertion_that_is_given_twice_counts_once(tmp_path: Path) -> None:
 
 def test_a_metric_without_a_direction_has_no_better_system(tmp_path: Path) -> None:
     rows = scored(tmp_path / "r.csv", {"a": [0.5] * 9, "b": [0.6] * 9})
-    with pytest.raises(UserError, match="add --higher METRIC or --lower METRIC"):
+    with pytest.raises(UserError, match="add higher=METRIC or lower=METRIC"):
         check(rows, "a better than b")
     lower = check(rows, "a better than b", lower=["m"])
     assert lower.results[0].rule == "a better than b on m"

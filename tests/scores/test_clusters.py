@@ -91,7 +91,7 @@ def test_a_field_that_no_example_has_is_an_error_that_names_the_fields(tmp_path)
     run = run_of(tmp_path / "run", [("q", 0.5, {"document": "x", "user": "u"})])
     with pytest.raises(
         UserError,
-        match=r"--cluster docs: no example has this field; .* question_id, document, user",
+        match=r"cluster='docs': no example has this field; .* question_id, document, user",
     ):
         summarise([run], "docs")
 
@@ -119,10 +119,11 @@ def test_scores_made_elsewhere_have_the_bounds_that_are_given(tmp_path):
     cell = cell_of(write_report([path], tmp_path / "report.html", bounds=bounds))
     assert cell.interval == equal_interval(0.9, 2, 0, 1)
     assert read_scores([path], bounds=bounds).facts["m"].hi == 1
-    with pytest.raises(UnknownName, match="--bounds"):
+    with pytest.raises(UnknownName, match="metric in bounds="):
         read_scores([path], bounds={"n": (0.0, 1.0)})
     with pytest.raises(
-        UserError, match=r"m=0:0.5: 2 of the scores lie outside; the scores are from 0.9 to 0.9"
+        UserError,
+        match=r"bounds=\{'m': \(0.0, 0.5\)\}: 2 of the scores lie outside; the scores are from 0.9 to 0.9",
     ):
         read_scores([path], bounds={"m": (0.0, 0.5)})
     run = run_of(tmp_path / "run", [("q", 0.5, {})])

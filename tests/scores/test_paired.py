@@ -104,7 +104,7 @@ def test_marks_that_cannot_be_paired_are_refused(tmp_path):
     )
     other = write_run(tmp_path / "two", [], [mark("a", "q1", 0.1, "x")])
     with pytest.raises(
-        UserError, match=r"one holds scores of several systems .*\(x and y on q1\).*--by system"
+        UserError, match=r"one holds scores of several systems .*\(x and y on q1\).*by='system'"
     ):
         read_scores([two_systems, other])
     with pytest.raises(

@@ -28,6 +28,8 @@ import numpy as np
 from longmark.analysis.compare.checks import FEWEST_TESTED, check_scoring, run_notices
 from longmark.analysis.grid import Grid
 from longmark.errors import UnknownName, UserError
+from longmark.options import described, named
+from longmark.options.analyses import PowerGroups, QuestionCluster
 from longmark.report.charts import Curve, curves
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, decimals, fixed, listed
@@ -50,49 +52,37 @@ _DRAWN = 8
 _STEPS = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PowerOptions:
+@described
+@dataclass(frozen=True, kw_only=True)
+class PowerOptions(QuestionCluster, PowerGroups):
     """What is planned. UserError for a number out of range.
 
-    effect      the difference to show, in the metrics' units; None: `needed` is not computed
-    questions   for `detectable`; None: the pilot's
-    assurance   the probability that the plan reaches the power, over pilots: it is made for the end of the pilot's
-                variance that the true one exceeds with probability 1 - assurance; .5: for the estimate itself
-    power, alpha, level   of the test, of all comparisons together, of intervals
-    metrics, systems      only these (metrics or families); by: `system` or `run`, None as `compare` chooses
-    cluster     the field that the questions of a cluster share
+    Without an effect `needed` is not computed. assurance is over pilots: the plan is made for the end of the pilot's
+    variance that the true one exceeds with probability 1 - assurance; .5: for the estimate itself. power, alpha and
+    level are of the test, of all comparisons together, and of intervals.
     """
 
-    effect: float | None = None
-    questions: int | None = None
-    power: float = 0.8
-    alpha: float = 0.05
-    level: float = 0.95
-    assurance: float = 0.8
-    metrics: Sequence[str] = ()
-    systems: Sequence[str] = ()
-    by: str | None = None
-    cluster: str = QUESTION
-    allow_different_judges: bool = False
-
     def __post_init__(self) -> None:
-        for name, value in (("power", self.power), ("alpha", self.alpha), ("level", self.level)):
+        for name, example in (("power", 0.8), ("alpha", 0.05), ("level", 0.95)):
+            value = getattr(self, name)
             if not 0 < value < 1:
                 raise UserError(
-                    f"{name}: expected a number between 0 and 1, such as 0.8; found {value}"
+                    f"{named(name, value)}: expected a number between 0 and 1, such as {example}"
                 )
         if not 0.5 <= self.assurance < 1:
             raise UserError(
-                f"assurance: expected a share from 0.5, below 1; found {self.assurance}"
+                f"{named('assurance', self.assurance)}: expected a share from 0.5, below 1"
             )
         if self.power <= self.alpha:
-            raise UserError(f"power: expected more than alpha ({self.alpha}); found {self.power}")
+            raise UserError(
+                f"{named('power', self.power)}: expected more than {named('alpha', self.alpha)}"
+            )
         if self.effect is not None and not 0 < self.effect < float("inf"):
             raise UserError(
-                f"effect: expected the difference to detect, a number above 0; found {self.effect}"
+                f"{named('effect', self.effect)}: expected the difference to detect, a number above 0"
             )
         if self.questions is not None and self.questions < 3:
-            raise UserError(f"questions: a test needs at least 3; found {self.questions}")
+            raise UserError(f"{named('questions', self.questions)}: a test needs at least 3")
 
     @property
     def fewest(self) -> int:

@@ -35,6 +35,7 @@ from longmark.assertions.result import (
 from longmark.assertions.same import Drift, drifts, lost_systems, pairs_of, turned
 from longmark.assertions.wording import with_line
 from longmark.errors import UnknownName, UserError
+from longmark.options import named
 from longmark.places import real
 from longmark.progress import counted
 from longmark.records.metric_name import in_slice, under, without_slice
@@ -264,8 +265,8 @@ def _of_assertion(
         yield _of_metric(assertion, metric, rule, tested)
     if not directed:
         raise UserError(
-            f"{WHERE} {str(assertion)!r}: whether higher or lower scores are better is not known; add --higher METRIC or "
-            "--lower METRIC"
+            f"{WHERE} {str(assertion)!r}: whether higher or lower scores are better is not known; add "
+            f"{named('higher', 'METRIC')} or {named('lower', 'METRIC')}"
         )
 
 

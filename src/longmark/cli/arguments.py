@@ -13,7 +13,7 @@ from typing import Any
 
 from longmark.cli.parsing import show_only
 from longmark.judging import Judging
-from longmark.options import declared, line_name, title_of, values_of
+from longmark.options import Option, declared, groups_of, line_name, title_of, values_of
 from longmark.options.groups import (
     CALLS,
     BoundsOption,
@@ -145,7 +145,7 @@ KINDS: dict[str, Callable[[str], Any]] = {
     "share": share,
     "text": str,
 }
-"""How the text of an option is read that says so (`Option.kind`); two more stand below."""
+"""How a text of an option is read that says so (`Option.kind`); two more stand below."""
 
 
 def add(
@@ -190,14 +190,18 @@ def add_options(
     place = _group(parser, group, text) if titled else parser
     for name in names or forms:
         default, form = forms[name]
+        if not form.on_line:
+            continue
         settings: dict[str, Any] = {"default": default, **more}
         if form.line and not form.metavar:
             settings["dest"] = form.line
         if not form.metavar and default is None:
             settings["action"] = argparse.BooleanOptionalAction
-        elif form.repeatable or (not isinstance(default, str) and isinstance(default, Collection)):
+        elif _is_repeatable(form, default):
             settings |= {"action": "append", "default": []}
-        elif form.kind:
+        elif form.choices:
+            settings |= {"action": "store", "choices": tuple(form.choices)}
+        elif form.kind in KINDS:
             settings |= {"action": "store", "type": KINDS[form.kind]}
         says = (help or {}).get(name, form.help)
         add(
@@ -210,6 +214,31 @@ def add_options(
             **settings,
         )
     return place
+
+
+def _is_repeatable(form: Option, default: Any) -> bool:
+    if form.repeatable is not None:
+        return form.repeatable
+    return isinstance(default, Collection) and not isinstance(default, str)
+
+
+def add_composed(
+    parser: argparse.ArgumentParser, kind: type, help: Mapping[str, str] | None = None
+) -> None:
+    """Adds the options of a dataclass that is composed of groups, each group with its title. help: as for
+    `add_options`."""
+    for group, names in groups_of(kind):
+        add_options(parser, group, names, titled=True, help=help)
+
+
+def keywords(kind: type, arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of a dataclass that the command line gives, as keywords of Python: texts are read as `Option.kind`
+    says (`VALUES`). UserError for a text that is none of its kind."""
+    options = values_of(kind, arguments)
+    for name, _default, form in declared(kind):
+        if form.kind in VALUES and name in options:
+            options[name] = VALUES[form.kind](options[name])
+    return options
 
 
 def _group(
@@ -360,6 +389,30 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
         "level": 1 - getattr(arguments, "alpha", 0.05),
         "seed": getattr(arguments, "seed", 0),
     }
+
+
+def _margins(texts: Sequence[str]) -> Any:
+    from longmark.analysis.compare.margin import parsed
+
+    return parsed(texts)
+
+
+def _hypotheses(file: Path | None) -> Sequence[Any]:
+    from longmark.stats.hypotheses import load_hypotheses
+
+    return load_hypotheses(file) if file else ()
+
+
+VALUES: dict[str, Callable[[Any], Any]] = {
+    "names": split,
+    "scores": scores_in,
+    "mapping": lambda texts: pairs(texts, "FIELD=COLUMN"),
+    "orders": lambda texts: orders(texts, "LABEL=LOWEST,…,HIGHEST"),
+    "bounds": bounds_of,
+    "margins": _margins,
+    "hypotheses": _hypotheses,
+}
+"""How the texts of an option together, or the file that it names, become its value (`Option.kind`)."""
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:

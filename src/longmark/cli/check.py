@@ -12,19 +12,16 @@ from typing import Any
 from longmark.cli.arguments import (
     UNDER,
     add,
-    add_bounds,
-    add_cluster,
+    add_composed,
     add_options,
     add_outputs,
     add_project,
     add_verb,
-    bounds_of,
+    keywords,
     needs_stats,
     outputs_of,
-    scores_in,
-    whole,
 )
-from longmark.options.groups import GateOptions
+from longmark.options.analyses import CheckGroups, MoreAssertions
 
 _ASSERTION = re.compile(r"[<>]|\s")
 
@@ -34,40 +31,10 @@ def add_to(verbs: Any) -> None:
     verb = add_verb(verbs, "check", check, text)
     runs = "run folders or files of rows; behind them the assertions, each in quotes"
     add(verb, "runs", "RUN", runs, nargs="+")
-    add(
-        verb,
-        "--assertions",
-        "TEXT",
-        "one more assertion, as the words behind RUN are; repeatable",
-        action="append",
-        default=[],
-    )
-    add(
-        verb,
-        "--from",
-        "FILE",
-        "a file with an assertion a line (# begins a comment)",
-        dest="source",
-    )
-    undecided = "exit code of undecided assertions: fail (3, the default) or pass (0)"
-    add(
-        verb, "--undecided", "", undecided, action="store", choices=("fail", "pass"), default="fail"
-    )
-    by = "A and B are runs or systems (default: what has both names)"
-    add(verb, "--by", "", by, action="store", choices=("run", "system"))
-    add_cluster(verb)
-    add_bounds(verb)
-    add(verb, "--higher", "NAME,…", "metrics where higher is better, if no run declares it")
-    add(verb, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
-    unscored = "largest share of unscored answers with which a mean can be met (default: 0.05)"
-    add_options(verb, GateOptions, ("max_unscored",), help={"max_unscored": unscored})
-    add(
-        verb,
-        "--allow-different-judges",
-        "",
-        "accept scores of different judges, prompts, parameters or versions",
-    )
-    add(verb, "--seed", "N", "seed of the tests of comparisons (default: 0)", type=whole, default=0)
+    add_options(verb, MoreAssertions, ("assertions",), titled=True)
+    add_options(verb, MoreAssertions, ("source",), titled=True, dest="source")
+    add_options(verb, MoreAssertions, ("undecided",), titled=True)
+    add_composed(verb, CheckGroups)
     add_outputs(verb)
     add_project(verb)
 
@@ -113,20 +80,9 @@ def check(arguments: argparse.Namespace) -> int:
     files = outputs_of(arguments, runs)
     if any(not isinstance(parsed(text), ScoreAssertion) for text in texts):
         needs_stats("check, with an assertion that compares,")
-    cluster, bounds = cluster_of(arguments.cluster, runs), bounds_of(arguments.bounds)
-    result = checked(
-        runs,
-        texts,
-        by=arguments.by,
-        cluster=cluster,
-        bounds=bounds,
-        higher=scores_in(arguments.higher),
-        lower=scores_in(arguments.lower),
-        max_unscored=arguments.max_unscored,
-        allow_different_judges=arguments.allow_different_judges,
-        seed=arguments.seed,
-        canonical=canonical,
-    )
+    options = keywords(CheckGroups, arguments)
+    options["cluster"] = cluster_of(arguments.cluster, runs)
+    result = checked(runs, texts, canonical=canonical, **options)
     for checked_assertion in result.results:
         print(checked_assertion.line)
     print(f"\n{result.says} {result.family}".rstrip())
@@ -143,7 +99,7 @@ def check(arguments: argparse.Namespace) -> int:
             " ".join(map(name_of, runs)),
             code,
             result.results,
-            outputs.read(runs, cluster, bounds),
+            outputs.read(runs, options["cluster"], options["bounds"]),
             says=f"{result.says} {result.family}".rstrip(),
             notices=result.notices,
             gate_noun="assertion",

@@ -13,21 +13,27 @@ from longmark import plugins
 from longmark.cli.arguments import (
     UNDER,
     add,
-    add_bounds,
-    add_cluster,
+    add_composed,
     add_labels,
+    add_options,
     add_outputs,
     add_project,
     add_verb,
-    add_verbose,
     bounds_of,
     corrections_of,
+    keywords,
     needs_stats,
     outputs_of,
-    scores_in,
-    share,
     split,
-    whole,
+)
+from longmark.options.analyses import (
+    CompareGate,
+    CompareGroups,
+    DefectsFile,
+    FalseAlarms,
+    LengthOption,
+    MetricsStudyGroups,
+    PageOptions,
 )
 
 if TYPE_CHECKING:
@@ -37,117 +43,49 @@ if TYPE_CHECKING:
 
 def add_to(verbs: Any) -> None:
     text = "Compare runs, or the systems of a run: paired tests, confidence intervals, rankings."
-    parser, statistics = _add(verbs, "compare", text, compare)
-    by = "compare runs or systems (default: run if several runs are given, else system), or also the slices of a field"
-    add(parser, "--by", "run|system|FIELD", f"{by}; repeatable", action="append", default=[])
-    add(parser, "--systems", "NAME,…", "the systems (or runs) to compare (default: all)")
-    judges = "the runs score the same systems by different judges: compare by the mean over judges"
-    add(parser, "--judges", "", judges)
-    complete = "compare only the questions with a score of every system (default: each pair on its own questions)"
-    add(parser, "--complete", "", complete)
-    margin = "the largest difference that does not matter; tests equivalence and non-inferiority"
-    add(statistics, "--margin", "[METRIC=]NUMBER", margin)
-    worse = (
-        "exit code 3 if a system is worse than the first one (with --margin: and not equivalent)"
-    )
-    add(parser, "--fail-if-worse", "", worse)
-    unscored_help = (
-        "with --fail-if-worse: how much larger the share of unscored answers may be than the first one's "
-        "(default: 0)"
-    )
-    add(parser, "--max-unscored", "SHARE", unscored_help, type=share, default=0.0)
-    add(
-        parser,
-        "--require-decision",
-        "",
-        "with --fail-if-worse and --margin: exit code 3 for undecided, too",
-    )
-    equal = "also show the differences at equal lengths of the answers"
-    add(statistics, "--length-control", "", equal)
+    parser = _add(verbs, "compare", text, compare)
+    add_composed(parser, CompareGroups)
+    add_options(parser, LengthOption)
+    add_options(parser, CompareGate)
     add_labels(parser)
     add_outputs(parser)
-    add(
-        statistics, "--draws", "N", "permutations per test (default: 10,000; fewer for huge tables)"
-    )
     add_project(parser)
 
     text = "Report properties of metrics: bounds, ties, distributions, correlations, discriminative power, cost."
-    parser, statistics = _add(verbs, "metrics-study", text, metrics_study)
-    by = "systems are the examples' systems, or the runs (default: system)"
-    add(parser, "--by", "", by, action="store", choices=("system", "run"), default="system")
-    add(statistics, "--draws", "N", "permutations of each test (default: 10,000)", default=10_000)
-    file = "the file of `longmark defects` that was scored: show which metric notices which defect"
-    add(parser, "--defects", "FILE", file)
-    alarms = "with --defects: share of originals that may score below the threshold (default: 0.05)"
-    add(statistics, "--false-alarms", "SHARE", alarms, type=share, default=0.05)
-    published = "compute as the authors of CCRS did: p = count / permutations; keep questions with a missing system"
-    add(statistics, "--as-published", "", published)
+    parser = _add(verbs, "metrics-study", text, metrics_study)
+    add_composed(parser, MetricsStudyGroups)
+    add_options(parser, DefectsFile)
+    add_options(parser, FalseAlarms)
 
 
-def _add(
-    verbs: Any, name: str, text: str, verb: Any
-) -> tuple[argparse.ArgumentParser, argparse._ArgumentGroup]:
-    """A verb with the options that both have, and its group of statistical options."""
+def _add(verbs: Any, name: str, text: str, verb: Any) -> argparse.ArgumentParser:
     parser = add_verb(verbs, name, verb, text)
     add(parser, "runs", "RUN", "run folders or files of rows", nargs="+")
-    add(parser, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
-    add(
-        parser,
-        "--out",
-        "DIR",
-        "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html",
-    )
-    add_verbose(parser)
-    add(
-        parser,
-        "--allow-different-judges",
-        "",
-        "accept scores of different judges, prompts, parameters or versions",
-    )
-    add(
-        parser,
-        "--hypotheses",
-        "FILE.yaml",
-        "test the hypotheses of this file, each over several comparisons",
-    )
-    statistics = parser.add_argument_group("statistics")
-    add_cluster(statistics)
-    add_bounds(statistics)
-    add(parser, "--higher", "NAME,…", "metrics where higher is better, if no run declares it")
-    add(parser, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
-    over = "over all comparisons" if name == "compare" else "for each metric"
-    add(statistics, "--alpha", "SHARE", f"significance level, {over} (default: 0.05)", default=0.05)
-    add(
-        statistics,
-        "--level",
-        "SHARE",
-        "confidence level of each interval (default: 0.95)",
-        default=0.95,
-    )
-    add(statistics, "--seed", "N", "seed of all draws (default: 0)", type=whole, default=0)
-    return parser, statistics
+    add_options(parser, PageOptions)
+    return parser
 
 
 def compare(arguments: argparse.Namespace) -> int:
     needs_stats("compare")
     from longmark.analysis.compare import compare as compared
-    from longmark.analysis.compare.margin import parsed
     from longmark.analysis.compare.page import document
     from longmark.errors import UserError
+    from longmark.report.document import check_out
+    from longmark.scores.manifest import cluster_of
 
     files = outputs_of(arguments, arguments.runs)
-    options: dict[str, Any] = {
-        name: getattr(arguments, name) for name in ("draws", "complete", "judges")
-    }
     fields = split(arguments.by)
     sides = [field for field in fields if field in ("run", "system")]
     if len(sides) > 1:
         raise UserError("--by: compare runs or systems, not both")
-    arguments.by = sides[0] if sides else None
-    options.update(slices=[field for field in fields if field not in sides])
-    options.update(systems=split(arguments.systems), margin=parsed(arguments.margin))
-    options.update(against_first=arguments.fail_if_worse or arguments.require_decision)
+    slices = [field for field in fields if field not in sides]
     corrections = corrections_of(arguments)
+    check_out(arguments.out)
+    options = keywords(CompareGroups, arguments)
+    options["by"] = sides[0] if sides else None
+    options["slices"] = slices
+    options["cluster"] = cluster_of(arguments.cluster, arguments.runs)
+    options["against_first"] = arguments.fail_if_worse or arguments.require_decision
 
     def page(comparison: Comparison) -> Document:
         page = document(comparison)
@@ -163,7 +101,7 @@ def compare(arguments: argparse.Namespace) -> int:
             else _with_labels(comparison, page, arguments.labels, corrections)
         )
 
-    return _published(arguments, compared, options, page, partial(_worse, files, options["slices"]))
+    return _published(arguments, compared, options, page, partial(_worse, files, slices))
 
 
 def _with_labels(
@@ -228,50 +166,41 @@ def metrics_study(arguments: argparse.Namespace) -> int:
     from longmark.analysis.metrics_study import metrics_study as studied
     from longmark.analysis.metrics_study.page import document
     from longmark.errors import UserError
+    from longmark.report.document import check_out
+    from longmark.scores.manifest import cluster_of
 
-    if arguments.defects:
-        from longmark.analysis.metrics_study.defects import defects_study
-        from longmark.analysis.metrics_study.defects import document as defects_document
+    check_out(arguments.out)
+    if arguments.defects and arguments.as_published:
+        raise UserError("--defects: there is no published form of this study; omit --as-published")
+    options = keywords(MetricsStudyGroups, arguments)
+    options["cluster"] = cluster_of(arguments.cluster, arguments.runs)
+    if not arguments.defects:
+        return _published(arguments, studied, options, document)
+    from longmark.analysis.metrics_study.defects import defects_study
+    from longmark.analysis.metrics_study.defects import document as defects_document
 
-        if arguments.as_published:
-            raise UserError(
-                "--defects: there is no published form of this study; omit --as-published"
-            )
-        study = partial(defects_study, defects=arguments.defects)
-        return _published(
-            arguments, study, {"false_alarms": arguments.false_alarms}, defects_document
-        )
-    options = {"draws": arguments.draws, "as_published": arguments.as_published}
-    return _published(arguments, studied, options, document)
+    for name in ("draws", "as_published"):  # of permutation tests, which this study has none of
+        del options[name]
+    options["false_alarms"] = arguments.false_alarms
+    study = partial(defects_study, defects=arguments.defects)
+    return _published(arguments, study, options, defects_document)
 
 
 def _published(
     arguments: argparse.Namespace,
     study_of: Any,
-    options: dict[str, Any],
+    options: Mapping[str, Any],
     document: Any,
     code: Any = lambda *_: 0,
 ) -> int:
-    """made: the verb's function; options: those that only it has; document: makes its page; code: the exit code."""
+    """study_of: the function of the verb; options: its keywords; document: makes its page; code: the exit code."""
     from rich.console import Console
 
     from longmark.cli.terminal import under_way
-    from longmark.report.document import check_out, publish
-    from longmark.scores.manifest import cluster_of
-    from longmark.stats.hypotheses import load_hypotheses
+    from longmark.report.document import publish
 
-    check_out(arguments.out)
-    same = ("by", "alpha", "level", "seed", "allow_different_judges")
-    shared = {name: getattr(arguments, name) for name in same}
-    claims = load_hypotheses(arguments.hypotheses) if arguments.hypotheses else ()
-    shared["cluster"] = cluster_of(arguments.cluster, arguments.runs)
-    metrics = scores_in(arguments.metrics)
-    shared["bounds"] = bounds_of(arguments.bounds)
-    shared.update(higher=scores_in(arguments.higher), lower=scores_in(arguments.lower))
     with under_way() as tell:
-        study = study_of(
-            arguments.runs, metrics=metrics, hypotheses=claims, progress=tell, **shared, **options
-        )
+        study = study_of(arguments.runs, progress=tell, **options)
     page = document(study)
     publish(page, arguments.out, Console(), verbose=arguments.verbose)
     return int(code(study, arguments, page))

@@ -7,17 +7,14 @@ from typing import Any
 
 from longmark.cli.arguments import (
     add,
+    add_composed,
+    add_options,
     add_project,
     add_verb,
-    add_verbose,
+    keywords,
     needs_stats,
-    orders,
-    pairs,
-    scores_in,
-    share,
-    split,
-    whole,
 )
+from longmark.options.analyses import MetaevalGroups, PageOptions
 
 
 def add_to(verbs: Any) -> None:
@@ -28,45 +25,8 @@ def add_to(verbs: Any) -> None:
     )
     add(parser, "rows", "ROWS", "run folders or files of rows", nargs="+")
     add(parser, "human", "HUMAN", human + ".csv, .tsv, .jsonl, .json or .parquet")
-    add(parser, "--metrics", "NAME,…", "the metrics or families to read (default: all)")
-    add(parser, "--label", "NAME,…", "the labels to read (default: all)")
-    add(parser, "--map", "FIELD=COLUMN", "read a field from this column of HUMAN")
-    add(parser, "--raters", "COLUMN,…", "the columns of HUMAN with one rater each")
-    add(
-        parser,
-        "--by",
-        "COLUMN,…",
-        "break the results down by these columns (default: group, mode, subject)",
-    )
-    add(
-        parser,
-        "--order",
-        "LABEL=LOWEST,…,HIGHEST",
-        "all categories of a label, in order (a comma in one: %%2C)",
-    )
-    add(parser, "--lower", "NAME,…", "metrics where lower is better, if no run declares it")
-    decimals = "round scores to N decimals before comparing two answers (default: 2)"
-    add(parser, "--round", "N", decimals, type=whole, default=2)
-    development = (
-        "choose the tie bands of choices on this share of the questions, test them on the others "
-        "(default: 0)"
-    )
-    add(parser, "--development", "SHARE", development, type=share, default=0.0)
-    add(
-        parser,
-        "--alpha",
-        "P",
-        "significance level of tests and intervals (default: 0.05)",
-        default=0.05,
-    )
-    add(parser, "--seed", "N", "seed of the resampling (default: 0)", type=whole, default=0)
-    add_verbose(parser)
-    add(
-        parser,
-        "--out",
-        "DIR",
-        "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html",
-    )
+    add_composed(parser, MetaevalGroups)
+    add_options(parser, PageOptions)
     add_project(parser)
 
 
@@ -79,20 +39,6 @@ def metaeval(arguments: argparse.Namespace) -> int:
     from longmark.report.document import check_out, publish
 
     check_out(arguments.out)
-    results = hold(
-        arguments.rows,
-        arguments.human,
-        metrics=scores_in(arguments.metrics),
-        labels=split(arguments.label),
-        mapping=pairs(arguments.map, "FIELD=COLUMN"),
-        by=split(arguments.by),
-        raters=split(arguments.raters),
-        order=orders(arguments.order, "LABEL=LOWEST,…,HIGHEST"),
-        lower=split(arguments.lower),
-        round=arguments.round,
-        development=arguments.development,
-        alpha=arguments.alpha,
-        seed=arguments.seed,
-    )
+    results = hold(arguments.rows, arguments.human, **keywords(MetaevalGroups, arguments))
     publish(document(results), arguments.out, Console(highlight=False), verbose=arguments.verbose)
     return 0

@@ -34,17 +34,21 @@ class Option:
     help: a line for `--help`, with `{default}` for its default. metavar: of its value; "" for a switch. The form of the
     metavar says how a text is read, and whether the option is repeatable (`cli.arguments.add`). line: its name on the
     command line and in longmark.yaml, "" for the field's. kind: how a text is read, if the metavar does not say it
-    (`cli.arguments.KINDS`). repeatable: also where the metavar does not say so. common: `--help` shows it, not only
-    `--help-all`. in_file: longmark.yaml can give it. python: the help of the docstring, where it is another.
+    (`cli.arguments.KINDS`), or several together (`VALUES`). choices: the only values. repeatable: where neither the
+    metavar nor the default says so; False: it is not, although its value is a list. common: `--help` shows it, not only
+    `--help-all`. in_file: longmark.yaml can give it. on_line: so can the command line; else it is a keyword of Python
+    alone. python: the help of the docstring, where it is another.
     """
 
     help: str
     metavar: str = ""
     line: str = ""
     kind: str = ""
-    repeatable: bool = False
+    choices: Sequence[str] = ()
+    repeatable: bool | None = None
     common: bool = False
     in_file: bool = True
+    on_line: bool = True
     python: str = ""
 
 
@@ -78,10 +82,23 @@ def line_name(name: str, form: Option) -> str:
 
 def values_of(kind: type, arguments: Any) -> dict[str, Any]:
     """The fields of a dataclass that the arguments of a command line have, by the fields' names."""
-    dests = {name: form.line or name for name, _default, form in declared(kind)}
+    dests = {name: form.line or name for name, _default, form in declared(kind) if form.on_line}
     return {
         name: getattr(arguments, dest) for name, dest in dests.items() if hasattr(arguments, dest)
     }
+
+
+def groups_of(kind: type) -> list[tuple[type, list[str]]]:
+    """The groups that a dataclass is composed of, each with its options, in the order of the bases. An option that
+    several declare is one of the first; what the dataclass declares itself is another default of a group's option."""
+    names = {name for name, _default, _form in declared(kind)}
+    groups = []
+    for group in kind.__mro__[1:]:
+        own_names = [name for name in vars(group).get("__annotations__", {}) if name in names]
+        names -= set(own_names)
+        if own_names:
+            groups.append((group, own_names))
+    return groups
 
 
 # What Python shows of them ------------------------------------------------------------------------------------------
@@ -94,10 +111,8 @@ def described(kind: type[T]) -> type[T]:
     forms = {name: form for name, _default, form in declared(kind)}  # type: ignore[arg-type]
     width = max(map(len, forms)) + 2
     groups: dict[str, list[str]] = {}
-    for group in (base for base in kind.__mro__[1:] if dataclasses.is_dataclass(base)):
-        own_names = [name for name in vars(group).get("__annotations__", {}) if name in forms]
-        if own_names:
-            groups.setdefault(title_of(group)[0].capitalize(), []).extend(own_names)
+    for group, own_names in groups_of(kind):
+        groups.setdefault(title_of(group)[0].capitalize(), []).extend(own_names)
     lines = [(kind.__doc__ or "").rstrip()]
     for title, names in groups.items():
         lines += ["", f"    {title}:"]
@@ -166,7 +181,9 @@ YES = _Yes("yes")
 """True, of an option that the command line writes as yes or no."""
 
 _NOTHING = object()
-_PLACEHOLDERS = {"MODEL", "NAMES", "FILE", "FOLDER", "NUMBER", "FILE.yaml"}
+_PLACEHOLDERS = {
+    "MODEL", "NAMES", "FILE", "FOLDER", "NUMBER", "FILE.yaml", "FIELD", "COLUMN", "COLUMN,…", "METRIC"
+}  # fmt: skip
 _on_line = False  # the process is the command line
 
 
@@ -182,11 +199,13 @@ def command_line() -> Iterator[None]:
         _on_line = before
 
 
-def named(name: str, value: Any = _NOTHING) -> str:
+def named(name: str, value: Any = _NOTHING, group: type | None = None) -> str:
     """An option in a message, by the name of its field: `samples=` in Python, `--samples` on the command line. value:
     what it is, or what to give: `samples=3`, `--samples 3`; of a switch True or False. Words of `_PLACEHOLDERS` stand
-    for a value: `judges=MODEL`, `--judge MODEL`."""
+    for a value: `judges=MODEL`, `--judge MODEL`. group: that declares it, where others declare one of this name."""
     form = DECLARED.get(name, Option("", "TEXT"))
+    if group is not None:
+        form = next(form for field_name, _, form in declared(group) if field_name == name)
     stands = isinstance(value, str) and value in _PLACEHOLDERS
     if _on_line:
         word = line_name(name, form)
@@ -195,11 +214,7 @@ def named(name: str, value: Any = _NOTHING) -> str:
         if value is False and not form.metavar:
             return f"--no-{word[2:]}"
         if isinstance(value, Mapping):
-            import shlex
-
-            return " ".join(
-                f"{word} {shlex.quote(f'{key}={entry}')}" for key, entry in value.items()
-            )
+            return " ".join(f"{word} {_entry(key, entry)}" for key, entry in value.items())
         plain = stands or (isinstance(value, str) and value and not any(map(str.isspace, value)))
         return f"{word} {value if plain or not isinstance(value, str) else repr(value)}"
     if value is _NOTHING:
@@ -207,6 +222,19 @@ def named(name: str, value: Any = _NOTHING) -> str:
     if value is YES:
         return f"{name}=True"
     return f"{name}={value if stands else repr(value)}"
+
+
+def _entry(key: str, value: Any) -> str:
+    """An entry of a mapping as the command line takes it: bounds with a colon, lists with commas."""
+    import shlex
+
+    if isinstance(value, tuple):
+        value = ":".join(f"{number:g}" for number in value)
+    elif isinstance(value, list):
+        value = ",".join(value)
+    text = f"{key}={value}"
+    quoted = shlex.quote(text.replace("…", ""))  # no shell minds an ellipsis
+    return text if quoted == text.replace("…", "") else shlex.quote(text)
 
 
 def listed(names: Sequence[str], word: str = "and", name_of: Callable[[str], str] = named) -> str:

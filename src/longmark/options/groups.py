@@ -116,7 +116,7 @@ class InputOptions:
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class ClusterOption:
-    """table"""
+    """statistics"""
 
     cluster: str | None = option(
         None,
@@ -246,12 +246,14 @@ class TableOptions(ClusterOption):
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class BoundsOption:
-    """bounds of scores"""
+    """scores"""
 
-    bounds: Sequence[str] = option(
-        (),
+    bounds: Mapping[str, tuple[float, float]] = option(
+        dict,
         "lowest and highest possible score, if no run declares them; repeatable",
         "METRIC=LOW:HIGH",
+        kind="bounds",
+        python="metric -> (lowest, highest possible score), if no run declares them",
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
+from longmark.options import named
 from longmark.records import Question
 from longmark.records.metric_name import slice_name
 from longmark.records.sources import kind_of, records
@@ -69,17 +70,17 @@ def slices_of(fields: Iterable[str], examples: Iterable[Question]) -> list[str]:
 def check_slices(field: str, values: Collection[str | None], names: Collection[str]) -> None:
     """UserError for a field that no example has, or that has too many values to be looked at one by one."""
     if not {*values} - {None}:
-        raise no_such_field(field, names, "--by", ())
+        raise no_such_field(field, names, "slices", ())
     if len(values) > MOST_SLICES:
         raise UserError(
-            f"--by {field}: the field has {len(values):,} values; name one with at most {MOST_SLICES}"
+            f"{named('slices', field)}: the field has {len(values):,} values; name one with at most {MOST_SLICES}"
         )
 
 
 def no_such_field(
     field: str,
     names: Collection[str],
-    option: str = "--cluster",
+    option: str = "cluster",
     own: Collection[str] = (QUESTION,),
 ) -> UserError:
     hint = (
@@ -87,7 +88,7 @@ def no_such_field(
         if own or names
         else "the examples have no fields"
     )
-    return UserError(f"{option} {field}: no example has this field; {hint}")
+    return UserError(f"{named(option, field)}: no example has this field; {hint}")
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:

@@ -30,6 +30,7 @@ from typing import Any, Protocol, TypeVar
 import orjson
 
 from longmark.errors import UnknownName, UserError
+from longmark.options import named
 from longmark.progress import counted
 from longmark.records import sources
 from longmark.records.files import BadLines, at
@@ -268,7 +269,7 @@ class Labels(Observations):
         for name in order:
             if name not in names:
                 hint = f"The labels are {', '.join(self.labels[:20])}."
-                raise UnknownName("label in --order", name, self.labels, hint)
+                raise UnknownName(f"label in {named('order')}", name, self.labels, hint)
 
     def _words_left_out(self, options: ColumnOptions) -> Iterator[str]:
         """What was left out for its word, and how it is kept."""
@@ -408,13 +409,13 @@ class _LabelColumns:
             return
         listed = f"The columns are {first_few(names, 12)}."
         value = "choice" if chosen else "value"
-        for option, columns in (("map", self._mapped.values()), ("raters", raters)):
+        for option, columns in (("mapping", self._mapped.values()), ("raters", raters)):
             for column in columns:
                 if column not in names:
-                    raise UnknownName(f"column in --{option}", column, map(str, names), listed)
+                    raise UnknownName(f"column in {named(option)}", column, map(str, names), listed)
         if raters and (twice := sorted({"rater", value} & column_of.keys())):
             raise UserError(
-                f"{file} has a column {twice[0]} and a column for each rater; omit --raters"
+                f"{file} has a column {twice[0]} and a column for each rater; omit {named('raters')}"
             )
         self._column = dict(self._mapped)
         taken = set(self._column.values())
@@ -423,15 +424,21 @@ class _LabelColumns:
                 self._column.setdefault(name, column_of[own_name])
         for name in dict.fromkeys((*self.form.needed, *self._filled)):
             if name not in self._column and not (raters and name in ("rater", value)):
-                remedy = "" if mapping is None else f"; name it with --map {name}=COLUMN"
+                remedy = (
+                    ""
+                    if mapping is None
+                    else f"; name it with {named('mapping', {name: 'COLUMN'})}"
+                )
                 if remedy and name == value:
-                    remedy += ", or the columns of several raters with --raters COLUMN,…"
+                    remedy += (
+                        f", or the columns of several raters with {named('raters', 'COLUMN,…')}"
+                    )
                 raise UserError(
                     f"{file}: labels need a column {self.column(name)}; found {first_few(names, 12)}{remedy}"
                 )
         for column in by:
             if column not in names and folded(column) not in column_of:
-                raise UnknownName("column in --by", column, map(str, names), listed)
+                raise UnknownName(f"column in {named('by')}", column, map(str, names), listed)
         columns_asked = [column if column in names else column_of[folded(column)] for column in by]
         free = (
             column_of[group]

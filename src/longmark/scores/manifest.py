@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
+from longmark.options import named
 from longmark.records.files import REMAKE, read_object
 from longmark.records.manifest_types import check_manifest
 from longmark.records.verdicts import UnreadableJudge, unreadable
@@ -121,15 +122,16 @@ def read_manifest(run: Path) -> Manifest:
     return Manifest(run, manifest)
 
 
-def cluster_of(named: str | None, runs: Iterable[Path]) -> str:
-    """The field whose values are clusters: the given one, else that of the runs. UserError where they differ."""
-    if named is not None:
-        return named
+def cluster_of(field: str | None, runs: Iterable[Path]) -> str:
+    """The field whose values are clusters: `field`, else that of the runs. UserError where they differ."""
+    if field is not None:
+        return field
     fields = {read_manifest(run).cluster: run for run in sources_of(list(runs))}
     if len(fields) > 1:
         listed = ", ".join(f"{field} ({run})" for field, run in fields.items())
         raise UserError(
-            f"the runs were made with different --cluster fields: {listed}; name one with --cluster"
+            f"the runs were made with different {named('cluster')} fields: {listed}; name one with "
+            f"{named('cluster', 'FIELD')}"
         )
     return next(iter(fields), QUESTION)
 

@@ -17,6 +17,7 @@ from operator import itemgetter
 import orjson
 
 from longmark.errors import UnknownName, UserError
+from longmark.options import named
 from longmark.records import Usage
 from longmark.scores.files import UNKNOWN_QUESTION
 from longmark.scores.manifest import Manifest, MetricFacts
@@ -265,10 +266,10 @@ class Observations(ObservationTable):
         }
         for name, (lo, hi) in {**self._bounds, **declared_bounds}.items():
             if name not in facts_of:
-                raise UnknownName("metric in --bounds", name, ordered)
+                raise UnknownName(f"metric in {named('bounds')}", name, ordered)
             if (facts_of[name].lo, facts_of[name].hi) not in ((None, None), (lo, hi)):
                 raise UserError(
-                    f"--bounds {name}={lo:g}:{hi:g}: the metric declares other bounds; omit the option"
+                    f"{named('bounds', {name: (lo, hi)})}: the metric declares other bounds; omit the option"
                 )
             query = "SELECT MIN(score), MAX(score), TOTAL(NOT score BETWEEN ? AND ?) FROM scores WHERE metric = ?"
             least, greatest, outside = self._db.execute(
@@ -276,7 +277,7 @@ class Observations(ObservationTable):
             ).fetchone()
             if outside:
                 raise UserError(
-                    f"--bounds {name}={lo:g}:{hi:g}: {int(outside):,} of the scores lie outside; the scores are from "
+                    f"{named('bounds', {name: (lo, hi)})}: {int(outside):,} of the scores lie outside; the scores are from "
                     f"{least:g} to {greatest:g}, so give wider bounds"
                 )
             facts_of[name] = replace(facts_of[name], lo=lo, hi=hi)

@@ -26,6 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmark.errors import UnknownName, UserError
+from longmark.options import named
+from longmark.options.analyses import ComparedSystems
 from longmark.records import Signature, Usage
 from longmark.records.metric_name import under, without_slice
 from longmark.scores.clusters import QUESTION
@@ -168,12 +170,12 @@ class Scores:
         """These scores, with the direction of metrics whose runs declare none: names or families of which higher, or
         lower, scores are better. UserError where a run declares another direction, or both are given."""
         facts = dict(self.facts)
-        for option, better, names in (("--higher", True, higher), ("--lower", False, lower)):
+        for option, better, names in (("higher", True, higher), ("lower", False, lower)):
             for name in self.named(names) if names else ():
                 declared = facts[name]
                 if declared.declared and declared.higher_is_better is not better:
                     raise UserError(
-                        f"{option} {name}: the metric has another direction; omit the option"
+                        f"{named(option, name)}: the metric has another direction; omit the option"
                     )
                 facts[name] = replace(declared, higher_is_better=better, declared=True)
         return replace(self, facts=facts)
@@ -183,7 +185,7 @@ class Scores:
         for metric in metrics:
             if huge(self.matrix(metric)):
                 raise UserError(
-                    f"{metric}: {TOO_LARGE}; correct the scores, or select other metrics with --metrics"
+                    f"{metric}: {TOO_LARGE}; correct the scores, or select other metrics with {named('metrics')}"
                 )
 
     def rows(self, metric: str, system: str) -> int:
@@ -293,7 +295,7 @@ def read_scores(
     folders = sources_of(runs)
     by = by or (BY_RUN if len(folders) > 1 else BY_SYSTEM)
     if by not in (*BY, BY_EACH):
-        raise UserError(f"--by {by}: expected {' or '.join(BY)}")
+        raise UserError(f"{named('by', by)}: expected {' or '.join(BY)}")
     manifests = tuple(read_manifest(run) for run in folders)
     refuse_pairs(manifests)
     with Observations(cluster, bounds, slices) as index:
@@ -320,8 +322,8 @@ def _scores(
     for question, cluster, least, greatest in index.number_questions(UNKNOWN_QUESTION):
         if least != greatest:
             raise UserError(
-                f"--cluster {index.cluster}: the question {question} is in two clusters ({least[1:]} and {greatest[1:]}), "
-                "and systems are compared by question: use a field that all answers to a question share"
+                f"{named('cluster', index.cluster)}: the question {question} is in two clusters ({least[1:]} and "
+                f"{greatest[1:]}), and systems are compared by question: use a field that all answers to a question share"
             )
         questions.append(question)
         clusters.append(cluster)
@@ -417,16 +419,17 @@ def _over_judges(columns: dict[tuple[str, str], _Column], cells: _ByRun) -> None
 def _collision(
     label: str, question: str, folders: Sequence[str], systems: Sequence[str], by: str
 ) -> str:
+    by_judges = named("judges", True, ComparedSystems)
     if by == BY_RUN:
         example = f"({systems[0]} and {systems[1]} on {question})"
         return (
-            f"the run {label} holds scores of several systems on the same question {example}: use --by system; if the "
-            "runs are by different judges, use `longmark compare --judges`"
+            f"the run {label} holds scores of several systems on the same question {example}: use "
+            f"{named('by', 'system')}; if the runs are by different judges, use `compare` with {by_judges}"
         )
     return (
         f"the system {label} has scores on the same question ({question}) in two runs, {folders[0]} and {folders[1]}: "
-        "if different judges scored the same systems, use `longmark compare --judges`; else compare the runs, --by "
-        "run, or give each system a name of its own in the examples' `system`"
+        f"if different judges scored the same systems, use `compare` with {by_judges}; else "
+        f"compare the runs, {named('by', 'run')}, or give each system a name of its own in the examples' `system`"
     )
 
 

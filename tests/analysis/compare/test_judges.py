@@ -46,7 +46,7 @@ def test_systems_are_compared_by_the_mean_over_judges(tmp_path):
     scores = three()
     runs = judged(tmp_path, scores)
     for by in ("system", "run"):
-        with pytest.raises(UserError, match="--judges"):
+        with pytest.raises(UserError, match="`compare` with judges=True"):
             compare(runs, by=by, allow_different_judges=True)
     found = compare(runs, judges=True, draws=200)
     assert found.differing == ()

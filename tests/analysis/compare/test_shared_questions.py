@@ -68,7 +68,7 @@ def test_pairs_without_a_common_question_have_no_test_and_the_others_have_one(tm
     assert tests[frozenset("xy")].p is not None
     assert tests[frozenset("xz")].p is None
     assert tests[frozenset("xz")].reason == "the test needs at least 3 common questions; found 0"
-    with pytest.raises(UserError, match="Leave out --complete"):
+    with pytest.raises(UserError, match="Leave out complete=True"):
         compare([run], complete=True)
     assert compare([run], systems=["x", "y"], complete=True, draws=100).metrics[0].n == 4
 

@@ -111,7 +111,7 @@ def test_the_refusal_names_what_differs_and_the_way_out_and_the_notice_stands_fi
         compare([one, two])
     text = str(refused.value)
     assert f"judge model: embedded:judge in one; gpt in two ({RELEVANCE}, {CORRECTNESS})" in text
-    assert "--allow-different-judges" in text
+    assert "allow_different_judges=True" in text
     found = compare([one, two], allow_different_judges=True)
     assert len(found.differing) == 1
     assert found.notices[0].startswith("The scores were made in different ways")

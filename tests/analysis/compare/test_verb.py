@@ -60,7 +60,7 @@ def test_mistakes_are_told_in_a_line_with_the_way_out(tmp_path, monkeypatch, cap
         (("one", "two"), "--by system"),
         (("two",), "a comparison needs two systems"),
         (("one", "--metrics", "ccrs.question_relevanse"), f"Did you mean {RELEVANCE}"),
-        (("one", "--alpha", "2"), "alpha must be between 0 and 1"),
+        (("one", "--alpha", "2"), "--alpha 2.0: expected a number between 0 and 1"),
         (
             ("one", "--hypotheses", "bad.yaml"),
             "bad.yaml:2: [0].combine: expected 'all' or 'any', found",

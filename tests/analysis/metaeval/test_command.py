@@ -313,7 +313,7 @@ def test_python_gives_what_the_command_gives(
         (["run", "ratings.csv", "--by", "field"], "unknown column in --by: field"),
         (["run", "ratings.csv", "--map", "value"], "expected FIELD=COLUMN"),
         (["run", "ratings.csv", "--order", "quality=1,2"], "is not in the order 1, 2"),
-        (["run", "ratings.csv", "--alpha", "5"], "alpha: expected a number between 0 and 1"),
+        (["run", "ratings.csv", "--alpha", "5"], "--alpha 5.0: expected a number between 0 and 1"),
         (
             ["run", "ratings.csv", "--out", "ratings.csv"],
             "ratings.csv is a file; give a folder to --out",

@@ -88,15 +88,13 @@ def test_raters_may_have_a_column_each_with_words_for_an_empty_cell(tmp_path: Pa
 
 
 def test_columns_of_raters_that_cannot_be_read_are_refused(tmp_path: Path):
-    with pytest.raises(UserError, match=r"or the columns of several raters with --raters COLUMN,…"):
+    with pytest.raises(UserError, match=r"or the columns of several raters with raters=COLUMN,…"):
         Labels(written(tmp_path, "example_id,ann,bo\n7,4,5\n"), options=ColumnOptions(mapping={}))
-    with pytest.raises(UnknownName, match="unknown column in --raters: bob"):
+    with pytest.raises(UnknownName, match="unknown column in raters=: bob"):
         Labels(
             written(tmp_path, "example_id,ann,bo\n7,4,5\n"), options=ColumnOptions(raters=["bob"])
         )
-    with pytest.raises(
-        UserError, match="a column value and a column for each rater; omit --raters"
-    ):
+    with pytest.raises(UserError, match="a column value and a column for each rater; omit raters="):
         Labels(
             written(tmp_path, "example_id,value,bo\n7,4,5\n"), options=ColumnOptions(raters=["bo"])
         )
@@ -164,7 +162,7 @@ def test_names_that_do_not_exist(tmp_path: Path):
     path = written(tmp_path, "example_id,value,subjekt\ne1,1,law\n")
     with pytest.raises(UnknownName, match="unknown field: val"):
         Labels(path, options=ColumnOptions(mapping={"val": "value"}))
-    with pytest.raises(UnknownName, match="unknown column in --map: mark"):
+    with pytest.raises(UnknownName, match="unknown column in mapping=: mark"):
         Labels(path, options=ColumnOptions(mapping={"value": "mark"}))
     with pytest.raises(UnknownName, match="Did you mean subjekt"):
         Labels(path, options=ColumnOptions(by=["subject"]))

@@ -346,11 +346,11 @@ def test_a_constant_metric_and_few_answers_have_reasons_and_no_figures():
 
 def test_arguments_out_of_range():
     rows, said = rows_of("m", [0.5]), human([1])
-    with pytest.raises(UserError, match="alpha: expected a number between 0 and 1"):
+    with pytest.raises(UserError, match=r"alpha=1.5: expected a number between 0 and 1"):
         metaeval(rows, said, alpha=1.5)
     with pytest.raises(UserError, match="0 to 12 decimals"):
         metaeval(rows, said, round=99)
-    with pytest.raises(UnknownName, match="unknown label in --order: x"):
+    with pytest.raises(UnknownName, match="unknown label in order=: x"):
         metaeval(rows, said, order={"x": ["a", "b"]})
     with pytest.raises(
         UnknownName, match=r"unknown option of metaeval: ordre\. Did you mean order"

@@ -61,7 +61,7 @@ def test_without_a_split_there_are_no_bands(tmp_path: Path):
 
 
 def test_a_share_of_all_questions_is_refused(tmp_path: Path):
-    with pytest.raises(UserError, match="development: expected a share"):
+    with pytest.raises(UserError, match=r"development=1.0: expected a share"):
         metaeval(*study(tmp_path), development=1.0)
 
 

@@ -311,9 +311,9 @@ def test_systems_of_several_runs(tmp_path: Path):
     with pytest.raises(UnknownName, match=r"a\.z"):
         metrics_study([tmp_path / "one"], metrics=["a.z"])
     write_scores(tmp_path / "three", scores, "AXYZ", {})
-    with pytest.raises(UserError, match="--by run"):
+    with pytest.raises(UserError, match="by='run'"):
         metrics_study([tmp_path / "one", tmp_path / "three"])
-    with pytest.raises(UserError, match="use --by system"):
+    with pytest.raises(UserError, match="use by='system'"):
         metrics_study([tmp_path / "one", tmp_path / "two"], by="run")
 
 
@@ -334,7 +334,7 @@ def test_marks_of_two_judges_are_refused_unless_allowed(tmp_path: Path):
             tmp_path / name, {"m": np.eye(2)}, (f"{name}a", f"{name}b"), {}, signature=made
         )
     runs = [tmp_path / "one", tmp_path / "two"]
-    with pytest.raises(UserError, match="--allow-different-judges"):
+    with pytest.raises(UserError, match="allow_different_judges=True"):
         metrics_study(runs)
     allowed = metrics_study(runs, allow_different_judges=True)
     assert "j1" in allowed.notices[0]

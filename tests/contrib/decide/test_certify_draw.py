@@ -459,7 +459,7 @@ def test_an_order_of_a_label_that_is_not_there_is_an_error(
     claimed: Claimed, read_labels: Callable[..., Any]
 ):
     with pytest.raises(
-        UnknownName, match=r"unknown label in --order: qualty\. Did you mean quality\?"
+        UnknownName, match=r"unknown label in order=: qualty\. Did you mean quality\?"
     ):
         read_labels(claimed.runs[0], claimed.labels, order={"qualty": SCALE})
 

@@ -7,22 +7,18 @@ it, and it counts for metrics that fill prompts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from longmark.errors import UserError
+from longmark.options import named
 from longmark.records import Signature
 from longmark.records.documents import REMEDY
 from longmark.report.format import listed, share
-from longmark.scores.clusters import QUESTION
 from longmark.scores.files import shortest_names
 from longmark.scores.paired import Scores
-from longmark.stats.hypotheses import Hypothesis
-from longmark.stats.results import check_level
-from longmark.stats.samples import check_count
 
 FEWEST_TESTED = 3
 """Common questions that a test needs."""
@@ -33,40 +29,14 @@ _AGAIN = "repeat its `longmark run` command to score the missing rows"
 _PLAIN = {"scoring": "scoring", "version": "version of the metric"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoresTested:
-    """Which scores `compare` and `metrics-study` read, and how they test them. UserError for a number out of range.
-
-    by             what a system is: `run` or `system`; None: `run` if several are given
-    cluster        the field of the examples that the questions of a cluster share
-    bounds         least and greatest score of metrics whose runs declare none
-    higher, lower  metrics of which higher, or lower, scores are better, if no run declares it
-    metrics        names or families; all if none is given
-    alpha, level   of the tests, and of each interval
-    draws          patterns of a test, drawn with the seed; None: 10,000, fewer for huge tables
-    hypotheses     of `stats.hypotheses.load_hypotheses`
-    allow_different_judges   use scores that were made in different ways
-    """
-
-    by: str | None = None
-    cluster: str = QUESTION
-    bounds: Mapping[str, tuple[float, float]] | None = None
-    higher: Sequence[str] = ()
-    lower: Sequence[str] = ()
-    metrics: Sequence[str] = ()
-    alpha: float = 0.05
-    level: float = 0.95
-    draws: int | None = None
-    seed: int = 0
-    hypotheses: Sequence[Hypothesis] = ()
-    allow_different_judges: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
-            raise UserError(f"alpha must be between 0 and 1, for example 0.05; found {self.alpha}")
-        check_level(self.level)
-        if self.draws is not None:
-            check_count(self.draws, "draws")
+def check_tests(alpha: float, level: float, draws: int | None) -> None:
+    """UserError for a significance level, a confidence level or a number of permutations out of range."""
+    if not 0 < alpha < 1:
+        raise UserError(f"{named('alpha', alpha)}: expected a number between 0 and 1, such as 0.05")
+    if not 0 < level < 1:
+        raise UserError(f"{named('level', level)}: expected a number between 0 and 1, such as 0.95")
+    if draws is not None and draws < 1:
+        raise UserError(f"{named('draws', draws)}: expected a whole number from 1")
 
 
 def check_scoring(
@@ -83,7 +53,8 @@ def check_scoring(
         lines = "\n".join(f"  {line}" for line in differing)
         raise UserError(
             f"the scores were made in different ways, so {consequence}:\n{lines}\n"
-            "Score them again with the same settings, or use --allow-different-judges to compare them anyway."
+            f"Score them again with the same settings, or use {named('allow_different_judges', True)} to compare them "
+            "anyway."
         )
     return differing
 

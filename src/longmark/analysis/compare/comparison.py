@@ -16,18 +16,20 @@ import numpy as np
 from longmark import __version__
 from longmark.analysis.compare.checks import (
     FEWEST_TESTED,
-    ScoresTested,
     by_reason,
     check_scoring,
+    check_tests,
     question_notices,
     run_notices,
 )
 from longmark.analysis.compare.hypotheses import tests_for
 from longmark.analysis.compare.judges import Judged, cautions, over_judges
-from longmark.analysis.compare.margin import Decision, Margins, by_metric, decisions
-from longmark.analysis.compare.results import MetricResult, PairResult, described
+from longmark.analysis.compare.margin import Decision, by_metric, decisions
+from longmark.analysis.compare.results import MetricResult, PairResult, metric_result
 from longmark.analysis.compare.tests import ComparisonSettings, family, tests_of
 from longmark.errors import UnknownName, UserError, options_of
+from longmark.options import described, named, with_keywords
+from longmark.options.analyses import CompareGroups, QuestionCluster
 from longmark.report.format import counted, listed, short_models
 from longmark.scores.files import names_given, paths_given
 from longmark.scores.paired import BY_RUN, BY_SYSTEM, TOO_LARGE, Scores, huge, read_scores
@@ -82,34 +84,22 @@ class Comparison:
         return next(metric for metric in self.metrics if metric.metric == name)
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(ScoresTested):
-    """Options of a comparison, by the names of `longmark compare`. alpha is over all comparisons; hypotheses need all
-    pairs.
-
-    systems        names; all if none is given
-    slices         fields of the examples: each value is compared too (`ccrs[lang=de]`), in one family of tests
-    complete       compare only the questions with a score of every system; else each pair on its own questions
-    margin         a difference that does not matter, in units of the score: a number, or by metric (see `margin`)
-    judges         the runs score the same systems by different judges: compare the systems by the mean over judges
-    against_first  compare only the pairs with the first system: fewer comparisons, more power
-    """
-
-    slices: Sequence[str] = ()
-    systems: Sequence[str] = ()
-    complete: bool = False
-    margin: Margins | None = None
-    judges: bool = False
-    against_first: bool = False
+class CompareOptions(QuestionCluster, CompareGroups):
+    """Options of a comparison. alpha is over all comparisons; hypotheses need all pairs. UserError for a number out of
+    range."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_tests(self.alpha, self.level, self.draws)
         if self.against_first and self.hypotheses:
             raise UserError(
-                "hypotheses are about any pair of systems: test them without --fail-if-worse"
+                f"{named('hypotheses')}: they are about any pair of systems; test them without "
+                f"{named('against_first')}"
             )
 
 
+@with_keywords(CompareOptions)
 def compare(
     runs: str | Path | Sequence[str | Path],
     *,
@@ -147,7 +137,7 @@ def compare(
     results = []
     for i, of_metric in enumerate(tested, start=1):
         progress(f"intervals of {of_metric.metric} ({i} of {len(metrics)})")
-        results.append(described(scores, of_metric, places, tests[of_metric.metric], settings))
+        results.append(metric_result(scores, of_metric, places, tests[of_metric.metric], settings))
     texts = scores.question_texts(
         {question.question_id for result in results for question in result.apart}
     )
@@ -219,7 +209,7 @@ def _systems(scores: Scores, names_wanted: Sequence[str]) -> list[int]:
         raise UserError(
             "a comparison needs two systems or more; there is one "
             f"{'run' if scores.by == BY_RUN else 'system'}: {scores.systems[places[0]]}{none}. Give another run, or a "
-            "run with scores of several systems (the examples' field `system`, --by system)"
+            "run with scores of several systems (the examples' field `system`, {named('by', 'system')})"
         )
     return places
 
@@ -279,8 +269,8 @@ def _comparable(
         )
     if complete and not common:
         raise UserError(
-            "no question has a score of every compared system. Leave out --complete to compare each pair of systems on "
-            "the questions that both have, or name the systems to compare with --systems"
+            f"no question has a score of every compared system. Leave out {named('complete', True)} to compare each pair "
+            f"of systems on the questions that both have, or name the systems to compare with {named('systems')}"
         )
     return chosen, left_out
 

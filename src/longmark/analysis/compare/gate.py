@@ -22,6 +22,7 @@ from longmark.analysis.compare.results import MetricResult, PairResult
 from longmark.assertions.grammar import NO_WORSE, PairAssertion
 from longmark.assertions.result import Checked
 from longmark.errors import UserError
+from longmark.options import named
 from longmark.records.metric_name import without_slice
 from longmark.report.format import fixed, share
 
@@ -40,17 +41,21 @@ def against_first(
     """Every system against the first one. max_unscored: by how much its share of unscored answers may be larger.
     UserError if nothing was compared, or for a decision without a margin."""
     if require_decision and not comparison.margins:
-        raise UserError("--require-decision needs a margin: add --margin NUMBER")
+        raise UserError(
+            f"{named('require_decision')} needs a margin: add {named('margin', 'NUMBER')}"
+        )
     checked = list(_checked(comparison, require_decision, max_unscored))
     if all(check.result == "not tested" for check in checked):
         if all(metric.facts.higher_is_better is None for metric in comparison.metrics):
             raise UserError(
-                "--fail-if-worse: the direction of no compared metric is known; for scores made elsewhere, add "
-                "--higher METRIC or --lower METRIC"
+                f"{named('fail_if_worse')}: the direction of no compared metric is known; for scores made elsewhere, add "
+                f"{named('higher', 'METRIC')} or {named('lower', 'METRIC')}"
             )
         why = "; ".join(check.line.removeprefix("not tested: ") for check in checked[:3])
         and_more = f"; {len(checked) - 3} more" if len(checked) > 3 else ""
-        raise UserError(f"--fail-if-worse: no metric with a direction has a test: {why}{and_more}")
+        raise UserError(
+            f"{named('fail_if_worse')}: no metric with a direction has a test: {why}{and_more}"
+        )
     return checked
 
 

@@ -38,6 +38,7 @@ from longmark.analysis.compare.results import MetricResult, difference_bounds, g
 from longmark.analysis.compare.tests import PairDifference, Tested
 from longmark.analysis.grid import Grid
 from longmark.errors import UserError
+from longmark.options import named
 from longmark.records.metric_name import without_slice
 from longmark.report.document import Section
 from longmark.report.format import counted, metric_titles
@@ -128,7 +129,7 @@ def by_metric(margins: Margins | None, metrics: Mapping[str, MetricFacts]) -> di
     for metric, margin in numbers.items():
         if metric not in metrics:
             raise UserError(
-                f"--margin: {metric} is not compared; the metrics are {', '.join(metrics)}"
+                f"{named('margin')}: {metric} is not compared; the metrics are {', '.join(metrics)}"
             )
         if (
             isinstance(margin, bool)
@@ -136,12 +137,12 @@ def by_metric(margins: Margins | None, metrics: Mapping[str, MetricFacts]) -> di
             or not 0 < margin < math.inf
         ):
             raise UserError(
-                f"--margin: expected a number above 0 in units of the score, found {margin!r}"
+                f"{named('margin', margin)}: expected a number above 0 in units of the score"
             )
         _, widest = difference_bounds(metrics[metric])
         if widest is not None and margin >= widest:
             raise UserError(
-                f"--margin: {margin:g} is not below the range of {metric} ({metrics[metric].lo:g} to "
+                f"{named('margin')}: {margin:g} is not below the range of {metric} ({metrics[metric].lo:g} to "
                 f"{metrics[metric].hi:g}), so any two systems would be equivalent; give {metric}=NUMBER, the largest "
                 "difference that does not matter"
             )

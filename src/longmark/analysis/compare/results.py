@@ -215,7 +215,7 @@ class MetricResult:
         return next((system for system in self.systems if system.system == name), None)
 
 
-def described(
+def metric_result(
     scores: Scores,
     tested: Tested,
     systems: Sequence[int],

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.errors import UnknownName, options_of
+from longmark.options import named, with_keywords
+from longmark.options.analyses import MetaevalGroups
 
 if TYPE_CHECKING:
     from longmark.analysis.metaeval.choices import ChoiceLabel
@@ -37,6 +39,7 @@ class Metaeval:
     signatures: tuple[str, ...] = ()
 
 
+@with_keywords(MetaevalOptions)
 def metaeval(
     rows: Source | Sequence[Source], human: str | Path | Iterable[Mapping[str, Any]], **options: Any
 ) -> Metaeval:
@@ -45,7 +48,7 @@ def metaeval(
     rows      a run's folder, a file of rows, Rows, or several of these; or RAGChecker's file of scored pairs
     human     a file of ratings (`example_id, label, value, rater`) or of choices (`question_id, a, b, choice, rater`),
               such records, or RAGChecker's file of labelled pairs
-    options   see `MetaevalOptions`: metrics, labels, mapping, by, raters, order, lower, round, alpha, seed
+    options   the fields of `MetaevalOptions`
 
     UserError and its subclasses if a side cannot be read, or nothing can be joined; UnknownName for an unknown option.
     """
@@ -67,7 +70,8 @@ def metaeval(
         for name in chosen.labels:
             if name not in human_labels.labels:
                 hint = f"The labels are {', '.join(human_labels.labels[:20])}."
-                raise UnknownName("label in --label", name, human_labels.labels, hint)
+                option = named("labels", group=MetaevalGroups)
+                raise UnknownName(f"label in {option}", name, human_labels.labels, hint)
         scores = read_answers(_sources(rows), chosen.metrics, chosen.lower, named_by(human_labels))
         joined = {
             name: join(human_labels, scores, name)

@@ -21,6 +21,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from longmark.errors import BadInput, UserError
+from longmark.options import named
 from longmark.progress import counted
 from longmark.records.files import BadLines, at
 from longmark.records.same import comparable
@@ -142,12 +143,13 @@ def scale_of(
         return _of_numbers(_numbers(ratings))
     if len(texts) < len(ratings):
         other_count = len(ratings) - len(texts)
-        mend = f"leave the cell empty if a rating is missing, or give the order: --order {label}=LOWEST,…,HIGHEST"
+        mend = "leave the cell empty if a rating is missing, or give the order: "
+        mend += named("order", {label: ["LOWEST", "…", "HIGHEST"]})
         _refuse(texts, f"is not a number, but {other_count:,} other ratings are; {mend}", file)
     if len(words) > _MOST_CATEGORIES:
         raise UserError(
             f"{file}: {label} has {len(words):,} different texts ({first_few(sorted(words), 3)}), too many for "
-            "categories; name the column with the ratings with --map value=COLUMN"
+            f"categories; name the column with the ratings with {named('mapping', {'value': 'COLUMN'})}"
         )
     return LabelScale(CATEGORIES, tuple(sorted(words)), {}, None, None)
 
@@ -221,7 +223,7 @@ def _ordered(
     number = {comparable(word): place / max(1, len(order) - 1) for place, word in enumerate(order)}
     if len(order) < 2 or len(number) < len(order):
         raise UserError(
-            f"--order {ratings[0].label}: give two categories or more, each once, lowest first"
+            f"{named('order')} of {ratings[0].label}: give two categories or more, each once, lowest first"
         )
     unknown = [rating for rating in ratings if comparable(text_of(rating.value)) not in number]
     if unknown:
@@ -523,7 +525,7 @@ def check_any(joins: Sequence[Join], human: Labels, scores: AnswerScores) -> Non
     else:
         their_names = [line.example_id for line in human.select()]
         our_names = [answer.example_id for answer in scores.answers.values()]
-        mend = "name the column that holds the rows' ids with --map example_id=COLUMN"
+        mend = f"name the column that holds the rows' ids with {named('mapping', {'example_id': 'COLUMN'})}"
     reasons = "; ".join(
         f"{entry.count:,}: {entry.reason}" for join in joins for entry in join.unmatched
     )

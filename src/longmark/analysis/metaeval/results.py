@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from longmark.errors import UserError
+from longmark.options import named
 from longmark.scores.answers import AnswerScores
 from longmark.scores.labels import MOST_GROUPS
 from longmark.scores.manifest import MetricFacts
@@ -158,7 +159,7 @@ def groups_of(
         if (count := len(set(cells))) > MOST_GROUPS:
             raise UserError(
                 f"the column {column} has {count:,} different values, too many for groups (at most {MOST_GROUPS}); "
-                "name another with --by COLUMN"
+                f"name another with {named('by', 'COLUMN')}"
             )
     for column, cells in zip(by, columns, strict=True):
         for group in sorted(set(cells)):

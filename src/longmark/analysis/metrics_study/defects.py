@@ -35,9 +35,11 @@ from typing import Any
 
 from scipy.special import betaincinv
 
-from longmark.analysis.compare.checks import ScoresTested, by_reason, check_scoring, run_notices
+from longmark.analysis.compare.checks import by_reason, check_scoring, check_tests, run_notices
 from longmark.analysis.grid import Grid
 from longmark.errors import UserError, options_of
+from longmark.options import described, named, with_keywords
+from longmark.options.analyses import FalseAlarms, MetricsStudyGroups, QuestionCluster
 from longmark.records import Example
 from longmark.records.example import DEFECT, DEFECTS_OMITTED
 from longmark.records.read import Reading
@@ -58,21 +60,25 @@ _NO_ROW = "the runs have no row of it"
 _NEITHER = "the metric has no better direction; give --higher or --lower"
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
-class DefectsOptions(ScoresTested):
-    """How defects are studied. false_alarms: the share of originals that may be called defect."""
-
-    false_alarms: float = 0.05
+class DefectsOptions(QuestionCluster, FalseAlarms, MetricsStudyGroups):
+    """How defects are studied. UserError for a number out of range, and for what only `metrics_study` has."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_tests(self.alpha, self.level, self.draws)
         if not 0 < self.false_alarms < 0.5:
             raise UserError(
-                f"--false-alarms {self.false_alarms}: expected a share above 0 and below 0.5, such as 0.05"
+                f"{named('false_alarms', self.false_alarms)}: expected a share above 0 and below 0.5, such as 0.05"
             )
         if self.hypotheses or self.by not in (None, BY_SYSTEM):
             raise UserError(
-                "--defects takes neither --hypotheses nor --by run: a defect is paired with its original"
+                f"{named('defects')} takes neither {named('hypotheses')} nor {named('by', 'run')}: a defect is paired "
+                "with its original"
+            )
+        if self.as_published:
+            raise UserError(
+                f"{named('defects')}: there is no published form of this study; omit {named('as_published')}"
             )
 
 
@@ -109,6 +115,7 @@ class DefectsStudy:
     signatures: tuple[str, ...]
 
 
+@with_keywords(DefectsOptions)
 def defects_study(
     runs: str | Path | Sequence[str | Path],
     defects: str | Path,
@@ -128,7 +135,7 @@ def defects_study(
     defect_lines = {line.id: line for line in lines if isinstance(line.meta.get(DEFECT), dict)}
     if not defect_lines:
         raise UserError(
-            f"{defects}: no line has a proof of a defect; give --defects the file of `longmark defects`"
+            f"{defects}: no line has a proof of a defect; give {named('defects', 'FILE')}, the file of `longmark defects`"
         )
     _check_texts(lines, paths)
     scores = read_scores(paths, BY_SYSTEM, settings.cluster, settings.bounds).directed(
@@ -201,8 +208,8 @@ def _check_texts(lines: Sequence[Example], paths: Sequence[Path]) -> None:
                 and answers.get(example.id, example.answer) != example.answer
             ):
                 raise UserError(
-                    f'{path}: the answer "{example.id}" is not that of --defects; score the file again, or give the file '
-                    "that was scored"
+                    f'{path}: the answer "{example.id}" is not that of {named("defects")}; score the file again, or '
+                    "give the file that was scored"
                 )
 
 

@@ -25,15 +25,17 @@ import numpy as np
 
 from longmark import __version__
 from longmark.analysis.compare.checks import (
-    ScoresTested,
     by_reason,
     check_scoring,
+    check_tests,
     question_notices,
     run_notices,
 )
 from longmark.analysis.compare.hypotheses import clustered_test, tests_for
 from longmark.analysis.compare.tests import ComparisonSettings, tests_of, undetectable_in
 from longmark.errors import UserError, options_of
+from longmark.options import described, named, with_keywords
+from longmark.options.analyses import MetricsStudyGroups, QuestionCluster
 from longmark.records import Usage
 from longmark.report.distribution import bin_edges
 from longmark.report.format import counted, decimals, direction
@@ -41,7 +43,7 @@ from longmark.scores.clusters import QUESTION
 from longmark.scores.files import paths_given
 from longmark.scores.manifest import MetricFacts, read_manifest
 from longmark.scores.observations import Unscored
-from longmark.scores.paired import BY_SYSTEM, Scores, read_scores
+from longmark.scores.paired import Scores, read_scores
 from longmark.stats.correlation import Kind, MeanCorrelation, mean_correlation
 from longmark.stats.describe import (
     AtBounds,
@@ -62,13 +64,14 @@ DRAWS = 10_000
 _QUANTILES = 100  # of the curve of question means
 
 
+@described
 @dataclass(frozen=True, kw_only=True)
-class MetricsStudyOptions(ScoresTested):
-    """How metrics are studied. alpha is that of each metric's tests. as_published: see the head of this module."""
+class MetricsStudyOptions(QuestionCluster, MetricsStudyGroups):
+    """How metrics are studied. alpha is that of each metric's tests. as_published: see the head of this module.
+    UserError for a number out of range."""
 
-    by: str = BY_SYSTEM
-    draws: int = DRAWS
-    as_published: bool = False
+    def __post_init__(self) -> None:
+        check_tests(self.alpha, self.level, self.draws)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +213,7 @@ class MetricsStudy:
         return next(metric for metric in self.metrics if metric.metric == name)
 
 
+@with_keywords(MetricsStudyOptions)
 def metrics_study(
     runs: str | Path | Sequence[str | Path],
     *,
@@ -231,7 +235,7 @@ def metrics_study(
     )
     if how.hypotheses and len(scores.systems) < 2:
         raise UserError(
-            f"hypotheses compare systems, and there is one: {scores.systems[0]}; omit --hypotheses"
+            f"hypotheses compare systems, and there is one: {scores.systems[0]}; omit {named('hypotheses')}"
         )
     matrices = {name: scores.matrix(name) for name in names}
     clusters = None if how.cluster == QUESTION else scores.clusters
