@@ -29,9 +29,9 @@ import orjson
 
 from longmark.contrib.annotate import export
 from longmark.contrib.annotate.auth import Access
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.site import import_study, open_store, stored_study
-from longmark.contrib.annotate.store import Assignment, Page, Store, Visit
+from longmark.contrib.annotate.store import Assignment, Page, StudyStore, Visit
 
 STUDY = """
 title: Load
@@ -64,7 +64,7 @@ def make(folder: Path, items: int, overlap: int) -> Path:
     return path
 
 
-def links(store: Store, people: int) -> list[str]:
+def links(store: StudyStore, people: int) -> list[str]:
     access = Access(store)
     with store.committing():
         return [
@@ -177,7 +177,7 @@ def large(items: int, raters: int) -> None:
             began = time.process_time()
             study = stored_study(store)
             assert study is not None
-            read = [Item(**one) for one in store.contents()]
+            read = [StudyItem(**one) for one in store.contents()]
             counts = Counter((one.item_id, one.status) for one in store.assignments())
             print(f"listed: {time.process_time() - began:.1f} s ({len(counts):,} items)")
             for file in export.FILES:
@@ -187,7 +187,7 @@ def large(items: int, raters: int) -> None:
                 print(f"{file}: {time.process_time() - began:.1f} s, {size:.1f} MB")
 
 
-def fill(store: Store, people: list[str]) -> None:
+def fill(store: StudyStore, people: list[str]) -> None:
     now = "2026-11-23T08:00:00.000Z"
     for position, item in enumerate(store.items(), 1):
         with store.unit():

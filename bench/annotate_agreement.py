@@ -29,7 +29,7 @@ from tests.contrib.annotate.browser.people import someone
 from tests.contrib.annotate.serving import Served, serving, write_study
 
 from longmark.contrib.annotate.export import export
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.labels import collect
 from longmark.contrib.annotate.progress import agreements
 from longmark.contrib.annotate.site import stored_study
@@ -97,7 +97,7 @@ def estimates(
     """Coefficient -> value and interval of the labels that the store has, which are compared with the planted ones."""
     store = served.store()
     try:
-        study, items = stored_study(store), [Item(**one) for one in store.contents()]
+        study, items = stored_study(store), [StudyItem(**one) for one in store.contents()]
         assert study is not None
         export(study, items, store, folder, chosen_files=["labels.jsonl"], names=True)
         lines = [orjson.loads(line) for line in (folder / "labels.jsonl").read_bytes().splitlines()]

@@ -30,7 +30,7 @@ import yaml
 
 from longmark.contrib.demo.recorded import DATA, SYSTEMS
 from longmark.contrib.make.defects import Plan, make
-from longmark.contrib.make.defects.rules import Edit, applied
+from longmark.contrib.make.defects.rules import TextEdit, applied
 from longmark.records import Context, Example
 from longmark.records.example import DEFECT
 from longmark.records.write import write_examples
@@ -52,7 +52,7 @@ class Made:
     from 1; by: `hand`, or the rule and its seed."""
 
     kind: str
-    edit: Edit
+    edit: TextEdit
     by: str
     fact: int | None = None
 
@@ -127,7 +127,9 @@ def _by_hand(known: dict[str, Any], one: Example) -> Made:
         end += 1
     elif known["kind"] == "deleted":  # the last sentence of its paragraph
         start = len(answer[:start].rstrip())
-    return Made(known["kind"], Edit(start, end, known.get("new", "")), "hand", known.get("fact"))
+    return Made(
+        known["kind"], TextEdit(start, end, known.get("new", "")), "hand", known.get("fact")
+    )
 
 
 def _ruled(one: Example, kind: str) -> Made | None:
@@ -138,7 +140,7 @@ def _ruled(one: Example, kind: str) -> Made | None:
     proof = changed[0].meta[DEFECT]
     (edit,) = proof["edits"]
     start, end = edit["before"]
-    return Made(kind, Edit(start, end, edit["new"]), f"{proof['rule']}, seed {SEEDS[kind]}")
+    return Made(kind, TextEdit(start, end, edit["new"]), f"{proof['rule']}, seed {SEEDS[kind]}")
 
 
 def label(one: Example, made: Sequence[Made], defect: Made) -> dict[str, Any]:

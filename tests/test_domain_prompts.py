@@ -14,7 +14,7 @@ from longmark.contrib.local.rerank_embedded import LogOddsReranker
 from longmark.contrib.make.questions import hazards
 from longmark.contrib.make.rag import index
 from longmark.contrib.make.rag.answer import answer
-from longmark.contrib.make.rag.documents import Document
+from longmark.contrib.make.rag.documents import SourceDocument
 from longmark.contrib.make.rag.retrieve import Retriever
 from longmark.contrib.make.vary import vary
 from longmark.domain import Domain, load
@@ -82,7 +82,7 @@ def asked_for(domain: Domain, folder: Path) -> str:
     async def use(models: Models) -> None:
         questions = list(hazards(4, seed=1, domain=domain))
         varied = await vary(questions, models, domain)
-        documents = [Document(str(number), text) for number, text in enumerate(NOTES)]
+        documents = [SourceDocument(str(number), text) for number, text in enumerate(NOTES)]
         await index.build(documents, folder / "index")
         retriever = Retriever(index.load(folder / "index"))
         answered = (await answer([*questions, *varied.examples], models, retriever)).examples

@@ -21,8 +21,8 @@ from longmark.contrib.annotate.cli import annotate as verbs
 from longmark.contrib.annotate.erase import erase
 from longmark.contrib.annotate.export import FILES
 from longmark.contrib.annotate.site import database_of, import_study, open_store
-from longmark.contrib.annotate.store import Store
-from longmark.contrib.demo.recorded import Recorded, judged_now
+from longmark.contrib.annotate.store import StudyStore
+from longmark.contrib.demo.recorded import RecordedJudge, judged_now
 from longmark.contrib.demo.steps import run_demo
 from longmark.errors import UserError
 from longmark.models.cache import CallCache
@@ -492,7 +492,7 @@ def test_a_demo_deletes_only_a_run_of_its_own(tmp_path: Path):
         (now / "manifest.json").write_text(manifest)
         (now / "thesis.txt").write_text("mine")
         with suppress(UserError):
-            judged_now(tmp_path, Recorded())
+            judged_now(tmp_path, RecordedJudge())
         assert (now / "thesis.txt").read_text() == "mine"
 
 
@@ -504,7 +504,7 @@ def test_the_link_of_the_owner_is_written_into_no_other_file(
     outside.chmod(0o644)
 
     class Serving:
-        def __init__(self, store: Store) -> None:
+        def __init__(self, store: StudyStore) -> None:
             self.store, self.items = store, dict[str, Any]()
             self.study = store  # its title is printed
             store.title = "Floods"  # type: ignore[attr-defined]

@@ -37,7 +37,7 @@ from bench.checkers.data import DATA, held_out
 from bench.checkers.figures import auc
 
 from longmark.contrib.make.defects.rules import (
-    Answer,
+    AnswerToChange,
     applied,
     date,
     direction,
@@ -223,7 +223,9 @@ def _other(word: str, known: dict[str, list[str]], draw: random.Random, rate: fl
 def edited(sentence: str, passage: Passage, draw: random.Random) -> Iterator[tuple[str, str]]:
     """(kind, the sentence with one fact changed), by each rule that finds a place, in a drawn order."""
     context = Context(id="1", text=" ".join(passage.sentences))
-    answer = Answer(Example(id="1", question="", answer=sentence, contexts=(context,)), "en", draw)
+    answer = AnswerToChange(
+        Example(id="1", question="", answer=sentence, contexts=(context,)), "en", draw
+    )
     order = draw.sample((*RULES, number_nearby), len(RULES) + 1)
     if draw.random() < 0.6:  # almost every sentence has a place for a negation
         order.sort(key=lambda rule: rule is negation)
@@ -236,7 +238,7 @@ def edited(sentence: str, passage: Passage, draw: random.Random) -> Iterator[tup
             yield rule.__name__, applied(sentence, draw.choice(places))
 
 
-def number_nearby(answer: Answer) -> list[Any]:
+def number_nearby(answer: AnswerToChange) -> list[Any]:
     """Another number of the passage."""
     pattern = r"(?<![\w.,:/-])\d[\d,.]*\d\b(?!-)|(?<![\w.,:/-])\d\b(?![.,-]\d|-)"
     known = set(re.findall(pattern, answer.example.contexts[0].text))

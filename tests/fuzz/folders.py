@@ -23,7 +23,7 @@ import longmark
 from longmark.analysis.compare.comparison import compare
 from longmark.contrib.make.rag import index
 from longmark.contrib.make.rag.chunk import Chunker, Chunking
-from longmark.contrib.make.rag.documents import Document, Documents
+from longmark.contrib.make.rag.documents import Documents, SourceDocument
 from longmark.metrics import all_prompts
 from longmark.prompts import from_folder
 from longmark.report.html import write_report
@@ -88,7 +88,9 @@ def _made() -> Path:
         ]
         (base / name / "rows.jsonl").write_bytes(b"\n".join((*rows, *judged, b"")))
     texts = ("A dam is high.", "It is old, and long. " * 90, "Water")
-    asyncio.run(index.build([Document(str(n), text) for n, text in enumerate(texts)], base / "idx"))
+    asyncio.run(
+        index.build([SourceDocument(str(n), text) for n, text in enumerate(texts)], base / "idx")
+    )
     return base
 
 
@@ -154,7 +156,7 @@ def _documents(rng: random.Random, folder: Path) -> object:
     (docs / name).write_bytes(kinds[name]())
     _strays(rng, docs, ".txt")
     chunker = Chunker(Chunking())
-    texts = [one for one in Documents(docs) if isinstance(one, Document)]
+    texts = [one for one in Documents(docs) if isinstance(one, SourceDocument)]
     assert not any("outside" in one.text for one in texts)
     return [
         dumps([one.id, one.text[p.start : p.end]])

@@ -17,7 +17,7 @@ from longmark.contrib.scale.batches import tracker
 from longmark.contrib.scale.batches.batcher import BatchedChat, Batcher
 from longmark.contrib.scale.batches.journal import Journal
 from longmark.contrib.scale.batches.tracker import Tracker
-from longmark.contrib.scale.batches.vendors import FileVendor, Vendor
+from longmark.contrib.scale.batches.vendors import BatchVendor, FileVendor
 from longmark.engine import folder, settings
 from longmark.engine.folder import RunFolder
 from longmark.models.budget import Budget, Reservation
@@ -198,7 +198,7 @@ async def _results_gone(self: Any, seen: Any, read: Any) -> Any:
     return found
 
 
-async def _fetch_anyway(self: Any, vendor: Vendor, id: str, *, wait: bool = True) -> Any:
+async def _fetch_anyway(self: Any, vendor: BatchVendor, id: str, *, wait: bool = True) -> Any:
     store = self._store
     self._store = SimpleNamespace(durable=store.durable, now=store.now, held=lambda keys: ())
     try:

@@ -19,7 +19,7 @@ import orjson
 from longmark.contrib.annotate.auth import Access
 from longmark.contrib.annotate.server import application
 from longmark.contrib.annotate.site import Site, import_study, open_store
-from longmark.contrib.annotate.store import Role, Store
+from longmark.contrib.annotate.store import Role, StudyStore
 from longmark.report.web.address import Address
 from longmark.report.web.connections import Connections, listening
 
@@ -153,7 +153,7 @@ class Served:
     url: str
     path: Path
 
-    def store(self) -> Store:
+    def store(self) -> StudyStore:
         """A connection of its own, as a command has."""
         return open_store(self.path)
 

@@ -12,8 +12,8 @@ from typing import Any
 from longmark.contrib.annotate import checks
 from longmark.contrib.annotate import study as studies
 from longmark.contrib.annotate.assign import AssignmentState, Queue
-from longmark.contrib.annotate.items import Item, read_items
-from longmark.contrib.annotate.store import Assignment, Page, Store, Visit
+from longmark.contrib.annotate.items import StudyItem, read_items
+from longmark.contrib.annotate.store import Assignment, Page, StudyStore, Visit
 from longmark.contrib.annotate.study import VERDICTS, Study
 from longmark.contrib.annotate.values import columns_of, rows_of
 
@@ -86,7 +86,7 @@ def records_of(name: str, n: int) -> list[dict[str, Any]]:
     return made
 
 
-def set_up(folder: Path, name: str, n: int, **changes: Any) -> tuple[Study, list[Item]]:
+def set_up(folder: Path, name: str, n: int, **changes: Any) -> tuple[Study, list[StudyItem]]:
     """The study of a template in a folder, with n items. changes: of its assignment."""
     text = studies.template(name)
     study = study_of(
@@ -99,7 +99,7 @@ def set_up(folder: Path, name: str, n: int, **changes: Any) -> tuple[Study, list
     return study, read_items(study, folder)
 
 
-def some_values(study: Study, item: Item, chance: random.Random) -> dict[str, Any]:
+def some_values(study: Study, item: StudyItem, chance: random.Random) -> dict[str, Any]:
     """A value of every field that is asked of an item."""
     values: dict[str, Any] = {}
     for one in study.asked:
@@ -108,7 +108,7 @@ def some_values(study: Study, item: Item, chance: random.Random) -> dict[str, An
     return values
 
 
-def _value(one: Any, item: Item, chance: random.Random) -> Any:
+def _value(one: Any, item: StudyItem, chance: random.Random) -> Any:
     def pick(options: Iterable[Any]) -> Any:
         return chance.choice([option.value for option in options])
 
@@ -151,15 +151,15 @@ def _value(one: Any, item: Item, chance: random.Random) -> Any:
     }[verdict]
 
 
-Labels = Callable[[Item, str], dict[str, Any] | None]
+Labels = Callable[[StudyItem, str], dict[str, Any] | None]
 """The values that a rater gives an item; None: skips it."""
 
 
 def labelled(
-    path: Path, study: Study, items: Sequence[Item], raters: Sequence[str], label: Labels
-) -> Store:
+    path: Path, study: Study, items: Sequence[StudyItem], raters: Sequence[str], label: Labels
+) -> StudyStore:
     """A store in which the raters, in turn, labelled all that they were given; each item took 30 seconds."""
-    store, state, queue = Store(path, create=True), AssignmentState(), Queue(study, items)
+    store, state, queue = StudyStore(path, create=True), AssignmentState(), Queue(study, items)
     now = datetime.now(UTC)
     with store.committing():
         store.put_items([(item.id, json.loads(item.to_json())) for item in items])

@@ -14,8 +14,8 @@ from longmark.contrib.annotate.assign import (
     may_adjudicate,
     to_adjudicate,
 )
-from longmark.contrib.annotate.items import Item
-from longmark.contrib.annotate.store import Answer, Assignment
+from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.store import Assignment, SavedValues
 from longmark.contrib.annotate.study import Study
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -34,14 +34,14 @@ def study_with(pairs: bool = True, **rules: Any) -> Study:
     )
 
 
-def items_of(n: int, **more: Any) -> list[Item]:
+def items_of(n: int, **more: Any) -> list[StudyItem]:
     shown = {"question": "Q?", "a": "A", "b": "B"}
-    return [Item(f"i{number}", f"q{number // 2}", {}, shown, **more) for number in range(n)]
+    return [StudyItem(f"i{number}", f"q{number // 2}", {}, shown, **more) for number in range(n)]
 
 
-def gold_of(n: int, kind: Any) -> list[Item]:
+def gold_of(n: int, kind: Any) -> list[StudyItem]:
     return [
-        Item(
+        StudyItem(
             f"{kind}{k}",
             "g",
             {},
@@ -56,7 +56,7 @@ def gold_of(n: int, kind: Any) -> list[Item]:
 class Working:
     """A study at work, without a store."""
 
-    def __init__(self, study: Study, items: list[Item]) -> None:
+    def __init__(self, study: Study, items: list[StudyItem]) -> None:
         self.queue, self.state, self.now = Queue(study, items), AssignmentState(), NOW
 
     def takes(self, person: str, choice: str = "a", status: str = "done") -> str | None:
@@ -215,8 +215,8 @@ def test_people_who_come_and_go_at_random_lose_nothing():
             assert sum(one.status == "done" for one in its.values()) <= 2
 
 
-def answer(item: str, person: str, **values: Any) -> Answer:
-    return Answer(item, person, values, 1, NOW.isoformat(), True, False)
+def answer(item: str, person: str, **values: Any) -> SavedValues:
+    return SavedValues(item, person, values, 1, NOW.isoformat(), True, False)
 
 
 def test_a_third_person_decides_where_two_differ():

@@ -18,10 +18,10 @@ from tests.contrib.annotate.studies import labelled, lines, records_of, set_up, 
 from longmark import metaeval
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.export import FILES, export
-from longmark.contrib.annotate.items import Item, read_items
+from longmark.contrib.annotate.items import StudyItem, read_items
 from longmark.contrib.annotate.labels import collect
 from longmark.contrib.annotate.progress import (
-    Forecast,
+    LabelForecast,
     agreements,
     forecast,
     methods,
@@ -30,8 +30,8 @@ from longmark.contrib.annotate.progress import (
     stalled,
     states,
 )
-from longmark.contrib.annotate.store import Assignment, Page, Store, Visit
-from longmark.contrib.annotate.study import TEMPLATES, Adjudication, Study, template
+from longmark.contrib.annotate.store import Assignment, Page, StudyStore, Visit
+from longmark.contrib.annotate.study import TEMPLATES, AdjudicationRule, Study, template
 from longmark.contrib.make.validator.labels import read_labels as read_training
 from longmark.contrib.papers.calf.rows import read as read_pairs
 from longmark.contrib.papers.comprehensiveness import annotation
@@ -48,7 +48,9 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def at_work(folder: Path, name: str, n: int = 6, **rules: Any) -> tuple[Study, list[Item], Store]:
+def at_work(
+    folder: Path, name: str, n: int = 6, **rules: Any
+) -> tuple[Study, list[StudyItem], StudyStore]:
     """A template's study that two raters labelled at random."""
     study, items = set_up(folder, name, n, **rules)
     chance = random.Random(name)
@@ -180,7 +182,7 @@ def test_pairs_carry_every_label_and_the_final_one(tmp_path: Path):
     choices = {"q0": ("a", "a"), "q1": ("a", "b"), "q2": ("tie", "b")}
     points = [{"point": "6:10", "values": {"a": "totally", "b": "absent"}}]
 
-    def label(item: Item, rater: str) -> dict[str, Any]:
+    def label(item: StudyItem, rater: str) -> dict[str, Any]:
         checks = (
             {"factual_error": "no", "new_information": "yes"}
             if (item.id, rater) == ("q0", "Ann")
@@ -242,7 +244,7 @@ def test_training_lines_have_what_a_validator_sees(tmp_path: Path):
 def test_skips_drafts_and_withdrawn_labels_are_no_labels(tmp_path: Path):
     study, items = set_up(tmp_path, "rating", 3, overlap=1)
 
-    def label(item: Item, _: str) -> dict[str, Any] | None:
+    def label(item: StudyItem, _: str) -> dict[str, Any] | None:
         return None if item.question_id == items[0].question_id else {"quality": 3, "confidence": 5}
 
     store = labelled(tmp_path / "study.sqlite", study, items[:1], ["Ann"], label)
@@ -324,7 +326,7 @@ def test_methods_name_the_figures(tmp_path: Path):
     # Ann rates 1 2 3 4 and Bo the same, but for the last item: 3 of 4 agree
     ratings = {item.id: place + 1 for place, item in enumerate(items)}
 
-    def label(item: Item, rater: str) -> dict[str, Any]:
+    def label(item: StudyItem, rater: str) -> dict[str, Any]:
         return {
             "quality": ratings[item.id] - (rater == "Bo" and ratings[item.id] == 4),
             "confidence": 5,
@@ -388,7 +390,7 @@ def test_a_decision_is_the_final_label_in_the_file_of_every_template(tmp_path: P
     third has, and the other has none. Each rater's own label stays."""
     field, file, one, other, decision = DECIDED[name]
     study, items = set_up(
-        tmp_path, name, 9, overlap=2, quota=None, adjudication=Adjudication(fields=(field,))
+        tmp_path, name, 9, overlap=2, quota=None, adjudication=AdjudicationRule(fields=(field,))
     )
     items = [item for item in items if item.columns.get("form") != "cloze"][:3]
     given = {(item.id, rater): one for item in items for rater in ("Ann", "Bo")}
@@ -465,7 +467,7 @@ def test_every_item_ends_labelled_skipped_or_named_as_open(tmp_path: Path):
     study, items = set_up(tmp_path, "calf", 5)
     given = {"q0": "aa", "q1": "ab", "q2": "ab", "q3": "aa"}
 
-    def label(item: Item, rater: str) -> dict[str, Any] | None:
+    def label(item: StudyItem, rater: str) -> dict[str, Any] | None:
         return {"preference": given[item.id][rater == "Bo"]} if item.id in given else None
 
     store = labelled(tmp_path / "s.sqlite", study, items, ["Ann", "Bo"], label)
@@ -542,13 +544,13 @@ def test_a_forecast_says_who_gets_how_many_and_what_will_be_missing(tmp_path: Pa
     with store.committing():
         for name, role in (("Ann", "annotator"), ("Bo", "annotator"), ("Judge", "adjudicator")):
             store.add_person(name, role)  # type: ignore[arg-type]
-    assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast(
+    assert forecast(collect(study, items, store), datetime.now(UTC)) == LabelForecast(
         {"p1": 4, "p2": 4}, 4
     )
     assert "missing with the present raters: 4." in str(progress(study, items, store).warnings)
     with store.committing():
         store.add_person("Cy", "annotator")
-    assert forecast(collect(study, items, store), datetime.now(UTC)) == Forecast(
+    assert forecast(collect(study, items, store), datetime.now(UTC)) == LabelForecast(
         {"p1": 4, "p2": 4, "p4": 4}, 0
     )
 

@@ -12,7 +12,7 @@ from tests.contrib.annotate.studies import PASSAGE, lines, records_of, set_up, s
 from longmark.cli import parser
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.cli.files import init
-from longmark.contrib.annotate.items import Item, read_items, warnings
+from longmark.contrib.annotate.items import StudyItem, read_items, warnings
 from longmark.contrib.annotate.site import read_priorities
 from longmark.contrib.annotate.study import TEMPLATES, template
 from longmark.contrib.make.benchmark.cloze import blank
@@ -30,7 +30,7 @@ fields:
 
 def items_of(
     folder: Path, source: str, path: str, show: str = "question, answer", more: str = ""
-) -> list[Item]:
+) -> list[StudyItem]:
     study = study_of(folder, STUDY.format(source=source, path=path, show=show, more=more))
     return read_items(study, folder)
 
@@ -42,7 +42,7 @@ def test_the_items_of_every_template_hide_their_systems(tmp_path: Path, name: st
     for item in items:
         assert b"alpha" not in (shown := repr((item.id, item.shown)).encode())
         assert b"beta" not in shown
-        assert Item(**json.loads(item.to_json())) == item
+        assert StudyItem(**json.loads(item.to_json())) == item
     assert warnings(study, items) == []
 
 
@@ -305,7 +305,7 @@ def test_passages_keep_their_pages(tmp_path: Path, source: str):
 
 
 def test_priorities_of_other_items_are_left_out(tmp_path: Path):
-    items = [Item("1", "q", {}, {}), Item("2", "q", {}, {})]
+    items = [StudyItem("1", "q", {}, {}), StudyItem("2", "q", {}, {})]
     path = lines(tmp_path / "p.jsonl", [{"item": 1, "priority": 0.5}, {"item": "9", "priority": 1}])
     assert read_priorities(path, items) == {"1": 0.5}
     with pytest.raises(BadInput, match=r"p\.jsonl:1: expected an item and its priority"):

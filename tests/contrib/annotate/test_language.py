@@ -13,7 +13,7 @@ from tests.contrib.annotate.test_screens import ITEM, OWNER, SCREENS, STUDY, scr
 from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.database import utc_now
 from longmark.contrib.annotate.export import FILES
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.language import catalogue, keys, language_of, say
 from longmark.contrib.annotate.progress import agreement_table, progress
 from longmark.contrib.annotate.screens import Frame
@@ -124,7 +124,7 @@ def test_the_progress_of_a_study_has_no_english_of_ours(tmp_path: Path, language
     study, items = set_up(tmp_path, "rating", 12)
     study = study.model_copy(update={"language": language})
 
-    def agreeing(item: Item, rater: str) -> dict[str, Any]:
+    def agreeing(item: StudyItem, rater: str) -> dict[str, Any]:
         return {"quality": 3, "confidence": 1 + len(item.id + rater) % 2}
 
     store = labelled(tmp_path / "s.sqlite", study, items, ["Ann", "Bo"], agreeing)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from longmark.contrib.annotate import markdown, screens
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.progress import Progress
 from longmark.contrib.annotate.screens import Frame, render
 from longmark.contrib.annotate.store import Person
@@ -40,7 +40,7 @@ STUDY = Study.model_validate(
         "fields": FIELDS,
     }
 )
-ITEM = Item(
+ITEM = StudyItem(
     "i/1 ü",
     "q",
     {"a": "secret-system-one", "b": "secret-system-two"},

@@ -17,7 +17,7 @@ from tests.program import run
 from longmark.contrib.annotate.auth import Access
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.export import export
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.labels import collect
 from longmark.contrib.annotate.progress import forecast, methods
 from longmark.contrib.annotate.site import import_study
@@ -431,7 +431,7 @@ def test_training_shows_the_right_answers_and_has_a_pass_mark(
         assert ada.get("/work").location == after
         assert ada.get("/work/t0").location == "/mine", "it cannot be changed"
         with closing(served.store()) as store:
-            items = [Item(**one) for one in store.contents()]
+            items = [StudyItem(**one) for one in store.contents()]
             assert {one.kind for one in store.assignments() if one.item_id.startswith("t")} == {
                 "training"
             }
@@ -508,7 +508,7 @@ def test_an_owner_gives_whoever_failed_another_attempt(tmp_path: Path, kind: str
                 if one.item_id == "t1"
             ]
             text = methods(
-                collect(load(served.path), [Item(**one) for one in store.contents()], store)
+                collect(load(served.path), [StudyItem(**one) for one in store.contents()], store)
             )
         assert given == ["n-a", "yes"]
         assert "1 of 1 raters confirmed that they had read the guidelines." in text

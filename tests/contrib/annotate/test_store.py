@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from longmark.contrib.annotate.database import MIGRATIONS, StoreFailed, checked
-from longmark.contrib.annotate.store import Assignment, Page, Store, Visit
+from longmark.contrib.annotate.store import Assignment, Page, StudyStore, Visit
 from longmark.errors import UserError
 
 NOW = "2026-11-23T08:00:00.000Z"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    new = Store(tmp_path / "study.sqlite", create=True)
+def store(tmp_path: Path) -> StudyStore:
+    new = StudyStore(tmp_path / "study.sqlite", create=True)
     with new.committing():
         new.put_items(
             [(f"i{n}", {"id": f"i{n}", "shown": {"question": f"Why {n}?"}}) for n in range(3)]
@@ -35,7 +35,7 @@ def given(item: str, person: str = "p2", position: int = 1) -> Assignment:
     return Assignment(item, person, False, "open", None, NOW, None, position, "normal")
 
 
-def test_one_current_answer_and_its_history(store: Store):
+def test_one_current_answer_and_its_history(store: StudyStore):
     with store.committing():
         store.assign(given("i0"))
         first = store.save("i0", "p2", {"relevance": 3}, Page("page", 1), complete=False)
@@ -56,13 +56,13 @@ def test_one_current_answer_and_its_history(store: Store):
     assert [e.number for e in store.events()] == list(range(1, len(store.events()) + 1))
 
 
-def test_suggestions_once_shown_stay_noted(store: Store):
+def test_suggestions_once_shown_stay_noted(store: StudyStore):
     with store.committing():
         store.save("i0", "p2", {}, Page("a"), complete=False, suggestions_shown=True)
         assert store.save("i0", "p2", {}, Page("b"), complete=False).suggestions_shown
 
 
-def test_the_time_of_the_first_submission_stays(store: Store):
+def test_the_time_of_the_first_submission_stays(store: StudyStore):
     with store.committing():
         store.assign(given("i0"))
         store.set_status("i0", "p2", "done", "p2")
@@ -73,14 +73,14 @@ def test_the_time_of_the_first_submission_stays(store: Store):
     assert store.assignment("i0", "p2").done_at == done_at  # type: ignore[union-attr]
 
 
-def test_an_item_is_given_once(store: Store):
+def test_an_item_is_given_once(store: StudyStore):
     with store.committing():
         store.assign(given("i0"))
         store.assign(given("i0", position=9))
     assert [one.position for one in store.assignments(person="p2")] == [1]
 
 
-def test_a_visit_counts_once_with_its_most_seconds(store: Store):
+def test_a_visit_counts_once_with_its_most_seconds(store: StudyStore):
     with store.committing():
         for seconds in (10.0, 25.5, 20.0):
             store.visit("view", Visit("i0", "p2", seconds, NOW))
@@ -92,7 +92,7 @@ def test_a_visit_counts_once_with_its_most_seconds(store: Store):
     assert store.visits("i1") == []
 
 
-def test_an_import_again_adds_and_replaces_but_not_what_was_given(store: Store):
+def test_an_import_again_adds_and_replaces_but_not_what_was_given(store: StudyStore):
     with store.committing():
         assert store.put_items([("i3", {"id": "i3"}), ("i0", {"id": "i0", "shown": {}})]) == (1, 1)
         store.assign(given("i0"))
@@ -102,7 +102,7 @@ def test_an_import_again_adds_and_replaces_but_not_what_was_given(store: Store):
     assert store.items() == ["i0", "i1", "i2", "i3"]
 
 
-def test_a_unit_that_fails_leaves_nothing_and_the_group_goes_on(store: Store):
+def test_a_unit_that_fails_leaves_nothing_and_the_group_goes_on(store: StudyStore):
     with store.unit():
         store.assign(given("i0"))
 
@@ -117,10 +117,12 @@ def test_a_unit_that_fails_leaves_nothing_and_the_group_goes_on(store: Store):
         store.assign(given("i2", position=2))
     store.commit()
     assert [one.item_id for one in store.assignments()] == ["i0", "i2"]
-    assert [one.item_id for one in Store(store.path).assignments()] == ["i0", "i2"]
+    assert [one.item_id for one in StudyStore(store.path).assignments()] == ["i0", "i2"]
 
 
-def test_what_comes_together_is_committed_together(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_what_comes_together_is_committed_together(
+    store: StudyStore, monkeypatch: pytest.MonkeyPatch
+):
     commits = []
     commit = store.commit
 
@@ -143,7 +145,7 @@ def test_what_comes_together_is_committed_together(store: Store, monkeypatch: py
     assert store.answers()[0].version == 20
 
 
-def test_a_lost_group_is_told_to_all_who_wait_and_forgotten(store: Store):
+def test_a_lost_group_is_told_to_all_who_wait_and_forgotten(store: StudyStore):
     async def lose() -> list[Any]:
         with store.unit():
             store.assign(given("i0"))
@@ -159,22 +161,22 @@ def test_a_lost_group_is_told_to_all_who_wait_and_forgotten(store: Store):
     assert store.assignments() == []
 
 
-def test_what_another_process_wrote_is_noticed(store: Store):
+def test_what_another_process_wrote_is_noticed(store: StudyStore):
     assert store.assignments() == []
-    other = Store(store.path)
+    other = StudyStore(store.path)
     with other.committing():
         other.assign(given("i0"))
     store.refresh()
     assert len(store.assignments()) == 1
 
 
-def test_another_process_leaves_the_log_of_a_database_that_is_open(store: Store):
+def test_another_process_leaves_the_log_of_a_database_that_is_open(store: StudyStore):
     """The owner's pages open the database of a served study once more, and end that; then a command runs beside it."""
-    with closing(Store(store.path)) as second, second.committing():
+    with closing(StudyStore(store.path)) as second, second.committing():
         second.add_person("Cy", "annotator")
     code = (
-        "import sys\nfrom pathlib import Path\nfrom longmark.contrib.annotate.store import Store\n"
-        "store = Store(Path(sys.argv[1]))\nprint(len(store.people()))\nstore.close()"
+        "import sys\nfrom pathlib import Path\nfrom longmark.contrib.annotate.store import StudyStore\n"
+        "store = StudyStore(Path(sys.argv[1]))\nprint(len(store.people()))\nstore.close()"
     )
     for name in ("Di", "Ed"):
         beside = subprocess.run(
@@ -189,11 +191,11 @@ def test_another_process_leaves_the_log_of_a_database_that_is_open(store: Store)
             "it is not removed under a server"
         )
     assert beside.stdout.split() == ["4"], "what was saved in between is seen"
-    with closing(Store(store.path)) as last:
+    with closing(StudyStore(store.path)) as last:
         assert [one.name for one in last.people()] == ["Ada", "Ben", "Cy", "Di", "Ed"]
 
 
-def test_names_are_unique_and_printable(store: Store):
+def test_names_are_unique_and_printable(store: StudyStore):
     for name, why in (
         ("ben", "already"),
         ("", "1 to 80"),
@@ -206,29 +208,29 @@ def test_names_are_unique_and_printable(store: Store):
 
 def test_files_that_are_none_of_ours(tmp_path: Path):
     with pytest.raises(UserError, match="annotate import"):
-        Store(tmp_path / "none.sqlite")
+        StudyStore(tmp_path / "none.sqlite")
     text = tmp_path / "text.sqlite"
     text.write_text("not a database at all, but long enough to be taken for one" * 50)
     with pytest.raises(UserError, match="cannot be opened"):
-        Store(text)
+        StudyStore(text)
     with pytest.raises(UserError, match="not the database of a study"):
         checked(text)
 
 
-def test_a_newer_file_is_refused(store: Store):
+def test_a_newer_file_is_refused(store: StudyStore):
     store.close()
     with sqlite3.connect(store.path) as db:
         db.execute("INSERT INTO migrations VALUES (?, ?)", (len(MIGRATIONS) + 1, NOW))
     with pytest.raises(UserError, match="newer version"):
-        Store(store.path)
+        StudyStore(store.path)
 
 
-def test_a_backup_while_a_group_is_open_is_whole(store: Store, tmp_path: Path):
+def test_a_backup_while_a_group_is_open_is_whole(store: StudyStore, tmp_path: Path):
     with store.unit():
         store.assign(given("i0"))
     store.commit()
     store.backup(tmp_path / "copy.sqlite")
     checked(tmp_path / "copy.sqlite")
-    assert Store(tmp_path / "copy.sqlite").assignments() == store.assignments()
+    assert StudyStore(tmp_path / "copy.sqlite").assignments() == store.assignments()
     with pytest.raises(UserError, match="exists already"):
         store.backup(tmp_path / "copy.sqlite")

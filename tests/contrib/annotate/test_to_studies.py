@@ -16,11 +16,11 @@ from tests.contrib.papers.score_models import make_index
 from tests.program import Done, records, run, write_jsonl
 from tests.wire import serve
 
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.site import stored_study
 from longmark.contrib.annotate.values import form_of
 
-Values = Callable[[Item], Mapping[str, Any]]
+Values = Callable[[StudyItem], Mapping[str, Any]]
 
 
 def done(folder: Path, *words: str | Path) -> Done:
@@ -45,7 +45,10 @@ def labelled(folder: Path, path: Path, values: Values) -> Path:
     """The folder of the exported labels of Ann and Bo in this study."""
     done(folder, "annotate", "import", path)
     with serving(path) as served, closing(served.store()) as store:
-        study, items = stored_study(store), {one["id"]: Item(**one) for one in store.contents()}
+        study, items = (
+            stored_study(store),
+            {one["id"]: StudyItem(**one) for one in store.contents()},
+        )
         assert study is not None
         for name in ("Ann", "Bo"):
             rater = served.person(name)
@@ -68,7 +71,7 @@ def test_pairs_to_the_report_of_calf_study(tmp_path: Path):
     ]
     write_jsonl(tmp_path / "pairs.jsonl", [{**one, "a": one["a"] or "No."} for one in pairs])
 
-    def longer(item: Item) -> dict[str, str]:
+    def longer(item: StudyItem) -> dict[str, str]:
         return {"preference": max("ab", key=lambda side: len(item.shown[side]))}
 
     labels = labels_of(tmp_path, "pairs", longer, **{"overlap: 3": "overlap: 2"})
@@ -186,7 +189,7 @@ def test_a_draw_to_the_corrected_difference(tmp_path: Path):
     metric, study = "classic.length.characters", tmp_path / "STUDY.yaml"
     done(tmp_path, "run", "answers.jsonl", "--metrics", metric, "--out", "runs/first")
 
-    def rated(item: Item) -> dict[str, Any]:
+    def rated(item: StudyItem) -> dict[str, Any]:
         return {
             "quality": min(5, 1 + len(item.shown["answer"]) // 40 + int(item.id[-1], 16) % 2),
             "confidence": 5,

@@ -11,7 +11,7 @@ import pytest
 from tests.contrib.annotate.studies import set_up, some_values, study_of
 
 from longmark.contrib.annotate.controls import controls
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.study import TEMPLATES
 from longmark.contrib.annotate.values import complete, form_of, known_answers, parse
 
@@ -39,7 +39,7 @@ SHOWN = {
     "key_points": ["sand", "sea"],
     "statement": "Ice (sea ice) melts.",
 }
-ITEM = Item("1", "q", {}, SHOWN)
+ITEM = StudyItem("1", "q", {}, SHOWN)
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_a_value_that_no_page_posts_is_refused_with_its_reason(study, form, name
 
 def test_known_answers_compare_as_text_and_lists_in_any_order():
     gold = {"ok": "Yes", "rate": 2, "faults": ["wrong", "long"], "better": "a"}
-    item = Item("g", "g", {}, {}, gold=gold)
+    item = StudyItem("g", "g", {}, {}, gold=gold)
     assert known_answers(
         item, {"ok": "yes", "rate": 2, "faults": ["long", "wrong"], "better": "b"}
     ) == (3, 4)
@@ -202,7 +202,7 @@ def test_known_answers_compare_as_text_and_lists_in_any_order():
 
 
 def test_a_known_edit_is_its_verdict_and_a_known_term_its_word():
-    item = Item("g", "g", {}, {}, gold={"fix": "accept", "term": "ice"})
+    item = StudyItem("g", "g", {}, {}, gold={"fix": "accept", "term": "ice"})
     assert known_answers(
         item, {"fix": {"verdict": "accept"}, "term": {"start": 4, "end": 7, "quote": "Ice"}}
     ) == (2, 2)
@@ -210,7 +210,7 @@ def test_a_known_edit_is_its_verdict_and_a_known_term_its_word():
         item, {"fix": {"verdict": "edit", "text": "x"}, "term": {"impossible": True}}
     ) == (0, 2)
     assert known_answers(
-        Item("h", "h", {}, {}, gold={"term": "impossible"}), {"term": {"impossible": True}}
+        StudyItem("h", "h", {}, {}, gold={"term": "impossible"}), {"term": {"impossible": True}}
     ) == (1, 1)
 
 

@@ -16,7 +16,7 @@ from longmark.contrib.demo.checked import (
     CHECKER,
     NOTHING,
     OVERLAP,
-    Checked,
+    CheckedCorpus,
     CheckedSentence,
     auc_of_answers,
 )
@@ -47,7 +47,7 @@ def corpus() -> Corpus:
     return Corpus([flawed, sound], labels)
 
 
-def checked(*, of_the_flawed: dict[str, float], of_the_sound: dict[str, float]) -> Checked:
+def checked(*, of_the_flawed: dict[str, float], of_the_sound: dict[str, float]) -> CheckedCorpus:
     """Sentences with their probabilities by the claim checker; by word overlap all have .9."""
     answers = corpus()
     kinds = {
@@ -55,7 +55,7 @@ def checked(*, of_the_flawed: dict[str, float], of_the_sound: dict[str, float]) 
         "A fish lives there.": "unsupported",
         "It was rebuilt in 1940.": BEFORE,
     }
-    return Checked(
+    return CheckedCorpus(
         answers,
         [
             CheckedSentence(
@@ -74,7 +74,7 @@ def checked(*, of_the_flawed: dict[str, float], of_the_sound: dict[str, float]) 
     )
 
 
-def recorded() -> Checked:
+def recorded() -> CheckedCorpus:
     return checked(
         of_the_flawed={
             "The dam broke in May.": 0.4,
@@ -160,7 +160,7 @@ def test_a_defect_that_leaves_a_sentence_out_is_not_counted():
         "old": " It holds.",
     }
     answers.labels["q-b"].append(label)
-    assert Checked(answers, recorded().sentences).lower("deleted") is None
+    assert CheckedCorpus(answers, recorded().sentences).lower("deleted") is None
 
 
 def test_how_a_checker_tells_false_sentences_from_others():

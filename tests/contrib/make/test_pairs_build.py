@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.program import run, write_jsonl
 
-from longmark.contrib.make.pairs_build import Built, PairsPlan, build, calls, grouped
+from longmark.contrib.make.pairs_build import BuiltPairs, PairsPlan, build, calls, grouped
 from longmark.errors import UserError
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply
@@ -33,8 +33,10 @@ def _asked(writer: FakeChat) -> list[str]:
     return [request.messages[-1].content for request in writer.requests]
 
 
-def _build(lines: list[Example], plan: PairsPlan, judge: FakeChat, *writers: FakeChat) -> Built:
-    async def step(models: Models) -> Built:
+def _build(
+    lines: list[Example], plan: PairsPlan, judge: FakeChat, *writers: FakeChat
+) -> BuiltPairs:
+    async def step(models: Models) -> BuiltPairs:
         of = {
             writer.name: replace(
                 models, backends=replace(models.backends, generator=writer)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag import index
-from longmark.contrib.make.rag.documents import Document
+from longmark.contrib.make.rag.documents import SourceDocument
 from longmark.contrib.papers.score.plan import Member, ScorePlan
 from longmark.contrib.papers.score.stages import score_study
 from longmark.contrib.papers.study import StudyOutcome, StudySession, carry_out
@@ -128,6 +128,6 @@ def carry(
 
 def make_index(folder: Path) -> Path:
     """A BM25 index of the passages."""
-    documents = [Document(str(i), text) for i, text in enumerate(PASSAGES)]
+    documents = [SourceDocument(str(i), text) for i, text in enumerate(PASSAGES)]
     asyncio.run(index.build(documents, folder))
     return folder

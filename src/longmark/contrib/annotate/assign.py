@@ -20,8 +20,8 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any
 
-from longmark.contrib.annotate.items import Item, Kind
-from longmark.contrib.annotate.store import Answer, Assignment, Person
+from longmark.contrib.annotate.items import Kind, StudyItem
+from longmark.contrib.annotate.store import Assignment, Person, SavedValues
 from longmark.contrib.annotate.study import Qualification, Study
 from longmark.contrib.annotate.values import known_answers
 
@@ -58,9 +58,9 @@ class AssignmentState:
     @classmethod
     def of(
         cls,
-        items: Mapping[str, Item],
+        items: Mapping[str, StudyItem],
         assignments: Iterable[Assignment],
-        answers: Iterable[Answer] = (),
+        answers: Iterable[SavedValues] = (),
     ) -> AssignmentState:
         state = cls()
         for assignment in assignments:
@@ -84,7 +84,7 @@ class AssignmentState:
         else:
             self.by_item.setdefault(assignment.item_id, {})[assignment.person_id] = assignment
 
-    def count_right(self, item: Item, person: str, values: Mapping[str, Any]) -> None:
+    def count_right(self, item: StudyItem, person: str, values: Mapping[str, Any]) -> None:
         if item.gold:
             self.right[item.id, person] = known_answers(item, values)
 
@@ -92,13 +92,13 @@ class AssignmentState:
 class Queue:
     """The order of a study's items for each person. Kept while the study runs: an order is made once."""
 
-    def __init__(self, study: Study, items: Sequence[Item]) -> None:
+    def __init__(self, study: Study, items: Sequence[StudyItem]) -> None:
         self.study = study
         self.items = {item.id: item for item in items}
-        self._of_kind: dict[str, list[Item]] = {
+        self._of_kind: dict[str, list[StudyItem]] = {
             kind: [item for item in items if item.kind == kind] for kind in _KINDS
         }
-        self._orders: dict[str, list[Item]] = {}
+        self._orders: dict[str, list[StudyItem]] = {}
 
     def next(self, state: AssignmentState, person: str, moment: datetime) -> Assigned | None:
         """The item that a person works on next: an open one, or a new one. None: there is none (`why_none`)."""
@@ -141,7 +141,7 @@ class Queue:
         checks = sum(assignment.kind == "attention" for assignment in of_part)
         return max(len(of_part), checks + (left if quota is None else min(quota, left)))
 
-    def _new(self, state: AssignmentState, person: str, moment: datetime) -> Item | None:
+    def _new(self, state: AssignmentState, person: str, moment: datetime) -> StudyItem | None:
         qualified = self._qualified(state, person)
         if qualified is not True:
             return qualified or None
@@ -189,10 +189,10 @@ class Queue:
 
     def _best(
         self,
-        free: list[tuple[Item, int, int]],
+        free: list[tuple[StudyItem, int, int]],
         of_person: Mapping[str, Assignment],
         priorities: Mapping[str, float],
-    ) -> Item:
+    ) -> StudyItem:
         """One of the block that the person is in: the first of the file, of the highest priority, or begun by most.
         free: items with the number of people who have them, and of labels that others can give under their quotas."""
         if column := self.study.assignment.blocks:
@@ -218,7 +218,7 @@ class Queue:
             return max(free, key=lambda candidate: candidate[1])[0]
         return min(free, key=lambda candidate: candidate[1:])[0]
 
-    def _people(self, state: AssignmentState, item: Item, moment: datetime) -> int:
+    def _people(self, state: AssignmentState, item: StudyItem, moment: datetime) -> int:
         """How many have the item, or had it. One who left it open for too long does not count."""
         of_item = state.by_item.get(item.id)
         if not of_item:
@@ -234,14 +234,14 @@ class Queue:
             for assignment in of_item.values()
         )
 
-    def _qualified(self, state: AssignmentState, person: str) -> Item | bool:
+    def _qualified(self, state: AssignmentState, person: str) -> StudyItem | bool:
         """True; False if every attempt failed; or the next item of the training, then of the qualification."""
         for kind in PHASES:
             if (outcome := self.passed(kind, state, person)) is not True:
                 return outcome
         return True
 
-    def failed(self, state: AssignmentState, person: str) -> list[Item]:
+    def failed(self, state: AssignmentState, person: str) -> list[StudyItem]:
         """The last attempt's items of the training or qualification that a person failed; [] for anybody else."""
         for kind in PHASES:
             if (outcome := self.passed(kind, state, person)) is not True:
@@ -250,13 +250,13 @@ class Queue:
                 return [] if any(of_person[item.id].status == "open" for item in last) else last
         return []
 
-    def _attempts(self, kind: str) -> Iterator[list[Item]]:
+    def _attempts(self, kind: str) -> Iterator[list[StudyItem]]:
         rules: Qualification | None = getattr(self.study.assignment, kind)
         if rules is not None:
             size = rules.items or len(self._of_kind[kind])
             yield from (self._of_kind[kind][at * size :][:size] for at in range(rules.attempts))
 
-    def passed(self, kind: str, state: AssignmentState, person: str) -> Item | bool:
+    def passed(self, kind: str, state: AssignmentState, person: str) -> StudyItem | bool:
         """Of PHASES: True (also where the study has none); False if every attempt failed; or the next item of it."""
         rules: Qualification | None = getattr(self.study.assignment, kind)
         if rules is None:
@@ -274,7 +274,7 @@ class Queue:
                 return True
         return False
 
-    def order(self, person: str) -> list[Item]:
+    def order(self, person: str) -> list[StudyItem]:
         """The normal items in the order for a person."""
         if person not in self._orders:
             items = self._of_kind["normal"]
@@ -290,7 +290,7 @@ class Queue:
         return self._orders[person]
 
     def swapped(
-        self, state: AssignmentState, person: str, item: Item, *, adjudicates: bool = False
+        self, state: AssignmentState, person: str, item: StudyItem, *, adjudicates: bool = False
     ) -> bool:
         """Whether a person sees side b of a pair first, as a rater or as an adjudicator."""
         if item.sides == ("answer",) or self.study.blind.sides == "as_given":
@@ -325,13 +325,13 @@ def draw(*parts: Any) -> int:
     return int.from_bytes(hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()[:8])
 
 
-def _block(item: Item | None, column: str | None) -> str | None:
+def _block(item: StudyItem | None, column: str | None) -> str | None:
     if item is None or column is None:
         return None
     return item.question_id if column == "question_id" else str(item.columns.get(column))
 
 
-def _priority(item: Item, priorities: Mapping[str, float]) -> float:
+def _priority(item: StudyItem, priorities: Mapping[str, float]) -> float:
     priority = priorities.get(item.id, item.priority)
     return float("-inf") if priority is None else priority
 
@@ -357,7 +357,7 @@ def _comparable(value: Any) -> Any:
 
 def to_adjudicate(
     study: Study,
-    answers: Iterable[Answer],
+    answers: Iterable[SavedValues],
     done_pairs: Iterable[tuple[str, str]],
     decided: Iterable[str],
 ) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from longmark.contrib.annotate.database import utc_now
-from longmark.contrib.annotate.store import Person, Store
+from longmark.contrib.annotate.store import Person, StudyStore
 from longmark.errors import UserError
 
 SESSION_DAYS = LINK_DAYS = 30
@@ -49,7 +49,7 @@ class Link:
 class Access:
     """The people of a study, as far as they come in."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: StudyStore) -> None:
         self.store = store
         self._hashing = asyncio.Semaphore(2)  # each takes 32 MB
 

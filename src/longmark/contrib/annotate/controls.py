@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.language import sayer
 from longmark.contrib.annotate.study import TIE, VERDICTS, AskedField, Matrix, Study
 from longmark.contrib.annotate.values import Form
@@ -46,7 +46,7 @@ class Choosable:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class KeyPointRow:
     """A key point: its text, and a control for each answer. posted: the name of its text where it is typed."""
 
     text: str
@@ -70,7 +70,7 @@ class Control:
     value: str = ""
     plain: str = ""
     options: tuple[Choosable, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[KeyPointRow, ...] = ()
     over: str = ""
     text: str = ""
     words: tuple[tuple[str, Choosable | None], ...] = ()
@@ -85,7 +85,7 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ItemColumn:
     """A column of the item on the page. kind: text, brief (a few words), list, passages, facts, lists (by heading) or
     answers (parts of its own)."""
 
@@ -94,11 +94,11 @@ class Part:
     kind: str
     value: Any
     beside: bool = False
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ItemColumn, ...] = ()
 
 
 def controls(
-    study: Study, item: Item, form: Form, errors: Mapping[str, str], swapped: bool
+    study: Study, item: StudyItem, form: Form, errors: Mapping[str, str], swapped: bool
 ) -> list[Control]:
     """The fields that are asked of an item, filled with a form."""
     digits = "".join(digit for digit in _DIGITS if digit not in _own_keys(study))
@@ -127,7 +127,7 @@ def controls(
     return made_controls
 
 
-def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
+def parts(study: Study, item: StudyItem, swapped: bool) -> list[ItemColumn]:
     """What is shown of an item, in the study's order; a column that the item does not have is left out."""
     out = []
     for name in study.show:
@@ -136,7 +136,7 @@ def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
                 _part(side, shown_text(item, side, swapped), beside=False) for side in item.sides
             ]
             out.append(
-                Part(name, TITLES[name], "answers", None, parts=tuple(sides))
+                ItemColumn(name, TITLES[name], "answers", None, parts=tuple(sides))
                 if len(sides) > 1
                 else sides[0]
             )
@@ -150,12 +150,12 @@ def parts(study: Study, item: Item, swapped: bool) -> list[Part]:
     return out
 
 
-def shown_text(item: Item, name: str, swapped: bool) -> str:
+def shown_text(item: StudyItem, name: str, swapped: bool) -> str:
     """A text of an item; `a` and `b` are the sides as shown."""
     return as_words(item.shown.get(shown_side(name, swapped), ""))
 
 
-def _part(name: str, value: Any, *, beside: bool) -> Part:
+def _part(name: str, value: Any, *, beside: bool) -> ItemColumn:
     title = TITLES.get(name) or name.replace("_", " ").capitalize()
     if isinstance(value, Mapping) and list(value) == [""]:
         value = value[""]
@@ -168,9 +168,9 @@ def _part(name: str, value: Any, *, beside: bool) -> Part:
             (str(key).capitalize(), [_passage(text_part) for text_part in texts])
             for key, texts in value.items()
         ]
-        return Part(name, title, "lists", lists, beside)
+        return ItemColumn(name, title, "lists", lists, beside)
     if isinstance(value, Mapping):
-        return Part(
+        return ItemColumn(
             name,
             title,
             "facts",
@@ -180,12 +180,12 @@ def _part(name: str, value: Any, *, beside: bool) -> Part:
     if isinstance(value, list | tuple):
         if all(isinstance(element, str | int | float) for element in value):
             kind = "passages" if name in ("passages", "contexts") else "list"
-            return Part(name, title, kind, [((), str(element)) for element in value], beside)
+            return ItemColumn(name, title, kind, [((), str(element)) for element in value], beside)
         kind = "list" if name == "options" else "passages"
-        return Part(name, title, kind, [_passage(passage) for passage in value], beside)
+        return ItemColumn(name, title, kind, [_passage(passage) for passage in value], beside)
     text = as_words(value)
     brief = name not in _LONG and len(text) <= _BRIEF and "\n" not in text
-    return Part(name, title, "brief" if brief else "text", text, beside and not brief)
+    return ItemColumn(name, title, "brief" if brief else "text", text, beside and not brief)
 
 
 Where = tuple[tuple[str, str], ...]  # where a text is from: (key, value), of _PLACES
@@ -219,7 +219,7 @@ def _own_keys(study: Study) -> set[str]:
 
 @dataclass(frozen=True)
 class _Maker:
-    item: Item
+    item: StudyItem
     form: Form
     errors: Mapping[str, str]
     swapped: bool
@@ -353,7 +353,7 @@ class _Maker:
         return {
             "options": self._choosables(verdicts, id, f"{posted}.verdict"),
             "value": self._first(f"{posted}.text") or text,
-            "rows": (Row("", (why,)),),
+            "rows": (KeyPointRow("", (why,)),),
         }
 
     def _spans(self, field: Any, id: str, posted: str) -> dict[str, Any]:
@@ -407,7 +407,7 @@ class _Maker:
             own=True,
         )
         words = replace(words, value=self._first(words.posted))
-        rows = (Row("", (words,)),) if typed else ()
+        rows = (KeyPointRow("", (words,)),) if typed else ()
         return {"words": (*pieces, (text[end:], None)), "options": (refusal,), "rows": rows}
 
     def _matrix(self, field: Any, id: str, posted: str) -> dict[str, Any]:
@@ -438,7 +438,7 @@ class _Maker:
                 )
                 for i, column in enumerate(columns)
             )
-            rows.append(Row(text, cells, f"{posted}.{place}.point" if field.typed else ""))
+            rows.append(KeyPointRow(text, cells, f"{posted}.{place}.point" if field.typed else ""))
         return {"rows": tuple(rows)}
 
     def _typed(self, posted: str) -> list[str]:

@@ -17,7 +17,7 @@ from filelock import Timeout
 
 from longmark.contrib.annotate.database import checked
 from longmark.contrib.annotate.export import FILES, export
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.site import (
     database_of,
     lock_of,
@@ -25,7 +25,7 @@ from longmark.contrib.annotate.site import (
     stored_items,
     stored_study,
 )
-from longmark.contrib.annotate.store import Person, Store
+from longmark.contrib.annotate.store import Person, StudyStore
 from longmark.contrib.annotate.study import Study
 from longmark.errors import UnknownName, UserError
 from longmark.places import real
@@ -77,7 +77,7 @@ def erase(path: Path, name: str, exports: Collection[Path] = ()) -> Erased:
         ) from None
 
 
-def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Erased:
+def _erase(path: Path, store: StudyStore, name: str, allowed: Collection[Path]) -> Erased:
     people = {key: person for person in store.people() for key in (person.id, person.name)}
     if (person := people.get(name)) is None:
         raise UnknownName("person", name, [person.name for person in store.people()])
@@ -132,8 +132,8 @@ def _erase(path: Path, store: Store, name: str, allowed: Collection[Path]) -> Er
 
 def _write_again(
     study: Study,
-    items: list[Item],
-    store: Store,
+    items: list[StudyItem],
+    store: StudyStore,
     exported: Mapping[str, Any],
     erased: Erased,
     allowed: Collection[Path],
@@ -151,7 +151,7 @@ def _write_again(
         erased.rewritten.append(folder)
 
 
-def _backups(path: Path, store: Store) -> list[Path]:
+def _backups(path: Path, store: StudyStore) -> list[Path]:
     """Copies of the database: those that `backup` wrote and that are still there, and those in the study's folder."""
     original = real(database_of(path))
     copies = {
@@ -173,7 +173,7 @@ def _study_of(path: Path) -> str | None:
         return None
 
 
-def _mentions(store: Store, name: str) -> list[tuple[str, str]]:
+def _mentions(store: StudyStore, name: str) -> list[tuple[str, str]]:
     """Where the name stands in a text of another person, or of the study."""
     if len(name) < _SHORTEST:
         return []

@@ -14,17 +14,17 @@ from typing import Any
 
 import orjson
 
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.labels import (
     IMPOSSIBLE,
+    AssignedItem,
     Collected,
-    Entry,
     collect,
     scales_of,
     simple_labels,
 )
 from longmark.contrib.annotate.progress import methods, states
-from longmark.contrib.annotate.store import Store
+from longmark.contrib.annotate.store import StudyStore
 from longmark.contrib.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
 from longmark.places import real
 from longmark.records.pair import EXPANSION_CHECKS
@@ -57,8 +57,8 @@ Record = dict[str, Any]
 
 def export(
     study: Study,
-    items: Sequence[Item],
-    store: Store,
+    items: Sequence[StudyItem],
+    store: StudyStore,
     folder: Path,
     chosen_files: Collection[str] = (),
     *,
@@ -94,14 +94,14 @@ def export(
     return written
 
 
-def available(study: Study, items: Sequence[Item], store: Store) -> list[str]:
+def available(study: Study, items: Sequence[StudyItem], store: StudyStore) -> list[str]:
     """The names of the files that there is something for."""
     collected = collect(study, items, store)
     records: dict[str, Iterable[Any]] = {**_records(collected, store), "methods.md": collected.done}
     return [name for name in FILES if any(True for _ in records[name])]
 
 
-def _records(collected: Collected, store: Store) -> dict[str, Iterator[Record]]:
+def _records(collected: Collected, store: StudyStore) -> dict[str, Iterator[Record]]:
     return {
         "labels.jsonl": _labels(collected),
         "items.csv": _items(collected),
@@ -182,7 +182,7 @@ def _labels(collected: Collected) -> Iterator[Record]:
 
 def _items(collected: Collected) -> Iterator[Record]:
     """Every item with its state, the number of its labels, and who has it open."""
-    entries_of: dict[str, list[Entry]] = defaultdict(list)
+    entries_of: dict[str, list[AssignedItem]] = defaultdict(list)
     for entry in collected.entries:
         entries_of[entry.item.id].append(entry)
     for item, state in states(collected).items() if collected.entries else ():
@@ -200,7 +200,7 @@ def _items(collected: Collected) -> Iterator[Record]:
         yield {**item_facts, "state": state, **raters_by_status}
 
 
-def _about(item: Item) -> Record:
+def _about(item: StudyItem) -> Record:
     return {
         "item": item.id,
         "question_id": item.question_id,
@@ -209,7 +209,7 @@ def _about(item: Item) -> Record:
     }
 
 
-def _audit(collected: Collected, store: Store) -> Iterator[Record]:
+def _audit(collected: Collected, store: StudyStore) -> Iterator[Record]:
     """Without the names of people, unless they are exported, and without what a person gave who withdrew."""
     withdrawn = {
         (assignment.item_id, assignment.person_id)
@@ -235,22 +235,22 @@ def _audit(collected: Collected, store: Store) -> Iterator[Record]:
 
 
 # For metaeval ---------------------------------------------------------------------------------------------------------
-def _groups(item: Item) -> Record:
+def _groups(item: StudyItem) -> Record:
     columns = item.columns
     return {name: str(columns[name]) for name in _GROUPS if name in columns}
 
 
-def _example(item: Item) -> str:
+def _example(item: StudyItem) -> str:
     """The id of the example that an item is about: of the answer, or of the pair."""
     return item.example_ids.get("answer") or item.example_ids.get("pair") or item.id
 
 
-def _named(label: str, entry: Entry) -> str:
+def _named(label: str, entry: AssignedItem) -> str:
     """The name of a label for `metaeval`, which takes final labels apart from those of raters."""
     return f"{label}.{FINAL}" if entry.rater.id == FINAL else label
 
 
-def _digest(item: Item, side: str) -> str | None:
+def _digest(item: StudyItem, side: str) -> str | None:
     """Of the text of an answer that raters were shown."""
     text = item.shown.get(side)
     return answer_sha256(text) if isinstance(text, str) else None

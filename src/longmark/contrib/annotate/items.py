@@ -36,7 +36,7 @@ KNOWN: tuple[Kind, ...] = ("training", "qualification", "attention")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class StudyItem:
     """An item as it is stored, and as JSON.
 
     id           unique in the study
@@ -81,7 +81,7 @@ class Item:
         return orjson.dumps(asdict(self), option=orjson.OPT_NON_STR_KEYS)
 
 
-def _check_storable(item: Item) -> None:
+def _check_storable(item: StudyItem) -> None:
     """Raises Problem for an item that the database could not hold."""
     try:
         item.to_json()
@@ -94,7 +94,7 @@ _IDS = frozenset(("id", "item", "question_id", "system", "a_system", "b_system",
 _MOST_WARNINGS = 20
 
 
-def read_items(study: Study, base: Path) -> list[Item]:
+def read_items(study: Study, base: Path) -> list[StudyItem]:
     """The items of a study, with those that have known answers. base: the folder of the study's file.
 
     BadInput, a line for each record that is wrong (something is missing that a field needs; an id twice; a known answer
@@ -152,7 +152,7 @@ def _has(columns: Mapping[str, Any], study: Study, column: str) -> bool:
     )
 
 
-def warnings(study: Study, items: Sequence[Item]) -> list[str]:
+def warnings(study: Study, items: Sequence[StudyItem]) -> list[str]:
     """What the owner should know before the study starts: texts that name a system, and more."""
     result = []
     if study.blind.systems == "hidden":
@@ -189,8 +189,8 @@ class _Reader:
         self.study, self.base, self.source = study, base, study.items
         self.wrong = BadLines()
 
-    def normal(self) -> list[Item]:
-        items: list[Item] = []
+    def normal(self) -> list[StudyItem]:
+        items: list[StudyItem] = []
         single: list[Path] = []  # runs of single answers, which are paired with each other
         for given_path in self.source.path:
             if not (path := self.base / given_path).exists():
@@ -226,7 +226,7 @@ class _Reader:
         drawn = set(random.Random(self.source.seed).sample(range(len(items)), n))
         return [item for place, item in enumerate(items) if place in drawn]
 
-    def _drawn(self, file: str, items: Sequence[Item]) -> list[Item]:
+    def _drawn(self, file: str, items: Sequence[StudyItem]) -> list[StudyItem]:
         """The items that a draw has, each with its probability."""
         if self.study.pairs or self.source.sample is not None:
             raise UserError(
@@ -257,14 +257,14 @@ class _Reader:
             if key in chances
         ]
 
-    def gold(self, file: str, kind: Kind) -> list[Item]:
+    def gold(self, file: str, kind: Kind) -> list[StudyItem]:
         items = list(self._of_file(self.base / file, kind))
         self.wrong.check()
         if not items:
             raise UserError(f"{kind}: {file} has no items")
         return items
 
-    def _of_run(self, path: Path) -> Iterator[Item]:
+    def _of_run(self, path: Path) -> Iterator[StudyItem]:
         source = source_of(path)
         number = 0
         for number, example in enumerate(examples_of(source), 1):
@@ -272,13 +272,13 @@ class _Reader:
         if not number:
             raise UserError(f"{path} has no examples; give the --out folder of `longmark run`")
 
-    def _of_pairs(self, runs: Sequence[Path]) -> Iterator[Item]:
+    def _of_pairs(self, runs: Sequence[Path]) -> Iterator[StudyItem]:
         for pair in joined_all(runs, self.source.seed).pairs if runs else ():
             yield from self._of_record(
                 f"{' and '.join(map(str, runs))}: {pair.question_id}", _of_example(pair, None)
             )
 
-    def _of_benchmark(self, path: Path) -> Iterator[Item]:
+    def _of_benchmark(self, path: Path) -> Iterator[StudyItem]:
         """Items that no audit dropped; of a cloze item the statement, so that nobody sees the proposed term."""
         for number, benchmark_item in enumerate(items_of(path), 1):
             hidden = {"question", "answer"} if benchmark_item.form == "cloze" else set()
@@ -288,7 +288,7 @@ class _Reader:
                 )
                 yield from self._of_record(f"{path}:{number}", columns)
 
-    def _of_file(self, path: Path, kind: Kind) -> Iterator[Item]:
+    def _of_file(self, path: Path, kind: Kind) -> Iterator[StudyItem]:
         records: Iterable[tuple[int, Any]]
         if self.source.from_ in ("jsonl", "benchmark"):
             records = sources.records(path, sources.kind_of(path))
@@ -312,7 +312,7 @@ class _Reader:
             for item in self._checked(place, columns):
                 yield replace(item, kind=kind, gold=gold)
 
-    def _of_record(self, place: str, record: Mapping[str, Any]) -> Iterator[Item]:
+    def _of_record(self, place: str, record: Mapping[str, Any]) -> Iterator[StudyItem]:
         if self._wanted(columns := self._renamed(record)):
             yield from self._checked(place, columns)
 
@@ -336,7 +336,7 @@ class _Reader:
             columns["graph"] = {side: columns.pop(side, []) for side in ("covered", "uncovered")}
         return columns
 
-    def _checked(self, place: str, columns: dict[str, Any]) -> Iterator[Item]:
+    def _checked(self, place: str, columns: dict[str, Any]) -> Iterator[StudyItem]:
         """The item of a record; none if it is wrong, which is noted."""
         try:
             item = _item(self.study, columns)
@@ -346,7 +346,7 @@ class _Reader:
         except Problem as problem:
             self.wrong.add(f"{place}: {problem}")
 
-    def _complete(self, item: Item) -> None:
+    def _complete(self, item: StudyItem) -> None:
         if not item.shown:
             raise Problem(f"has none of the shown columns: {', '.join(self.study.show)}")
         if self.study.pairs and not {*SIDES} <= item.shown.keys():
@@ -374,14 +374,14 @@ class _Reader:
             if needed is not None and needed not in item.shown:
                 raise Problem(f"{needed}: is missing; the field {field.name} needs it")
 
-    def _named(self, items: list[Item]) -> list[Item]:
+    def _named(self, items: list[StudyItem]) -> list[StudyItem]:
         """The items with ids that occur once and, where systems are hidden, do not name one."""
         hidden = self.study.blind.systems == "hidden"
         counts = Counter(item.id for item in items)
         systems = {
             comparable(name) for item in items for name in item.systems.values() if len(name) > 1
         }
-        by_id: dict[str, Item] = {}
+        by_id: dict[str, StudyItem] = {}
         for item in items:
             betrays = hidden and any(system in comparable(item.id) for system in systems)
             if betrays or (counts[item.id] > 1 and item.systems):
@@ -416,7 +416,7 @@ def _of_example(example: Question, run: str | None) -> dict[str, Any]:
     return columns
 
 
-def _item(study: Study, columns: dict[str, Any]) -> Item:
+def _item(study: Study, columns: dict[str, Any]) -> StudyItem:
     question = columns.get("question")
     item_id = _id(columns)
     systems: dict[str, str] = {}
@@ -454,7 +454,7 @@ def _item(study: Study, columns: dict[str, Any]) -> Item:
     question_id = name("question_id", columns.get("question_id", "")) or (
         question_hash(question) if isinstance(question, str) else item_id
     )
-    return Item(item_id, question_id, systems, shown_values, examples, meta=meta)
+    return StudyItem(item_id, question_id, systems, shown_values, examples, meta=meta)
 
 
 def _id(columns: Mapping[str, Any]) -> str:

@@ -8,8 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from longmark.contrib.annotate.assign import differing
-from longmark.contrib.annotate.items import Item
-from longmark.contrib.annotate.store import Adjudication, Answer, Assignment, Event, Person, Store
+from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.store import (
+    Adjudication,
+    Assignment,
+    Event,
+    Person,
+    SavedValues,
+    StudyStore,
+)
 from longmark.contrib.annotate.study import (
     VERDICTS,
     Choice,
@@ -31,15 +38,15 @@ _FINAL = Person(FINAL, FINAL, "adjudicator")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AssignedItem:
     """An item that was given to a rater. values: {} if nothing was saved, or it was withdrawn; seconds: of visible
     work, over all visits."""
 
-    item: Item
+    item: StudyItem
     rater: Person
     assignment: Assignment
     values: Mapping[str, Any]
-    answer: Answer | None
+    answer: SavedValues | None
     seconds: float
 
     @property
@@ -59,9 +66,9 @@ class Collected:
     how it was shown to that person; events: of _READ."""
 
     study: Study
-    items: Mapping[str, Item]
+    items: Mapping[str, StudyItem]
     people: Mapping[str, Person]
-    entries: tuple[Entry, ...]
+    entries: tuple[AssignedItem, ...]
     decisions: Mapping[str, Adjudication]
     deciding: Mapping[str, Assignment]
     events: Sequence[Event]
@@ -82,17 +89,17 @@ class Collected:
         }
 
     @property
-    def done(self) -> list[Entry]:
+    def done(self) -> list[AssignedItem]:
         return [entry for entry in self.entries if entry.counts]
 
     @property
-    def by_item(self) -> dict[str, list[Entry]]:
-        items: dict[str, list[Entry]] = {}
+    def by_item(self) -> dict[str, list[AssignedItem]]:
+        items: dict[str, list[AssignedItem]] = {}
         for entry in self.done:
             items.setdefault(entry.item.id, []).append(entry)
         return items
 
-    def finals(self) -> Iterator[Entry]:
+    def finals(self) -> Iterator[AssignedItem]:
         """The final labels of the fields that are compared, where a third person decides: the decision, or what all
         `overlap` raters chose. Each item's as an entry of the rater `final`, with the order of whoever decided, or of
         the first rater."""
@@ -113,10 +120,12 @@ class Collected:
                 )
             }
             if values := {name: value for name, value in values.items() if name in settled}:
-                yield Entry(self.items[item], _FINAL, assignment, values, None, 0.0)
+                yield AssignedItem(self.items[item], _FINAL, assignment, values, None, 0.0)
 
 
-def collect(study: Study, items: Sequence[Item], store: Store, *, names: bool = True) -> Collected:
+def collect(
+    study: Study, items: Sequence[StudyItem], store: StudyStore, *, names: bool = True
+) -> Collected:
     """All labels of a study. Assignments of items that the study no longer has are left out. names: of people;
     otherwise each has their id for a name."""
     people = {
@@ -140,7 +149,7 @@ def collect(study: Study, items: Sequence[Item], store: Store, *, names: bool = 
         answer = None if assignment.status == "withdrawn" else answers.get(key)
         values = {} if answer is None else answer.values
         entries.append(
-            Entry(
+            AssignedItem(
                 places[assignment.item_id][1],
                 people[assignment.person_id],
                 assignment,
@@ -168,7 +177,7 @@ def collect(study: Study, items: Sequence[Item], store: Store, *, names: bool = 
 
 
 def simple_labels(
-    study: Study, item: Item, values: Mapping[str, Any]
+    study: Study, item: StudyItem, values: Mapping[str, Any]
 ) -> Iterator[tuple[str, str | int]]:
     """(label, value) of the values that are one word or number each.
 
@@ -212,7 +221,7 @@ def scales_of(study: Study) -> dict[str, DeclaredScale]:
 
 
 def cells(
-    study: Study, item: Item, values: Mapping[str, Any]
+    study: Study, item: StudyItem, values: Mapping[str, Any]
 ) -> Iterator[tuple[str, str, str, str]]:
     """(label, point, column, value) of the matrices whose points every rater sees."""
     for field in study.asked:

@@ -12,17 +12,17 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
 from longmark.contrib.annotate.assign import PHASES, AssignmentState, Queue, away, to_adjudicate
-from longmark.contrib.annotate.items import Item, warnings
+from longmark.contrib.annotate.items import StudyItem, warnings
 from longmark.contrib.annotate.labels import (
+    AssignedItem,
     Collected,
-    Entry,
     cells,
     collect,
     scales_of,
     simple_labels,
 )
 from longmark.contrib.annotate.language import sayer
-from longmark.contrib.annotate.store import Assignment, Store
+from longmark.contrib.annotate.store import Assignment, StudyStore
 from longmark.contrib.annotate.study import Matrix, Scale, Study
 from longmark.contrib.annotate.values import known_answers
 from longmark.report.format import counted, duration
@@ -61,7 +61,7 @@ class Progress:
     outliers: dict[str, str]
 
 
-def progress(study: Study, items: Sequence[Item], store: Store) -> Progress:
+def progress(study: Study, items: Sequence[StudyItem], store: StudyStore) -> Progress:
     collected = collect(study, items, store)
     moment = datetime.now(UTC)
     outliers = speed_outliers(collected)
@@ -115,7 +115,7 @@ def speed_outliers(collected: Collected) -> dict[str, str]:
     return unusual
 
 
-def _times(entries: Sequence[Entry]) -> dict[str, list[float]]:
+def _times(entries: Sequence[AssignedItem]) -> dict[str, list[float]]:
     times: dict[str, list[float]] = defaultdict(list)
     for entry in entries:
         if entry.seconds > 0:
@@ -143,7 +143,7 @@ _REMEDY = "Invite more people, or raise `quota` or `slack`."
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class LabelForecast:
     """items: person -> items in all, if the present raters go on in turns until none gets another; missing: labels that
     nobody gives then."""
 
@@ -157,7 +157,7 @@ def states(collected: Collected) -> dict[str, str]:
     people_away = away(collected.people.values())
     undecided = waiting(collected)
     done_entries = collected.by_item
-    entries_of: dict[str, list[Entry]] = defaultdict(list)
+    entries_of: dict[str, list[AssignedItem]] = defaultdict(list)
     for entry in collected.entries:
         entries_of[entry.item.id].append(entry)
     result = {}
@@ -178,7 +178,7 @@ def states(collected: Collected) -> dict[str, str]:
     return result
 
 
-def stalled(collected: Collected, now: datetime) -> list[Entry]:
+def stalled(collected: Collected, now: datetime) -> list[AssignedItem]:
     """Items that a person left open, without a change for a day."""
     return [
         entry
@@ -193,7 +193,7 @@ def stalled(collected: Collected, now: datetime) -> list[Entry]:
     ]
 
 
-def _stalled(collected: Collected, entries: Sequence[Entry]) -> Table:
+def _stalled(collected: Collected, entries: Sequence[AssignedItem]) -> Table:
     columns = (
         Column("item", "item.id"),
         Column("rater", "rater.name"),
@@ -203,7 +203,7 @@ def _stalled(collected: Collected, entries: Sequence[Entry]) -> Table:
     return Table("stalled", "Open items without a change for a day", columns, entries)
 
 
-def forecast(collected: Collected, moment: datetime) -> Forecast | None:
+def forecast(collected: Collected, moment: datetime) -> LabelForecast | None:
     """None for a study that is too large, or that nobody labels yet."""
     items = list(collected.items.values())
     overlap = collected.study.assignment.overlap
@@ -258,7 +258,7 @@ def forecast(collected: Collected, moment: datetime) -> Forecast | None:
         for item in normal
         if item not in state.decided
     )
-    return Forecast({person: state.counts[person] for person in people}, short)
+    return LabelForecast({person: state.counts[person] for person in people}, short)
 
 
 def _figures(collected: Collected) -> list[tuple[str, str]]:
@@ -290,8 +290,8 @@ def _figures(collected: Collected) -> list[tuple[str, str]]:
     return figures
 
 
-def _raters(collected: Collected, expected: Forecast | None) -> Table:
-    entries_of: dict[str, list[Entry]] = defaultdict(list)
+def _raters(collected: Collected, expected: LabelForecast | None) -> Table:
+    entries_of: dict[str, list[AssignedItem]] = defaultdict(list)
     for entry in collected.entries:
         entries_of[entry.rater.id].append(entry)
     times = _times(collected.done)

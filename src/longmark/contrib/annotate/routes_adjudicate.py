@@ -13,17 +13,17 @@ from aiohttp import web
 from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.assign import differing, draw, may_adjudicate, to_adjudicate
 from longmark.contrib.annotate.database import utc_now
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.routes_work import title_of, unconfirmed
-from longmark.contrib.annotate.store import Adjudication, Answer, Assignment
+from longmark.contrib.annotate.store import Adjudication, Assignment, SavedValues
 from longmark.contrib.annotate.study import JUSTIFICATION
 from longmark.contrib.annotate.values import complete, form_of, parse
-from longmark.contrib.annotate.web import NOT_FOUND, Context, Refused, once
+from longmark.contrib.annotate.web import NOT_FOUND, Refused, RequestContext, once
 
 _LONGEST = 10_000  # characters of a justification
 
 
-async def disagreements(c: Context) -> web.Response:
+async def disagreements(c: RequestContext) -> web.Response:
     """GET /owner/disagreements: those to decide first, in an order of the person's own."""
     if (first := _first(c)) is not None:
         return c.to(first)
@@ -54,7 +54,9 @@ async def disagreements(c: Context) -> web.Response:
     return c.page("disagreements", rows=rows)
 
 
-def _row(c: Context, item: Item, fields: tuple[str, ...], *, decided: bool) -> dict[str, Any]:
+def _row(
+    c: RequestContext, item: StudyItem, fields: tuple[str, ...], *, decided: bool
+) -> dict[str, Any]:
     labels = [c.site.study.field(name).shown for name in fields]
     mine = not may_adjudicate(c.site.state, item.id, c.person.id)
     return {
@@ -72,7 +74,7 @@ def _counts(assignment: Assignment) -> bool:
     )  # the answers of the others are known
 
 
-def _labels(c: Context, item_id: str) -> list[Answer]:
+def _labels(c: RequestContext, item_id: str) -> list[SavedValues]:
     """The finished labels of an item, in an order that says nothing about the people."""
     seed = c.site.study.assignment.seed
     people_done = {
@@ -84,7 +86,9 @@ def _labels(c: Context, item_id: str) -> list[Answer]:
     return sorted(labels, key=lambda label: draw(seed, "labels", item_id, label.person_id))
 
 
-def _case(c: Context) -> tuple[Item, list[Answer], tuple[str, ...], Adjudication | None]:
+def _case(
+    c: RequestContext,
+) -> tuple[StudyItem, list[SavedValues], tuple[str, ...], Adjudication | None]:
     """The item of the address, its labels, where they differ, and the decision. Refused where there is nothing to
     decide, or where the person is no third one."""
     item = c.site.items.get(c.item_id)
@@ -106,7 +110,7 @@ def _case(c: Context) -> tuple[Item, list[Answer], tuple[str, ...], Adjudication
     return item, labels, fields, decision
 
 
-def _given(c: Context, item: Item) -> Assignment:
+def _given(c: RequestContext, item: StudyItem) -> Assignment:
     """The item as it is shown to this person: from the first time that they open it."""
     store = c.site.store
     person = c.person.id
@@ -120,7 +124,7 @@ def _given(c: Context, item: Item) -> Assignment:
     return assignment
 
 
-def _seen(c: Context, item_id: str) -> bool:
+def _seen(c: RequestContext, item_id: str) -> bool:
     """Whether this person has asked for the labels of the item."""
     return any(
         (event.item_id, event.person_id) == (item_id, c.person.id)
@@ -129,7 +133,7 @@ def _seen(c: Context, item_id: str) -> bool:
 
 
 def _as_shown(
-    c: Context, item: Item, values: Mapping[str, Any], swapped: bool
+    c: RequestContext, item: StudyItem, values: Mapping[str, Any], swapped: bool
 ) -> Mapping[str, Any]:
     """Labels in terms of the page: `a` is the answer that is shown first."""
     study = c.site.study
@@ -138,7 +142,9 @@ def _as_shown(
     ).values
 
 
-def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -> web.Response:
+def _page(
+    c: RequestContext, status: int = 200, errors: dict[str, str] | None = None
+) -> web.Response:
     item, labels, fields, decision = _case(c)
     swapped = _given(c, item).swapped
     seen = _seen(c, item.id)
@@ -166,22 +172,22 @@ def _page(c: Context, status: int = 200, errors: dict[str, str] | None = None) -
     return c.page("adjudicate", status, **page)
 
 
-def _decisions(c: Context, item_id: str) -> int:
+def _decisions(c: RequestContext, item_id: str) -> int:
     return sum(event.item_id == item_id for event in c.site.store.events("adjudicated"))
 
 
-async def case(c: Context) -> web.Response:
+async def case(c: RequestContext) -> web.Response:
     """GET /adjudicate/{item}: from now on, this person is not given the item to label."""
     first = _first(c)
     return _page(c) if first is None else c.to(first)
 
 
-def _first(c: Context) -> str | None:
+def _first(c: RequestContext) -> str | None:
     """What an adjudicator confirms first, as a rater does; the owner wrote it."""
     return unconfirmed(c) if c.person.role == "adjudicator" else None
 
 
-async def labels(c: Context) -> web.Response:
+async def labels(c: RequestContext) -> web.Response:
     """POST /adjudicate/{item}/labels: shows them; what was chosen before is recorded, and stays on the page."""
     item, *_ = _case(c)
     if not _seen(c, item.id):
@@ -190,7 +196,7 @@ async def labels(c: Context) -> web.Response:
     return _page(c)
 
 
-async def decide(c: Context) -> web.Response:
+async def decide(c: RequestContext) -> web.Response:
     store = c.site.store
     person = c.person.id
     key = c.key

@@ -20,17 +20,17 @@ from aiohttp import web
 from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.assign import PHASES, part_of
 from longmark.contrib.annotate.export import FILES, available, export
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.labels import collect
 from longmark.contrib.annotate.language import sayer
 from longmark.contrib.annotate.progress import progress as current
 from longmark.contrib.annotate.progress import speed_outliers
 from longmark.contrib.annotate.routes_work import suggestions, title_of
 from longmark.contrib.annotate.site import another_attempt
-from longmark.contrib.annotate.store import ROLES, Assignment, Person, Role, Status, Store
+from longmark.contrib.annotate.store import ROLES, Assignment, Person, Role, Status, StudyStore
 from longmark.contrib.annotate.study import Study
 from longmark.contrib.annotate.values import form_of
-from longmark.contrib.annotate.web import NOT_FOUND, Context, Refused
+from longmark.contrib.annotate.web import NOT_FOUND, Refused, RequestContext
 from longmark.errors import UserError
 
 _ON_A_PAGE = 100
@@ -38,13 +38,13 @@ _TYPES = {".jsonl": "application/jsonl", ".csv": "text/csv", ".md": "text/markdo
 T = TypeVar("T")
 
 
-async def _apart(c: Context, work: Callable[[Study, list[Item], Store], T]) -> T:
+async def _apart(c: RequestContext, work: Callable[[Study, list[StudyItem], StudyStore], T]) -> T:
     """Work that takes seconds, in a thread with a connection of its own, while people go on."""
     study = c.site.study
     items = list(c.site.items.values())
 
     def run() -> T:
-        with closing(Store(c.site.store.path)) as store:
+        with closing(StudyStore(c.site.store.path)) as store:
             return work(study, items, store)
 
     await c.site.store.committed()
@@ -52,7 +52,7 @@ async def _apart(c: Context, work: Callable[[Study, list[Item], Store], T]) -> T
         return await asyncio.to_thread(run)
 
 
-async def progress(c: Context) -> web.Response:
+async def progress(c: RequestContext) -> web.Response:
     site, last_event = c.site, c.site.store.row("SELECT MAX(number) FROM events")
     if site.progress is None or site.progress[0] != last_event:
         computed = await _apart(
@@ -63,12 +63,12 @@ async def progress(c: Context) -> web.Response:
     return c.page("owner", progress=progress, exports={name: FILES[name] for name in files})
 
 
-async def exported(c: Context) -> web.Response:
+async def exported(c: RequestContext) -> web.Response:
     name = c.request.match_info["file"]
     if name not in FILES:
         raise Refused(*NOT_FOUND)
 
-    def written(study: Study, items: list[Item], store: Store) -> bytes | None:
+    def written(study: Study, items: list[StudyItem], store: StudyStore) -> bytes | None:
         with tempfile.TemporaryDirectory() as folder:
             paths = export(study, items, store, Path(folder), chosen_files=(name,))
             return paths[0].read_bytes() if paths else None
@@ -89,7 +89,7 @@ async def exported(c: Context) -> web.Response:
 # items
 
 
-async def items(c: Context) -> web.Response:
+async def items(c: RequestContext) -> web.Response:
     site = c.site
     pages = max(1, -(-len(site.items) // _ON_A_PAGE))
     page_asked = c.request.query.get("page", "1")
@@ -123,18 +123,18 @@ async def items(c: Context) -> web.Response:
     return c.page("items", rows=rows, page=page, pages=pages, total=len(site.items))
 
 
-def _wanted(c: Context, item: Item) -> int:
+def _wanted(c: RequestContext, item: StudyItem) -> int:
     """How many people are to label an item; those that check people are for everybody."""
     return c.site.study.assignment.overlap if item.kind == "normal" else 1
 
 
-def _item(c: Context) -> Item:
+def _item(c: RequestContext) -> StudyItem:
     if (item := c.site.items.get(c.item_id)) is None:
         raise Refused(*NOT_FOUND)
     return item
 
 
-async def item(c: Context) -> web.Response:
+async def item(c: RequestContext) -> web.Response:
     """GET /owner/items/{item}: its labels, once nobody is at work on it any more."""
     shown_item = _item(c)
     store = c.site.store
@@ -187,7 +187,7 @@ async def item(c: Context) -> web.Response:
     return c.page("itempage", 200, hidden, **screens.item_page(c.site.study, shown_item, labels))
 
 
-async def preview(c: Context) -> web.Response:
+async def preview(c: RequestContext) -> web.Response:
     """GET /owner/preview/{item}: the page as a person sees it; nothing can be saved."""
     shown_item = _item(c)
     study = c.site.study
@@ -200,7 +200,7 @@ async def preview(c: Context) -> web.Response:
 # people
 
 
-async def people(c: Context, status: int = 200, **values: str) -> web.Response:
+async def people(c: RequestContext, status: int = 200, **values: str) -> web.Response:
     """values: link, an invitation that was just made, shown this once; link_for: whose; error: why none was made."""
     store = c.site.store
     seconds: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
@@ -235,7 +235,7 @@ async def people(c: Context, status: int = 200, **values: str) -> web.Response:
     )
 
 
-async def invite(c: Context) -> web.Response:
+async def invite(c: RequestContext) -> web.Response:
     """POST /owner/invite: a new person, or a new link for one. The link is on this page alone."""
     store = c.site.store
     try:
@@ -252,20 +252,20 @@ async def invite(c: Context) -> web.Response:
     return await people(c, link=f"{c.site.address.url}/in/{token}", link_for=person.name)
 
 
-def _person(c: Context) -> Person:
+def _person(c: RequestContext) -> Person:
     if (person := c.site.store.person(c.given("person"))) is None:
         raise Refused(404, "Unknown person", "The page may be out of date.", "Reload it.")
     return person
 
 
-def _role(c: Context) -> Role:
+def _role(c: RequestContext) -> Role:
     for role in ROLES:
         if role == c.given("role"):
             return role
     raise Refused(400, "Unknown role", f"The roles are {', '.join(ROLES)}.")
 
 
-def _not_the_last_owner(c: Context, person: Person) -> None:
+def _not_the_last_owner(c: RequestContext, person: Person) -> None:
     owners = [
         person.id for person in c.site.store.people() if person.role == "owner" and person.active
     ]
@@ -278,7 +278,7 @@ def _not_the_last_owner(c: Context, person: Person) -> None:
         )
 
 
-async def revoke(c: Context) -> web.Response:
+async def revoke(c: RequestContext) -> web.Response:
     person = _person(c)
     _not_the_last_owner(c, person)
     c.site.access.revoke(person.id, c.person.id)
@@ -286,7 +286,7 @@ async def revoke(c: Context) -> web.Response:
     return c.to("/owner/people")
 
 
-async def role(c: Context) -> web.Response:
+async def role(c: RequestContext) -> web.Response:
     person = _person(c)
     new = _role(c)
     if person.role == "owner" and new != "owner":
@@ -297,7 +297,7 @@ async def role(c: Context) -> web.Response:
     return c.to("/owner/people")
 
 
-async def retry(c: Context) -> web.Response:
+async def retry(c: RequestContext) -> web.Response:
     """POST /owner/retry: a person who failed the training or qualification may try again."""
     person = _person(c)
     site = c.site
@@ -309,7 +309,7 @@ async def retry(c: Context) -> web.Response:
     return c.to("/owner/people")
 
 
-async def withdraw(c: Context) -> web.Response:
+async def withdraw(c: RequestContext) -> web.Response:
     """POST /owner/withdraw: a person's labels and decisions no longer count, and others get the items."""
     person = _person(c)
     store = c.site.store
@@ -326,11 +326,11 @@ async def withdraw(c: Context) -> web.Response:
 # the study
 
 
-async def pause(c: Context) -> web.Response:
+async def pause(c: RequestContext) -> web.Response:
     return _paused(c, "yes")
 
 
-async def reopen(c: Context) -> web.Response:
+async def reopen(c: RequestContext) -> web.Response:
     """POST /owner/reopen: the study; or an item for a person, where both are named."""
     if not c.given("item"):
         return _paused(c, "no")
@@ -343,7 +343,7 @@ async def reopen(c: Context) -> web.Response:
     )
 
 
-async def release(c: Context) -> web.Response:
+async def release(c: RequestContext) -> web.Response:
     """POST /owner/release: an item that a person left open is given to another."""
     return _set(
         c, ("open",), "released", "Not released", "This person does not have the item open."
@@ -351,7 +351,7 @@ async def release(c: Context) -> web.Response:
 
 
 def _set(
-    c: Context, before: tuple[Status, ...], after: Status, title: str, why: str
+    c: RequestContext, before: tuple[Status, ...], after: Status, title: str, why: str
 ) -> web.Response:
     """Changes the status of the item and person that the form names. Refused unless it is one of those before."""
     person = _person(c)
@@ -367,7 +367,7 @@ def _set(
     return c.to(f"/owner/items/{quote(assignment.item_id, safe='')}")
 
 
-def _paused(c: Context, value: str) -> web.Response:
+def _paused(c: RequestContext, value: str) -> web.Response:
     store = c.site.store
     with store.unit():
         if store.setting("paused") != value:

@@ -6,12 +6,12 @@ from aiohttp import web
 
 from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.auth import SESSION_DAYS, Link
-from longmark.contrib.annotate.web import NOT_FOUND, Context, Refused
+from longmark.contrib.annotate.web import NOT_FOUND, Refused, RequestContext
 
 _YEAR = 31_536_000
 
 
-async def home(c: Context) -> web.Response:
+async def home(c: RequestContext) -> web.Response:
     if c.session is None:
         return c.page("signin", link_state="none")
     return c.to(
@@ -19,7 +19,7 @@ async def home(c: Context) -> web.Response:
     )
 
 
-async def link(c: Context) -> web.Response:
+async def link(c: RequestContext) -> web.Response:
     """GET /in/{token}: changes nothing."""
     invitation = c.site.access.link(c.request.match_info["token"])
     if invitation.state == "invalid":
@@ -27,7 +27,7 @@ async def link(c: Context) -> web.Response:
     return _asked(c, invitation, invitation.state)
 
 
-async def sign_in(c: Context) -> web.Response:
+async def sign_in(c: RequestContext) -> web.Response:
     site = c.site
     invitation = site.access.link(c.request.match_info["token"])
     if invitation.state == "invalid" or invitation.person is None:
@@ -58,7 +58,7 @@ async def sign_in(c: Context) -> web.Response:
     return response
 
 
-async def sign_out(c: Context) -> web.Response:
+async def sign_out(c: RequestContext) -> web.Response:
     assert c.session is not None
     c.site.access.close(c.session)
     response = c.to("/")
@@ -68,7 +68,7 @@ async def sign_out(c: Context) -> web.Response:
     return response
 
 
-async def static(c: Context) -> web.Response:
+async def static(c: RequestContext) -> web.Response:
     """GET /static/{name}: names hold a hash of the content, and nothing else is found."""
     static_file = screens.static().get(c.request.match_info["name"])
     if static_file is None:
@@ -78,12 +78,14 @@ async def static(c: Context) -> web.Response:
     return web.Response(body=content, headers=headers)
 
 
-def _asked(c: Context, invitation: Link, state: str, status: int = 200) -> web.Response:
+def _asked(c: RequestContext, invitation: Link, state: str, status: int = 200) -> web.Response:
     name = invitation.person.name if invitation.person else ""
     return c.page("signin", status, link_state=state, action=c.request.rel_url.raw_path, name=name)
 
 
-def _failed(c: Context, state: str, status: int, invitation: Link | None = None) -> web.Response:
+def _failed(
+    c: RequestContext, state: str, status: int, invitation: Link | None = None
+) -> web.Response:
     """state: none (no link), ready (a button signs in), password, wrong (password), invalid (unknown or revoked) or
     limited (too many attempts). The attempt counts against its network, and too many end in `limited`."""
     network = _network(c)
@@ -95,7 +97,7 @@ def _failed(c: Context, state: str, status: int, invitation: Link | None = None)
     return _asked(c, invitation or Link("invalid"), state, status)
 
 
-def _network(c: Context) -> str:
+def _network(c: RequestContext) -> str:
     """Whose attempts are counted together."""
     return c.site.address.asker(
         c.request.remote or "", c.request.headers.get("X-Forwarded-For", "")

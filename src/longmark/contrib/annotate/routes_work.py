@@ -22,12 +22,12 @@ from aiohttp import web
 from longmark.contrib.annotate import markdown, screens
 from longmark.contrib.annotate.assign import PHASES, part_of
 from longmark.contrib.annotate.database import utc_now
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.language import sayer
-from longmark.contrib.annotate.store import Answer, Assignment, Page, Visit
+from longmark.contrib.annotate.store import Assignment, Page, SavedValues, Visit
 from longmark.contrib.annotate.study import Study
 from longmark.contrib.annotate.values import complete, form_of, parse
-from longmark.contrib.annotate.web import NOT_FOUND, Context, Refused, once
+from longmark.contrib.annotate.web import NOT_FOUND, Refused, RequestContext, once
 
 _LONGEST_VISIT = 86_400.0  # seconds
 _LONGEST_REASON = 2_000
@@ -38,11 +38,11 @@ _NONE_LEFT = {
 }
 
 
-async def next_item(c: Context) -> web.Response:
+async def next_item(c: RequestContext) -> web.Response:
     return c.to(_next(c))
 
 
-def _next(c: Context) -> str:
+def _next(c: RequestContext) -> str:
     """Where the next item is; a new one is given here."""
     site = c.site
     person = c.person.id
@@ -75,7 +75,7 @@ _BEFORE = {"consent": "consent given", "guidelines": "guidelines read"}
 """What comes before the first item -> the event that says that it was done."""
 
 
-def unconfirmed(c: Context) -> str | None:
+def unconfirmed(c: RequestContext) -> str | None:
     """The page that a person has not confirmed yet, as its text is now."""
     for name, event in _BEFORE.items():
         sql = "SELECT 1 FROM events WHERE person_id = ? AND kind = ? AND content LIKE ?"
@@ -93,7 +93,7 @@ def path_of(item_id: str) -> str:
     return f"/work/{quote(item_id, safe='')}"
 
 
-async def work(c: Context) -> web.Response:
+async def work(c: RequestContext) -> web.Response:
     assignment, item = _own(c)
     if not _editable(c, assignment):
         return c.to("/mine")
@@ -107,9 +107,9 @@ async def work(c: Context) -> web.Response:
 
 
 def _page(
-    c: Context,
+    c: RequestContext,
     given: Assignment,
-    item: Item,
+    item: StudyItem,
     form: Mapping[str, Any],
     status: int = 200,
     **details: Any,
@@ -146,7 +146,7 @@ def _page(
     return c.page("work", status, notice, **page)
 
 
-def suggestions(study: Study, item: Item) -> dict[str, Any]:
+def suggestions(study: Study, item: StudyItem) -> dict[str, Any]:
     """What the study fills in before the rater sees the item, as far as its fields can have it."""
     form: dict[str, list[str]] = {}
     for name, column in study.suggestions.items():
@@ -164,7 +164,7 @@ def suggestions(study: Study, item: Item) -> dict[str, Any]:
     return parse(study, item, form, swapped=False, draft=True).values if form else {}
 
 
-def _own(c: Context) -> tuple[Assignment, Item]:
+def _own(c: RequestContext) -> tuple[Assignment, StudyItem]:
     """The assignment and the item of the address. Refused unless it was given to this person."""
     assignment = c.site.store.assignment(c.item_id, c.person.id)
     item = c.site.items.get(c.item_id)
@@ -178,14 +178,14 @@ def _own(c: Context) -> tuple[Assignment, Item]:
     return assignment, item
 
 
-def _editable(c: Context, assignment: Assignment) -> bool:
+def _editable(c: RequestContext, assignment: Assignment) -> bool:
     """Known answers count as they were submitted; a decision rests on the labels as they were."""
     if assignment.kind in ("training", "qualification") and assignment.status == "done":
         return False
     return not c.site.store.adjudications(assignment.item_id)
 
 
-def _open(c: Context) -> tuple[Assignment, Item]:
+def _open(c: RequestContext) -> tuple[Assignment, StudyItem]:
     """As `_own`, of an item that can be changed now."""
     assignment, item = _own(c)
     if c.site.store.paused:
@@ -206,7 +206,7 @@ def _open(c: Context) -> tuple[Assignment, Item]:
     return assignment, item
 
 
-async def draft(c: Context) -> web.Response:
+async def draft(c: RequestContext) -> web.Response:
     assignment, item = _open(c)
     saved = _save(c, assignment, item, submitted=False)
     if isinstance(saved, Stale):
@@ -228,7 +228,7 @@ async def draft(c: Context) -> web.Response:
     return web.json_response(reply | ({"errors": errors} if errors else {}))
 
 
-async def submit(c: Context) -> web.Response:
+async def submit(c: RequestContext) -> web.Response:
     store = c.site.store
     person = c.person.id
     key = c.key
@@ -254,7 +254,7 @@ async def submit(c: Context) -> web.Response:
     return c.to(led)
 
 
-async def skip(c: Context) -> web.Response:
+async def skip(c: RequestContext) -> web.Response:
     """POST /work/{item}/skip: what was entered is kept."""
     store = c.site.store
     person = c.person.id
@@ -277,7 +277,7 @@ async def skip(c: Context) -> web.Response:
     return c.to(led)
 
 
-async def undo(c: Context) -> web.Response:
+async def undo(c: RequestContext) -> web.Response:
     """POST /work/{item}/undo: the values before the last change that was saved."""
     store = c.site.store
     person = c.person.id
@@ -302,8 +302,8 @@ class Stale(NamedTuple):
 
 
 def _save(
-    c: Context, assignment: Assignment, item: Item, *, submitted: bool
-) -> Stale | tuple[Answer | None, dict[str, str]]:
+    c: RequestContext, assignment: Assignment, item: StudyItem, *, submitted: bool
+) -> Stale | tuple[SavedValues | None, dict[str, str]]:
     """Saves what was posted: the answer as it is now (None: there is nothing), and what could not be read. Or what is
     stored, where another page view saved it."""
     store = c.site.store
@@ -345,7 +345,7 @@ def _save(
     return answer, parsed.errors
 
 
-def _reopen(c: Context, assignment: Assignment, is_complete: bool) -> None:
+def _reopen(c: RequestContext, assignment: Assignment, is_complete: bool) -> None:
     """An item that was finished and is not complete any more is open again; so is one that was skipped or released."""
     if assignment.status in ("skipped", "released") or (
         assignment.status == "done" and not is_complete
@@ -360,7 +360,7 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
-async def visit(c: Context) -> web.Response:
+async def visit(c: RequestContext) -> web.Response:
     """POST /work/{item}/visit: the seconds that this page view was visible so far."""
     assignment, item = _own(c)
     try:
@@ -378,7 +378,7 @@ async def visit(c: Context) -> web.Response:
     return web.json_response({"saved": True})
 
 
-async def feedback(c: Context) -> web.Response:
+async def feedback(c: RequestContext) -> web.Response:
     """GET /work/{item}/feedback: the known answers of a training item beside those that were given."""
     assignment, item = _own(c)
     answer = c.site.store.answer(item.id, c.person.id)
@@ -389,7 +389,7 @@ async def feedback(c: Context) -> web.Response:
     )
 
 
-async def confirm(c: Context) -> web.Response:
+async def confirm(c: RequestContext) -> web.Response:
     """POST /guidelines, /consent: the time is kept, with a hash of the text."""
     name = c.request.path.removeprefix("/")
     if unconfirmed(c) == f"/{name}":
@@ -402,20 +402,20 @@ async def confirm(c: Context) -> web.Response:
     return c.to("/work")
 
 
-async def consent(c: Context) -> web.Response:
+async def consent(c: RequestContext) -> web.Response:
     text = c.site.study.consent
     to_confirm = unconfirmed(c) == "/consent"
     return c.page("guidelines", html=markdown.page(text), consent=True, confirm=to_confirm)
 
 
-async def guidelines(c: Context) -> web.Response:
+async def guidelines(c: RequestContext) -> web.Response:
     to_confirm = c.person.role != "owner" and unconfirmed(c) == "/guidelines"
     return c.page(
         "guidelines", html=markdown.page(c.site.study.guidelines), consent=False, confirm=to_confirm
     )
 
 
-async def mine(c: Context) -> web.Response:
+async def mine(c: RequestContext) -> web.Response:
     """GET /mine: a person's own items with their state, once they have agreed to take part."""
     if (first := unconfirmed(c)) is not None:
         return c.to(first)
@@ -462,7 +462,7 @@ async def mine(c: Context) -> web.Response:
     )
 
 
-def title_of(item: Item) -> str:
+def title_of(item: StudyItem) -> str:
     """A line that says which item it is."""
     texts = [item.shown.get("question"), item.shown.get("statement"), *item.shown.values()]
     return next(

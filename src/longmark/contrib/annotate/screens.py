@@ -20,7 +20,7 @@ from jinja2.ext import Extension
 from markupsafe import Markup, escape
 
 from longmark.contrib.annotate import controls, markdown, words
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.language import catalogue, keys, language_of, say, sayer, translated
 from longmark.contrib.annotate.store import Person
 from longmark.contrib.annotate.study import JUSTIFICATION, Study
@@ -87,7 +87,7 @@ _WORK |= {
 
 def work(
     study: Study,
-    item: Item,
+    item: StudyItem,
     form: Form,
     errors: Mapping[str, str] = _NONE,
     *,
@@ -120,7 +120,7 @@ def work(
 
 def adjudicate(
     study: Study,
-    item: Item,
+    item: StudyItem,
     labels: Sequence[Mapping[str, Any]],
     form: Form,
     errors: Mapping[str, str] = _NONE,
@@ -143,7 +143,9 @@ def adjudicate(
     }
 
 
-def feedback(study: Study, item: Item, values: Mapping[str, Any], swapped: bool) -> dict[str, Any]:
+def feedback(
+    study: Study, item: StudyItem, values: Mapping[str, Any], swapped: bool
+) -> dict[str, Any]:
     """A training item with its known answers, after it was submitted. values: what was given."""
     gold = item.gold or {}
     right, answers_known = known_answers(item, values)
@@ -166,7 +168,7 @@ def feedback(study: Study, item: Item, values: Mapping[str, Any], swapped: bool)
     return {**_read(study, item, swapped), **shown}
 
 
-def item_page(study: Study, item: Item, labels: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def item_page(study: Study, item: StudyItem, labels: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """An item for the owner. labels: of each rater and of the decision: name, values (in terms of the item), at,
     seconds, state, and person_id where the owner may reopen or release it."""
     return {
@@ -176,7 +178,7 @@ def item_page(study: Study, item: Item, labels: Sequence[Mapping[str, Any]]) -> 
     }
 
 
-def _read(study: Study, item: Item, swapped: bool) -> dict[str, Any]:
+def _read(study: Study, item: StudyItem, swapped: bool) -> dict[str, Any]:
     """What is read of an item, and how its texts are set on the page."""
     kind = markdown.rich if study.markup == "markdown" else markdown.plain
     table = (
@@ -192,7 +194,7 @@ def _read(study: Study, item: Item, swapped: bool) -> dict[str, Any]:
 
 
 def versions(
-    study: Study, item: Item, own_form: Form, stored_form: Form, swapped: bool
+    study: Study, item: StudyItem, own_form: Form, stored_form: Form, swapped: bool
 ) -> list[tuple[str, str, list[str]]]:
     """Where two forms differ: (field name, its label, what each holds in words)."""
     forms_in_words = []

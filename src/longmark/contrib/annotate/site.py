@@ -26,9 +26,9 @@ from longmark.contrib.annotate.assign import AssignmentState, Queue, away
 from longmark.contrib.annotate.auth import Access, Attempts
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.database import checked, utc_now
-from longmark.contrib.annotate.items import Item, read_items
+from longmark.contrib.annotate.items import StudyItem, read_items
 from longmark.contrib.annotate.progress import Progress
-from longmark.contrib.annotate.store import Person, Store
+from longmark.contrib.annotate.store import Person, StudyStore
 from longmark.contrib.annotate.study import Study
 from longmark.errors import UserError
 from longmark.records import sources
@@ -66,7 +66,7 @@ def import_study(path: Path, actor: str | None = None) -> Imported:
         )
     database = database_of(path)
     existed = database.exists()
-    store = Store(database, create=True)
+    store = StudyStore(database, create=True)
     try:
         with store.committing():
             _still_fits(store, study)
@@ -111,7 +111,7 @@ def _with_stored_ids(
     return [{**item, "id": before.get(content(item), item["id"])} for item in items]
 
 
-def _still_fits(store: Store, study: Study) -> None:
+def _still_fits(store: StudyStore, study: Study) -> None:
     if (stored := stored_study(store)) is None or store.row(
         "SELECT 1 FROM answers LIMIT 1"
     ) is None:
@@ -124,7 +124,7 @@ def _still_fits(store: Store, study: Study) -> None:
         )
 
 
-def stored_study(store: Store) -> Study | None:
+def stored_study(store: StudyStore) -> Study | None:
     """The study as it was imported; None where nothing was. UserError where it is damaged."""
     if (text := store.setting("study")) is None:
         return None
@@ -134,7 +134,7 @@ def stored_study(store: Store) -> Study | None:
         raise store.damaged("the study") from None
 
 
-def stored_items(store: Store) -> list[Item]:
+def stored_items(store: StudyStore) -> list[StudyItem]:
     """The items as they were imported, in their order. UserError where one is damaged."""
     items = []
     for content in store.contents():
@@ -145,12 +145,12 @@ def stored_items(store: Store) -> list[Item]:
     return items
 
 
-_ITEM = TypeAdapter(Item)
+_ITEM = TypeAdapter(StudyItem)
 
 
-def open_store(path: Path) -> Store:
+def open_store(path: Path) -> StudyStore:
     """The database of STUDY.yaml. UserError where nothing was imported yet."""
-    store = Store(database_of(path))
+    store = StudyStore(database_of(path))
     if store.setting("study") is None:
         raise UserError(f"{store.path} contains no study yet; run: longmark annotate import {path}")
     return store
@@ -184,7 +184,7 @@ def _put_aside(database: Path, id: str, replace: bool) -> Path:
         raise UserError(
             f"{database} already exists; --replace keeps it under another name and restores the backup"
         )
-    with closing(Store(database)) as store:
+    with closing(StudyStore(database)) as store:
         if store.setting("id") != id:
             raise UserError(
                 f"{database} belongs to another study; restore the backup beside its own YAML file"
@@ -200,7 +200,7 @@ def _put_aside(database: Path, id: str, replace: bool) -> Path:
 class Site:
     """What the handlers of requests work with."""
 
-    store: Store
+    store: StudyStore
     folder: Path
     address: Address
     attempts: Attempts = field(default_factory=Attempts)
@@ -284,7 +284,7 @@ class Site:
         return self._priorities[1]
 
 
-def another_attempt(store: Store, person: Person, actor: str | None = None) -> int:
+def another_attempt(store: StudyStore, person: Person, actor: str | None = None) -> int:
     """Gives a person the last attempt's items of the training or qualification again. Returns how many. UserError for
     anybody who has not failed it."""
     study = stored_study(store)
@@ -297,7 +297,7 @@ def another_attempt(store: Store, person: Person, actor: str | None = None) -> i
     return len(items)
 
 
-def read_priorities(path: Path, items: Iterable[Item]) -> dict[str, float]:
+def read_priorities(path: Path, items: Iterable[StudyItem]) -> dict[str, float]:
     """Item -> priority (the highest comes first), from JSON Lines with `item` and `priority`. Unknown items are left
     out: the file may be of a larger pool. UserError with the line for anything else."""
     item_ids = {item.id for item in items}

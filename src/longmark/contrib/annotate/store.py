@@ -1,6 +1,6 @@
 """What a study knows: items, people, assignments, answers and visits, as the rest of longmark reads them.
 
-`Store` is the one interface to them. A label has one current value for each (item, person); what it was before is in
+`StudyStore` is the one interface to them. A label has one current value for each (item, person); what it was before is in
 the events, which are only ever appended. Times are UTC, ISO 8601. People's links, sessions and passwords are in `auth`.
 """
 
@@ -51,7 +51,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SavedValues:
     """The current values of the fields, in terms of the item. version: counts what was saved, from 1."""
 
     item_id: str
@@ -106,7 +106,7 @@ class Page:
     submitted: bool = False
 
 
-class Store(Database):
+class StudyStore(Database):
     """The database of one study, beside its file: STUDY.yaml -> STUDY.sqlite. epoch: changes when what was read before
     may be out of date."""
 
@@ -336,13 +336,13 @@ class Store(Database):
 
     # answers
 
-    def answers(self, item: str | None = None, person: str | None = None) -> list[Answer]:
+    def answers(self, item: str | None = None, person: str | None = None) -> list[SavedValues]:
         """Of an item, of a person, or all; ordered by item and person."""
         condition, values = _where(item, person)
         sql = f"SELECT {_ANSWER} FROM answers{condition} ORDER BY item_id, person_id"
         rows = self.rows(sql, values)
         return [
-            Answer(
+            SavedValues(
                 r[0],
                 r[1],
                 self.value(r[2], f"the answer of {r[1]} to {r[0]}"),
@@ -354,7 +354,7 @@ class Store(Database):
             for r in rows
         ]
 
-    def answer(self, item: str, person: str) -> Answer | None:
+    def answer(self, item: str, person: str) -> SavedValues | None:
         return next(iter(self.answers(item, person)), None)
 
     def page_of(self, item: str, person: str) -> Page | None:
@@ -372,7 +372,7 @@ class Store(Database):
         *,
         complete: bool,
         suggestions_shown: bool = False,
-    ) -> Answer:
+    ) -> SavedValues:
         """Makes these the current values; those before stay in the events."""
         content = orjson.dumps(values).decode()
         saved_at = utc_now()
@@ -403,7 +403,7 @@ class Store(Database):
                 item,
                 {"version": stored_row[0], "complete": complete, "values": values},
             )
-        return Answer(
+        return SavedValues(
             item, person, dict(values), stored_row[0], saved_at, complete, bool(stored_row[1])
         )
 

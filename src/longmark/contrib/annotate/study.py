@@ -52,7 +52,7 @@ def _key(value: str) -> str:
 
 
 def _as_option(value: Any) -> Any:
-    return value if isinstance(value, (dict, Option)) else {"value": value}
+    return value if isinstance(value, (dict, ChoiceOption)) else {"value": value}
 
 
 def _as_dimension(value: Any) -> Any:
@@ -71,7 +71,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
-class Option(_Part):
+class ChoiceOption(_Part):
     """A value to choose. label: as shown (default: the value); guidance: when to choose it; key: on the keyboard."""
 
     value: Value
@@ -84,10 +84,10 @@ class Option(_Part):
         return self.label or self.value
 
 
-Options = Annotated[tuple[Annotated[Option, BeforeValidator(_as_option)], ...], Filled]
+Options = Annotated[tuple[Annotated[ChoiceOption, BeforeValidator(_as_option)], ...], Filled]
 
 
-class Dimension(_Part):
+class FieldDimension(_Part):
     """A name that a field is asked for, of several. label: as shown; help: what it means."""
 
     name: Name
@@ -112,7 +112,7 @@ class _Asked(_Part):
     help: str = ""
     required: bool = True
     when: When | None = None
-    dimensions: tuple[Annotated[Dimension, BeforeValidator(_as_dimension)], ...] = ()
+    dimensions: tuple[Annotated[FieldDimension, BeforeValidator(_as_dimension)], ...] = ()
     group: Annotated[str | None, Field(exclude=True)] = None
 
     @property
@@ -173,7 +173,7 @@ class Matrix(_Asked):
     rows: str | Annotated[tuple[Text, ...], Filled] = "key_points"
     columns: Literal["answers"] | Annotated[tuple[Name, ...], Filled] = "answers"
     values: Options = tuple(
-        Option(value=value) for value in ("absent", "totally", "partially", "wrong")
+        ChoiceOption(value=value) for value in ("absent", "totally", "partially", "wrong")
     )
 
     @property
@@ -210,7 +210,7 @@ class Edit(_Asked):
 
     type: Literal["edit"] = "edit"
     over: str
-    reasons: tuple[Annotated[Option, BeforeValidator(_as_option)], ...] = ()
+    reasons: tuple[Annotated[ChoiceOption, BeforeValidator(_as_option)], ...] = ()
     possible: ClassVar = [*VERDICTS]
 
 
@@ -221,7 +221,7 @@ AskedField = Annotated[
 TYPES = ("choice", "scale", "text", "spans", "cloze", "matrix", "compare", "errors", "edit")
 
 
-class Source(_Part):
+class ItemSource(_Part):
     """from    file: examples; run: run folders; pairs: a file or runs of pairs; benchmark: a benchmark,
             without dropped items; jsonl: any records, one an item
     path    the file, or run folders; relative to the study's file
@@ -260,7 +260,7 @@ class Attention(_Part):
     every: Annotated[int, Field(ge=2)] = 10
 
 
-class Adjudication(_Part):
+class AdjudicationRule(_Part):
     """A third person decides on items on which people differ. fields: that are compared (default: choice, compare and
     errors); justification: is asked for."""
 
@@ -270,7 +270,7 @@ class Adjudication(_Part):
     fields: tuple[Name, ...] = ()
 
 
-class Assignment(_Part):
+class AssignmentPlan(_Part):
     """Who labels what.
 
     overlap     people an item
@@ -293,7 +293,7 @@ class Assignment(_Part):
     training: Qualification | None = None
     qualification: Qualification | None = None
     attention: Attention | None = None
-    adjudication: Adjudication | None = None
+    adjudication: AdjudicationRule | None = None
 
 
 class Blind(_Part):
@@ -313,10 +313,10 @@ class Study(_Part):
     markup: Literal["markdown", "plain"] = "markdown"
     guidelines: str = ""
     consent: str = ""
-    items: Source
+    items: ItemSource
     show: Annotated[tuple[Text, ...], Filled]
     fields: Annotated[tuple[AskedField, ...], Filled]
-    assignment: Assignment = Assignment()
+    assignment: AssignmentPlan = AssignmentPlan()
     blind: Blind = Blind()
     suggestions: Annotated[
         Mapping[str, Text],

@@ -27,7 +27,7 @@ from typing import Any
 
 import orjson
 
-from longmark.contrib.annotate.items import Item
+from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.markdown import rich
 from longmark.contrib.annotate.study import (
     SIDES,
@@ -64,7 +64,9 @@ class Parsed:
     errors: dict[str, str] = with_default(default_factory=dict)
 
 
-def parse(study: Study, item: Item, form: Form, *, swapped: bool, draft: bool = False) -> Parsed:
+def parse(
+    study: Study, item: StudyItem, form: Form, *, swapped: bool, draft: bool = False
+) -> Parsed:
     """The values of a posted form. draft: what is missing is no error. Fields that are not asked (their condition does
     not hold) are left out."""
     parsed = Parsed()
@@ -84,7 +86,7 @@ def parse(study: Study, item: Item, form: Form, *, swapped: bool, draft: bool = 
     return parsed
 
 
-def complete(study: Study, item: Item, values: Mapping[str, Any]) -> dict[str, str]:
+def complete(study: Study, item: StudyItem, values: Mapping[str, Any]) -> dict[str, str]:
     """Field -> what is missing; {} if the item can be submitted."""
     absent: dict[str, str] = {}
     for field in study.asked:
@@ -98,7 +100,7 @@ def complete(study: Study, item: Item, values: Mapping[str, Any]) -> dict[str, s
     return absent
 
 
-def _unfinished(field: AskedField, item: Item, value: Any) -> str | None:
+def _unfinished(field: AskedField, item: StudyItem, value: Any) -> str | None:
     """What is missing in a value, None if nothing is."""
     if isinstance(field, Matrix):
         if any(not row["point"] for row in value):
@@ -116,12 +118,12 @@ def _unfinished(field: AskedField, item: Item, value: Any) -> str | None:
     return None
 
 
-def columns_of(matrix: Matrix, item: Item) -> tuple[str, ...]:
+def columns_of(matrix: Matrix, item: StudyItem) -> tuple[str, ...]:
     """The columns of a matrix: sides of the item, or names."""
     return item.sides if matrix.columns == "answers" else tuple(matrix.columns)
 
 
-def rows_of(matrix: Matrix, item: Item) -> list[str]:
+def rows_of(matrix: Matrix, item: StudyItem) -> list[str]:
     """The points of a matrix that are known beforehand; [] if they are typed."""
     if matrix.typed:
         return []
@@ -132,7 +134,7 @@ def rows_of(matrix: Matrix, item: Item) -> list[str]:
     )
 
 
-def known_answers(item: Item, values: Mapping[str, Any]) -> tuple[int, int]:
+def known_answers(item: StudyItem, values: Mapping[str, Any]) -> tuple[int, int]:
     """Of the known answers of an item: how many were given, and how many there are."""
     gold = item.gold or {}
     return sum(_same(values.get(name), answer) for name, answer in gold.items()), len(gold)
@@ -155,7 +157,7 @@ def _same(value: Any, answer: Any) -> bool:
 class _Form:
     """A posted form, read for one item."""
 
-    def __init__(self, item: Item, form: Form, swapped: bool) -> None:
+    def __init__(self, item: StudyItem, form: Form, swapped: bool) -> None:
         self.item = item
         self.form = form
         self.swapped = swapped
@@ -352,7 +354,7 @@ def _numbers(form: Form, key: str) -> set[int]:
 
 # Back to the form -----------------------------------------------------------------------------------------------------
 def form_of(
-    study: Study, item: Item, values: Mapping[str, Any], *, swapped: bool
+    study: Study, item: StudyItem, values: Mapping[str, Any], *, swapped: bool
 ) -> dict[str, list[str]]:
     """The form that `parse` reads these values from."""
     form: dict[str, list[str]] = {}

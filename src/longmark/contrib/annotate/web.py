@@ -54,7 +54,7 @@ NOT_FOUND = (404, "Page not found", "There is no page at this address, or you ma
 
 
 @dataclass(slots=True)
-class Context:
+class RequestContext:
     """One request. session: None where nobody is signed in; form: what was posted."""
 
     site: Site
@@ -112,7 +112,7 @@ class Context:
         return web.Response(status=303, headers={"Location": path})
 
 
-Handler = Callable[[Context], Awaitable[web.Response]]
+Handler = Callable[[RequestContext], Awaitable[web.Response]]
 
 
 class Route(NamedTuple):
@@ -134,7 +134,7 @@ def entrance(route: Route) -> Callable[[web.Request], Awaitable[web.StreamRespon
 
     async def handle(request: web.Request) -> web.StreamResponse:
         site = request.app[SITE]
-        context = Context(site, request)
+        context = RequestContext(site, request)
         try:
             try:
                 return await _answer(route, context)
@@ -153,7 +153,7 @@ def entrance(route: Route) -> Callable[[web.Request], Awaitable[web.StreamRespon
     return handle
 
 
-async def _answer(route: Route, context: Context) -> web.Response:
+async def _answer(route: Route, context: RequestContext) -> web.Response:
     request = context.request
     site = context.site
     if request.host.lower() not in site.address.hosts:
@@ -177,7 +177,7 @@ async def _answer(route: Route, context: Context) -> web.Response:
         )  # also of a request that was refused half-way: the file must not stay locked
 
 
-def _admit(route: Route, context: Context, roles: frozenset[Role]) -> None:
+def _admit(route: Route, context: RequestContext, roles: frozenset[Role]) -> None:
     """Raises Refused unless a person of one of the roles asks, and a form is of this session."""
     if context.session is None:
         raise Refused(
@@ -270,7 +270,7 @@ async def read_form(request: web.Request, site: Site, person: str) -> dict[str, 
     return form
 
 
-def _refusal(route: Route, context: Context, refused: Refused) -> web.Response:
+def _refusal(route: Route, context: RequestContext, refused: Refused) -> web.Response:
     if route.script:
         return web.json_response(
             {"saved": False, "error": refused.title, **refused.data}, status=refused.status
@@ -303,7 +303,7 @@ def _kept(form: Mapping[str, Sequence[str]], labels: Mapping[str, str]) -> list[
 @web.middleware
 async def guard(request: web.Request, handler: Any) -> web.StreamResponse:
     """Every response gets the headers; what is not found, too long or broken gets a page."""
-    context = Context(request.app[SITE], request)
+    context = RequestContext(request.app[SITE], request)
     connection = request.protocol
     try:
         response: web.StreamResponse = await handler(request)
@@ -331,6 +331,6 @@ async def guard(request: web.Request, handler: Any) -> web.StreamResponse:
     return response
 
 
-def _plain(context: Context, status: int, title: str, text: str) -> web.Response:
+def _plain(context: RequestContext, status: int, title: str, text: str) -> web.Response:
     """A problem outside of a route: the frame says nothing of people."""
     return context.page("problem", status, title=title, text=text, remedy="", kept=(), back="/")

@@ -82,7 +82,7 @@ class Corpus:
                     answer.model_copy(update={**update, "meta": {**answer.meta, DEFECT: proof}})
                 )
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[DefectChange]:
         """What each defect alone changes in the sentences of the answer without any, in the order of the labels."""
         sound: Example | None = None
         for example in self.alone():
@@ -94,7 +94,7 @@ class Corpus:
             after = example.claims or ()
             old = tuple(claim for claim in before if claim not in after)
             new = tuple(claim for claim in after if claim not in before)
-            yield Change(sound, example.meta[DEFECT]["kind"], old, new)
+            yield DefectChange(sound, example.meta[DEFECT]["kind"], old, new)
 
     def beside(self, kind: str) -> list[Example]:
         """The answers with a defect of a kind alone, each after the same answer without any."""
@@ -123,7 +123,7 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Change:
+class DefectChange:
     """A defect alone. example: the answer without any; old, new: its sentences that are gone, and those in their
     place."""
 

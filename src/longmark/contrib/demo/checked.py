@@ -77,14 +77,14 @@ class Lower(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedCorpus:
     """The recorded sentences of the answers, and those that defects changed as they stood before."""
 
     corpus: Corpus
     sentences: Sequence[CheckedSentence]
 
     @classmethod
-    def read(cls, corpus: Corpus, cache: Path) -> Checked:
+    def read(cls, corpus: Corpus, cache: Path) -> CheckedCorpus:
         """The sentences whose replies a call cache has, checked by the recording and by word overlap."""
         recording = Recording.read(cache)
         put_in = _put_in(corpus)

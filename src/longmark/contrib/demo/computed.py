@@ -13,9 +13,9 @@ from typing import Any
 from longmark.analysis.compare import Comparison, compare
 from longmark.analysis.metrics_study.defects import DefectsStudy, defects_study
 from longmark.contrib.demo.answers import Corpus, with_claims
-from longmark.contrib.demo.checked import Checked
+from longmark.contrib.demo.checked import CheckedCorpus
 from longmark.contrib.demo.recalled import RECALL, Recalled
-from longmark.contrib.demo.recorded import JUDGED, OF_WORDS, Live, Recorded
+from longmark.contrib.demo.recorded import JUDGED, OF_WORDS, Live, RecordedJudge
 from longmark.engine.run import run
 from longmark.models.protocols import Chat
 from longmark.records import Row
@@ -38,7 +38,7 @@ class Demo:
     scores: Path
     comparison: Comparison
     study: DefectsStudy
-    checked: Checked
+    checked: CheckedCorpus
     recalled: Recalled
     source: str
     seconds: float
@@ -65,7 +65,7 @@ class Demo:
         write_examples(corpus.alone(), defects)
         settings: dict[str, Any] = {
             "checker": "overlap",
-            "quiet": isinstance(judge, Recorded),
+            "quiet": isinstance(judge, RecordedJudge),
             "keep_going": True,
         }
         tell("Scoring the answers …")
@@ -81,7 +81,7 @@ class Demo:
         tell("Scoring each defect alone …")
         run(defects, OF_WORDS, out=out / "alone", cache=cache, **settings)
         study = defects_study(out / "alone", defects, metrics=WORDS)
-        checked = Checked.read(corpus, checks)
+        checked = CheckedCorpus.read(corpus, checks)
         recalled = Recalled.scored(corpus, out, checks)
         comparison = compare([scores], metrics=SHOWN)
         seconds = time.monotonic() - began

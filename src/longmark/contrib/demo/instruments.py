@@ -14,7 +14,7 @@ from longmark.contrib.demo.checked import (
     NOTHING,
     OVERLAP,
     SOUND,
-    Checked,
+    CheckedCorpus,
     auc_of_answers,
 )
 from longmark.contrib.demo.computed import FAITHFULNESS, Demo
@@ -28,7 +28,7 @@ from longmark.stats.results import Difference, Estimate
 _NAMES = {CHECKER: "the claim checker", OVERLAP: "word overlap"}
 
 
-def sees(checked: Checked) -> str:
+def sees(checked: CheckedCorpus) -> str:
     """How many false sentences the claim checker marks, and how many others, beside word overlap."""
     false, sound = (
         [_marks(checked, name, *kinds) for name in (CHECKER, OVERLAP)] for kinds in (FALSE, SOUND)
@@ -40,13 +40,13 @@ def sees(checked: Checked) -> str:
     )
 
 
-def _marks(checked: Checked, checker: str, *kinds: str) -> str:
+def _marks(checked: CheckedCorpus, checker: str, *kinds: str) -> str:
     """How many sentences of these kinds a checker marks as unsupported."""
     sentences = checked.of_kinds(*kinds)
     return f"{sum(not sentence.supported[checker] for sentence in sentences)} of {len(sentences)}"
 
 
-def sentences_checked(checked: Checked) -> Section:
+def sentences_checked(checked: CheckedCorpus) -> Section:
     """Which sentences the claim checker and word overlap mark, of those with a defect and those without, and some of
     them."""
     heads = {
@@ -107,7 +107,7 @@ class Instrument:
     score: Mapping[str, float]
     checker: str = ""
 
-    def auc(self, checked: Checked) -> Estimate | None:
+    def auc(self, checked: CheckedCorpus) -> Estimate | None:
         """How its checker tells false sentences from others; None without a checker."""
         return checked.auc(self.checker) if self.checker else None
 

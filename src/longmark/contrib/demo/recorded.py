@@ -61,7 +61,7 @@ NOW = ("levee-alder", "levee-dogwood")
 """The answers judged live, one call each, to one question: the judge reads its passages once."""
 
 
-class Recorded:
+class RecordedJudge:
     """The embedded judge as far as it was recorded: the identity of its file, without the file."""
 
     name = "embedded:judge"
@@ -90,7 +90,7 @@ class RecordedChecker:
     threshold = THRESHOLD
     identity = identity_of(
         form_of("embedded"),
-        Recorded.identity,
+        RecordedJudge.identity,
         f"safetensors:sha256:{catalogue.entry('embedder').files[0].sha256}",
         adapter_hash(),
     )
@@ -126,7 +126,7 @@ def unpacked(recorded: Path, cache: Path) -> tuple[int, str]:
 
 def missed(cache: Path, answers: Path = ANSWERS, judge: str | Chat | None = None) -> int:
     """How many calls of the judge's metrics have no reply in a call cache. Nothing is sent."""
-    options = RunOptions(judges=[judge or Recorded()], scoring="expected")
+    options = RunOptions(judges=[judge or RecordedJudge()], scoring="expected")
     with closing(CallCache(cache)) as opened:
         settings = make_settings(JUDGED, Registry(opened), options)
         return finish(partial(dry_run, answers, settings, None, opened, options)).total.calls

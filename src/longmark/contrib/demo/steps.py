@@ -19,7 +19,7 @@ from longmark.contrib.demo.recorded import (
     NOW,
     RECORDED,
     SYSTEMS,
-    Recorded,
+    RecordedJudge,
     judged_now,
     unpacked,
 )
@@ -59,7 +59,7 @@ def run_demo(out: Path, *, live: bool = False, judge: str | Chat = "embedded") -
     from longmark.contrib.demo.computed import Demo  # needs NumPy
     from longmark.contrib.demo.page import in_words, write_pages
 
-    judge_used = judge if live else Recorded()
+    judge_used = judge if live else RecordedJudge()
     demo = Demo.scored(out, judge_used, cache, checks, source, tell=partial(print, flush=True))
     if not live:
         print(f"Judging {len(NOW)} answers live …", flush=True)

@@ -32,7 +32,7 @@ class Wheel:
 
 
 @dataclass(frozen=True)
-class Part:
+class FilePart:
     """A part of a file: a member of a wheel, and its length in bytes."""
 
     wheel: Wheel
@@ -47,7 +47,7 @@ class ModelFile:
     name: str
     size: int
     sha256: str
-    parts: tuple[Part, ...]
+    parts: tuple[FilePart, ...]
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ class PairsPlan:
 
 
 @dataclass(slots=True)
-class Built:
+class BuiltPairs:
     """left_out: answers and questions that were not made; concise: references that stayed as they were, with the
     reason; stopped: the budget ended it."""
 
@@ -137,10 +137,10 @@ async def build(
     *,
     at_once: int = 32,
     on_question: Callable[[], None] = lambda: None,
-) -> Built:
+) -> BuiltPairs:
     """The pairs of questions (`grouped`). models: with a judge, where references are expanded or categories are asked
     for; writers: label -> a model that answers; the first one also translates and expands."""
-    work = _Work(models, writers, plan)
+    work = _PairsWork(models, writers, plan)
 
     async def one(lines: Sequence[Example]) -> None:
         await work.question(lines)
@@ -190,14 +190,14 @@ def _drawn(
 
 
 @dataclass
-class _Work:
+class _PairsWork:
     """The state of one call of `build`. answers: question_id -> its answers; facts: question_id -> fields of its
     pairs."""
 
     models: Models
     writers: Mapping[str, ChatHandle]
     plan: PairsPlan
-    built: Built = field(default_factory=Built)
+    built: BuiltPairs = field(default_factory=BuiltPairs)
     answers: dict[str, list[Example]] = field(default_factory=dict)
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)
 

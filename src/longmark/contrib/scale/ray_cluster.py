@@ -28,7 +28,7 @@ from typing import Any
 
 from longmark import errors
 from longmark.concurrency import COMPUTING
-from longmark.contrib.scale.ray_worker import Work, Worker, facts
+from longmark.contrib.scale.ray_worker import Worker, WorkerSetup, facts
 from longmark.contrib.scale.remote import RemoteModel
 from longmark.engine.settings import RayCluster, Settings
 from longmark.engine.worker import Results, Task
@@ -70,7 +70,7 @@ def opened(
             "--executor ray: every metric of the run asks a model at an endpoint, so workers have nothing to do; leave "
             "it out, or use longmark split"
         )
-    work = Work.of(settings, computing)
+    work = WorkerSetup.of(settings, computing)
     ray = errors.library("ray", "--executor ray", "ray")
     needs = {"CPU": 1.0} if not cluster.resources else dict(cluster.resources)
     own_processors = len(models) * cluster.actors * math.ceil(needs.get("CPU", 0))
@@ -260,7 +260,7 @@ Item = tuple[Any, "asyncio.Future[bytes | None]"]  # what to do, and where the r
 
 
 @dataclass(eq=False)
-class Member:
+class TeamPlace:
     """A place in a team, the actor that has it (None: it is being replaced), and how many batches that has."""
 
     actor: Any
@@ -278,7 +278,7 @@ class Team:
     work: bytes
     needs: Mapping[str, float]
     expected: Mapping[str, str]
-    members: list[Member] = field(default_factory=list)
+    members: list[TeamPlace] = field(default_factory=list)
     _waiting: deque[Item] = field(default_factory=deque)
     _suspects: Counter[bytes] = field(
         default_factory=Counter
@@ -318,7 +318,7 @@ class Team:
             except self.ray.exceptions.RayError as error:
                 why = str(error).strip().splitlines()[-1].strip()
                 raise UserError(f"--executor ray: a worker did not start: {why}") from None
-            self.members.append(Member(actor_of[answer]))
+            self.members.append(TeamPlace(actor_of[answer]))
         for answer in late:
             self.ray.kill(actor_of[answer])
         if late:
@@ -378,7 +378,7 @@ class Team:
                 break
         return batch
 
-    async def _carry(self, member: Member, actor: Any, batch: list[Item]) -> None:
+    async def _carry(self, member: TeamPlace, actor: Any, batch: list[Item]) -> None:
         try:
             if batch:
                 seconds, replies = await actor.do.remote(pickle.dumps([task for task, _ in batch]))
@@ -399,7 +399,7 @@ class Team:
                 member.busy -= 1
                 self._send()
 
-    def _died(self, member: Member, actor: Any, batch: list[Item]) -> None:
+    def _died(self, member: TeamPlace, actor: Any, batch: list[Item]) -> None:
         for task, reply_due in batch:
             key = _key(task)
             self._suspects[key] += key in self._suspects  # the first time others were with it
@@ -420,7 +420,7 @@ class Team:
             )
             self._do(self._replace(member, actor))
 
-    async def _replace(self, member: Member, actor: Any) -> None:
+    async def _replace(self, member: TeamPlace, actor: Any) -> None:
         """Starts another actor in a member's place."""
         for _ in range(_STARTS):
             with suppress(Exception):

@@ -67,7 +67,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkerSetup:
     """What a worker is for. folder: the coordinator's working folder, for relative names; metrics: those that it
     computes; model: (role, name) of the one that it holds; None: none."""
 
@@ -79,7 +79,7 @@ class Work:
     model: tuple[str, str] | None = None
 
     @classmethod
-    def of(cls, settings: Settings, chosen: Sequence[Selected]) -> Work:
+    def of(cls, settings: Settings, chosen: Sequence[Selected]) -> WorkerSetup:
         domain = settings.domain
         brought = domain.model_dump(mode="json") if domain.hash != DEFAULT_DOMAIN.hash else None
         return cls(
@@ -135,7 +135,7 @@ class Worker:
     """The actor's class."""
 
     def __init__(self, work: bytes) -> None:
-        self._work: Work = pickle.loads(work)
+        self._work: WorkerSetup = pickle.loads(work)
         with suppress(OSError):
             os.chdir(self._work.folder)
         self._turn = asyncio.Lock()

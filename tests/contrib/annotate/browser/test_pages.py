@@ -14,7 +14,7 @@ from tests.contrib.annotate.browser.samples import ARABIC, UNBROKEN
 
 from longmark.contrib.annotate import markdown, screens
 from longmark.contrib.annotate.checks import load
-from longmark.contrib.annotate.items import Item, read_items
+from longmark.contrib.annotate.items import StudyItem, read_items
 from longmark.contrib.annotate.progress import Progress
 from longmark.contrib.annotate.screens import Frame
 from longmark.contrib.annotate.store import Person
@@ -36,7 +36,7 @@ def frame(role: Any, title: str = "Answers about floods", **more: Any) -> Frame:
 def pages(folder: Path) -> dict[str, tuple[str, Frame, dict[str, Any]]]:
     """Each page: its template, what every page has, and the template's values."""
     made: dict[str, tuple[str, Frame, dict[str, Any]]] = {}
-    of: dict[str, tuple[Study, Item]] = {}
+    of: dict[str, tuple[Study, StudyItem]] = {}
     for name in TEMPLATES:
         (folder / name).mkdir()
         path = written(folder / name, name)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag import index
-from longmark.contrib.make.rag.documents import Document
+from longmark.contrib.make.rag.documents import SourceDocument
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import Backends, Models
@@ -29,7 +29,7 @@ def made(
     home: Path, texts: Sequence[str], *, given: Models | None = None, **options: Any
 ) -> index.Index:
     """The index of texts; their ids are their numbers, from 0."""
-    documents = [Document(str(number), text) for number, text in enumerate(texts)]
+    documents = [SourceDocument(str(number), text) for number, text in enumerate(texts)]
     asyncio.run(index.build(documents, home / "idx", index.Indexing(**options), models=given))
     return index.load(home / "idx")
 

@@ -11,7 +11,7 @@ from tests.contrib.make.rag.make import made, models
 
 from longmark.contrib.make.rag import answer as answers
 from longmark.contrib.make.rag import generate
-from longmark.contrib.make.rag.answer import Answered, answer
+from longmark.contrib.make.rag.answer import RagAnswers, answer
 from longmark.contrib.make.rag.generate import Generation
 from longmark.contrib.make.rag.retrieve import Retriever
 from longmark.domain import load
@@ -40,7 +40,7 @@ PROFILE = {
 
 def asked(
     tmp_path: Path, lines: list[Example], chat: FakeChat, *, texts=TEXTS, **more: Any
-) -> Answered:
+) -> RagAnswers:
     given_, originals = models(tmp_path, generator=chat), more.pop("originals", ())
     return asyncio.run(
         answer(
@@ -310,7 +310,7 @@ def test_the_same_again_asks_nothing_and_writes_the_same_file(tmp_path: Path):
     lines = [Example(id=f"q{n}", question=f"ice {n}?") for n in range(8)]
     retriever = Retriever(made(tmp_path, TEXTS))
 
-    def once(calls: int | None, home: str = "") -> tuple[FakeChat, Answered, bytes]:
+    def once(calls: int | None, home: str = "") -> tuple[FakeChat, RagAnswers, bytes]:
         chat = FakeChat(lambda request: request.messages[-1].content[-200:], name="gen")
         given_ = models(tmp_path / home, generator=chat)
         given_.client.budget.max_calls = calls

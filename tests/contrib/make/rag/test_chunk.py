@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from longmark.contrib.make.rag.chunk import Chunker, Chunking, Tokens
+from longmark.contrib.make.rag.chunk import Chunker, Chunking, TokenRuler
 from longmark.errors import UserError
 
 
@@ -82,7 +82,7 @@ def test_tokens_are_counted(lengths: list[int], size: int, data):
         spans.append((at, at + length))
         at += length + 1
     chunker = Chunker(Chunking(size, overlap))
-    chunker._ruler = lambda text: Tokens(text, spans)
+    chunker._ruler = lambda text: TokenRuler(text, spans)
     found = [text[p.start : p.end].split() for p in chunker.passages(text)]
     assert all(1 <= len(words) <= size for words in found)
     assert sum(map(len, found)) >= len(lengths)

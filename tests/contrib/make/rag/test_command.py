@@ -11,7 +11,7 @@ import pytest
 from tests.program import ended, run, server_process, start, write_jsonl
 
 from longmark.contrib.make.cli.rag import _print_missing
-from longmark.contrib.make.rag.answer import Answered
+from longmark.contrib.make.rag.answer import RagAnswers
 from longmark.records import Example
 
 pytest.importorskip("bm25s")
@@ -151,7 +151,7 @@ def test_the_two_files_of_a_published_data_set_run_as_they_are(tmp_path: Path, v
 def test_answers_that_were_cut_off_are_told(
     capsys: pytest.CaptureFixture[str], cut: int, said: str
 ):
-    _print_missing(Answered((Example(id="1", question="q"),) * 40, cut=cut), 300, "m: ")
+    _print_missing(RagAnswers((Example(id="1", question="q"),) * 40, cut=cut), 300, "m: ")
     assert capsys.readouterr().err == (f"{said}; use a larger --max-answer\n" if said else "")
 
 

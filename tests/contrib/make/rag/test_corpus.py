@@ -13,7 +13,7 @@ import pytest
 from longmark.contrib import demo
 from longmark.contrib.make.questions import hazards
 from longmark.contrib.make.rag import index
-from longmark.contrib.make.rag.documents import Document, Documents
+from longmark.contrib.make.rag.documents import Documents, SourceDocument
 from longmark.contrib.make.rag.retrieve import Retriever
 from longmark.domain import load
 
@@ -45,7 +45,7 @@ def test_a_passage_is_marked_as_ours_and_of_the_right_length(record):
 
 def test_it_is_read_whole_and_no_passage_is_cut(tmp_path: Path):
     documents = list(Documents(FOLDER))
-    assert all(isinstance(one, Document) for one in documents)
+    assert all(isinstance(one, SourceDocument) for one in documents)
     pytest.importorskip("bm25s")
     built = asyncio.run(index.build(FOLDER, tmp_path / "idx"))
     assert (built.documents, built.passages, built.bad) == (len(RECORDS), len(RECORDS), 0)

@@ -13,7 +13,7 @@ import pytest
 from tests.contrib.make.rag.make import pdf, pdf_of
 
 from longmark.contrib.make.rag import documents
-from longmark.contrib.make.rag.documents import Document, Documents, Unread
+from longmark.contrib.make.rag.documents import Documents, SourceDocument, Unread
 from longmark.errors import UnknownName, UserError
 
 pypdf = pytest.importorskip("pypdf")
@@ -22,8 +22,8 @@ pypdf = pytest.importorskip("pypdf")
 def read(path: Path) -> dict[str, str]:
     """id -> text, or where -> why it was not read."""
     return {
-        one.id if isinstance(one, Document) else one.where: one.text
-        if isinstance(one, Document)
+        one.id if isinstance(one, SourceDocument) else one.where: one.text
+        if isinstance(one, SourceDocument)
         else f"! {one.why}"
         for one in Documents(path)
     }
@@ -137,7 +137,7 @@ def test_records_of_every_format_keep_their_ids(tmp_path: Path, kind: str):
             writer.writeheader()
             writer.writerows(rows)
     found = list(Documents(path, {"id": "pid", "text": "body"}))
-    assert [(one.id, one.text) for one in found if isinstance(one, Document)] == [
+    assert [(one.id, one.text) for one in found if isinstance(one, SourceDocument)] == [
         ("9797", "Ice; breaks, wires."),
         ("11906", "Heat buckles rails."),
     ]

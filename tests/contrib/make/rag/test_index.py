@@ -14,7 +14,7 @@ from tests.contrib.make.rag.make import made, models
 from longmark.contrib.make.rag import dense, index
 from longmark.contrib.make.rag.bm25 import Weights
 from longmark.contrib.make.rag.chunk import Chunking
-from longmark.contrib.make.rag.documents import Document
+from longmark.contrib.make.rag.documents import SourceDocument
 from longmark.contrib.make.rag.index import Indexing, Instructions
 from longmark.contrib.make.rag.retrieve import Retriever
 from longmark.errors import BadInput, MissingExtra, ServerFault, UserError
@@ -26,7 +26,7 @@ pytest.importorskip("bm25s")
 TEXTS = ["ice storms break wires", "heat buckles rails", "drought shrinks soils"]
 
 
-def build(documents, out: Path, how: Indexing | None = None, **more) -> index.Built:
+def build(documents, out: Path, how: Indexing | None = None, **more) -> index.BuiltIndex:
     return asyncio.run(index.build(documents, out, how, **more))
 
 
@@ -54,7 +54,7 @@ def test_a_missing_extra_is_named_before_a_document_is_read(
 def test_what_was_written_is_what_is_loaded(tmp_path: Path):
     text = "Ice breaks wires. " * 10 + "Crews mend them. " * 10
     built = build(
-        [Document("long", text), Document("short", "Heat.")],
+        [SourceDocument("long", text), SourceDocument("short", "Heat.")],
         tmp_path / "idx",
         Indexing(Chunking(100, 20)),
     )
@@ -98,7 +98,7 @@ def test_an_id_that_comes_twice(tmp_path: Path):
     with pytest.raises(
         BadInput, match=r"document 2: its id, x, is that of document 1 too; change one of them"
     ):
-        build([Document("x", "a"), Document("x", "b")], tmp_path / "idx")
+        build([SourceDocument("x", "a"), SourceDocument("x", "b")], tmp_path / "idx")
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "a.jsonl").write_text(
@@ -221,7 +221,7 @@ def test_an_index_is_replaced_whole_or_stays(tmp_path: Path):
     before = made(tmp_path, TEXTS).hash
 
     def broken():
-        yield Document("a", "text")
+        yield SourceDocument("a", "text")
         raise RuntimeError("pulled out")
 
     with pytest.raises(RuntimeError, match="pulled out"):
@@ -296,14 +296,16 @@ def test_passages_that_the_embedder_cuts_are_counted(tmp_path: Path):
 
     given = models(tmp_path / "home", embedder=Counting())
     built = build(
-        [Document("a", "one two three"), Document("b", "1 2 3 4")], tmp_path / "idx", models=given
+        [SourceDocument("a", "one two three"), SourceDocument("b", "1 2 3 4")],
+        tmp_path / "idx",
+        models=given,
     )
     assert built.cut == 1
 
 
 def test_approximate_is_about_vectors(tmp_path: Path):
     with pytest.raises(UserError, match="add --embedder"):
-        build([Document("a", "b")], tmp_path / "idx", Indexing(approximate=True))
+        build([SourceDocument("a", "b")], tmp_path / "idx", Indexing(approximate=True))
 
 
 def test_k1_and_b_are_declared_and_change_the_scores(tmp_path: Path):

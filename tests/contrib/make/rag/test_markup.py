@@ -10,7 +10,7 @@ import pytest
 from tests.fuzz.engine import limited
 
 from longmark.contrib.make.rag import markup
-from longmark.contrib.make.rag.documents import Document, Documents, Unread
+from longmark.contrib.make.rag.documents import Documents, SourceDocument, Unread
 from longmark.contrib.make.rag.markup import epub_text, html_text
 
 PAGE = """<!DOCTYPE html><html><head><title>Not shown</title><style>p {}</style></head><body>
@@ -144,14 +144,16 @@ def test_the_chapters_of_an_epub_in_their_order(tmp_path: Path):
     book(tmp_path / "torn.epub", '<itemref idref="a"/>', **{"OEBPS/book.opf": "<package>"})
     book(tmp_path / "empty.epub", "")
     (tmp_path / "no.epub").write_bytes(b"no zip")
-    found = {one.id if isinstance(one, Document) else one.where: one for one in Documents(tmp_path)}
+    found = {
+        one.id if isinstance(one, SourceDocument) else one.where: one for one in Documents(tmp_path)
+    }
     good = found["good.epub"]
-    assert isinstance(good, Document)
+    assert isinstance(good, SourceDocument)
     assert good.text == "First\n\nEnd\n\nLast"
     assert [good.text[at : at + len(words)] for at, words in good.headings] == ["End"]
     (tmp_path / "a.md").write_text("# Rain #\n\nText\n### Too deep\n\n## Wind\n#none")
     (markdown,) = Documents(tmp_path / "a.md")
-    assert isinstance(markdown, Document)
+    assert isinstance(markdown, SourceDocument)
     assert markdown.headings == (
         (0, "Rain"),
         (29, "Wind"),

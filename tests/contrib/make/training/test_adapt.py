@@ -14,8 +14,8 @@ from longmark.contrib.local import adapter
 from longmark.contrib.local.adapter import MANIFEST
 from longmark.contrib.local.transformers_lm import chat_ids
 from longmark.contrib.make.training.adapt import LOG, Training, _losses, loaded, named
-from longmark.contrib.make.training.config import Finetune, Pretrain, Settings
-from longmark.contrib.make.training.data import Data, blocks, of_questions
+from longmark.contrib.make.training.config import AdapterSettings, Finetune, Pretrain
+from longmark.contrib.make.training.data import TrainingData, blocks, of_questions
 from longmark.errors import MissingExtra, SettingsChanged, UserError
 from longmark.models.protocols import Message
 
@@ -51,7 +51,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"hf:{folder}"
 
 
-def settings(model: str, out: Path, **fields: Any) -> Settings:
+def settings(model: str, out: Path, **fields: Any) -> AdapterSettings:
     quick = {
         "length": 16,
         "learning_rate": 0.02,
@@ -61,7 +61,7 @@ def settings(model: str, out: Path, **fields: Any) -> Settings:
         "epochs": 40,
         "rank": 4,
     }
-    return Settings(**{"model": model, "out": out, **quick, **fields})
+    return AdapterSettings(**{"model": model, "out": out, **quick, **fields})
 
 
 def training(model: str, out: Path, **fields: Any) -> Training:
@@ -72,8 +72,8 @@ def training(model: str, out: Path, **fields: Any) -> Training:
         "pretrain",
         base,
         chosen,
-        Data(made, {"tokens": 16 * len(made)}),
-        Data(made[:1], {"tokens": 16}),
+        TrainingData(made, {"tokens": 16 * len(made)}),
+        TrainingData(made[:1], {"tokens": 16}),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from longmark.contrib.make.validator.labels import Labels, families
+from longmark.contrib.make.validator.labels import ValidityLabels, families
 from longmark.records.benchmark import Form, Item, Passage
 
 SUBJECTS = [
@@ -45,7 +45,7 @@ def item(n: int, valid: bool, form: Form = "mcq", seed: int | None = None) -> It
 
 def labels(
     count: int, is_valid: Callable[[int], bool], form: Form = "mcq", planted: bool = True
-) -> Labels:
+) -> ValidityLabels:
     """planted: invalid items are to be told by a word; else labels say nothing about the items."""
     items = [
         item(n, is_valid(n) or not planted, form).model_copy(
@@ -56,7 +56,7 @@ def labels(
     return of_items(items)
 
 
-def of_items(items: Sequence[Item]) -> Labels:
-    return Labels(
+def of_items(items: Sequence[Item]) -> ValidityLabels:
+    return ValidityLabels(
         list(items), {one.id: family for one, family in zip(items, families(items), strict=True)}
     )

@@ -18,7 +18,7 @@ from tests.there import there
 from longmark.analysis.metaeval.binary import auc
 from longmark.contrib.make.validator import cloze, evaluate, folder, linear, train, use
 from longmark.contrib.make.validator.features import NUMBERS, Inputs, inputs_of
-from longmark.contrib.make.validator.labels import Labels, by_validator, is_valid
+from longmark.contrib.make.validator.labels import ValidityLabels, by_validator, is_valid
 from longmark.contrib.make.validator.prompts import balanced, messages
 from longmark.contrib.make.validator.sampling import choose, passed
 from longmark.errors import UserError
@@ -34,7 +34,7 @@ LABELS = [random.Random(n).random() < 0.7 for n in range(90)]
 
 
 def trained(
-    some: Labels, plan: train.TrainingPlan = PLAN, judge: FakeChat | None = None
+    some: ValidityLabels, plan: train.TrainingPlan = PLAN, judge: FakeChat | None = None
 ) -> train.Trained:
     async def step(models: Models) -> train.Trained:
         return await train.train(some, [], replace(models, judging=Judging("expected")), plan)
@@ -64,7 +64,9 @@ def test_both_curves_have_the_same_points_for_every_seed() -> None:
     some = labels(90, lambda n: LABELS[n])
     inputs = call(lambda models: inputs_of(some.items, models), embedder=FakeEmbedder())
     y, own = np.array([int(is_valid(one)) for one in some.items]), some.family(some.items)
-    found = evaluate.curves(evaluate.Data("mcq", inputs, y, own, np.zeros(90, dtype=int)), range(3))
+    found = evaluate.curves(
+        evaluate.FoldedItems("mcq", inputs, y, own, np.zeros(90, dtype=int)), range(3)
+    )
     assert {row["seeds"] for row in found.points} == {3}
     sizes = {
         order: [row["labels"] for row in found.points if row["order"] == order]

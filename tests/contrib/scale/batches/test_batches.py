@@ -562,7 +562,9 @@ def test_files_of_azure_stand_beside_its_deployments(
         ("http://10.0.0.1:8000/v1", vendors.FileVendor, 1.0),
     ],
 )
-def test_the_vendor_is_known_by_the_host(base_url: str, kind: type[vendors.Vendor], share: float):
+def test_the_vendor_is_known_by_the_host(
+    base_url: str, kind: type[vendors.BatchVendor], share: float
+):
     vendor = vendors.vendor_of(HttpChat(Endpoint(base_url), "m", "m"))
     assert vendor is not None
     assert (type(vendor), vendor.price) == (kind, share)

@@ -15,7 +15,7 @@ from longmark.contrib.annotate.auth import Access
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.database import check_whole
 from longmark.contrib.annotate.erase import erase as erased
-from longmark.contrib.annotate.items import KNOWN, Item, warnings
+from longmark.contrib.annotate.items import KNOWN, StudyItem, warnings
 from longmark.contrib.annotate.server import serve as serving
 from longmark.contrib.annotate.site import (
     Site,
@@ -27,7 +27,7 @@ from longmark.contrib.annotate.site import (
     stored_items,
     stored_study,
 )
-from longmark.contrib.annotate.store import Person, Store
+from longmark.contrib.annotate.store import Person, StudyStore
 from longmark.errors import UnknownName, UserError
 from longmark.places import real
 from longmark.progress import counted
@@ -42,7 +42,7 @@ def annotate(_arguments: argparse.Namespace) -> int:
     raise UserError("no action is given; longmark annotate --help lists the actions")
 
 
-def by_kind(items: Iterable[Item]) -> str:
+def by_kind(items: Iterable[StudyItem]) -> str:
     """How many items people are to label, and how many have a known answer: `40 items, 3 training items`."""
     counts = Counter(item.kind for item in items)
     known_counts = [counted(counts[kind], f"{kind} item") for kind in KNOWN if counts[kind]]
@@ -121,7 +121,7 @@ def serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _first_owner(store: Store, url: str) -> str | None:
+def _first_owner(store: StudyStore, url: str) -> str | None:
     if any(person.role == "owner" for person in store.people()):
         return None
     return f"{url}/in/{Access(store).invite(store.add_person(_OWNER, 'owner'))}"
@@ -157,7 +157,7 @@ def _password() -> str:
     return first
 
 
-def _named(store: Store, name: str) -> Person:
+def _named(store: StudyStore, name: str) -> Person:
     people = {person.name: person for person in store.people()}
     if name not in people:
         raise UnknownName("person", name, people)

@@ -11,7 +11,7 @@ from longmark.contrib.annotate.export import FILES
 from longmark.contrib.annotate.export import export as write
 from longmark.contrib.annotate.items import KNOWN, absent, read_items, warnings
 from longmark.contrib.annotate.site import stored_items, stored_study
-from longmark.contrib.annotate.store import Store
+from longmark.contrib.annotate.store import StudyStore
 from longmark.contrib.annotate.study import template, template_for
 from longmark.errors import UnknownName, UserError
 from longmark.places import real
@@ -94,7 +94,7 @@ def export(arguments: argparse.Namespace) -> int:
             raise UnknownName(
                 "file of an export", name, FILES, f"The files are {', '.join(FILES)}."
             )
-    with closing(Store(arguments.study.with_suffix(".sqlite"))) as store:
+    with closing(StudyStore(arguments.study.with_suffix(".sqlite"))) as store:
         if (study := stored_study(store)) is None:
             raise UserError(
                 f"{store.path} contains no study yet; run: longmark annotate import {arguments.study}"

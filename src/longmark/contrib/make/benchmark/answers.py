@@ -74,7 +74,7 @@ class How:
 
 
 @dataclass(slots=True)
-class Answered:
+class BenchmarkAnswers:
     """examples: of one model in one setting, in the order of the items; left: items that the budget left; failed: those
     without an answer; cut: answers that ended at the limit; fewer: items with fewer examples than asked for."""
 
@@ -86,14 +86,16 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Shown:
+class PromptMaterial:
     passages: tuple[Context, ...] = ()
     book: str | None = None
     shots: tuple[Item, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
-def messages(prompts: PromptBook, item: Item, context: Shown = Shown()) -> tuple[Message, ...]:
+def messages(
+    prompts: PromptBook, item: Item, context: PromptMaterial = PromptMaterial()
+) -> tuple[Message, ...]:
     """What is sent: the passages, the item, the task; before them the examples, each with its right answer."""
     chat = [Message("system", prompts.get(SYSTEM).text.strip())]
     for shot in context.shots:
@@ -139,10 +141,10 @@ class Examination:
         setting: str,
         at_once: int,
         on_answer: Callable[[], None] = lambda: None,
-    ) -> Answered:
+    ) -> BenchmarkAnswers:
         """The answers of a model in a setting, or its completions of the items' texts (`contamination`). Items of a
         form are asked together, since their prompts begin alike."""
-        answered = Answered()
+        answered = BenchmarkAnswers()
         answered_examples: dict[str, Example] = {}
 
         async def one(item: Item) -> None:
@@ -176,7 +178,7 @@ class Examination:
             "prompt": f"{prompt.id}@{prompt.hash}",
         }
         answer = None
-        context = Shown()
+        context = PromptMaterial()
         try:
             context = await self._shown(item, setting)
             reply, context = await self._asked_with(model, item, context)
@@ -190,36 +192,36 @@ class Examination:
             update={"contexts": context.passages, "meta": {**example.meta, **meta}}
         )
 
-    async def _shown(self, item: Item, setting: str) -> Shown:
+    async def _shown(self, item: Item, setting: str) -> PromptMaterial:
         if setting == FEW_SHOT:
             if not (shots := self.shots[item.id]):
                 raise NoAnswer(
                     f"not asked: there is no example, since every other {item.form} item shares text with this one"
                 )
-            return Shown(shots=shots, meta={"shots": [shot.id for shot in shots]})
+            return PromptMaterial(shots=shots, meta={"shots": [shot.id for shot in shots]})
         side = side_of(setting)
         if side is None:
-            return Shown()
+            return PromptMaterial()
         shelf = self.shelves[side]
         k = self.how.k if setting.startswith(RAG) else 1
         (hits,) = await shelf.retriever.retrieve([query_of(item)], k)
         index = {"index": shelf.retriever.index.hash, "retriever": shelf.retriever.method}
         if not setting.startswith(LONG_CONTEXT):
             passages = tuple(Context(text=hit.passage.text, id=hit.passage.id) for hit in hits)
-            return Shown(passages, meta={**index, "scores": [hit.score for hit in hits]})
+            return PromptMaterial(passages, meta={**index, "scores": [hit.score for hit in hits]})
         if not hits:
             raise NoAnswer("no passage was found, so there is no book to show")
         book = hits[0].passage.document
         text = shelf.text(book)
         middle = text.find(hits[0].passage.text) + len(hits[0].passage.text) // 2
-        return Shown(
+        return PromptMaterial(
             book=text,
             meta={**index, "book": {"id": book, "characters": len(text), "middle": middle}},
         )
 
     async def _asked_with(
-        self, model: ChatHandle, item: Item, context: Shown
-    ) -> tuple[ChatReply, Shown]:
+        self, model: ChatHandle, item: Item, context: PromptMaterial
+    ) -> tuple[ChatReply, PromptMaterial]:
         """The reply, and what was shown for it: of a book that is too long, less."""
         if context.book is None:
             return await model.chat(self._request(item, context)), context
@@ -233,7 +235,7 @@ class Examination:
                 if size < _LEAST:
                     raise
 
-    def _request(self, item: Item, context: Shown) -> ChatRequest:
+    def _request(self, item: Item, context: PromptMaterial) -> ChatRequest:
         return ChatRequest(
             messages(self.prompts, item, context),
             temperature=self.how.temperature,
@@ -242,7 +244,7 @@ class Examination:
         )
 
 
-def _cut(context: Shown, size: int) -> Shown:
+def _cut(context: PromptMaterial, size: int) -> PromptMaterial:
     """So many characters of a book, around the middle of its best passage."""
     text = context.book or ""
     book = dict(context.meta["book"])

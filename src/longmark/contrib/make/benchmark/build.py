@@ -57,7 +57,7 @@ Cell = tuple[Form, Level | None]
 
 
 @dataclass(frozen=True)
-class Work:
+class BenchmarkWork:
     """What a generation is given. models: with a generator, and an embedder for neighbours; at_once: seeds. refused: of
     a validator, marks an item that passed its audits as invalid, or returns it; validator: its hash."""
 
@@ -74,7 +74,7 @@ class Work:
 
 
 @dataclass(slots=True)
-class Built:
+class BuiltBenchmark:
     """What is in the folder. failed: what could not be written, with the reason; notes: on books, chunks and seeds;
     stopped: why it ended before its end (budget, endpoint)."""
 
@@ -100,7 +100,7 @@ def calls(plan: BenchmarkPlan, n_seeds: int) -> tuple[int, int]:
     return min(plan.n, n_seeds) * a_seed, n_seeds * a_seed
 
 
-async def generate(work: Work) -> Built:
+async def generate(work: BenchmarkWork) -> BuiltBenchmark:
     """Generates, or continues in a folder of the same settings. SettingsChanged where they are others; FolderInUse;
     UserError and BadInput for books that cannot be read, before a model that writes is asked."""
     with Workspace(work.folder, MANIFEST, "benchmark") as space:
@@ -110,7 +110,7 @@ async def generate(work: Work) -> Built:
         session = _Generation(work)
         stopped = await session.run()
         failed = [why for seeded in session.done.values() for why in seeded.failed]
-        built = Built(
+        built = BuiltBenchmark(
             session.items, failed, [*manifest.get("notes", ()), *session.notes()], stopped
         )
         manifest |= {
@@ -126,7 +126,7 @@ async def generate(work: Work) -> Built:
         return built
 
 
-async def _chunk(work: Work) -> list[str]:
+async def _chunk(work: BenchmarkWork) -> list[str]:
     """Makes the index of the books; notes on what was not read, and on what the embedder cut."""
     embeds = work.models if work.models.backends.embedder is not None else None
     built, notes = await seeds.chunk(
@@ -145,7 +145,7 @@ async def _chunk(work: Work) -> list[str]:
     return notes
 
 
-def _manifest(work: Work, space: Workspace) -> dict[str, Any]:
+def _manifest(work: BenchmarkWork, space: Workspace) -> dict[str, Any]:
     plan = asdict(work.plan)
     chunking = work.chunking
     plan.pop("n")
@@ -181,10 +181,10 @@ class _Seeded(NamedTuple):
 class _Generation:
     """One session in a folder. done: number of a seed -> what it gave."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: BenchmarkWork) -> None:
         self.work, self.plan, self.models = work, work.plan, work.models
         self.seeds = seeds.Seeds(work.folder, work.plan, work.chunking.size)
-        self.writer = write.Writer(
+        self.writer = write.DraftWriter(
             work.models, work.plan, word_counts(self.seeds.index.passages.texts())
         )
         items_file = work.folder / ITEMS

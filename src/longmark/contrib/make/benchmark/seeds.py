@@ -22,7 +22,7 @@ from longmark.contrib.make.benchmark import INDEX, BenchmarkPlan
 from longmark.contrib.make.rag import dense
 from longmark.contrib.make.rag import index as rag_index
 from longmark.contrib.make.rag.chunk import Chunking
-from longmark.contrib.make.rag.documents import READ, Document, Documents, Unread
+from longmark.contrib.make.rag.documents import READ, Documents, SourceDocument, Unread
 from longmark.contrib.make.rag.markup import Headings
 from longmark.contrib.make.rag.passages import Stored
 from longmark.errors import UserError
@@ -58,7 +58,7 @@ class Book:
         """The page on which a chunk begins, and the heading that its middle stands under; None where there is none."""
         middle = (start + end) // 2
         heading = next((words for at, words in reversed(self.headings) if at <= middle), None)
-        return Document(self.id, "", pages=self.pages).page_at(start), heading
+        return SourceDocument(self.id, "", pages=self.pages).page_at(start), heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,11 @@ class Library:
     books: list[Book] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
-    def __iter__(self) -> Iterator[Document | Unread]:
+    def __iter__(self) -> Iterator[SourceDocument | Unread]:
         for path in self.paths:
             documents = Documents(path)
             for document in documents:
-                if isinstance(document, Document):
+                if isinstance(document, SourceDocument):
                     name = (
                         document.id
                         if len(self.paths) == 1 or path.is_file()
@@ -109,7 +109,7 @@ class Library:
                     self.books.append(
                         Book(name, sha256, len(document.text), document.pages, document.headings)
                     )
-                    yield Document(name, document.text, document.record)
+                    yield SourceDocument(name, document.text, document.record)
                 else:
                     yield document
             if note := documents.left_out():
@@ -124,7 +124,7 @@ async def chunk(
     models: Models | None = None,
     skip_bad: bool = False,
     tell: rag_index.Tell = lambda _what, _done, _total: None,
-) -> tuple[rag_index.Built, list[str]]:
+) -> tuple[rag_index.BuiltIndex, list[str]]:
     """Makes the index of the books in a benchmark's folder, and the file of books; and notes on what was not read.
     models: with an embedder, for neighbours. Errors as of `rag.index.build`."""
     library = Library(paths)

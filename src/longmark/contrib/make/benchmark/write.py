@@ -130,7 +130,7 @@ _BASE = {"mcq": MCQ, "freeform": FREEFORM, "cloze": STATEMENT}
 _EVOLVE = {"mcq": MCQ_EVOLVED, "freeform": FREEFORM_EVOLVED}
 
 
-class Writer:
+class DraftWriter:
     """Writes drafts with the generator of the models. counts: word -> chunks that have it, for terms of cloze items."""
 
     def __init__(self, models: Models, plan: BenchmarkPlan, counts: Mapping[str, int]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from longmark.cli.arguments import NO_VALUE
 from longmark.cli.terminal import stage_lines
 from longmark.contrib.make.benchmark import BenchmarkPlan, build, seeds, topic
-from longmark.contrib.make.benchmark.build import Built, Work
+from longmark.contrib.make.benchmark.build import BenchmarkWork, BuiltBenchmark
 from longmark.contrib.make.cli.rag import finish_with, open_models
 from longmark.contrib.make.rag.chunk import Chunking
 from longmark.errors import UserError
@@ -42,7 +42,7 @@ def generate(arguments: argparse.Namespace) -> int:
         models,
         _registry,
     ):
-        work = build.Work(
+        work = build.BenchmarkWork(
             arguments.books,
             arguments.out,
             plan,
@@ -60,7 +60,7 @@ def generate(arguments: argparse.Namespace) -> int:
     return _tell(built, plan, arguments.out)
 
 
-def _with_validator(work: Work, folder: Path) -> Work:
+def _with_validator(work: BenchmarkWork, folder: Path) -> BenchmarkWork:
     """UserError if it needs another embedder than that of the work."""
     from longmark.contrib.make.validator import folder as validators
     from longmark.contrib.make.validator.use import refused
@@ -76,7 +76,7 @@ def _with_validator(work: Work, folder: Path) -> Work:
     return replace(work, refused=judge, validator=sha256(folder / validators.FILE))
 
 
-def _dry_run(work: Work) -> int:
+def _dry_run(work: BenchmarkWork) -> int:
     """Prints the numbers of books, chunks, seeds and calls, from chunks in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="longmark-") as name:
         chunked = replace(work, folder=Path(name))
@@ -105,7 +105,7 @@ def _dry_run(work: Work) -> int:
     return 0
 
 
-def _tell(built: Built, plan: BenchmarkPlan, out: Path) -> int:
+def _tell(built: BuiltBenchmark, plan: BenchmarkPlan, out: Path) -> int:
     for note in built.notes:
         print(note, file=sys.stderr)
     for why in built.failed[:_SHOWN]:

@@ -14,7 +14,7 @@ from longmark.cli.arguments import NO_VALUE, split
 from longmark.cli.terminal import stage_lines
 from longmark.cli.trust import trusting
 from longmark.contrib.make.benchmark import INDEX, items_of
-from longmark.contrib.make.benchmark.answers import Answered, Examination, How
+from longmark.contrib.make.benchmark.answers import BenchmarkAnswers, Examination, How
 from longmark.contrib.make.benchmark.contamination import COMPLETION
 from longmark.contrib.make.benchmark.settings import (
     DEFAULT,
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         examination = Examination(items, models.prompts, shelves, settings_of_run)
         tell = stage_lines(arguments.quiet)
 
-        async def work() -> dict[str, Answered]:
+        async def work() -> dict[str, BenchmarkAnswers]:
             answered = {}
             for label, setting in systems:
                 name = f"{label}-{setting}"
@@ -172,7 +172,7 @@ def _index(path: str, stack: ExitStack) -> Index:
     return loaded
 
 
-def _write(answered: dict[str, Answered], arguments: argparse.Namespace) -> int:
+def _write(answered: dict[str, BenchmarkAnswers], arguments: argparse.Namespace) -> int:
     for name, of_system in answered.items():
         for count, description in (
             (

@@ -22,7 +22,7 @@ from longmark.cli.trust import trusting
 from longmark.contrib.make.rag import answer as rag_answer
 from longmark.contrib.make.rag import grid as rag_grid
 from longmark.contrib.make.rag import index as rag_index
-from longmark.contrib.make.rag.answer import Answered, Answering, with_references
+from longmark.contrib.make.rag.answer import Answering, RagAnswers, with_references
 from longmark.contrib.make.rag.bm25 import Weights
 from longmark.contrib.make.rag.chunk import Chunking
 from longmark.contrib.make.rag.documents import Documents
@@ -262,7 +262,7 @@ def with_each(
     return models_by_label
 
 
-def _print_missing(answered: Answered, max_answer: int, whose: str = "") -> None:
+def _print_missing(answered: RagAnswers, max_answer: int, whose: str = "") -> None:
     """Which questions have no answer, and what is missing in answers, on standard error."""
     for left_out in answered.left_out:
         print(f"{whose}omitted: {left_out}", file=sys.stderr)

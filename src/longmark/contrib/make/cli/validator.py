@@ -14,9 +14,9 @@ from longmark.contrib.make.benchmark import items_of
 from longmark.contrib.make.cli.rag import finish_with, open_models
 from longmark.contrib.make.validator import evaluate, folder, use
 from longmark.contrib.make.validator.folder import Validator
-from longmark.contrib.make.validator.labels import Labels, checked, read_labels
+from longmark.contrib.make.validator.labels import ValidityLabels, checked, read_labels
 from longmark.contrib.make.validator.prompts import write_hosted
-from longmark.contrib.make.validator.train import Result, TrainingPlan, sides, trainable
+from longmark.contrib.make.validator.train import TrainedForm, TrainingPlan, sides, trainable
 from longmark.contrib.make.validator.train import train as trained_on
 from longmark.contrib.make.validator.use import write_applied
 from longmark.errors import UserError, library
@@ -63,7 +63,7 @@ def train(arguments: argparse.Namespace) -> int:
     return NO_VALUE if any(form.left_out for form in found.forms.values()) else 0
 
 
-def _tell(form: str, result: Result) -> None:
+def _tell(form: str, result: TrainedForm) -> None:
     print(f"{form}: {result.valid:,} valid, {result.invalid:,} invalid")
     print(f"  AUC on held-out items {_shown(result.auc)}")
     means = evaluate.means(result.precision)
@@ -90,7 +90,7 @@ def _shown(estimate: Estimate, sign: str = "") -> str:
     return f"{estimate.value:{sign}.3f} ({ends})"
 
 
-def _read(path: Path, items: list[Item]) -> Labels:
+def _read(path: Path, items: list[Item]) -> ValidityLabels:
     """Labels; what is left out of them is printed."""
     labels = read_labels(path, items)
     for notice in (*labels.notices, *(f"omitted: {left_out}" for left_out in labels.left_out)):
@@ -122,11 +122,13 @@ def label(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _given(arguments: argparse.Namespace) -> tuple[Validator, list[Item], Labels, ModelNames]:
+def _given(
+    arguments: argparse.Namespace,
+) -> tuple[Validator, list[Item], ValidityLabels, ModelNames]:
     """What `apply`, `next` and `estimate` read."""
     validator = folder.load(arguments.validator)
     items = items_of(arguments.benchmark)
-    labels = _read(arguments.labels, items) if arguments.labels else Labels()
+    labels = _read(arguments.labels, items) if arguments.labels else ValidityLabels()
     file = arguments.validator / folder.FILE
     embedder = arguments.embedder or trusting(arguments).model_of(file, validator.encoder.name)
     return validator, items, labels, ModelNames(embedder=embedder)

@@ -23,8 +23,8 @@ from longmark.concurrency import concurrently
 from longmark.contrib.make.defects.rules import (
     KINDS,
     LANGUAGES,
-    Answer,
-    Edit,
+    AnswerToChange,
+    TextEdit,
     applied,
     language_of,
     taken,
@@ -145,7 +145,7 @@ def expected_calls(examples: Sequence[Example], plan: Plan) -> int:
     """Calls at most, without second attempts after unreadable replies."""
     written = [(kind, strength) for kind, strength in plan.all() if KINDS[kind].rule is None]
     answers = [
-        Answer(example, plan.language or language_of(example.answer), random.Random(0))
+        AnswerToChange(example, plan.language or language_of(example.answer), random.Random(0))
         for example in examples
         if example.answer
     ]
@@ -166,7 +166,7 @@ async def _defect(
         raise NotMade(
             f"the language of the answer is not recognised as one of {', '.join(LANGUAGES)}"
         )
-    answer = Answer(example, language, draw, lambda: ring.others(example, draw))
+    answer = AnswerToChange(example, language, draw, lambda: ring.others(example, draw))
     rule = f"{kind}.{language}".rstrip(".")
     checked = {}
     if definition.rule is None:
@@ -209,7 +209,7 @@ async def _defect(
     return example.model_copy(update=changed)
 
 
-def _shown(text: str, edits: Sequence[Edit]) -> Iterator[dict[str, Any]]:
+def _shown(text: str, edits: Sequence[TextEdit]) -> Iterator[dict[str, Any]]:
     """The edits as the proof has them: spans in the original and in the defect, and both texts."""
     moved = 0
     for start, end, new, note in edits:

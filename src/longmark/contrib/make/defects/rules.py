@@ -48,7 +48,7 @@ _NOT_BEHIND = r"(?![A-Za-z0-9_]|[.,:/–-]\d|-\w|年|月|日)"
 _ISO_YEAR = r"(?<![\w-])(?:1\d{3}|20\d{2})(?=-(?:0[1-9]|1[0-2])-\d{2}(?!\d))"
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """`new` in the place of answer[start:end]; note: why this place."""
 
     start: int
@@ -57,10 +57,10 @@ class Edit(NamedTuple):
     note: str = ""
 
 
-Place = tuple[Edit, ...]
+Place = tuple[TextEdit, ...]
 
 
-def applied(text: str, edits: Sequence[Edit]) -> str:
+def applied(text: str, edits: Sequence[TextEdit]) -> str:
     """The text with all edits made. ValueError for edits that overlap."""
     parts = list[str]()
     at = 0
@@ -97,7 +97,7 @@ def language_of(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerToChange:
     """An answer to change. others: gives sentences of answers to other questions, the nearest first."""
 
     example: Example
@@ -157,7 +157,7 @@ class Answer:
                 if choice != match[0]
             ]
             if choices:
-                places.append((Edit(*match.span(), self.draw.choice(choices)),))
+                places.append((TextEdit(*match.span(), self.draw.choice(choices)),))
         return places
 
 
@@ -174,7 +174,7 @@ def _any_of(names: Sequence[str], language: str) -> str:
 # Facts ---------------------------------------------------------------------------------------------------------------
 
 
-def number(answer: Answer) -> list[Place]:
+def number(answer: AnswerToChange) -> list[Place]:
     """Half to three times as much, with as many decimals, in the form of the language; a share stays below 100 %."""
     thousands, point = (".", ",") if answer.language == GERMAN else (",", ".")
     years = {match.start() for match in answer.find(_year(answer))}
@@ -215,11 +215,11 @@ def number(answer: Answer) -> list[Place]:
     )
 
 
-def _year(answer: Answer) -> str:
+def _year(answer: AnswerToChange) -> str:
     return "|".join((*filter(None, [words_of(answer.language).get("year")]), _ISO_YEAR))
 
 
-def date(answer: Answer) -> list[Place]:
+def date(answer: AnswerToChange) -> list[Place]:
     """Another year (by one to nine), another month."""
     language_words = words_of(answer.language)
     months = language_words["months"].split() or [str(month) for month in range(1, 13)]
@@ -231,7 +231,7 @@ def date(answer: Answer) -> list[Place]:
     )
 
 
-def unit(answer: Answer) -> list[Place]:
+def unit(answer: AnswerToChange) -> list[Place]:
     """Another unit of the same quantity, behind a number in digits or in a word."""
     groups = [
         group.split()
@@ -249,7 +249,7 @@ def unit(answer: Answer) -> list[Place]:
     )
 
 
-def entity(answer: Answer) -> list[Place]:
+def entity(answer: AnswerToChange) -> list[Place]:
     """Another name: in English one of the passages, the question and the answer with as many words; in German and
     Chinese another country or city of a list."""
     if known_places := words_of(answer.language).get("places", "").split():
@@ -277,7 +277,7 @@ def entity(answer: Answer) -> list[Place]:
     return answer.swaps(_NAME, others)
 
 
-def negation(answer: Answer) -> list[Place]:
+def negation(answer: AnswerToChange) -> list[Place]:
     """A negation put in where there is none, or taken out."""
 
     def turned(to: str) -> Callable[[re.Match[str]], str]:
@@ -290,7 +290,7 @@ def negation(answer: Answer) -> list[Place]:
     ]
 
 
-def direction(answer: Answer) -> list[Place]:
+def direction(answer: AnswerToChange) -> list[Place]:
     """A word for more, later or further by the word for the contrary."""
     language_words = words_of(answer.language)
     opposites = dict[str, str]()
@@ -312,7 +312,7 @@ def direction(answer: Answer) -> list[Place]:
 # Sentences -----------------------------------------------------------------------------------------------------------
 
 
-def deleted(answer: Answer) -> list[Place]:
+def deleted(answer: AnswerToChange) -> list[Place]:
     """A sentence that states a fact of a passage, and of whose words the rest of the answer has a smaller share."""
     if not answer.passages:
         raise NotMade("it has no passages, so no sentence is known to state a fact of them")
@@ -330,7 +330,7 @@ def deleted(answer: Answer) -> list[Place]:
             and (share_in(own_words, repeated) or 0.0) < SUPPORTED
         ):
             note = f"passage {-passage} has {share:.2f} of its content words"
-            places.append((Edit(*_with_gap(answer.text, *span), "", note),))
+            places.append((TextEdit(*_with_gap(answer.text, *span), "", note),))
     return places[: len(sentence_words) - 1]
 
 
@@ -349,7 +349,7 @@ def _with_gap(text: str, start: int, end: int) -> tuple[int, int]:
     )
 
 
-def shuffled(answer: Answer) -> list[Place]:
+def shuffled(answer: AnswerToChange) -> list[Place]:
     """Two sentences that change places; each sentence is in one such pair at most."""
     order = answer.mixed()
     pairs = [
@@ -357,10 +357,13 @@ def shuffled(answer: Answer) -> list[Place]:
         for pair in zip(order[::2], order[1::2], strict=False)
         if len({*map(answer.said, pair)}) > 1
     ]
-    return [(Edit(*span, answer.said(two)), Edit(*two, answer.said(span))) for span, two in pairs]
+    return [
+        (TextEdit(*span, answer.said(two)), TextEdit(*two, answer.said(span)))
+        for span, two in pairs
+    ]
 
 
-def neighbour(answer: Answer) -> list[Place]:
+def neighbour(answer: AnswerToChange) -> list[Place]:
     """A sentence of an answer to another question behind a sentence; the passages and the answer do not say it."""
     stated_words = words([answer.text]).union(*answer.passages)
     places = list[Place]()
@@ -371,7 +374,7 @@ def neighbour(answer: Answer) -> list[Place]:
     )
     for (_, end), sentence in zip(answer.mixed(), fitting, strict=False):
         places.append(
-            (Edit(end, end, answer.glue + sentence, "from an answer to another question"),)
+            (TextEdit(end, end, answer.glue + sentence, "from an answer to another question"),)
         )
     if not places and answer.spans:
         raise NotMade(
@@ -380,21 +383,21 @@ def neighbour(answer: Answer) -> list[Place]:
     return places
 
 
-def padding(answer: Answer) -> list[Place]:
+def padding(answer: AnswerToChange) -> list[Place]:
     """A sentence without content behind a sentence; each once."""
     lines = [line for line in words_of(answer.language)["padding"] if line not in answer.text]
     ends = zip(answer.mixed(), answer.draw.sample(lines, len(lines)), strict=False)
-    return [(Edit(end, end, answer.glue + line),) for (_, end), line in ends]
+    return [(TextEdit(end, end, answer.glue + line),) for (_, end), line in ends]
 
 
-def truncated(answer: Answer) -> list[Place]:
+def truncated(answer: AnswerToChange) -> list[Place]:
     """The answer ends in the middle of its last sentence, its last but one, and so on, but not in its first."""
     middles = [((start + end) // 2, end) for start, end in reversed(answer.spans[1:])]
     cuts = [max(answer.text.find(" ", middle, end), middle) for middle, end in middles]
-    return [(Edit(cut, len(answer.text), ""),) for cut in cuts]
+    return [(TextEdit(cut, len(answer.text), ""),) for cut in cuts]
 
 
-def citation(answer: Answer) -> list[Place]:
+def citation(answer: AnswerToChange) -> list[Place]:
     """A citation `[n]` moves to the end of a sentence that does not have it."""
     places: list[Place] = []
     for match in CITATION.finditer(answer.text):
@@ -405,13 +408,15 @@ def citation(answer: Answer) -> list[Place]:
         if span and answer.inside(*match.span()):
             place = span[0] + len(answer.said(span).rstrip(_CLOSING))
             start = len(answer.text[: match.start()].rstrip(" "))
-            places.append((Edit(start, match.end(), ""), Edit(place, place, f" {match[0]}")))
+            places.append(
+                (TextEdit(start, match.end(), ""), TextEdit(place, place, f" {match[0]}"))
+            )
     return places
 
 
-def refusal(answer: Answer) -> list[Place]:
+def refusal(answer: AnswerToChange) -> list[Place]:
     """A refusal in the place of the answer."""
-    return [(Edit(0, len(answer.text), words_of(answer.language)["refusal"]),)]
+    return [(TextEdit(0, len(answer.text), words_of(answer.language)["refusal"]),)]
 
 
 def wanted(strength: str, n_places: int) -> int:
@@ -443,7 +448,7 @@ def taken(
     return apart[count - 1 : count] if ordered else apart[:count]
 
 
-def _clash(edit: Edit, used: Set[int], put: Set[int]) -> bool:
+def _clash(edit: TextEdit, used: Set[int], put: Set[int]) -> bool:
     """Whether an edit touches changed characters, or puts something in where something is put in."""
     if edit.start == edit.end:
         return edit.start in put or {edit.start - 1, edit.start} <= used
@@ -456,7 +461,7 @@ class Kind(NamedTuple):
     """A kind of defect. rule: None: a generator writes it. worded: only in the languages of `words.yaml`; whole: of the
     complete answer, so that it has one strength."""
 
-    rule: Callable[[Answer], list[Place]] | None
+    rule: Callable[[AnswerToChange], list[Place]] | None
     worded: bool = False
     whole: bool = False
 

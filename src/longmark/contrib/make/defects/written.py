@@ -13,9 +13,9 @@ from longmark.contrib.make.defects.rules import (
     CONTRADICTION,
     LANGUAGES,
     SUPPORTED,
-    Answer,
-    Edit,
+    AnswerToChange,
     Place,
+    TextEdit,
     long_enough,
     wanted,
 )
@@ -44,7 +44,7 @@ Does the text say anything that answers the question, or a part of it? Reply wit
 PROMPTS = (CONTRADICT, STRAY, ANSWERS)
 
 
-def calls(answer: Answer, kind: str, strength: str) -> int:
+def calls(answer: AnswerToChange, kind: str, strength: str) -> int:
     """Calls at most, without second attempts after unreadable replies."""
     n_sentences = len(_sentences(answer))
     return (
@@ -53,12 +53,12 @@ def calls(answer: Answer, kind: str, strength: str) -> int:
 
 
 async def write(
-    answer: Answer, kind: str, strength: str, seed: int, models: Models
+    answer: AnswerToChange, kind: str, strength: str, seed: int, models: Models
 ) -> tuple[list[Place], int]:
     """The places, and how many there are in all. NotMade where the checks fail; NoScore, ModelError and OverBudget of
     the models."""
     if kind != CONTRADICTION:
-        return [(Edit(0, len(answer.text), await _stray(answer, seed, models)),)], 1
+        return [(TextEdit(0, len(answer.text), await _stray(answer, seed, models)),)], 1
     spans = _sentences(answer)
     count = wanted(strength, len(spans))
     places = list[Place]()
@@ -68,7 +68,7 @@ async def write(
         sentence = answer.said(span)
         new = await _asked(models, CONTRADICT, {"sentence": sentence}, sentence, seed)
         if (await checker_of(models).relations(sentence, [new]))[0].label == CONTRADICTS:
-            places.append((Edit(*span, new),))
+            places.append((TextEdit(*span, new),))
         if len(places) == count:
             return places, len(spans)
     raise NotMade(
@@ -76,7 +76,7 @@ async def write(
     )
 
 
-def _sentences(answer: Answer) -> list[tuple[int, int]]:
+def _sentences(answer: AnswerToChange) -> list[tuple[int, int]]:
     return [span for span in answer.spans if long_enough(answer.said(span))]
 
 
@@ -99,7 +99,7 @@ async def _asked(models: Models, task: Prompt, texts: dict[str, str], old: str, 
     ).value
 
 
-async def _stray(answer: Answer, seed: int, models: Models) -> str:
+async def _stray(answer: AnswerToChange, seed: int, models: Models) -> str:
     question = answer.example.question or ""
     if not question.strip():
         raise NotMade("it has no question")

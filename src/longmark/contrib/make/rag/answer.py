@@ -55,7 +55,7 @@ class Answering:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class RagAnswers:
     """examples: in the order of the questions; left_out: questions that got no answer; cut: answers that ended at
     `max_tokens`; bare: answers to questions for which no passage was found; no_base: variants without `base_answer`;
     stopped: the budget ended it."""
@@ -83,7 +83,7 @@ async def answer(
     *,
     originals: Iterable[Example] = (),
     on_answer: Callable[[], None] = lambda: None,
-) -> Answered:
+) -> RagAnswers:
     """The questions with passages and answers; an answer or passages that a line has already are replaced, but for the
     answers that `with_references` keeps.
 
@@ -92,7 +92,7 @@ async def answer(
     """
     if models.backends.generator is None:
         raise UserError("a model must write the answers: add --generator MODEL")
-    work = _Work(models, retriever, how or Answering(), on_answer)
+    work = _RagWork(models, retriever, how or Answering(), on_answer)
     lines = with_references(questions)
     firsts = [(number, line) for number, line in enumerate(lines) if line.variant_of is None]
     variants = [(number, line) for number, line in enumerate(lines) if line.variant_of is not None]
@@ -106,7 +106,7 @@ async def answer(
     await work.run(variants)
     results = [work.done[number] for number in range(len(lines))]
     examples = tuple(result for result in results if isinstance(result, Example))
-    return Answered(
+    return RagAnswers(
         examples,
         tuple(result for result in results if isinstance(result, LeftOut)),
         cut=sum(example.meta[META]["finish"] == "length" for example in examples),
@@ -140,7 +140,7 @@ async def write(
     retriever: Retriever,
     how: Answering | None = None,
     **more: Any,
-) -> Answered:
+) -> RagAnswers:
     """As `answer`, and writes the examples into a file (.jsonl, .csv, .parquet), unless there are none."""
     answered = await answer(questions, models, retriever, how, **more)
     if answered.examples:
@@ -149,7 +149,7 @@ async def write(
 
 
 @dataclass(slots=True)
-class _Work:
+class _RagWork:
     """The state of one call of `answer`. done: number of the line -> its result; originals: the first answered one of
     each question_id and system."""
 

@@ -51,7 +51,7 @@ class Chunking:
             raise UserError("--tokenizer is for passages measured in tokens: add --unit tokens")
 
 
-class Passage(NamedTuple):
+class PassageSpan(NamedTuple):
     """text[start:end] of a document, in characters."""
 
     start: int
@@ -73,7 +73,7 @@ class Ruler:
         return max(end - n, 0)
 
 
-class Tokens(Ruler):
+class TokenRuler(Ruler):
     """Measures in tokens. spans: the character range of each token, in their order (empty ones do not count)."""
 
     def __init__(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
@@ -103,7 +103,7 @@ class Chunker:
         in_tokens = chunking.unit == "tokens" and chunking.size > 0
         self._ruler: Callable[[str], Ruler] = _tokens(chunking.tokenizer) if in_tokens else Ruler
 
-    def passages(self, text: str) -> Iterator[Passage]:
+    def passages(self, text: str) -> Iterator[PassageSpan]:
         """The passages of a text, in their order; none of a blank text. Together they hold all that is not space."""
         size = self._chunking.size
         overlap = self._chunking.overlap
@@ -118,7 +118,7 @@ class Chunker:
                 continue
             least = max(start + (furthest - start) // 2, fresh)
             end = furthest if furthest == length else _break(text, least, furthest)
-            yield Passage(start, start + len(text[start:end].rstrip()))
+            yield PassageSpan(start, start + len(text[start:end].rstrip()))
             if end >= length:
                 return
             start = _next_start(text, start, end, ruler.before(end, overlap))
@@ -176,4 +176,4 @@ def _tokens(path: Path | None) -> Callable[[str], Ruler]:
         ) from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return lambda text: Tokens(text, tokenizer.encode(text, add_special_tokens=False).offsets)
+    return lambda text: TokenRuler(text, tokenizer.encode(text, add_special_tokens=False).offsets)

@@ -41,7 +41,7 @@ _TEXTS = ("text", "content", "page_content", "passage", "abstract")
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SourceDocument:
     """id: the file's path within the folder, or the record's own id, else `path:line`. record: for a record, its file's
     path within the folder and its line (JSON, Parquet: its number). pages: where each page of a PDF begins in the text,
     (): it has none. headings: those of the first two levels in HTML, EPUB and Markdown, and where they begin."""
@@ -89,7 +89,7 @@ class Documents:
                     "field of --map", name, FIELDS, f"A document has {', '.join(FIELDS)}."
                 )
 
-    def __iter__(self) -> Iterator[Document | Unread]:
+    def __iter__(self) -> Iterator[SourceDocument | Unread]:
         self.other.clear()
         files = 0
         for file in self._files():
@@ -146,7 +146,7 @@ class Documents:
         for error in closed:
             yield Unread(self._name(Path(error.filename)), f"cannot be read: {error.strerror}")
 
-    def _read(self, file: Path, suffix: str) -> Iterator[Document | Unread]:
+    def _read(self, file: Path, suffix: str) -> Iterator[SourceDocument | Unread]:
         name = self._name(file)
         try:
             self._check(file)
@@ -171,7 +171,7 @@ class Documents:
             yield Unread(name, f"cannot be read: {error.strerror or error}")
         else:
             yield (
-                Document(name, text, pages=pages, headings=headings)
+                SourceDocument(name, text, pages=pages, headings=headings)
                 if text.strip()
                 else Unread(name, "is empty")
             )
@@ -201,7 +201,9 @@ def _text(raw: bytes) -> str:
         ) from None
 
 
-def _records(file: Path, name: str, mapping: Mapping[str, str]) -> Iterator[Document | Unread]:
+def _records(
+    file: Path, name: str, mapping: Mapping[str, str]
+) -> Iterator[SourceDocument | Unread]:
     if not file.stat().st_size:
         yield Unread(name, "is empty")
         return
@@ -219,7 +221,7 @@ def _records(file: Path, name: str, mapping: Mapping[str, str]) -> Iterator[Docu
         yield Unread(name, str(error).removeprefix(f"{file} "))
 
 
-def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> Document:
+def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> SourceDocument:
     if not isinstance(record, dict):
         raise ValueError(f"expected an object with a text, found {check.found(record)}")
     names = (mapping["text"],) if "text" in mapping else _TEXTS
@@ -238,7 +240,7 @@ def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> 
         raise ValueError(str(problem)) from None
     if not text.strip():
         raise ValueError(f"{name}: is empty")
-    return Document(
+    return SourceDocument(
         own_id or f"{file}:{line}", f"{title}\n\n{text}" if title else text, (file, line)
     )
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag import answer as answers
-from longmark.contrib.make.rag.answer import Answered, Answering
+from longmark.contrib.make.rag.answer import Answering, RagAnswers
 from longmark.contrib.make.rag.generate import PROMPTS
 from longmark.contrib.make.rag.retrieve import Retriever
 from longmark.errors import UserError
@@ -46,7 +46,7 @@ class System:
     retriever: str
     reader: str
     file: Path
-    answered: Answered | None = None
+    answered: RagAnswers | None = None
 
     @property
     def name(self) -> str:

@@ -22,8 +22,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from longmark.contrib.make.rag import dense
 from longmark.contrib.make.rag.bm25 import METHOD, Bm25, Weights
 from longmark.contrib.make.rag.chunk import Chunker, Chunking
-from longmark.contrib.make.rag.documents import Document, Documents, Unread
-from longmark.contrib.make.rag.passages import LINES, OFFSETS, Passages, Stored, Writer
+from longmark.contrib.make.rag.documents import Documents, SourceDocument, Unread
+from longmark.contrib.make.rag.passages import LINES, OFFSETS, PassageWriter, Stored, StoredPassages
 from longmark.errors import LongmarkError, UserError, library
 from longmark.home import digest
 from longmark.models.handles import Models
@@ -48,7 +48,7 @@ Tell = Callable[
 
 # The index ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltIndex:
     """What was indexed. unread: the first lines on documents that were left out; bad: how many there were; left_out:
     a note on files of other kinds; cut: passages longer than the embedder reads, None if it does not say."""
 
@@ -87,7 +87,7 @@ class Index:
 
     path: Path
     hash: str
-    passages: Passages
+    passages: StoredPassages
     bm25: Bm25
     embedder: dict[str, Any] | None = None
     vectors: dense.Matrix | None = None
@@ -113,14 +113,14 @@ class Index:
 
 
 async def build(
-    documents: str | Path | Iterable[Document | Unread],
+    documents: str | Path | Iterable[SourceDocument | Unread],
     out: str | Path,
     how: Indexing | None = None,
     *,
     models: Models | None = None,
     skip_bad: bool = False,
     tell: Tell = lambda _what, _done, _total: None,
-) -> Built:
+) -> BuiltIndex:
     """Makes an index in the folder `out`; an index that is there is replaced at the end, anything else is refused.
 
     models: with an embedder, for vectors as well as BM25. BadInput, a line for each document that cannot be read,
@@ -140,7 +140,7 @@ async def build(
     source = Documents(Path(documents)) if isinstance(documents, str | Path) else documents
     with replaced(out, MANIFEST, _PARTS) as folder:
         built = replace(_write_passages(source, folder, chunker, skip_bad, tell), folder=out)
-        with closing(Passages(folder)) as stored:
+        with closing(StoredPassages(folder)) as stored:
             tell("BM25", 0, built.passages)
             Bm25.build(stored.texts(), how.weights).save(folder / "bm25")
             tell("BM25", built.passages, built.passages)
@@ -154,7 +154,7 @@ async def build(
     return replace(built, left_out=source.left_out() if isinstance(source, Documents) else None)
 
 
-class _File(BaseModel):
+class _IndexedFile(BaseModel):
     size: int
     sha256: str
 
@@ -170,12 +170,12 @@ class _Manifest(BaseModel):
 
     format: int
     words: int
-    files: dict[str, _File]
+    files: dict[str, _IndexedFile]
     embedder: _Embedder | None
 
     @field_validator("files")
     @classmethod
-    def _inside(cls, files: dict[str, _File]) -> dict[str, _File]:
+    def _inside(cls, files: dict[str, _IndexedFile]) -> dict[str, _IndexedFile]:
         for name in files:
             if Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name:
                 raise ValueError(f"{name} is not a file of an index")
@@ -215,7 +215,7 @@ def load(path: str | Path) -> Index:
         return Index(
             path,
             digest(path / MANIFEST)[:16],
-            Passages(path),
+            StoredPassages(path),
             Bm25.load(path / "bm25"),
             content["embedder"],
             vectors,
@@ -233,16 +233,16 @@ def load(path: str | Path) -> Index:
 
 # Making one ----------------------------------------------------------------------------------------------------------
 def _write_passages(
-    documents: Iterable[Document | Unread],
+    documents: Iterable[SourceDocument | Unread],
     folder: Path,
     chunker: Chunker,
     skip_bad: bool,
     tell: Tell,
-) -> Built:
+) -> BuiltIndex:
     in_files = isinstance(documents, Documents)
     read = 0
     wrong = BadLines()
-    with Writer(folder) as writer, seen_ids() as first_use:
+    with PassageWriter(folder) as writer, seen_ids() as first_use:
         for number, document in enumerate(documents, 1):
             if isinstance(document, Unread):
                 wrong.add(str(document))
@@ -265,11 +265,11 @@ def _write_passages(
         wrong.check()
     if not writer.count:
         raise UserError("there are no documents to index; name files or folders with text as DOCS")
-    return Built(folder, read, writer.count, wrong.total, tuple(wrong.lines))
+    return BuiltIndex(folder, read, writer.count, wrong.total, tuple(wrong.lines))
 
 
 async def _write_vectors(
-    models: Models, stored: Passages, folder: Path, indexing: Indexing, tell: Tell
+    models: Models, stored: StoredPassages, folder: Path, indexing: Indexing, tell: Tell
 ) -> dict[str, Any]:
     embedder = models.backends.embedder
     assert embedder is not None
@@ -288,7 +288,7 @@ async def _write_vectors(
     return {**facts, **asdict(indexing.instructions)}
 
 
-def _cut(embedder: Embedder, stored: Passages) -> int | None:
+def _cut(embedder: Embedder, stored: StoredPassages) -> int | None:
     """How many passages are longer than the embedder reads; None if it does not say."""
     from longmark.contrib.local.minilm import MAX_TOKENS
 
@@ -305,7 +305,7 @@ def _cut(embedder: Embedder, stored: Passages) -> int | None:
 
 
 def _write_manifest(
-    folder: Path, built: Built, indexing: Indexing, embedder: dict[str, Any] | None
+    folder: Path, built: BuiltIndex, indexing: Indexing, embedder: dict[str, Any] | None
 ) -> None:
     from longmark import __version__
 

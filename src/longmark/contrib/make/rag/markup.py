@@ -113,7 +113,7 @@ class _Raised(NamedTuple):
     linked: bool
 
 
-class _Text:
+class _ParagraphCollector:
     """Collects the paragraphs of a page, as lxml's parser tells of it: every element that begins also ends. deepest:
     how many elements may stand in each other."""
 
@@ -238,14 +238,14 @@ class _Text:
         self._end()
 
 
-def _paragraphs(text: str) -> _Text:
+def _paragraphs(text: str) -> _ParagraphCollector:
     """The paragraphs of a page, read in a time that grows with its length. ValueError for a page with too many tags.
 
     An end tag that fits no element costs as many steps as elements are open, so that their product is limited."""
     etree = library("lxml.etree", "reading HTML and EPUB files", "rag")
     if (tags := text.count("<")) > MOST_TAGS:
         raise ValueError(f"has {tags:,} tags, more than the {MOST_TAGS:,} that are read; split it")
-    paragraphs = _Text(max(_LEAST_DEPTH, _MOST_STEPS // (text.count("</") + 1)))
+    paragraphs = _ParagraphCollector(max(_LEAST_DEPTH, _MOST_STEPS // (text.count("</") + 1)))
     raw = text.replace("\0", "").encode("utf-8", "replace")
     if raw.strip():
         parser = etree.HTMLParser(target=paragraphs, encoding="utf-8", huge_tree=True)

@@ -34,7 +34,7 @@ class Stored:
     end: int
 
 
-class Writer:
+class PassageWriter:
     """Writes passages into a folder, one after the other. A context manager: its end closes the files."""
 
     def __init__(self, folder: Path) -> None:
@@ -43,7 +43,7 @@ class Writer:
         self._at = 0
         self.count = 0
 
-    def __enter__(self) -> Writer:
+    def __enter__(self) -> PassageWriter:
         return self
 
     def add(self, passage: Stored) -> None:
@@ -60,7 +60,7 @@ class Writer:
             file.close()
 
 
-class Passages:
+class StoredPassages:
     """The passages of a folder by their number; texts are read where they are asked for."""
 
     def __init__(self, folder: Path) -> None:

@@ -26,8 +26,8 @@ import orjson
 from longmark.contrib.local.adapter import CONFIG, MANIFEST, WEIGHTS
 from longmark.contrib.local.catalogue import model_path
 from longmark.contrib.local.transformers_lm import TransformersLM
-from longmark.contrib.make.training.config import Settings
-from longmark.contrib.make.training.data import Data
+from longmark.contrib.make.training.config import AdapterSettings
+from longmark.contrib.make.training.data import TrainingData
 from longmark.errors import MissingExtra, UserError
 from longmark.progress import duration, shown
 from longmark.workspace import Workspace
@@ -68,7 +68,7 @@ def named(model: str) -> TransformersLM:
     return base_model
 
 
-def loaded(settings: Settings) -> Base:
+def loaded(settings: AdapterSettings) -> Base:
     """The base model. RequestRefused if it cannot be loaded, UserError if it reads fewer tokens than `length`."""
     source = named(settings.model)
     import torch
@@ -103,9 +103,9 @@ class Training:
 
     task: str
     base: Base
-    settings: Settings
-    train: Data
-    validation: Data | None = None
+    settings: AdapterSettings
+    train: TrainingData
+    validation: TrainingData | None = None
 
     @property
     def steps(self) -> int:

@@ -38,7 +38,7 @@ def _number(value: Any) -> Any:
     return value
 
 
-class Settings(BaseModel):
+class AdapterSettings(BaseModel):
     """Settings of one adapter.
 
     paper       the model whose hyper-parameters are taken from the paper
@@ -74,14 +74,14 @@ class Settings(BaseModel):
     save_memory: Annotated[bool, Field(strict=True)] = False
 
 
-class Pretrain(Settings):
+class Pretrain(AdapterSettings):
     """train, validation: documents, as `longmark rag index` reads them. A book in both is an error."""
 
     train: Annotated[Paths, Field(min_length=1)]
     validation: Paths = ()
 
 
-class Finetune(Settings):
+class Finetune(AdapterSettings):
     """train, validation: benchmarks (folders or files of items). keep_out: benchmarks that will test the model; their
     items, and what shares a question or a parent with them, are not trained on."""
 
@@ -91,7 +91,7 @@ class Finetune(Settings):
     forms: Annotated[tuple[Form, ...], Field(min_length=1)] = ("mcq", "freeform", "cloze")
 
 
-Kind = TypeVar("Kind", bound=Settings)
+Kind = TypeVar("Kind", bound=AdapterSettings)
 
 
 def load(path: Path, kind: type[Kind]) -> Kind:

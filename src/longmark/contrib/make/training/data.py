@@ -13,7 +13,7 @@ from longmark.contrib.local.transformers_lm import chat_ids
 from longmark.contrib.make.benchmark import items_of
 from longmark.contrib.make.benchmark.answers import messages
 from longmark.contrib.make.benchmark.seeds import Library
-from longmark.contrib.make.rag.documents import Document
+from longmark.contrib.make.rag.documents import SourceDocument
 from longmark.contrib.make.training.config import Finetune
 from longmark.errors import UserError
 from longmark.models.protocols import Message
@@ -32,7 +32,7 @@ Tokens = dict[
 
 
 @dataclass(slots=True)
-class Data:
+class TrainingData:
     """sequences: to train on, or to validate with; facts: for the manifest; notes: what was omitted."""
 
     sequences: list[Tokens] = field(default_factory=list)
@@ -69,14 +69,14 @@ def blocks(texts: Iterable[str], tokenizer: Any, length: int) -> Iterator[Tokens
         yield {"input_ids": pending, "labels": list(pending)}
 
 
-def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> Data:
+def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> TrainingData:
     """Documents in blocks. facts: tokens, and the books with SHA-256 and characters. UserError if there is no text."""
-    data = Data()
+    data = TrainingData()
     library = Library(paths)
 
     def texts() -> Iterator[str]:
         for entry in library:
-            if isinstance(entry, Document):
+            if isinstance(entry, SourceDocument):
                 yield entry.text
             else:
                 data.notes.append(str(entry))
@@ -95,7 +95,7 @@ def of_books(paths: Sequence[Path], tokenizer: Any, length: int) -> Data:
     return data
 
 
-def check_apart(train: Data, validation: Data) -> None:
+def check_apart(train: TrainingData, validation: TrainingData) -> None:
     """UserError if a book is in both, even under another name: its validation loss would be meaningless."""
     seen = {book["sha256"]: book["id"] for book in train.facts["books"]}
     for book in validation.facts["books"]:
@@ -105,14 +105,14 @@ def check_apart(train: Data, validation: Data) -> None:
             )
 
 
-def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> Data:
+def of_questions(path: Path, settings: Finetune, tokenizer: Any, name: str) -> TrainingData:
     """Questions with their answers: the usable items of a benchmark in the prompts of `longmark benchmark run`, setting
     default; or the conversations of a chat file (`is_chat`), with the loss over the last message.
 
     Omitted, and counted: what is longer than `length` tokens, and items of `keep_out` and of the validation set. name:
     of the model. UserError if nothing is left.
     """
-    data = Data()
+    data = TrainingData()
     left = Counter[str]()
     used = Counter[str]()
     for kind, chat, answer in _chats(path) if is_chat(path) else _items(path, settings, left):

@@ -57,7 +57,7 @@ class Precision:
 
 
 @dataclass(frozen=True)
-class Data:
+class FoldedItems:
     """The labelled items of a form, with the fold of each. undersample: as `linear.fit` takes it."""
 
     form: str
@@ -68,7 +68,7 @@ class Data:
     undersample: int | None = None
 
 
-def precision(data: Data, kept_by_way: Mapping[str, Any], splits: int) -> list[Precision]:
+def precision(data: FoldedItems, kept_by_way: Mapping[str, Any], splits: int) -> list[Precision]:
     """Of the first splits. kept_by_way: way -> for each item whether it is kept."""
     precisions = []
     for split in range(splits):
@@ -116,7 +116,7 @@ class Curves:
     gain: Estimate
 
 
-def curves(data: Data, seeds: range) -> Curves:
+def curves(data: FoldedItems, seeds: range) -> Curves:
     """AUC on held-out families by the number of labels, for items in active and in random order: the mean over seeds,
     each with another split and start, with its interval. A point without both classes on the test side has no AUC."""
     held_by_seed = {
@@ -149,7 +149,9 @@ def _over_seeds(values: Sequence[float], bounds: tuple[float, float]) -> Estimat
     )
 
 
-def _curve(data: Data, held_items: Any, sizes: Sequence[int], order: str, seed: int) -> list[float]:
+def _curve(
+    data: FoldedItems, held_items: Any, sizes: Sequence[int], order: str, seed: int
+) -> list[float]:
     """AUC at each size. The first items are drawn, both classes among them, and are the same for both orders."""
     pool = np.random.default_rng(seed).permutation(np.flatnonzero(~held_items)).tolist()
     first = [next(i for i in pool if data.y[i] == label) for label in (1, 0)]

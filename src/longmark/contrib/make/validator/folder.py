@@ -30,7 +30,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True)
-class Encoder:
+class ValidatorEmbedder:
     """The embedder whose vectors a validator reads. identity: of its endpoint and model, or of its file."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -39,7 +39,7 @@ class Encoder:
     identity: str
 
     @classmethod
-    def of(cls, models: Models) -> Encoder:
+    def of(cls, models: Models) -> ValidatorEmbedder:
         embedder = models.backends.embedder
         assert embedder is not None
         return cls(embedder.name, embedder.identity)
@@ -52,7 +52,7 @@ class Validator:
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
-    encoder: Encoder
+    encoder: ValidatorEmbedder
     models: dict[str, Linear]
     cloze: Linear | None = None
     threshold: Share = 0.5
@@ -66,7 +66,7 @@ class Validator:
 
     def check(self, models: Models) -> None:
         """UserError if the embedder is another one."""
-        encoder = Encoder.of(models)
+        encoder = ValidatorEmbedder.of(models)
         if encoder != self.encoder:
             names = (self.encoder.name, encoder.name)
             if names[0] == names[1]:  # other weights under the same name

@@ -30,7 +30,7 @@ INVALID = "invalid"
 
 
 @dataclass
-class Labels:
+class ValidityLabels:
     """items: with a status of people; of a valid cloze item, the word that was chosen is the answer. families: id of
     each -> its family; left_out: items without a majority; unlabelled: without one; notices: of the file."""
 
@@ -56,7 +56,7 @@ def by_validator(item: Item) -> bool:
     return "validator" in item.meta and item.tier != "gold"
 
 
-def checked(items: Sequence[Item], labels: Labels) -> list[Item]:
+def checked(items: Sequence[Item], labels: ValidityLabels) -> list[Item]:
     """The items with the experts' labels as their status, of the tier gold; with an edited answer or a chosen term.
     What an audit dropped stays dropped, and what has no label stays as it is."""
     labelled = {item.id: item for item in labels.items}
@@ -94,7 +94,7 @@ def families(items: Sequence[Item]) -> list[str]:
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
-class _Text(BaseModel):
+class _ContextText(BaseModel):
     text: str
 
 
@@ -110,7 +110,7 @@ class _Validity(BaseModel):
     options: dict[str, str] | None = None
     statement: str | None = None
     answer: str | None = None
-    contexts: tuple[_Text | str, ...] = ()
+    contexts: tuple[_ContextText | str, ...] = ()
     term: str | None = None
     reasons: tuple[str, ...] = ()
     edited_answer: str | None = None
@@ -135,7 +135,7 @@ EXPORTED = scores.LabelForm(
 )
 
 
-def read_labels(path: str | Path, benchmark: Sequence[Item] = ()) -> Labels:
+def read_labels(path: str | Path, benchmark: Sequence[Item] = ()) -> ValidityLabels:
     """The labels of a file, or of a benchmark's folder. benchmark: the items that were labelled, for what an export
     does not have: passages, marks of the audits, parents. BadInput with the line of each record that is not a label;
     UserError if the file cannot be read."""
@@ -151,7 +151,7 @@ def read_labels(path: str | Path, benchmark: Sequence[Item] = ()) -> Labels:
             for item in items
             if item.status in (VALID, EDITED, INVALID) and not by_validator(item)
         ]
-        labels = Labels(labelled, unlabelled=len(items) - len(labelled))
+        labels = ValidityLabels(labelled, unlabelled=len(items) - len(labelled))
     own_families = families([*by_id.values(), *labels.items])[len(by_id) :]
     labels.families = {
         item.id: family for item, family in zip(labels.items, own_families, strict=True)
@@ -177,7 +177,7 @@ def _completed(item: Item, by_id: Mapping[str, Item]) -> Item:
     return item.model_copy(update={name: value for name, value in added.items() if value})
 
 
-def _of_export(path: Path, by_id: Mapping[str, Item]) -> Labels:
+def _of_export(path: Path, by_id: Mapping[str, Item]) -> ValidityLabels:
     def read(observation: Observation) -> tuple[Item, _Validity]:
         try:
             identity = {
@@ -192,7 +192,7 @@ def _of_export(path: Path, by_id: Mapping[str, Item]) -> Labels:
 
     by_item: dict[str, tuple[Item, list[_Validity]]] = {}
     with scores.Labels(path, EXPORTED) as exported_labels:
-        labels = Labels(unlabelled=exported_labels.empty, notices=exported_labels.notices)
+        labels = ValidityLabels(unlabelled=exported_labels.empty, notices=exported_labels.notices)
         for item, label in exported_labels.each(read):
             by_item.setdefault(item.id, (item, []))[1].append(label)
     for item, validities in by_item.values():

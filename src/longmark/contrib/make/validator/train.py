@@ -12,8 +12,8 @@ from longmark.analysis.metaeval.binary import Auc, auc
 from longmark.contrib.make.left_out import LeftOut
 from longmark.contrib.make.validator import cloze, evaluate, linear
 from longmark.contrib.make.validator.features import inputs_of
-from longmark.contrib.make.validator.folder import Encoder, Validator
-from longmark.contrib.make.validator.labels import Labels, is_valid
+from longmark.contrib.make.validator.folder import Validator, ValidatorEmbedder
+from longmark.contrib.make.validator.labels import ValidityLabels, is_valid
 from longmark.contrib.make.validator.linear import Linear, probability
 from longmark.contrib.make.validator.prompts import zero_shot
 from longmark.errors import UserError
@@ -45,7 +45,7 @@ class TrainingPlan:
 
 
 @dataclass(frozen=True)
-class Result:
+class TrainedForm:
     """A form's model. auc: out of folds, of models of four fifths of the labels; trained: id -> probability out of
     folds; left_out: items that the judge gave no verdict on."""
 
@@ -64,7 +64,7 @@ class Trained:
     """refused: form -> why it has no model."""
 
     validator: Validator
-    forms: dict[str, Result] = field(default_factory=dict)
+    forms: dict[str, TrainedForm] = field(default_factory=dict)
     picked: cloze.Picked | None = None
     refused: dict[str, str] = field(default_factory=dict)
 
@@ -81,11 +81,11 @@ class Trained:
 
 
 async def train(
-    labels: Labels, benchmark: Sequence[Item], models: Models, plan: TrainingPlan
+    labels: ValidityLabels, benchmark: Sequence[Item], models: Models, plan: TrainingPlan
 ) -> Trained:
     """One model for each form that has enough labels, and one of terms. UserError if there is none."""
     able, refused = trainable(labels, plan)
-    forms: dict[str, Result] = {
+    forms: dict[str, TrainedForm] = {
         f: await _form(labels, able[f], models, plan) for f in FORMS if f in able
     }
     trained = {name: p for form in forms.values() for name, p in form.trained.items()}
@@ -101,14 +101,18 @@ async def train(
     settings = {"balance": plan.balance, "seed": plan.seed}
     models_by_form = {form: result.model for form, result in forms.items()}
     return Trained(
-        Validator(Encoder.of(models), models_by_form, terms, plan.threshold, trained, settings),
+        Validator(
+            ValidatorEmbedder.of(models), models_by_form, terms, plan.threshold, trained, settings
+        ),
         forms,
         picked,
         refused,
     )
 
 
-def trainable(labels: Labels, plan: TrainingPlan) -> tuple[dict[str, list[Item]], dict[str, str]]:
+def trainable(
+    labels: ValidityLabels, plan: TrainingPlan
+) -> tuple[dict[str, list[Item]], dict[str, str]]:
     """The labelled items of each form that has enough, and why the others have not. UserError if none has."""
     items_by_form: dict[str, list[Item]] = {
         form: items for form in FORMS if (items := labels.of(form))
@@ -131,7 +135,7 @@ def trainable(labels: Labels, plan: TrainingPlan) -> tuple[dict[str, list[Item]]
     return {form: items for form, items in items_by_form.items() if form not in refused}, refused
 
 
-def sides(labels: Labels, plan: TrainingPlan) -> dict[str, tuple[list[Item], list[Item]]]:
+def sides(labels: ValidityLabels, plan: TrainingPlan) -> dict[str, tuple[list[Item], list[Item]]]:
     """Form -> the labelled items outside of the first split, and those of it: files for fine-tuning."""
     sides_by_form: dict[str, tuple[list[Item], list[Item]]] = {}
     for form, items in trainable(labels, plan)[0].items():
@@ -145,8 +149,8 @@ def sides(labels: Labels, plan: TrainingPlan) -> dict[str, tuple[list[Item], lis
 
 
 async def _form(
-    labels: Labels, items: Sequence[Item], models: Models, plan: TrainingPlan
-) -> Result:
+    labels: ValidityLabels, items: Sequence[Item], models: Models, plan: TrainingPlan
+) -> TrainedForm:
     valid = list(map(is_valid, items))
     families = labels.family(items)
     y = np.array(valid, dtype=np.int64)
@@ -165,8 +169,8 @@ async def _form(
             for p_by_judge in judged
         ]
     kept_by_way["validator"] = p >= plan.threshold
-    data = evaluate.Data(items[0].form, inputs, y, families, fold, plan.undersample)
-    return Result(
+    data = evaluate.FoldedItems(items[0].form, inputs, y, families, fold, plan.undersample)
+    return TrainedForm(
         model=model,
         valid=sum(valid),
         invalid=len(valid) - sum(valid),

@@ -15,7 +15,7 @@ from longmark.contrib.make.left_out import LeftOut
 from longmark.contrib.make.validator import cloze
 from longmark.contrib.make.validator.features import Inputs, inputs_of
 from longmark.contrib.make.validator.folder import Validator
-from longmark.contrib.make.validator.labels import Labels, by_validator, families, is_valid
+from longmark.contrib.make.validator.labels import ValidityLabels, by_validator, families, is_valid
 from longmark.contrib.make.validator.prompts import zero_shot
 from longmark.contrib.make.validator.sampling import choose, passed
 from longmark.contrib.make.validator.train import FORMS
@@ -113,7 +113,7 @@ async def with_terms(validator: Validator, items: Sequence[Item], models: Models
 
 
 def precision(
-    items: Sequence[Item], labels: Labels, validator: Validator
+    items: Sequence[Item], labels: ValidityLabels, validator: Validator
 ) -> Iterator[tuple[str, Estimate, Estimate]]:
     """Form, the share of valid items among the labelled ones that a validator kept, and among all labelled ones that it
     decided about. Items that it learned from are left out."""
@@ -203,7 +203,7 @@ async def next_items(
 
 
 def share_valid(
-    p: Mapping[str, float], items: Sequence[Item], labels: Labels, validator: Validator
+    p: Mapping[str, float], items: Sequence[Item], labels: ValidityLabels, validator: Validator
 ) -> dict[str, PpiMean]:
     """Form -> the share of valid items among those that no audit dropped and no validator called invalid. For an item
     that the validator learned from, the prediction is that of the models that did not see it (cross-prediction: Zrnic &

@@ -9,7 +9,7 @@ from typing import Any
 
 from longmark.contrib.make.benchmark.settings import DEFAULT
 from longmark.contrib.make.validator.evaluate import Precision
-from longmark.contrib.make.validator.labels import Labels, is_valid
+from longmark.contrib.make.validator.labels import ValidityLabels, is_valid
 from longmark.contrib.papers.climaqa import tables
 from longmark.contrib.papers.climaqa.beside import Fever, Window
 from longmark.contrib.papers.climaqa.results import MAIN, ClimaqaResults
@@ -41,7 +41,7 @@ class ClimaqaContent:
     """What a page shows. labels, fever: None, and precisions, windows: empty, where they were not given."""
 
     results: ClimaqaResults
-    labels: Labels | None = None
+    labels: ValidityLabels | None = None
     precisions: Sequence[Precision] = ()
     windows: Sequence[Window] = ()
     fever: Fever | None = None
@@ -120,7 +120,7 @@ def _books(results: ClimaqaResults) -> Figure:
     return heat_map([book.name for book in books], FORMS, cells, title, (0.0, most_items), 0)
 
 
-def _reasons(labels: Labels) -> Figure:
+def _reasons(labels: ValidityLabels) -> Figure:
     invalid = [item for item in labels.items if not is_valid(item)]
     names = dict.fromkeys(reason for item in invalid for reason in item.reasons)
     counts = Counter((item.form, reason) for item in invalid for reason in item.reasons)

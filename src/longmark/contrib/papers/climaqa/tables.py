@@ -9,7 +9,7 @@ from functools import partial
 from longmark.analysis.grid import Compared, Grid, pairs_grid
 from longmark.analysis.metaeval.label_sections import estimates
 from longmark.contrib.make.validator.evaluate import Precision
-from longmark.contrib.make.validator.labels import EDITED, Labels, is_valid
+from longmark.contrib.make.validator.labels import EDITED, ValidityLabels, is_valid
 from longmark.contrib.papers.climaqa.beside import Fever, Window
 from longmark.contrib.papers.climaqa.results import (
     OVERALL,
@@ -148,7 +148,7 @@ def books(results: ClimaqaResults) -> Table:
     )
 
 
-def labels(expert_labels: Labels, results: ClimaqaResults) -> Grid[str]:
+def labels(expert_labels: ValidityLabels, results: ClimaqaResults) -> Grid[str]:
     """Table 10."""
     items_of_form = {
         str(form): (items, list(map(is_valid, items)))
@@ -188,7 +188,7 @@ def labels(expert_labels: Labels, results: ClimaqaResults) -> Grid[str]:
     )
 
 
-def reasons(expert_labels: Labels, results: ClimaqaResults) -> Grid[str]:
+def reasons(expert_labels: ValidityLabels, results: ClimaqaResults) -> Grid[str]:
     invalid = [item for item in expert_labels.items if not is_valid(item)]
     names = list(dict.fromkeys(reason for item in invalid for reason in item.reasons))
 

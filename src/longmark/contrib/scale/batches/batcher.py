@@ -24,9 +24,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from longmark.concurrency import AT_LEAST, COMPUTING
-from longmark.contrib.scale.batches.journal import UNKNOWN, Batch, Journal, Line
+from longmark.contrib.scale.batches.journal import UNKNOWN, Batch, BatchLine, Journal
 from longmark.contrib.scale.batches.tracker import Tracker
-from longmark.contrib.scale.batches.vendors import Vendor, vendor_of
+from longmark.contrib.scale.batches.vendors import BatchVendor, vendor_of
 from longmark.errors import AskAgain, ModelError, RequestRefused, ServerFault
 from longmark.models.batching import Batching, too_few
 from longmark.models.http import Refusal
@@ -61,7 +61,7 @@ class _Lane:
     """What is known of one model's batches in this session. most: lines of a batch, less than the vendor's limit where
     its queue is small; open: batches that are submitted."""
 
-    vendor: Vendor
+    vendor: BatchVendor
     most: int
     queue: list[_Waiting] = field(default_factory=list)
     size: int = 0
@@ -210,7 +210,7 @@ class Batcher:
             else "sent"
         )
 
-    def _is_useless(self, key: bytes, line: Line) -> bool:
+    def _is_useless(self, key: bytes, line: BatchLine) -> bool:
         """Whether a line has a result that does not serve, so that the call goes into another batch."""
         return line.status is not None and (key in self._given or self._may_resend(line.status))
 

@@ -45,7 +45,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BatchLine:
     """A call in a batch. state: of the batch; status: None without a result; else the HTTP status of its reply, or
     UNKNOWN."""
 
@@ -166,14 +166,14 @@ class Journal:
                 ),
             )
 
-    def line(self, key: bytes) -> Line | None:
+    def line(self, key: bytes) -> BatchLine | None:
         """The line of a call that waits for a result, or its newest."""
         found = self._read(
             "SELECT l.batch, b.state, l.status, l.result FROM batch_lines l JOIN batches b ON b.id = l.batch "
             "WHERE l.key = ? ORDER BY l.status IS NOT NULL, b.created DESC LIMIT 1",
             (key,),
         )
-        return Line(*found[0]) if found else None
+        return BatchLine(*found[0]) if found else None
 
     def keys(self, batch: str) -> set[bytes]:
         """The calls of a batch."""

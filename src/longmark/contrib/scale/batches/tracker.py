@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 from longmark.contrib.scale.batches.journal import UNKNOWN, Batch, Journal
-from longmark.contrib.scale.batches.vendors import Result, Seen, Vendor
+from longmark.contrib.scale.batches.vendors import BatchStatus, BatchVendor, Result
 from longmark.errors import ModelError, RateLimited, RequestRefused
 from longmark.models.batching import Batching
 from longmark.models.keys import redact_reply
@@ -60,7 +60,7 @@ class Tracker:
             self._journal.close()
             self._journal = None
 
-    async def submit(self, vendor: Vendor, model: str, batch: Batch, data: bytes) -> None:
+    async def submit(self, vendor: BatchVendor, model: str, batch: Batch, data: bytes) -> None:
         """Uploads what is sent for a prepared batch, and submits it. Where that raises, its vendor does not have the
         batch, and the journal has forgotten it; after a stop it may stand there as prepared, so that its file can be
         deleted later."""
@@ -83,7 +83,7 @@ class Tracker:
             await self._abandon(vendor, batch.id)
             raise
 
-        def send() -> Coroutine[Any, Any, Seen]:
+        def send() -> Coroutine[Any, Any, BatchStatus]:
             self.journal.sending(batch.id, file)
             return vendor.submit(batch.id, model, file, data)
 
@@ -95,7 +95,7 @@ class Tracker:
         if seen is not None:
             self.journal.running(batch.id, seen.id)
 
-    async def _abandon(self, vendor: Vendor, id: str) -> None:
+    async def _abandon(self, vendor: BatchVendor, id: str) -> None:
         """Forgets a batch that was not submitted, and deletes what was uploaded for it. Where the vendor cannot be
         asked for that now, the batch stays in the journal without its calls, for `longmark batches fetch`."""
         try:
@@ -106,7 +106,9 @@ class Tracker:
             gone = isinstance(error, RequestRefused)  # it has no list of files
         self.journal.drop(id, keep=not gone)
 
-    async def _send(self, submit: Callable[[], Coroutine[Any, Any, Seen]]) -> Seen | None:
+    async def _send(
+        self, submit: Callable[[], Coroutine[Any, Any, BatchStatus]]
+    ) -> BatchStatus | None:
         """The batch that was submitted; None where there was no reply, so that nobody knows whether it was. What its
         vendor refused for now, or what never reached it, is sent again."""
         for attempt in itertools.count(1):
@@ -123,7 +125,7 @@ class Tracker:
                 await self._pause(wait_before(attempt, error.retry_after, self.client.rng))
         raise AssertionError
 
-    async def fetch(self, vendor: Vendor, id: str, *, wait: bool = True) -> Seen | None:
+    async def fetch(self, vendor: BatchVendor, id: str, *, wait: bool = True) -> BatchStatus | None:
         """Stores the results of a batch as soon as it has ended. None: it was never submitted, and is forgotten.
         Without `wait`, Stopped where it has not ended yet, or a run waits for it."""
         batch = self.journal.batch(id)
@@ -152,7 +154,7 @@ class Tracker:
             self.journal.finish(id, {}, rest=UNKNOWN, state="lost")
             if batch.file and not self.how.keep_files:
                 await self._delete(vendor, [batch.file])
-            return Seen(id, 0.0, "lost", ended=True)
+            return BatchStatus(id, 0.0, "lost", ended=True)
         except Stopped:
             self.left.add(id)
             raise
@@ -163,13 +165,13 @@ class Tracker:
             self.journal.cleaned(id)
         return seen
 
-    async def _find(self, vendor: Vendor, batch: Batch, *, wait: bool) -> str | None:
+    async def _find(self, vendor: BatchVendor, batch: Batch, *, wait: bool) -> str | None:
         """The vendor's id of a batch whose submission had no reply; None where its vendor does not have it."""
         sent = batch.sent or batch.created
         began = asyncio.get_running_loop().time()
         patience = _UNHEARD * vendor.endpoint.timeout
 
-        async def listed() -> list[Seen]:
+        async def listed() -> list[BatchStatus]:
             return [seen async for seen in vendor.listed(sent - _SKEW)]
 
         tried: set[str] = {one.vendor_id for one in self.journal.batches() if one.vendor_id}
@@ -202,7 +204,9 @@ class Tracker:
                 return None
             await self._wait(batch, None, began, wait=wait)
 
-    async def _wait(self, batch: Batch, seen: Seen | None, began: float, *, wait: bool) -> None:
+    async def _wait(
+        self, batch: Batch, seen: BatchStatus | None, began: float, *, wait: bool
+    ) -> None:
         """Until the next look at a batch that is followed since `began`. Stopped where that is not waited for."""
         why = f"for a batch of {counted(batch.calls, 'call')}"
         why += (
@@ -231,7 +235,7 @@ class Tracker:
         if self.client.stopped:
             raise Stopped("The run was stopped; its batches are left running.")
 
-    async def _delete(self, vendor: Vendor, files: Iterable[str]) -> bool:
+    async def _delete(self, vendor: BatchVendor, files: Iterable[str]) -> bool:
         """Deletes files at a vendor; whether all are gone. What cannot be deleted is left."""
         gone = True
         for file in files:

@@ -32,7 +32,7 @@ UNPROCESSED = -1  # the status of a line that its vendor did not process, and do
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class BatchStatus:
     """A batch as its vendor shows it. marks: what it carries of ours (the id in its metadata, the id of its input
     file); total: its requests, 0: not said; done: those that are processed; ended: nothing of it will change any more;
     complete: its vendor says that every request has a result; failure: why it was not processed at all; full: that is
@@ -58,7 +58,7 @@ class Seen:
 Result = tuple[str, int, bytes]  # custom id, HTTP status (or UNPROCESSED), body
 
 
-class Vendor(ABC):
+class BatchVendor(ABC):
     """A batch API at an endpoint. most_lines, most_bytes: of a batch; window: hours in which it ends; marked: its list
     shows what it carries of ours; price: what a call costs, as the vendor documents it: a share of the list price."""
 
@@ -95,17 +95,17 @@ class Vendor(ABC):
         return []
 
     @abstractmethod
-    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen: ...
+    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> BatchStatus: ...
 
     @abstractmethod
-    async def look(self, id: str) -> Seen: ...
+    async def look(self, id: str) -> BatchStatus: ...
 
     @abstractmethod
-    def listed(self, since: float) -> AsyncIterator[Seen]:
+    def listed(self, since: float) -> AsyncIterator[BatchStatus]:
         """Batches created since then (seconds since 1970), newest first where the vendor lists them so."""
 
     @abstractmethod
-    async def results(self, seen: Seen) -> list[Result]: ...
+    async def results(self, seen: BatchStatus) -> list[Result]: ...
 
     @abstractmethod
     async def cancel(self, id: str) -> None: ...
@@ -133,7 +133,7 @@ class Vendor(ABC):
     def _url(self, path: str) -> str:
         return self.endpoint.url(path)
 
-    def _read(self, what: str, reply: Any) -> Seen:
+    def _read(self, what: str, reply: Any) -> BatchStatus:
         """A batch out of its JSON. ServerFault where it has another form."""
         try:
             return self._seen(reply)
@@ -144,10 +144,10 @@ class Vendor(ABC):
         ).with_bill()
 
     @abstractmethod
-    def _seen(self, reply: Any) -> Seen: ...
+    def _seen(self, reply: Any) -> BatchStatus: ...
 
 
-class FileVendor(Vendor):
+class FileVendor(BatchVendor):
     """OpenAI's: a file of lines is uploaded, a batch names it, and its results are files."""
 
     batches = "/batches"
@@ -198,7 +198,7 @@ class FileVendor(Vendor):
         """What narrows a list of files to a name; OpenAI lists the newest 10,000."""
         return {}
 
-    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
+    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> BatchStatus:
         body = {
             "input_file_id": file,
             "endpoint": self.target,
@@ -211,10 +211,10 @@ class FileVendor(Vendor):
     def _metadata(self, ours: str) -> dict[str, Any]:
         return {"metadata": {"longmark": ours}}
 
-    async def look(self, id: str) -> Seen:
+    async def look(self, id: str) -> BatchStatus:
         return self._read("a batch", await self._json("GET", f"{self.batches}/{quote(id)}"))
 
-    async def listed(self, since: float) -> AsyncIterator[Seen]:
+    async def listed(self, since: float) -> AsyncIterator[BatchStatus]:
         after = None
         for _ in range(_PAGES):
             page = await self._json("GET", self.batches, query={"limit": 100, "after": after})
@@ -226,7 +226,7 @@ class FileVendor(Vendor):
                 return
             after = found[-1].id
 
-    async def results(self, seen: Seen) -> list[Result]:
+    async def results(self, seen: BatchStatus) -> list[Result]:
         found: list[Result] = []
         for file in seen.results:
             path = self._url(f"{self.files}/{quote(file)}/content")
@@ -239,7 +239,7 @@ class FileVendor(Vendor):
     async def delete(self, file: str) -> None:
         await self._json("DELETE", f"{self.files}/{quote(file)}")
 
-    def _seen(self, reply: Any) -> Seen:
+    def _seen(self, reply: Any) -> BatchStatus:
         reply = reply.get("job", reply)  # Together wraps the batch that was submitted
         state = str(reply["status"]).lower()
         counts = reply.get("request_counts") or {}
@@ -258,7 +258,7 @@ class FileVendor(Vendor):
             for one in errors
             if isinstance(one.get("line"), int)
         }
-        return Seen(
+        return BatchStatus(
             id=str(reply["id"]),
             created=_time(reply.get("created_at")),
             state=state,
@@ -339,7 +339,7 @@ class Mistral(FileVendor):
             {"custom_id": custom_id, "body": {k: v for k, v in body.items() if k != "model"}}
         )
 
-    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
+    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> BatchStatus:
         body = {
             "input_files": [file],
             "model": model,
@@ -353,7 +353,7 @@ class Mistral(FileVendor):
     def _searched(self, name: str) -> dict[str, str]:
         return {"search": name}  # a page has 100
 
-    async def listed(self, since: float) -> AsyncIterator[Seen]:
+    async def listed(self, since: float) -> AsyncIterator[BatchStatus]:
         for number in range(_PAGES):
             page = _data(
                 await self._json("GET", self.batches, query={"page": number, "page_size": 100})
@@ -363,7 +363,7 @@ class Mistral(FileVendor):
             if len(page) < 100:
                 return
 
-    def _seen(self, reply: Any) -> Seen:
+    def _seen(self, reply: Any) -> BatchStatus:
         state = str(reply["status"]).lower()
         failed = state == "failed"
         results = tuple(
@@ -373,7 +373,7 @@ class Mistral(FileVendor):
             "; ".join(str(one.get("message")) for one in (reply.get("errors") or ())[:3])
             or "no reason given"
         )
-        return Seen(
+        return BatchStatus(
             id=str(reply["id"]),
             created=_time(reply.get("created_at")),
             state=state,
@@ -406,7 +406,7 @@ _STATUS_OF = {  # https://platform.claude.com/docs/en/api/errors
 }
 
 
-class Anthropic(Vendor):
+class Anthropic(BatchVendor):
     """Anthropic: 100,000 requests or 256 MB in one request, half the price. A custom id has 1 to 64 letters, digits,
     `-` and `_`. Its list carries nothing of ours: once a batch has ended, it is known by the custom ids of its
     results."""
@@ -425,13 +425,13 @@ class Anthropic(Vendor):
     async def upload(self, name: str, data: bytes) -> None:
         return None
 
-    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> Seen:
+    async def submit(self, ours: str, model: str, file: str | None, data: bytes) -> BatchStatus:
         return self._read("a batch", await self._json("POST", "/messages/batches", data))
 
-    async def look(self, id: str) -> Seen:
+    async def look(self, id: str) -> BatchStatus:
         return self._read("a batch", await self._json("GET", f"/messages/batches/{quote(id)}"))
 
-    async def listed(self, since: float) -> AsyncIterator[Seen]:
+    async def listed(self, since: float) -> AsyncIterator[BatchStatus]:
         after = None
         for _ in range(_PAGES):
             page = await self._json(
@@ -444,7 +444,7 @@ class Anthropic(Vendor):
                 return
             after = page.get("last_id") or found[-1].id
 
-    async def results(self, seen: Seen) -> list[Result]:
+    async def results(self, seen: BatchStatus) -> list[Result]:
         # not at its `results_url`: the key goes to the endpoint that the user named, and nowhere else
         url = self.endpoint.url(f"/messages/batches/{quote(seen.id)}/results")
         found: list[Result] = []
@@ -471,11 +471,11 @@ class Anthropic(Vendor):
     async def cancel(self, id: str) -> None:
         await self._json("POST", f"/messages/batches/{quote(id)}/cancel", {})
 
-    def _seen(self, reply: Any) -> Seen:
+    def _seen(self, reply: Any) -> BatchStatus:
         state = str(reply["processing_status"])
         counts = {name: int(count) for name, count in (reply.get("request_counts") or {}).items()}
         total = sum(counts.values())
-        return Seen(
+        return BatchStatus(
             id=str(reply["id"]),
             created=_time(reply["created_at"]),
             state=state,
@@ -494,7 +494,7 @@ _HOSTS = {
 }
 
 
-def vendor_of(model: Any) -> Vendor | None:
+def vendor_of(model: Any) -> BatchVendor | None:
     """The batch API of a chat model; None where it has none that we know."""
     from longmark.models.anthropic import AnthropicChat
     from longmark.models.gemini import GeminiChat

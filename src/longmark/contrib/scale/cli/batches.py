@@ -16,7 +16,7 @@ from longmark.cli.arguments import NO_VALUE
 from longmark.cli.trust import trusting
 from longmark.contrib.scale.batches.batcher import Batcher
 from longmark.contrib.scale.batches.journal import Batch
-from longmark.contrib.scale.batches.vendors import Vendor, vendor_of
+from longmark.contrib.scale.batches.vendors import BatchVendor, vendor_of
 from longmark.engine.run import finish, open_cache
 from longmark.errors import LongmarkError, UnknownName, UserError
 from longmark.models.batching import Batching
@@ -75,7 +75,7 @@ def _row(batcher: Batcher, batch: Batch) -> tuple[Any, ...]:
 
 
 def fetch(arguments: argparse.Namespace) -> int:
-    async def one(batcher: Batcher, batch: Batch, vendor: Vendor) -> str:
+    async def one(batcher: Batcher, batch: Batch, vendor: BatchVendor) -> str:
         seen = await batcher.tracker.fetch(vendor, batch.id, wait=False)
         _waiting, results, unknown = batcher.journal.counts(batch.id)
         lost = f", {unknown:,} unknown" if unknown else ""
@@ -88,7 +88,7 @@ def fetch(arguments: argparse.Namespace) -> int:
 
 
 def cancel(arguments: argparse.Namespace) -> int:
-    async def one(_batcher: Batcher, batch: Batch, vendor: Vendor) -> str:
+    async def one(_batcher: Batcher, batch: Batch, vendor: BatchVendor) -> str:
         if batch.vendor_id is None:
             raise UserError("its vendor's id is not known yet: longmark batches fetch looks for it")
         await vendor.cancel(batch.vendor_id)
