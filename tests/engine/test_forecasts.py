@@ -21,7 +21,7 @@ from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.settings import RunOptions
 from longmark.metrics.classic import bleurt
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
-from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
+from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs, Tokens
 from longmark.models.registry import Registry
 from longmark.text.sentences import sentences
 
@@ -108,18 +108,18 @@ def tokens_of(request: Any) -> int:
 
 
 def forecast_and_sent(
-    selection: str, lines: list[dict[str, Any]], tmp_path: Path, **more: Any
+    selection: str, lines: list[dict[str, Any]], tmp_path: Path, judge: FakeChat | None = None
 ) -> tuple[RunEstimate, list[Any]]:
     """What a dry run says, and the requests of the run after it."""
     models = [
-        FakeChat(answered, capabilities=longmark.models.protocols.Capabilities(logprobs=20)),
+        judge or FakeChat(answered, capabilities=Capabilities(logprobs=20)),
         FakeEmbedder(),
         FakeReranker(),
         FakeLanguageModel(entropy=True),
     ]
-    judge, embedder, reranker, lm = models
-    roles: dict[str, Any] = {"embedder": embedder, "reranker": reranker, "lm": lm, **more}
-    roles |= {"judges": [judge], "domain": "hazards", "cache": tmp_path / "calls.sqlite"}
+    _, embedder, reranker, lm = models
+    roles: dict[str, Any] = {"embedder": embedder, "reranker": reranker, "lm": lm}
+    roles |= {"judges": [models[0]], "domain": "hazards", "cache": tmp_path / "calls.sqlite"}
     options = RunOptions(**roles)
     cache = open_cache(options.cache)
     settings = make_settings((selection,), Registry(cache, sends=False), options)
@@ -128,7 +128,7 @@ def forecast_and_sent(
     finally:
         cache.close()
     assert not any(model.requests for model in models)
-    longmark.run(lines, selection, out=tmp_path / "run", **roles)
+    longmark.run(lines, selection, out=tmp_path / f"run of {lines[0]['id']}", **roles)
     return estimate, [request for model in models for request in model.requests]
 
 
@@ -154,3 +154,29 @@ def test_a_dry_run_expects_what_is_sent(name: str, rater: FakeReranker, tmp_path
     assert expected.prompt_tokens == pytest.approx(sum(map(tokens_of, requests)), rel=TOLERANCE)
     assert estimate.total.calls >= expected.calls
     assert estimate.total.prompt_tokens >= expected.prompt_tokens
+
+
+def longer_tokens(request: ChatRequest) -> ChatReply:
+    """As `answered`, by a model that counts three tokens where a dry run assumes four."""
+    reply_in_full = answered(request)
+    tokens = Tokens(round(0.75 * tokens_of(request)), 0, len(reply_in_full.text) // 3)
+    return ChatReply(reply_in_full.text, tokens=tokens)
+
+
+def test_what_the_last_run_took_corrects_what_is_expected_of_other_answers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The judge lists three claims of a text of six or eight sentences, and counts three tokens for four."""
+    monkeypatch.setattr(bench.cost, "CLAIMS", 3)
+    name = "comprehensiveness.nli"
+    lines = list(records(name))
+    estimate, _ = forecast_and_sent(name, lines[:2], tmp_path, FakeChat(longer_tokens))
+    assert estimate.measured == {}
+    judge = FakeChat(longer_tokens)
+    estimate, requests = forecast_and_sent(name, lines[2:], tmp_path, judge)
+    tokens = 0.75 * sum(map(tokens_of, requests))
+    ratio = estimate.measured[name]
+    assert (ratio.answers, ratio.run.name) == (2, "run of 0-0")
+    assert estimate.total.expected.calls == pytest.approx(len(requests), rel=TOLERANCE)
+    assert estimate.total.expected.prompt_tokens == pytest.approx(tokens, rel=TOLERANCE)
+    assert ratio.calls < 0.7

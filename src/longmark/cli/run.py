@@ -394,6 +394,11 @@ def print_estimate(estimate: RunEstimate) -> None:
     for name, *figures in lines:
         right = (text.rjust(width) for text, width in zip(figures, widths[1:], strict=True))
         print("  ".join((name.ljust(widths[0]), *right)))
+    for name, ratio in estimate.measured.items():
+        print(
+            f"{name}: the last runs took {ratio.calls:.2f} times the calls and {ratio.prompt_tokens:.2f} times the prompt "
+            f"tokens that were expected of {counted(ratio.answers, 'answer')} (of {ratio.run}); so corrected."
+        )
     if estimate.rounds:
         rounds = counted(estimate.rounds, "round")
         hours = estimate.rounds * estimate.window

@@ -3,7 +3,8 @@
 Each metric runs on each example twice, with clients that send nothing. Calls that the cache holds are answered.
 
 Expected: a rehearsal (`engine.rehearsal`) answers the others, so that each metric walks its plan to its end, with the
-file's own texts. A call that two metrics or two systems make alike is counted once, for the first.
+file's own texts. A call that two metrics or two systems make alike is counted once, for the first. What the last runs
+took corrects the sums (`engine.measured`).
 At most: the first call that the cache does not hold is priced by its own prompt; the calls that the metric's
 declaration allows after it are assumed to be as long; of a judge that is asked for the reason after the score, every
 second reply may be as long as a reason. Budgets and batches reckon with this.
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longmark.engine.folder import RunFolder
+from longmark.engine.measured import Ratio, measured
 from longmark.engine.pairs import check_kind, sides
 from longmark.engine.rehearsal import Rehearsal
 from longmark.engine.session import check_budget, tell_unsupported
@@ -57,6 +59,15 @@ class ExpectedCalls:
             self.prompt_tokens - earlier.prompt_tokens,
             self.completion_tokens - earlier.completion_tokens,
             None if self.usd is None or earlier.usd is None else self.usd - earlier.usd,
+        )
+
+    def corrected(self, by: Ratio) -> ExpectedCalls:
+        """What is expected, in the ratio of what the last runs took to what was expected of them."""
+        return ExpectedCalls(
+            round(self.calls * by.calls),
+            round(self.prompt_tokens * by.prompt_tokens),
+            round(self.completion_tokens * by.completion_tokens),
+            None if self.usd is None else self.usd * by.usd,
         )
 
 
@@ -101,13 +112,15 @@ class MetricEstimate:
 class RunEstimate:
     """What is still to do in a folder, by metric. rows_done: rows that exist already. rounds: of batches, one after the
     other, at least; window: hours in which a round ends; 0: nothing goes in batches. affordable: how many calls a
-    budget in dollars lets go in batches, and in how many, if each takes what is estimated; None: all fit at once."""
+    budget in dollars lets go in batches, and in how many, if each takes what is estimated; None: all fit at once.
+    measured: metric -> what corrected its expected figures."""
 
     rows_done: int = 0
     metrics: dict[str, MetricEstimate] = field(default_factory=dict)
     rounds: int = 0
     window: float = 0.0
     affordable: tuple[int, int] | None = None
+    measured: dict[str, Ratio] = field(default_factory=dict)
 
     @property
     def total(self) -> MetricEstimate:
@@ -162,6 +175,11 @@ async def dry_run(
                 options.budget,
             )
             rehearsing.end_batches()
+            estimate.measured = await measured(cache, settings)
+            for name, ratio in estimate.measured.items():
+                metric = estimate.metrics[name]
+                metric.expected = metric.expected.corrected(ratio)
+                metric.at_least_expected()
             if open_ := client.at_once(settings.backends.all(), 0):
                 widths = [
                     chosen.metric.rounds

@@ -20,7 +20,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -57,7 +57,7 @@ class Rehearsal:
     """Stands in for every model of a run, and counts what it was asked. replies: by the key of their call; what was
     asked once is answered again without a call. usd: None once a price is not known."""
 
-    replies: dict[bytes, Any] = field(default_factory=dict)
+    replies: dict[bytes, tuple[Any, float | None]] = field(default_factory=dict)
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -70,9 +70,13 @@ class Rehearsal:
         return _STAND_INS[kind]
 
     def book(
-        self, reserved: Tokens, replies: Sequence[Any], price: Callable[[Tokens], Any]
-    ) -> None:
-        """Counts a call. reserved: its tokens as a budget counts them."""
+        self,
+        reserved: Tokens,
+        replies: Sequence[Any],
+        price: Callable[[Tokens], float | None],
+    ) -> list[tuple[Any, float | None]]:
+        """Counts a call. reserved: its tokens as a budget counts them. The replies with their tokens and price: those of
+        the call are the first one's."""
         written = sum(utf8_size(reply.text) for reply in replies if isinstance(reply, ChatReply))
         tokens = Tokens(
             prompt=reserved.prompt,
@@ -83,6 +87,8 @@ class Rehearsal:
         self.prompt_tokens += tokens.prompt
         self.completion_tokens += tokens.completion
         self.usd = None if self.usd is None or usd is None else self.usd + usd
+        first = (replace(replies[0], tokens=tokens), usd)
+        return [first, *((replace(reply, tokens=Tokens()), 0.0) for reply in replies[1:])]
 
 
 class _StandInChat:

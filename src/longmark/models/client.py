@@ -135,11 +135,11 @@ Accepts = Callable[[ChatReply], object]  # reads a reply, and raises for one tha
 class Rehearsing(Protocol):
     """Answers in place of models, and counts what it is asked (`engine.rehearsal`)."""
 
-    replies: dict[bytes, Any]
+    replies: dict[bytes, Stored]
 
     def model(self, kind: str, accepts: Accepts | None) -> Any: ...
 
-    def book(self, reserved: Tokens, replies: Sequence[Any], price: Price) -> None: ...
+    def book(self, reserved: Tokens, replies: Sequence[Any], price: Price) -> list[Stored]: ...
 
 
 class Client(Sender):
@@ -336,14 +336,13 @@ class Client(Sender):
                 if (stored := self._stored(key, seen, kind, usage_log)) is not None:
                     replies[key] = stored
                 elif self._rehearsal is not None and key in self._rehearsal.replies:
-                    replies[key] = self._rehearsal.replies[key], None
+                    replies[key] = self._rehearsal.replies[key]
                 elif key in self._flights:
                     flights_of_others[key] = self._flights[key]
                 else:
                     mine[key] = request
             if mine and self._rehearsal is not None:
-                rehearsed = await self._rehearse(kind, model, mine, usage_log, accepts)
-                replies.update({key: (reply, None) for key, reply in rehearsed.items()})
+                replies.update(await self._rehearse(kind, model, mine, usage_log, accepts))
                 sent = True
                 continue
             if mine and self._dry:
@@ -381,7 +380,7 @@ class Client(Sender):
         requests_by_key: dict[bytes, Any],
         usage_log: UsageLog,
         accepts: Accepts | None,
-    ) -> dict[bytes, Reply]:
+    ) -> dict[bytes, Stored]:
         """Stand-ins for the replies to these requests, in calls of the model's batch size."""
         if self._rehearsal is None:
             raise RuntimeError("this client rehearses nothing")
@@ -390,8 +389,8 @@ class Client(Sender):
         for batch in _batches(requests_by_key, getattr(model, "batch", None)):
             requests = list(batch.values())
             replies = await kind.send(stand_in, requests)
-            self._rehearsal.book(kind.most(model, requests), replies, price)
-            self._rehearsal.replies.update(zip(batch, replies, strict=True))
+            booked = self._rehearsal.book(kind.most(model, requests), replies, price)
+            self._rehearsal.replies.update(zip(batch, booked, strict=True))
         return {key: self._rehearsal.replies[key] for key in requests_by_key}
 
     def check_room(self, calls: int) -> None:
