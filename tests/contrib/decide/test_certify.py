@@ -17,7 +17,9 @@ from tests.program import Done, run, write_jsonl
 from tests.report.runs import RELEVANCE, manifest, row, write_run
 
 from longmark.contrib.decide.audit import declared
-from longmark.contrib.decide.certify import Claimed, certify, document, read_certificate, verify
+from longmark.contrib.decide.certificate_page import document
+from longmark.contrib.decide.certificate_verification import read_certificate, verify
+from longmark.contrib.decide.certify import Claimed, certify
 from longmark.contrib.decide.label_next import label_next, write
 from longmark.errors import UserError
 from longmark.records import Example
@@ -624,7 +626,7 @@ def test_verify_notices_every_figure_that_is_edited_left_out_or_added(
             computed[repr(again)] = certify(again)
         return computed[repr(again)]
 
-    monkeypatch.setattr("longmark.contrib.decide.certify.certify", once)
+    monkeypatch.setattr("longmark.contrib.decide.certificate_verification.certify", once)
     made = json.loads(json.dumps(certify(claimed)))
     unnoticed = []
     for path in paths_in(made):

@@ -18,7 +18,8 @@ from tests.program import run, write_jsonl
 from tests.report.runs import RELEVANCE, manifest
 
 from longmark.analysis.metaeval import metaeval
-from longmark.contrib.decide.certify import Claimed, certify, document
+from longmark.contrib.decide.certificate_page import document
+from longmark.contrib.decide.certify import Claimed, certify
 from longmark.contrib.decide.corrected import correct_runs, section
 from longmark.contrib.decide.correction import NOT_PLANNED
 from longmark.contrib.decide.label_next import in_words, label_next, write

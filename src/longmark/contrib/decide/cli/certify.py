@@ -24,7 +24,8 @@ _NAMESPACE = "longmark"  # what a signature is for; one for something else is no
 
 def certify(arguments: argparse.Namespace) -> int:
     needs_stats("certify")
-    from longmark.contrib.decide.certify import Claimed, document
+    from longmark.contrib.decide.certificate_page import document
+    from longmark.contrib.decide.certify import Claimed
     from longmark.contrib.decide.certify import certify as certified
     from longmark.models.trust import remember
     from longmark.report.document import check_out, write_document
@@ -75,7 +76,7 @@ def is_certificate(path: Path) -> bool:
 def reach_of(path: Path, certificate: dict[str, Any]) -> Reach | None:
     """The inputs of a certificate that are neither below the working folder nor below the certificate's own: `verify`
     would read them, and the certificate may be a stranger's. None where there are none; UserError for a damaged one."""
-    from longmark.contrib.decide.certify import inputs_of
+    from longmark.contrib.decide.certificate_verification import inputs_of
     from longmark.models.trust import Reach
 
     folders = [real(Path.cwd()), real(path).parent]
@@ -97,8 +98,9 @@ def verify(path: Path, signers: Path | None, trust: Trust) -> int:
     """Prints what is not as it was certified. The exit code: 3 for that, for a refusal, and for a wrong signature.
     Untrusted where the certificate names files elsewhere, and the user does not trust it for them."""
     needs_stats("verify")
-    from longmark.contrib.decide.certify import read_certificate, title_of
-    from longmark.contrib.decide.certify import verify as verified
+    from longmark.contrib.decide.certificate_page import title_of
+    from longmark.contrib.decide.certificate_verification import read_certificate
+    from longmark.contrib.decide.certificate_verification import verify as verified
 
     made = read_certificate(path)
     if (reach := reach_of(path, made)) is not None:
