@@ -89,6 +89,30 @@ def test_deepeval_context_is_the_ideal_one_beside_a_retrieval_context() -> None:
     assert read({"input": "q", "context": ["only"]}).contexts == (Context(text="only"),)
 
 
+def test_output_is_the_answer_and_expected_the_reference_where_input_is_the_question() -> None:
+    # The records of TruLens 2.16 (get_records_and_feedback) and the tables of phoenix-evals name their columns so.
+    example = read({"input": "q", "output": "a", "expected": "r", "latency": 0.5})
+    assert (example.question, example.answer, example.references) == ("q", "a", ("r",))
+    assert example.meta == {"latency": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("record", "answer"),
+    [
+        ({"input": "q", "actual_output": "a", "output": "raw"}, "a"),  # another column has it
+        ({"question": "q", "output": "a"}, None),
+        ({"instruction": "Translate.", "input": "q", "output": "gold"}, None),  # Alpaca's columns
+        ({"input": "q", "output": {"text": "a"}}, None),  # an object does not say where its text is
+    ],
+)
+def test_output_is_kept_beside_the_fields_where_it_may_mean_something_else(
+    record: dict[str, Any], answer: str | None
+) -> None:
+    example = read(record)
+    assert example.answer == answer
+    assert example.meta["output"] == record["output"]
+
+
 def test_passages_as_objects() -> None:
     contexts = [
         {"doc_id": "000", "text": "t"},

@@ -26,7 +26,16 @@ from longmark.records.expected import HOLDS
 from longmark.records.files import NotJson, flaw, parse_json
 from longmark.records.pair import Answered, Pair
 from longmark.records.turn import contexts_of, references_of
-from longmark.records.values import Problem, as_list_cell, found, in_one_line, missing, name, text
+from longmark.records.values import (
+    Problem,
+    as_list_cell,
+    folded,
+    found,
+    in_one_line,
+    missing,
+    name,
+    text,
+)
 
 _OTHER_NAMES = {
     "id": ("example_id", "query_id"),
@@ -47,6 +56,9 @@ NAMES = {field: (field, *_OTHER_NAMES.get(field, ())) for field in Example.model
 """Each field and the columns that are read as it. Ragas, DeepEval and RAGChecker use these names."""
 
 _FIELD_OF = {column: field for field, columns in NAMES.items() for column in columns}
+_BESIDE_INPUT = {"output": "answer", "expected": "references"}
+"""Columns that are read so where `input` is the question and no other column holds the field: records of TruLens, Opik,
+Braintrust and tables of phoenix-evals. With an `instruction` beside it, `input` is a part of a prompt (Alpaca)."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where camelCase begins a word
 _SINGULAR = {"reference": "references", "context": "contexts"}  # deprecated
 _SCORED = frozenset(
@@ -249,10 +261,11 @@ class Columns:
             if column in record:
                 yield field, column, record[column]
         retrieval = any(_known_name(column) == "retrieval_context" for column in record)
+        beside_input = self._beside_input(record)
         for column, raw in record.items():
             if column in self._mapped:
                 continue
-            field_named = field_of(column)
+            field_named = beside_input.get(column) or field_of(column)
             ideal = (
                 retrieval and _known_name(column) == "context"
             )  # DeepEval's, beside the retrieved passages
@@ -269,6 +282,18 @@ class Columns:
                 yield field_named, column, raw
             elif not self._empty(raw):
                 unknown[column] = raw
+
+    def _beside_input(self, record: Mapping[str, Any]) -> dict[str, str]:
+        """The columns of a record that are fields because its question is `input`."""
+        columns = {folded(column): column for column in record if isinstance(column, str)}
+        if "input" not in columns or columns["input"] in self._mapped or "instruction" in columns:
+            return {}
+        fields = {field_of(column) for column in record} | self._column_of.keys()
+        return {
+            columns[name]: field
+            for name, field in _BESIDE_INPUT.items()
+            if name in columns and field not in fields and isinstance(record[columns[name]], str)
+        }
 
     def _empty(self, raw: Any) -> bool:
         return missing(raw) or (self._cells and raw == "")
