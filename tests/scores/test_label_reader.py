@@ -397,3 +397,77 @@ def test_canonically_equal_ids_systems_and_classes_of_labels_are_equal():
         [Rating("fit", "r", "schön", 1), Rating("fit", "s", "gut", 2)], ["gut", "scho\u0308n"]
     )
     assert (scale.kind, len(scale.classes)) == (BINARY, 2)
+
+
+# Labels inside a record -----------------------------------------------------------------------------------------------
+
+
+TASKS = [
+    {
+        "data": {"example_id": "a"},
+        "annotations": [
+            {"completed_by": 1, "result": [{"from_name": "quality", "value": {"rating": 4}}]},
+            {"completed_by": 2, "result": [{"from_name": "quality", "value": {"rating": 5}}]},
+        ],
+    },
+    {
+        "data": {"example_id": "b"},
+        "annotations": [
+            {"completed_by": 1, "result": [{"from_name": "quality", "value": {"rating": 2}}]},
+            {"completed_by": 2, "result": []},
+        ],
+    },
+    {"data": {"example_id": "c"}, "annotations": []},
+]
+PATHS = {
+    "example_id": "data.example_id",
+    "rater": "annotations[].completed_by",
+    "label": "annotations[].result[].from_name",
+    "value": "annotations[].result[].value.rating",
+}
+
+
+def read_with_paths(source: Any, mapping: dict[str, str]) -> list[tuple[str, str, str, Any]]:
+    with Labels(source, options=ColumnOptions(mapping=mapping)) as labels:
+        return [
+            (label.example_id, label.rater, label.metric, label.value) for label in labels.select()
+        ]
+
+
+def test_a_mapped_path_reads_a_label_for_each_element_of_its_lists(tmp_path: Path):
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(TASKS))
+    assert read_with_paths(path, PATHS) == [
+        ("a", "1", "quality", 4.0),
+        ("a", "2", "quality", 5.0),
+        ("b", "1", "quality", 2.0),
+    ]
+    with Labels(path, options=ColumnOptions(mapping=PATHS)) as labels:
+        assert labels.notices == [f"1 empty value in {path}: ignored."]  # the task of c
+
+
+def test_a_rating_in_the_json_of_a_cell_is_read_by_its_path_and_else_refused_with_it(
+    tmp_path: Path,
+):
+    rows = [{"example_id": "a", "stars": '[{"rating":4}]', "rater": "ann"}]
+    path = table(tmp_path / "labels.csv", rows)
+    assert read_with_paths(path, {"value": "stars[0].rating"}) == [("a", "ann", "rating", 4.0)]
+    with pytest.raises(BadInput, match=r"found a list; name .* path: .*stars\[0\]\.rating"):
+        read_with_paths(path, {"value": "stars"})
+
+
+def test_a_path_that_no_record_has_is_refused_with_the_nearest(tmp_path: Path):
+    with pytest.raises(UserError, match=r"data\.exampel_id.*Did you mean data\.example_id"):
+        read_with_paths(TASKS, PATHS | {"example_id": "data.exampel_id"})
+
+
+def test_metaeval_takes_paths_of_labels_on_the_command_line(tmp_path: Path):
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(TASKS))
+    write_jsonl(
+        tmp_path / "rows.jsonl",
+        [{"example_id": name, "metric": "m", "score": 0.5} for name in ("a", "b")],
+    )
+    options = [f"--map={name}={text}" for name, text in PATHS.items()]
+    told = run("metaeval", tmp_path / "rows.jsonl", path, *options, home=tmp_path).out
+    assert "2 answers with human ratings and rows" in told

@@ -259,7 +259,7 @@ class HumanColumns:
     )
     mapping: Mapping[str, str] = option(
         dict,
-        "read a field from this column of HUMAN",
+        "read a field from this column or path of HUMAN",
         "FIELD=COLUMN",
         line="map",
         kind="mapping",

@@ -318,7 +318,7 @@ class LabelOptions:
         "LABEL=LOWEST,…",
     )
     map: Sequence[str] = option(
-        (), "read a field of the labels from this column; repeatable", "FIELD=COLUMN"
+        (), "read a field of the labels from this column or path; repeatable", "FIELD=COLUMN"
     )
     no_calibration: bool = option(
         False, "correct the scores as they are (default: on the labels' scale)"

@@ -10,7 +10,9 @@ Choices:  a, b, choice (a, b or tie, or a graded preference); and question_id, l
 
 CSV, TSV, JSON Lines, JSON or Parquet, by the suffix. A file with a column `choice` contains choices. Raters can have a
 column each in place of `rater` and `value` (or `choice`). Column names are compared without case; others can be mapped
-to ours. A value is a number or a text; lines without a value are left out and counted. A word for none is no value (in
+to ours, and so can paths (`records.nested`): with `[]` a record has several labels.
+
+A value is a number or a text; lines without a value are left out and counted. A word for none is no value (in
 cells NA, N/A, null, None, nan; in JSON and Parquet, which have a null of their own, NA and N/A), unless the label's
 classes name it: those of `order`, or of the file's `label_scale`. What is left out for its word is said by its word. Of
 several labels that a rater gave the same thing the last one counts; where the file names no raters, they are refused,
@@ -32,8 +34,10 @@ import orjson
 from longmark.errors import UnknownName, UserError
 from longmark.options import named
 from longmark.progress import counted
-from longmark.records import sources
+from longmark.records import paths, sources
 from longmark.records.files import BadLines, at
+from longmark.records.messages import parsed
+from longmark.records.nested import NestedFields
 from longmark.records.same import canonical, comparable
 from longmark.records.values import Problem, folded, found, looks, missing
 from longmark.records.values import name as name_of
@@ -202,13 +206,21 @@ class Labels(Observations):
             kind = "records"
             records = partial(enumerate, list(labels), 1)
         names = dict[Any, None]()
+        nested = NestedFields(options.mapping or {})
+        first: Mapping[str, Any] = {}
         any_record = False
         for _, record in records():
             any_record = True
-            names.update(dict.fromkeys(record) if isinstance(record, Mapping) else {})
+            if isinstance(record, Mapping):
+                names.update(dict.fromkeys(record))
+                nested.never_seen -= record.keys()
+                nested.see(record)
+                first = first or record
         if not any_record:
             raise UserError(f"{self.name} has no records; write one label per line")
-        columns = _LabelColumns(self.name, names, form, options, of_cells=kind in sources.CELLS)
+        columns = _LabelColumns(
+            self.name, names, form, options, nested, first, of_cells=kind in sources.CELLS
+        )
         self.choices = "choice" in columns.form.columns
         wrong = BadLines()
         self._runs.append(Path(self.name))
@@ -217,18 +229,16 @@ class Labels(Observations):
             str
         ] = []  # one message for all, since a file without raters has one for each answer
         for line, record in records():
-            for rater in options.raters or (None,):
-                try:
-                    observation = columns.label(line, record, rater)
+            try:
+                for observation in columns.labels_of(line, record):
                     self.empty += observation is None
                     self.replaced += observation is not None and self._add_label(
                         observation, named=columns.raters_named
                     )
-                except _UnnamedRater as problem:
-                    unnamed.append(at(self.name, line, str(problem)))
-                except Problem as problem:
-                    wrong.add(at(self.name, line, str(problem)))
-                    break
+            except _UnnamedRater as problem:
+                unnamed.append(at(self.name, line, str(problem)))
+            except Problem as problem:
+                wrong.add(at(self.name, line, str(problem)))
         self._db.execute("COMMIT")
         if unnamed:
             wrong.add(
@@ -376,9 +386,12 @@ class _LabelColumns:
         names: Mapping[Any, None],
         form: LabelForm | None,
         options: ColumnOptions,
+        nested: NestedFields,
+        first: Mapping[str, Any],
         *,
         of_cells: bool,
     ) -> None:
+        """nested: the mapped fields, which have seen all records; first: a record, for messages."""
         mapping = options.mapping
         by = options.by
         raters = options.raters
@@ -405,14 +418,17 @@ class _LabelColumns:
             self._words_for_none = _EMPTY_CELLS - _NOT_STATED
         self._column: dict[str, Any] = {}
         self._cells: set[Any] = set()
+        self._nested: NestedFields | None = None
         if not names:  # every record is unreadable, each with its reason
             return
         listed = f"The columns are {first_few(names, 12)}."
         value = "choice" if chosen else "value"
-        for option, columns in (("mapping", self._mapped.values()), ("raters", raters)):
-            for column in columns:
-                if column not in names:
-                    raise UnknownName(f"column in {named(option)}", column, map(str, names), listed)
+        for column in nested.never_seen:
+            columns_and_paths = (*map(str, names), *paths.known(first))
+            raise UnknownName(f"column in {named('mapping')}", column, columns_and_paths, listed)
+        for column in raters:
+            if column not in names:
+                raise UnknownName(f"column in {named('raters')}", column, map(str, names), listed)
         if raters and (twice := sorted({"rater", value} & column_of.keys())):
             raise UserError(
                 f"{file} has a column {twice[0]} and a column for each rater; omit {named('raters')}"
@@ -447,6 +463,26 @@ class _LabelColumns:
         )
         self.by = tuple(map(str, columns_asked or (free if form is None else ())))
         self._cells = {*self._column.values(), *raters}
+        columns_inside = {
+            path: path for path in map(str, self._mapped.values()) if path not in names
+        }
+        if columns_inside:
+            self._nested = NestedFields(columns_inside)
+
+    def labels_of(self, line: int, record: Any) -> Iterator[Observation | None]:
+        """The labels of a record: of each rater's column, or of each element of the lists that are mapped; None for one
+        that is empty, and for a record whose lists are. Raises Problem."""
+        if self._nested is None or not isinstance(record, Mapping):
+            for rater in self._raters or (None,):
+                yield self.label(line, record, rater)
+            return
+        any_row = False
+        for row in self._nested.rows(record):
+            any_row = True
+            for rater in self._raters or (None,):
+                yield self.label(line, {**record, **row}, rater)
+        if not any_row:
+            yield None
 
     @property
     def raters_named(self) -> bool:
@@ -612,6 +648,8 @@ def _plain(column: str, raw: Any) -> float | str | None:
     if isinstance(raw, bool):
         return _TRUTH[raw]
     if isinstance(raw, str):
+        if isinstance(opened := parsed(raw), dict | list):
+            raise Problem(_nested(column, opened))
         text = " ".join(canonical(raw).split())
         if _COMMA.fullmatch(text):
             raise Problem(
@@ -621,12 +659,29 @@ def _plain(column: str, raw: Any) -> float | str | None:
             return text
         raw = float(text)
     if not isinstance(raw, int | float):
-        raise Problem(f"{column}: expected a number or a text, found {found(raw)}")
+        raise Problem(_nested(column, raw))
     if not abs(raw) < MOST_LABEL:
         raise Problem(f"{column}: {found(raw)} is too large for a rating")
     if 0 < abs(raw) < LEAST_LABEL:
         raise Problem(f"{column}: {found(raw)} is too near to 0 for a rating; write 0")
     return float(raw)
+
+
+def _nested(column: str, value: Any) -> str:
+    """That a value holds others, with the path of the first of them."""
+    inner = (
+        path
+        for path in paths.known({column: value})
+        if (find := paths.compiled(path)) is not None
+        and isinstance(find({column: value}), str | int | float)
+    )
+    path = next(inner, "")
+    several = isinstance(value, list) and len(value) > 1
+    if several:
+        path = path.replace("[0]", "[]", 1)
+    option = named("mapping", {"value": path})
+    remedy = f"; name what it holds with a path: {option}" if path else ""
+    return f"{column}: expected a number or a text, found {found(value)}{remedy}"
 
 
 def _choice(raw: Any) -> tuple[float | None, str | None]:
