@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.program import Done, run, write_jsonl
+from tests.program import Done, environment, run, write_jsonl
 
-from longmark import cli
+import longmark
+from longmark import cli, plugins
 from longmark.cli.front import FIRST
 
 
@@ -28,10 +31,8 @@ def mistakes(done: Done) -> list[str]:
 def test_the_front_page_has_five_verbs_with_an_example_each_and_all_others_in_groups(
     words: tuple[str, ...], home: Path
 ):
-    from longmark.cli.front import page
-
     parser = cli.parser()
-    shown = page(parser)
+    shown = parser.format_help()
     (verbs,) = [action.choices for action in parser._actions if hasattr(action, "_choices_actions")]
     for verb in verbs or ():
         assert verb in shown
@@ -50,6 +51,34 @@ def test_bare_longmark_shows_the_front_page_and_ends_with_2(capsys: pytest.Captu
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "Start with:" in shown.err
+
+
+def test_the_front_page_that_is_shown_at_once_is_that_of_the_parser(home: Path):
+    """Of the shipped list of verbs, without an import of what declares them; here and by each package alone."""
+    assert run("--help", home=home).out.split() == cli.parser().format_help().split()
+    code = (
+        "import sys; from longmark.cli import main; main(sys.argv[1:]); "
+        "print(sorted({'longmark.cli.arguments', 'importlib.metadata', 'pydantic'} & {*sys.modules}))"
+    )
+    words = [sys.executable, "-c", code, "--help"]
+    shown = subprocess.run(words, env=environment(home), capture_output=True, text=True)
+    assert shown.stdout.splitlines()[-1] == "[]", shown.stderr
+
+
+def test_the_version_is_said_without_the_options_of_any_verb(home: Path):
+    assert len(cli.parser("--version")._actions) == 3  # --help, --version, --help-all
+    assert run("--version", home=home).out == f"longmark {longmark.__version__}\n"
+
+
+@pytest.mark.parametrize(("group", "only_own"), [("verbs", False), ("metrics", True)])
+def test_another_packages_verbs_are_noticed_by_its_files(
+    group: str, only_own: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "other-1.0.dist-info"
+    folder.mkdir()
+    (folder / "entry_points.txt").write_text("[longmark.verbs]\ngreet = other:greet\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert plugins.only_own(group) is only_own
 
 
 @pytest.mark.parametrize("example", FIRST.values())

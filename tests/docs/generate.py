@@ -1,5 +1,5 @@
-"""Writes docs/metrics.md from the metrics' docstrings and declarations, docs/cli.md and the schema of longmark.yaml
-from the options of the verbs, and docs/api.md from the public modules: `python -m tests.docs.generate`."""
+"""Writes docs/metrics.md from the metrics' docstrings and declarations, docs/cli.md, the schema of longmark.yaml and the
+list of verbs from the options of the verbs, and docs/api.md from the public modules: `python -m tests.docs.generate`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 
 from tests.docs.reference import api_page, cli_page
 
+from longmark import plugins
+from longmark.cli import parser
+from longmark.cli.front import VERBS, verbs_of
 from longmark.cli.project import SCHEMA, schema
 from longmark.metrics import docstring, load, names
 from longmark.metrics.page import facts, silence
@@ -49,6 +52,14 @@ def schema_text() -> str:
     return json.dumps(schema(), indent=1) + "\n"
 
 
+def verbs_text() -> str:
+    """The verbs with their texts, as the package has them: those of the core, and those of longmark's packages."""
+    texts = verbs_of(parser())
+    packages = {verb: text for verb, text in texts.items() if verb in plugins.own("verbs")}
+    core = {verb: text for verb, text in texts.items() if verb not in plugins.installed("verbs")}
+    return json.dumps({"core": core, "packages": packages}, indent=1) + "\n"
+
+
 def page() -> str:
     """The whole of docs/metrics.md."""
     parts = [_HEAD, f"{_SILENCE}\n{silence()}\n"]
@@ -76,7 +87,13 @@ def _section(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-WRITTEN = {PAGE: page, DOCS / "cli.md": cli_page, DOCS / "api.md": api_page, SCHEMA: schema_text}
+WRITTEN = {
+    PAGE: page,
+    DOCS / "cli.md": cli_page,
+    DOCS / "api.md": api_page,
+    SCHEMA: schema_text,
+    VERBS: verbs_text,
+}
 """Each generated file, with what its text is."""
 
 if __name__ == "__main__":

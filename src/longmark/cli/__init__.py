@@ -17,8 +17,8 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 
-from longmark.cli.arguments import BUG, INTERRUPTED, MISTAKE, NO_VALUE
-from longmark.cli.front import front_parser, page
+from longmark.cli.exit_codes import BUG, INTERRUPTED, MISTAKE, NO_VALUE
+from longmark.cli.front import front_parser, listed_verbs, page, verbs_of
 from longmark.cli.parsing import Parser
 from longmark.cli.terminal import plain_streams
 from longmark.deprecated import printing
@@ -78,9 +78,9 @@ def _run(words: Sequence[str] | None) -> int:
     try:
         is_process = words is None
         words = sys.argv[1:] if words is None else words
-        if not words:
-            print(page(parser()), end="", file=sys.stderr)
-            return MISTAKE
+        if not words or list(words) in (["-h"], ["--help"]):
+            print(_front_page(), end="", file=sys.stdout if words else sys.stderr)
+            return 0 if words else MISTAKE
         arguments = parser(words[0]).parse_args(words)
         verb = arguments.verb
         if isinstance(verb, str):
@@ -138,11 +138,22 @@ def _mistake(words: str, *, with_name: bool = True) -> int:
     return MISTAKE
 
 
+def _front_page() -> str:
+    """The front page. The verbs with their texts are in a file, so that no option of 41 verbs is made to show it, unless
+    another package adds verbs."""
+    from longmark import __version__, plugins
+
+    texts = listed_verbs() if plugins.only_own("verbs") else verbs_of(parser())
+    return page(front_parser(__version__), texts)
+
+
 def parser(verb: str = "") -> argparse.ArgumentParser:
     """The parser of the whole command line. verb: build the options of the verbs up to it only."""
     from longmark import __version__, plugins
 
     top = front_parser(__version__)
+    if verb == "--version":
+        return top
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB", parser_class=Parser)
     modules = (importlib.import_module(f"longmark.cli.{name}") for name in _MODULES)
     for add_some in (

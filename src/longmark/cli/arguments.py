@@ -11,6 +11,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from longmark.cli.exit_codes import BUG as BUG
+from longmark.cli.exit_codes import INTERRUPTED as INTERRUPTED
+from longmark.cli.exit_codes import MISTAKE as MISTAKE
+from longmark.cli.exit_codes import NO_VALUE as NO_VALUE
+from longmark.cli.exit_codes import UNDER as UNDER
+from longmark.cli.exit_codes import UNREADABLE as UNREADABLE
 from longmark.cli.parsing import show_only
 from longmark.judging import Judging
 from longmark.options import Option, declared, groups_of, line_name, title_of, values_of
@@ -28,13 +34,6 @@ from longmark.options.groups import (
     TableOptions,
     TrustOption,
 )
-
-BUG = 1
-MISTAKE = 2
-UNDER = 3
-NO_VALUE = 4
-UNREADABLE = 5
-INTERRUPTED = 130
 
 
 def whole(text: str, least: int = 0) -> int:

@@ -4,12 +4,18 @@ groups."""
 from __future__ import annotations
 
 import argparse
+import json
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any
 
+from longmark import plugins
 from longmark.cli.parsing import HelpAll, Parser
+
+VERBS = Path(__file__).with_name("verbs.json")
+"""The verbs with their texts, as they are shipped; `python -m tests.docs.generate` writes it, and a test holds it."""
 
 FIRST = {
     "run": "longmark run answers.jsonl --metrics ccrs --judge embedded --out runs/first",
@@ -55,7 +61,7 @@ class FrontParser(Parser):
     """The parser of the whole command line."""
 
     def format_help(self) -> str:
-        return page(self)
+        return page(self, verbs_of(self))
 
     def format_help_all(self) -> str:
         return super().format_help()
@@ -77,10 +83,19 @@ def front_parser(version: str) -> FrontParser:
     return parser
 
 
-def page(parser: argparse.ArgumentParser) -> str:
-    """The front page."""
+def listed_verbs() -> dict[str, str]:
+    """The verbs of the core and of longmark's installed packages, each with the line that describes it, as `VERBS`
+    has them."""
+    texts: dict[str, dict[str, str]] = json.loads(VERBS.read_text("utf-8"))
+    installed = plugins.own("verbs")
+    return texts["core"] | {
+        verb: text for verb, text in texts["packages"].items() if verb in installed
+    }
+
+
+def page(parser: argparse.ArgumentParser, texts: Mapping[str, str]) -> str:
+    """The front page. texts: the verbs, each with the line that describes it."""
     width = max(40, get_terminal_size().columns - 2)
-    texts = dict(_verbs(parser))
     lines = [
         f"usage: {parser.prog} VERB ...",
         "",
@@ -103,12 +118,14 @@ def page(parser: argparse.ArgumentParser) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _verbs(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
-    """Each verb with the line that describes it."""
+def verbs_of(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """Each verb of the parser with the line that describes it."""
+    texts = {}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             choices: Any = action._choices_actions
-            yield from ((choice.dest, choice.help or "") for choice in choices)
+            texts |= {choice.dest: choice.help or "" for choice in choices}
+    return texts
 
 
 def _grouped(texts: Mapping[str, str]) -> dict[str, list[str]]:
