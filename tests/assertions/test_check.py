@@ -272,7 +272,13 @@ def test_a_run_is_held_against_an_earlier_one(tmp_path: Path) -> None:
     )
     other = scored(tmp_path / "other.csv", {"a": [one + 0.1 for one in scores]})
     assert outcomes(check(same, f"same as {kept}", **UNIT)) == ["met"]
-    assert outcomes(check(other, f"same as {kept}", **UNIT)) == ["not met"]
+    (moved,) = check(other, f"same as {kept}", **UNIT).results
+    assert moved.outcome == "not met"
+    assert moved.estimate is not None
+    assert moved.estimate.value == pytest.approx(0.1), "now - kept"
+    (open_,) = check(other, f"same as {kept} within .5", **UNIT).results
+    assert open_.estimate is not None
+    assert open_.estimate.value == pytest.approx(0.1), "now - kept"
     (result,) = check(same, f"same as {kept} within .05", **UNIT).results
     assert result.outcome == "undecided", "eight questions do not show it"
     assert outcomes(check([kept, other], "same as kept on m", **UNIT)) == ["not met"]

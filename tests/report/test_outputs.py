@@ -328,7 +328,7 @@ def test_a_summary_has_the_change_against_a_base_run_of_each_system(
     harmless(summary)
     assert [(one["base"], one["system"]) for one in data["changes"]] == [("old", "s"), ("old", "t")]
     rows = {one["metric"]: one for one in data["changes"][0]["rows"]}
-    assert rows["classic.rouge_l"]["difference"] == pytest.approx(0.264, abs=5e-4)
+    assert rows["classic.rouge_l"]["difference"] == pytest.approx(-0.264, abs=5e-4)  # new - old
     assert {gate["result"] for gate in data["gates"]} == {"worse"}
     report = ("report", "new", "--out", "p.html", "--base", "old", *FILES)
     assert (

@@ -574,7 +574,7 @@ def _within(
         places = {metric.metric: metric.places for metric in comparison.metrics}
         for decision in comparison.margins:
             result, why = _equivalent(decision)
-            change = _plain(turned(decision.difference))
+            change = _plain(decision.difference)
             figures = _figures("now", runs[0].name, change, places[decision.metric])
             yield with_line(
                 Checked(

@@ -89,7 +89,7 @@ def drifts(
                 why = pair.undecided or pair.few or pair.difference.reason or "no test"
                 result, finding = UNDECIDED, f"undecided: {why}"
             yield Drift(
-                metric.metric, system, result, finding, turned(pair.difference), metric.places
+                metric.metric, system, result, finding, pair.difference, metric.places
             )
         for name, why in comparison.left_out:
             yield Drift(name, system, NOT_TESTED, f"{NOT_TESTED}: {why}")

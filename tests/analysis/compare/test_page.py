@@ -42,10 +42,11 @@ def test_a_difference_has_its_size_and_its_certainty_in_one_line(tmp_path):
         Range(40, 40),
         "x is better",
     )
+    size = f"{difference.value:+.3f} [{difference.low:.3f}, {difference.high:.3f}]"
     assert (
         document(found)
         .sections[0]
-        .says.startswith("x is better on Question relevance. Significant differences: 1")
+        .says.startswith(f"x is better on Question relevance ({size}). Significant differences: 1")
     )
     assert line["direction"] == "higher is better"
 
@@ -63,7 +64,10 @@ def test_no_significant_difference_is_not_equality(tmp_path):
     found = pair(tmp_path, 0.0)
     page = document(found)
     assert lines(found, "results")[0]["conclusion"] == "no significant difference"
-    assert page.sections[0].says.startswith("No significant difference on Question relevance.")
+    most = max(map(abs, found.metrics[0].pairs[0].difference.ends))
+    assert page.sections[0].says.startswith(
+        f"No difference is shown; any is at most {most:.3f} on Question relevance."
+    )
     assert page.sections[0].note.startswith("No significant difference does not mean equal")
     assert (
         lines(found, "differences")[0]["detectable"]

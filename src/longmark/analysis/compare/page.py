@@ -17,6 +17,7 @@ from longmark.analysis.compare.results import (
     QuestionApart,
     SystemResult,
 )
+from longmark.analysis.compare.verdict import verdict
 from longmark.analysis.grid import Grid
 from longmark.report.charts import ForestRow, Stack, groups, stacked
 from longmark.report.document import Document, Section, folded_after
@@ -111,11 +112,10 @@ def _result(comparison: Comparison) -> Section:
     pairs = _pairs(comparison)
     compared = counted(comparison.comparisons, "comparison")
     significant = sum(pair.significant for pair in pairs)
-    summary = (
-        f"{_winners(comparison)} Significant differences: {significant:,} of {compared} (alpha "
-    )
+    summary = f"{lead(comparison)} Significant differences: {significant:,} of {compared} (alpha "
     summary += f"{settings.alpha:g}, adjusted by max-T{_clusters(comparison)})."
-    summary += " Pairs with the first system only." if settings.baseline is not None else ""
+    only_first = settings.baseline is not None and len(comparison.systems) > 2
+    summary += " Pairs with the first system only." if only_first else ""
     return Section(
         RESULT,
         summary if comparison.comparisons else "Nothing was tested.",
@@ -127,16 +127,27 @@ def _result(comparison: Comparison) -> Section:
     )
 
 
-def _winners(comparison: Comparison) -> str:
-    """The metrics of each conclusion, the decided ones first."""
+def lead(comparison: Comparison) -> str:
+    """The verdict on two systems; then the metrics of each conclusion that it does not name, the decided ones first."""
+    said = verdict(comparison)
     titles = metric_titles(metric.metric for metric in comparison.metrics)
     by_conclusion: dict[str, list[str]] = {}
+    any_shown = any(pair.significant for pair in _pairs(comparison))
     for result in sorted(
         comparison.metrics, key=lambda metric: not any(pair.significant for pair in metric.pairs)
     ):
-        by_conclusion.setdefault(conclusion(result), []).append(titles[result.metric])
-    summary = "; ".join(f"{words} on {listed(metrics)}" for words, metrics in by_conclusion.items())
-    return (summary[0].upper() + summary[1:] if summary.startswith(_ALIKE) else summary) + "."
+        words = conclusion(result)
+        in_verdict = any(pair.significant for pair in result.pairs) or (
+            words == _ALIKE and not any_shown
+        )
+        if not (said and in_verdict):
+            by_conclusion.setdefault(words, []).append(titles[result.metric])
+    clauses = "; ".join(f"{words} on {listed(metrics)}" for words, metrics in by_conclusion.items())
+    if not clauses:
+        return said
+    if clauses.startswith((_ALIKE, UNDECIDED)) or said:
+        clauses = clauses[0].upper() + clauses[1:]
+    return f"{said} {clauses}.".strip()
 
 
 def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
@@ -157,7 +168,11 @@ def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
     )
     tested = f"pairs that differ: p (adjusted) at most alpha ({TEST})"
     if len(names) == 2:
-        columns.append(Column(" - ".join(names), _without_reason, places, key="difference"))
+        columns.append(
+            Column(
+                _label(comparison.metrics[0].pairs[0]), _without_reason, places, key="difference"
+            )
+        )
         differ = Column("p (adjusted)", lambda row: row.pairs[0].p, kind="p")
         tested = f"p (adjusted): {TEST}"
     return Grid(

@@ -160,7 +160,8 @@ def tests_of(
     best_first = [present[i] for i in order]
     in_order = systems if len(systems) == 2 else best_first
     pairs = [
-        (best_first.index(a), best_first.index(b)) for a, b in itertools.combinations(in_order, 2)
+        (best_first.index(a), best_first.index(b))
+        for a, b in _pairs_of(in_order, settings.baseline)
     ]
     clusters = None if scores.cluster == QUESTION else scores.clusters
     worst = _worst(scores, metric)
@@ -182,14 +183,16 @@ def tests_of(
         common=_reading(counted_questions, table[:, order], clusters),
         counted=counted,
         worst=worst,
-        pairs=tuple(
-            pair
-            for pair in pairs
-            if settings.baseline is None
-            or settings.baseline in (best_first[pair[0]], best_first[pair[1]])
-        ),
+        pairs=tuple(pairs),
         tukey=test,
     )
+
+
+def _pairs_of(systems: Sequence[int], baseline: int | None) -> list[tuple[int, int]]:
+    """All pairs in this order, or each other system with the baseline: a change is new - base."""
+    if baseline is None:
+        return list(itertools.combinations(systems, 2))
+    return [(system, baseline) for system in systems if system != baseline and baseline in systems]
 
 
 def _reading(

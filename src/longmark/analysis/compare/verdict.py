@@ -1,0 +1,125 @@
+"""The first sentence on two systems: which is better, by how much, or what would show it.
+
+It speaks of the metrics with a direction (of all, where none has one), in this order:
+
+1. shown: every metric on which one system is significantly better, with the difference and its interval;
+2. probable: nothing is shown, and the smallest p that decides is at most `PROBABLE`. About how many more questions would
+   show it follows from the difference that the test detects with a power of 80 % (`PairDifference.detectable`, d) and
+   the one that was seen (s): n (d / s)^2 in all, since a detectable difference shrinks with the root of n;
+3. neither: how large a difference can still be, by the ends of the simultaneous intervals.
+
+The p are adjusted for all comparisons, so that "probably" is not what the best of many metrics happens to say: if no
+system were better on any metric, one comparison in five would say it, or fewer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from longmark.analysis.compare.comparison import Comparison
+from longmark.analysis.compare.results import MetricResult, PairResult
+from longmark.report.format import counted, fixed, listed, metric_titles, p_value
+
+PROBABLE = 0.2
+"""Adjusted p up to which a system is probably better."""
+_MOST_NAMED = 4
+"""Metrics that the sentence names; of more, one less and how many more there are."""
+_MOST_QUESTIONS = 100_000
+"""Of more no number is named: the difference is as good as nothing."""
+
+
+def verdict(comparison: Comparison) -> str:
+    """The sentence; "" where there are not two systems, or no metric has a test that could have shown a difference."""
+    if len(comparison.systems) != 2:
+        return ""
+    tested = [metric for metric in comparison.metrics if _can_decide(metric)]
+    directed = [metric for metric in tested if metric.facts.higher_is_better is not None]
+    metrics = directed or tested
+    if not metrics:
+        return ""
+    titles = metric_titles(metric.metric for metric in comparison.metrics)
+    shown = [metric for metric in metrics if metric.pairs[0].significant]
+    if shown:
+        return _shown(shown, titles)
+    open_metrics = [metric for metric in metrics if metric.pairs[0].undecided is None]
+    if not open_metrics:
+        return ""
+    probable = min(open_metrics, key=lambda metric: metric.pairs[0].p or 0.0)
+    if (probable.pairs[0].p or 0.0) <= PROBABLE:
+        return _probable(probable, titles[probable.metric])
+    return _at_most(open_metrics, titles)
+
+
+def _can_decide(metric: MetricResult) -> bool:
+    return bool(metric.pairs) and metric.pairs[0].p is not None and not metric.undetectable
+
+
+def _shown(metrics: Sequence[MetricResult], titles: dict[str, str]) -> str:
+    """The metrics on which one is better, by the system: a system that is better on some may be worse on others."""
+    by_system: dict[str, list[str]] = {}
+    for metric in metrics:
+        pair = metric.pairs[0]
+        better = str(pair.better)
+        figures = f"{titles[metric.metric]} ({_figures(metric, pair, better)})"
+        by_system.setdefault(f"{better} is {_way(metric)} on ", []).append(figures)
+    return f"{'; '.join(words + listed(named, _MOST_NAMED) for words, named in by_system.items())}."
+
+
+def _probable(metric: MetricResult, title: str) -> str:
+    pair = metric.pairs[0]
+    ahead = _ahead(metric, pair)
+    sentence = (
+        f"{ahead} is probably {_way(metric)} on {title} ({_figures(metric, pair, ahead)}, "
+        f"{p_value(pair.p)}), which is not shown"
+    )
+    more = more_questions(pair)
+    if more is None:
+        return f"{sentence}."
+    return (
+        f"{sentence}: about {counted(more, 'more question')} would show a difference of this size."
+    )
+
+
+def more_questions(pair: PairResult) -> int | None:
+    """About how many questions more would show the difference that was seen, with a power of 80 %; None where that
+    cannot be said, or is more than a hundred thousand."""
+    seen, detectable = pair.difference.value, pair.difference.detectable
+    if not seen or not detectable or pair.difference.clusters is not None:
+        return None
+    needed = pair.difference.n * (detectable / seen) ** 2
+    more = math.ceil(needed) - pair.difference.n
+    return more if 0 < more <= _MOST_QUESTIONS else None
+
+
+def _at_most(metrics: Sequence[MetricResult], titles: dict[str, str]) -> str:
+    limits = [
+        f"{fixed(max(map(abs, ends)), metric.places)} on {titles[metric.metric]}"
+        for metric in metrics
+        if (ends := metric.pairs[0].difference.ends)
+    ]
+    if not limits:
+        return ""
+    return f"No difference is shown; any is at most {listed(limits, _MOST_NAMED)}."
+
+
+def _figures(metric: MetricResult, pair: PairResult, ahead: str) -> str:
+    """How much the score of this system is above the other's, with the interval."""
+    sign = 1 if pair.first == ahead else -1
+    difference = pair.difference
+    value = f"{sign * (difference.value or 0.0):+.{metric.places}f}"
+    if difference.ends is None:
+        return value
+    low, high = sorted(sign * end for end in difference.ends)
+    return f"{value} [{fixed(low, metric.places)}, {fixed(high, metric.places)}]"
+
+
+def _ahead(metric: MetricResult, pair: PairResult) -> str:
+    """The system with the better mean; the higher one where neither direction is better."""
+    higher = (pair.difference.value or 0.0) > 0
+    first_ahead = higher if metric.facts.higher_is_better is not False else not higher
+    return pair.first if first_ahead else pair.second
+
+
+def _way(metric: MetricResult) -> str:
+    return "better" if metric.facts.higher_is_better is not None else "higher"
