@@ -88,9 +88,7 @@ def drifts(
             elif pair.p is None or pair.few or pair.undecided:
                 why = pair.undecided or pair.few or pair.difference.reason or "no test"
                 result, finding = UNDECIDED, f"undecided: {why}"
-            yield Drift(
-                metric.metric, system, result, finding, pair.difference, metric.places
-            )
+            yield Drift(metric.metric, system, result, finding, pair.difference, metric.places)
         for name, why in comparison.left_out:
             yield Drift(name, system, NOT_TESTED, f"{NOT_TESTED}: {why}")
 

@@ -41,6 +41,7 @@ SUFFIXES = {"junit": ".xml", "summary": ".md", "json": ".json"}
 _WORST = 3
 _LINES = 50
 _TEXT = 400
+_MADE_ID = re.compile("[0-9a-f]{16}")  # of an example without an id (`records.Example`)
 _CELL = 160  # characters
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LINKS = re.compile(r"[@#!~$&%](?=[\w\"'])|:(?=//)|(?i:\bwww(?=\.)|\bGH(?=-\d))")
@@ -296,7 +297,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _answer(place: int, answer: ShownExample, summary: Summary) -> Iterator[str]:
-    yield f"{place}. {code(answer.id)}, {escaped(summary.systems[answer.system])}"
+    yield f"{place}. {code(_name(answer))}, {escaped(summary.systems[answer.system])}"
     for name, text in _texts(answer):
         yield f"   - {name}: {code(text)}"
     for metric, why in worst_of(answer.results, summary.facts):
@@ -306,9 +307,19 @@ def _answer(place: int, answer: ShownExample, summary: Summary) -> Iterator[str]
         )
 
 
+def _name(answer: ShownExample) -> str:
+    """The id of an answer; where the file has none, so that it is a hash, the id of its question, if the file has it."""
+    made, named = (_MADE_ID.fullmatch(name) for name in (answer.id, answer.question_id))
+    return answer.question_id if made and not named else answer.id
+
+
 def _texts(answer: ShownExample) -> list[tuple[str, str]]:
     named_texts = ((name, getattr(answer.example, name, None)) for name in ("question", "answer"))
-    return [(name, text) for name, text in named_texts if text]
+    return [
+        (name, text or "(empty)")
+        for name, text in named_texts
+        if text or (name == "answer" and text == "")
+    ]
 
 
 def _cut(text: str, limit: int) -> str:
@@ -381,4 +392,10 @@ def _worst(answer: ShownExample, summary: Summary) -> dict[str, Any]:
         for metric, reason in worst_of(answer.results, summary.facts)
     ]
     texts = dict.fromkeys(("question", "answer")) | dict(_texts(answer))
-    return {"id": answer.id, "system": summary.systems[answer.system], **texts, "reasons": why}
+    return {
+        "id": answer.id,
+        "question_id": answer.question_id,
+        "system": summary.systems[answer.system],
+        **texts,
+        "reasons": why,
+    }
