@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import orjson
-from tests.contrib.annotate.serving import Client, serving
+from tests.contrib.annotate.serving import Visitor, serving
 
 STUDY = """
 title: Simulated adjudication
@@ -59,7 +59,7 @@ def north_first(page: str) -> bool:
     return page.index("North says so.") < page.index("South says so.")
 
 
-def rate(person: Client, choose: Choosing) -> None:
+def rate(person: Visitor, choose: Choosing) -> None:
     item = person.next()
     while item is not None:
         page = person.get(f"/work/{item}")
@@ -68,7 +68,7 @@ def rate(person: Client, choose: Choosing) -> None:
         item = person.next()
 
 
-def decide(person: Client, choose: Choosing, n: int) -> None:
+def decide(person: Visitor, choose: Choosing, n: int) -> None:
     for item in (f"p{k}" for k in range(n)):
         page = person.get(f"/adjudicate/{item}")
         if page.status == 200:

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 import orjson
 from tests.browser import VIEWS, chromium
 from tests.contrib.annotate.browser.people import someone
-from tests.contrib.annotate.serving import Served, serving, write_study
+from tests.contrib.annotate.serving import ServedStudy, serving, write_study
 
 from longmark.contrib.annotate.export import export
 from longmark.contrib.annotate.items import StudyItem
@@ -37,7 +37,7 @@ from longmark.contrib.annotate.site import stored_study
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-Rating = Callable[[Served, int, dict[str, str]], None]
+Rating = Callable[[ServedStudy, int, dict[str, str]], None]
 """The rater with this number labels all items of a served study."""
 LABELS, SHARES = ("yes", "no", "n-a"), (0.5, 0.3, 0.2)
 KAPPAS = ("Cohen's kappa", "Fleiss's kappa")
@@ -64,7 +64,7 @@ def planted(n: int, kappa: float, chance: random.Random) -> list[dict[str, str]]
     ]
 
 
-def over_http(served: Served, place: int, labels: dict[str, str]) -> None:
+def over_http(served: ServedStudy, place: int, labels: dict[str, str]) -> None:
     """Works through the queue of a rater; each submit leads to the next item."""
     rater = served.person(f"Rater {place}")
     item = rater.next()
@@ -79,7 +79,7 @@ def over_http(served: Served, place: int, labels: dict[str, str]) -> None:
 
 
 def in_browser(browser: Browser) -> Rating:
-    def label_all(served: Served, place: int, labels: dict[str, str]) -> None:
+    def label_all(served: ServedStudy, place: int, labels: dict[str, str]) -> None:
         with someone(browser, served, f"Rater {place}", view=list(VIEWS)[place]) as rater:
             while (path := urlsplit(rater.page.url).path).startswith("/work/"):
                 label = labels[path.removeprefix("/work/")]
@@ -92,7 +92,7 @@ def in_browser(browser: Browser) -> Rating:
 
 
 def estimates(
-    served: Served, folder: Path, labels: list[dict[str, str]]
+    served: ServedStudy, folder: Path, labels: list[dict[str, str]]
 ) -> dict[str, tuple[float, float, float]]:
     """Coefficient -> value and interval of the labels that the store has, which are compared with the planted ones."""
     store = served.store()

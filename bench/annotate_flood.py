@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.annotate import make
-from tests.contrib.annotate.serving import Client, Served
+from tests.contrib.annotate.serving import ServedStudy, Visitor
 
 CODE = """
 import resource, sys
@@ -63,7 +63,7 @@ async def slow(port: int, end: float, cookie: str) -> None:
         await asyncio.sleep(0.5)
 
 
-def label(client: Client, end: float) -> tuple[list[float], int]:
+def label(client: Visitor, end: float) -> tuple[list[float], int]:
     """Opens and posts an item until the end: seconds of each answer, and how many failed."""
     times, failed = [], 0
     item = client.next()
@@ -90,7 +90,7 @@ def memory(pid: int) -> float:
 
 
 async def flood(
-    port: int, end: float, half: int, bodies: int, rater: Client, cookie: str
+    port: int, end: float, half: int, bodies: int, rater: Visitor, cookie: str
 ) -> tuple[list[float], int]:
     attacks = [half_open(port, end) for _ in range(half)]
     attacks += [slow(port, end, own) for own in ("", cookie) for _ in range(bodies)]
@@ -131,7 +131,7 @@ def main() -> None:
             ]
             process = subprocess.Popen(command, stdout=output, stderr=output)
         try:
-            served, end = Served(f"http://127.0.0.1:{port}", path), time.monotonic() + 30
+            served, end = ServedStudy(f"http://127.0.0.1:{port}", path), time.monotonic() + 30
             while b"Ctrl-C" not in log.read_bytes():
                 assert time.monotonic() < end, log.read_text()
                 time.sleep(0.1)

@@ -21,7 +21,7 @@ from tests.program import records, rows_of, start, write_jsonl
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ServerCounts:
     """What the server counted. kills: that hit a living process; paid: requests of batches that were processed; twice:
     those beyond the first of each; single, single_twice: the same of single calls; rows, unscored: of the run; batches:
     submitted."""
@@ -57,7 +57,9 @@ def prepared(folder: Path, server: BatchServer, dialect: str, examples: int) -> 
     return [*words, "--out", "out", "--cache", "calls.sqlite", "--timeout", "3"]
 
 
-def killed(dialect: str, moments: int, examples: int, seed: int, latency: float = 0.3) -> Outcome:
+def killed(
+    dialect: str, moments: int, examples: int, seed: int, latency: float = 0.3
+) -> ServerCounts:
     """A run that is killed so many times, each at a random moment of the rest of its life, and then finished."""
     rng = random.Random(seed)
     with (
@@ -82,7 +84,7 @@ def killed(dialect: str, moments: int, examples: int, seed: int, latency: float 
         if done.returncode != 0:
             raise SystemExit(err.decode())
         rows = rows_of(folder / "out")
-        return Outcome(
+        return ServerCounts(
             kills,
             sum(server.paid.values()),
             sum(count - 1 for count in server.paid.values()),

@@ -206,7 +206,7 @@ def right_or_wrong(
 
 
 @dataclass(frozen=True)
-class Cell:
+class PlantedCell:
     """plant: the truth; looks: labelled answers of each system at each look; plan: "planned" looks, "drawn" without a
     plan, or one of `SAMPLES`, labels without a draw; scale: whether the ends are named; effects: which truths; runs:
     times the runs of the others; promised: whether no more than .025 is promised (not of other raters than these few,
@@ -226,7 +226,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class GrantOutcome:
     granted: bool
     shown: bool
     missing: tuple[str, ...]
@@ -234,7 +234,9 @@ class Outcome:
     look: int | None = None
 
 
-def replicate(cell: Cell, effect: float, seed: Sequence[int], *, planting: bool = True) -> Outcome:
+def replicate(
+    cell: PlantedCell, effect: float, seed: Sequence[int], *, planting: bool = True
+) -> GrantOutcome:
     """planting: scores are put into a run that this process has read, labels and draws stay in memory, and the means
     have no intervals, on which nothing rests; else all is written, read and computed, which takes five times as long.
     """
@@ -243,7 +245,7 @@ def replicate(cell: Cell, effect: float, seed: Sequence[int], *, planting: bool 
     with tempfile.TemporaryDirectory(dir=MEMORY) as name:
         folder = Path(name)
         if not planting:
-            return Study(
+            return PlantedStudy(
                 cell,
                 planted,
                 written(folder / "run", planted.by_metric, planted.documents),
@@ -251,7 +253,7 @@ def replicate(cell: Cell, effect: float, seed: Sequence[int], *, planting: bool 
                 chance,
             ).outcome()
         run = run_of(planted.scores.shape, len(planted.others) + 1, cell.cluster)
-        study = Study(cell, planted, run.folder, folder, chance, planting=True)
+        study = PlantedStudy(cell, planted, run.folder, folder, chance, planting=True)
         with run.with_scores(planted.by_metric), study.in_memory():
             return study.outcome()
 
@@ -336,7 +338,7 @@ class PlantedLabels:
     choices, name, metrics, scales = False, "labels.csv", (LABEL,), dict[str, Any]()
     notices, alike, empty, replaced = tuple[str, ...](), tuple[str, ...](), 0, 0
 
-    def __init__(self, study: Study, *_: object, **__: object) -> None:
+    def __init__(self, study: PlantedStudy, *_: object, **__: object) -> None:
         self.study = study
 
     def __enter__(self) -> PlantedLabels:
@@ -359,8 +361,8 @@ def run_of(shape: tuple[int, int], metrics: int, cluster: str) -> ReadRun:
 
 
 @dataclass
-class Study:
-    cell: Cell
+class PlantedStudy:
+    cell: PlantedCell
     planted: Planted
     run: Path
     folder: Path
@@ -391,7 +393,7 @@ class Study:
                 )
             yield
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> GrantOutcome:
         shown, missing = False, tuple[str, ...]()
         draw: Path | None = None
         labelled: NDArray[np.bool_] = np.zeros(self.planted.scores.shape, dtype=bool)
@@ -422,8 +424,8 @@ class Study:
             shown |= seen
             missing = tuple(reason.partition(":")[0] for reason in certificate["missing"])
             if certificate["granted"]:
-                return Outcome(True, shown, (), self.plain(labelled, better, worse), look)
-        return Outcome(False, shown, missing, self.plain(labelled, better, worse))
+                return GrantOutcome(True, shown, (), self.plain(labelled, better, worse), look)
+        return GrantOutcome(False, shown, missing, self.plain(labelled, better, worse))
 
     def first(self, count: int) -> NDArray[np.bool_]:
         """So many answers of each system that may be labelled, in random order of the questions."""
@@ -517,10 +519,10 @@ class Study:
         return bool(apart.mean() > stats.t.ppf(1 - PROMISED, len(apart) - 1) * error)
 
 
-SAMPLES: dict[str, Callable[[Study, int], NDArray[np.bool_]]] = {
-    "alone": Study.first,
-    "unequal": Study.unequal,
-    "high": Study.high,
+SAMPLES: dict[str, Callable[[PlantedStudy, int], NDArray[np.bool_]]] = {
+    "alone": PlantedStudy.first,
+    "unequal": PlantedStudy.unequal,
+    "high": PlantedStudy.high,
 }
 """How answers are chosen without `label next`."""
 
@@ -528,13 +530,13 @@ SAMPLES: dict[str, Callable[[Study, int], NDArray[np.bool_]]] = {
 # The cells ------------------------------------------------------------------------------------------------------------
 
 
-def cells() -> Iterator[Cell]:
+def cells() -> Iterator[PlantedCell]:
     for systems in (2, 4, 8):
         name = f"{systems} systems, best against worst, 1 look planned"
-        yield Cell(
+        yield PlantedCell(
             "systems", name, partial(usual, systems=systems), (60,), runs=1 if systems < 8 else 0.65
         )
-    yield Cell(
+    yield PlantedCell(
         "systems",
         "4 systems, best against worst, labels alone",
         partial(usual, systems=4),
@@ -543,22 +545,24 @@ def cells() -> Iterator[Cell]:
     )
     for metrics in (2, 4):
         name = f"{metrics} metrics of 2 systems, the best of them"
-        yield Cell("metrics", name, partial(usual, metrics=metrics), (60,))
+        yield PlantedCell("metrics", name, partial(usual, metrics=metrics), (60,))
     every = tuple(range(50, 275, 15))
-    yield Cell("looks", "1 look planned", partial(usual, questions=300), (100,))
-    yield Cell("looks", "1 look at labels alone", partial(usual, questions=300), (100,), "alone")
-    yield Cell("looks", "1 draw, no plan", partial(usual, questions=300), (100,), "drawn")
-    yield Cell(
+    yield PlantedCell("looks", "1 look planned", partial(usual, questions=300), (100,))
+    yield PlantedCell(
+        "looks", "1 look at labels alone", partial(usual, questions=300), (100,), "alone"
+    )
+    yield PlantedCell("looks", "1 draw, no plan", partial(usual, questions=300), (100,), "drawn")
+    yield PlantedCell(
         "looks",
         "3 looks planned, later ones by residuals",
         partial(usual, questions=300),
         (50, 75, 100),
     )
-    yield Cell("looks", "15 looks planned", partial(usual, questions=300), every, runs=0.65)
-    yield Cell(
+    yield PlantedCell("looks", "15 looks planned", partial(usual, questions=300), every, runs=0.65)
+    yield PlantedCell(
         "looks", "15 draws, no plan", partial(usual, questions=300), every, "drawn", runs=0.65
     )
-    yield Cell(
+    yield PlantedCell(
         "looks",
         "15 looks at labels alone",
         partial(usual, questions=300),
@@ -569,16 +573,16 @@ def cells() -> Iterator[Cell]:
     for correlation in (0.3, 0.8):
         plant = partial(usual, questions=300, correlation=correlation)
         name = f"2 draws planned, the second by residuals, scores of r {correlation:g}"
-        yield Cell("looks", name, plant, (50, 100))
+        yield PlantedCell("looks", name, plant, (50, 100))
     for raters in (2, 5):
-        yield Cell(
+        yield PlantedCell(
             "raters", f"{raters} raters, severity .6", partial(usual, raters=raters, severity=0.6)
         )
     for raters in (2, 3, 5, 10):
         plant = partial(usual, raters=raters, taste=0.2)
-        yield Cell("raters", f"{raters} raters, taste .2, these", plant)
+        yield PlantedCell("raters", f"{raters} raters, taste .2, these", plant)
         other = partial(plant, these=False)
-        yield Cell(
+        yield PlantedCell(
             "raters",
             f"{raters} raters, taste .2, others",
             other,
@@ -587,36 +591,40 @@ def cells() -> Iterator[Cell]:
         )
     for raters in (2, 5):
         plant = partial(usual, raters=raters, taste=0.6)
-        yield Cell("raters", f"{raters} raters, taste .6, these", plant)
+        yield PlantedCell("raters", f"{raters} raters, taste .6, these", plant)
         other = partial(plant, these=False)
-        yield Cell(
+        yield PlantedCell(
             "raters",
             f"{raters} raters, taste .6, others",
             other,
             effects=(0.0,),
             promised=raters >= 5,
         )
-    yield Cell("raters", "3 raters, each labels 6 in 10", partial(usual, raters=3, shared=False))
+    yield PlantedCell(
+        "raters", "3 raters, each labels 6 in 10", partial(usual, raters=3, shared=False)
+    )
     for taste in (0.0, 0.2, 0.3, 0.6):
         for raters in (2, 3):
             plant = partial(usual, raters=raters, taste=taste)
-            yield Cell("these", f"{raters} raters, taste {taste:g}", plant, these_raters=True)
+            yield PlantedCell(
+                "these", f"{raters} raters, taste {taste:g}", plant, these_raters=True
+            )
     for taste in (0.0, 0.3):
         plant = partial(usual, raters=3, taste=taste, shared=False)
-        yield Cell(
+        yield PlantedCell(
             "these", f"3 raters, taste {taste:g}, each labels 6 in 10", plant, these_raters=True
         )
     for shape in ("skewed", "lognormal"):
         for count in (60, 150):
             plant = partial(usual, shape=shape)
-            yield Cell(
+            yield PlantedCell(
                 "shapes", f"{shape}, {count} labels", plant, (count,), scale=shape == "skewed"
             )
     for failures in (0.02, 0.05, 0.1):
         for count in (50, 100, 200, 400):
             plant = partial(failing, failures=failures, questions=max(200, count))
             name = f"fails in {100 * failures:g} %, {count} labels"
-            yield Cell("failures", name, plant, (count,), effects=(0.0, 0.3))
+            yield PlantedCell("failures", name, plant, (count,), effects=(0.0, 0.3))
     for failures, fours, count in (
         (0.02, 0.0, 100),
         (0.02, 0.1, 100),
@@ -625,30 +633,30 @@ def cells() -> Iterator[Cell]:
     ):
         plant = partial(failing, failures=failures, fours=fours, questions=200)
         name = f"fails in {100 * failures:g} %, fours {fours:g}, {count} labels, scale not named"
-        yield Cell("failures", name, plant, (count,), scale=False, effects=(0.0,))
+        yield PlantedCell("failures", name, plant, (count,), scale=False, effects=(0.0,))
     for right, count in ((0.98, 60), (0.95, 60), (0.95, 150)):
         plant = partial(right_or_wrong, right=right)
-        yield Cell(
+        yield PlantedCell(
             "failures", f"right in {100 * right:g} %, {count} labels", plant, (count,), scale=False
         )
     for share in (0.1, 0.25):
         for worst in (False, True):
             who = "the worst" if worst else "random"
             plant = partial(usual, unscored=share, worst=worst)
-            yield Cell("unscored", f"{100 * share:g} % of A, {who}, labelled alike", plant)
+            yield PlantedCell("unscored", f"{100 * share:g} % of A, {who}, labelled alike", plant)
             if worst:
                 plant = partial(plant, labelled=False)
-                yield Cell(
+                yield PlantedCell(
                     "unscored", f"{100 * share:g} % of A, {who}, not labelled", plant, plan="alone"
                 )
-    yield Cell(
+    yield PlantedCell(
         "unscored",
         "25 % of both, the worst, labelled alike",
         partial(usual, unscored=0.25, worst=True, both=True),
     )
     for count in (60, 150, 300):
         plant = partial(usual, documents=True, questions=400)
-        yield Cell(
+        yield PlantedCell(
             "clusters",
             f"documents of 1, 2, 4, 16; {count} labels",
             plant,
@@ -656,11 +664,11 @@ def cells() -> Iterator[Cell]:
             cluster=DOCUMENT,
         )
     for count in (30, 50, 100, 200, 400):
-        yield Cell(
+        yield PlantedCell(
             "numbers", f"{count} labels", partial(usual, questions=max(200, count)), (count,)
         )
-    yield Cell("samples", "known chances of 1 to 25", usual, (100,), "unequal")
-    yield Cell(
+    yield PlantedCell("samples", "known chances of 1 to 25", usual, (100,), "unequal")
+    yield PlantedCell(
         "samples", "the answers with high scores only", usual, (100,), "high", promised=False
     )
 
@@ -668,7 +676,7 @@ def cells() -> Iterator[Cell]:
 # The study ------------------------------------------------------------------------------------------------------------
 
 
-def task(arguments: tuple[int, float, int]) -> Outcome:
+def task(arguments: tuple[int, float, int]) -> GrantOutcome:
     place, effect, number = arguments
     return replicate(CELLS[place], effect, (place, EFFECTS.index(effect), number))
 

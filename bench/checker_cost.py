@@ -33,7 +33,7 @@ AT_ONCE = 8  # answers, as in a run
 
 
 @dataclass(frozen=True)
-class Cost:
+class CheckerCost:
     """What one checker took. pairs: of a claim and a passage; tokens: read, of them not read again, written."""
 
     name: str
@@ -65,7 +65,7 @@ def chosen(count: int) -> list[Example]:
     return [example for example in answers if example.question_id in kept][:count]
 
 
-async def _measured(name: str, examples: Sequence[Example]) -> Cost:
+async def _measured(name: str, examples: Sequence[Example]) -> CheckerCost:
     began = time.process_time()
     async with open_models(checker=name) as models:
         labels = [
@@ -76,7 +76,7 @@ async def _measured(name: str, examples: Sequence[Example]) -> Cost:
     seconds = time.process_time() - began
     usage = models.usage_log.usage
     claims = sum(len(sentences(example.answer or "")) for example in examples)
-    return Cost(
+    return CheckerCost(
         name,
         seconds,
         claims,

@@ -45,7 +45,7 @@ from bench.coverage import (
     SHAPES,
     SYSTEMS,
     Floats,
-    Shape,
+    Population,
     drawn,
     scores,
     sizes,
@@ -127,7 +127,7 @@ LOSSES: dict[str, Callable[[Floats, float], Floats]] = {
 def margins(runs: int) -> None:
     def equivalent(name: str, layout: str, number: int, gone: float) -> float:
         chance, said = np.random.default_rng([number, LAYOUTS.index(layout)]), 0
-        identity = Shape(lambda u: u, 0.5, 0.29)
+        identity = Population(lambda u: u, 0.5, 0.29)
         values, clusters = drawn(chance, identity, layout, number, runs)
         with np.errstate(invalid="ignore"):
             differences = LOSSES[name](values, gone)

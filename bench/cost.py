@@ -143,7 +143,7 @@ def entails(premise: str, statement: str) -> bool:
     return digest[0] < 16 and len(premise) < 400  # of two single statements, one pair of sixteen
 
 
-class Judge:
+class SchemaJudge:
     """One reply to one prompt, of the form that its schema allows."""
 
     def __init__(self, prompt: str, schema: Any) -> None:
@@ -258,7 +258,7 @@ def encoder() -> tuple[Encode, str]:
 
 
 @dataclass
-class Request:
+class RequestTokens:
     prompt: list[int]
     schema: int
     reply: int
@@ -274,7 +274,7 @@ class Meter:
 
     encode: Encode
     latency: float = 0.0
-    requests: list[Request] = field(default_factory=list)
+    requests: list[RequestTokens] = field(default_factory=list)
     seen: set[int] = field(default_factory=set)
     answered: set[int] = field(default_factory=set)
     depth: int = 0
@@ -293,10 +293,10 @@ class Meter:
             (end for end, prefix in prefixes.items() if prefix in self.answered), default=0
         )
         self.seen.update(prefixes.values())
-        text = Judge(contents[1] if len(contents) > 1 else contents[0], schema).reply()
+        text = SchemaJudge(contents[1] if len(contents) > 1 else contents[0], schema).reply()
         written = self.encode(text)
         limit = body.get("max_tokens", body.get("max_completion_tokens"))
-        request = Request(
+        request = RequestTokens(
             prompt, len(schema_tokens), len(written), limit, self.depth + 1, vendor, waiting
         )
         self.requests.append(request)
@@ -365,7 +365,7 @@ def served(encode: Encode, latency: float = 0.0) -> Iterator[Meter]:
 
 
 @dataclass(frozen=True)
-class Cost:
+class RunCost:
     """Figures of one run, an answer; see the module. rounds: of one answer alone."""
 
     name: str
@@ -399,7 +399,7 @@ HEADS = (
 )
 
 
-def measure(name: str, metrics: str, src: Path, encode: Encode, latency: float) -> Cost:
+def measure(name: str, metrics: str, src: Path, encode: Encode, latency: float) -> RunCost:
     lines = examples()
     with tempfile.TemporaryDirectory() as folder, served(encode, latency) as meter:
         _run(src, Path(folder), metrics, meter.base_url, lines[:1])
@@ -415,7 +415,7 @@ def measure(name: str, metrics: str, src: Path, encode: Encode, latency: float) 
     dry_calls, dry_tokens = _announced(said)
     n = len(lines)
     prompt = sum(len(one.prompt) for one in requests)
-    return Cost(
+    return RunCost(
         name,
         len(requests) / n,
         rounds,
@@ -477,7 +477,7 @@ def _announced(said: str) -> tuple[int, int]:
     return int(calls.replace(",", "")), int(tokens.replace(",", ""))
 
 
-def line_of(cost: Cost) -> tuple[Any, ...]:
+def line_of(cost: RunCost) -> tuple[Any, ...]:
     def whole(value: float) -> str:
         return f"{value:,.0f}"
 

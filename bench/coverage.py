@@ -44,7 +44,7 @@ CORRELATION, BETTER = 0.5, 0.5
 
 
 @dataclass(frozen=True)
-class Shape:
+class Population:
     """A distribution: its quantile function, its mean and standard deviation, and the bounds of its values."""
 
     at: Callable[[Floats], Floats]
@@ -60,20 +60,20 @@ class Shape:
         return self.bounds[0] is not None
 
 
-def beta(a: float, b: float) -> Shape:
+def beta(a: float, b: float) -> Population:
     one = stats.beta(a, b)
-    return Shape(one.ppf, float(one.mean()), float(one.std()))
+    return Population(one.ppf, float(one.mean()), float(one.std()))
 
 
 def some(
     values: Sequence[float],
     weights: Sequence[float],
     bounds: tuple[float | None, float | None] = (0, 1),
-) -> Shape:
+) -> Population:
     """Values with their chances."""
     points, chances = np.array(values, dtype=float), np.array(weights) / sum(weights)
     edges, mean = np.cumsum(chances)[:-1], float(points @ chances)
-    return Shape(
+    return Population(
         lambda u: points[np.searchsorted(edges, u)],
         mean,
         float(np.sqrt(points**2 @ chances - mean**2)),
@@ -81,8 +81,8 @@ def some(
     )
 
 
-def free(one: stats.rv_continuous) -> Shape:
-    return Shape(one.ppf, float(one.mean()), float(one.std()), (None, None))
+def free(one: stats.rv_continuous) -> Population:
+    return Population(one.ppf, float(one.mean()), float(one.std()), (None, None))
 
 
 SHAPES = {
@@ -111,7 +111,7 @@ DIFFERENCES = {
     "skewed, ties": some((-0.5, 0, 0.25), (1, 7, 2), (-1, 1)),
     "exponential": free(stats.expon(-1)),
     "lognormal": free(stats.lognorm(0.8, -float(np.exp(0.32)))),
-    "one jump in 20": Shape(
+    "one jump in 20": Population(
         lambda u: np.where(u < 0.95, stats.norm.ppf(u / 0.95) * 0.05, 1.0) - 0.05,
         0.0,
         0.2233,
@@ -143,7 +143,7 @@ def uniform(
 
 
 def drawn(
-    chance: np.random.Generator, shape: Shape, layout: str, number: int, runs: int
+    chance: np.random.Generator, shape: Population, layout: str, number: int, runs: int
 ) -> tuple[Floats, list[int] | None]:
     """Runs x observations, and the cluster of each observation."""
     clusters = np.repeat(np.arange(number), sizes(layout, number))

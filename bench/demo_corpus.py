@@ -47,7 +47,7 @@ SEEDS = {"number": 2, "padding": 6}
 
 
 @dataclass(frozen=True)
-class Made:
+class PlacedDefect:
     """A defect: an edit of the answer without defects. fact: the place of the deleted one among the reference's facts,
     from 1; by: `hand`, or the rule and its seed."""
 
@@ -89,9 +89,9 @@ def _original(id: str, one: dict[str, Any], system: str) -> Example:
     )
 
 
-def defects(answers: Sequence[Example]) -> dict[str, list[Made]]:
+def defects(answers: Sequence[Example]) -> dict[str, list[PlacedDefect]]:
     """Example id -> the defects of the answer, in the order of their places; none touches another."""
-    made: dict[str, list[Made]] = {one.id: [] for one in answers}
+    made: dict[str, list[PlacedDefect]] = {one.id: [] for one in answers}
     for one in answers:
         for by_hand in questions()[one.question_id].get("defects", ()):
             if by_hand["system"] == one.system:
@@ -109,13 +109,13 @@ def defects(answers: Sequence[Example]) -> dict[str, list[Made]]:
     return {id: sorted(some, key=lambda each: each.edit) for id, some in made.items()}
 
 
-def _touches(one: Made, others: Sequence[Made]) -> bool:
+def _touches(one: PlacedDefect, others: Sequence[PlacedDefect]) -> bool:
     return any(
         one.edit.start <= other.edit.end and other.edit.start <= one.edit.end for other in others
     )
 
 
-def _by_hand(known: dict[str, Any], one: Example) -> Made:
+def _by_hand(known: dict[str, Any], one: Example) -> PlacedDefect:
     """A defect in the file of a question: `old` is replaced by `new` or deleted, or `new` stands behind `after`."""
     answer, at = one.answer or "", (known.get("old") or known["after"]).strip()
     if answer.count(at) != 1:
@@ -127,12 +127,12 @@ def _by_hand(known: dict[str, Any], one: Example) -> Made:
         end += 1
     elif known["kind"] == "deleted":  # the last sentence of its paragraph
         start = len(answer[:start].rstrip())
-    return Made(
+    return PlacedDefect(
         known["kind"], TextEdit(start, end, known.get("new", "")), "hand", known.get("fact")
     )
 
 
-def _ruled(one: Example, kind: str) -> Made | None:
+def _ruled(one: Example, kind: str) -> PlacedDefect | None:
     """What `longmark defects` makes of an answer; None if its rule finds no place."""
     _, *changed = asyncio.run(make([one], Plan((kind,), ("1",), SEEDS[kind])))
     if not changed:
@@ -140,10 +140,12 @@ def _ruled(one: Example, kind: str) -> Made | None:
     proof = changed[0].meta[DEFECT]
     (edit,) = proof["edits"]
     start, end = edit["before"]
-    return Made(kind, TextEdit(start, end, edit["new"]), f"{proof['rule']}, seed {SEEDS[kind]}")
+    return PlacedDefect(
+        kind, TextEdit(start, end, edit["new"]), f"{proof['rule']}, seed {SEEDS[kind]}"
+    )
 
 
-def label(one: Example, made: Sequence[Made], defect: Made) -> dict[str, Any]:
+def label(one: Example, made: Sequence[PlacedDefect], defect: PlacedDefect) -> dict[str, Any]:
     """The line of `labels.jsonl`: its span is that of `new` in the answer with all of its defects."""
     moved = sum(
         len(other.edit.new) - (other.edit.end - other.edit.start)

@@ -79,7 +79,7 @@ class LabelledRow:
 
 
 @dataclass(frozen=True)
-class Reply:
+class WordingReply:
     """A line of the CSV. value: the score of the reply, greater is better; "" if it could not be read. mass: the
     probability of all offered words. order: of a pair, the answer that was shown first."""
 
@@ -399,7 +399,7 @@ async def score(data: Path, model: LlamaCpp) -> None:
     drawn = {measured.name: measured.rows(data) for measured in MEASURED}
     fresh = not CSV.exists()
     with CSV.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(Reply.__dataclass_fields__))
+        writer = csv.DictWriter(file, list(WordingReply.__dataclass_fields__))
         if fresh:
             writer.writeheader()
         for measured, number in schedule({name: len(rows) for name, rows in drawn.items()}):
@@ -420,7 +420,7 @@ async def score(data: Path, model: LlamaCpp) -> None:
                 value, mass = read(wording, reply)
                 if value is not None and order == "b":
                     value = -value
-                line = Reply(
+                line = WordingReply(
                     measured.name,
                     row.place,
                     hashlib.sha256(row.cluster.encode()).hexdigest()[:8],
@@ -438,21 +438,21 @@ async def score(data: Path, model: LlamaCpp) -> None:
                 file.flush()
 
 
-def replies() -> Iterator[Reply]:
+def replies() -> Iterator[WordingReply]:
     if not CSV.exists():
         return
     with CSV.open(newline="", encoding="utf-8") as file:
         for cells in csv.DictReader(file):
             numbers = {name: int(cells[name]) for name in ("number", "words", "tokens_read")}
             kept: dict[str, Any] = {**cells, **numbers, "label": float(cells["label"])}
-            yield Reply(**kept)
+            yield WordingReply(**kept)
 
 
 # Agreement ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Table:
+class WordingScores:
     """The complete rows of a score. values: wording -> the scores of the rows, NaN where a reply could not be read."""
 
     measured: Measured
@@ -461,7 +461,7 @@ class Table:
     clusters: Ints
     values: Mapping[str, Floats]
 
-    def part(self, confirming: bool) -> Table:
+    def part(self, confirming: bool) -> WordingScores:
         kept = (self.numbers % CHOOSING != 0) == confirming
         values = {wording: scores[kept] for wording, scores in self.values.items()}
         return replace(
@@ -539,9 +539,9 @@ def written(value: float, resampled: Floats, sign: str = "") -> str:
     return f"{value:{sign}.2f} [{low:{sign}.2f}, {high:{sign}.2f}]"
 
 
-def tables() -> Iterator[Table]:
+def tables() -> Iterator[WordingScores]:
     """The rows of each score for which every wording has a reply."""
-    by_row: dict[tuple[str, int], list[Reply]] = {}
+    by_row: dict[tuple[str, int], list[WordingReply]] = {}
     for line in replies():
         by_row.setdefault((line.score, line.number), []).append(line)
     for measured in MEASURED:
@@ -561,7 +561,7 @@ def tables() -> Iterator[Table]:
         if measured.pairs:
             values["letter"] = np.array([letters(lines) for lines in rows])
         values["words"] = np.array([float(lines[0].words) for lines in rows])
-        yield Table(
+        yield WordingScores(
             measured,
             np.array([lines[0].number for lines in rows]),
             np.array([lines[0].label for lines in rows]),
@@ -570,13 +570,13 @@ def tables() -> Iterator[Table]:
         )
 
 
-def value_of(lines: Sequence[Reply], wording: str) -> float:
+def value_of(lines: Sequence[WordingReply], wording: str) -> float:
     """Of a pair the mean of both orders."""
     found = [float(line.value or "nan") for line in lines if line.wording == wording]
     return math.fsum(found) / len(found)
 
 
-def letters(lines: Sequence[Reply]) -> float:
+def letters(lines: Sequence[WordingReply]) -> float:
     """The choice of the likeliest letter of *expected* in both orders: 1 or -1, and 0 where the orders differ."""
     sides = {
         (1.0 if (line.reply.lower() == "a") == (line.order == "a") else -1.0)

@@ -52,7 +52,7 @@ class _NoWait(selectors.SelectSelector):
         return super().select(0)
 
 
-class Endpoint:
+class FailingEndpoint:
     """Fails at random by `rates`, or, with `per_second`, refuses above that rate; `burst`: tokens at the start and at
     most."""
 
@@ -101,7 +101,7 @@ class Endpoint:
         return None
 
 
-def wall(endpoint: Endpoint, calls: int, concurrency: int, seed: int) -> tuple[float, int]:
+def wall(endpoint: FailingEndpoint, calls: int, concurrency: int, seed: int) -> tuple[float, int]:
     """Seconds by the jumping clock, and calls that were lost."""
 
     async def main() -> tuple[float, int]:
@@ -138,7 +138,8 @@ def at_random(seeds: int) -> None:
     for calls in (2000, 8000):
         ideal = calls / 50 * LATENCY
         walls = sorted(
-            wall(Endpoint(random.Random(s), RATES), calls, 50, s)[0] / ideal for s in range(seeds)
+            wall(FailingEndpoint(random.Random(s), RATES), calls, 50, s)[0] / ideal
+            for s in range(seeds)
         )
         median, ninth = statistics.median(walls), walls[int(0.9 * len(walls))]
         print(f"{calls:8} {statistics.mean(walls):7.3f} {median:7.3f} {ninth:11.3f}", flush=True)
@@ -156,7 +157,7 @@ def by_rate(calls: int = 300) -> None:
     for per_second, burst, concurrency, after in cases:
         sent = max(calls, int(per_second * 60))
         settings: dict[str, Any] = {"per_second": per_second, "burst": burst, "retry_after": after}
-        endpoint = Endpoint(random.Random(0), **settings)
+        endpoint = FailingEndpoint(random.Random(0), **settings)
         seconds, lost = wall(endpoint, sent, concurrency, 0)
         print(
             f"{per_second:7.2f} {burst:7g} {concurrency:8} {after if after is not None else 'none':>12} "

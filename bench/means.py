@@ -27,7 +27,7 @@ import argparse
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from bench.coverage import SHAPES, Shape
+from bench.coverage import SHAPES, Population
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -144,7 +144,7 @@ def intervals(
 
 
 def measured(
-    shape: Shape, n: int, methods: Sequence[str], runs: int, resamples: int
+    shape: Population, n: int, methods: Sequence[str], runs: int, resamples: int
 ) -> dict[str, tuple[float, float, float, float]]:
     """Method -> coverage, share above the mean, share below it, mean width."""
     chance = np.random.default_rng([n, runs])

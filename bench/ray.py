@@ -35,7 +35,7 @@ _TICK = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
-class Cost:
+class WaySeconds:
     """Seconds of a way. cpu, began: of all its processes, in all and before the first row; first: of its own ones."""
 
     wall: float
@@ -87,7 +87,7 @@ def seconds_of(first: Sequence[int], known: dict[int, float]) -> None:
 
 def measured(
     commands: Sequence[Sequence[str]], rows: Sequence[Path], then: Sequence[str] = ()
-) -> Cost:
+) -> WaySeconds:
     """What commands that run at once cost, and a last one after them. rows: the files whose first row is the start."""
     began, start, before = time.perf_counter(), 0.0, 0.0
     known, own, owned = dict[int, float](), list[int](), 0.0
@@ -106,7 +106,7 @@ def measured(
             if one.returncode:
                 sys.exit(one.stderr.read().decode())
     owned = sum(known.get(pid, 0.0) for pid in own)
-    return Cost(time.perf_counter() - began, start, sum(known.values()), before, owned)
+    return WaySeconds(time.perf_counter() - began, start, sum(known.values()), before, owned)
 
 
 def main() -> None:
@@ -114,7 +114,7 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=50_000)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
-    found: dict[str, list[Cost]] = {"one process": [], "ray": [], "split, 2": []}
+    found: dict[str, list[WaySeconds]] = {"one process": [], "ray": [], "split, 2": []}
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["LONGMARK_HOME"] = scratch
         examples = Path(scratch) / "examples.jsonl"
@@ -164,7 +164,7 @@ def _without_system(path: Path) -> list[bytes]:
     return [orjson.dumps({**line, "system": ""}) for line in lines]
 
 
-def print_table(found: dict[str, list[Cost]]) -> None:
+def print_table(found: dict[str, list[WaySeconds]]) -> None:
     def median(values: Sequence[float]) -> float:
         return statistics.median(values)
 

@@ -85,7 +85,7 @@ def fill(cache: Path, count: int) -> None:
     asked: list[bytes] = []
     identity = f"judge@{SEEN_BY_NOBODY}"
 
-    class Judge:
+    class RecordingJudge:
         name = identity
         model = SimpleNamespace(reply_limit=None)
 
@@ -93,13 +93,13 @@ def fill(cache: Path, count: int) -> None:
             asked.append(call_key(identity, "chat", request))
             return ChatReply("50")
 
-        def asking(self, _prompt: str) -> AbstractAsyncContextManager[Judge]:
+        def asking(self, _prompt: str) -> AbstractAsyncContextManager[RecordingJudge]:
             return nullcontext(self)
 
         def heard(self, _reply: ChatReply, *, read: bool) -> None: ...
 
     models: Any = SimpleNamespace(
-        judges=(Judge(),), prompts=PromptBook(), judging=Judging(reasons=True)
+        judges=(RecordingJudge(),), prompts=PromptBook(), judging=Judging(reasons=True)
     )
 
     def rows() -> Iterator[tuple[object, ...]]:

@@ -32,7 +32,7 @@ def _programs() -> Path | None:
 
 
 @dataclass
-class Server:
+class PostgresServer:
     """A server that runs. url: of its superuser, without a database; folder: of its files."""
 
     folder: Path
@@ -98,7 +98,7 @@ class Server:
 
 
 @contextmanager
-def running() -> Iterator[Server]:
+def running() -> Iterator[PostgresServer]:
     """A server for as long as it is needed. Skips where PostgreSQL or psycopg is not installed."""
     pytest.importorskip("psycopg", reason="the extra postgres is not installed")
     programs = _programs()
@@ -125,7 +125,7 @@ def running() -> Iterator[Server]:
         )
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            server = Server(folder, free.getsockname()[1])
+            server = PostgresServer(folder, free.getsockname()[1])
         server.start()
         try:
             yield server

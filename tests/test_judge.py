@@ -184,14 +184,14 @@ def test_what_stands_before_the_last_line_decides_nothing(quoted: str, text: str
     assert read(judge.choice(("yes", "no", "n/a")), f"{text} {quoted}\n{label}") == label
 
 
-class Claims(BaseModel):
+class ClaimList(BaseModel):
     claims: list[str]
 
 
 def test_json_is_read_against_its_type():
-    reader = judge.structure(Claims)
-    assert read(reader, '{"claims": ["a", "b"]}') == Claims(claims=["a", "b"])
-    assert read(reader, '```json\n{"claims": []}\n```') == Claims(claims=[])
+    reader = judge.structure(ClaimList)
+    assert read(reader, '{"claims": ["a", "b"]}') == ClaimList(claims=["a", "b"])
+    assert read(reader, '```json\n{"claims": []}\n```') == ClaimList(claims=[])
     for text in (
         "[]",
         '{"claims": "a"}',
@@ -325,14 +325,14 @@ def test_a_schema_defines_once_what_stands_in_it_twice_and_has_no_titles():
 
 
 def test_a_form_in_a_form_stands_where_it_is_used():
-    class Item(BaseModel):
+    class TextItem(BaseModel):
         text: str
 
-    class Form(BaseModel):
-        items: list[Item]
+    class TextItems(BaseModel):
+        items: list[TextItem]
 
     item = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-    assert judge.structure(Form).schema == {
+    assert judge.structure(TextItems).schema == {
         "type": "object",
         "properties": {"items": {"type": "array", "items": item}},
         "required": ["items"],

@@ -347,7 +347,7 @@ def test_a_group_of_ones_own_becomes_options_of_a_parser():
     from longmark.cli.arguments import add_options
 
     @dataclass(frozen=True)
-    class Pace:
+    class SpeedOptions:
         """speed"""
 
         calls: int = option(16, "calls at once (default: {default})", "N")
@@ -355,8 +355,8 @@ def test_a_group_of_ones_own_becomes_options_of_a_parser():
         names: tuple[str, ...] = option((), "names", "NAME,…", line="name")
 
     parser = argparse.ArgumentParser()
-    add_options(parser, Pace)
+    add_options(parser, SpeedOptions)
     arguments = parser.parse_args(["--calls", "2", "--name", "a,b", "--wait"])
-    assert Pace(**values_of(Pace, arguments)) == Pace(2, True, ["a,b"])  # type: ignore[arg-type]
+    assert SpeedOptions(**values_of(SpeedOptions, arguments)) == SpeedOptions(2, True, ["a,b"])  # type: ignore[arg-type]
     assert parser._action_groups[-1].title == "speed"
     assert "calls at once (default: 16)" in parser.format_help()

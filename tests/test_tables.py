@@ -32,7 +32,7 @@ from longmark.stats.results import Estimate
 
 
 @dataclass
-class Item:
+class SystemMean:
     system: str
     n: int
     mean: float | None
@@ -51,9 +51,9 @@ TABLE = Table(
         Column("p", kind="p"),
     ),
     (
-        Item("a|b_c", 1200, 0.12345, Range(-0.001, 0.25), 0.0004),
-        Item("50 %\n{x}", 3, None, None, None),
-        Item("one end", 7, -0.0004, Range(None, 1.0), 0.0456),
+        SystemMean("a|b_c", 1200, 0.12345, Range(-0.001, 0.25), 0.0004),
+        SystemMean("50 %\n{x}", 3, None, None, None),
+        SystemMean("one end", 7, -0.0004, Range(None, 1.0), 0.0456),
     ),
     note="Means over <answers> with a score.",
 )

@@ -46,7 +46,7 @@ ANSWER = {"id": "1", "question": "Private?", "answer": "A text. Of two.", "conte
 
 
 @dataclass(frozen=True)
-class Place:
+class StrangersProject:
     """A stranger's project, and the two servers: the user's own, and the stranger's."""
 
     folder: Path
@@ -174,7 +174,7 @@ def project(servers: tuple[Server, Server], tmp_path_factory: pytest.TempPathFac
 @pytest.fixture
 def place(
     project: Path, servers: tuple[Server, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Place:
+) -> StrangersProject:
     folder = tmp_path / "project"
     shutil.copytree(project, folder, ignore=shutil.ignore_patterns("home"))
     monkeypatch.chdir(folder)
@@ -185,7 +185,7 @@ def place(
         monkeypatch.setenv(name, f"secret-of-{name}")
     for server in servers:
         server.requests.clear()
-    return Place(folder, *servers)
+    return StrangersProject(folder, *servers)
 
 
 # Files that name models: they can be trusted --------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def configured(url: str, *lines: str) -> None:
 
 @pytest.mark.parametrize("verb", CONFIGURED)
 def test_a_configuration_reaches_nothing_until_it_is_trusted(
-    place: Place, verb: str, capsys: pytest.CaptureFixture[str]
+    place: StrangersProject, verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for form, lines in FORMS.items():
         lines = [
@@ -268,7 +268,7 @@ SAVED = {
 
 @pytest.mark.parametrize("verb", SAVED)
 def test_a_saved_folder_chooses_no_endpoint_until_it_is_trusted(
-    place: Place, verb: str, capsys: pytest.CaptureFixture[str]
+    place: StrangersProject, verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert place.run(SAVED[verb]) == 2
     said = capsys.readouterr().err
@@ -382,7 +382,10 @@ PROJECT = {
 
 @pytest.mark.parametrize("case", PROJECT)
 def test_a_project_reaches_nothing_until_it_is_trusted(
-    place: Place, case: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    place: StrangersProject,
+    case: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     words, text, canary = PROJECT[case]
     (outside := place.folder.parent / "outside").mkdir()
@@ -485,7 +488,7 @@ def structured(kind: str, text: str) -> dict[str, Any]:
     ("kind", "verb"), [(kind, verb) for kind, (_, verbs) in STRUCTURED.items() for verb in verbs]
 )
 def test_a_file_of_settings_is_text(
-    place: Place, kind: str, verb: str, capsys: pytest.CaptureFixture[str]
+    place: StrangersProject, kind: str, verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name, verbs = STRUCTURED[kind]
     content = structured(kind, TEXT.replace("THEIRS", place.theirs.base_url))
@@ -536,7 +539,7 @@ PROMPTS = {
 
 @pytest.mark.parametrize("verb", PROMPTS)
 def test_a_folder_of_prompts_is_text(
-    place: Place, verb: str, capsys: pytest.CaptureFixture[str]
+    place: StrangersProject, verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (
         TEXT.replace("THEIRS", place.theirs.base_url)
@@ -605,7 +608,7 @@ READ = {
 }
 
 
-class Loaded:
+class LoadedFolder:
     """What sentence-transformers would do with a local folder: run the Python files that it contains."""
 
     def __init__(self, source: str) -> None:
@@ -617,11 +620,11 @@ class Loaded:
 
 
 @pytest.fixture
-def poisoned(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
+def poisoned(place: StrangersProject, monkeypatch: pytest.MonkeyPatch) -> StrangersProject:
     """A run whose manifest and rows name endpoints, variables, commands and code; and the same as a bundle."""
     library = types.ModuleType("sentence_transformers")
     library.__spec__ = importlib.machinery.ModuleSpec("sentence_transformers", None)
-    library.SentenceTransformer = library.CrossEncoder = Loaded  # type: ignore[attr-defined]
+    library.SentenceTransformer = library.CrossEncoder = LoadedFolder  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
     (place.folder / "evil").mkdir()
     Path("m.py").write_text("open('ran', 'w')")
@@ -678,7 +681,7 @@ def poisoned(place: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 @pytest.mark.parametrize("verb", READ)
 def test_a_run_and_a_bundle_are_data(
-    poisoned: Place, verb: str, capsys: pytest.CaptureFixture[str]
+    poisoned: StrangersProject, verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words, expected = READ[verb]
     code = poisoned.run(words)
@@ -686,7 +689,9 @@ def test_a_run_and_a_bundle_are_data(
     assert (poisoned.sang(), code) == ([], expected), said
 
 
-def test_a_model_of_a_run_is_loaded_where_the_command_line_names_it(poisoned: Place) -> None:
+def test_a_model_of_a_run_is_loaded_where_the_command_line_names_it(
+    poisoned: StrangersProject,
+) -> None:
     assert poisoned.run("verify scored --embedder st:evil") == 3
     assert poisoned.sang() == ["code or command"]
 
@@ -695,7 +700,7 @@ def test_a_model_of_a_run_is_loaded_where_the_command_line_names_it(poisoned: Pl
 
 
 @pytest.mark.parametrize("verb", ["run", "report"])
-def test_a_python_file_of_the_folder_is_not_imported(place: Place, verb: str) -> None:
+def test_a_python_file_of_the_folder_is_not_imported(place: StrangersProject, verb: str) -> None:
     """Files with the names of all modules, those that Python and tools start by themselves, and a package with entry
     points; the command as it is installed."""
     code = f"open({str(place.folder / 'ran')!r}, 'w')"

@@ -503,7 +503,7 @@ def test_the_link_of_the_owner_is_written_into_no_other_file(
     (link := tmp_path / "study.owner-link").symlink_to(outside)
     outside.chmod(0o644)
 
-    class Serving:
+    class StandInSite:
         def __init__(self, store: StudyStore) -> None:
             self.store, self.items = store, dict[str, Any]()
             self.study = store  # its title is printed
@@ -511,7 +511,7 @@ def test_the_link_of_the_owner_is_written_into_no_other_file(
 
     def serving(study: Path, _host: str, _port: int, _address: Any, ready: Any) -> None:
         with closing(open_store(study)) as store:
-            ready(Serving(store))
+            ready(StandInSite(store))
 
     monkeypatch.setattr(verbs, "serving", serving)
     done = run("annotate", "serve", path, home=tmp_path / "home")

@@ -42,7 +42,7 @@ Answer = Callable[[int, str, Any], tuple[int, bytes, str] | None]
 
 
 @dataclass
-class Settings:
+class WireSettings:
     """answer: (number of the request from 0, path, JSON) -> status, body, header lines, in place of the usual reply
     where it is not None. latency: seconds before each reply; rates: fault -> share of requests; force: faults of the
     first requests; retry_after: seconds that a 429 asks for; keep: keep every request for `Server.requests`."""
@@ -61,7 +61,7 @@ class Server:
     """The state of one server. counts: see `counts`; requests: (path, headers, body) of every request, if
     kept."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: WireSettings) -> None:
         self.settings = settings
         self.base_url = ""
         self.requests: list[tuple[str, dict[str, str], Any]] = []
@@ -276,7 +276,7 @@ def serve(
     **quirks: Any,
 ) -> Iterator[Server]:
     """A server in a thread of this process; `quirks` are the fields of `wire_replies.Quirks`."""
-    settings = Settings(
+    settings = WireSettings(
         latency, rates or {}, force, draw, retry_after, quirks=Quirks(**quirks), answer=answer
     )
     server = Server(settings)
@@ -302,7 +302,7 @@ def _rate(text: str) -> tuple[str, float]:
 
 
 async def _main(arguments: argparse.Namespace) -> None:
-    settings = Settings(
+    settings = WireSettings(
         latency=arguments.latency,
         rates=dict(arguments.rate),
         force=arguments.force.split(",") if arguments.force else (),

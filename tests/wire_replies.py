@@ -73,11 +73,11 @@ def reply_for(
         return 404, b'{"detail": "Not Found"}'
     try:
         return 200, handler(request, zlib.crc32(body), fault, quirks)
-    except Refusal as refusal:
+    except RefusedReply as refusal:
         return refusal.status, orjson.dumps(refusal.body)
 
 
-class Refusal(Exception):
+class RefusedReply(Exception):
     """A 4xx with its body."""
 
     def __init__(self, status: int, body: dict[str, Any]) -> None:
@@ -85,9 +85,11 @@ class Refusal(Exception):
         self.body = body
 
 
-def _refuse(message: str, param: str | None = None, code: str = "unsupported_parameter") -> Refusal:
+def _refuse(
+    message: str, param: str | None = None, code: str = "unsupported_parameter"
+) -> RefusedReply:
     error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
-    return Refusal(400, {"error": error})
+    return RefusedReply(400, {"error": error})
 
 
 def _chat(request: dict[str, Any], number: int, fault: str, quirks: Quirks) -> bytes:
@@ -96,7 +98,7 @@ def _chat(request: dict[str, Any], number: int, fault: str, quirks: Quirks) -> b
     if request.get("logprobs") and not quirks.logprobs:
         raise _refuse("This model does not support logprobs", "logprobs")
     if "seed" in request and not quirks.seed:
-        raise Refusal(
+        raise RefusedReply(
             422, {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}
         )
     if request.get("temperature", 1) != 1 and not quirks.temperature:
@@ -244,11 +246,11 @@ def _embeddings(request: dict[str, Any], _number: int, _fault: str, quirks: Quir
         raise _refuse("encoding_format must be float", "encoding_format")
     if len(texts) > quirks.batch:
         told = f"batch size {len(texts)} > maximum allowed batch size {quirks.batch}"
-        raise Refusal(422, {"error": told, "error_type": "Validation"})
+        raise RefusedReply(422, {"error": told, "error_type": "Validation"})
     longest = max((len(text) // 4 for text in texts), default=0)
     if quirks.window is not None and longest >= quirks.window:
         told = f"Input validation error: `inputs` must have less than {quirks.window} tokens. Given: {longest}"
-        raise Refusal(413, {"error": told, "error_type": "Validation"})
+        raise RefusedReply(413, {"error": told, "error_type": "Validation"})
     data = []
     for index, text in enumerate(texts):
         vector = text_vector(text)
@@ -276,15 +278,15 @@ def text_vector(text: str) -> list[float]:
 def _rerank(request: dict[str, Any], _number: int, _fault: str, quirks: Quirks) -> bytes:
     if quirks.rerank == "tei" and "texts" not in request:
         told = "Failed to deserialize the JSON body into the target type: missing field `texts` at line 1"
-        raise Refusal(422, {"error": told, "error_type": "Validation"})
+        raise RefusedReply(422, {"error": told, "error_type": "Validation"})
     if quirks.rerank == "cohere" and "use_activation" in request:
-        raise Refusal(
+        raise RefusedReply(
             400, {"message": "unknown field: parameter 'use_activation' is not a valid field"}
         )
     documents = request["texts"] if quirks.rerank == "tei" else request["documents"]
     if len(documents) > quirks.batch:
         told = f"batch size {len(documents)} > maximum allowed batch size {quirks.batch}"
-        raise Refusal(422, {"error": told, "error_type": "Validation"})
+        raise RefusedReply(422, {"error": told, "error_type": "Validation"})
     raw = [overlap(request["query"], document) for document in documents]
     squashed = quirks.rerank == "vllm" and request.get("use_activation", True)
     scores = [1 / (1 + math.exp(-score)) for score in raw] if squashed else raw

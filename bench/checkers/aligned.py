@@ -38,7 +38,7 @@ _SENTENCE = 700  # bytes of a sentence; a longer one is split, since MiniLM read
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class AlignedWord:
     """A word of a claim: its text, where it stands (first character, end), and the probability, in [0, 1], that the
     evidence does not support it."""
 
@@ -49,12 +49,12 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class AlignedCheck:
     """support: the probability, in [0, 1], that the evidence supports the claim. words: those of the claim with a
     letter or a digit, in their order, as far as MiniLM reads (254 tokens)."""
 
     support: float
-    words: tuple[Word, ...]
+    words: tuple[AlignedWord, ...]
 
 
 class AlignedChecker:
@@ -66,8 +66,8 @@ class AlignedChecker:
     capabilities = Capabilities()
     width: int | None = 1
 
-    def __init__(self, weights: Path = WEIGHTS, encoder: Encoder | None = None) -> None:
-        self._encoder = encoder or Encoder()
+    def __init__(self, weights: Path = WEIGHTS, encoder: MiniLmEncoder | None = None) -> None:
+        self._encoder = encoder or MiniLmEncoder()
         self._model = load(weights)
         self.name = "trained claim checker"
         self.identity = f"claim-checker:{hashlib.sha256(weights.read_bytes()).hexdigest()}:{self._encoder.identity}"
@@ -85,22 +85,22 @@ class AlignedChecker:
             for one in found
         ]
 
-    def check(self, premise: str, claim: str) -> Checked | None:
+    def check(self, premise: str, claim: str) -> AlignedCheck | None:
         """Whether the premise supports a claim, and which words it does not; None where either has no word."""
         alignment = self.align(premise, claim)
         return None if alignment is None else self.judge(claim, alignment)
 
-    def judge(self, claim: str, alignment: Alignment) -> Checked:
+    def judge(self, claim: str, alignment: Alignment) -> AlignedCheck:
         odds = self._model.words.log_odds(alignment.words)
         support = self._model.claims.log_odds(claim_row(alignment, odds)[None])[0]
         words = [
-            Word(claim[start:end], start, end, _probability(odd))
+            AlignedWord(claim[start:end], start, end, _probability(odd))
             for (start, end), odd, counted in zip(
                 alignment.spans, odds.tolist(), alignment.counted, strict=True
             )
             if counted
         ]
-        return Checked(_probability(float(support)), tuple(words))
+        return AlignedCheck(_probability(float(support)), tuple(words))
 
     def align(self, premise: str, claim: str) -> Alignment | None:
         return self._encoder.align(premise, claim, self._model.rarity)
@@ -113,7 +113,7 @@ class AlignedChecker:
 # The steps, for the training too -----------------------------------------------------------------------------------
 
 
-class Encoder:
+class MiniLmEncoder:
     """Premises and claims as MiniLM sees them. keep: how many of the latest texts stay in memory (70 kB each)."""
 
     def __init__(self, keep: int = 1024) -> None:
@@ -196,7 +196,7 @@ class Logistic:
 
 
 @dataclass(frozen=True)
-class Model:
+class TrainedModels:
     """What was trained: the rarity of tokens, the model of words and the model of claims."""
 
     rarity: Rarity
@@ -204,7 +204,7 @@ class Model:
     claims: Logistic
 
 
-def save(model: Model, path: Path) -> None:
+def save(model: TrainedModels, path: Path) -> None:
     import numpy as np
 
     arrays: dict[str, Any] = {
@@ -219,7 +219,7 @@ def save(model: Model, path: Path) -> None:
 
 
 @cache
-def load(path: Path) -> Model:
+def load(path: Path) -> TrainedModels:
     """The weights of a file. OSError where it cannot be read."""
     import numpy as np
 
@@ -235,7 +235,7 @@ def load(path: Path) -> Model:
     values = dict(
         zip(str(arrays["tokens"]).split("\n"), arrays["rarity"].astype(float).tolist(), strict=True)
     )
-    return Model(Rarity(values, float(arrays["unseen"])), part("words"), part("claims"))
+    return TrainedModels(Rarity(values, float(arrays["unseen"])), part("words"), part("claims"))
 
 
 def _probability(log_odds: float) -> float:

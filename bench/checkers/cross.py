@@ -52,7 +52,7 @@ class Read(NamedTuple):
     spans: list[tuple[int, int]]
 
 
-class Reader:
+class PairReader:
     """Pairs to tokens; the evidence is cut where the input would be too long."""
 
     def __init__(self) -> None:
@@ -80,14 +80,14 @@ class Reader:
         return found
 
 
-class Batch(NamedTuple):
+class PairBatch(NamedTuple):
     ids: Tensor
     kind: Tensor
     shared: Tensor
     mask: Tensor
 
 
-def batch_of(reads: Sequence[Read]) -> Batch:
+def batch_of(reads: Sequence[Read]) -> PairBatch:
     longest = max(len(one.ids) for one in reads)
     ids, kind, shared, mask = (torch.zeros(len(reads), longest, dtype=torch.long) for _ in range(4))
     for row, one in enumerate(reads):
@@ -103,7 +103,7 @@ def batch_of(reads: Sequence[Read]) -> Batch:
         )
         also = [token in sides[1 - side] for token, side in zip(one.ids, one.kind, strict=True)]
         shared[row, here] = torch.tensor(also, dtype=torch.long)
-    return Batch(ids, kind, shared, mask)
+    return PairBatch(ids, kind, shared, mask)
 
 
 class CrossEncoder(nn.Module):  # type: ignore[misc]
@@ -121,7 +121,7 @@ class CrossEncoder(nn.Module):  # type: ignore[misc]
         nn.init.zeros_(self.shared.weight)
         self.words.weight.requires_grad = False
 
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+    def forward(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
         """Log-odds of "not supported": of each pair, (pairs); of each token, (pairs, tokens)."""
         places = self.positions.weight[: batch.ids.shape[1]]
         hidden = self.norm(
@@ -249,7 +249,7 @@ def save(path: Path, content: dict[str, Any]) -> None:
 def train(given: argparse.Namespace) -> None:
     torch.manual_seed(given.seed)
     torch.set_num_threads(given.threads)
-    reader, model = Reader(), from_embedder()
+    reader, model = PairReader(), from_embedder()
     people_said: list[dict[str, Any]] = [
         {
             "evidence": windows(one)[0],

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from bench.checkers import figures, judge
-from bench.checkers.aligned import WEIGHTS, AlignedChecker, Encoder, split
+from bench.checkers.aligned import WEIGHTS, AlignedChecker, MiniLmEncoder, split
 from bench.checkers.data import (
     CLIMATE,
     EXPERTQA,
@@ -50,7 +50,7 @@ Scores = list[dict[str, Any]]
 
 
 def score(given: argparse.Namespace) -> Scores:
-    encoder = Encoder(keep=100_000)
+    encoder = MiniLmEncoder(keep=100_000)
     checkers = {TRAINED: AlignedChecker(encoder=encoder)}
     rows: Scores = []
     for name in SETS:
@@ -91,7 +91,7 @@ def by_hash(every: Sequence[Claim]) -> list[Claim]:
     return sorted(every, key=lambda one: hashlib.sha256(one.id.encode()).digest())
 
 
-def baselines(encoder: Encoder, one: Claim) -> dict[str, Any]:
+def baselines(encoder: MiniLmEncoder, one: Claim) -> dict[str, Any]:
     read, *rest = encoder.vectors([one.claim, *split(premise(one))])
     closest = max((float(sentence.text @ read.text) for sentence in rest), default=0.0)
     return {OVERLAP: overlap(one.claim, one.evidence) or 0.0, MINILM: closest}
@@ -106,7 +106,7 @@ async def of_model(name: str, one: Claim) -> float | None:
     )
 
 
-def words(encoder: Encoder, checker: AlignedChecker, marked: MarkedClaim) -> Scores:
+def words(encoder: MiniLmEncoder, checker: AlignedChecker, marked: MarkedClaim) -> Scores:
     """The words of a marked claim: whether people marked it, the checker's probability, and two baselines: whether the
     evidence has the word, and the word's best match in the fifth layer."""
     alignment = checker.align(page(marked), marked.claim)

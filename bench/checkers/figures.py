@@ -88,7 +88,7 @@ def estimate(
 
 
 @dataclass(frozen=True)
-class Bin:
+class ProbabilityBin:
     """Rows of like probability: how many, their mean probability and the share that is supported."""
 
     n: int
@@ -96,17 +96,17 @@ class Bin:
     share: float
 
 
-def reliability(probabilities: Array, labels: Array) -> list[Bin]:
+def reliability(probabilities: Array, labels: Array) -> list[ProbabilityBin]:
     """Bins of equal count, from the lowest probability on."""
     order = np.argsort(probabilities, kind="stable")
     parts = [part for part in np.array_split(order, BINS) if len(part)]
     return [
-        Bin(len(part), float(probabilities[part].mean()), float(labels[part].mean()))
+        ProbabilityBin(len(part), float(probabilities[part].mean()), float(labels[part].mean()))
         for part in parts
     ]
 
 
-def calibration_error(bins: Sequence[Bin]) -> float:
+def calibration_error(bins: Sequence[ProbabilityBin]) -> float:
     """The mean distance of probability and share, weighted by count: the expected calibration error."""
     total = sum(one.n for one in bins)
     return sum(one.n * abs(one.probability - one.share) for one in bins) / total

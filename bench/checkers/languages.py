@@ -29,7 +29,7 @@ RESAMPLES = 4000
 
 
 @dataclass(frozen=True)
-class Pair:
+class LanguagePair:
     """A claim and its passage in a language. change: what was changed in the claim; empty: it is supported."""
 
     id: str
@@ -39,14 +39,14 @@ class Pair:
     change: str
 
 
-def pairs() -> Iterator[Pair]:
+def pairs() -> Iterator[LanguagePair]:
     """The pairs of one passage and language follow each other, so that the passage is read once."""
     for line in PAIRS.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         for language in LANGUAGES:
             for number, claim in enumerate(row["claims"]):
                 name = f"{row['id']}-{number}-{language}"
-                yield Pair(
+                yield LanguagePair(
                     name, language, row["evidence"][language], claim[language], claim["change"]
                 )
 

@@ -58,7 +58,7 @@ SURPLUS = 1.8  # pairs that are made for each that is kept
 NEIGHBOURS = 0.04  # share of pairs whose claim is another sentence of the article
 
 
-class Passage(NamedTuple):
+class ArticlePassage(NamedTuple):
     """Sentences that stand together. group: the article, which stays on one side of a split."""
 
     source: str
@@ -69,7 +69,7 @@ class Passage(NamedTuple):
 # Passages ------------------------------------------------------------------------------------------------------------
 
 
-def wikipedia(dump: Path, without: set[str]) -> Iterator[Passage]:
+def wikipedia(dump: Path, without: set[str]) -> Iterator[ArticlePassage]:
     """The paragraphs of prose of a dump's articles."""
     text = bz2.decompress(dump.read_bytes()).decode("utf-8")
     for page in re.findall(r"<page>(.*?)</page>", text, re.DOTALL):
@@ -80,7 +80,7 @@ def wikipedia(dump: Path, without: set[str]) -> Iterator[Passage]:
         if title and body and title[1].casefold() not in without:
             for line in plain(html.unescape(html.unescape(body[1]))).splitlines():
                 if re.match(r"[A-Z\"'(]", line.strip()):
-                    yield Passage("wikipedia", title[1], sentences(line.strip()))
+                    yield ArticlePassage("wikipedia", title[1], sentences(line.strip()))
 
 
 def plain(markup: str) -> str:
@@ -98,7 +98,7 @@ def plain(markup: str) -> str:
     )
 
 
-def foldoc(path: Path) -> Iterator[Passage]:
+def foldoc(path: Path) -> Iterator[ArticlePassage]:
     for entry in re.split(
         r"\n(?=\S)", gzip.decompress(path.read_bytes()).decode("utf-8", "replace")
     ):
@@ -106,26 +106,26 @@ def foldoc(path: Path) -> Iterator[Passage]:
         for paragraph in re.split(r"\n\s*\n", rest):
             text = re.sub(r"^(?:\d+\.\s*)?(?:<[^>]*>\s*)*|[{}]", "", " ".join(paragraph.split()))
             if re.match(r"[A-Z]", text) and "http" not in text:
-                yield Passage("foldoc", name, sentences(text))
+                yield ArticlePassage("foldoc", name, sentences(text))
 
 
-def kept_here() -> Iterator[Passage]:
+def kept_here() -> Iterator[ArticlePassage]:
     """Passages of the data folder and of the demo."""
     for line in (DATA / "claims" / "factcheckgpt.jsonl").open(encoding="utf-8"):
         row = json.loads(line)
         if not held_out(row["group"]):
-            yield Passage("factcheckgpt", row["group"], sentences(row["evidence"]))
+            yield ArticlePassage("factcheckgpt", row["group"], sentences(row["evidence"]))
     for row in json.loads(
         (DATA / "wikicontradict" / "wikicontradict.json").read_text(encoding="utf-8")
     ):
-        yield Passage(
+        yield ArticlePassage(
             "wikicontradict",
             row["title"],
             sentences(row["annotationResult"]["paragraphB_information"] or ""),
         )
     for path in sorted(DEMO.glob("*.jsonl")):
         for line in path.open(encoding="utf-8"):
-            yield Passage("demo", path.stem, sentences(json.loads(line)["text"]))
+            yield ArticlePassage("demo", path.stem, sentences(json.loads(line)["text"]))
 
 
 def cited_by_tests() -> set[str]:
@@ -220,7 +220,9 @@ def _other(word: str, known: dict[str, list[str]], draw: random.Random, rate: fl
 # Pairs ---------------------------------------------------------------------------------------------------------------
 
 
-def edited(sentence: str, passage: Passage, draw: random.Random) -> Iterator[tuple[str, str]]:
+def edited(
+    sentence: str, passage: ArticlePassage, draw: random.Random
+) -> Iterator[tuple[str, str]]:
     """(kind, the sentence with one fact changed), by each rule that finds a place, in a drawn order."""
     context = Context(id="1", text=" ".join(passage.sentences))
     answer = AnswerToChange(
@@ -278,7 +280,7 @@ def changed(claim: str, original: str) -> list[tuple[int, int]]:
 
 
 def pairs(
-    passage: Passage, draw: random.Random, known: dict[str, list[str]]
+    passage: ArticlePassage, draw: random.Random, known: dict[str, list[str]]
 ) -> Iterator[dict[str, Any]]:
     """Pairs of each window of a passage: one to four sentences, one of which is edited."""
     fitting = [

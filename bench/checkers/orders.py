@@ -45,7 +45,7 @@ FEWEST = 10  # rows of a set that are put into the table
 
 
 @dataclass(frozen=True)
-class Reader:
+class OrderReader:
     """The claim checker and the judge, which share one model."""
 
     checker: ClaimChecker
@@ -98,7 +98,7 @@ async def score(path: Path, sets: Sequence[str], count: int, minutes: float) -> 
         registry = Registry(cache)
         checker = ClaimChecker.opened("embedded", registry.open)
         judge = ChatHandle(registry.open("judge", "embedded"), Client(cache), UsageLog())
-        reader = Reader(checker, judge)
+        reader = OrderReader(checker, judge)
         with path.open("a", encoding="utf-8") as file:
             for row in in_turn(sets, count):
                 if time.monotonic() > end:

@@ -18,7 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench.checkers.aligned import WEIGHTS, Encoder, Logistic, Model, Rarity, claim_row, save, split
+from bench.checkers.aligned import (
+    WEIGHTS,
+    Logistic,
+    MiniLmEncoder,
+    Rarity,
+    TrainedModels,
+    claim_row,
+    save,
+    split,
+)
 from bench.checkers.alignment import CLAIM_FEATURES, WORD_FEATURES, Alignment, Floats
 from bench.checkers.baselines import shared_words
 from bench.checkers.data import DATA, FILES, SETS, WICE, Claim, MarkedClaim, claims, marked_claims
@@ -33,7 +42,7 @@ FOLDS, SEED = 5, 0
 
 
 @dataclass(frozen=True)
-class Rows:
+class AlignedRows:
     """Aligned claims: label (1: supported), group and set of each."""
 
     aligned: list[Alignment]
@@ -63,7 +72,7 @@ def page(claim: MarkedClaim) -> str:
     return "\n\n".join(claim.evidence[index] for index in sorted(order[:PAGE]))
 
 
-def rarity(encoder: Encoder, premises: Sequence[str]) -> Rarity:
+def rarity(encoder: MiniLmEncoder, premises: Sequence[str]) -> Rarity:
     """log((n + 1) / (1 + premises that have the token)), of tokens that two premises have."""
     count: Counter[str] = Counter()
     for text in premises:
@@ -77,10 +86,10 @@ def rarity(encoder: Encoder, premises: Sequence[str]) -> Rarity:
     return Rarity(values, float(np.log(total)))
 
 
-def aligned(encoder: Encoder, given: Sequence[Claim], rare: Rarity) -> Rows:
+def aligned(encoder: MiniLmEncoder, given: Sequence[Claim], rare: Rarity) -> AlignedRows:
     found = [(one, encoder.align(premise(one), one.claim, rare)) for one in given]
     kept = [(one, alignment) for one, alignment in found if alignment is not None]
-    return Rows(
+    return AlignedRows(
         [alignment for _, alignment in kept],
         np.array([one.supported for one, _ in kept], dtype=int),
         [f"{one.data}:{one.group}" for one, _ in kept],
@@ -88,7 +97,7 @@ def aligned(encoder: Encoder, given: Sequence[Claim], rare: Rarity) -> Rows:
     )
 
 
-def marked_words(encoder: Encoder, given: Sequence[MarkedClaim], rare: Rarity) -> Words:
+def marked_words(encoder: MiniLmEncoder, given: Sequence[MarkedClaim], rare: Rarity) -> Words:
     """The words of marked claims; a word is marked if most of its characters' tokens are."""
     features, labels, groups = [], [], []
     for one in given:
@@ -119,7 +128,7 @@ def mark_of_characters(claim: MarkedClaim) -> list[bool | None]:
     return marks
 
 
-def words_of(rows: Rows) -> Words:
+def words_of(rows: AlignedRows) -> Words:
     """Every word with its claim's label: what there is to learn from where no words are marked."""
     counts = [int(one.counted.sum()) for one in rows.aligned]
     return Words(
@@ -147,7 +156,7 @@ def set_weights(sets: Sequence[str]) -> Floats:
     return np.array([len(sets) / len(counts) / counts[one] for one in sets], dtype=np.float32)
 
 
-def claim_rows(rows: Rows, words: Logistic) -> Floats:
+def claim_rows(rows: AlignedRows, words: Logistic) -> Floats:
     return np.stack([claim_row(one, words.log_odds(one.words)) for one in rows.aligned])
 
 
@@ -178,7 +187,7 @@ def held_out(
     return found
 
 
-def train(rows: Rows, words: Words, rare: Rarity) -> tuple[Model, dict[str, float]]:
+def train(rows: AlignedRows, words: Words, rare: Rarity) -> tuple[TrainedModels, dict[str, float]]:
     """The model, and its AUC by set in cross-validation by group ("words": of the words)."""
     of_words = fit(words.features, words.labels, WORD_PENALTY)
     features, weights = claim_rows(rows, of_words), set_weights(rows.sets)
@@ -190,14 +199,16 @@ def train(rows: Rows, words: Words, rare: Rarity) -> tuple[Model, dict[str, floa
     }
     by_word = held_out(words.features, words.labels, words.groups, WORD_PENALTY, None)
     figures["words"] = float(roc_auc_score(words.labels, by_word))
-    return Model(rare, of_words, fit(features, rows.labels, CLAIM_PENALTY, weights)), figures
+    return TrainedModels(
+        rare, of_words, fit(features, rows.labels, CLAIM_PENALTY, weights)
+    ), figures
 
 
 @dataclass(frozen=True)
 class Material:
     """What there is to train on: aligned claims of every set, marked words, the rarity of tokens."""
 
-    rows: Rows
+    rows: AlignedRows
     words: Words
     rare: Rarity
     embedder: str
@@ -205,7 +216,7 @@ class Material:
     def without(self, left: str) -> Material:
         """Without the claims of a set and what people marked in it. The rarity, which no label goes into, stays."""
         keep = [index for index, name in enumerate(self.rows.sets) if name != left]
-        rows = Rows(
+        rows = AlignedRows(
             [self.rows.aligned[index] for index in keep],
             self.rows.labels[keep],
             [self.rows.groups[index] for index in keep],
@@ -216,7 +227,7 @@ class Material:
 
 def material(data: Path) -> Material:
     """The training halves, as MiniLM sees them."""
-    encoder = Encoder(keep=100_000)
+    encoder = MiniLmEncoder(keep=100_000)
     training = [one for name in SETS for one in claims(name, data) if not one.test]
     rare = rarity(encoder, [premise(one) for one in training])
     marked = [one for one in marked_claims(data) if not one.test]

@@ -99,10 +99,10 @@ def score(folder: Path, name: str, sets: Sequence[str], count: int | None) -> No
 def trained(checkpoint: Path, rows: Sequence[Claim]) -> list[float]:
     """The log-odds of support in the window that supports most."""
     import torch
-    from bench.checkers.cross import Reader, batch_of, load
+    from bench.checkers.cross import PairReader, batch_of, load
 
     model, parts = load(checkpoint), [windows(one) for one in rows]
-    reads = Reader().read(
+    reads = PairReader().read(
         [(text, one.claim) for one, texts in zip(rows, parts, strict=True) for text in texts]
     )
     order = sorted(range(len(reads)), key=lambda place: len(reads[place].ids))

@@ -14,8 +14,8 @@ from bench.checkers.aligned import (  # noqa: E402
     WEIGHTS,
     AlignedChecker,
     Logistic,
-    Model,
     Rarity,
+    TrainedModels,
     load,
     save,
     split,
@@ -113,7 +113,7 @@ def test_saved_weights_are_read_as_they_were(tmp_path: Path) -> None:
     part = Logistic(
         np.zeros(2, np.float32), np.ones(2, np.float32), np.array([1, -1], np.float32), 0.5
     )
-    model = Model(Rarity({"dam": 2.0, "##s": 1.5}, 4.0), part, part)
+    model = TrainedModels(Rarity({"dam": 2.0, "##s": 1.5}, 4.0), part, part)
     save(model, tmp_path / "w.npz")
     found = load(tmp_path / "w.npz")
     assert (found.rarity, found.words.bias) == (model.rarity, 0.5)

@@ -69,7 +69,7 @@ def test_rows_are_taken_one_of_each_set_in_turn() -> None:
     assert len({row.id for row in rows}) == 4
 
 
-class Stub:
+class ClaimTextChecker:
     """A checker that gives what the claim says, and has no verdict for one that says nothing."""
 
     name, identity, capabilities = "stub@threshold=0.5", "stub", Capabilities()
@@ -97,7 +97,7 @@ def test_what_ships_is_scored_row_by_row_and_its_table_is_at_its_own_threshold(
     ]
     monkeypatch.setattr(unseen, "rows_of", lambda _data: rows)
     for _ in range(2):  # the second call finds all scored
-        asyncio.run(unseen.check(tmp_path, Stub(), ["wice"], None))
+        asyncio.run(unseen.check(tmp_path, ClaimTextChecker(), ["wice"], None))
     scores = json.loads((tmp_path / "stub-threshold-0-5.json").read_text())["wice"]
     assert scores["row 0.9"] == pytest.approx(math.log(9))
     assert len(scores) == 4

@@ -7,9 +7,18 @@ from collections import Counter
 from typing import Any
 
 from bench.checkers.data import Claim, windows
-from bench.checkers.made import Passage, balanced, blend, changed, pairs, plain, reworded, synonyms
+from bench.checkers.made import (
+    ArticlePassage,
+    balanced,
+    blend,
+    changed,
+    pairs,
+    plain,
+    reworded,
+    synonyms,
+)
 
-PASSAGE = Passage(
+PASSAGE = ArticlePassage(
     "demo",
     "storms",
     [

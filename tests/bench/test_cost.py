@@ -6,7 +6,7 @@ import asyncio
 
 import aiohttp
 import orjson
-from bench.cost import Judge, Meter, examples, sentences, served
+from bench.cost import Meter, SchemaJudge, examples, sentences, served
 
 from longmark.judge import object_schema
 from longmark.prompts import fence
@@ -49,14 +49,16 @@ def test_a_premise_entails_the_sentences_that_it_contains():
     passage = examples()[0]["contexts"][0]
     own, other = sentences(passage)[0], sentences(examples()[2]["contexts"][0])[0]
     prompt = f"{fence('premise', passage)}\n\n{fence('statements', f'1. {own}' + chr(10) + f'2. {other}')}\n\nLabel them."
-    reply = orjson.loads(Judge(prompt, labels_reader(2).schema).reply())
+    reply = orjson.loads(SchemaJudge(prompt, labels_reader(2).schema).reply())
     assert reply == {"1": "entails", "2": "neutral"}
 
 
 def test_the_claims_of_a_text_are_its_first_six_sentences():
     answer = examples()[0]["answer"]
     schema = object_schema({"claims": {"type": "array", "items": {"type": "string"}}})
-    reply = orjson.loads(Judge(f"{fence('answer', answer)}\n\nList the claims.", schema).reply())
+    reply = orjson.loads(
+        SchemaJudge(f"{fence('answer', answer)}\n\nList the claims.", schema).reply()
+    )
     assert reply == {"claims": sentences(answer)[:6]}
 
 

@@ -22,7 +22,7 @@ PASSAGE = "The dam broke in June. Nine people died."
 CLAIMS = [f"The dam broke in {year}." for year in range(1900, 1909)]
 
 
-class Stub(RecordedChecker):
+class RepliesOfItsOwn(RecordedChecker):
     """The checker's identity, with replies of its own."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Stub(RecordedChecker):
 
 
 def test_what_was_recorded_is_found_and_not_asked_again(tmp_path: Path):
-    checker, out = Stub(), tmp_path / "checks.sqlite.gz"
+    checker, out = RepliesOfItsOwn(), tmp_path / "checks.sqlite.gz"
     for steps in (
         {"first": {PASSAGE: CLAIMS[:3]}},
         {"first": {PASSAGE: CLAIMS[:3]}, "then": {PASSAGE: CLAIMS}},

@@ -11,8 +11,8 @@ pytest.importorskip("scipy")
 
 from bench.judge_wordings import (  # noqa: E402
     MEASURED,
-    Reply,
-    Table,
+    WordingReply,
+    WordingScores,
     area,
     letters,
     read,
@@ -31,8 +31,8 @@ def reply(**probabilities: float) -> ChatReply:
     return ChatReply("", logprobs=(TokenLogprobs(*top[0], top),))
 
 
-def line(order: str, text: str) -> Reply:
-    return Reply("pairs.direct", "0", "0", 0, 1.0, 0, "expected", order, "0", "1", text, 0)
+def line(order: str, text: str) -> WordingReply:
+    return WordingReply("pairs.direct", "0", "0", 0, 1.0, 0, "expected", order, "0", "1", text, 0)
 
 
 def test_log_odds_add_up_every_spelling_of_a_word_and_turn_where_yes_is_bad() -> None:
@@ -68,7 +68,7 @@ def test_agreement_is_the_area_the_rank_correlation_or_the_share_of_right_signs(
     # ranks 1 2 3 and 1 3 2: 1 - 6 (0 + 1 + 1) / (3 (9 - 1))
     assert spearman(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]), once[:, :3]) == pytest.approx(0.5)
     chosen = {"expected": np.array([2.0, -1.0, 3.0, 0.0])}  # right, wrong, wrong, a tie
-    table = Table(PAIRS, np.arange(4.0), labels, np.arange(4), chosen)
+    table = WordingScores(PAIRS, np.arange(4.0), labels, np.arange(4), chosen)
     assert table.agreement("expected").tolist() == [1.5 / 4]
 
 
@@ -82,7 +82,7 @@ def test_a_row_that_is_drawn_twice_counts_as_two_rows() -> None:
 
 
 def test_every_third_row_chooses_and_the_others_confirm() -> None:
-    table = Table(
+    table = WordingScores(
         COHERENCE,
         np.arange(6.0),
         np.array([1.0, 0] * 3),

@@ -163,14 +163,14 @@ class _KeyOf(_Strict):
     key: str
 
 
-class _Source(_Strict):
+class _SecretSource(_Strict):
     secretKeyRef: _KeyOf
 
 
 class _Variable(_Strict):
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
     value: str | None = None
-    valueFrom: _Source | None = None
+    valueFrom: _SecretSource | None = None
 
 
 class _Mount(_Strict):

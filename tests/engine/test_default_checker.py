@@ -28,7 +28,7 @@ CARRIES = Example(question="When?", answer=ANSWER, contexts=(PASSAGE,), claims=(
 LABELLED = CARRIES.model_copy(update={"claims_by_contexts": (("neutral",),)})
 
 
-class Stub:
+class UnsupportingChecker:
     """A checker that supports nothing."""
 
     name = "embedded@threshold=0.5"
@@ -52,7 +52,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def opens(self: Registry, role: str, name: Any) -> Any:
         stubs: dict[tuple[str, Any], Any] = {
-            ("checker", "embedded"): Stub(),
+            ("checker", "embedded"): UnsupportingChecker(),
             ("judge", "embedded"): FakeChat(""),
         }
         return stubs.get((role, name)) or open_model(self, role, name)

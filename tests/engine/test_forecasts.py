@@ -11,7 +11,7 @@ from typing import Any
 import bench.cost
 import orjson
 import pytest
-from bench.cost import Judge, sentence
+from bench.cost import SchemaJudge, sentence
 from tests.metrics.test_silence import OPTIONS, PARAMS, checkpoints, reply
 
 import longmark
@@ -70,7 +70,7 @@ def records(name: str) -> Iterator[dict[str, Any]]:
             yield record
 
 
-class Answering(Judge):
+class AnsweringModel(SchemaJudge):
     """The judge of the bench; a text answers the questions that were taken from it, and every second other one."""
 
     def _list(self, items: Any, key: str) -> list[Any]:
@@ -86,7 +86,7 @@ class Answering(Judge):
 def answered(request: ChatRequest) -> ChatReply:
     """What the judge of the bench replies to a request for JSON, and a sensible one to any other."""
     shown = request.messages[-1].content
-    text = Answering(shown, request.schema).reply() if request.schema else reply(request)
+    text = AnsweringModel(shown, request.schema).reply() if request.schema else reply(request)
     if not request.logprobs:
         return ChatReply(text)
     first = text if request.max_tokens > 1 else "yes"

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 from tests.fuzz.mutate import NUMBERS, SECRET, damaged, dumps, each, mutated
-from tests.wire import Server, Settings, Wire
+from tests.wire import Server, Wire, WireSettings
 from tests.wire_replies import Quirks, reply_for
 
 _GLANCE = 0.0005  # seconds until nothing happens on a loopback connection
@@ -211,7 +211,7 @@ class OddWire(Wire):
     """A connection to a scene."""
 
     def __init__(self, scene: Scene) -> None:
-        super().__init__(Server(Settings(keep=False)))
+        super().__init__(Server(WireSettings(keep=False)))
         self._scene = scene
 
     def request(self, head: bytes, body: bytes) -> None:

@@ -30,7 +30,7 @@ SCHEMA = {
 
 
 @dataclass(frozen=True)
-class Vendor:
+class VendorDialect:
     """lines: of its entry in longmark.yaml, with `{base}` for the base URL; base: the path of that; path: of a chat
     call; headers: those a request must have, `None`: must not have; members: those a body may have; reply: to a chat
     call, in the documented form; error: a refusal's body by its message; system: whether the system message may be
@@ -129,7 +129,7 @@ _COUNTS = {"prompt_tokens": 40, "completion_tokens": 12, "total_tokens": 52}
 _FILTERS = {"hate": {"filtered": False, "severity": "safe"}}
 
 VENDORS = {
-    "openai": Vendor(
+    "openai": VendorDialect(
         ("model: gpt-4.1-mini", "endpoint: {base}"),
         "/v1",
         "/v1/chat/completions",
@@ -148,7 +148,7 @@ VENDORS = {
         ),
         _openai_error,
     ),
-    "azure": Vendor(
+    "azure": VendorDialect(
         (
             "model: my-deployment",
             "dialect: azure",
@@ -168,7 +168,7 @@ VENDORS = {
         ),
         _openai_error,
     ),
-    "anthropic": Vendor(
+    "anthropic": VendorDialect(
         ("model: claude-sonnet-4-5", "dialect: anthropic", "endpoint: {base}"),
         "/v1",
         "/v1/messages",
@@ -197,7 +197,7 @@ VENDORS = {
         _anthropic_error,
         system=False,
     ),
-    "gemini": Vendor(
+    "gemini": VendorDialect(
         ("model: gemini-2.0-flash", "dialect: gemini", "endpoint: {base}"),
         "/v1beta",
         "/v1beta/models/gemini-2.0-flash:generateContent",
@@ -232,7 +232,7 @@ VENDORS = {
         config="generationConfig temperature topP maxOutputTokens seed responseLogprobs logprobs responseMimeType "
         "responseJsonSchema thinkingConfig",
     ),
-    "openrouter": Vendor(
+    "openrouter": VendorDialect(
         (
             "model: deepseek/deepseek-chat",
             "endpoint: {base}",
@@ -251,7 +251,7 @@ VENDORS = {
         ),
         _openrouter_error,
     ),
-    "vllm": Vendor(
+    "vllm": VendorDialect(
         (
             "model: Qwen/Qwen2.5-7B-Instruct",
             "endpoint: {base}",
@@ -276,7 +276,7 @@ VENDORS = {
             "error": {"message": message, "type": "BadRequestError", "param": None, "code": status}
         },
     ),
-    "llama.cpp": Vendor(
+    "llama.cpp": VendorDialect(
         ("model: local", "endpoint: {base}", "body: {reasoning_format: deepseek}"),
         "/v1",
         "/v1/chat/completions",
@@ -291,7 +291,7 @@ VENDORS = {
         ),
         _llama_error,
     ),
-    "ollama": Vendor(
+    "ollama": VendorDialect(
         ("model: deepseek-v3", "endpoint: {base}", "body: {reasoning_effort: low}"),
         "/v1",
         "/v1/chat/completions",

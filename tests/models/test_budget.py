@@ -33,7 +33,7 @@ def jumping(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 @dataclass
-class Endpoint:
+class MeteredModel:
     """A model whose replies count at most what a request allows (`share` of it, if given), but for `beyond` of them.
     price: dollars for a million tokens; faults: the share of attempts that fail, some of them billed."""
 
@@ -79,7 +79,9 @@ async def _kept(_replies: list[ChatReply]) -> None:
     return None
 
 
-async def outcomes(sender: Sender, calls: list[tuple[Endpoint, Tokens]], workers: int) -> list[Any]:
+async def outcomes(
+    sender: Sender, calls: list[tuple[MeteredModel, Tokens]], workers: int
+) -> list[Any]:
     """What comes of each call, asked for by so many workers in their order."""
     done: list[Any] = [None] * len(calls)
     left = iter(enumerate(calls))
@@ -97,11 +99,11 @@ async def outcomes(sender: Sender, calls: list[tuple[Endpoint, Tokens]], workers
 
 def a_case(
     seed: int, **options: Any
-) -> tuple[list[Endpoint], list[tuple[Endpoint, Tokens]], Sender, int]:
+) -> tuple[list[MeteredModel], list[tuple[MeteredModel, Tokens]], Sender, int]:
     """Endpoints with prices of their own, calls to them, a sender with a budget in dollars, and workers."""
     rng = random.Random(seed)
     models = [
-        Endpoint(
+        MeteredModel(
             rng,
             TokenPrice(10 ** rng.uniform(-2, 1.5), 10 ** rng.uniform(-2, 2)),
             identity=str(i),
@@ -110,7 +112,7 @@ def a_case(
         for i in range(rng.randint(1, 4))
     ]
     if rng.random() < 0.3:
-        models.append(Endpoint(rng, TokenPrice(0.0, 0.0), width=1, identity="here"))
+        models.append(MeteredModel(rng, TokenPrice(0.0, 0.0), width=1, identity="here"))
     calls = [
         (
             rng.choice(models),
@@ -183,7 +185,9 @@ def test_after_a_reply_that_counts_too_much_calls_go_one_at_a_time_over_all_endp
         now -= 1
         return [ChatReply("1", tokens=Tokens(1, 0, 1_000 if n == 4 else 1))]
 
-    models = [Endpoint(random.Random(0), TokenPrice(1.0, 1.0), identity=str(i)) for i in range(2)]
+    models = [
+        MeteredModel(random.Random(0), TokenPrice(1.0, 1.0), identity=str(i)) for i in range(2)
+    ]
     sender = Sender(10, Budget(max_usd=1.0), lambda model: given(model.price), random.Random(0))  # type: ignore[attr-defined]
 
     async def main() -> None:
@@ -242,12 +246,13 @@ def test_an_expensive_call_is_not_overtaken_by_cheap_ones_to_another_endpoint():
         return [ChatReply("1", tokens=Tokens(0, 0, 100))]
 
     cheap, dear = (
-        Endpoint(random.Random(0), TokenPrice(0.0, usd), identity=str(usd)) for usd in (1.0, 100.0)
+        MeteredModel(random.Random(0), TokenPrice(0.0, usd), identity=str(usd))
+        for usd in (1.0, 100.0)
     )
     sender = Sender(8, Budget(max_usd=0.1121), lambda model: given(model.price), random.Random(0))  # type: ignore[attr-defined]
 
     async def main() -> None:
-        async def one(model: Endpoint, name: str) -> None:
+        async def one(model: MeteredModel, name: str) -> None:
             await sender.send(model, lambda: ask(name), _kept, lambda: Tokens(0, 0, 1_000))  # type: ignore[arg-type]
 
         await one(dear, "first")  # alone, as the first call to an endpoint always is
@@ -268,12 +273,12 @@ def test_no_smaller_call_is_sent_after_one_that_did_not_fit():
         sizes = [50, 900, 10]
         return await outcomes(sender, [(model, Tokens(0, 0, size)) for size in sizes], 1)
 
-    model = Endpoint(random.Random(0), TokenPrice(0.0, 1e6))
+    model = MeteredModel(random.Random(0), TokenPrice(0.0, 1e6))
     sender = Sender(1, Budget(max_usd=800.0), lambda _model: given(model.price), random.Random(0))
     assert [type(one) for one in jumping(main())] == [type(None), OverBudget, OverBudget]
 
 
-def waiting_for_money(sender: Sender, model: Endpoint, then: Any) -> list[Any]:
+def waiting_for_money(sender: Sender, model: MeteredModel, then: Any) -> list[Any]:
     """What comes of three calls of which one fits at a time. then: called while the second and the third wait."""
 
     async def ask() -> list[ChatReply]:
@@ -292,8 +297,8 @@ def waiting_for_money(sender: Sender, model: Endpoint, then: Any) -> list[Any]:
     return list(jumping(main()))
 
 
-def one_at_a_time() -> tuple[Sender, Endpoint]:
-    model = Endpoint(random.Random(0), TokenPrice(0.0, 1e6), identity="one")
+def one_at_a_time() -> tuple[Sender, MeteredModel]:
+    model = MeteredModel(random.Random(0), TokenPrice(0.0, 1e6), identity="one")
     return Sender(
         4, Budget(max_usd=1_500.0), lambda _model: given(model.price), random.Random(0)
     ), model
@@ -327,7 +332,7 @@ def test_a_call_that_is_given_up_while_it_waits_for_money_holds_up_no_other():
 
 def test_a_limit_of_calls_waits_for_those_that_may_not_be_sent():
     """One request is allowed. The first was not sent after all, so the second one is."""
-    model = Endpoint(random.Random(0), TokenPrice(0.0, 0.0), identity="one")
+    model = MeteredModel(random.Random(0), TokenPrice(0.0, 0.0), identity="one")
     sender = Sender(4, Budget(max_calls=1), lambda _model: free, random.Random(0))
     asked = 0
 

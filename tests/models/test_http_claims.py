@@ -36,7 +36,7 @@ TOKEN = re.compile(r"<\|\w+\|>|\w+|[^\w\s]")
 
 
 @dataclass
-class Served:
+class ServedModel:
     """A server of a stand-in model whose tokens are words. The log-odds are 4 if every word of the claim is in the
     evidence, else -2. form: of its replies; leaves_out: what it does not give."""
 
@@ -105,7 +105,7 @@ class Served:
         return self.ids(word, control=False)[0]
 
 
-class Embedder:
+class SameVectorEmbedder:
     """All texts have the same vector, so every cosine is 1."""
 
     name, identity, capabilities = "same", "same", Capabilities()
@@ -117,7 +117,7 @@ class Embedder:
     async def close(self) -> None: ...
 
 
-def application(served: Served) -> web.Application:
+def application(served: ServedModel) -> web.Application:
     app = web.Application()
     app.router.add_post("/tokenize", served.tokenize)
     app.router.add_post("/v1/completions", served.completions)
@@ -125,7 +125,7 @@ def application(served: Served) -> web.Application:
 
 
 @contextmanager
-def serving(served: Served) -> Iterator[str]:
+def serving(served: ServedModel) -> Iterator[str]:
     """The base URL of a server in a thread of its own."""
     loop, server = asyncio.new_event_loop(), TestServer(application(served))
     thread = threading.Thread(target=loop.run_forever)
@@ -141,13 +141,13 @@ def serving(served: Served) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def opened(served: Served, settings: str = "") -> AsyncIterator[ClaimChecker]:
+async def opened(served: ServedModel, settings: str = "") -> AsyncIterator[ClaimChecker]:
     pytest.importorskip("numpy")
     async with TestServer(application(served)) as server:
         name = f"claim-checker{settings}:m@{server.make_url('/v1')}"
         model = Registry().open("claims", f"m@{server.make_url('/v1')}")
         checker = ClaimChecker(
-            checker_settings(name), form_of("claim-checker"), model, Embedder(), None
+            checker_settings(name), form_of("claim-checker"), model, SameVectorEmbedder(), None
         )
         try:
             yield checker
@@ -155,7 +155,7 @@ async def opened(served: Served, settings: str = "") -> AsyncIterator[ClaimCheck
             await checker.close()
 
 
-def supported(served: Served, premise: str, *claims: str) -> list[float]:
+def supported(served: ServedModel, premise: str, *claims: str) -> list[float]:
     async def ask() -> list[float]:
         async with opened(served) as checker:
             return [triple[0] for triple in (await checker.classify(premise, claims)).probabilities]
@@ -170,7 +170,7 @@ def curve(odds: float) -> float:
 
 @pytest.mark.parametrize("form", ["vllm", "llama", "texts"])
 def test_the_probability_is_the_curve_of_the_log_odds_of_yes_and_no(form: str) -> None:
-    served = Served(form)
+    served = ServedModel(form)
     found = supported(served, "The dam broke in June.", "The dam broke.", "The dam held.")
     assert found == pytest.approx([curve(4.0), curve(-2.0)], abs=1e-6)
     assert served.prompts[0] == (
@@ -188,7 +188,7 @@ def test_the_probability_is_the_curve_of_the_log_odds_of_yes_and_no(form: str) -
 
 @pytest.mark.parametrize("form", ["vllm", "llama"])
 def test_a_control_token_that_a_text_spells_does_not_become_one(form: str) -> None:
-    served = Served(form)
+    served = ServedModel(form)
     supported(served, "The dam <|im_end|> broke.", "The dam <|im_start|> broke.")
     assert served.prompts[0].count("<|im_end|>") == 1
     assert served.prompts[0].count("<|im_start|>") == 2
@@ -211,11 +211,11 @@ def test_a_control_token_that_a_text_spells_does_not_become_one(form: str) -> No
 )
 def test_an_endpoint_that_lacks_something_is_a_clear_error(leaves_out: str, said: str) -> None:
     with pytest.raises(Unsupported, match=said):
-        supported(Served(leaves_out=leaves_out), "The dam broke.", "The dam broke.")
+        supported(ServedModel(leaves_out=leaves_out), "The dam broke.", "The dam broke.")
 
 
 def test_a_model_without_the_tokens_of_the_prompt_is_refused_before_it_is_asked() -> None:
-    class Foreign(Served):
+    class Foreign(ServedModel):
         def ids(self, text: str, *, control: bool) -> list[int]:
             return super().ids(text, control=False)
 
@@ -228,7 +228,7 @@ def test_a_model_without_the_tokens_of_the_prompt_is_refused_before_it_is_asked(
 
 
 def test_each_claim_is_a_call_of_its_own_and_a_repeated_one_is_none() -> None:
-    served = Served()
+    served = ServedModel()
 
     async def go() -> tuple[list[Relation], int, int]:
         async with (
@@ -291,7 +291,7 @@ def test_the_option_and_the_names_that_it_makes(tmp_path: Path) -> None:
 def test_a_run_with_the_option_signs_the_model_and_the_threshold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(claim_checker, "_embedder_of", lambda _open_model: Embedder())
+    monkeypatch.setattr(claim_checker, "_embedder_of", lambda _open_model: SameVectorEmbedder())
     examples = tmp_path / "examples.jsonl"
     example = {
         "question": "What broke?",
@@ -299,7 +299,7 @@ def test_a_run_with_the_option_signs_the_model_and_the_threshold(
         "claims": ["The dam broke.", "The dam held."],
     }
     examples.write_text(json.dumps({**example, "contexts": ["The dam broke in June."]}))
-    with serving(Served()) as url:
+    with serving(ServedModel()) as url:
         arguments = [
             "run",
             str(examples),
@@ -326,11 +326,11 @@ def test_a_dry_run_counts_a_call_for_each_pair_as_the_run_then_makes_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two passages and three claims: six pairs. A judge would be asked about three claims in one call."""
-    monkeypatch.setattr(claim_checker, "_embedder_of", lambda _open_model: Embedder())
+    monkeypatch.setattr(claim_checker, "_embedder_of", lambda _open_model: SameVectorEmbedder())
     passages = ["The dam broke in June.", "Nine people died."]
     claims = ["The dam broke.", "The dam held.", "Nine people died."]
     example = {"question": "What broke?", "answer": "a", "claims": claims, "contexts": passages}
-    served = Served()
+    served = ServedModel()
     with serving(served) as url:
         options = RunOptions(
             checker=f"claim-checker:m@{url}", cache=tmp_path / "calls.sqlite", quiet=True

@@ -50,7 +50,7 @@ UNREACHED.unreached = True
 COUNTED = ServerFault("failed", 500).with_bill(Tokens(10, 0, 0))
 
 
-class Endpoint:
+class ScriptedModel:
     """Answers with these replies and errors, one after the other; the last one stays."""
 
     name = identity = "m"
@@ -102,7 +102,7 @@ def client_of(cache: CallCache, **options: Any) -> Client:
     return Client(cache, price_of=lambda _model: dollars, **options)
 
 
-def ask(client: Client, model: Endpoint, *texts: str) -> list[str | type]:
+def ask(client: Client, model: ScriptedModel, *texts: str) -> list[str | type]:
     """What comes of each text: the reply, or the kind of error."""
 
     async def one(text: str) -> str | type:
@@ -129,12 +129,12 @@ def rows(cache: CallCache, *columns: str) -> list[tuple[Any, ...]]:
 def test_an_attempt_is_on_disk_as_sent_before_the_request_leaves(cache: CallCache):
     seen = []
 
-    class Looking(Endpoint):
+    class LedgerReadingModel(ScriptedModel):
         async def chat(self, request: ChatRequest) -> ChatReply:
             seen.extend(rows(cache, "state", "most_completion", "usd"))
             return await super().chat(request)
 
-    ask(client_of(cache), Looking("85"), "a")
+    ask(client_of(cache), LedgerReadingModel("85"), "a")
     assert seen == [("sent", 20, None)]
     assert rows(cache, "state", "status", "prompt", "completion", "usd") == [
         ("answered", 200, 100, 10, 200.0)
@@ -169,7 +169,7 @@ def test_each_end_of_an_attempt_has_its_state_and_its_money(
     cache: CallCache, answers: list[Any], ledger: list[tuple[Any, ...]]
 ):
     client = client_of(cache)
-    ask(client, Endpoint(*answers), "a")
+    ask(client, ScriptedModel(*answers), "a")
     asyncio.run(cache.look([b"none"]))  # after what a call that fails leaves to be written
     assert rows(cache, "state", "status", "prompt", "usd") == ledger
     assert set(rows(cache, "most_usd")) <= {(456.0,)}
@@ -179,7 +179,7 @@ def test_each_end_of_an_attempt_has_its_state_and_its_money(
 def test_a_cancelled_call_is_unknown_and_a_timeout_too(cache: CallCache):
     began = asyncio.Event()
 
-    class Hanging(Endpoint):
+    class Hanging(ScriptedModel):
         async def chat(self, request: ChatRequest) -> ChatReply:
             began.set()
             await asyncio.sleep(60)
@@ -201,7 +201,7 @@ def test_a_cancelled_call_is_unknown_and_a_timeout_too(cache: CallCache):
 
 def test_one_attempt_for_several_texts_is_one_row(cache: CallCache):
     client = client_of(cache)
-    asyncio.run(client.embed(Endpoint(""), ["a", "b", "c"], UsageLog()))
+    asyncio.run(client.embed(ScriptedModel(""), ["a", "b", "c"], UsageLog()))
     assert rows(cache, "calls", "kind", "state", "prompt") == [(3, "embed", "answered", 3)]
     assert cache.do("SELECT count(*), min(attempt), max(attempt) FROM calls").fetchone() == (
         3,
@@ -212,18 +212,18 @@ def test_one_attempt_for_several_texts_is_one_row(cache: CallCache):
 
 def test_what_is_not_sent_has_no_row(cache: CallCache):
     client = client_of(cache, budget=Budget(max_calls=1))
-    ask(client, Endpoint("85"), "a")
+    ask(client, ScriptedModel("85"), "a")
     with pytest.raises(OverBudget):
-        ask(client, Endpoint("85"), "b")
+        ask(client, ScriptedModel("85"), "b")
     assert len(rows(cache)) == 1
-    ask(client_of(cache), Endpoint("85"), "a")  # out of the cache
+    ask(client_of(cache), ScriptedModel("85"), "a")  # out of the cache
     assert len(rows(cache)) == 1
 
 
 def test_a_call_whose_last_attempt_is_unknown_is_sent_again_or_not_as_the_user_says(
     cache: CallCache,
 ):
-    model = Endpoint(CUT)
+    model = ScriptedModel(CUT)
     quiet = client_of(cache, resend_unknown=False)
     assert ask(quiet, model, "a") == [NotResent]  # neither in this session ...
     assert (model.sent, quiet.not_resent, rows(cache)) == (1, 1, [("unknown",)])
@@ -240,13 +240,15 @@ def test_a_call_whose_last_attempt_is_unknown_is_sent_again_or_not_as_the_user_s
 def test_an_attempt_that_was_answered_with_an_error_after_an_unknown_one_makes_the_call_known(
     cache: CallCache,
 ):
-    model = Endpoint(CUT, RequestRefused("no", 400))
+    model = ScriptedModel(CUT, RequestRefused("no", 400))
     assert ask(client_of(cache), model, "a") == [RequestRefused]
-    assert ask(client_of(cache, resend_unknown=False), Endpoint("85"), "a") == ["85"]
+    assert ask(client_of(cache, resend_unknown=False), ScriptedModel("85"), "a") == ["85"]
 
 
 def test_a_model_on_this_machine_is_always_asked_again(cache: CallCache):
-    assert ask(client_of(cache, resend_unknown=False), Endpoint(CUT, "85", width=1), "a") == ["85"]
+    assert ask(client_of(cache, resend_unknown=False), ScriptedModel(CUT, "85", width=1), "a") == [
+        "85"
+    ]
 
 
 def test_the_attempts_of_a_process_that_was_killed_are_unknown(tmp_path: Path):
@@ -338,7 +340,7 @@ def test_a_claim_whose_asker_was_cancelled_leaves_no_attempt(place: Place):
 
 
 def test_two_clients_of_one_process_share_a_call(cache: CallCache):
-    model = Endpoint("85")
+    model = ScriptedModel("85")
 
     async def both() -> list[str]:
         asked = [client_of(cache).chat(model, asking(), UsageLog()) for _ in range(2)]
@@ -395,7 +397,7 @@ def test_another_cache_takes_over_replies_ledger_and_what_is_unknown(place: Plac
     for name, asked in calls.items():
         cache = CallCache(place(name))
         for answer, text in asked:
-            ask(client_of(cache), Endpoint(answer), text)
+            ask(client_of(cache), ScriptedModel(answer), text)
         cache.close()
     of_both = sorted(attempts("one") + attempts("two"), key=repr)
     merged = CallCache(place("merged"))
@@ -408,7 +410,7 @@ def test_another_cache_takes_over_replies_ledger_and_what_is_unknown(place: Plac
     assert len(keys) == 1
     assert merged.unknown(keys).keys() == keys
     cache = CallCache(place("three"))
-    ask(client_of(cache), Endpoint("yes"), "d")
+    ask(client_of(cache), ScriptedModel("yes"), "d")
     cache.close()
     assert merged.take_from(place("three")) == Copied(1, 1)
     assert merged.unknown(keys) == {}
@@ -420,8 +422,8 @@ def test_a_copy_that_is_interrupted_is_consistent_and_is_completed_by_repeating_
 ):
     monkeypatch.setattr("longmark.models.stores.copying._STEP", 2)
     with closing(CallCache(place("from"))) as cache:
-        ask(client_of(cache), Endpoint("yes"), *"abcdef")
-        ask(client_of(cache), Endpoint(CUT), "g")
+        ask(client_of(cache), ScriptedModel("yes"), *"abcdef")
+        ask(client_of(cache), ScriptedModel(CUT), "g")
     dangling = "SELECT count(*) FROM calls LEFT JOIN attempts ON attempts.id = calls.attempt WHERE attempts.id IS NULL"
     target, cut = CallCache(place("to")), 0
     units = target.store.unit
@@ -459,11 +461,11 @@ def test_a_copy_that_is_interrupted_is_consistent_and_is_completed_by_repeating_
 
 def test_the_ledger_of_a_run_by_hand(cache: CallCache, tmp_path: Path):
     """A run pays for a and b; a was cut before, b's first attempt failed with counted tokens. c was paid elsewhere."""
-    ask(client_of(cache, run=tmp_path / "other"), Endpoint("85"), "c")
+    ask(client_of(cache, run=tmp_path / "other"), ScriptedModel("85"), "c")
     client = client_of(cache, run=tmp_path / "r")
-    ask(client, Endpoint(CUT, "85"), "a")
-    ask(client, Endpoint(COUNTED, "85"), "b")
-    ask(client, Endpoint("85"), "c")
+    ask(client, ScriptedModel(CUT, "85"), "a")
+    ask(client, ScriptedModel(COUNTED, "85"), "b")
+    ask(client, ScriptedModel("85"), "c")
     keys = [call_key("m", "chat", asking(text)) for text in "abc"]
     (line,) = ledger.by_model(
         cache, ledger.sessions_of(cache, tmp_path / "r", [client.token]), keys
@@ -480,8 +482,8 @@ def test_the_ledger_of_a_run_by_hand(cache: CallCache, tmp_path: Path):
 
 
 def test_money_that_is_not_known_is_none_and_not_zero(cache: CallCache):
-    ask(client_of(cache), Endpoint(ServerFault("prose", 200).with_bill(), "85"), "a")
-    ask(Client(cache, price_of=lambda _model: lambda _tokens: None), Endpoint(CUT, "85"), "b")
+    ask(client_of(cache), ScriptedModel(ServerFault("prose", 200).with_bill(), "85"), "a")
+    ask(Client(cache, price_of=lambda _model: lambda _tokens: None), ScriptedModel(CUT, "85"), "b")
     (line,) = ledger.by_run(cache)
     assert (line.name, line.paid, line.unknown, line.unknown_usd) == ("", None, 1, None)
 
@@ -489,8 +491,8 @@ def test_money_that_is_not_known_is_none_and_not_zero(cache: CallCache):
 def test_folding_keeps_every_sum_and_the_unknown(cache: CallCache, tmp_path: Path):
     for folder in ("a", "b"):
         client = client_of(cache, run=tmp_path / folder)
-        ask(client, Endpoint(CUT, COUNTED, "85"), *(f"{folder}{n}" for n in range(5)))
-        ask(client_of(cache, run=tmp_path / folder), Endpoint(CUT), f"{folder} cut")
+        ask(client, ScriptedModel(CUT, COUNTED, "85"), *(f"{folder}{n}" for n in range(5)))
+        ask(client_of(cache, run=tmp_path / folder), ScriptedModel(CUT), f"{folder} cut")
     keys = [call_key("m", "chat", asking(f"{folder}{n}")) for folder in "ab" for n in range(5)]
 
     def sums() -> list[Any]:
@@ -511,7 +513,7 @@ def test_folding_keeps_every_sum_and_the_unknown(cache: CallCache, tmp_path: Pat
     assert left.count(("answered", 200, 5)) == 2
     assert len([row for row in left if row[0] == "unknown"]) == 2 * (1 + 6)
     assert ledger.compact(cache) == (len(left), len(left))
-    ask(client_of(cache), Endpoint("85"), "later")
+    ask(client_of(cache), ScriptedModel("85"), "later")
     assert rows(cache, "count")[-1] == (1,)
 
 
@@ -532,7 +534,7 @@ def test_the_ledger_is_read_after_what_a_session_that_has_ended_has_still_to_wri
 
     monkeypatch.setattr(cache.store, "commit", slow)
     monkeypatch.setattr(cache, "_written", told)
-    ask(client_of(cache), Endpoint(CUT), "cut")
+    ask(client_of(cache), ScriptedModel(CUT), "cut")
     try:
         (line,) = ledger.by_run(cache)
         assert (line.attempts, line.unknown, line.in_flight) == (6, 6, 0)
@@ -542,8 +544,8 @@ def test_the_ledger_is_read_after_what_a_session_that_has_ended_has_still_to_wri
 
 
 def test_clearing_takes_the_ledger_of_the_model_and_leaves_what_is_under_way(cache: CallCache):
-    ask(client_of(cache), Endpoint(CUT, "85"), "a")
-    other = Endpoint("85")
+    ask(client_of(cache), ScriptedModel(CUT, "85"), "a")
+    other = ScriptedModel("85")
     other.name = other.identity = "other"
     ask(client_of(cache), other, "a")
 
@@ -578,7 +580,7 @@ def test_the_sums_of_the_ledger_are_the_counts_of_the_session(tmp_path: Path, se
         AskAgain("other form"),
     ]
     kinds += [RequestRefused("known").unsent(), AskAgain("cut").with_bill(Tokens(5, 2, 7))]
-    model = Endpoint(*rng.choices(kinds, k=60), "85")
+    model = ScriptedModel(*rng.choices(kinds, k=60), "85")
     cache = CallCache(tmp_path / "c.sqlite")
     client = client_of(cache, concurrency=4, resend_unknown=rng.random() < 0.5)
     ask(client, model, *(str(rng.randrange(30)) for _ in range(40)))

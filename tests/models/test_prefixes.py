@@ -29,7 +29,7 @@ def request(task: str, passages: str = PASSAGES) -> ChatRequest:
     return ChatRequest((Message("system", "You examine texts."), Message("user", shown)))
 
 
-class Vendor:
+class HeldVendor:
     """A chat model of an endpoint, whose calls end when the test says so. cached: the prompt tokens that each reply
     reports as served; refused: how many calls are refused. began, ended: the tasks, in order."""
 
@@ -57,7 +57,7 @@ class Vendor:
     async def close(self) -> None: ...
 
 
-async def until(model: Vendor, calls: int) -> None:
+async def until(model: HeldVendor, calls: int) -> None:
     """Waits until a model has got so many calls, and then lets all tasks go on as far as they can."""
     for _ in range(5000):
         if len(model.began) >= calls:
@@ -83,7 +83,7 @@ def calls(client: Client, model: Any, *requests: ChatRequest) -> list[asyncio.Ta
 
 def test_the_first_call_of_a_beginning_leads_and_the_others_follow_its_reply():
     async def ask(client: Client) -> None:
-        model = Vendor()
+        model = HeldVendor()
         tasks = calls(client, model, *(request(f"task {n}") for n in range(5)))
         await until(model, 1)
         assert model.began == ["task 0"]
@@ -99,13 +99,13 @@ def test_a_follower_is_sent_when_the_reply_of_its_leader_is_stored():
     stored: list[bool] = []
 
     async def ask(client: Client) -> None:
-        class Looking(Vendor):
+        class LineReadingVendor(HeldVendor):
             async def chat(self, request: ChatRequest) -> ChatReply:
                 lines = client.cache.lines()
                 stored.append(bool(lines) and lines[0].replies == 1)
                 return await super().chat(request)
 
-        model = Looking()
+        model = LineReadingVendor()
         tasks = calls(client, model, request("first"), request("second"))
         await until(model, 1)
         model.go.set()
@@ -117,7 +117,7 @@ def test_a_follower_is_sent_when_the_reply_of_its_leader_is_stored():
 
 def test_a_beginning_that_no_call_waits_for_any_more_is_not_kept_among_the_waiting():
     async def ask(client: Client) -> None:
-        model = Vendor()
+        model = HeldVendor()
         tasks = calls(client, model, *(request(f"task {n}") for n in range(3)))
         await until(model, 1)
         waiting = client._prefixes[model.identity].waiting
@@ -131,7 +131,7 @@ def test_a_beginning_that_no_call_waits_for_any_more_is_not_kept_among_the_waiti
 
 def test_calls_that_begin_in_other_ways_or_are_short_go_at_once():
     async def ask(client: Client) -> None:
-        model = Vendor()
+        model = HeldVendor()
         other = fence("context", "Another levee broke at night. " * 200)
         short = fence("context", "A levee.")
         tasks = calls(
@@ -149,7 +149,7 @@ def test_calls_that_begin_in_other_ways_or_are_short_go_at_once():
 
 def test_a_beginning_that_was_served_is_waited_for_no_more():
     async def ask(client: Client) -> None:
-        model = Vendor()
+        model = HeldVendor()
         (leader,) = calls(client, model, request("1"))
         await until(model, 1)
         model.go.set()
@@ -168,7 +168,7 @@ def test_a_beginning_is_served_for_four_minutes(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(prefixes, "LASTS", 0.0)
 
     async def ask(client: Client) -> None:
-        model = Vendor()
+        model = HeldVendor()
         (leader,) = calls(client, model, request("1"))
         await until(model, 1)
         model.go.set()
@@ -185,7 +185,7 @@ def test_a_beginning_is_served_for_four_minutes(monkeypatch: pytest.MonkeyPatch)
 
 def test_after_a_leader_that_failed_the_next_one_leads():
     async def ask(client: Client) -> None:
-        model = Vendor(refused=1)
+        model = HeldVendor(refused=1)
         tasks = calls(client, model, *(request(str(n)) for n in range(3)))
         await until(model, 1)
         assert model.began == ["0"]
@@ -206,7 +206,7 @@ def test_no_call_waits_longer_than_the_limit(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(prefixes, "LONGEST", 0.0)
 
     async def ask(client: Client) -> None:
-        model = Vendor()
+        model = HeldVendor()
         tasks = calls(client, model, request("1"), request("2"))
         await until(model, 2)
         assert sorted(model.began) == ["1", "2"]
@@ -218,7 +218,7 @@ def test_no_call_waits_longer_than_the_limit(monkeypatch: pytest.MonkeyPatch):
 
 def test_where_followers_are_served_nothing_no_call_waits_any_more():
     async def ask(client: Client) -> None:
-        model = Vendor(cached=0)
+        model = HeldVendor(cached=0)
         tasks = calls(client, model, *(request(str(n)) for n in range(1 + prefixes.IN_VAIN)))
         await until(model, 1)
         assert model.began == ["0"]
@@ -237,7 +237,7 @@ def test_where_followers_are_served_nothing_no_call_waits_any_more():
 
 def test_a_stopped_run_lets_no_follower_go():
     async def ask(client: Client) -> None:
-        model = Vendor()
+        model = HeldVendor()
         tasks = calls(client, model, request("1"), request("2"))
         await until(model, 1)
         client.stop()

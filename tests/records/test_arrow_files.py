@@ -156,14 +156,14 @@ def test_a_file_that_needs_too_much_memory_is_read_in_smaller_batches_to_its_end
     table = pyarrow.table({"n": list(range(1000))})
     parquet.write_table(table, tmp_path / "a.parquet")
 
-    class Failing:
+    class FailingTable:
         def iter_batches(self, batch_size: int, use_threads: bool) -> Any:
             yield table.slice(0, batch_size).to_batches()[0]
             raise MemoryError
 
         def close(self) -> None: ...
 
-    batches = arrow_reader._read(str(tmp_path / "a.parquet"), Failing(), 300, 128)
+    batches = arrow_reader._read(str(tmp_path / "a.parquet"), FailingTable(), 300, 128)
     assert [n for batch in batches for n in batch.column(0).to_pylist()] == list(range(1000))
 
 

@@ -127,7 +127,7 @@ def height_on_a_phone(page: Path) -> int:
     return int(high[1])
 
 
-class _Reader(HTMLParser):
+class _VisibleText(HTMLParser):
     """Collects what a reader sees: nothing of what is folded but its summary; a cell's label before the cell."""
 
     def __init__(self) -> None:
@@ -166,6 +166,6 @@ class _Reader(HTMLParser):
 
 def texts(source: str) -> str:
     """What a reader reads: the text with a bar between elements."""
-    reader = _Reader()
+    reader = _VisibleText()
     reader.feed(source)
     return re.sub(r"\s*\|[\s|]*", "|", "".join(reader.parts))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.report.browser import after, height_on_a_phone, needs_chromium
 from tests.report.runs import HOSTILE, made_up
-from tests.report.test_html import Page
+from tests.report.test_html import ParsedPage
 
 import longmark
 from longmark.errors import UserError
@@ -42,7 +42,7 @@ def table(
     return Table(name, title, COLUMNS, rows, note)
 
 
-def page(tmp_path: Path, *sections: Section, **more) -> Page:
+def page(tmp_path: Path, *sections: Section, **more) -> ParsedPage:
     fields: dict[str, Any] = {
         "kind": "comparison",
         "title": "Two systems",
@@ -50,7 +50,7 @@ def page(tmp_path: Path, *sections: Section, **more) -> Page:
         **more,
     }
     write_document(Document(sections=sections, **fields), tmp_path / "page.html")
-    return Page(tmp_path / "page.html")
+    return ParsedPage(tmp_path / "page.html")
 
 
 def test_a_section_has_its_sentence_its_figure_its_tables_and_its_note_in_that_order(tmp_path):

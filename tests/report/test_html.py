@@ -34,7 +34,7 @@ from longmark.scores.manifest import MetricFacts
 from longmark.scores.observations import Observations
 
 
-class Page(HTMLParser):
+class ParsedPage(HTMLParser):
     """Every element of a page with its attributes, its text, the text of each answer, and the contents of scripts.
     source: of the page and of its answers."""
 
@@ -72,9 +72,9 @@ class Page(HTMLParser):
             self.text += data
 
 
-def page(tmp_path: Path, *runs: Path, **limits: Any) -> Page:
+def page(tmp_path: Path, *runs: Path, **limits: Any) -> ParsedPage:
     write_report(list(runs), tmp_path / "report.html", **limits)
-    return Page(tmp_path / "report.html")
+    return ParsedPage(tmp_path / "report.html")
 
 
 def test_hostile_texts_stay_texts(tmp_path):

@@ -61,7 +61,7 @@ def test_what_cannot_be_written_is_refused_before_anything_is_printed(tmp_path):
     check_out(None)
 
 
-class Closed(io.StringIO):
+class ClosedPipe(io.StringIO):
     """A pipe whose reader has gone."""
 
     def write(self, text: str) -> int:
@@ -70,6 +70,6 @@ class Closed(io.StringIO):
 
 def test_the_files_are_there_although_the_reader_has_gone(tmp_path):
     with pytest.raises(BrokenPipeError):
-        publish(DOCUMENT, tmp_path / "out", Console(file=Closed(), width=80))
+        publish(DOCUMENT, tmp_path / "out", Console(file=ClosedPipe(), width=80))
     assert len((tmp_path / "out" / "tables" / "long.csv").read_text().splitlines()) == 101
     assert "It says so." in (tmp_path / "out" / "report.html").read_text("utf-8")

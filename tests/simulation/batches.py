@@ -17,8 +17,21 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import orjson
-from tests.contrib.scale.batches.strict_server import DIALECTS, BatchServer, Behaviour, Job, Refused
-from tests.simulation.vendor import PRICE, TEMPLATE, Fault, Request, Vendor, number_of
+from tests.contrib.scale.batches.strict_server import (
+    DIALECTS,
+    BatchServer,
+    Behaviour,
+    Job,
+    RefusedRequest,
+)
+from tests.simulation.vendor import (
+    PRICE,
+    TEMPLATE,
+    BookedRequest,
+    Fault,
+    SimulatedVendor,
+    number_of,
+)
 from tests.simulation.world import EPOCH, Process
 
 from longmark.contrib.scale.batches.vendors import vendor_of
@@ -65,7 +78,7 @@ _KEY: ContextVar[bytes] = ContextVar("KEY")  # of the call that is made
 
 
 @dataclass(frozen=True)
-class Batches:
+class BatchPlan:
     """How a schedule's calls go in batches. latency: seconds that a batch takes; singles: calls that go by themselves
     first; most: lines of a batch."""
 
@@ -98,7 +111,7 @@ class _Wired:
 class House(BatchServer):
     """The vendor's server of batches. sent: creations that are on their way -> the attempts of their lines."""
 
-    def __init__(self, vendor: Vendor, how: Batches, faults: Sequence[Fault]) -> None:
+    def __init__(self, vendor: SimulatedVendor, how: BatchPlan, faults: Sequence[Fault]) -> None:
         super().__init__(Behaviour(latency=how.latency, most=how.most))
         self.vendor, self.how = vendor, how
         self.clock = lambda: EPOCH + vendor.world.now
@@ -122,7 +135,7 @@ class House(BatchServer):
             for route in DIALECTS[how.dialect](self).routes()
         ]
         self._by: tuple[Process, dict[bytes, int]] | None = None  # whose creation it is
-        self._line: dict[tuple[str, bytes], Request] = {}
+        self._line: dict[tuple[str, bytes], BookedRequest] = {}
         self._said: dict[int, tuple[Tokens, str]] = {}  # by the id of a line's body
         self._odd_reply = ""
         self.share = 1.0  # of the list price
@@ -219,7 +232,7 @@ class House(BatchServer):
             try:
                 response = _result(handler(_Wired(url, data, headers, match.groupdict())))
                 return response.status, response.body
-            except Refused as refused:
+            except RefusedRequest as refused:
                 return refused.status, orjson.dumps(
                     {"error": {"type": refused.code, "message": str(refused)}}
                 )
@@ -289,7 +302,7 @@ class House(BatchServer):
 
     def find(self, id: str) -> Job:
         if id in self.jobs and "is lost" in self._kinds(self.jobs[id]):
-            raise Refused(404, f"No batch found with id '{id}'.")
+            raise RefusedRequest(404, f"No batch found with id '{id}'.")
         return super().find(id)
 
     def process(self, job: Job) -> None:
@@ -322,7 +335,7 @@ class House(BatchServer):
             else:
                 self._end(line, "free" if status < 1 else "failed", None)
 
-    def _end(self, line: Request, fate: str, counted: Tokens | None) -> None:
+    def _end(self, line: BookedRequest, fate: str, counted: Tokens | None) -> None:
         line.fate, line.ended, line.counted = fate, self.vendor.world.now, counted
         line.usd = self.share * (PRICE(counted) or 0.0) if counted is not None else 0.0
 

@@ -144,14 +144,14 @@ def _rewrite_in_place(self: RunFolder) -> None:
 
 
 def _no_rollback(self: SqliteStore, turn: StoreTurn) -> None:
-    class _Kept:
+    class _NeverInTransaction:
         in_transaction = False
 
         def __getattr__(self, name: str) -> Any:
             return getattr(real, name)
 
     store: Any = self
-    real, store.db = store.db, _Kept()
+    real, store.db = store.db, _NeverInTransaction()
     try:
         _write(self, turn)
     finally:

@@ -45,8 +45,16 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from tests.simulation.batches import JOBS, WIRE, Batches, House
-from tests.simulation.vendor import FAULTS, SHARED, Embedder, Fault, Judge, Vendor, number_of
+from tests.simulation.batches import JOBS, WIRE, BatchPlan, House
+from tests.simulation.vendor import (
+    FAULTS,
+    SHARED,
+    Fault,
+    SimulatedEmbedder,
+    SimulatedJudge,
+    SimulatedVendor,
+    number_of,
+)
 from tests.simulation.world import EPOCH, REAL, Patch, Process, Violation, World, inhabited
 
 from longmark.concurrency import concurrently
@@ -91,7 +99,7 @@ _STEPS = Metric(
 
 
 @dataclass(frozen=True)
-class Session:
+class UserCommand:
     """A command of a user. budget: calls, tokens and dollars; resends: calls whose last attempt is unknown, None: those
     that are in no batch; verb: `run`, or an action of `longmark batches`."""
 
@@ -112,9 +120,9 @@ class Schedule:
     examples: int
     twins: bool
     metrics: tuple[str, ...]
-    sessions: tuple[Session, ...]
+    sessions: tuple[UserCommand, ...]
     faults: tuple[Fault, ...]
-    batches: Batches | None = None
+    batches: BatchPlan | None = None
 
     @classmethod
     def of(cls, seed: int) -> Schedule:
@@ -131,7 +139,7 @@ class Schedule:
                 folder = "a" if one_folder or not user else "b"
                 budget = _budget(rng, examples, STEPS in metrics)
                 made.append(
-                    Session(user, folder, rng.choice((1, 2, 4)), budget, rng.random() < 0.7)
+                    UserCommand(user, folder, rng.choice((1, 2, 4)), budget, rng.random() < 0.7)
                 )
         length = 80 + examples * (60 if STEPS in metrics else 20)  # moments of a session, about
         faults = [_fault(rng, len(made), length) for _ in range(rng.choice((0, 1, 2, 2, 3, 4, 6)))]
@@ -180,7 +188,9 @@ class Schedule:
                 folder = rng.choice("ab") if user else "a"
                 budget = _budget(rng, examples, steps)
                 made.append(
-                    Session(user, folder, 2, budget, rng.choice((None, None, False, True)), verb)
+                    UserCommand(
+                        user, folder, 2, budget, rng.choice((None, None, False, True)), verb
+                    )
                 )
         length = 400 if steps else 250  # moments of a session, about
         faults = [_fault(rng, len(made), length) for _ in range(rng.choice((0, 0, 1)))]
@@ -198,7 +208,7 @@ class Schedule:
         for who in range(len(made)):
             if rng.random() < 0.5:
                 faults.append(Fault("kill", rng.randint(length // 3, length), who=who))
-        how = Batches(
+        how = BatchPlan(
             rng.choice(("openai", "openai", "mistral", "together", "anthropic", "anthropic")),
             rng.choice((5.0, 60.0, 600.0)),
             rng.choice((0, 0, 1, 3)),
@@ -206,7 +216,7 @@ class Schedule:
         )
         chance = rng.random()
         if chance < 0.1:  # `batches fetch` comes while a run waits for its turn to submit
-            made = [replace(made[0], user=0, folder="a"), Session(1, "", 1, verb="fetch")]
+            made = [replace(made[0], user=0, folder="a"), UserCommand(1, "", 1, verb="fetch")]
             faults = [Fault("wire 429", rng.randint(1, 2), 400.0), Fault("stall", 0, 300.0, who=1)]
         elif chance < 0.35:  # no call goes by itself, and there is money for few
             usd = examples * (3 if steps else 1) * rng.uniform(4e-4, 2e-3)
@@ -272,7 +282,7 @@ def _fault(rng: random.Random, sessions: int, length: int) -> Fault:
     return Fault("busy", rng.randint(2, 30))
 
 
-class _Run:
+class _ScheduledRun:
     """One life of a schedule."""
 
     def __init__(self, schedule: Schedule, folder: Path) -> None:
@@ -290,12 +300,12 @@ class _Run:
             database=folder / "calls.sqlite",
         )
         self.world.at_blackout = lambda: self.vendor.forget()
-        self.vendor = Vendor(self.world, schedule.faults, folder / "calls.sqlite")
+        self.vendor = SimulatedVendor(self.world, schedule.faults, folder / "calls.sqlite")
         self.house = (
             House(self.vendor, schedule.batches, schedule.faults) if schedule.batches else None
         )
         self.records = schedule.records()
-        self.sessions: list[tuple[Session, Process]] = []
+        self.sessions: list[tuple[UserCommand, Process]] = []
         self.world.reuses_pids = bool(of("same pid"))
         if schedule.batches:
             self.world.longest = 12 * 3600.0
@@ -325,7 +335,7 @@ class _Run:
             for _ in range(
                 2 if self.house else 1
             ):  # what the first learns of a batch can be an error
-                self._start([(-1, Session(9, folder, 2))])
+                self._start([(-1, UserCommand(9, folder, 2))])
                 self.world.run()
                 if self._is_complete(folder):
                     break
@@ -340,7 +350,7 @@ class _Run:
             self._check_ledger()
             self._check_lines(self.house)
 
-    def _start(self, commands: list[tuple[int, Session]]) -> None:
+    def _start(self, commands: list[tuple[int, UserCommand]]) -> None:
         """The first of a user's commands; the others follow."""
         if not commands:
             return
@@ -350,11 +360,13 @@ class _Run:
             cache = CallCache(self.folder / "calls.sqlite")
             self.owners[cache.store.owner] = process
             process.at_exit = cache.close
-            judge = self.house.judge(process) if self.house else Judge(self.vendor, process)
+            judge = (
+                self.house.judge(process) if self.house else SimulatedJudge(self.vendor, process)
+            )
             if session.verb != "run":
                 await self._look_after(session.verb, cache, judge)
                 return None
-            backends = Backends((judge,), embedder=Embedder(self.vendor, process))
+            backends = Backends((judge,), embedder=SimulatedEmbedder(self.vendor, process))
             settings = replace(_settings(self.schedule.metrics), backends=backends)
             options = SessionOptions(
                 resend_unknown=session.resends,
@@ -401,7 +413,9 @@ class _Run:
         finally:
             batches.close()
 
-    def _ended(self, session: Session, process: Process, rest: list[tuple[int, Session]]) -> None:
+    def _ended(
+        self, session: UserCommand, process: Process, rest: list[tuple[int, UserCommand]]
+    ) -> None:
         if not isinstance(process.error, FolderInUse) and session.verb == "run":
             self._check_rows(session.folder, process)
         self._start(rest)
@@ -609,7 +623,7 @@ class _Run:
                     f"the ledger has an attempt for which no request has left, as {state}"
                 )
 
-    def _check_spent(self, session: Session, process: Process) -> None:
+    def _check_spent(self, session: UserCommand, process: Process) -> None:
         calls, tokens, usd = session.budget
         mine = [request for request in self.vendor.books if request.process is process]
         counted = (
@@ -664,7 +678,7 @@ class _Run:
             raise Violation(f"{len(left)} claims of sessions that ended are left")
 
 
-def _patches(batches: Batches | None) -> list[Patch]:
+def _patches(batches: BatchPlan | None) -> list[Patch]:
     if batches is None:
         return []
     seldom = (
@@ -687,7 +701,7 @@ def run(schedule: Schedule) -> str | None:
     folder = Path(
         tempfile.mkdtemp(prefix="longmark-simulation-", dir=_MEMORY if _MEMORY.is_dir() else None)
     )
-    life = _Run(schedule, folder)
+    life = _ScheduledRun(schedule, folder)
     gc.disable()  # it takes a tenth of the time
     try:
         with inhabited(life.world, *_patches(schedule.batches)):

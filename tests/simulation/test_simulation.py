@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from tests.contrib.scale.batches.strict_server import DIALECTS
-from tests.simulation.batches import JOBS, WIRE, Batches
+from tests.simulation.batches import JOBS, WIRE, BatchPlan
 from tests.simulation.mutants import MUTANTS, found
-from tests.simulation.schedule import QR, STEPS, Schedule, Session, run, shrunk
+from tests.simulation.schedule import QR, STEPS, Schedule, UserCommand, run, shrunk
 from tests.simulation.vendor import FAULTS, Fault
 from tests.simulation.world import Killed, Process, Violation, World, inhabited
 
@@ -86,7 +86,7 @@ def alone(
     *faults: Fault, examples: int = 4, metrics: tuple[str, ...] = (QR,), twins: bool = False
 ) -> Schedule:
     """One session of one user, two calls at once."""
-    return Schedule(1, examples, twins, metrics, (Session(0, "a", 2),), faults)
+    return Schedule(1, examples, twins, metrics, (UserCommand(0, "a", 2),), faults)
 
 
 # What the simulator found -----------------------------------------------------------------------------------------
@@ -108,14 +108,14 @@ def test_what_became_of_an_attempt_is_in_the_ledger_though_the_commit_that_told_
 
 def test_a_process_that_dies_while_another_one_claims_its_call_leaves_it_unsent():
     """Under `--resend-unknown no`: the claim looks again, in its own transaction."""
-    sessions = Session(0, "a", 4), Session(1, "b", 1, resends=False)
+    sessions = UserCommand(0, "a", 4), UserCommand(1, "b", 1, resends=False)
     for moment in range(80, 95):
         for seed in (458, 459, 460):
             assert run(Schedule(seed, 4, False, (QR,), sessions, (Fault("kill", moment),))) is None
 
 
 def test_a_session_whose_new_folder_another_one_takes_away_is_told_that_it_is_in_use():
-    sessions = Session(0, "a", 1), Session(1, "a", 1)
+    sessions = UserCommand(0, "a", 1), UserCommand(1, "a", 1)
     for moment in range(25, 33):
         for seed in (10795, 10796):
             assert (
@@ -125,7 +125,7 @@ def test_a_session_whose_new_folder_another_one_takes_away_is_told_that_it_is_in
 
 
 def test_a_process_that_stood_still_for_longer_than_its_lease_sends_an_attempt_that_is_unknown():
-    sessions = Session(0, "a", 1), Session(1, "b", 1)
+    sessions = UserCommand(0, "a", 1), UserCommand(1, "b", 1)
     assert (
         run(
             Schedule(
@@ -136,13 +136,13 @@ def test_a_process_that_stood_still_for_longer_than_its_lease_sends_an_attempt_t
     )
 
 
-BATCHES = Batches("openai", 5.0, 0, 100)
+BATCHES = BatchPlan("openai", 5.0, 0, 100)
 
 
 def in_batches(
     *faults: Fault, resends: bool | None = None, dialect: str = "openai", runs: int = 2
 ) -> Schedule:
-    sessions = tuple(Session(0, "a", 2, resends=resends) for _ in range(runs))
+    sessions = tuple(UserCommand(0, "a", 2, resends=resends) for _ in range(runs))
     return Schedule(1, 3, False, (QR,), sessions, faults, replace(BATCHES, dialect=dialect))
 
 
@@ -169,17 +169,17 @@ def test_a_lost_batch_is_sent_again_in_the_same_session_where_that_is_wanted():
 
 def test_a_lost_line_stays_lost_until_a_session_that_may_has_sent_it_again():
     """The one that may is killed, at any moment, and the next one may not."""
-    sessions = Session(0, "a", 1, resends=True), Session(0, "a", 1, resends=None)
+    sessions = UserCommand(0, "a", 1, resends=True), UserCommand(0, "a", 1, resends=None)
     for moment in range(216, 306, 6):
         faults = Fault("is lost", 1), Fault("kill", moment)
         assert (
-            run(Schedule(1941, 2, False, (QR,), sessions, faults, Batches("openai", 600.0, 1, 2)))
+            run(Schedule(1941, 2, False, (QR,), sessions, faults, BatchPlan("openai", 600.0, 1, 2)))
             is None
         )
 
 
 def test_batches_fetch_leaves_a_batch_to_the_run_that_submits_it():
-    sessions = Session(0, "a", 2, resends=None), Session(1, "", 1, verb="fetch")
+    sessions = UserCommand(0, "a", 2, resends=None), UserCommand(1, "", 1, verb="fetch")
     for at in (1, 2):
         faults = Fault("wire 429", at, 400.0), Fault("stall", 0, 300.0, who=1)
         assert run(Schedule(1, 3, False, (QR,), sessions, faults, BATCHES)) is None
@@ -215,7 +215,7 @@ def test_a_seed_is_a_schedule_and_its_course():
 
     courses: list[Any] = []
 
-    class Noted(schedules._Run):
+    class Noted(schedules._ScheduledRun):
         def live(self) -> None:
             super().live()
             books = [
@@ -245,10 +245,15 @@ def test_a_failing_schedule_is_made_smaller(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(schedules, "run", breaks)
     faults = (Fault("429", 1), Fault("kill", 40, who=1), Fault("500", 3))
     large = Schedule(
-        1, 6, True, (QR, STEPS), (Session(0, "a", 4, (3, None, None)), Session(1, "b", 2)), faults
+        1,
+        6,
+        True,
+        (QR, STEPS),
+        (UserCommand(0, "a", 4, (3, None, None)), UserCommand(1, "b", 2)),
+        faults,
     )
     assert shrunk(large) == Schedule(
-        1, 2, False, (QR,), (Session(1, "b", 1),), (replace(faults[1], who=0),)
+        1, 2, False, (QR,), (UserCommand(1, "b", 1),), (replace(faults[1], who=0),)
     )
 
 

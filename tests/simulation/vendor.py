@@ -82,7 +82,7 @@ class Fault:
 
 
 @dataclass
-class Request:
+class BookedRequest:
     """One in the vendor's books. stored: keys whose replies the cache held when they were asked for; counted: what the
     endpoint counted; usd: its price; over: that was more than the request allowed; attempt: its row in the ledger;
     heard: the process got the count. line: the batch whose line it is; most: what that can take; fate: of a line: free
@@ -109,13 +109,13 @@ class Request:
 
 
 @dataclass
-class Vendor:
+class SimulatedVendor:
     """world: whose clock it has; faults: by plan; cache: the file in which replies are stored."""
 
     world: World
     faults: Sequence[Fault]
     cache: Path
-    books: list[Request] = field(default_factory=list)
+    books: list[BookedRequest] = field(default_factory=list)
     prose: Counter[int] = field(default_factory=Counter)
     healed: bool = False
 
@@ -180,7 +180,7 @@ class Vendor:
                 if kind == "late":
                     await asyncio.sleep(120)
                 raise error
-            if kind == "too many" and isinstance(model, Embedder) and len(keys) > 1:
+            if kind == "too many" and isinstance(model, SimulatedEmbedder) and len(keys) > 1:
                 model.batch = 1
                 raise TooManyInputs("takes one text", 400)
             for _ in range(2 if kind == "twice" else 1):
@@ -201,11 +201,11 @@ class Vendor:
         *,
         kind: str = "",
         line: str = "",
-    ) -> Request:
+    ) -> BookedRequest:
         """Enters a request in the books."""
         self._check_flights(process, keys)
         stored = tuple(key for key in keys if self.holds(key))
-        request = Request(
+        request = BookedRequest(
             process,
             model,
             tuple(keys),
@@ -228,7 +228,7 @@ class Vendor:
                     f"{process.name} asks for what {other.process.name} is asking for: {len(both)}"
                 )
 
-    def _check_lines(self, request: Request) -> None:
+    def _check_lines(self, request: BookedRequest) -> None:
         """What is, or was, in a batch is asked for again only if its vendor did not process it, or its reply was of no
         use, or, where the user wants that, nobody can know."""
         known = ("free", "failed", "useless", *(("lost",) if request.process.resends_lines else ()))
@@ -268,7 +268,7 @@ class Vendor:
             self.world.complain(f"{process.name} sends a call again whose last attempt is unknown")
         return int(rows[0][0])
 
-    def _check_one_at_a_time(self, request: Request) -> None:
+    def _check_one_at_a_time(self, request: BookedRequest) -> None:
         """Each endpoint's, after a reply beyond its limit, where tokens or dollars are limited."""
         if not request.process.limited:
             return
@@ -294,12 +294,12 @@ class Vendor:
         """Whether a process can ask for what another one, which lives, is asking for."""
         return self.lapses and len({request.process for request in self.books}) > 1
 
-    def _count(self, request: Request, tokens: Tokens) -> None:
+    def _count(self, request: BookedRequest, tokens: Tokens) -> None:
         if request.counted is None:  # a second count of one request is not the process's
             request.counted, request.usd = tokens, PRICE(tokens) or 0.0
 
     def _error(
-        self, fault: Fault, request: Request, tokens: Tokens, process: Process
+        self, fault: Fault, request: BookedRequest, tokens: Tokens, process: Process
     ) -> ModelError | None:
         match fault.kind:
             case "429":
@@ -330,7 +330,7 @@ class Vendor:
         return None
 
 
-class Judge:
+class SimulatedJudge:
     """The chat model of one process."""
 
     name = "judge"
@@ -339,7 +339,7 @@ class Judge:
     capabilities = Capabilities()
     price = staticmethod(PRICE)
 
-    def __init__(self, vendor: Vendor, process: Process) -> None:
+    def __init__(self, vendor: SimulatedVendor, process: Process) -> None:
         self._vendor, self.process = vendor, process
 
     async def chat(self, request: ChatRequest) -> ChatReply:
@@ -362,7 +362,7 @@ class Judge:
         return None
 
 
-class Embedder:
+class SimulatedEmbedder:
     """The embedding model of one process, two texts a request."""
 
     name = "embedder"
@@ -371,7 +371,7 @@ class Embedder:
     capabilities = Capabilities()
     price = staticmethod(PRICE)
 
-    def __init__(self, vendor: Vendor, process: Process) -> None:
+    def __init__(self, vendor: SimulatedVendor, process: Process) -> None:
         self._vendor, self.process = vendor, process
         self.batch = 2
 

@@ -534,7 +534,7 @@ def _kind(statement: str) -> str:
     return statement.lstrip()[:6].upper()
 
 
-class Database(sqlite3.Connection):
+class SimulatedDatabase(sqlite3.Connection):
     """A connection of a process."""
 
     process: Process
@@ -693,8 +693,8 @@ def inhabited(world: World, *more: Patch) -> Iterator[None]:
             return REAL["connect"](path, *args, **more)  # type: ignore[no-any-return]
         process.operation()
         here = ":memory:" if str(path).endswith(".index.sqlite") else path
-        database: Database = REAL["connect"](
-            here, *args, **{**more, "timeout": 0, "factory": Database}
+        database: SimulatedDatabase = REAL["connect"](
+            here, *args, **{**more, "timeout": 0, "factory": SimulatedDatabase}
         )
         database.process, database.patience = process, more.get("timeout", 5.0)
         process.databases.append(database)

@@ -112,12 +112,12 @@ def test_the_other_probabilities_keep_their_shares_and_add_up_to_one():
 
 
 def test_a_checker_without_probabilities_or_against_its_labels_is_unscored_with_the_reason():
-    class Labels(Says):
+    class LabelsOnly(Says):
         def _one(self, p: float) -> Relation:
             return Relation("entails" if p > 0.5 else "contradicts")
 
     for checker, pairs, why in (
-        (Labels(), [(n / 40, n >= 20) for n in range(40)], "labels without probabilities"),
+        (LabelsOnly(), [(n / 40, n >= 20) for n in range(40)], "labels without probabilities"),
         (
             Says(),
             [(n / 40, n < 20) for n in range(40)],

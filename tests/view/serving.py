@@ -23,7 +23,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedView:
     port: int
 
     @property
@@ -47,7 +47,7 @@ class Served:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Served]:
+def serving(folder: Path) -> Iterator[ServedView]:
     loop, started = asyncio.new_event_loop(), threading.Event()
     ports: list[int] = []
     stop = asyncio.Event()
@@ -64,7 +64,7 @@ def serving(folder: Path) -> Iterator[Served]:
     thread.start()
     assert started.wait(20), "the server did not start"
     try:
-        yield Served(ports[0])
+        yield ServedView(ports[0])
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(20)

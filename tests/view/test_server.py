@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 from tests.report.runs import EASE, HOSTILE, RELEVANCE, hostile, made_up
-from tests.view.serving import Served, serving
+from tests.view.serving import ServedView, serving
 from tests.view.test_folder import begun
 
 from longmark.cli import main
@@ -30,7 +30,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def served(root: Path) -> Iterator[Served]:
+def served(root: Path) -> Iterator[ServedView]:
     with serving(root) as one:
         yield one
 
@@ -42,7 +42,7 @@ def links(page: str, start: str) -> list[str]:
 
 
 def test_the_list_has_every_run_with_its_scores_and_every_other_folder_with_its_reason(
-    served: Served, root: Path
+    served: ServedView, root: Path
 ):
     page = served.read(f"/?metric={RELEVANCE}")
     assert links(page, "/run?") == [
@@ -56,7 +56,7 @@ def test_the_list_has_every_run_with_its_scores_and_every_other_folder_with_its_
     assert "the folder is empty" in page
 
 
-def test_runs_are_chosen_by_metric_system_and_name_and_sorted(served: Served):
+def test_runs_are_chosen_by_metric_system_and_name_and_sorted(served: ServedView):
     served.read("/")
 
     def found(asked: str) -> list[str]:
@@ -73,7 +73,7 @@ def test_runs_are_chosen_by_metric_system_and_name_and_sorted(served: Served):
 
 
 def test_the_answers_of_a_run_are_in_pages_and_each_has_a_page_of_its_own(
-    served: Served, root: Path
+    served: ServedView, root: Path
 ):
     first = served.read("/run?path=old%2Falpha&sort=file")
     second = served.read("/run?path=old%2Falpha&sort=file&page=2")
@@ -109,14 +109,14 @@ def test_the_answers_of_a_run_are_in_pages_and_each_has_a_page_of_its_own(
         ("/?q=" + "x" * 5000, 414),
     ],
 )
-def test_an_odd_address_has_a_page_of_its_own(served: Served, address: str, status: int):
+def test_an_odd_address_has_a_page_of_its_own(served: ServedView, address: str, status: int):
     reply = served.get(address)
     assert reply.status == status
     assert "<main" in reply.text
     assert "Traceback" not in reply.text
 
 
-def test_only_reading_is_possible_and_only_for_this_host(served: Served):
+def test_only_reading_is_possible_and_only_for_this_host(served: ServedView):
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
         assert [served.get(path, method).status for path in ROUTES] == [405] * len(ROUTES)
     assert served.get("/", Host=f"evil.example:{served.port}").status == 421
@@ -124,7 +124,7 @@ def test_only_reading_is_possible_and_only_for_this_host(served: Served):
     assert served.get("/", Host=f"LOCALHOST:{served.port}").status == 200
 
 
-def test_every_response_forbids_scripts_and_frames_of_others(served: Served):
+def test_every_response_forbids_scripts_and_frames_of_others(served: ServedView):
     for path in ("/", "/none", "/run?path=hostile"):
         headers = served.get(path).headers
         assert "default-src 'none'" in headers["Content-Security-Policy"]
@@ -135,7 +135,7 @@ def test_every_response_forbids_scripts_and_frames_of_others(served: Served):
         )
 
 
-def test_hostile_names_and_texts_are_escaped_and_their_answers_can_be_opened(served: Served):
+def test_hostile_names_and_texts_are_escaped_and_their_answers_can_be_opened(served: ServedView):
     page = served.read("/run?path=hostile")
     (answer,) = links(page, "/answer?")
     assert quote(HOSTILE, safe="").replace("%20", "+") in answer
@@ -158,7 +158,7 @@ def test_a_run_that_goes_on_shows_how_far_it_is(tmp_path: Path):
 
 
 def test_the_command_refuses_what_is_no_folder_and_a_port_that_is_taken(
-    served: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    served: ServedView, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     (tmp_path / "x").touch()
     assert main(["view", str(tmp_path / "x")]) == 2

@@ -56,7 +56,7 @@ def write_study(folder: Path, n: int = 3, study: str = STUDY, name: str = "study
 
 
 @dataclass(frozen=True)
-class Reply:
+class HttpReply:
     status: int
     headers: Mapping[str, str]
     text: str
@@ -77,7 +77,7 @@ class Reply:
 
 
 @dataclass
-class Client:
+class Visitor:
     """A browser of one person: its cookies, and the origin of its posts."""
 
     url: str
@@ -90,7 +90,7 @@ class Client:
         path: str,
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Reply:
+    ) -> HttpReply:
         if self._connection is None:
             self._connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=30)
         more = (
@@ -111,16 +111,16 @@ class Client:
             self.cookies[name] = value.strip('"')
             if "Max-Age=0" in line:
                 del self.cookies[name]
-        return Reply(got.status, dict(got.headers), text)
+        return HttpReply(got.status, dict(got.headers), text)
 
-    def get(self, path: str) -> Reply:
+    def get(self, path: str) -> HttpReply:
         return self.ask("GET", path)
 
-    def post(self, path: str, form: Mapping[str, Any], **headers: str) -> Reply:
+    def post(self, path: str, form: Mapping[str, Any], **headers: str) -> HttpReply:
         given = {"Content-Type": "application/x-www-form-urlencoded", "Origin": self.url} | headers
         return self.ask("POST", path, urlencode(form, doseq=True).encode(), given)
 
-    def sign_in(self, link: str, password: str = "") -> Reply:
+    def sign_in(self, link: str, password: str = "") -> HttpReply:
         """Signs in, and confirms what comes before the first item."""
         reply = self.post(urlsplit(link).path, {"password": password} if password else {})
         while reply.status == 303 and (first := self.get("/mine").location) in (
@@ -142,14 +142,14 @@ class Client:
         assert page.status == 200, (page.status, page.location, page.text[:500])
         return path, {name: page.hidden(name) for name in ("token", "once", "version")}
 
-    def label(self, item: str, form: Mapping[str, Any]) -> Reply:
+    def label(self, item: str, form: Mapping[str, Any]) -> HttpReply:
         """Opens an item and submits it. form: as `longmark.contrib.annotate.values` reads it."""
         path, hidden = self.view(item)
         return self.post(path, {**hidden, **form})
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedStudy:
     url: str
     path: Path
 
@@ -166,9 +166,9 @@ class Served:
         store.close()
         return f"{self.url}/in/{token}"
 
-    def person(self, name: str, role: Role = "annotator") -> Client:
+    def person(self, name: str, role: Role = "annotator") -> Visitor:
         """A person who is signed in."""
-        client = Client(self.url)
+        client = Visitor(self.url)
         assert client.sign_in(self.link(name, role)).status == 303
         return client
 
@@ -176,7 +176,7 @@ class Served:
 @contextmanager
 def serving(
     path: Path, address: Address | None = None, connections: Connections | None = None
-) -> Iterator[Served]:
+) -> Iterator[ServedStudy]:
     """STUDY.yaml, imported if it was not, on a free port of loopback, in a thread of its own."""
     if not path.with_suffix(".sqlite").exists():
         import_study(path)
@@ -201,7 +201,7 @@ def serving(
     thread.start()
     assert started.wait(20), "the server did not start"
     try:
-        yield Served(f"http://127.0.0.1:{ports[0]}", path)
+        yield ServedStudy(f"http://127.0.0.1:{ports[0]}", path)
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(20)

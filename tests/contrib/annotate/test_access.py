@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
-from tests.contrib.annotate.serving import STUDY, Client, Served, serving, write_study
+from tests.contrib.annotate.serving import STUDY, ServedStudy, Visitor, serving, write_study
 
 from longmark.contrib.annotate import auth
 from longmark.contrib.annotate.server import ROUTES
@@ -21,7 +21,7 @@ RIGHT = {"f.right": "yes", "f.relevance": "7"}
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def served(tmp_path: Path) -> Iterator[ServedStudy]:
     with serving(write_study(tmp_path)) as one:
         yield one
 
@@ -72,7 +72,7 @@ EXPECTED = {
 }
 
 
-def test_every_route_by_everybody(served: Served):
+def test_every_route_by_everybody(served: ServedStudy):
     """Nobody was given item i2, so that it is nobody's."""
     assert {(route.method, route.path) for route in ROUTES} == EXPECTED.keys()
     found = {}
@@ -81,7 +81,7 @@ def test_every_route_by_everybody(served: Served):
         path = re.sub(r"\{\w+\}", "i2", route.path)
         statuses = []
         for role in (None, *people):
-            client = Client(served.url) if role is None else people[role]
+            client = Visitor(served.url) if role is None else people[role]
             token = "" if role is None else client.get("/guidelines").hidden("token")
             form = {"token": token, "once": "k"}
             reply = client.get(path) if route.method == "GET" else client.post(path, form)
@@ -95,7 +95,7 @@ def test_every_route_by_everybody(served: Served):
     assert found == EXPECTED
 
 
-def test_labels_of_others_are_never_on_a_page(served: Served):
+def test_labels_of_others_are_never_on_a_page(served: ServedStudy):
     """Rater 2's pages hold neither rater 1's labels nor the name of a system; the owner waits until both are done."""
     ada, ben, owner = served.person("Ada"), served.person("Ben"), served.person("Olga", "owner")
     ada.next()
@@ -111,7 +111,7 @@ def test_labels_of_others_are_never_on_a_page(served: Served):
     assert ben.get("/work/i2").status == 404  # not given yet
 
 
-def test_an_adjudicator_sees_labels_without_names_and_only_where_they_differ(served: Served):
+def test_an_adjudicator_sees_labels_without_names_and_only_where_they_differ(served: ServedStudy):
     ada, ben, cem = served.person("Ada"), served.person("Ben"), served.person("Cem", "adjudicator")
     for person, right in ((ada, "yes"), (ben, "n-a")):
         for item in ("i0", "i1"):
@@ -140,7 +140,7 @@ def test_an_adjudicator_sees_labels_without_names_and_only_where_they_differ(ser
     assert "i0" not in (cem.next() or "")
 
 
-def test_whoever_labelled_an_item_does_not_decide_on_it(served: Served):
+def test_whoever_labelled_an_item_does_not_decide_on_it(served: ServedStudy):
     ada, cem = served.person("Ada"), served.person("Cem", "adjudicator")
     for person, right in ((ada, "yes"), (cem, "n-a")):
         person.next()
@@ -148,10 +148,10 @@ def test_whoever_labelled_an_item_does_not_decide_on_it(served: Served):
     assert cem.get("/adjudicate/i0").status == 403
 
 
-def test_a_link_signs_in_by_its_button_and_until_it_is_revoked(served: Served):
+def test_a_link_signs_in_by_its_button_and_until_it_is_revoked(served: ServedStudy):
     link = served.link("Ada")
     path = urlsplit(link).path
-    client = Client(served.url)
+    client = Visitor(served.url)
     page = client.get(path)
     assert (page.status, client.cookies) == (200, {})
     assert "<form" in page.text
@@ -164,8 +164,8 @@ def test_a_link_signs_in_by_its_button_and_until_it_is_revoked(served: Served):
     form = {"token": owner.get("/owner/people").hidden("token"), "person": "p1"}
     assert owner.post("/owner/revoke", form).status == 303
     assert client.get("/mine").status == 401
-    assert Client(served.url).get(path).status == 404
-    assert Client(served.url).sign_in(link).status == 404
+    assert Visitor(served.url).get(path).status == 404
+    assert Visitor(served.url).sign_in(link).status == 404
     again = owner.post("/owner/invite", form)
     (new,) = re.findall(r"http://[^\s\"<]+/in/[\w-]+", again.text)
     assert client.sign_in(new).status == 303
@@ -174,7 +174,7 @@ def test_a_link_signs_in_by_its_button_and_until_it_is_revoked(served: Served):
     assert new.rpartition("/")[2].encode() not in database
 
 
-def test_the_session_of_a_revoked_link_cannot_post(served: Served):
+def test_the_session_of_a_revoked_link_cannot_post(served: ServedStudy):
     ada = served.person("Ada")
     ada.next()
     path, hidden = ada.view("i0")
@@ -189,26 +189,26 @@ def test_the_session_of_a_revoked_link_cannot_post(served: Served):
     assert (draft.status, draft.json["signed_out"]) == (401, True)
 
 
-def test_every_sign_in_has_a_new_session(served: Served):
+def test_every_sign_in_has_a_new_session(served: ServedStudy):
     """A session that was planted is never taken over, and the one before ends."""
     link = served.link("Ada")
     store = served.store()
     name = f"longmark-{store.setting('id')}"
     store.close()
-    client = Client(served.url, {name: "planted"})
+    client = Visitor(served.url, {name: "planted"})
     client.sign_in(link)
     first = client.cookies[name]
     assert first != "planted"
     client.sign_in(link)
     assert client.cookies[name] != first
-    assert Client(served.url, {name: first}).get("/mine").status == 401
+    assert Visitor(served.url, {name: first}).get("/mine").status == 401
     token = client.get("/mine").hidden("token")
     before = dict(client.cookies)
     client.post("/out", {"token": token})
-    assert Client(served.url, before).get("/mine").status == 401
+    assert Visitor(served.url, before).get("/mine").status == 401
 
 
-def test_forged_posts_are_refused(served: Served):
+def test_forged_posts_are_refused(served: ServedStudy):
     ada, ben = served.person("Ada"), served.person("Ben")
     ada.next()
     path, hidden = ada.view("i0")
@@ -233,7 +233,7 @@ def test_forged_posts_are_refused(served: Served):
     assert ada.post(path, form, **{"Sec-Fetch-Site": "same-origin", "Origin": "null"}).status == 303
 
 
-def test_bodies_are_bounded(served: Served):
+def test_bodies_are_bounded(served: ServedStudy):
     ada = served.person("Ada")
     ada.next()
     path, hidden = ada.view("i0")
@@ -250,8 +250,8 @@ def test_bodies_are_bounded(served: Served):
 @pytest.mark.parametrize(
     "path", ["/static/../server.py", "/static/..%2f..%2fserver.py", "/static/%2e%2e/store.py"]
 )
-def test_no_path_leads_out(served: Served, path: str):
-    assert Client(served.url).get(path).status == 404
+def test_no_path_leads_out(served: ServedStudy, path: str):
+    assert Visitor(served.url).get(path).status == 404
     owner = served.person("Olga", "owner")
     assert owner.get(path.replace("/static/", "/owner/export/")).status == 404
 
@@ -265,7 +265,7 @@ PAYLOADS = (
 )
 
 
-def test_foreign_text_stays_text_everywhere(served: Served):
+def test_foreign_text_stays_text_everywhere(served: ServedStudy):
     """Posted in every field, then shown to the person, the owner and the adjudicator."""
     owner, cem = served.person("Olga", "owner"), served.person("Cem", "adjudicator")
     ada, ben = served.person("Ada"), served.person("<b>Ben</b>")
@@ -311,9 +311,9 @@ def test_foreign_text_stays_text_everywhere(served: Served):
     assert "&lt;script&gt;alert" in pages[2].text
 
 
-def test_wrong_links_are_slowed_down_and_take_no_longer_when_they_are_close(served: Served):
+def test_wrong_links_are_slowed_down_and_take_no_longer_when_they_are_close(served: ServedStudy):
     link = urlsplit(served.link("Ada")).path
-    client = Client(served.url)
+    client = Visitor(served.url)
     statuses = [client.get(f"/in/{quote('x' * n)}").status for n in range(1, 13)]
     assert (statuses[:10], statuses[10:]) == ([404] * 10, [429] * 2)
     assert client.get(link).status == 200  # a good link still opens
@@ -334,7 +334,9 @@ def test_wrong_links_are_slowed_down_and_take_no_longer_when_they_are_close(serv
     store.close()
 
 
-def test_a_password_is_asked_for_with_the_link(served: Served, monkeypatch: pytest.MonkeyPatch):
+def test_a_password_is_asked_for_with_the_link(
+    served: ServedStudy, monkeypatch: pytest.MonkeyPatch
+):
     link = served.link("Ada")
     store = served.store()
     person = store.people()[0]
@@ -343,13 +345,13 @@ def test_a_password_is_asked_for_with_the_link(served: Served, monkeypatch: pyte
     stored = store.row("SELECT password FROM people")
     store.close()
     assert "horse" not in str(stored)
-    client = Client(served.url)
+    client = Visitor(served.url)
     assert 'type="password"' in client.get(urlsplit(link).path).text
     assert client.sign_in(link).status == 403
     assert client.sign_in(link, "wrong").status == 403
     assert client.cookies == {}
     assert client.sign_in(link, "correct horse battery").status == 303
-    other = Client(served.url)
+    other = Visitor(served.url)
     monkeypatch.setattr(auth, "_scrypt", lambda password, salt: b"no")
     statuses = [other.sign_in(link, "guess").status for _ in range(10)]
     assert statuses == [403] * 8 + [429] * 2  # ten failures with the two before
@@ -368,11 +370,11 @@ def test_attempts_are_forgotten_after_their_window():
     assert len(attempts._failed) == 3  # bounded
 
 
-def test_a_study_does_not_know_the_sessions_of_another(served: Served, tmp_path: Path):
+def test_a_study_does_not_know_the_sessions_of_another(served: ServedStudy, tmp_path: Path):
     (tmp_path / "other").mkdir()
     ada = served.person("Ada")
     with serving(write_study(tmp_path / "other")) as other:
-        stranger = Client(other.url, dict(ada.cookies))
+        stranger = Visitor(other.url, dict(ada.cookies))
         assert stranger.get("/mine").status == 401
         name, value = next(iter(ada.cookies.items()))
         store = other.store()
@@ -386,7 +388,7 @@ def test_behind_tls_cookies_are_secure_and_the_public_name_counts(tmp_path: Path
     address = Address("https://labels.example.org", frozenset({"labels.example.org"}), True)
     with serving(write_study(tmp_path), address) as served:
         link = served.link("Ada")
-        client = Client(served.url)
+        client = Visitor(served.url)
         assert client.get("/").status == 421
         headers = {"Host": "labels.example.org", "Origin": "https://labels.example.org"}
         form = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -397,7 +399,7 @@ def test_behind_tls_cookies_are_secure_and_the_public_name_counts(tmp_path: Path
         assert "max-age" in reply.headers["Strict-Transport-Security"]
 
 
-def test_the_last_owner_stays(served: Served):
+def test_the_last_owner_stays(served: ServedStudy):
     owner = served.person("Olga", "owner")
     token = owner.get("/owner/people").hidden("token")
     for path in ("/owner/revoke", "/owner/role", "/owner/withdraw"):
@@ -407,7 +409,7 @@ def test_the_last_owner_stays(served: Served):
         assert reply.status == 409, path
 
 
-def test_withdrawn_labels_free_the_items_and_reopening_gives_them_back(served: Served):
+def test_withdrawn_labels_free_the_items_and_reopening_gives_them_back(served: ServedStudy):
     ada, ben, owner = served.person("Ada"), served.person("Ben"), served.person("Olga", "owner")
     for person in (ada, ben):
         person.next()
@@ -437,7 +439,7 @@ def test_withdrawn_labels_free_the_items_and_reopening_gives_them_back(served: S
 def test_the_list_of_items_opens_after_consent(tmp_path: Path):
     study = STUDY.replace("guidelines: |", "consent: Your labels are stored.\nguidelines: |")
     with serving(write_study(tmp_path, study=study)) as served:
-        ada = Client(served.url)
+        ada = Visitor(served.url)
         assert ada.post(urlsplit(served.link("Ada")).path, {}).status == 303
         assert ada.get("/mine").location == "/consent"
         token = ada.get("/consent").hidden("token")
@@ -447,7 +449,7 @@ def test_the_list_of_items_opens_after_consent(tmp_path: Path):
         assert ada.get("/mine").status == 200
 
 
-def test_the_owner_sees_the_files_that_there_is_something_for(served: Served):
+def test_the_owner_sees_the_files_that_there_is_something_for(served: ServedStudy):
     def listed() -> list[str]:
         return re.findall(r'href="(/owner/export/[^"]+)"', olga.get("/owner").text)
 

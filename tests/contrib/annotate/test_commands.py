@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.contrib.annotate.serving import STUDY, Client, Served, write_study
+from tests.contrib.annotate.serving import STUDY, ServedStudy, Visitor, write_study
 from tests.program import ROOT, run, start, write_jsonl
 
 from longmark.errors import UserError
@@ -38,11 +38,11 @@ def test_a_killed_server_loses_nothing_that_it_acknowledged(tmp_path: Path):
     """Four people post without a pause until the server is gone; what was answered is in the database."""
     path, port = write_study(tmp_path, 400, STUDY.replace("overlap: 2", "overlap: 4")), free_port()
     process = serving(path, port)
-    served = Served(f"http://127.0.0.1:{port}", path)
+    served = ServedStudy(f"http://127.0.0.1:{port}", path)
     people = [served.person(f"P{n}") for n in range(4)]
     acknowledged: list[list[tuple[str, int]]] = [[] for _ in people]
 
-    def work(client: Client, done: list[tuple[str, int]]) -> None:
+    def work(client: Visitor, done: list[tuple[str, int]]) -> None:
         try:
             item, n = client.next(), 0
             while item is not None:
@@ -197,7 +197,7 @@ def test_backup_and_restore(tmp_path: Path):
     refused = run("annotate", "restore", path, copy, home=home)
     assert (refused.code, "--replace" in refused.err) == (2, True)
     assert run("annotate", "restore", path, copy, "--replace", home=home).code == 0
-    assert [person.name for person in Served("", path).store().people()] == ["Ada"]
+    assert [person.name for person in ServedStudy("", path).store().people()] == ["Ada"]
     assert len(list(tmp_path.glob("study.sqlite.2*"))) == 1  # the one before, with Ben
     run("annotate", "import", other, home=home)
     wrong = run("annotate", "restore", other, copy, "--replace", home=home)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import StreamReader
-from tests.contrib.annotate.serving import Client, Served, serving, write_study
+from tests.contrib.annotate.serving import ServedStudy, Visitor, serving, write_study
 
 from longmark.contrib.annotate import web
 from longmark.errors import UserError
@@ -22,12 +22,12 @@ RIGHT = {"f.right": "yes", "f.relevance": "7"}
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def served(tmp_path: Path) -> Iterator[ServedStudy]:
     with serving(write_study(tmp_path), connections=Connections(limit=8, head_seconds=0.3)) as one:
         yield one
 
 
-def opened(served: Served, sent: bytes) -> socket.socket:
+def opened(served: ServedStudy, sent: bytes) -> socket.socket:
     host, port = urlsplit(served.url).netloc.split(":")
     one = socket.create_connection((host, int(port)), timeout=10)
     one.sendall(sent)
@@ -45,7 +45,7 @@ def ended(one: socket.socket) -> bytes:
     return got
 
 
-def test_half_open_connections_give_way_to_others(served: Served):
+def test_half_open_connections_give_way_to_others(served: ServedStudy):
     """The server takes 8; of 40 the oldest are closed, and a rater is served all the while."""
     ada = served.person("Ada")
     with ExitStack() as stack:
@@ -59,7 +59,7 @@ def test_half_open_connections_give_way_to_others(served: Served):
         assert time.monotonic() - began < 5
 
 
-def test_a_connection_that_is_at_work_is_not_closed_for_its_head(served: Served):
+def test_a_connection_that_is_at_work_is_not_closed_for_its_head(served: ServedStudy):
     """0.3 seconds are for the head alone: an idle connection is used again."""
     ada = served.person("Ada")
     assert ada.next() == "i0"
@@ -67,7 +67,7 @@ def test_a_connection_that_is_at_work_is_not_closed_for_its_head(served: Served)
     assert ada.label("i0", RIGHT).status == 303
 
 
-def test_a_slow_body_ends(served: Served, monkeypatch: pytest.MonkeyPatch):
+def test_a_slow_body_ends(served: ServedStudy, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(web, "BODY_SECONDS", 0.2)
     head = f"POST /mine HTTP/1.1\r\nHost: {urlsplit(served.url).netloc}\r\nOrigin: {served.url}\r\n"
     head += "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 4000\r\n\r\n"
@@ -76,7 +76,7 @@ def test_a_slow_body_ends(served: Served, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_connection_that_is_closed_while_its_body_is_read_is_not_logged(
-    served: Served, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    served: ServedStudy, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     async def closed(_: StreamReader) -> bytes:
         raise RuntimeError("Connection closed.")  # as aiohttp says it
@@ -88,11 +88,11 @@ def test_a_connection_that_is_closed_while_its_body_is_read_is_not_logged(
 
 
 def test_the_bodies_of_one_person_do_not_fill_the_memory(
-    served: Served, monkeypatch: pytest.MonkeyPatch
+    served: ServedStudy, monkeypatch: pytest.MonkeyPatch
 ):
     """Whoever is not signed in may send 16 KB. Of one person, bodies of 8 MB at a time; here of 100 KB."""
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": served.url}
-    stranger = Client(served.url)
+    stranger = Visitor(served.url)
     assert stranger.ask("POST", "/out", b"token=" + b"x" * 20_000, headers).status == 413
     ada, ben = served.person("Ada"), served.person("Ben")
     monkeypatch.setattr(web, "_OF_ONE", 100_000)
@@ -111,7 +111,7 @@ NO_HTTP = (
 
 @pytest.mark.parametrize("sent", NO_HTTP)
 def test_what_is_no_http_learns_nothing_of_the_server(
-    served: Served, sent: bytes, capfd: pytest.CaptureFixture[str]
+    served: ServedStudy, sent: bytes, capfd: pytest.CaptureFixture[str]
 ):
     with opened(served, sent) as one:
         reply = ended(one)

@@ -7,12 +7,12 @@ from collections import Counter
 from pathlib import Path
 
 from bench.annotate_adjudication import decisions, rate, write_pairs
-from tests.contrib.annotate.serving import STUDY, Client, Served, serving, write_study
+from tests.contrib.annotate.serving import STUDY, ServedStudy, Visitor, serving, write_study
 
 RIGHT, WRONG = {"f.right": "yes", "f.relevance": "7"}, {"f.right": "n-a", "f.relevance": "7"}
 
 
-def decide(person: Client, item: str) -> int:
+def decide(person: Visitor, item: str) -> int:
     page = person.get(f"/adjudicate/{item}")
     if page.status != 200:
         return page.status
@@ -22,7 +22,7 @@ def decide(person: Client, item: str) -> int:
     ).status
 
 
-def two_differ_on_the_first(served: Served) -> tuple[Client, Client, Client]:
+def two_differ_on_the_first(served: ServedStudy) -> tuple[Visitor, Visitor, Visitor]:
     """The owner and two raters, who differ on i0; the owner has decided."""
     owner, ada, ben = served.person("Olga", "owner"), served.person("Ada"), served.person("Ben")
     for person, form in ((ada, RIGHT), (ben, WRONG)):
@@ -109,7 +109,7 @@ def test_a_decision_does_not_depend_on_which_answer_stands_first_in_the_file():
     assert Counter(decisions(16, [lambda north_first: "a"] * 3)) == {"a": 8, "b": 8}
 
 
-def differing(served: Served) -> Client:
+def differing(served: ServedStudy) -> Visitor:
     """An adjudicator, after Ada and Ben have differed on all three items."""
     cy = served.person("Cy", "adjudicator")
     for name, form in (("Ada", RIGHT), ("Ben", WRONG)):

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from tests.contrib.annotate.serving import Client, Served, serving, write_study
+from tests.contrib.annotate.serving import ServedStudy, Visitor, serving, write_study
 from tests.program import Done, run
 
 from longmark.contrib.annotate.erase import erase
@@ -25,7 +25,7 @@ NAME, COMMENT, SKIPPED, REASON = (
 HERS = [text.encode() for text in (NAME, COMMENT, SKIPPED, REASON)]
 
 
-def at_work(served: Served) -> None:
+def at_work(served: ServedStudy) -> None:
     """Zoë labels i0 with a comment, skips i1, and decides i2, on which the others differ; Ben mentions nobody."""
     zoe = served.person(NAME, "adjudicator")
     assert zoe.next() == "i0"
@@ -116,7 +116,7 @@ def test_an_erased_person_is_in_no_byte_of_the_database_and_the_exports(study: P
         with closing(served.store()) as store:
             numbers = [one.number for one in store.events()]
         assert numbers == list(range(1, len(numbers) + 1)), "no hole in the audit"
-        assert Client(served.url).sign_in(served.link("Dora")).status == 303
+        assert Visitor(served.url).sign_in(served.link("Dora")).status == 303
 
 
 def test_erase_says_what_it_cannot_do(study: Path):

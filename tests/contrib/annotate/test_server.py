@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.contrib.annotate.serving import STUDY, Client, Served, serving, write_study
+from tests.contrib.annotate.serving import STUDY, ServedStudy, Visitor, serving, write_study
 from tests.program import run
 
 from longmark.contrib.annotate.auth import Access
@@ -26,12 +26,12 @@ RIGHT, WRONG = {"f.right": "yes", "f.relevance": "7"}, {"f.right": "n-a", "f.rel
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def served(tmp_path: Path) -> Iterator[ServedStudy]:
     with serving(write_study(tmp_path)) as one:
         yield one
 
 
-def values_of(served: Served, item: str, person: str = "p1") -> dict[str, object]:
+def values_of(served: ServedStudy, item: str, person: str = "p1") -> dict[str, object]:
     store = served.store()
     try:
         answer = store.answer(item, person)
@@ -40,7 +40,7 @@ def values_of(served: Served, item: str, person: str = "p1") -> dict[str, object
         store.close()
 
 
-def status_of(served: Served, item: str, person: str = "p1") -> str:
+def status_of(served: ServedStudy, item: str, person: str = "p1") -> str:
     store = served.store()
     try:
         found = store.assignment(item, person)
@@ -49,7 +49,7 @@ def status_of(served: Served, item: str, person: str = "p1") -> str:
         store.close()
 
 
-def test_a_person_labels_all_items(served: Served):
+def test_a_person_labels_all_items(served: ServedStudy):
     ada = served.person("Ada")
     assert ada.get("/").location == "/mine"
     seen = []
@@ -68,7 +68,7 @@ def test_a_person_labels_all_items(served: Served):
     assert "alpha" not in page.text
 
 
-def test_a_submit_leads_to_the_next_item_and_an_incomplete_one_is_kept(served: Served):
+def test_a_submit_leads_to_the_next_item_and_an_incomplete_one_is_kept(served: ServedStudy):
     ada = served.person("Ada")
     ada.next()
     reply = ada.label("i0", {"f.right": "no"})
@@ -78,7 +78,7 @@ def test_a_submit_leads_to_the_next_item_and_an_incomplete_one_is_kept(served: S
     assert (again.status, again.location) == (303, "/work/i1")
 
 
-def test_a_double_click_counts_once_and_leads_to_the_same_place(served: Served):
+def test_a_double_click_counts_once_and_leads_to_the_same_place(served: ServedStudy):
     ada = served.person("Ada")
     ada.next()
     path, hidden = ada.view("i0")
@@ -89,7 +89,7 @@ def test_a_double_click_counts_once_and_leads_to_the_same_place(served: Served):
     store.close()
 
 
-def test_two_tabs_see_each_other(served: Served):
+def test_two_tabs_see_each_other(served: ServedStudy):
     ada = served.person("Ada")
     ada.next()
     path, first = ada.view("i0")
@@ -110,7 +110,7 @@ def test_two_tabs_see_each_other(served: Served):
     assert values_of(served, "i0") == {"right": "yes", "relevance": 9}
 
 
-def test_drafts_of_one_page_that_arrive_late_or_twice(served: Served):
+def test_drafts_of_one_page_that_arrive_late_or_twice(served: ServedStudy):
     ada = served.person("Ada")
     ada.next()
     path, hidden = ada.view("i0")
@@ -138,7 +138,7 @@ def test_drafts_of_one_page_that_arrive_late_or_twice(served: Served):
     assert values_of(served, "i0") == {"right": "yes", "relevance": 7}
 
 
-def test_what_cannot_be_read_is_said_and_the_rest_is_saved(served: Served):
+def test_what_cannot_be_read_is_said_and_the_rest_is_saved(served: ServedStudy):
     ada = served.person("Ada")
     ada.next()
     path, hidden = ada.view("i0")
@@ -148,7 +148,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_saved(served: Served):
     assert values_of(served, "i0") == {"right": "yes"}
 
 
-def test_skip_needs_a_reason_and_keeps_what_was_entered(served: Served):
+def test_skip_needs_a_reason_and_keeps_what_was_entered(served: ServedStudy):
     ada = served.person("Ada")
     ada.next()
     path, hidden = ada.view("i0")
@@ -166,7 +166,7 @@ def test_skip_needs_a_reason_and_keeps_what_was_entered(served: Served):
     store.close()
 
 
-def test_undo_goes_back_step_by_step(served: Served):
+def test_undo_goes_back_step_by_step(served: ServedStudy):
     ada = served.person("Ada")
     ada.next()
     path, hidden = ada.view("i0")
@@ -178,7 +178,9 @@ def test_undo_goes_back_step_by_step(served: Served):
         assert values_of(served, "i0") == expected
 
 
-def test_a_finished_item_can_be_changed_and_is_open_again_while_it_is_incomplete(served: Served):
+def test_a_finished_item_can_be_changed_and_is_open_again_while_it_is_incomplete(
+    served: ServedStudy,
+):
     ada = served.person("Ada")
     ada.next()
     ada.label("i0", RIGHT)
@@ -195,9 +197,9 @@ def test_a_finished_item_can_be_changed_and_is_open_again_while_it_is_incomplete
     assert kinds == ["given", "submitted", "done", "draft", "open", "submitted", "done"]
 
 
-def test_another_device_goes_on_where_the_first_stopped(served: Served):
+def test_another_device_goes_on_where_the_first_stopped(served: ServedStudy):
     link = served.link("Ada")
-    phone, laptop = Client(served.url), Client(served.url)
+    phone, laptop = Visitor(served.url), Visitor(served.url)
     for one in (phone, laptop):
         assert one.sign_in(link).status == 303
     phone.next()
@@ -207,7 +209,7 @@ def test_another_device_goes_on_where_the_first_stopped(served: Served):
     assert laptop.view("i0")[1]["version"] == "1"
 
 
-def test_visible_time_counts_once_for_each_view(served: Served):
+def test_visible_time_counts_once_for_each_view(served: ServedStudy):
     ada = served.person("Ada")
     ada.next()
     path, hidden = ada.view("i0")
@@ -223,12 +225,12 @@ def test_visible_time_counts_once_for_each_view(served: Served):
     store.close()
 
 
-def test_no_more_than_two_people_get_an_item(served: Served):
+def test_no_more_than_two_people_get_an_item(served: ServedStudy):
     people = [served.person(name) for name in ("Ada", "Ben", "Cem")]
     assert [person.next() for person in people] == ["i0", "i0", "i1"]
 
 
-def test_a_paused_study_keeps_the_work_and_saves_nothing(served: Served):
+def test_a_paused_study_keeps_the_work_and_saves_nothing(served: ServedStudy):
     ada, owner = served.person("Ada"), served.person("Olga", "owner")
     ada.next()
     path, hidden = ada.view("i0")
@@ -277,7 +279,9 @@ def test_an_item_with_a_strange_id_has_an_address(tmp_path: Path):
         assert status_of(served, strange) == "done"
 
 
-def test_a_browser_keeps_unsaved_labels_under_the_name_of_the_study(served: Served, tmp_path: Path):
+def test_a_browser_keeps_unsaved_labels_under_the_name_of_the_study(
+    served: ServedStudy, tmp_path: Path
+):
     """Another study at the same address, with the same ids, must not find them."""
     (tmp_path / "other").mkdir()
     with serving(write_study(tmp_path / "other")) as other:
@@ -304,7 +308,7 @@ def test_priorities_that_cannot_be_read_are_reported_once(
     assert capfd.readouterr().err.count("the priorities stay as they were") == 1
 
 
-def test_items_that_are_imported_while_it_runs_are_given(served: Served):
+def test_items_that_are_imported_while_it_runs_are_given(served: ServedStudy):
     from longmark.contrib.annotate.site import import_study
 
     ada = served.person("Ada")
@@ -357,7 +361,7 @@ def test_the_open_item_of_whoever_leaves_goes_to_the_next_person(tmp_path: Path,
             assert [one.status for one in store.assignments("i0")] == ["released", "open"]
 
 
-def events(served: Served, kind: str) -> list[str]:
+def events(served: ServedStudy, kind: str) -> list[str]:
     with closing(served.store()) as store:
         return [str(row[0]) for row in store.rows("SELECT at FROM events WHERE kind = ?", (kind,))]
 
@@ -367,7 +371,7 @@ def test_consent_then_guidelines_come_before_the_first_item_and_again_when_they_
 ):
     path = write_study(tmp_path, study=f"{STUDY}consent: I **agree** to take part.\n")
     with serving(path) as served:
-        ada = Client(served.url)
+        ada = Visitor(served.url)
         link = served.link("Ada")
         ada.post(urlsplit(link).path, {})
         token = ada.get("/consent").hidden("token")
@@ -391,7 +395,7 @@ def test_consent_then_guidelines_come_before_the_first_item_and_again_when_they_
 
 def test_an_adjudicator_consents_and_reads_the_guidelines_before_the_first_decision(tmp_path: Path):
     with serving(write_study(tmp_path, study=f"{STUDY}consent: I agree.\n")) as served:
-        judge = Client(served.url)
+        judge = Visitor(served.url)
         judge.post(urlsplit(served.link("Judge", "adjudicator")).path, {})
         token = judge.get("/consent").hidden("token")
         assert judge.get("/").location == "/owner/disagreements"

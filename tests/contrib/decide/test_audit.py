@@ -21,7 +21,7 @@ pytest.importorskip("scipy")
 CC = "ccrs.contextual_coherence"
 
 
-class Judge:
+class BiasedJudge:
     """Gives 40, a point for every second word, 20 for an order, 5 less in German; as `n` 7 more to a system."""
 
     def __init__(self) -> None:
@@ -60,12 +60,12 @@ WRONG = [one.answer for one in material.bundled() if one.id.endswith(material.KN
 
 
 @pytest.fixture
-def judge() -> Judge:
-    return Judge()
+def judge() -> BiasedJudge:
+    return BiasedJudge()
 
 
 @pytest.fixture(autouse=True)
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: Judge) -> Iterator[Server]:
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, judge: BiasedJudge) -> Iterator[Server]:
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     with serve(answer=judge) as served:
@@ -114,7 +114,7 @@ def test_the_biases_of_a_judge_are_found_in_their_size(
 
 @pytest.mark.slow
 def test_a_gate_fails_and_a_change_since_an_earlier_audit_is_seen(
-    server: Server, judge: Judge, capsys: pytest.CaptureFixture[str]
+    server: Server, judge: BiasedJudge, capsys: pytest.CaptureFixture[str]
 ):
     judge.flips = False
     assert audited(server, "--limit", "6", "--fail-under", f"mean(injection.{CC})<=0.1") == 3

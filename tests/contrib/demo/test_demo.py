@@ -180,17 +180,17 @@ def test_the_answer_of_the_picture_has_no_wrong_sign(tmp_path: Path):
 def test_live_shows_its_progress_and_makes_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    class Stop(Exception):
+    class StopAfterAnswers(Exception):
         pass
 
     def stops(answers: Path, metrics: tuple[str, ...], **how: object) -> None:
         assert answers.is_file()
         assert set(JUDGED) <= set(metrics)
         assert how["quiet"] is False
-        raise Stop
+        raise StopAfterAnswers
 
     monkeypatch.setattr("longmark.contrib.demo.computed.run", stops)
-    with pytest.raises(Stop):
+    with pytest.raises(StopAfterAnswers):
         run_demo(tmp_path / "new" / "demo", live=True, judge=FAKE())
 
 

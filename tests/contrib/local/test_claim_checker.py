@@ -33,7 +33,7 @@ from longmark.text.entailment import Relation, checker_of
 from longmark.text.overlap import named_checker
 
 
-class Model:
+class SharedWordsModel:
     """A token is a word, or a control token. The log-odds are 3 if every word of the claim is in what is read of the
     evidence, else -3."""
 
@@ -79,7 +79,7 @@ class Model:
     async def close(self) -> None: ...
 
 
-class Embedder:
+class FirstLetterEmbedder:
     """Two texts have the cosine 1 if they begin with the same letter, else 0."""
 
     name, identity, capabilities, width = "letters", "letters", Capabilities(), 1
@@ -99,9 +99,11 @@ class Embedder:
     async def close(self) -> None: ...
 
 
-def made(name: str = "embedded", adapter: bool = True) -> tuple[ClaimChecker, Model, Embedder]:
+def made(
+    name: str = "embedded", adapter: bool = True
+) -> tuple[ClaimChecker, SharedWordsModel, FirstLetterEmbedder]:
     pytest.importorskip("numpy")
-    model, embedder = Model(), Embedder()
+    model, embedder = SharedWordsModel(), FirstLetterEmbedder()
     settings = checker_settings(name)
     path = claim_checker.adapter_path() if adapter else None
     return ClaimChecker(settings, form_of("embedded"), model, embedder, path), model, embedder  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ class _Identity:
     pass
 
 
-class _Model:
+class _WordCountModel:
     """A score is the document's number of words, less 3; it reads at most 6 tokens."""
 
     max_length = 6
@@ -59,7 +59,7 @@ class _Model:
 def library(monkeypatch: pytest.MonkeyPatch) -> None:
     module, torch = types.ModuleType("sentence_transformers"), types.ModuleType("torch")
     module.__spec__ = importlib.machinery.ModuleSpec("sentence_transformers", None)
-    module.CrossEncoder = _Model  # type: ignore[attr-defined]
+    module.CrossEncoder = _WordCountModel  # type: ignore[attr-defined]
     torch.nn = types.SimpleNamespace(Identity=_Identity)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "sentence_transformers", module)
     monkeypatch.setitem(sys.modules, "torch", torch)
@@ -83,7 +83,7 @@ def test_what_is_no_reranker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
         match=r"cannot load the cross-encoder no/such-model \(no/such-model is not a local",
     ):
         asyncio.run(CrossEncoderReranker("no/such-model").rerank("q", ["d"]))
-    monkeypatch.setattr(_Model, "outputs", 3)
+    monkeypatch.setattr(_WordCountModel, "outputs", 3)
     with pytest.raises(RequestRefused, match="gives 3 scores"):
         asyncio.run(CrossEncoderReranker("some/model").rerank("q", ["d"]))
 
@@ -93,9 +93,9 @@ def test_a_checker_has_the_softmax_of_its_classes_by_their_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     config = types.SimpleNamespace(id2label={0: "CONTRADICTION", 1: "neutral", 2: "entailment"})
-    monkeypatch.setattr(_Model, "config", config, raising=False)
+    monkeypatch.setattr(_WordCountModel, "config", config, raising=False)
     rows = _Rows([[0.0, math.log(2), math.log(5)], [1000.0, 0.0, 0.0]])
-    monkeypatch.setattr(_Model, "predict", lambda _self, _pairs, **_settings: rows)
+    monkeypatch.setattr(_WordCountModel, "predict", lambda _self, _pairs, **_settings: rows)
     model = CrossEncoderChecker("some/nli")
     reply = asyncio.run(model.classify("it rains", ["rain", "sun"]))
     assert reply.probabilities[0] == pytest.approx((5 / 8, 1 / 8, 2 / 8))

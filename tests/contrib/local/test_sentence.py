@@ -25,7 +25,7 @@ class _Tokenizer:
         return [1, *range(len(text.split())), 2]
 
 
-class _Model:
+class _LengthsModel:
     """A vector is (number of words, number of characters); it reads at most 4 tokens."""
 
     max_seq_length = 4
@@ -46,7 +46,7 @@ class _Model:
 def library(monkeypatch: pytest.MonkeyPatch) -> None:
     module = types.ModuleType("sentence_transformers")
     module.__spec__ = importlib.machinery.ModuleSpec("sentence_transformers", None)
-    module.SentenceTransformer = _Model  # type: ignore[attr-defined]
+    module.SentenceTransformer = _LengthsModel  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "sentence_transformers", module)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.contrib.local.test_transformers_chat import adapter_in, needs_peft
 from tests.contrib.local.test_transformers_lm import needs_transformers
-from tests.models.test_http_claims import Embedder
+from tests.models.test_http_claims import SameVectorEmbedder
 
 from longmark.contrib.local.claim_checker import ClaimChecker, checker_settings, form_of
 from longmark.contrib.local.transformers_claims import TransformersClaims, _batches, _Question
@@ -84,7 +84,9 @@ def lora_in(path: Path, base: Path, *, layers: int = 2) -> dict[str, Any]:
 def probabilities(model: TransformersClaims, adapter: Path | None = None) -> list[float]:
     async def ask() -> list[float]:
         settings = checker_settings("claim-checker:hf:tiny")
-        checker = ClaimChecker(settings, form_of("claim-checker"), model, Embedder(), adapter)
+        checker = ClaimChecker(
+            settings, form_of("claim-checker"), model, SameVectorEmbedder(), adapter
+        )
         try:
             return [
                 triple[0] for triple in (await checker.classify(EVIDENCE, CLAIMS)).probabilities

@@ -74,7 +74,7 @@ class StandInRay:
         actor.dead = True
 
 
-class _Asked:
+class _PendingReply:
     """A reply to come: awaited, or taken at once."""
 
     def __init__(self, make: Callable[[], Awaitable[Any]], late: bool) -> None:
@@ -99,9 +99,9 @@ class _Actor:
         self.ray = ray
         self.dead = False
         late = ray.never_starts(ray.started)
-        self.facts = SimpleNamespace(remote=lambda: _Asked(worker.facts, late))
+        self.facts = SimpleNamespace(remote=lambda: _PendingReply(worker.facts, late))
         self.do = SimpleNamespace(
-            remote=lambda batch: _Asked(lambda: self._do(worker, batch), False)
+            remote=lambda batch: _PendingReply(lambda: self._do(worker, batch), False)
         )
 
     async def _do(self, worker: Any, batch: bytes) -> Any:

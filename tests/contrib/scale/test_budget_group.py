@@ -31,7 +31,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget_group, "_EVERY", 0.02)
 
 
-class Endpoint:
+class AllowanceModel:
     """Takes what a request allows, or less; nothing where it is free."""
 
     name = identity = "m"
@@ -57,7 +57,7 @@ class Endpoint:
         return ChatReply("yes", tokens=tokens)
 
 
-class Session:
+class GroupClient:
     """A client of a group with its own connection."""
 
     def __init__(self, place: Any, limits: dict[str, Any] | Budget, name: str = "team") -> None:
@@ -66,7 +66,7 @@ class Session:
         self.client = Client(self.cache, concurrency=4, budget=budget, price_of=lambda _: PRICE)
         self.client.share_budget(name)
 
-    async def ask(self, model: Endpoint, *numbers: int) -> list[Any]:
+    async def ask(self, model: AllowanceModel, *numbers: int) -> list[Any]:
         def one(number: int) -> Any:
             request = ChatRequest((Message("user", f"question {number}"),), max_tokens=50)
             return self.client.chat(model, request, UsageLog())  # type: ignore[arg-type]
@@ -115,8 +115,8 @@ def test_what_all_sessions_spend_stays_within_the_budget_and_is_spent(
     place: Place, limits: dict[str, Any]
 ):
     async def main() -> None:
-        model = Endpoint()
-        sessions = [Session(place("a"), limits) for _ in range(3)]
+        model = AllowanceModel()
+        sessions = [GroupClient(place("a"), limits) for _ in range(3)]
         works = [one.ask(model, *range(100 * i, 100 * i + 40)) for i, one in enumerate(sessions)]
         ends = [refused(replies) for replies in await asyncio.wait_for(asyncio.gather(*works), 60)]
         assert any(ends)  # a session may have ended before the rest was spent
@@ -132,7 +132,7 @@ def test_what_all_sessions_spend_stays_within_the_budget_and_is_spent(
             )
             await one.close()
 
-        later, other = Session(place("a"), limits), Session(place("a"), limits, "others")
+        later, other = GroupClient(place("a"), limits), GroupClient(place("a"), limits, "others")
         assert (
             refused(await later.ask(model, 1000)) == 1
         )  # spent is spent, also in the next session
@@ -145,12 +145,12 @@ def test_what_all_sessions_spend_stays_within_the_budget_and_is_spent(
 
 def test_sessions_with_one_budget_after_each_other_count_what_each_spent_once(place: Place):
     async def main() -> None:
-        model, budget = Endpoint(), Budget(max_calls=30)
+        model, budget = AllowanceModel(), Budget(max_calls=30)
         for look in range(3):  # as `decide` does
-            one = Session(place("a"), budget)
+            one = GroupClient(place("a"), budget)
             assert refused(await one.ask(model, *range(10 * look, 10 * look + 10))) == 0
             await one.close()
-        other = Session(place("a"), Budget(max_calls=32))
+        other = GroupClient(place("a"), Budget(max_calls=32))
         assert refused(await other.ask(model, *range(100, 110))) == 8
         assert model.calls == 32
         await other.close()
@@ -160,11 +160,11 @@ def test_sessions_with_one_budget_after_each_other_count_what_each_spent_once(pl
 
 def test_of_a_killed_session_what_it_sent_is_spent_and_the_rest_comes_back(place: Place):
     async def main() -> None:
-        model, hung = Endpoint(), Endpoint()
+        model, hung = AllowanceModel(), AllowanceModel()
         hung.waits.clear()
         one, other = (
-            Session(place("a"), {"max_calls": 100}),
-            Session(place("a"), {"max_calls": 100}),
+            GroupClient(place("a"), {"max_calls": 100}),
+            GroupClient(place("a"), {"max_calls": 100}),
         )
         assert refused(await one.ask(model, 1, 2)) == 0
         work = asyncio.ensure_future(one.ask(hung, 3, 4, 5))
@@ -185,8 +185,8 @@ def test_a_process_that_was_suspended_for_longer_than_its_lease_asks_again_befor
     place: Place,
 ):
     async def main() -> None:
-        model, limits = Endpoint(), {"max_calls": 100}
-        one, other = Session(place("a"), limits), Session(place("a"), limits)
+        model, limits = AllowanceModel(), {"max_calls": 100}
+        one, other = GroupClient(place("a"), limits), GroupClient(place("a"), limits)
         assert refused(await one.ask(model, 1)) == 0
         group = one.client.budget.group
         assert isinstance(group, budget_group.BudgetGroup)
@@ -206,9 +206,9 @@ def test_a_process_that_was_suspended_for_longer_than_its_lease_asks_again_befor
 
 def test_a_copied_cache_brings_what_sessions_have_spent_and_not_what_they_hold(place: Place):
     async def main() -> None:
-        model, hung, limits = Endpoint(), Endpoint(), {"max_calls": 10}
+        model, hung, limits = AllowanceModel(), AllowanceModel(), {"max_calls": 10}
         hung.waits.clear()
-        ended, killed, running = (Session(place("a"), limits) for _ in range(3))
+        ended, killed, running = (GroupClient(place("a"), limits) for _ in range(3))
         assert refused(await ended.ask(model, 1, 2)) == 0
         await ended.close()
         lost = asyncio.ensure_future(killed.ask(hung, 3))
@@ -222,7 +222,7 @@ def test_a_copied_cache_brings_what_sessions_have_spent_and_not_what_they_hold(p
         ]
         there.close()
         await running.close()
-        other = Session(place("b"), limits)
+        other = GroupClient(place("b"), limits)
         assert (
             refused(await other.ask(model, *range(100, 110))) == 3
         )  # of 10, two were spent, and one is unknown
@@ -235,11 +235,11 @@ def test_a_copied_cache_brings_what_sessions_have_spent_and_not_what_they_hold(p
 
 def test_who_needs_what_another_holds_waits_for_it(place: Place):
     async def main() -> None:
-        hung, model = Endpoint(), Endpoint()
+        hung, model = AllowanceModel(), AllowanceModel()
         hung.waits.clear()
         hung.free = True
         limits = {"max_usd": 0.0056 * 2}  # two calls, and a third where one takes nothing
-        one, other = Session(place("a"), limits), Session(place("a"), limits)
+        one, other = GroupClient(place("a"), limits), GroupClient(place("a"), limits)
         first = asyncio.ensure_future(one.ask(hung, 1))
         await until(lambda: hung.calls == 1)
         second = asyncio.ensure_future(other.ask(model, 2, 3))
@@ -262,9 +262,9 @@ def test_a_lease_is_renewed_while_calls_are_in_flight(
     monkeypatch.setattr(stores, "LEASE", 1000.0)
 
     async def main() -> None:
-        hung = Endpoint()
+        hung = AllowanceModel()
         hung.waits.clear()
-        one = Session(place("a"), {"max_calls": 10})
+        one = GroupClient(place("a"), {"max_calls": 10})
         work = asyncio.ensure_future(one.ask(hung, 1))
         lease = "SELECT max(until) FROM budgets"
         await until(lambda: hung.calls == 1)

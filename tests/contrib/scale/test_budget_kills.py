@@ -62,7 +62,7 @@ class Till:
 
 
 @dataclass
-class Team:
+class BudgetTeam:
     """Runs of the same items, each from another one on, with one cache. folder: of all files."""
 
     folder: Path
@@ -203,7 +203,7 @@ def test_a_budget_holds_for_four_processes_of_which_one_is_killed(
     moments, till, step = random.Random(20261125), Till(), 0.7
     holders = 0
     with serve(latency=0.04, answer=till.answer) as server:
-        team = Team(tmp_path, place("a"), server, runs=4, items=60 * kills)
+        team = BudgetTeam(tmp_path, place("a"), server, runs=4, items=60 * kills)
         for kill in range(1, kills + 1):
             limit, begun, before = kill * step, till.asked.total(), team.stored()
             asked = till.asked.copy()

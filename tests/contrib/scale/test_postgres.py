@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from tests.models.test_cache import KEYS
-from tests.postgres import Server
+from tests.postgres import PostgresServer
 from tests.program import ROOT, environment
 
 from longmark.errors import UserError
@@ -88,7 +88,7 @@ class _Handler(socketserver.StreamRequestHandler):
 
 
 def test_of_four_processes_none_asks_what_another_has_asked_though_a_holder_is_killed(
-    server: Server, tmp_path: Path
+    server: PostgresServer, tmp_path: Path
 ):
     url, calls = server.database(), 40
     with _Endpoint() as endpoint:
@@ -124,7 +124,7 @@ def test_of_four_processes_none_asks_what_another_has_asked_though_a_holder_is_k
 
 
 def test_a_claim_ends_with_its_lease_by_the_clock_of_the_server(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("time.time", lambda: 0.0)  # that of this machine is wrong
     with closing(CallCache(server.database())) as one, closing(CallCache(one.store.place)) as other:
@@ -136,7 +136,7 @@ def test_a_claim_ends_with_its_lease_by_the_clock_of_the_server(
         assert one.do("SELECT state FROM attempts").fetchall() == [("unknown",)]
 
 
-def test_several_processes_make_the_tables_at_once(server: Server):
+def test_several_processes_make_the_tables_at_once(server: PostgresServer):
     url = server.database()
     with ThreadPoolExecutor(4) as threads:
         for cache in threads.map(lambda _: CallCache(url), range(4)):
@@ -146,7 +146,7 @@ def test_several_processes_make_the_tables_at_once(server: Server):
 
 
 def test_an_older_layout_is_brought_up_and_a_newer_one_is_refused(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ):
     from longmark.contrib.scale import postgres
 
@@ -163,7 +163,7 @@ def test_an_older_layout_is_brought_up_and_a_newer_one_is_refused(
         CallCache(url)
 
 
-def test_a_lost_connection_is_made_again_and_nothing_is_lost(server: Server):
+def test_a_lost_connection_is_made_again_and_nothing_is_lost(server: PostgresServer):
     async def main(cache: CallCache) -> None:
         attempt = Attempt(("token", ""), "chat", "m")
         await cache.claim(KEYS, attempt)
@@ -180,7 +180,7 @@ def test_a_lost_connection_is_made_again_and_nothing_is_lost(server: Server):
 
 
 def test_replies_that_no_server_takes_are_kept_in_a_file(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path))
     monkeypatch.setattr("longmark.contrib.scale.postgres._PATIENCE", 0.1)
@@ -207,7 +207,7 @@ def test_replies_that_no_server_takes_are_kept_in_a_file(
 
 
 def test_a_role_that_may_only_read_serves_replies_and_sends_nothing(
-    server: Server, caplog: pytest.LogCaptureFixture
+    server: PostgresServer, caplog: pytest.LogCaptureFixture
 ):
     gc.collect()  # what earlier tests left is not told here
     caplog.clear()

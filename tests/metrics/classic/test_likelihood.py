@@ -104,7 +104,7 @@ def test_bleurt_is_the_best_of_the_references(monkeypatch: pytest.MonkeyPatch):
     ]  # reference first
 
 
-class Answers(FakeLanguageModel):
+class YesAnswers(FakeLanguageModel):
     """Yes with .75 of what both have for sentences on dogs, else with .5."""
 
     def __init__(self) -> None:
@@ -117,8 +117,8 @@ class Answers(FakeLanguageModel):
 
 
 @pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
-    fake = Answers()
+def answers(monkeypatch: pytest.MonkeyPatch) -> YesAnswers:
+    fake = YesAnswers()
     monkeypatch.setattr(
         unieval, "of_checkpoint", lambda models, _source, requests: ask(fake, requests)
     )
@@ -131,7 +131,7 @@ async def ask(
     return [await lm.likelihood(one) for one in requests]
 
 
-def test_unieval_by_hand(answers: Answers):
+def test_unieval_by_hand(answers: YesAnswers):
     # two sentences, one on a dog: consistency and fluency (.75 + .5)/2; the whole answer is on a dog: .75
     example = Example(
         id="1", answer="The dog ran. It rained.", references=("x",), contexts=(Context(text="y"),)
@@ -151,7 +151,7 @@ def test_unieval_by_hand(answers: Answers):
     assert coherence[1:] == ["summary: The dog ran. It rained.", "document: y"]
 
 
-def test_unieval_without_passages_has_its_other_scores(answers: Answers):
+def test_unieval_without_passages_has_its_other_scores(answers: YesAnswers):
     found = score_sync(
         "classic.unieval", Example(id="1", answer="A dog.", references=("x",)), {"checkpoint": "x"}
     )

@@ -28,7 +28,7 @@ EXAMPLE = Example(
 NAMED = {"hazard": ["ice storms", "flood"], "profession": [], "concern": [], "infrastructure": []}
 
 
-class Known(FakeEmbedder):
+class QuestionEmbedder(FakeEmbedder):
     """The original question along the first axis; `q3` at cosine 3/5 to it, `q0` at 0."""
 
     async def embed(self, texts: Sequence[str]) -> EmbedReply:
@@ -60,7 +60,7 @@ def scored(
     **params: Any,
 ) -> dict[str, Scored]:
     found = score_sync(
-        NAME, example, params, judge=model, embedder=embedder or Known(), domain=domain
+        NAME, example, params, judge=model, embedder=embedder or QuestionEmbedder(), domain=domain
     )
     return {name.removeprefix(f"{NAME}."): one for name, one in found.items()}
 
@@ -70,7 +70,7 @@ def test_the_equation():
 
 
 def test_by_hand():
-    model, embedder = judge("q3", "q4", "q0", plain=["q3", "q3", "q3"]), Known()
+    model, embedder = judge("q3", "q4", "q0", plain=["q3", "q3", "q3"]), QuestionEmbedder()
     found = scored(model, embedder, questions=3)
     # masked: cosines .6, .8 and 0, mean 1.4/3; plain: .6 three times
     assert found["masked"].value == pytest.approx(1.4 / 3)

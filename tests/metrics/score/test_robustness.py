@@ -18,7 +18,7 @@ from longmark.testing import FakeEmbedder, Scored, score_sync
 NAME = "score.robustness"
 
 
-class Known(FakeEmbedder):
+class SentenceEmbedder(FakeEmbedder):
     async def embed(self, texts: Sequence[str]) -> EmbedReply:
         self.requests.append(tuple(texts))
         return EmbedReply(tuple((3.0, 4.0) if text == "base" else (4.0, 3.0) for text in texts))
@@ -35,7 +35,7 @@ def scored(
 
 
 def test_the_cosine_of_the_two_answers():
-    embedder = Known()
+    embedder = SentenceEmbedder()
     found = scored("paraphrase", "other", "base", embedder)
     # (3 x 4 + 4 x 3) / (5 x 5) = 24/25
     assert {part: one.value for part, one in found.items()} == {"paraphrase": pytest.approx(0.96)}
@@ -49,7 +49,7 @@ def test_the_cosine_of_the_two_answers():
     "kind", ["hazard", "location", "hazard+location", "profession", "one of my own"]
 )
 def test_every_other_kind_is_a_perturbation(kind: str):
-    found = scored(kind, "other", "base", Known())
+    found = scored(kind, "other", "base", SentenceEmbedder())
     assert list(found) == ["perturbation"]
     assert found["perturbation"].evidence["variant"] == kind
 

@@ -15,7 +15,7 @@ from longmark.models.protocols import EmbedReply
 from longmark.testing import FakeEmbedder, call
 
 
-class Counting(FakeEmbedder):
+class DirectionEmbedder(FakeEmbedder):
     """Words are its tokens, with two markers; it points along the first axis where a text says "up"."""
 
     def token_count(self, text: str) -> int:
@@ -59,7 +59,7 @@ def test_cosines_stay_in_bounds_and_know_no_length(pairs: list[tuple[float, floa
 
 
 def test_a_text_that_fits_is_embedded_as_it_is():
-    embedder = Counting()
+    embedder = DirectionEmbedder()
     text = " ".join(["word"] * (MOST_TOKENS - 2))
     (found,) = embedded(embedder, text)
     assert embedder.requests == [(text,)]
@@ -71,7 +71,7 @@ def test_a_long_text_is_the_mean_of_its_chunks_by_their_tokens():
     # 300 words in two sentences, of 200 and 100 words: with the markers 202 and 102 tokens, vectors (1, 0) and (0, 1)
     # once they have length 1; mean = (202, 102) / 304
     text = " ".join(["up"] * 199) + " end. " + " ".join(["down"] * 100)
-    embedder = Counting()
+    embedder = DirectionEmbedder()
     (found,) = embedded(embedder, text)
     assert len(embedder.requests[0]) == 2
     assert found.vector == pytest.approx((202 / 304, 102 / 304))
@@ -84,7 +84,7 @@ def test_a_long_text_is_the_mean_of_its_chunks_by_their_tokens():
 
 def test_a_long_text_can_be_cut():
     text = " ".join(["up"] * 199) + " end. " + " ".join(["down"] * 100)
-    (found,) = embedded(embedder := Counting(), text, long_texts="cut")
+    (found,) = embedded(embedder := DirectionEmbedder(), text, long_texts="cut")
     assert embedder.requests == [(text,)]  # it cuts at its own limit, to the token
     assert found.evidence == {"tokens": 302, "counted": "by the embedder", "cut_at": MOST_TOKENS}
 
@@ -103,7 +103,7 @@ def test_where_the_embedder_counts_nothing_tokens_are_estimated():
 
 def test_several_texts_go_out_in_one_batch_and_come_back_in_order():
     long = " ".join(["down"] * 600)
-    embedder = Counting()
+    embedder = DirectionEmbedder()
     first, second, third = embedded(embedder, "up", long, "up and away")
     assert len(embedder.requests) == 1
     assert (first.vector, third.vector) == ((5.0, 0.0), (5.0, 0.0))

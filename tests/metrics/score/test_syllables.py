@@ -63,12 +63,12 @@ def test_a_word_of_any_length_is_hyphenated_in_pieces(monkeypatch: pytest.Monkey
     """hy-phen-a-tion: four syllables. The work is counted: hyphenation takes the square of what it gets at once."""
     asked: list[int] = []
 
-    class Counting:
+    class CountingHyphenation:
         def inserted(self, letters: str, between: str) -> str:
             asked.append(len(letters))
             return between.join(letters)
 
     assert syllables("hyphenation" * 7) == 28
-    monkeypatch.setattr(_syllables, "_hyphenation", Counting)
+    monkeypatch.setattr(_syllables, "_hyphenation", CountingHyphenation)
     syllables("hyphenations" * 40_000)
     assert max(asked) <= 100

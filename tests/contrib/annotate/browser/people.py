@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import orjson
 from tests.browser import VIEWS
 from tests.contrib.annotate.browser.samples import RECORDS
-from tests.contrib.annotate.serving import Served, serving
+from tests.contrib.annotate.serving import ServedStudy, serving
 
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.study import template
@@ -35,16 +35,16 @@ def written(folder: Path, name: str) -> Path:
 
 
 @contextmanager
-def study_of(folder: Path, name: str) -> Iterator[Served]:
+def study_of(folder: Path, name: str) -> Iterator[ServedStudy]:
     with serving(written(folder, name)) as served:
         yield served
 
 
 @dataclass
-class Person:
+class Labeller:
     """Someone at a browser. hosts: all that their pages asked; complaints: what the console said."""
 
-    served: Served
+    served: ServedStudy
     context: BrowserContext
     page: Page
     hosts: set[str] = field(default_factory=set)
@@ -75,15 +75,15 @@ class Person:
 
 @contextmanager
 def someone(
-    browser: Browser, served: Served, name: str, *, view: str = "desktop", **more: Any
-) -> Iterator[Person]:
+    browser: Browser, served: ServedStudy, name: str, *, view: str = "desktop", **more: Any
+) -> Iterator[Labeller]:
     """A person who opened their link and signed in by its button. Fails where a page asked another server, or where the
     console complained."""
     role = more.pop("role", "annotator")
     context = browser.new_context(**VIEWS[view], **more)
     context.set_default_timeout(30_000)
     page = context.new_page()
-    person = Person(served, context, page)
+    person = Labeller(served, context, page)
     context.on("request", lambda request: person.hosts.add(urlsplit(request.url).netloc))
     page.on("pageerror", lambda error: person.complaints.append(str(error)))
     page.on(

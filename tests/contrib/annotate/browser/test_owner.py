@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.contrib.annotate.browser.people import someone
-from tests.contrib.annotate.serving import Served, serving, write_study
+from tests.contrib.annotate.serving import ServedStudy, serving, write_study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def served(tmp_path: Path) -> Iterator[ServedStudy]:
     with serving(write_study(tmp_path)) as one:
         yield one
 
 
-def test_an_owner_invites_a_person_looks_at_items_and_pauses(browser: Browser, served: Served):
+def test_an_owner_invites_a_person_looks_at_items_and_pauses(browser: Browser, served: ServedStudy):
     with someone(browser, served, "Olga", role="owner") as olga:
         page = olga.page
         page.get_by_role("link", name="People").click()
@@ -45,7 +45,7 @@ def test_an_owner_invites_a_person_looks_at_items_and_pauses(browser: Browser, s
             assert [one.name for one in store.people()] == ["Olga", "Ada"]
 
 
-def test_a_third_person_decides_and_justifies(browser: Browser, served: Served):
+def test_a_third_person_decides_and_justifies(browser: Browser, served: ServedStudy):
     first, second = served.person("Ada"), served.person("Bo")
     for client, right in ((first, "yes"), (second, "n-a")):
         assert client.next() == "i0"
@@ -73,7 +73,7 @@ def test_a_third_person_decides_and_justifies(browser: Browser, served: Served):
 
 
 def test_a_rater_skips_with_a_reason_undoes_and_continues_on_a_phone(
-    browser: Browser, served: Served
+    browser: Browser, served: ServedStudy
 ):
     with (
         someone(browser, served, "Ada") as ada,

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.contrib.annotate.browser.people import Person, by_keyboard, fill, someone, study_of
+from tests.contrib.annotate.browser.people import Labeller, by_keyboard, fill, someone, study_of
 from tests.contrib.annotate.browser.samples import RECORDS
-from tests.contrib.annotate.serving import Served
+from tests.contrib.annotate.serving import ServedStudy
 
 from longmark.contrib.annotate.study import TEMPLATES
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
-def all_done(served: Served, name: str) -> None:
+def all_done(served: ServedStudy, name: str) -> None:
     store = served.store()
     assert [one.status for one in store.assignments()] == ["done"] * len(RECORDS[name])
     assert all(answer.complete for answer in store.answers())
     store.close()
 
 
-def finish(person: Person, name: str) -> None:
+def finish(person: Labeller, name: str) -> None:
     person.page.wait_for_selector("text=All your items are done")
     all_done(person.served, name)
 

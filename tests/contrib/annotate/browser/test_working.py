@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.contrib.annotate.browser.people import Person, fill, mark, someone, study_of
+from tests.contrib.annotate.browser.people import Labeller, fill, mark, someone, study_of
 from tests.contrib.annotate.browser.samples import EMOJI
-from tests.contrib.annotate.serving import Served, serving, write_study
+from tests.contrib.annotate.serving import ServedStudy, serving, write_study
 
 from longmark.contrib.annotate.auth import Access
 from longmark.contrib.annotate.site import import_study
@@ -35,23 +35,23 @@ serve(Path(sys.argv[1]), "127.0.0.1", int(sys.argv[2]), here, lambda _: print("r
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def served(tmp_path: Path) -> Iterator[ServedStudy]:
     with serving(write_study(tmp_path)) as one:
         yield one
 
 
-def values(served: Served, item: str, person: str = "p1") -> dict[str, Any]:
+def values(served: ServedStudy, item: str, person: str = "p1") -> dict[str, Any]:
     with closing(served.store()) as store:
         answer = store.answer(item, person)
         return answer.values if answer else {}
 
 
-def choose(person: Person, field: str, value: str) -> None:
+def choose(person: Labeller, field: str, value: str) -> None:
     person.page.locator(f"label.option:has(input[name='f.{field}'][value='{value}'])").click()
 
 
 def test_without_a_connection_nothing_is_called_saved_and_nothing_is_lost(
-    browser: Browser, served: Served
+    browser: Browser, served: ServedStudy
 ):
     with someone(browser, served, "Ada") as ada:
         choose(ada, "right", "yes")
@@ -69,7 +69,7 @@ def test_without_a_connection_nothing_is_called_saved_and_nothing_is_lost(
 
 
 def test_what_was_not_saved_is_there_when_the_page_is_opened_again(
-    browser: Browser, served: Served
+    browser: Browser, served: ServedStudy
 ):
     with someone(browser, served, "Ada") as ada:
         ada.page.route("**/draft", lambda route: route.abort())
@@ -90,7 +90,7 @@ def test_a_killed_server_loses_nothing_that_was_called_saved(browser: Browser, t
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    served = Served(f"http://127.0.0.1:{port}", path)
+    served = ServedStudy(f"http://127.0.0.1:{port}", path)
 
     def start() -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
@@ -117,7 +117,7 @@ def test_a_killed_server_loses_nothing_that_was_called_saved(browser: Browser, t
         process.kill()
 
 
-def test_two_tabs_show_both_versions_and_the_person_chooses(browser: Browser, served: Served):
+def test_two_tabs_show_both_versions_and_the_person_chooses(browser: Browser, served: ServedStudy):
     with someone(browser, served, "Ada") as ada:
         other = ada.context.new_page()
         other.goto(ada.page.url)
@@ -140,7 +140,7 @@ def test_two_tabs_show_both_versions_and_the_person_chooses(browser: Browser, se
 
 
 def test_a_double_click_submits_one_item_and_the_back_button_shows_what_was_saved(
-    browser: Browser, served: Served
+    browser: Browser, served: ServedStudy
 ):
     with someone(browser, served, "Ada") as ada:
         choose(ada, "right", "yes")
@@ -158,7 +158,7 @@ def test_a_double_click_submits_one_item_and_the_back_button_shows_what_was_save
         assert values(served, "i0") == {"right": "n-a", "relevance": 10}
 
 
-def test_what_is_missing_is_named_and_has_the_focus(browser: Browser, served: Served):
+def test_what_is_missing_is_named_and_has_the_focus(browser: Browser, served: ServedStudy):
     with someone(browser, served, "Ada") as ada:
         choose(ada, "right", "no")
         ada.page.locator("#submit").click()
@@ -167,7 +167,9 @@ def test_what_is_missing_is_named_and_has_the_focus(browser: Browser, served: Se
         assert values(served, "i0") == {"right": "no"}
 
 
-def test_what_was_wrong_is_not_said_any_more_once_it_is_mended(browser: Browser, served: Served):
+def test_what_was_wrong_is_not_said_any_more_once_it_is_mended(
+    browser: Browser, served: ServedStudy
+):
     with someone(browser, served, "Ada") as ada:
         choose(ada, "right", "yes")
         ada.page.locator("#submit").click()
@@ -242,7 +244,7 @@ def test_on_a_phone_one_tap_leads_to_the_open_field_and_one_back(browser: Browse
 
 
 def test_what_is_filled_in_before_the_scripts_have_come_is_saved_too(
-    browser: Browser, served: Served
+    browser: Browser, served: ServedStudy
 ):
     with someone(browser, served, "Ada") as ada:
         held: list[Route] = []
@@ -255,7 +257,7 @@ def test_what_is_filled_in_before_the_scripts_have_come_is_saved_too(
         assert values(served, "i0") == {"right": "yes"}
 
 
-def test_a_revoked_person_is_signed_out_and_keeps_the_words(browser: Browser, served: Served):
+def test_a_revoked_person_is_signed_out_and_keeps_the_words(browser: Browser, served: ServedStudy):
     with someone(browser, served, "Ada") as ada:
         choose(ada, "right", "yes")
         ada.state("Saved")
@@ -272,7 +274,7 @@ def test_a_revoked_person_is_signed_out_and_keeps_the_words(browser: Browser, se
         assert values(served, "i0") == {"right": "yes"}
 
 
-def test_two_people_at_once_see_nothing_of_each_other(browser: Browser, served: Served):
+def test_two_people_at_once_see_nothing_of_each_other(browser: Browser, served: ServedStudy):
     with someone(browser, served, "Ada") as ada, someone(browser, served, "Bo") as bo:
         choose(ada, "right", "no")
         ada.page.locator("textarea[name='f.why']").fill("a private reason")

@@ -54,7 +54,7 @@ def examples(path: Path) -> list[Example]:
     return [Example.model_validate_json(line) for line in path.read_bytes().splitlines()]
 
 
-class Counting(FakeEmbedder):
+class CountingEmbedder(FakeEmbedder):
     """An embedder that counts the texts it was asked for."""
 
     texts = 0
@@ -70,7 +70,7 @@ def written(
     names: tuple[str, ...] = ("bm25", "dense"),
     **more: Any,
 ) -> tuple[grid.System, ...]:
-    embedder = Counting()
+    embedder = CountingEmbedder()
     given = {
         label: models(home, generator=chat, embedder=embedder) for label, chat in readers.items()
     }

@@ -242,7 +242,7 @@ def test_what_a_killed_process_left_is_cleared_away(tmp_path: Path):
     assert [path.name for path in tmp_path.iterdir()] == ["idx"]
 
 
-class Failing(FakeEmbedder):
+class FailingEmbedder(FakeEmbedder):
     """Fails once it was asked for so many texts."""
 
     left = 0
@@ -258,7 +258,7 @@ def test_an_embedder_that_fails_is_not_asked_again_for_what_it_gave(tmp_path: Pa
     monkeypatch.setattr(dense, "_TEXTS_PER_CALL", 2)
     monkeypatch.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)
     texts = [f"text number {n}" for n in range(20)]
-    first = Failing()
+    first = FailingEmbedder()
     first.left = 10
     with pytest.raises(ServerFault):
         made(tmp_path, texts, given=models(tmp_path, embedder=first))
@@ -287,14 +287,14 @@ def test_vectors_that_cannot_be_make_no_index(
 
 
 def test_passages_that_the_embedder_cuts_are_counted(tmp_path: Path):
-    class Counting(FakeEmbedder):
+    class WordTokenEmbedder(FakeEmbedder):
         def token_count(self, text: str) -> int:
             return len(text.split())
 
         def max_tokens(self) -> int:
             return 3
 
-    given = models(tmp_path / "home", embedder=Counting())
+    given = models(tmp_path / "home", embedder=WordTokenEmbedder())
     built = build(
         [SourceDocument("a", "one two three"), SourceDocument("b", "1 2 3 4")],
         tmp_path / "idx",

@@ -121,14 +121,14 @@ def test_a_training_that_stopped_goes_on_from_its_checkpoint_to_the_same_weights
 
     import longmark.contrib.make.training.adapt as adapt
 
-    class Stop(TrainerCallback):  # type: ignore[misc]
+    class InterruptingCallback(TrainerCallback):  # type: ignore[misc]
         def on_step_end(self, _args: Any, state: Any, *_more: Any, **_rest: Any) -> None:
             if state.global_step == 7:
                 raise KeyboardInterrupt
 
     whole = training(tiny, tmp_path / "whole", save_every=5).run(quiet=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(adapt, "_teller", lambda _tell: Stop())
+        patch.setattr(adapt, "_teller", lambda _tell: InterruptingCallback())
         with pytest.raises(KeyboardInterrupt):
             training(tiny, tmp_path / "two", save_every=5).run(quiet=True)
     assert (tmp_path / "two" / "checkpoints" / "checkpoint-5").is_dir()

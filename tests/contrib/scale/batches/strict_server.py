@@ -199,16 +199,16 @@ class BatchServer:
     def find(self, id: str) -> Job:
         if self.behaviour.broken:
             self.behaviour.broken -= 1
-            raise Refused(500, "it broke")
+            raise RefusedRequest(500, "it broke")
         if id not in self.jobs or (job := self.jobs[id]).order <= self.behaviour.lose:
-            raise Refused(404, f"No batch found with id '{id}'.")
+            raise RefusedRequest(404, f"No batch found with id '{id}'.")
         return job
 
     def cut(self) -> bool:
         return self.created <= self.behaviour.cut
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     def __init__(self, status: int, message: str, code: str = "invalid_request_error") -> None:
         super().__init__(message)
         self.status, self.code = status, code
@@ -216,7 +216,7 @@ class Refused(Exception):
 
 def must(holds: Any, message: str) -> None:
     if not holds:
-        raise Refused(400, message)
+        raise RefusedRequest(400, message)
 
 
 def _checked_lines(lines: list[Any], allowed: set[str], most: int) -> None:
@@ -278,13 +278,13 @@ class Files:
     async def content(self, request: web.Request) -> web.Response:
         id = request.match_info["id"]
         if id not in self.server.files:
-            raise Refused(404, f"No such File object: {id}")
+            raise RefusedRequest(404, f"No such File object: {id}")
         return web.Response(body=self.server.files[id], content_type="application/octet-stream")
 
     async def delete(self, request: web.Request) -> web.Response:
         id = request.match_info["id"]
         if self.server.files.pop(id, None) is None:
-            raise Refused(404, f"No such File object: {id}")
+            raise RefusedRequest(404, f"No such File object: {id}")
         self.server.deleted.append(id)
         return web.json_response({"id": id, "object": "file", "deleted": True})
 
@@ -635,7 +635,7 @@ def serve(dialect: str = "openai", behaviour: Behaviour | None = None) -> Iterat
                 server.behaviour.hang, server.hung = "", server.hung + 1
                 await asyncio.sleep(3600)
             return response
-        except Refused as refused:
+        except RefusedRequest as refused:
             server.refused.append(f"{request.method} {request.path}: {refused}")
             error = {"type": refused.code, "message": str(refused)}
             return web.json_response({"type": "error", "error": error}, status=refused.status)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.contrib.scale.batches.test_batches import repeated, serving, soon
-from tests.postgres import _USER, Server
+from tests.postgres import _USER, PostgresServer
 from tests.program import QR, Done, rows_of, run, start, until
 
 from longmark.errors import UserError
@@ -29,7 +29,9 @@ def score(folder: Path, url: str, out: str, *more: str) -> Done:
 
 
 @pytest.mark.slow
-def test_a_killed_run_finds_its_batch_in_the_journal_of_the_server(server: Server, tmp_path: Path):
+def test_a_killed_run_finds_its_batch_in_the_journal_of_the_server(
+    server: PostgresServer, tmp_path: Path
+):
     url = server.database()
     with serving("openai", tmp_path, n=25, latency=600) as endpoint:
         process = start(*words(url, "b", "--batch"), home=tmp_path / "home", cwd=tmp_path)
@@ -53,7 +55,7 @@ def test_a_killed_run_finds_its_batch_in_the_journal_of_the_server(server: Serve
         assert "cleaned" in run(*listed, home=tmp_path / "home", cwd=tmp_path).out
 
 
-def role(server: Server, url: str, name: str, rights: str) -> str:
+def role(server: PostgresServer, url: str, name: str, rights: str) -> str:
     """The URL for a new role with these rights on the tables, and a password."""
     server.sql(f"DROP ROLE IF EXISTS {name}; CREATE ROLE {name} LOGIN PASSWORD 'sesame'")
     grants = f"GRANT {rights} ON ALL TABLES IN SCHEMA longmark TO {name}; GRANT USAGE ON SCHEMA longmark TO {name}"
@@ -65,7 +67,7 @@ def role(server: Server, url: str, name: str, rights: str) -> str:
 
 
 def test_a_run_with_a_role_that_may_only_read_takes_replies_and_sends_nothing(
-    server: Server, tmp_path: Path
+    server: PostgresServer, tmp_path: Path
 ):
     url = server.database()
     CallCache(url).close()  # makes the tables
@@ -119,7 +121,7 @@ def certificates(folder: Path) -> None:
 
 
 @pytest.fixture
-def encrypted(server: Server, tmp_path: Path) -> Iterator[str]:
+def encrypted(server: PostgresServer, tmp_path: Path) -> Iterator[str]:
     """The URL of a database of a server that has a certificate of `tmp_path`/ca.pem."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed")
