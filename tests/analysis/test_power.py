@@ -44,6 +44,49 @@ def test_the_noncentrality_has_the_wanted_power(n: int, alpha: float, wanted: fl
     assert stats.nct.sf(critical, n - 1, apart) == pytest.approx(wanted, abs=1e-6)
 
 
+def test_a_critical_value_far_out_has_its_noncentrality_by_hand():
+    # two degrees of freedom: χ² is twice an exponential, whose quantile at .8 is ln 5, and t beyond alpha / 2 is
+    # (1 - alpha) / sqrt(2 p (1 - p)) with p = alpha / 2 (Student's distribution in closed form)
+    alpha = 1e-12
+    critical = (1 - alpha) / math.sqrt(2 * (alpha / 2) * (1 - alpha / 2))
+    apart = critical * math.sqrt(math.log(5))
+    assert standard_errors_apart(3, critical, 0.8) == pytest.approx(apart)
+    # 1 - alpha / 2 keeps four digits of alpha
+    assert detectable(1.0, 3, alpha=alpha) == pytest.approx(apart / math.sqrt(3), rel=1e-4)
+
+
+def test_the_noncentrality_far_out_goes_on_from_the_exact_one():
+    for clusters in (3, 5, 11):
+        before = standard_errors_apart(clusters, 500.0, 0.8) / 500.0
+        assert standard_errors_apart(clusters, 500.1, 0.8) / 500.1 == pytest.approx(
+            before, rel=3e-5
+        )
+
+
+def test_the_questions_for_a_confidence_of_many_nines_are_counted():
+    needed = there(questions_needed(1.0, 0.5, alpha=1e-11))
+    assert detectable(1.0, needed, alpha=1e-11) <= 0.5 < detectable(1.0, needed - 1, alpha=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 1e-13}, "alpha: expected a probability of 1e-12 or more, below 1; found 1e-13"),
+        ({"alpha": 0.0}, "alpha: expected a probability"),
+        ({"alpha": 1.0}, "alpha: expected a probability"),
+        ({"alpha": math.nan}, "alpha: expected a probability"),
+        ({"wanted": 1.0}, "power: expected a probability above 0 and below 1; found 1"),
+    ],
+)
+def test_an_error_or_a_power_that_cannot_be_computed_is_refused(
+    options: dict[str, float], message: str
+):
+    with pytest.raises(UserError, match=message):
+        questions_needed(1.0, 0.5, **options)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=message):
+        detectable(1.0, 20, **options)
+
+
 def test_the_variance_of_a_question_by_hand():
     # mean 0, squares 1 + 1 + 4 + 4 + 0 + 0 + 1 + 1 = 12, divisor 7
     found = variance_per_question([1, -1, 2, -2, 0, 0, 1, -1, None])

@@ -11,8 +11,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import nctdtrinc, ndtri, stdtrit
+from scipy.special import chdtri, nctdtrinc, ndtri, stdtrit
 
+from longmark.errors import UserError
 from longmark.stats.clusters import effective, leverages
 from longmark.stats.means import few_clusters
 from longmark.stats.results import Estimate
@@ -28,6 +29,11 @@ _MOST_CLUSTERS = 2_000
 _MOST_INFLATION = 4.0
 MOST = 10**9
 """Questions beyond which no number is given."""
+_LEAST_ALPHA = 1e-12
+"""Below it 1 - alpha / 2 has too few digits left for a critical value."""
+_FAR = 500.0
+"""Critical values beyond it leave the normal part of a noncentral t without weight; its series would take up to minutes
+there, and lose digits."""
 JACKKNIFE_LOG = "jackknife of the logarithm"
 
 
@@ -99,15 +105,31 @@ def _units(clusters: object) -> str:
 
 def standard_errors_apart(clusters: float, critical: float, wanted: float = 0.8) -> float:
     """The true difference, in standard errors of the mean, that a t test of so many questions (or clusters) finds with
-    the probability `wanted`: the noncentrality with which |t| exceeds the critical value so often."""
-    return float(nctdtrinc(clusters - 1, 1 - wanted, critical))
+    the probability `wanted`: the noncentrality with which |t| exceeds the critical value so often.
+
+    Noncentral t is (Z + d) / sqrt(χ² / df). Where the critical value c is above 500, d is as large, Z is left out, and d
+    is c sqrt(q / df), with q the quantile of χ² at the power: 2 in 100,000 from the exact one at c = 500, and nearer
+    beyond.
+    """
+    df = clusters - 1
+    if critical > _FAR:
+        return critical * math.sqrt(float(chdtri(df, 1 - wanted)) / df)
+    return float(nctdtrinc(df, 1 - wanted, critical))
 
 
 def detectable(
     variance: float, n: float, *, per_cluster: float = 1.0, alpha: float = 0.05, wanted: float = 0.8
 ) -> float:
     """The true difference that n questions show with the power wanted. variance: of `variance_per_question`;
-    per_cluster: questions in a cluster."""
+    per_cluster: questions in a cluster. UserError for an alpha below 1e-12 and for a power or an alpha that is no
+    probability."""
+    if not _LEAST_ALPHA <= alpha < 1:
+        raise UserError(
+            f"alpha: expected a probability of {_LEAST_ALPHA:g} or more, below 1; found {alpha:g}. The critical value "
+            "of so small an error cannot be computed: ask for a lower confidence, or compare fewer things at once"
+        )
+    if not 0 < wanted < 1:
+        raise UserError(f"power: expected a probability above 0 and below 1; found {wanted:g}")
     clusters = n / per_cluster
     critical = float(stdtrit(clusters - 1, 1 - alpha / 2))
     return math.sqrt(variance / n) * standard_errors_apart(clusters, critical, wanted)
