@@ -314,7 +314,7 @@ def test_a_call_in_a_batch_is_an_attempt_from_the_request_that_submits_it_on(pla
         assert rows(other) == [("unknown",), ("unknown",)]
         assert await other.claim(keys, resend=False) == set(keys[:2])
         journal = Journal(other.store)
-        journal.finish(running, {}, rest=0)
+        journal.finish(running, {}, rest_status=0)
         assert [batch.state for batch in journal.batches()] == ["prepared", "sending", "done"]
         assert (prepared, ledger.by_run(other)[0].unknown) == (journal.batches()[0].id, 2)
         journal.close()

@@ -187,8 +187,8 @@ def _by_order(results: Any, keys: set[bytes]) -> dict[bytes, tuple[int, bytes]]:
     return dict(zip(sorted(keys), [one for _, *one in results], strict=False))
 
 
-def _finish_whole(self: Journal, batch: str, results: Any, *, rest: int | None) -> None:
-    _finish(self, batch, {} if rest is None else results, rest=rest)
+def _finish_whole(self: Journal, batch: str, results: Any, *, rest_status: int | None) -> None:
+    _finish(self, batch, {} if rest_status is None else results, rest_status=rest_status)
 
 
 async def _results_gone(self: Any, seen: Any, read: Any) -> Any:

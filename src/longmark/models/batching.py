@@ -64,7 +64,13 @@ class Batches(Protocol):
     def width(self, models: Iterable[Any], usual: int) -> int: ...
 
     def over(
-        self, model: Any, key: bytes, asked: AskedPrompt, *, alone: bool, known: bool
+        self,
+        model: Any,
+        key: bytes,
+        asked_prompt: AskedPrompt,
+        *,
+        alone: bool,
+        is_read_before: bool,
     ) -> Any: ...
 
     def notices(self) -> list[str]: ...

@@ -573,7 +573,9 @@ class Client(Sender):
         prompt_asked = AskedPrompt(model.name, usage_log.metric, usage_log.prompt)
         counter = usage_log.verdicts
         is_read_before = counter is not None and prompt_asked in counter.read_before
-        return self.batches.over(model, key, prompt_asked, alone=self._alone, known=is_read_before)
+        return self.batches.over(
+            model, key, prompt_asked, alone=self._alone, is_read_before=is_read_before
+        )
 
     def _end(self, attempt: Attempt, error: ModelError, price: Price) -> bool:
         """Writes how an attempt ended that failed; whether it is unknown what became of it."""

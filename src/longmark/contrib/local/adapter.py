@@ -54,10 +54,12 @@ def opened(folder: Path, name: str, identity: str) -> Adapter:
     return Adapter(folder, f"lora:sha256:{sha256(folder / WEIGHTS)}:{sha256(folder / CONFIG)[:16]}")
 
 
-def _same(one: str, other: str) -> bool:
+def _same(given_base: str, base_name: str) -> bool:
     """Whether two names are of one model: equal, or of one folder."""
-    here, there = (expanded(name) for name in (one, other))
-    return one == other or (here.exists() and there.exists() and here.samefile(there))
+    first_folder, second_folder = (expanded(name) for name in (given_base, base_name))
+    return given_base == base_name or (
+        first_folder.exists() and second_folder.exists() and first_folder.samefile(second_folder)
+    )
 
 
 def _base(folder: Path) -> tuple[str, str | None]:
@@ -67,12 +69,12 @@ def _base(folder: Path) -> tuple[str, str | None]:
             raise errors.UserError(
                 f"{folder} is no adapter: it has no {file}; name the folder that longmark train wrote"
             )
-    file, own = (MANIFEST, True) if (folder / MANIFEST).is_file() else (CONFIG, False)
+    file, is_ours = (MANIFEST, True) if (folder / MANIFEST).is_file() else (CONFIG, False)
     try:
-        found = orjson.loads((folder / file).read_bytes())
-        base = found["fixed"]["input"]["base"] if own else {}
-        return (base["name"], str(base["identity"])) if own else (
-            str(found["base_model_name_or_path"]), None)  # fmt: skip
+        manifest = orjson.loads((folder / file).read_bytes())
+        base = manifest["fixed"]["input"]["base"] if is_ours else {}
+        return (base["name"], str(base["identity"])) if is_ours else (
+            str(manifest["base_model_name_or_path"]), None)  # fmt: skip
     except (ValueError, KeyError, TypeError):
         raise errors.UserError(
             f"{folder / file} names no base model; train the adapter again"

@@ -95,7 +95,7 @@ class CheckerSettings:
 def checker_settings(name: str) -> CheckerSettings:
     """The settings in a name such as `embedded@threshold=0.7`. UserError for one that is none."""
     head, _, model = name.partition(":")
-    kind, _, rest = head.partition("@")
+    kind, _, settings_text = head.partition("@")
     if (kind == OTHER_CLAIM_CHECKER) != bool(model):
         raise errors.UserError(
             f"--checker {name}: {kind} is followed by a model, as in {OTHER_CLAIM_CHECKER}:hf:FOLDER"
@@ -104,7 +104,7 @@ def checker_settings(name: str) -> CheckerSettings:
             f"checker, write --checker {model} --prompt checker"
         )
     settings = CheckerSettings(kind, model=model)
-    for setting in filter(None, rest.split(",")):
+    for setting in filter(None, settings_text.split(",")):
         key, _, value = setting.partition("=")
         if key == "threshold":
             settings = replace(settings, threshold=_probability(name, key, value))
@@ -128,9 +128,9 @@ def _probability(name: str, key: str, value: str) -> float:
     except ValueError:
         number = math.nan
     if not 0 < number < 1:
-        what = {"threshold": "a probability", "overlap": "a share of words"}[key]
+        range_name = {"threshold": "a probability", "overlap": "a share of words"}[key]
         raise errors.UserError(
-            f"--checker {name}: the {key} is {what} between 0 and 1, not {value!r}"
+            f"--checker {name}: the {key} is {range_name} between 0 and 1, not {value!r}"
         )
     return number
 
@@ -327,12 +327,14 @@ class ClaimChecker:
             return RelationReply(())
         self._check(premise, hypotheses)
         shares = await aside(len(premise), partial(self._shares, premise, hypotheses))
-        asked = [
+        overlapping_claims = [
             claim
             for claim, share in zip(hypotheses, shares, strict=True)
             if share >= self._settings.overlap
         ]
-        replies, tokens = await self._asked(premise, asked) if asked else ([], Tokens())
+        replies, tokens = (
+            await self._asked(premise, overlapping_claims) if overlapping_claims else ([], Tokens())
+        )
         of_model = iter(replies)
         best = [
             next(of_model) if share >= self._settings.overlap else support_of(share)
@@ -417,8 +419,8 @@ class ClaimChecker:
     @property
     def _any_language(self) -> str:
         """The option that reads any language."""
-        other = self._settings.kind == OTHER_CLAIM_CHECKER
-        return f"--{'prompt checker' if other else f'checker {self._settings.kind}'}@language=any"
+        is_prompt_checker = self._settings.kind == OTHER_CLAIM_CHECKER
+        return f"--{'prompt checker' if is_prompt_checker else f'checker {self._settings.kind}'}@language=any"
 
     async def _check_template(self) -> None:
         """RequestRefused for a model that does not have the control tokens and the answers of the prompt as tokens."""
@@ -477,18 +479,22 @@ class ClaimChecker:
             smaller = [f"{piece} " for piece in pieces(segment, max(1, bytes_ // 2))]
             return await self._sized(smaller, room)
 
-        return [one for found in await concurrently(sized, segments) for one in found]
+        return [
+            segment_claim
+            for segment_claims in await concurrently(sized, segments)
+            for segment_claim in segment_claims
+        ]
 
     async def _claim_ids(self, claim: str) -> list[int]:
         before, after = self._form.prompt[1].split("{claim}")
-        question, mark, rest = after.partition("<|")
+        question, mark, ending = after.partition("<|")
         tokens = await self._model.token_ids(before + _normal(claim) + question)
         if len(tokens) > self._limit:
             raise errors.TooLong(
                 f"{self.name}: the claim {claim.strip()[:40]!r}… has {len(tokens):,} tokens with the question, and the "
                 f"checker reads at most {self._limit:,}; split it into claims"
             ).unsent()
-        return [*(token for token, _ in tokens), *await self._prompt_ids(mark + rest)]
+        return [*(token for token, _ in tokens), *await self._prompt_ids(mark + ending)]
 
     async def _prompt_ids(self, text: str) -> list[int]:
         """The tokens of a part of the prompt that is the same in every call."""

@@ -48,10 +48,12 @@ class EmbeddedEncoder:
     def encode(self, text: str, layer: int) -> tuple[Any, Any]:
         import numpy as np
 
-        (found,) = self._model.token_vectors([text], [_layer(layer, 6, self.name)], markers=True)
-        content = np.ones(len(found.pieces), dtype=bool)
+        (token_vectors,) = self._model.token_vectors(
+            [text], [_layer(layer, 6, self.name)], markers=True
+        )
+        content = np.ones(len(token_vectors.pieces), dtype=bool)
         content[[0, -1]] = False
-        return found.tokens[0], content
+        return token_vectors.tokens[0], content
 
 
 class TransformerEncoder(LazyModel):
@@ -93,10 +95,10 @@ class TransformerEncoder(LazyModel):
 
     def limit(self) -> int:
         model, tokenizer = self._model()
-        most = tokenizer.model_max_length
+        longest = tokenizer.model_max_length
         positions = getattr(model.config, "max_position_embeddings", None) or _NO_LIMIT
         return (
-            int(most) if most < _NO_LIMIT else max(8, positions - 2)
+            int(longest) if longest < _NO_LIMIT else max(8, positions - 2)
         )  # RoBERTa's positions begin at 2
 
     def encode(self, text: str, layer: int) -> tuple[Any, Any]:
@@ -112,14 +114,14 @@ class TransformerEncoder(LazyModel):
             vectors = states[_layer(layer, len(states) - 1, self.name)][0].float().numpy()
         units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         markers = {tokenizer.cls_token_id, tokenizer.sep_token_id}
-        return units, np.array([one not in markers for one in ids])
+        return units, np.array([token_id not in markers for token_id in ids])
 
 
-def _layer(wanted: int, layers: int, name: str) -> int:
+def _layer(layer: int, layers: int, name: str) -> int:
     """A layer's number from 0 to the last one. UserError for one that the encoder does not have."""
-    found = layers + 1 + wanted if wanted < 0 else wanted
-    if not 0 <= found <= layers:
+    place = layers + 1 + layer if layer < 0 else layer
+    if not 0 <= place <= layers:
         raise UserError(
-            f"classic.bertscore.layer={wanted}: {name} has the layers 0 to {layers}, or -1 for the last"
+            f"classic.bertscore.layer={layer}: {name} has the layers 0 to {layers}, or -1 for the last"
         )
-    return found
+    return place

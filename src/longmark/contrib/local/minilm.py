@@ -80,19 +80,19 @@ class MiniLM(LazyModel):
         weights, tokenizer = self._model()
         read = tokenizer.encode_batch(list(texts))
         encoded = [_cut(item.ids) for item in read]
-        found: dict[int, TokenVectors] = {}
+        vectors_by_text: dict[int, TokenVectors] = {}
         for batch in _batches(encoded):
             units, states = _forward(weights, [encoded[index] for index in batch], layers)
             for row, index in enumerate(batch):
-                kept = (
+                content = (
                     slice(0, len(encoded[index])) if markers else slice(1, len(encoded[index]) - 1)
                 )
-                vectors = np.stack([states[layer][row, kept] for layer in layers])
+                vectors = np.stack([states[layer][row, content] for layer in layers])
                 vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
-                pieces = tuple(read[index].tokens[kept])
-                spans = tuple(read[index].offsets[kept])
-                found[index] = TokenVectors(pieces, spans, units[row], vectors)
-        return [found[index] for index in range(len(encoded))]
+                pieces = tuple(read[index].tokens[content])
+                spans = tuple(read[index].offsets[content])
+                vectors_by_text[index] = TokenVectors(pieces, spans, units[row], vectors)
+        return [vectors_by_text[index] for index in range(len(encoded))]
 
     def token_count(self, text: str) -> int:
         """Tokens of a text, the two markers included, before any cut; above `MAX_TOKENS` the text will be cut."""

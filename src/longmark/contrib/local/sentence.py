@@ -53,24 +53,24 @@ class LazyModel:
             self._loaded = None
 
 
-def load_by(library: str, what: str, remedy: str, load: Callable[[], T]) -> T:
+def load_by(library: str, model_name: str, remedy: str, load: Callable[[], T]) -> T:
     """What a library loads. RequestRefused, with the reason and the remedy, for whatever it raises."""
     try:
         return load()
     except Exception as error:  # libraries raise errors of several others
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise errors.RequestRefused(
-            f"{library} cannot load {what} ({reason[:300]}); give {remedy}"
+            f"{library} cannot load {model_name} ({reason[:300]}); give {remedy}"
         ) from error
 
 
 def folder_identity(folder: Path) -> str:
     """A hash over the names and hashes of a model folder's files."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            found.update(f"{path.relative_to(folder).as_posix()}\0{sha256(path)}\n".encode())
-    return f"st:sha256:{found.hexdigest()}"
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{sha256(path)}\n".encode())
+    return f"st:sha256:{digest.hexdigest()}"
 
 
 class _SentenceTransformer(LazyModel):
@@ -132,8 +132,10 @@ class _CrossEncoder(_SentenceTransformer):
         from sentence_transformers import CrossEncoder
 
         remedy = "a folder with one, or the name of a reachable hub repository"
-        what = f"the cross-encoder {self._source}"
-        return load_by("sentence-transformers", what, remedy, lambda: CrossEncoder(self._source))
+        model_name = f"the cross-encoder {self._source}"
+        return load_by(
+            "sentence-transformers", model_name, remedy, lambda: CrossEncoder(self._source)
+        )
 
     def _outputs(self, first: str, seconds: list[str]) -> tuple[Any, Tokens]:
         """The raw outputs for a text with each of others, and what the model read, after its cut."""
@@ -207,12 +209,12 @@ class CrossEncoderChecker(_CrossEncoder):
         }
         places = [_nli_class(names[i]) for i in range(len(names))]
         if places.count(0) != 1 or places.count(1) > 1 or len(rows.shape) != 2:
-            found = ", ".join(names.values())
+            class_names = ", ".join(names.values())
             raise errors.RequestRefused(
-                f"{self.name} has the classes {found}; a checker needs entailment and others: choose an NLI model"
+                f"{self.name} has the classes {class_names}; a checker needs entailment and others: choose an NLI model"
             )
         return RelationReply(
-            tuple(_triple([float(one) for one in row], places) for row in rows), tokens
+            tuple(_triple([float(number) for number in row], places) for row in rows), tokens
         )
 
 
@@ -231,7 +233,7 @@ def _nli_class(name: str) -> int:
 def _triple(outputs: Sequence[float], places: Sequence[int]) -> tuple[float, float, float]:
     """The softmax of raw outputs, added up by class."""
     top = max(outputs)
-    weights = [math.exp(one - top) for one in outputs]
+    weights = [math.exp(output - top) for output in outputs]
     sums = [
         math.fsum(w for w, place in zip(weights, places, strict=True) if place == k)
         for k in range(3)

@@ -63,7 +63,7 @@ class Seq2SeqLM(TransformersLM):
             window = getattr(
                 model.config, "max_position_embeddings", None
             )  # T5 has none: its positions are relative
-            found = []
+            replies = []
             before = None
             states = None
             for request in requests:
@@ -90,10 +90,10 @@ class Seq2SeqLM(TransformersLM):
                 logprobs, _ = look_up(logits, target)
                 pieces = tuple(tokenizer.convert_ids_to_tokens(target))
                 total = len(source) + len(target)
-                found.append(
+                replies.append(
                     LikelihoodReply(tuple(logprobs), pieces, (), Tokens(total, len(source) - read))
                 )
-            return found
+            return replies
 
 
 def _marked(tokenizer: Any, text: str) -> list[int]:

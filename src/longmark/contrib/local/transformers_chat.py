@@ -51,7 +51,7 @@ class TransformersChat(TransformersLM):
                 )
             torch.manual_seed(request.sample)
             ids = torch.tensor([prompt], device=model.device)
-            made = model.generate(
+            generated = model.generate(
                 input_ids=ids,
                 attention_mask=torch.ones_like(ids),
                 generation_config=_settings(model, tokenizer, request, room),
@@ -63,11 +63,11 @@ class TransformersChat(TransformersLM):
             )
             if stop.is_set():
                 raise Cancelled
-            tokens = made.sequences[0, len(prompt) :].tolist()
+            tokens = generated.sequences[0, len(prompt) :].tolist()
             ends = set(_ends(model, tokenizer))
             logprobs = tuple(
                 _logprobs(tokenizer, logits[0], token, request.logprobs)
-                for logits, token in zip(made.logits or (), tokens, strict=False)
+                for logits, token in zip(generated.logits or (), tokens, strict=False)
                 if token not in ends
             )
         text = tokenizer.decode(
@@ -103,17 +103,19 @@ def _settings(model: Any, tokenizer: Any, request: ChatRequest, room: int) -> An
 
 
 def _ends(model: Any, tokenizer: Any) -> list[int]:
-    own = model.generation_config.eos_token_id
-    listed = own if isinstance(own, list) else [own]
-    return [one for one in dict.fromkeys([*listed, tokenizer.eos_token_id]) if one is not None]
+    configured = model.generation_config.eos_token_id
+    listed = configured if isinstance(configured, list) else [configured]
+    return [
+        token for token in dict.fromkeys([*listed, tokenizer.eos_token_id]) if token is not None
+    ]
 
 
 def _logprobs(tokenizer: Any, logits: Any, token: int, top: int) -> TokenLogprobs:
     import torch
 
     logs = torch.log_softmax(logits.float(), dim=-1)
-    found = logs.topk(min(top, TOP_LOGPROBS, len(logs)))
-    ranked = zip(found.indices.tolist(), found.values.tolist(), strict=True)
+    top_tokens = logs.topk(min(top, TOP_LOGPROBS, len(logs)))
+    ranked = zip(top_tokens.indices.tolist(), top_tokens.values.tolist(), strict=True)
     return TokenLogprobs(
         tokenizer.decode([token]),
         min(0.0, logs[token].item()),

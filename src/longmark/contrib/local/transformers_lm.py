@@ -112,12 +112,12 @@ class TransformersLM(LazyModel):
     ) -> list[LikelihoodReply]:
         with self._lock:
             model, tokenizer = self._model()
-            found = [self._sequence(model, tokenizer, request) for request in requests]
-            asked = [sequence for sequence in found if sequence.text]
-            values = iter(_evaluate(model, asked, stop))
+            sequences = [self._sequence(model, tokenizer, request) for request in requests]
+            with_text = [sequence for sequence in sequences if sequence.text]
+            values = iter(_evaluate(model, with_text, stop))
             return [
                 self._reply(tokenizer, s, *next(values)) if s.text else LikelihoodReply((), ())
-                for s in found
+                for s in sequences
             ]
 
     def _load(self) -> tuple[Any, Any]:
@@ -192,12 +192,12 @@ def no_progress_bar() -> Iterator[None]:
     conversion of a GGUF file."""
     from transformers.utils import logging
 
-    shown = logging.is_progress_bar_enabled()
+    is_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if shown:
+        if is_enabled:
             logging.enable_progress_bar()
 
 
@@ -221,7 +221,10 @@ def chat_ids(tokenizer: Any, messages: Sequence[Message], name: str) -> list[int
             f"{name} has no chat template; use a model that was trained for chat"
         )
     marks = [f"MESSAGE{secrets.token_hex(8)}" for _ in messages]
-    turns = [{"role": one.role, "content": mark} for one, mark in zip(messages, marks, strict=True)]
+    turns = [
+        {"role": message.role, "content": mark}
+        for message, mark in zip(messages, marks, strict=True)
+    ]
     merged = (
         [{**turns[1], "content": f"{marks[0]}\n\n{marks[1]}"}, *turns[2:]]
         if turns[0]["role"] == "system"
@@ -263,18 +266,20 @@ def _evaluate(
         return []
     shared = _can_share(model)
     plans = [sequences] if shared else [[sequence] for sequence in sequences]
-    found: list[tuple[list[float], list[float], int]] = []
+    results: list[tuple[list[float], list[float], int]] = []
     with torch.inference_mode():
         for some in plans:
-            how = plan(
+            reading_order = plan(
                 [sequence.read for sequence in some], [len(sequence.text) for sequence in some]
             )
-            found += (
-                _Packed(model, some, how, stop).values() if shared else [_plain(model, some[0])]
+            results += (
+                _Packed(model, some, reading_order, stop).values()
+                if shared
+                else [_plain(model, some[0])]
             )
             if stop.is_set():
                 raise Cancelled
-    return found
+    return results
 
 
 def _can_share(model: Any) -> bool:
@@ -303,22 +308,26 @@ def look_up(logits: Any, tokens: list[int]) -> tuple[list[float], list[float]]:
     import torch
 
     logs = torch.log_softmax(logits.float(), dim=-1)
-    wanted = logs.gather(1, torch.tensor(tokens, device=logs.device)[:, None])[:, 0]
+    token_logs = logs.gather(1, torch.tensor(tokens, device=logs.device)[:, None])[:, 0]
     entropies = -(logs.exp() * logs.clamp_min(torch.finfo(logs.dtype).min)).sum(dim=-1)
-    return wanted.tolist(), entropies.tolist()
+    return token_logs.tolist(), entropies.tolist()
 
 
 class _Packed:
     """The reading of sequences by a plan: the spine first, then groups of branches in one row each."""
 
     def __init__(
-        self, model: Any, sequences: list[_Sequence], how: ReadingOrder, stop: threading.Event
+        self,
+        model: Any,
+        sequences: list[_Sequence],
+        reading_order: ReadingOrder,
+        stop: threading.Event,
     ) -> None:
         from transformers import DynamicCache
 
         self._model = model
         self._sequences = sequences
-        self._plan = how
+        self._plan = reading_order
         self._stop = stop
         self._cache = DynamicCache(config=model.config)
         self._logprobs: list[list[float]] = [[] for _ in sequences]
@@ -379,10 +388,14 @@ class _Packed:
             if self._stop.is_set():
                 raise Cancelled
             high = min(low + _CHUNK, len(row))
-            own = owners[low:high, None]
-            before = torch.arange(start, device=device)[None, :] < begins[own.clamp_min(0)]
+            sequence_owners = owners[low:high, None]
+            before = (
+                torch.arange(start, device=device)[None, :] < begins[sequence_owners.clamp_min(0)]
+            )
             order = torch.arange(high, device=device)
-            same = (owners[None, :high] == own) & (order[None, :] <= order[low:high, None])
+            same = (owners[None, :high] == sequence_owners) & (
+                order[None, :] <= order[low:high, None]
+            )
             keep = (targets[low:high] >= 0).nonzero()[:, 0]
             mask = torch.zeros((1, 1, high - low, start + high), device=device)
             mask.masked_fill_(~torch.cat([before, same], dim=1), torch.finfo(mask.dtype).min)

@@ -97,12 +97,14 @@ class BudgetGroup:
                 spent = self._spent
                 used = self._used
                 self._may = used  # nothing more goes out until it is known
-                asked = time.time()
-                self._may, others = await self.cache.aside(self._take, spent, used, _needs(held))
-                self._until = asked + stores.LEASE
+                request_time = time.time()
+                self._may, others_wait = await self.cache.aside(
+                    self._take, spent, used, _needs(held)
+                )
+                self._until = request_time + stores.LEASE
                 if self._fits(held):
                     return
-                if spent == used and not others:
+                if spent == used and not others_wait:
                     self._exhausted(held)
                     return
                 await asyncio.sleep(_EVERY / 4)
@@ -123,10 +125,10 @@ class BudgetGroup:
             if self._idle:
                 self._may = self._used
             self._idle = True
-            asked = time.time()
+            request_time = time.time()
             with suppress(UserError):  # whoever asks next is told
                 if await self.cache.aside(self._renew, self._spent, self._may):
-                    self._until = asked + stores.LEASE
+                    self._until = request_time + stores.LEASE
 
     async def close(self) -> None:
         """Ends the session's row. UserError where the cache is not usable."""
@@ -153,27 +155,27 @@ class BudgetGroup:
 
     # In the thread of the cache, where there is one ------------------------------------------------------------------
 
-    def _take(self, spent: Amounts, used: Amounts, wanted: Amounts) -> tuple[Amounts, bool]:
+    def _take(self, spent: Amounts, used: Amounts, needs: Amounts) -> tuple[Amounts, bool]:
         """Reports what was spent and is in flight, and takes what is wanted, if it fits; what the session may have
         spent now, and whether others hold anything."""
         store = self.cache.store
         with store.unit():
             end_lapsed(store)
-            query = f"SELECT {', '.join(f'coalesce(sum({one}), 0)' for one in COLUMNS)} FROM budgets WHERE name = ?"
+            query = f"SELECT {', '.join(f'coalesce(sum({column}), 0)' for column in COLUMNS)} FROM budgets WHERE name = ?"
             sums = store.do(f"{query} AND session <> ?", (self.name, self.token)).fetchone()
             left = [
-                math.inf if limit is None else limit - total - held - own
-                for limit, total, held, own in zip(
+                math.inf if limit is None else limit - total - held - own_part
+                for limit, total, held, own_part in zip(
                     self._limits, sums[:3], sums[3:], used, strict=True
                 )
             ]
             may = used
             for times, part in _STEPS:
                 if all(
-                    times * part * one <= rest or not one
-                    for one, rest in zip(wanted, left, strict=True)
+                    times * part * need <= remaining or not need
+                    for need, remaining in zip(needs, left, strict=True)
                 ):
-                    may = _sum(used, wanted, times)
+                    may = _sum(used, needs, times)
                     break
             values = (
                 *spent,
@@ -211,5 +213,5 @@ def _needs(held: Reservation) -> Amounts:
     return 1, held.tokens, held.usd
 
 
-def _sum(one: Amounts, other: Amounts, times: int) -> Amounts:
-    return one[0] + times * other[0], one[1] + times * other[1], one[2] + times * other[2]
+def _sum(first: Amounts, second: Amounts, times: int) -> Amounts:
+    return first[0] + times * second[0], first[1] + times * second[1], first[2] + times * second[2]

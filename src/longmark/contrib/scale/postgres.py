@@ -176,19 +176,21 @@ class PostgresStore(Store):
                 layout = _LAYOUT
             self._db.execute("SELECT pg_advisory_unlock(%s)", (_LOCK,))
         if layout != _LAYOUT:
-            what = "has no tables"
+            problem = "has no tables"
             mend = "open it once with a role that may write"
             if layout:
-                what = f"has layout {layout}, and this version of longmark reads layout {_LAYOUT}"
+                problem = (
+                    f"has layout {layout}, and this version of longmark reads layout {_LAYOUT}"
+                )
             if layout > _LAYOUT:
                 mend = "use a newer version of longmark"
-            raise UserError(f"the call cache {self.shown} {what}; {mend}")
+            raise UserError(f"the call cache {self.shown} {problem}; {mend}")
         may = "SELECT has_table_privilege('calls', 'INSERT') AND has_table_privilege('claims', 'INSERT')"
         self.read_only = read_only or self._db.execute(may).fetchone() != (True,)
 
     def _make(self, table: str) -> None:
-        made = _MADE.sub(lambda found: _TYPES[found[0]], TABLES[table])
-        self.do(f"CREATE TABLE {table} ({made}")
+        columns = _MADE.sub(lambda match: _TYPES[match[0]], TABLES[table])
+        self.do(f"CREATE TABLE {table} ({columns}")
 
     def _layout(self) -> int:
         """Of the schema; 0 where there is none."""
@@ -212,7 +214,7 @@ class PostgresStore(Store):
             try:
                 if self._db.closed:
                     self._connect()
-                given = work()
+                result = work()
             except psycopg.OperationalError as error:
                 stuck = isinstance(
                     error, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure
@@ -226,21 +228,21 @@ class PostgresStore(Store):
                 wait = min(_LONGEST_WAIT, 2 * wait)
             else:
                 self._gone = False
-                return given
+                return result
 
     def do(self, statement: str, values: Iterable[object] = ()) -> Any:
-        asked = statement.replace("?", "%s")
-        given = tuple(values)
+        query = statement.replace("?", "%s")
+        parameters = tuple(values)
         with self._lock, self._telling():
-            return self._run(lambda: self._db.execute(asked, given))
+            return self._run(lambda: self._db.execute(query, parameters))
 
     def many(self, statement: str, rows: Iterable[Iterable[object]]) -> int:
-        asked = statement.replace("?", "%s")
-        given = list(map(tuple, rows))
+        query = statement.replace("?", "%s")
+        parameters = list(map(tuple, rows))
 
         def work() -> int:
             with self._db.cursor() as cursor:
-                cursor.executemany(asked, given)
+                cursor.executemany(query, parameters)
                 return int(cursor.rowcount)
 
         with self._lock, self._telling():
@@ -310,18 +312,18 @@ class PostgresStore(Store):
         ended = list({end[0]: end for end in turn.ended}.values())
         names = ("keys", "kinds", "models", "usd", "replies", "attempts")
         ends = ("ended", "states", "statuses", "prompts", "cached", "completions", "paid")
-        rest = {
+        other_columns = {
             "withdrawn": turn.withdrawn,
             "freed": turn.freed,
             "left": turn.left,
             "owner": self.owner,
         }
-        return _arrays(names, puts) | _arrays(ends, ended) | rest
+        return _arrays(names, puts) | _arrays(ends, ended) | other_columns
 
-    def _grant(self, wanted: Sequence[Wish], numbers: Sequence[int]) -> None:
+    def _grant(self, turn_wishes: Sequence[Wish], numbers: Sequence[int]) -> None:
         """Claims keys for each wish, and writes its attempt, within a transaction."""
         wishes: dict[bytes, tuple[int, Wish]] = {}
-        for number, wish in zip(numbers, wanted, strict=True):
+        for number, wish in zip(numbers, turn_wishes, strict=True):
             for key in wish.keys:
                 wishes.setdefault(key, (number, wish))
         values = {
@@ -339,13 +341,13 @@ class PostgresStore(Store):
         if values["known"]:
             claimed -= {key for (key,) in self._db.execute(_ANSWERED, values)}
         rows = []
-        for number, wish in zip(numbers, wanted, strict=True):
+        for number, wish in zip(numbers, turn_wishes, strict=True):
             wish.granted = {key for key in wish.keys if key in claimed and wishes[key][1] is wish}
             if (attempt := wish.attempt) is None or not wish.granted:
                 continue
             attempt.id = number
             first = next(key for key in wish.keys if key in wish.granted)
-            most = attempt.most.prompt, attempt.most.completion, attempt.most_usd
+            most_amounts = attempt.most.prompt, attempt.most.completion, attempt.most_usd
             session = self._session(attempt.session)
             rows.append(
                 (
@@ -355,7 +357,7 @@ class PostgresStore(Store):
                     len(wish.granted),
                     attempt.kind,
                     attempt.model,
-                    *most,
+                    *most_amounts,
                     attempt.state,
                 )
             )
@@ -365,11 +367,11 @@ class PostgresStore(Store):
     def _session(self, session: tuple[str, str]) -> int:
         """The id of a client's session, made with its first attempt."""
         if session[0] not in self._sessions:
-            made = (
+            statement = (
                 f"INSERT INTO sessions (token, run, began) VALUES (%s, %s, {_CLOCK}) "
                 "ON CONFLICT (token) DO UPDATE SET run = excluded.run RETURNING id"
             )
-            (id_,) = self._db.execute(made, session).fetchone() or (0,)
+            (id_,) = self._db.execute(statement, session).fetchone() or (0,)
             self._sessions[session[0]] = int(id_)
         return self._sessions[session[0]]
 
@@ -385,9 +387,9 @@ class PostgresStore(Store):
         from longmark.models.stores.sqlite import SqliteStore
 
         file = home() / "unsaved.sqlite"
-        kept = SqliteStore(file)
-        kept.commit(StoreTurn(puts=[(*put[:5], None) for put in turn.puts]))
-        kept.close()
+        salvage = SqliteStore(file)
+        salvage.commit(StoreTurn(puts=[(*put[:5], None) for put in turn.puts]))
+        salvage.close()
         return UserError(
             f"{self._out_of_reach(error)}. Replies that came meanwhile are in {file}; put them into the cache with "
             f"longmark cache copy {file} {self.shown}, then repeat the command to resume"
@@ -423,8 +425,8 @@ class PostgresStore(Store):
 
     def ids(self, count: int) -> list[int]:
         while len(self._ids) < count:
-            made = "SELECT nextval(pg_get_serial_sequence('attempts', 'id')) FROM generate_series(1, %s)"
-            self._ids.extend(row[0] for row in self._db.execute(made, (max(_IDS, count),)))
+            statement = "SELECT nextval(pg_get_serial_sequence('attempts', 'id')) FROM generate_series(1, %s)"
+            self._ids.extend(row[0] for row in self._db.execute(statement, (max(_IDS, count),)))
         return [self._ids.popleft() for _ in range(count)]
 
     def renew(self) -> None:
@@ -469,26 +471,26 @@ def _read(url: str) -> tuple[dict[str, Any], str]:
         raise UserError(
             f"the variable {variable}, named by key_env in the URL of the call cache, is not set"
         )
-    known = {one.keyword.decode() for one in psycopg.pq.Conninfo.get_defaults()}
+    keywords = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
     if unknown := next(
-        (name for name in query if name not in known), None
+        (name for name in query if name not in keywords), None
     ):  # it may be a part of a password
-        like = get_close_matches(unknown, known, 1)
+        like = get_close_matches(unknown, keywords, 1)
         raise UserError(
             "the URL of the call cache has an option that is neither key_env nor one of libpq's"
             + (f"; did you mean {like[0]}?" if like else "")
         )
-    found: dict[str, Any] | None = None
+    settings: dict[str, Any] | None = None
     with suppress(psycopg.Error):
-        found = conninfo_to_dict(urlunsplit(parts._replace(query=urlencode(query))))
+        settings = conninfo_to_dict(urlunsplit(parts._replace(query=urlencode(query))))
     if (
-        found is None
+        settings is None
         or place.endswith("…")
-        or not str(found.get("port", "0")).replace(",", "").isdigit()
+        or not str(settings.get("port", "0")).replace(",", "").isdigit()
     ):
         raise UserError(
             "the URL of the call cache cannot be read: expected postgres://USER@HOST:PORT/DATABASE; "
             "special characters in a part are written as in any URL (@ is %40). A password belongs in PGPASSWORD, "
             "~/.pgpass, or a variable that the URL names: ?key_env=NAME"
         )
-    return _USUAL | found | ({"password": password} if password else {}), place
+    return _USUAL | settings | ({"password": password} if password else {}), place

@@ -383,9 +383,9 @@ class Team:
             if batch:
                 seconds, replies = await actor.do.remote(pickle.dumps([task for task, _ in batch]))
                 self._pace = (self._pace + seconds / len(batch)) / 2
-                for (what, reply_due), reply in zip(batch, replies, strict=True):
+                for (sent_task, reply_due), reply in zip(batch, replies, strict=True):
                     if self._suspects:
-                        self._suspects.pop(_key(what), None)
+                        self._suspects.pop(_key(sent_task), None)
                     if not reply_due.done():
                         reply_due.set_result(reply)
         except self.ray.exceptions.RayTaskError as error:

@@ -73,10 +73,10 @@ class _Lane:
 class Batcher:
     """The batches of one client. store: of its call cache."""
 
-    def __init__(self, client: Sender, store: Store, how: Batching) -> None:
+    def __init__(self, client: Sender, store: Store, batching: Batching) -> None:
         self.client = client
-        self.tracker = Tracker(client, store, how)
-        self.how = how
+        self.tracker = Tracker(client, store, batching)
+        self.how = batching
         self.rounds = 0
         self._takes: dict[str, bool] = {}
         self._taken_over: list[bytes] = []
@@ -98,10 +98,10 @@ class Batcher:
 
     def takes(self, model: Any) -> bool:
         """Whether calls of a model go in batches."""
-        if (found := self._takes.get(model.identity)) is None:
-            found = self.how.wants(model) and vendor_of(model) is not None
-            self._takes[model.identity] = found
-        return found
+        if (is_taken := self._takes.get(model.identity)) is None:
+            is_taken = self.how.wants(model) and vendor_of(model) is not None
+            self._takes[model.identity] = is_taken
+        return is_taken
 
     def width(self, models: Iterable[Any], usual: int) -> int:
         """How much is worked on at once: where a model's calls go in batches, so many examples that rounds are large.
@@ -128,19 +128,22 @@ class Batcher:
         self,
         model: Any,
         key: bytes,
-        asked: AskedPrompt,
+        asked_prompt: AskedPrompt,
         *,
         alone: bool = False,
-        known: bool = False,
+        is_read_before: bool = False,
     ) -> Any:
-        """The model for a call with this key: itself, or one that sends the call in a batch. asked: what it is for;
-        alone: not in a new one; known: that had a verdict in an earlier session, so no first calls go by themselves."""
+        """The model for a call with this key: itself, or one that sends the call in a batch.
+
+        asked_prompt: what it is for; alone: not in a new batch; is_read_before: it had a verdict in an earlier session,
+        so no first calls go by themselves.
+        """
         if isinstance(model, BatchedChat) or not self.takes(model):
             return model
         lane = self._lane(model)
         if self.journal.line(key) is None:
-            lane.singles[asked] += 1
-            if alone or (lane.singles[asked] <= SINGLE and not known):
+            lane.singles[asked_prompt] += 1
+            if alone or (lane.singles[asked_prompt] <= SINGLE and not is_read_before):
                 return model
         return BatchedChat(self, model, key)
 
@@ -219,9 +222,9 @@ class Batcher:
 
     def _enqueue(self, lane: _Lane, waiting: _Waiting) -> None:
         if len(waiting.data) > lane.vendor.most_bytes:
-            most = lane.vendor.most_bytes
+            most_bytes = lane.vendor.most_bytes
             raise RequestRefused(
-                f"the request is larger than a batch of {lane.vendor.host} ({most:,} bytes)"
+                f"the request is larger than a batch of {lane.vendor.host} ({most_bytes:,} bytes)"
             ).unsent()
         lane.queue.append(waiting)
         lane.size += len(waiting.data) + 1
@@ -284,7 +287,7 @@ class Batcher:
 
     def _chunk(self, lane: _Lane) -> list[_Waiting]:
         """The next batch of a lane: its first calls, within the vendor's limits."""
-        sizes = itertools.accumulate(len(one.data) + 1 for one in lane.queue)
+        sizes = itertools.accumulate(len(call.data) + 1 for call in lane.queue)
         room = lane.vendor.most_bytes - 32  # of what encloses the lines
         fitting = sum(1 for _ in itertools.takewhile(lambda size: size <= room, sizes))
         return lane.queue[: min(max(1, fitting), lane.most)] if lane.queue else []
@@ -292,15 +295,15 @@ class Batcher:
     @staticmethod
     def _take(lane: _Lane, chunk: list[_Waiting]) -> None:
         lane.queue = lane.queue[len(chunk) :]
-        lane.size -= sum(len(one.data) + 1 for one in chunk)
+        lane.size -= sum(len(call.data) + 1 for call in chunk)
 
     async def _submit(self, lane: _Lane, chunk: list[_Waiting]) -> None:
         """Submits a batch and follows it to its end."""
         model = chunk[0].model
         vendor = lane.vendor
-        waiting = {one.key: one for one in chunk}
+        waiting = {call.key: call for call in chunk}
         try:
-            data = vendor.data([one.data for one in chunk])
+            data = vendor.data([call.data for call in chunk])
             digest = hashlib.sha256(data).hexdigest()
             batch = self.journal.intend(
                 model.name, model.identity, digest, list(waiting), vendor.window
@@ -332,8 +335,8 @@ class Batcher:
             return
         lane.most = max(1, min(lane.most, batch.calls) // 2 if lane.open == 1 else batch.calls)
         self._in_batch.pop(batch.id, None)
-        for one in waiting.values():
-            self._enqueue(lane, one)
+        for call in waiting.values():
+            self._enqueue(lane, call)
 
     # A batch that was submitted ----------------------------------------------------------------------------------
     def _follow(self, id: str, model: Any) -> None:
@@ -362,7 +365,7 @@ class Batcher:
 
     def _leave(self, waiting: dict[bytes, _Waiting]) -> None:
         """Follows the batch of these calls no more; a call that comes back to it begins anew."""
-        for id in [id for id, one in self._in_batch.items() if one is waiting]:
+        for id in [id for id, call in self._in_batch.items() if call is waiting]:
             del self._in_batch[id]
             self._following.discard(id)
 
@@ -382,30 +385,30 @@ class Batcher:
             batch = Batch(id, "", "", "", 0.0, len(waiting), "", None, None, None, 0.0)
             self._smaller(lane, batch, waiting)
             return
-        for one in waiting.values():
-            line = self.journal.line(one.key)
-            if one.reply.done():
+        for call in waiting.values():
+            line = self.journal.line(call.key)
+            if call.reply.done():
                 continue
             if line is not None and line.status is not None:
-                one.reply.set_result((line.status, line.result or b""))
+                call.reply.set_result((line.status, line.result or b""))
             elif ended is None:
                 never = ServerFault(f"batch {id} was never submitted")
-                one.reply.set_exception(never if was_sent else never.unsent())
+                call.reply.set_exception(never if was_sent else never.unsent())
             elif ended.failure:
-                said = (
+                failure = (
                     next(iter(ended.wrong.values()), ended.failure)
                     if len(waiting) == 1
                     else ended.failure
                 )
-                one.reply.set_exception(
+                call.reply.set_exception(
                     Refusal(
-                        f"{lane.vendor.host} refused the batch: {said}",
+                        f"{lane.vendor.host} refused the batch: {failure}",
                         400,
-                        message_text=said.lower(),
+                        message_text=failure.lower(),
                     )
                 )
             else:
-                one.reply.set_exception(
+                call.reply.set_exception(
                     ServerFault(
                         f"{lane.vendor.host} ended batch {id} ({ended.state}) before this call was made"
                     )
@@ -464,7 +467,7 @@ class BatchedChat:
 
 
 def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
-    for one in waiting:
-        if not one.reply.done():
-            one.reply.set_exception(error)
-            one.reply.exception()
+    for call in waiting:
+        if not call.reply.done():
+            call.reply.set_exception(error)
+            call.reply.exception()

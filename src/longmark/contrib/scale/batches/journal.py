@@ -89,21 +89,21 @@ class Journal:
     def sending(self, batch: str, file: str | None) -> None:
         """From here on its vendor may have it."""
         values = (file, self._store.now(), batch)
-        its = "id IN (SELECT attempt FROM batch_lines WHERE batch = ?)"
+        of_batch = "id IN (SELECT attempt FROM batch_lines WHERE batch = ?)"
         self._write(
             ("UPDATE batches SET state = 'sending', file = ?, sent = ? WHERE id = ?", values),
-            (f"UPDATE attempts SET state = 'sent' WHERE state = 'queued' AND {its}", (batch,)),
+            (f"UPDATE attempts SET state = 'sent' WHERE state = 'queued' AND {of_batch}", (batch,)),
         )
 
     def running(self, batch: str, vendor_id: str) -> None:
         """Its vendor has it: what earlier batches have of its calls does not count any more."""
-        its = "key IN (SELECT key FROM batch_lines WHERE batch = ?)"
+        of_batch = "key IN (SELECT key FROM batch_lines WHERE batch = ?)"
         self._write(
             (
                 "UPDATE batches SET state = 'running', vendor_id = ? WHERE id = ?",
                 (vendor_id, batch),
             ),
-            (f"DELETE FROM batch_lines WHERE status IS NOT NULL AND {its}", (batch,)),
+            (f"DELETE FROM batch_lines WHERE status IS NOT NULL AND {of_batch}", (batch,)),
         )
 
     def finish(
@@ -111,23 +111,26 @@ class Journal:
         batch: str,
         results: Mapping[bytes, tuple[int, bytes]],
         *,
-        rest: int | None,
+        rest_status: int | None,
         state: str = "done",
     ) -> None:
         """Stores the results of a batch that has ended. A status below 0: the line was not processed, and is free to be
-        sent again. rest: the status of lines without a result; None: they are free, too."""
+        sent again. rest_status: the status of lines without a result; None: they are free, too."""
         now = self._store.now()
         line = (
             "UPDATE batch_lines SET status = ?, result = ?, fetched = ? WHERE key = ? AND batch = ?"
         )
-        others = "batch = ? AND result IS NULL"
+        without_result = "batch = ? AND result IS NULL"
         self._write(
             (line, [(status, raw, now, key, batch) for key, (status, raw) in results.items()]),
             ("UPDATE batches SET state = ? WHERE id = ?", (state, batch)),
             ("DELETE FROM batch_lines WHERE batch = ? AND status < 0", (batch,)),
-            (f"DELETE FROM batch_lines WHERE {others}", (batch,))
-            if rest is None
-            else (f"UPDATE batch_lines SET status = ? WHERE {others}", (rest, batch)),
+            (f"DELETE FROM batch_lines WHERE {without_result}", (batch,))
+            if rest_status is None
+            else (
+                f"UPDATE batch_lines SET status = ? WHERE {without_result}",
+                (rest_status, batch),
+            ),
         )
 
     def cleaned(self, batch: str) -> None:
@@ -168,12 +171,12 @@ class Journal:
 
     def line(self, key: bytes) -> BatchLine | None:
         """The line of a call that waits for a result, or its newest."""
-        found = self._read(
+        rows = self._read(
             "SELECT l.batch, b.state, l.status, l.result FROM batch_lines l JOIN batches b ON b.id = l.batch "
             "WHERE l.key = ? ORDER BY l.status IS NOT NULL, b.created DESC LIMIT 1",
             (key,),
         )
-        return BatchLine(*found[0]) if found else None
+        return BatchLine(*rows[0]) if rows else None
 
     def keys(self, batch: str) -> set[bytes]:
         """The calls of a batch."""
@@ -182,24 +185,24 @@ class Journal:
         }
 
     def batch(self, id: str) -> Batch | None:
-        found = self._read(f"SELECT {_COLUMNS} FROM batches WHERE id = ?", (id,))
-        return Batch(*found[0]) if found else None
+        rows = self._read(f"SELECT {_COLUMNS} FROM batches WHERE id = ?", (id,))
+        return Batch(*rows[0]) if rows else None
 
     def batches(self, *states: str) -> list[Batch]:
         """The batches in these states, or all, oldest first."""
-        wanted = f"WHERE state IN ({', '.join('?' * len(states))}) " if states else ""
+        state_filter = f"WHERE state IN ({', '.join('?' * len(states))}) " if states else ""
         return [
             Batch(*row)
             for row in self._read(
-                f"SELECT {_COLUMNS} FROM batches {wanted}ORDER BY created", states
+                f"SELECT {_COLUMNS} FROM batches {state_filter}ORDER BY created", states
             )
         ]
 
     def counts(self, batch: str) -> tuple[int, int, int]:
         """Lines without a result, with one that no reply in the cache was made of yet, and unknown."""
         waiting = "count(*) - count(status), count(result), count(CASE WHEN status = 0 THEN 1 END)"
-        found = self._read(f"SELECT {waiting} FROM batch_lines WHERE batch = ?", (batch,))[0]
-        return found[0], found[1], found[2]
+        row = self._read(f"SELECT {waiting} FROM batch_lines WHERE batch = ?", (batch,))[0]
+        return row[0], row[1], row[2]
 
     def prune(self) -> None:
         """Deletes the results that the cache has replies of."""

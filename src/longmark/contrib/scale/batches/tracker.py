@@ -41,10 +41,10 @@ class Tracker:
     """The batches of one client at their vendors. store: of its call cache; left: batches that were left running;
     cut: those that a stop kept from being submitted, whose file may be at the vendor."""
 
-    def __init__(self, client: Sender, store: Store, how: Batching) -> None:
+    def __init__(self, client: Sender, store: Store, batching: Batching) -> None:
         self.client = client
         self._store = store
-        self.how = how
+        self.how = batching
         self.left: set[str] = set()
         self.cut: set[str] = set()
         self._journal: Journal | None = None
@@ -147,11 +147,11 @@ class Tracker:
             began = asyncio.get_running_loop().time()
             while not (seen := await self._steady(lambda: vendor.look(vendor_id), _PATIENT)).ended:
                 await self._wait(batch, seen, began, wait=wait)
-            found = await self._steady(lambda: vendor.results(seen), _PATIENT)
+            results = await self._steady(lambda: vendor.results(seen), _PATIENT)
         except RequestRefused as error:
             if error.http_status not in (404, 410):
                 raise
-            self.journal.finish(id, {}, rest=UNKNOWN, state="lost")
+            self.journal.finish(id, {}, rest_status=UNKNOWN, state="lost")
             if batch.file and not self.how.keep_files:
                 await self._delete(vendor, [batch.file])
             return BatchStatus(id, 0.0, "lost", ended=True)
@@ -159,7 +159,9 @@ class Tracker:
             self.left.add(id)
             raise
         self.journal.finish(
-            id, _results(found, self.journal.keys(id)), rest=UNKNOWN if seen.complete else None
+            id,
+            _results(results, self.journal.keys(id)),
+            rest_status=UNKNOWN if seen.complete else None,
         )
         if not self.how.keep_files and await self._delete(vendor, seen.files):
             self.journal.cleaned(id)
@@ -174,7 +176,7 @@ class Tracker:
         async def listed() -> list[BatchStatus]:
             return [seen async for seen in vendor.listed(sent - _SKEW)]
 
-        tried: set[str] = {one.vendor_id for one in self.journal.batches() if one.vendor_id}
+        tried: set[str] = {batch.vendor_id for batch in self.journal.batches() if batch.vendor_id}
         while True:
             # no request is under way any more; a run does not rely on the time of day for that
             late = (
@@ -195,8 +197,8 @@ class Tracker:
                     continue
                 ended = seen
                 tried.add(seen.id)
-                found = await self._steady(lambda ended=ended: vendor.results(ended))  # type: ignore[misc]
-                if {custom_id for custom_id, _, _ in found} & {
+                results = await self._steady(lambda ended=ended: vendor.results(ended))  # type: ignore[misc]
+                if {custom_id for custom_id, _, _ in results} & {
                     key.hex() for key in self.journal.keys(batch.id)
                 }:
                     return seen.id
@@ -219,13 +221,17 @@ class Tracker:
                 min(_LATE, max(_SOON, _SHARE * (asyncio.get_running_loop().time() - began)))
             )
 
-    async def _steady(self, ask: Callable[[], Coroutine[Any, Any, T]], most: int = MAX_FAULTS) -> T:
+    async def _steady(
+        self, ask: Callable[[], Coroutine[Any, Any, T]], most_faults: int = MAX_FAULTS
+    ) -> T:
         """What a request gives that does no harm when it is made twice: a stop cuts it. most: attempts that fail."""
         for attempt in itertools.count(1):
             try:
                 return await self.client.until_stopped(ask())
             except ModelError as error:
-                if not error.retryable or (attempt >= most and not isinstance(error, RateLimited)):
+                if not error.retryable or (
+                    attempt >= most_faults and not isinstance(error, RateLimited)
+                ):
                     raise
                 await self._pause(wait_before(attempt, error.retry_after, self.client.rng))
         raise AssertionError
@@ -253,10 +259,10 @@ def _name(id: str) -> str:
     return f"longmark-{id}.jsonl"
 
 
-def _results(found: Iterable[Result], keys: set[bytes]) -> dict[bytes, tuple[int, bytes]]:
+def _results(lines: Iterable[Result], keys: set[bytes]) -> dict[bytes, tuple[int, bytes]]:
     """The results of lines that are ours, the first of each."""
     results: dict[bytes, tuple[int, bytes]] = {}
-    for custom_id, status, raw in found:
+    for custom_id, status, raw in lines:
         try:
             key = bytes.fromhex(custom_id)
         except ValueError:

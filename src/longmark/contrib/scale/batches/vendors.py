@@ -133,14 +133,14 @@ class BatchVendor(ABC):
     def _url(self, path: str) -> str:
         return self.endpoint.url(path)
 
-    def _read(self, what: str, reply: Any) -> BatchStatus:
+    def _read(self, reply_name: str, reply: Any) -> BatchStatus:
         """A batch out of its JSON. ServerFault where it has another form."""
         try:
             return self._seen(reply)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             wrong = error
         raise ServerFault(
-            f"{self.host} sent {what} in another form ({type(wrong).__name__})", 200
+            f"{self.host} sent {reply_name} in another form ({type(wrong).__name__})", 200
         ).with_bill()
 
     @abstractmethod
@@ -191,8 +191,8 @@ class FileVendor(BatchVendor):
         return self.files
 
     async def uploaded(self, name: str) -> list[str]:
-        found = _data(await self._json("GET", self.files, query=self._searched(name)))
-        return [str(one.get("id")) for one in found if one.get("filename") == name]
+        files = _data(await self._json("GET", self.files, query=self._searched(name)))
+        return [str(file.get("id")) for file in files if file.get("filename") == name]
 
     def _searched(self, name: str) -> dict[str, str]:
         """What narrows a list of files to a name; OpenAI lists the newest 10,000."""
@@ -218,20 +218,20 @@ class FileVendor(BatchVendor):
         after = None
         for _ in range(_PAGES):
             page = await self._json("GET", self.batches, query={"limit": 100, "after": after})
-            found = [self._read("a list of batches", one) for one in _data(page)]
-            for seen in found:
+            batches = [self._read("a list of batches", entry) for entry in _data(page)]
+            for seen in batches:
                 yield seen
-            more = isinstance(page, dict) and page.get("has_more")
-            if not found or not more or max(seen.created for seen in found) < since:
+            has_more = isinstance(page, dict) and page.get("has_more")
+            if not batches or not has_more or max(seen.created for seen in batches) < since:
                 return
-            after = found[-1].id
+            after = batches[-1].id
 
     async def results(self, seen: BatchStatus) -> list[Result]:
-        found: list[Result] = []
+        results: list[Result] = []
         for file in seen.results:
             path = self._url(f"{self.files}/{quote(file)}/content")
-            found += _file_results(await self.endpoint.request("GET", path, large=True))
-        return found
+            results += _file_results(await self.endpoint.request("GET", path, large=True))
+        return results
 
     async def cancel(self, id: str) -> None:
         await self._json("POST", f"{self.batches}/{quote(id)}/cancel", {})
@@ -243,20 +243,20 @@ class FileVendor(BatchVendor):
         reply = reply.get("job", reply)  # Together wraps the batch that was submitted
         state = str(reply["status"]).lower()
         counts = reply.get("request_counts") or {}
-        said = reply.get("errors")  # {"data": [{code, message, line}]}; Together: an error text
-        errors = said.get("data") or [] if isinstance(said, dict) else []
+        reported = reply.get("errors")  # {"data": [{code, message, line}]}; Together: an error text
+        errors = reported.get("data") or [] if isinstance(reported, dict) else []
         failed = state == "failed"
-        words = "; ".join(str(one.get("message")) for one in errors[:3]) or str(
+        words = "; ".join(str(error.get("message")) for error in errors[:3]) or str(
             reply.get("error") or "no reason given"
         )
-        codes = " ".join(str(one.get("code")) for one in errors)
+        codes = " ".join(str(error.get("code")) for error in errors)
         results = tuple(
             str(reply[name]) for name in ("output_file_id", "error_file_id") if reply.get(name)
         )
         wrong = {
-            one["line"]: str(one.get("message"))
-            for one in errors
-            if isinstance(one.get("line"), int)
+            error["line"]: str(error.get("message"))
+            for error in errors
+            if isinstance(error.get("line"), int)
         }
         return BatchStatus(
             id=str(reply["id"]),
@@ -358,8 +358,8 @@ class Mistral(FileVendor):
             page = _data(
                 await self._json("GET", self.batches, query={"page": number, "page_size": 100})
             )
-            for one in page:
-                yield self._read("a list of jobs", one)
+            for job in page:
+                yield self._read("a list of jobs", job)
             if len(page) < 100:
                 return
 
@@ -370,7 +370,7 @@ class Mistral(FileVendor):
             str(reply[name]) for name in ("output_file", "error_file") if reply.get(name)
         )
         words = (
-            "; ".join(str(one.get("message")) for one in (reply.get("errors") or ())[:3])
+            "; ".join(str(error.get("message")) for error in (reply.get("errors") or ())[:3])
             or "no reason given"
         )
         return BatchStatus(
@@ -437,27 +437,31 @@ class Anthropic(BatchVendor):
             page = await self._json(
                 "GET", "/messages/batches", query={"limit": 100, "after_id": after}
             )
-            found = [self._read("a list of batches", one) for one in _data(page)]
-            for seen in found:
+            batches = [self._read("a list of batches", entry) for entry in _data(page)]
+            for seen in batches:
                 yield seen
-            if not found or not page.get("has_more") or max(seen.created for seen in found) < since:
+            if (
+                not batches
+                or not page.get("has_more")
+                or max(seen.created for seen in batches) < since
+            ):
                 return
-            after = page.get("last_id") or found[-1].id
+            after = page.get("last_id") or batches[-1].id
 
     async def results(self, seen: BatchStatus) -> list[Result]:
         # not at its `results_url`: the key goes to the endpoint that the user named, and nowhere else
         url = self.endpoint.url(f"/messages/batches/{quote(seen.id)}/results")
-        found: list[Result] = []
-        for one in _lines(await self.endpoint.request("GET", url, large=True)):
-            result = one.get("result") or {}
-            custom_id = one.get("custom_id")
+        results: list[Result] = []
+        for line in _lines(await self.endpoint.request("GET", url, large=True)):
+            result = line.get("result") or {}
+            custom_id = line.get("custom_id")
             kind = result.get("type") if isinstance(result, dict) else None
             if kind == "succeeded" and result.get("message"):
-                found.append((str(custom_id), 200, orjson.dumps(result["message"])))
+                results.append((str(custom_id), 200, orjson.dumps(result["message"])))
             elif kind == "errored":
                 error = result.get("error") or {}
                 inner = error.get("error") or error
-                found.append(
+                results.append(
                     (
                         str(custom_id),
                         _STATUS_OF.get(str(inner.get("type")), 500),
@@ -465,8 +469,8 @@ class Anthropic(BatchVendor):
                     )
                 )
             elif kind in ("canceled", "expired"):  # neither is billed
-                found.append((str(custom_id), UNPROCESSED, b""))
-        return found
+                results.append((str(custom_id), UNPROCESSED, b""))
+        return results
 
     async def cancel(self, id: str) -> None:
         await self._json("POST", f"/messages/batches/{quote(id)}/cancel", {})
@@ -514,27 +518,29 @@ def vendor_of(model: Any) -> BatchVendor | None:
 
 def _data(page: Any) -> list[Any]:
     """The entries of a page of a list; Together's is the list itself."""
-    found = page.get("data") if isinstance(page, dict) else page
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    entries = page.get("data") if isinstance(page, dict) else page
+    return (
+        [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    )
 
 
 def _lines(raw: bytes) -> Iterator[dict[str, Any]]:
     """The objects of a file of lines; what is none is left out."""
     for line in raw.splitlines():
         try:
-            one = orjson.loads(line)
+            record = orjson.loads(line)
         except orjson.JSONDecodeError:
             continue
-        if isinstance(one, dict):
-            yield one
+        if isinstance(record, dict):
+            yield record
 
 
 def _file_results(raw: bytes) -> Iterator[Result]:
     """The results in an output or error file: `response` with a status and a body, or an `error` of its own."""
-    for one in _lines(raw):
-        response = one.get("response")
-        error = one.get("error")
-        custom_id = str(one.get("custom_id"))
+    for line in _lines(raw):
+        response = line.get("response")
+        error = line.get("error")
+        custom_id = str(line.get("custom_id"))
         if (
             isinstance(response, dict)
             and isinstance(response.get("status_code"), int)
@@ -547,8 +553,8 @@ def _file_results(raw: bytes) -> Iterator[Result]:
             yield custom_id, UNPROCESSED if skipped else 500, orjson.dumps({"error": error})
 
 
-def _time(said: Any) -> float:
+def _time(moment: Any) -> float:
     """Seconds since 1970 of a number or an RFC 3339 text; 0 where there is none."""
-    if isinstance(said, str):
-        return datetime.fromisoformat(said.replace("Z", "+00:00")).timestamp()
-    return float(said or 0)
+    if isinstance(moment, str):
+        return datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
+    return float(moment or 0)

@@ -75,7 +75,7 @@ def _row(batcher: Batcher, batch: Batch) -> tuple[Any, ...]:
 
 
 def fetch(arguments: argparse.Namespace) -> int:
-    async def one(batcher: Batcher, batch: Batch, vendor: BatchVendor) -> str:
+    async def fetch_batch(batcher: Batcher, batch: Batch, vendor: BatchVendor) -> str:
         seen = await batcher.tracker.fetch(vendor, batch.id, wait=False)
         _waiting, results, unknown = batcher.journal.counts(batch.id)
         lost = f", {unknown:,} unknown" if unknown else ""
@@ -84,17 +84,17 @@ def fetch(arguments: argparse.Namespace) -> int:
             return f"was never submitted; {'its file could not be deleted now' if left else 'forgotten'}"
         return f"{seen.state}: {counted(results, 'result')}{lost}"
 
-    return _each(arguments, one, "prepared", *_OPEN)
+    return _each(arguments, fetch_batch, "prepared", *_OPEN)
 
 
 def cancel(arguments: argparse.Namespace) -> int:
-    async def one(_batcher: Batcher, batch: Batch, vendor: BatchVendor) -> str:
+    async def cancel_batch(_batcher: Batcher, batch: Batch, vendor: BatchVendor) -> str:
         if batch.vendor_id is None:
             raise UserError("its vendor's id is not known yet: longmark batches fetch looks for it")
         await vendor.cancel(batch.vendor_id)
         return "cancelled; longmark batches fetch stores what was finished"
 
-    return _each(arguments, one, *_OPEN)
+    return _each(arguments, cancel_batch, *_OPEN)
 
 
 def _each(arguments: argparse.Namespace, work: Any, *states: str) -> int:
@@ -110,7 +110,7 @@ def _each(arguments: argparse.Namespace, work: Any, *states: str) -> int:
         chosen = arguments.ids or [batch.id for batch in batch_of.values() if batch.state in states]
         registry = Registry(cache, config=arguments.config, trust=trusting(arguments))
 
-        async def one(batch: Batch) -> str:
+        async def line_of(batch: Batch) -> str:
             model = registry.open("judge", batch.model)
             vendor = vendor_of(model)
             if vendor is None or model.identity != batch.identity:
@@ -123,7 +123,7 @@ def _each(arguments: argparse.Namespace, work: Any, *states: str) -> int:
         for id in chosen:
             batch = batch_of[id]
             try:
-                print(f"{id}: {finish(lambda batch=batch: one(batch))}")  # type: ignore[misc]
+                print(f"{id}: {finish(lambda batch=batch: line_of(batch))}")  # type: ignore[misc]
             except LongmarkError as error:
                 print(f"{id}: {error}", file=sys.stderr)
                 failed = True
