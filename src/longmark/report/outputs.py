@@ -309,8 +309,9 @@ def _answer(place: int, answer: ShownExample, summary: Summary) -> Iterator[str]
 
 def _name(answer: ShownExample) -> str:
     """The id of an answer; where the file has none, so that it is a hash, the id of its question, if the file has it."""
-    made, named = (_MADE_ID.fullmatch(name) for name in (answer.id, answer.question_id))
-    return answer.question_id if made and not named else answer.id
+    if _MADE_ID.fullmatch(answer.id) and not _MADE_ID.fullmatch(answer.question_id):
+        return answer.question_id
+    return answer.id
 
 
 def _texts(answer: ShownExample) -> list[tuple[str, str]]:

@@ -129,7 +129,7 @@ def _result(comparison: Comparison) -> Section:
 
 def lead(comparison: Comparison) -> str:
     """The verdict on two systems; then the metrics of each conclusion that it does not name, the decided ones first."""
-    said = verdict(comparison)
+    sentence = verdict(comparison)
     titles = metric_titles(metric.metric for metric in comparison.metrics)
     by_conclusion: dict[str, list[str]] = {}
     any_shown = any(pair.significant for pair in _pairs(comparison))
@@ -140,14 +140,14 @@ def lead(comparison: Comparison) -> str:
         in_verdict = any(pair.significant for pair in result.pairs) or (
             words == _ALIKE and not any_shown
         )
-        if not (said and in_verdict):
+        if not (sentence and in_verdict):
             by_conclusion.setdefault(words, []).append(titles[result.metric])
     clauses = "; ".join(f"{words} on {listed(metrics)}" for words, metrics in by_conclusion.items())
     if not clauses:
-        return said
-    if clauses.startswith((_ALIKE, UNDECIDED)) or said:
+        return sentence
+    if clauses.startswith((_ALIKE, UNDECIDED)) or sentence:
         clauses = clauses[0].upper() + clauses[1:]
-    return f"{said} {clauses}.".strip()
+    return f"{sentence} {clauses}.".strip()
 
 
 def _result_grid(comparison: Comparison) -> Grid[MetricResult]:

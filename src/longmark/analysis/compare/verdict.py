@@ -39,9 +39,9 @@ def verdict(comparison: Comparison) -> str:
     if not metrics:
         return ""
     titles = metric_titles(metric.metric for metric in comparison.metrics)
-    shown = [metric for metric in metrics if metric.pairs[0].significant]
-    if shown:
-        return _shown(shown, titles)
+    decided = [metric for metric in metrics if metric.pairs[0].significant]
+    if decided:
+        return _decided(decided, titles)
     open_metrics = [metric for metric in metrics if metric.pairs[0].undecided is None]
     if not open_metrics:
         return ""
@@ -55,7 +55,7 @@ def _can_decide(metric: MetricResult) -> bool:
     return bool(metric.pairs) and metric.pairs[0].p is not None and not metric.undetectable
 
 
-def _shown(metrics: Sequence[MetricResult], titles: dict[str, str]) -> str:
+def _decided(metrics: Sequence[MetricResult], titles: dict[str, str]) -> str:
     """The metrics on which one is better, by the system: a system that is better on some may be worse on others."""
     by_system: dict[str, list[str]] = {}
     for metric in metrics:
@@ -63,7 +63,7 @@ def _shown(metrics: Sequence[MetricResult], titles: dict[str, str]) -> str:
         better = str(pair.better)
         figures = f"{titles[metric.metric]} ({_figures(metric, pair, better)})"
         by_system.setdefault(f"{better} is {_way(metric)} on ", []).append(figures)
-    return f"{'; '.join(words + listed(named, _MOST_NAMED) for words, named in by_system.items())}."
+    return f"{'; '.join(words + listed(figures, _MOST_NAMED) for words, figures in by_system.items())}."
 
 
 def _probable(metric: MetricResult, title: str) -> str:
@@ -73,12 +73,10 @@ def _probable(metric: MetricResult, title: str) -> str:
         f"{ahead} is probably {_way(metric)} on {title} ({_figures(metric, pair, ahead)}, "
         f"{p_value(pair.p)}), which is not shown"
     )
-    more = more_questions(pair)
-    if more is None:
+    missing_questions = more_questions(pair)
+    if missing_questions is None:
         return f"{sentence}."
-    return (
-        f"{sentence}: about {counted(more, 'more question')} would show a difference of this size."
-    )
+    return f"{sentence}: about {counted(missing_questions, 'more question')} would show a difference of this size."
 
 
 def more_questions(pair: PairResult) -> int | None:
@@ -88,8 +86,8 @@ def more_questions(pair: PairResult) -> int | None:
     if not seen or not detectable or pair.difference.clusters is not None:
         return None
     needed = pair.difference.n * (detectable / seen) ** 2
-    more = math.ceil(needed) - pair.difference.n
-    return more if 0 < more <= _MOST_QUESTIONS else None
+    missing_questions = math.ceil(needed) - pair.difference.n
+    return missing_questions if 0 < missing_questions <= _MOST_QUESTIONS else None
 
 
 def _at_most(metrics: Sequence[MetricResult], titles: dict[str, str]) -> str:
@@ -110,8 +108,8 @@ def _figures(metric: MetricResult, pair: PairResult, ahead: str) -> str:
     value = f"{sign * (difference.value or 0.0):+.{metric.places}f}"
     if difference.ends is None:
         return value
-    low, high = sorted(sign * end for end in difference.ends)
-    return f"{value} [{fixed(low, metric.places)}, {fixed(high, metric.places)}]"
+    ends = sorted(sign * end for end in difference.ends)
+    return f"{value} [{', '.join(fixed(end, metric.places) for end in ends)}]"
 
 
 def _ahead(metric: MetricResult, pair: PairResult) -> str:
