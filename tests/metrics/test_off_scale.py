@@ -131,10 +131,21 @@ def test_true_is_no_grade_of_a_question():
     from longmark.metrics.comprehensiveness._questions import _answers_reader
 
     reader = _answers_reader(1)
-    assert len(reader.read(ChatReply('{"1": [{"answer": "Air.", "confidence": 5}]}'))) == 1
+    assert (
+        len(
+            reader.read(
+                ChatReply('{"answers": [{"question": 1, "answer": "Air.", "confidence": 5}]}')
+            )
+        )
+        == 1
+    )
     for grade in ("true", "0.8", "0", "6", '"4/5"'):
         with pytest.raises(judge.Unreadable):
-            reader.read(ChatReply('{"1": [{"answer": "Air.", "confidence": ' + grade + "}]}"))
+            reader.read(
+                ChatReply(
+                    '{"answers": [{"question": 1, "answer": "Air.", "confidence": ' + grade + "}]}"
+                )
+            )
 
 
 def test_the_case_of_a_checkers_label_does_not_matter():

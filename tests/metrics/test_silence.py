@@ -47,7 +47,7 @@ def reply(request: ChatRequest) -> str:
     form = asked.rpartition("in this form: ")[2].partition("\n")[0]
     stated = [fact for fact in (FACT, SAME) if fact in (inside(asked, "answer") or asked)]
     listed = re.findall(
-        r"^(\d+)\. (.*)", inside(asked, "statements") or inside(asked, "others"), re.MULTILINE
+        r"^(\d+)\. (.*)", inside(asked, "statements") or inside(asked, "pairs"), re.MULTILINE
     )
     numbers = [n for n, _ in listed]
     entailed = (
@@ -66,7 +66,13 @@ def reply(request: ChatRequest) -> str:
         },
         '"relevance": 4': {"questions": [{"question": "What drives them?", "relevance": 5}]},
         '"confidence": 5': {
-            "1": [{"answer": "the wind" if FACT in asked else "unknown", "confidence": 5}]
+            "answers": [
+                {
+                    "question": 1,
+                    "answer": "the wind" if FACT in asked else "unknown",
+                    "confidence": 5,
+                }
+            ]
         },
         '{"1": "neutral", "2": "entails"': dict.fromkeys(numbers, entailed),
         '{"1": "not_support"': dict.fromkeys(

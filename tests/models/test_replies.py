@@ -225,7 +225,8 @@ def test_a_sum_of_tokens_beyond_what_one_call_may_count_is_not_known():
     assert total_tokens([Tokens(6), Tokens(7)]) == Tokens(13)
 
 
-def test_of_the_log_probabilities_of_digits_the_other_tokens_keep_their_text_alone():
+def test_of_the_log_probabilities_of_a_number_that_is_a_value_the_other_tokens_keep_their_text():
+    """Neither the digit of a key nor that of a text is such a number."""
     other, digit = (
         (("a", -0.5), ("b", -1.0)),
         (("4", -0.25), ("5", -2.0), (" 3", -3.0), ("x", -4.0)),
@@ -235,10 +236,12 @@ def test_of_the_log_probabilities_of_digits_the_other_tokens_keep_their_text_alo
         TokenLogprobs(": ", -0.2, other),
         TokenLogprobs("\n", -0.3, other),
         TokenLogprobs("4", -0.25, digit),
-        TokenLogprobs("}", -0.4, other),
+        TokenLogprobs(',"a":"', -0.4, other),
+        TokenLogprobs("5", -0.5, digit),
+        TokenLogprobs(' km"}', -0.6, other),
     )
     kept = of_digits(reply)
-    assert "".join(token.token for token in kept) == '{"1": \n4}'
-    assert [token.token for token in kept] == ['{"1"', ": \n", "4", "}"]
-    assert [token.logprob for token in kept] == pytest.approx([-0.1, -0.5, -0.25, -0.4])
-    assert [token.top for token in kept] == [(), (), digit[:3], ()]
+    assert "".join(token.token for token in kept) == '{"1": \n4,"a":"5 km"}'
+    assert [token.token for token in kept] == ['{"1": \n', "4", ',"a":"5 km"}']
+    assert [token.logprob for token in kept] == pytest.approx([-0.6, -0.25, -1.5])
+    assert [token.top for token in kept] == [(), digit[:3], ()]

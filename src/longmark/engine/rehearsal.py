@@ -4,8 +4,8 @@ What a metric calls depends on the replies before: a judge is asked about the cl
 reply has the form that the request asks for. Its content is one of these figures, which say nothing of any model; what
 the user's last runs measured corrects them (`estimate`):
 
-    statements, claims, questions of a text     one a sentence (metrics' `calls` assume the same), of texts that are
-                                                numbered one each
+    statements, claims, questions of a text     one a sentence and as long as that (metrics' `calls` assume the same
+                                                number), of texts that are numbered one each
     the label of a statement                    `entails` where a text that is shown contains it, else `neutral`
     a grade                                     one below the best, of every fourth statement 2: relevance 4 and 2
     the answers of a text to a question         one, to every question that it contains and to every second other one,
@@ -49,7 +49,7 @@ _REASON = "The answer states what the passages state, and adds a figure that non
 _NUMBERS = ("80", "4", "1", "0", "0.5")
 _VARIANTS = 3
 """Forms of one reply: as described, then with the least numbers, then with empty lists."""
-_OF_ITEM = frozenset({"from", "source", "index", "number", "id"})
+_OF_ITEM = frozenset({"from", "source", "index", "number", "id", "question"})
 
 
 @dataclass
@@ -235,13 +235,10 @@ class _StandInValue:
         items = part.get("items", {})
         least = part.get("minItems", 0)
         greatest = part.get("maxItems", len(self._prompt.listed) + 1)
-        if key.isdigit():
-            text_and_question = f"{self._prompt.longest}\0{item}".encode("utf-8", "replace")
-            by_chance = hashlib.blake2b(text_and_question, digest_size=1).digest()[0] % 2 == 0
-            if items.get("type") == "integer":
-                length = int(self._prompt.contains(item))
-            else:
-                length = int(by_chance or self._prompt.contains(item))
+        if (
+            key.isdigit()
+        ):  # the numbers of the passages that entail a statement, or what a text says of a question
+            length = int(self._prompt.contains(item) or items.get("type") != "integer")
         elif key == "quotes" or items.get("type") == "integer":
             length = 1
         else:
@@ -253,10 +250,18 @@ class _StandInValue:
             for n in range(length)
         ]
 
+    def _answers(self, question: str) -> bool:
+        """Whether the longest text answers a question."""
+        text_and_question = f"{self._prompt.longest}\0{question}".encode("utf-8", "replace")
+        by_chance = hashlib.blake2b(text_and_question, digest_size=1).digest()[0] % 2 == 0
+        return by_chance or self._prompt.contains(question)
+
     def _text(self, key: str, item: str) -> str:
         if key in ("reason", "reasoning", "explanation"):
             return _REASON
         if key == "answer":
+            if self._prompt.numbered and not self._answers(item):
+                return "unknown"
             # without figures: two quantities can be compared without a call
             return " ".join(word for word in self._prompt.longest.split() if word.isalpha())[-40:]
         return item or key or "yes"

@@ -9,6 +9,7 @@ values, so that they can be hashed for the cache and stored as JSON. A reply che
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -68,30 +69,35 @@ class TokenLogprobs:
         _check_logprobs((self.logprob, *(logprob for _, logprob in self.top)))
 
 
-def of_digits(tokens: Iterable[TokenLogprobs]) -> tuple[TokenLogprobs, ...]:
-    """The log-probabilities of a reply without those that say nothing of a number: a token that holds a digit keeps its
-    candidates that are digits; the others are joined, without candidates. The text of all tokens together stays, and
-    the log-probability of joined tokens is that of all of them."""
-    reduced: list[TokenLogprobs] = []
-    joined = False  # whether the last one of `kept` holds no digit
+_VALUE = re.compile(r":\s*(?=[0-9])")  # before a number that is the value of a key in JSON
+
+
+def of_digits(tokens: Sequence[TokenLogprobs]) -> tuple[TokenLogprobs, ...]:
+    """The log-probabilities of a reply in JSON without those that say nothing of a number that is a value: a token with
+    the first digit of one keeps its candidates that are digits; the others are joined, without candidates. The text of
+    all tokens together stays, and the log-probability of joined tokens is that of all of them."""
+    text = "".join(token.token for token in tokens)
+    starts = {match.end() for match in _VALUE.finditer(text)}
+    shortened: list[TokenLogprobs] = []
+    joined = False  # whether the last one of `shortened` begins no number
+    place = 0
     for token in tokens:
-        if _holds_digit(token.token):
+        end = place + len(token.token)
+        begins_number = any(character in starts for character in range(place, end))
+        place = end
+        if begins_number:
             top = tuple((text, logprob) for text, logprob in token.top if _is_digits(text))
-            reduced.append(TokenLogprobs(token.token, token.logprob, top))
+            shortened.append(TokenLogprobs(token.token, token.logprob, top))
             joined = False
         elif joined:
-            before = reduced.pop()
-            reduced.append(
+            before = shortened.pop()
+            shortened.append(
                 TokenLogprobs(before.token + token.token, before.logprob + token.logprob)
             )
         else:
-            reduced.append(TokenLogprobs(token.token, token.logprob))
+            shortened.append(TokenLogprobs(token.token, token.logprob))
             joined = True
-    return tuple(reduced)
-
-
-def _holds_digit(text: str) -> bool:
-    return any("0" <= character <= "9" for character in text)
+    return tuple(shortened)
 
 
 def _is_digits(text: str) -> bool:

@@ -39,17 +39,23 @@ def inside(asked: str, name: str) -> str:
 
 def reply(request: ChatRequest) -> str:
     asked = request.messages[1].content
-    if "<first " in asked:
-        others = re.findall(r"^(\d+)\. (.*)$", inside(asked, "others"), re.MULTILINE)
+    if "<pairs " in asked:
+        pairs = re.findall(r"(?m)^(\d+)\. First: (.*)\n   Second: (.*)$", inside(asked, "pairs"))
         return json.dumps(
-            {n: LABELS.get((inside(asked, "first"), other), "neutral") for n, other in others}
+            {number: LABELS.get((first, second), "neutral") for number, first, second in pairs}
         )
     if "<questions " in asked:
         questions = re.findall(r"^(\d+)\. (.*)$", inside(asked, "questions"), re.MULTILINE)
         if "<text " in asked:
             of = ANSWERS[inside(asked, "text").removeprefix(f"{EXAMPLE.question}\n")]
             return json.dumps(
-                {n: [{"answer": a, "confidence": c} for a, c in of[q]] for n, q in questions}
+                {
+                    "answers": [
+                        {"question": int(number), "answer": answer, "confidence": confidence}
+                        for number, question in questions
+                        for answer, confidence in of[question]
+                    ]
+                }
             )
         grades = {HOW_FAR: 5, WHO: 4}
         return json.dumps(
@@ -76,7 +82,7 @@ def test_a_hand_worked_answer_covers_one_of_three() -> None:
     assert [texts[one] for one in evidence["basis"]] == ["Ann Smith", "9 km"]
     assert [one["text"] for one in evidence["doubted"]] == ["Bob"]
     assert [one["text"] for one in evidence["irrelevant"]] == ["What colour is it?"]
-    compared = [r.messages[1].content for r in chat.requests if "<first " in r.messages[1].content]
+    compared = [r.messages[1].content for r in chat.requests if "<pairs " in r.messages[1].content]
     assert len(compared) == evidence["calls"]["comparisons"] == 1
     assert {node["id"]: node.get("question") for node in evidence["nodes"]}["a1"] == HOW_FAR
 
@@ -104,17 +110,77 @@ def test_the_judge_decides_on_a_unit_that_has_several_meanings() -> None:
 
     def judge(request: ChatRequest) -> str:
         asked = request.messages[1].content
-        if "<first " in asked:
+        if "<pairs " in asked:
             return '{"1": "equivalent"}'
         if "<questions " in asked and "<text " in asked:
             text = inside(asked, "text").removeprefix("How heavy?\n")
-            return json.dumps({"1": [{"answer": answers[text], "confidence": 5}]})
+            return json.dumps(
+                {"answers": [{"question": 1, "answer": answers[text], "confidence": 5}]}
+            )
         if "<questions " in asked:
             return '{"questions": [{"question": "How heavy?", "relevance": 5}]}'
         return '{"questions": ["How heavy?"]}'
 
     found, _ = scored(example, judge)
     assert (found.value, found.evidence["calls"]["comparisons"]) == (1.0, 1)
+
+
+def test_the_answers_to_several_questions_are_compared_in_one_call() -> None:
+    """Each pair stands under its question, which is shown once; a line of an answer begins no line of the call."""
+    answers = {
+        EXAMPLE.answer: {HOW_FAR: [("far", 5)], WHO: [("Ann\n9. First: x", 5)]},
+        "A": {HOW_FAR: [("very far", 5)], WHO: [("Bob", 5)]},
+        "B": {HOW_FAR: [("not far", 5)], WHO: [("Eve", 5)]},
+    }
+
+    def judge(request: ChatRequest) -> str:
+        asked = request.messages[1].content
+        if not ("<text " in asked and "<questions " in asked):
+            return reply(request)
+        text = inside(asked, "text").removeprefix(f"{EXAMPLE.question}\n")
+        listed = [
+            {"question": number, "answer": answer, "confidence": confidence}
+            for number, question in enumerate((HOW_FAR, WHO), 1)
+            for answer, confidence in answers[text][question]
+        ]
+        return json.dumps({"answers": listed})
+
+    found, chat = scored(judge=judge)
+    assert found.value == 0.0
+    calls = [r.messages[1].content for r in chat.requests if "<pairs " in r.messages[1].content]
+    assert inside(calls[0], "pairs").splitlines() == [
+        f"Question: {HOW_FAR}",
+        "1. First: far",
+        "   Second: very far",
+        "2. First: far",
+        "   Second: not far",
+        f"Question: {WHO}",
+        "3. First: Ann 9. First: x",
+        "   Second: Bob",
+        "4. First: Ann 9. First: x",
+        "   Second: Eve",
+    ]
+    assert len(calls) == found.evidence["calls"]["comparisons"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        ([{"question": 1, "answer": "far", "confidence": 5}], "see 2"),
+        ([{"question": n, "answer": "far", "confidence": 5} for n in (1, 2, 3)], "see 3"),
+    ],
+)
+def test_an_answer_is_needed_for_every_question_and_for_no_other(
+    answers: list[Any], reason: str
+) -> None:
+    def judge(request: ChatRequest) -> str:
+        asked = request.messages[1].content
+        whole = "<text " in asked and "<questions " in asked
+        return json.dumps({"answers": answers}) if whole else reply(request)
+
+    found, _ = scored(judge=judge)
+    assert found.status == "unparsable"
+    assert reason in (found.reason or "")
 
 
 def test_every_way_to_ask_gives_the_same_score() -> None:
@@ -143,7 +209,7 @@ def test_an_answer_that_quotes_a_key_of_the_reply_changes_no_grade() -> None:
 
 def test_a_comparison_with_a_label_of_another_task_is_unparsable() -> None:
     def judge(request: ChatRequest) -> str:
-        return '{"1": "entails"}' if "<first " in request.messages[1].content else reply(request)
+        return '{"1": "entails"}' if "<pairs " in request.messages[1].content else reply(request)
 
     found, chat = scored(judge=judge)
     assert (found.value, found.status) == (None, "unparsable")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BeforeValidator
 
 from longmark.concurrency import concurrently
 from longmark.judge import TOP_LOGPROBS, Reader, ReplyForm, Unreadable, ask, structure
@@ -21,8 +21,8 @@ from longmark.text.claims import PIECE, each_once
 from longmark.text.pieces import groups, pieces, utf8_size
 from longmark.text.relevance import Graded, graded
 
-BATCH = 20  # questions in one call
-_QUESTIONS = 4000  # bytes of them
+BATCH = 40  # questions in one call
+_QUESTIONS = 8000  # bytes of them
 PART = 8000  # bytes of a text that is asked for answers in one call
 _MOST_TOKENS = 4096  # of a reply
 UNKNOWN = "unknown"
@@ -61,8 +61,9 @@ can be, a name, a figure with its unit, a few words; it needs no sentence. Grade
 2: it takes the answer to be wrong, with some doubt.
 1: it says without doubt that the answer is wrong.
 If the text does not answer a question, its only answer is "unknown", with 5.
-Reply with a JSON object and nothing else. It has one key for each number, in this form: \
-{"1": [{"answer": "...", "confidence": 5}], "2": [{"answer": "unknown", "confidence": 5}], …}""")
+Reply with a JSON object and nothing else. It has the answers to every question, each with the number of its question, \
+in this form: {"answers": [{"question": 1, "answer": "...", "confidence": 5}, \
+{"question": 2, "answer": "unknown", "confidence": 5}, …]}""")
 PROMPTS = (MINING, REFINEMENT, ANSWERING)
 
 # A key of the JSON, not of a text in it, where a quotation mark has a backslash before it.
@@ -108,14 +109,13 @@ class _Refined(ReplyForm):
 
 
 class _GradedAnswer(ReplyForm):
+    question: _WholeNumber
     answer: str
     confidence: _WholeNumber
 
 
-class _Answered(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-    __pydantic_extra__: dict[str, list[_GradedAnswer]]
+class _Answered(ReplyForm):
+    answers: list[_GradedAnswer]
 
 
 async def mined(models: Models, question: str, text: str) -> list[str]:
@@ -142,7 +142,7 @@ async def refined(models: Models, question: str, raw: Sequence[str]) -> list[Gen
         return (await ask(models, first_judge(models), REFINEMENT, inputs, reader)).value
 
     graded_lists = await concurrently(
-        of_group, groups(list(each_once(raw).values()), 2 * _QUESTIONS, 2 * BATCH)
+        of_group, groups(list(each_once(raw).values()), _QUESTIONS, BATCH)
     )
     graded_by_text = {
         graded_question.text: graded_question
@@ -158,7 +158,7 @@ async def refined(models: Models, question: str, raw: Sequence[str]) -> list[Gen
 
 
 async def answered(models: Models, questions: Sequence[str], text: str) -> list[QuestionAnswer]:
-    """The answers of a text to each question, in the order of the questions, without "unknown": one call for 20
+    """The answers of a text to each question, in the order of the questions, without "unknown": one call for 40
     questions and 8,000 bytes of the text. Answers of several parts count once, with the greatest confidence."""
     numbers = range(len(questions))
     batches: list[list[int]] = []
@@ -213,27 +213,19 @@ def _refined_reader(max_tokens: int) -> Reader[list[GeneratedQuestion]]:
 @lru_cache
 def _answers_reader(count: int) -> Reader[list[QuestionAnswer]]:
     """Reads the answers to questions with the numbers from 1 to count. Unreadable unless each number is there."""
-    numbers = [str(n) for n in range(1, count + 1)]
-    item = _GradedAnswer.model_json_schema()
-    schema = {
-        "type": "object",
-        "properties": {number: {"type": "array", "items": item} for number in numbers},
-        "required": numbers,
-        "additionalProperties": False,
-    }
-    form = structure(_Answered, min(_MOST_TOKENS, 256 + 120 * count), schema)
+    numbers = set(range(1, count + 1))
+    form = structure(_Answered, min(_MOST_TOKENS, 256 + 120 * count))
 
     def read(reply: ChatReply) -> list[QuestionAnswer]:
-        by_number = form.read(reply).__pydantic_extra__
-        if wrong := sorted(set(numbers) ^ set(by_number)):
+        listed = form.read(reply).answers
+        if wrong := sorted(numbers ^ {answer.question for answer in listed}):
             raise Unreadable(
-                f"it needs a list of answers for each number from 1 to {count}; see {', '.join(wrong[:5])}"
+                f"it needs an answer for each number from 1 to {count}; see {', '.join(map(str, wrong[:5]))}"
             )
-        flat = [(int(number) - 1, answer) for number, some in by_number.items() for answer in some]
-        grades = _grades(reply, _CONFIDENCE, [answer.confidence for _, answer in flat])
+        grades = _grades(reply, _CONFIDENCE, [answer.confidence for answer in listed])
         return [
-            QuestionAnswer(number, " ".join(answer.answer.split()), grade)
-            for (number, answer), grade in zip(flat, grades, strict=True)
+            QuestionAnswer(answer.question - 1, " ".join(answer.answer.split()), grade)
+            for answer, grade in zip(listed, grades, strict=True)
             if folded(answer.answer) not in ("", UNKNOWN)
         ]
 

@@ -19,8 +19,8 @@ Range [0, 1], higher is better. Evidence: the graph, the covered and uncovered c
 shortest list of uncovered answers that implies all others. Unscored (`undefined`): no passage answers a relevant
 question. An empty answer covers nothing, nor does a refusal: an answer that only says that it found nothing relevant
 (the evidence says so).
-Cost: 1 call for the questions of each 4,000 bytes, 1 for the list of each 40 questions, then for each 20 questions 1
-call for the answer and each passage (8,000 bytes), and at most 1 for each compared answer.
+Cost: 1 call for the questions of each 4,000 bytes, 1 for the list of each 40 questions, then for each 40 questions 1
+call for the answer and each passage (8,000 bytes), and 1 for each 25 pairs of answers that are compared at once.
 The comparison of quantities needs the extra `graphs`.
 
 Parameters: relevance, confidence: the thresholds (T_rel and T_conf, B.1.2). summarize: shorten the passages first to
@@ -32,8 +32,7 @@ Deviations: the prompts are ours. In the authors' code numbers without a unit ar
 may contradict each other (761 and 764 survivors): here the judge decides. The judge gives its labels
 without a reason. The answer is read together with the question, so that "in 1968" is understood. Code compares the
 quantities that it can read without a doubt; in the paper the judge decides when to use code, and Pint reads every word
-in one way. An answer is compared with several others
-in one call; in the paper with one.
+in one way. Several questions are answered, and several pairs of answers compared, in one call; in the paper one.
 """
 
 from __future__ import annotations
@@ -81,17 +80,17 @@ from longmark.text.graph import ANSWER, CONTEXT, Pair, Statement
 from longmark.text.pieces import groups, pieces
 from longmark.text.quantities import compare
 
-_PAIRS = 20  # answers that one is compared with in a call
-_PAIR_BYTES = 4000
+_PAIRS = 25  # in one call
+_PAIR_BYTES = 6000
 
-COMPARISON = prompt("""comprehensiveness.comparison(question, first, others)
-Compare the first answer to the question with each of the numbered answers, one by one:
+COMPARISON = prompt("""comprehensiveness.comparison(pairs)
+Each numbered pair has two answers to the question that stands above it. Compare the first with the second, pair by pair:
 equivalent: both say the same, in whatever words, names or units.
-implies: whoever gives the first answer has given the other one with it; the first is the more specific one.
-implied: whoever gives the other answer has given the first one with it; the other is the more specific one.
+implies: whoever gives the first answer has given the second one with it; the first is the more specific one.
+implied: whoever gives the second answer has given the first one with it; the second is the more specific one.
 contradictory: they cannot both be right.
 neutral: none of these; both can be right, and neither follows from the other.
-Compare what they say as answers to this question. Whether they are right does not matter.
+Compare what they say as answers to their question, each pair without the others. Whether they are right does not matter.
 Reply with a JSON object and nothing else. It has one key for each number and the label as its value, in this form: \
 $form""")
 _LABELS = {  # label -> what the first says of the other, and the other of the first
@@ -199,6 +198,21 @@ def _by_words(nodes: Sequence[Statement]) -> dict[Pair, str]:
     return {(a, b): ENTAILS for ids in groups_of.values() for a in ids for b in ids if a != b}
 
 
+@dataclass(frozen=True, slots=True)
+class _AnswerPair:
+    """Two answers to a question, in the order in which they are compared."""
+
+    question: str
+    first: str
+    second: str
+
+    @property
+    def text(self) -> str:
+        """As a call shows it; no text of an answer begins a line."""
+        first, second = (" ".join(answer.split()) for answer in (self.first, self.second))
+        return f"First: {first}\n   Second: {second}"
+
+
 class _Comparer:
     """Compares answers to a question. Each pair is compared once, for both directions. calls: of the judge, pairs: that
     it decided."""
@@ -214,22 +228,25 @@ class _Comparer:
     async def relate(self, inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
         """The relations of each inquiry, as `_asking.ask` wants them. Of two inquiries that ask for both directions of a
         pair, the first one compares it."""
-        groups_to_ask: list[tuple[str, str, list[str]]] = []
-        claimed: set[tuple[str, str, str]] = set()
+        pairs: list[_AnswerPair] = []
+        claimed: set[_AnswerPair] = set()
         for inquiry in inquiries:
-            question, first = inquiry.question or "", inquiry.premise
-            left = [
-                other for other in self._left(inquiry) if (question, first, other) not in claimed
-            ]
-            claimed |= {(question, other, first) for other in left}
-            groups_to_ask += [
-                (question, first, group) for group in groups(left, _PAIR_BYTES, _PAIRS)
-            ]
+            for second in self._left(inquiry):
+                pair = _AnswerPair(inquiry.question or "", inquiry.premise, second)
+                if pair not in claimed:
+                    pairs.append(pair)
+                    claimed.add(_AnswerPair(pair.question, pair.second, pair.first))
+        pairs.sort(key=lambda pair: pair.question)  # so that a call shows each question once
+        groups_to_ask: list[list[_AnswerPair]] = []
+        start = 0
+        for group in groups([pair.question + pair.text for pair in pairs], _PAIR_BYTES, _PAIRS):
+            groups_to_ask.append(pairs[start : start + len(group)])
+            start += len(group)
         await concurrently(self._compare, groups_to_ask)
         return [
             [
-                Relation(self._found[inquiry.question or "", inquiry.premise, other])
-                for other in inquiry.hypotheses
+                Relation(self._found[inquiry.question or "", inquiry.premise, hypothesis])
+                for hypothesis in inquiry.hypotheses
             ]
             for inquiry in inquiries
         ]
@@ -238,20 +255,22 @@ class _Comparer:
         self, nodes: Sequence[Statement], known: dict[Pair, str]
     ) -> dict[Pair, str]:
         """The labels of all pairs of answers to one question that are not both of the answer and not known."""
+        pairs = [
+            (node, later)
+            for i, node in enumerate(nodes)
+            for later in nodes[i + 1 :]
+            if later.question == node.question
+            and (node.id, later.id) not in known
+            and CONTEXT in (node.side, later.side)
+        ]
+        await self.relate(
+            [Inquiry(node.text, (later.text,), node.question or "") for node, later in pairs]
+        )
         labels: dict[Pair, str] = {}
-        for i, node in enumerate(nodes):
-            others = [
-                other
-                for other in nodes[i + 1 :]
-                if other.question == node.question
-                and (node.id, other.id) not in known
-                and CONTEXT in (node.side, other.side)
-            ]
+        for node, later in pairs:
             question = node.question or ""
-            await self.relate([Inquiry(node.text, tuple(other.text for other in others), question)])
-            for other in others:
-                labels[node.id, other.id] = self._found[question, node.text, other.text]
-                labels[other.id, node.id] = self._found[question, other.text, node.text]
+            labels[node.id, later.id] = self._found[question, node.text, later.text]
+            labels[later.id, node.id] = self._found[question, later.text, node.text]
         return labels
 
     def _left(self, inquiry: Inquiry) -> list[str]:
@@ -270,14 +289,17 @@ class _Comparer:
                 self._keep(question, first, other, by_code)
         return left
 
-    async def _compare(self, asked: tuple[str, str, list[str]]) -> None:
-        """One call: a first answer to a question with several others."""
-        question, first, others = asked
-        listed = "\n".join(f"{n}. {' '.join(text.split())}" for n, text in enumerate(others, 1))
+    async def _compare(self, pairs: Sequence[_AnswerPair]) -> None:
+        """One call for several pairs, those of one question behind each other."""
+        lines: list[str] = []
+        question = None
+        for number, pair in enumerate(pairs, 1):
+            if pair.question != question:
+                question = pair.question
+                lines.append(f"Question: {' '.join(question.split())}")
+            lines.append(f"{number}. {pair.text}")
         inputs = {
-            "question": question,
-            "first": first,
-            "others": listed,
+            "pairs": "\n".join(lines),
             "form": '{"1": "neutral", "2": "implies", …}',
         }
         verdict = await ask(
@@ -285,12 +307,12 @@ class _Comparer:
             first_judge(self._models),
             COMPARISON,
             inputs,
-            labels_reader(len(others), tuple(_LABELS)),
+            labels_reader(len(pairs), tuple(_LABELS)),
         )
         self.calls += 1
-        self.pairs += len(others)
-        for other, label in zip(others, verdict.value, strict=True):
-            self._keep(question, first, other, label)
+        self.pairs += len(pairs)
+        for pair, label in zip(pairs, verdict.value, strict=True):
+            self._keep(pair.question, pair.first, pair.second, label)
 
     def _keep(self, question: str, first: str, other: str, label: str) -> None:
         there, back = _LABELS[label]
@@ -312,7 +334,7 @@ def _calls(example: Example, params: QaParams, _judges: int) -> int:
     texts = [context.text for context in example.contexts]
     asked = [text for text in (example.answer or "", *texts) if text.strip()]
     questions = sum(len(pieces(text, PIECE)) for text in asked) * 8
-    calls = sum(len(pieces(text, PIECE)) for text in asked) + math.ceil(questions / (2 * BATCH))
+    calls = sum(len(pieces(text, PIECE)) for text in asked) + math.ceil(questions / BATCH)
     calls += math.ceil(questions / BATCH) * sum(len(pieces(text, PART)) for text in asked)
     return calls + (len(texts) if params.summarize else 0) + questions * len(texts)
 
@@ -326,7 +348,7 @@ METRIC = Metric(
     optional=("judge",),
     prompts=(*PROMPTS, COMPARISON, SUMMARY),
     params=QaParams,
-    version=4,
+    version=5,
     calls=_calls,
     rounds=4,
     silence=Silence(0, 0),
