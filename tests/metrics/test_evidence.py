@@ -15,7 +15,7 @@ from longmark.errors import UnknownName
 from longmark.metric import SOURCES, Metric, Score
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
 from longmark.records import Context, Example, Pair
-from longmark.records.expected import Nugget
+from longmark.records.expected import Nugget, RubricItem
 from longmark.testing import score_sync
 
 Q, C, R = SOURCES
@@ -52,6 +52,7 @@ EVIDENCE: dict[str, tuple[str, ...]] = {
     "comprehensiveness.end_to_end": (Q, C),
     "comprehensiveness.nli": (Q, C),
     "comprehensiveness.qa": (Q, C),
+    "criteria": (Q,),  # and the criteria of the question
     "nuggets": (Q,),  # and the facts that are listed for it
     "pairs.chateval": (Q, C, R),
     "pairs.cot": (Q, C, R),
@@ -139,6 +140,7 @@ def test_the_models_of_a_metric_are_shown_what_it_declares_and_nothing_else(
             answer=FACT,
             options=OPTIONS,
             nuggets=(Nugget(text=FACT),),
+            criteria=(RubricItem(criterion=FACT, points=1),),
             profile=profile,
             **shared,
             **more,

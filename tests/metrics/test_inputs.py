@@ -22,7 +22,7 @@ from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, Fake
 from longmark.models.protocols import ChatRequest
 from longmark.models.registry import Registry
 from longmark.records import Context, Example, Pair
-from longmark.records.expected import Nugget
+from longmark.records.expected import Nugget, RubricItem
 from longmark.testing import Scored, score_sync
 from longmark.text.overlap import OverlapChecker
 
@@ -35,6 +35,7 @@ WORDS = {
     "contexts": "contexts",
     "options": "options",
     "nuggets": "nuggets",
+    "criteria": "criteria",
     "base_answer": "base answer",
     "variant": "variant",
 }
@@ -45,6 +46,7 @@ ABSENT: dict[str, Any] = {
     "contexts": (),
     "options": None,
     "nuggets": None,
+    "criteria": None,
 }
 
 
@@ -58,6 +60,7 @@ def whole(name: str) -> dict[str, Any]:
     }
     fields |= {"contexts": (Context(text=f"{FACT} So."),), "options": OPTIONS}
     fields |= {} if metric.pairs else {"nuggets": (Nugget(text=FACT),)}
+    fields |= {} if metric.pairs else {"criteria": (RubricItem(criterion=FACT, points=1),)}
     fields |= {"references": ("b",) if name == "climaqa.mcq" else (f"So: {FACT}",)}
     fields |= (
         {"question": "What drives it, the <blank>?"} if name == "climaqa.phrase_similarity" else {}

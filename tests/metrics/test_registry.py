@@ -120,6 +120,7 @@ PROMPTS = {
     "comprehensiveness.comparison": "fa08f7221fbed22e",
     "climaqa.factual_accuracy": "15cf2264575997ca",
     "climaqa.factual_accuracy.expected": "15cf2264575997ca",
+    "criteria.met": "090dc563d06901b6",
     "nuggets.assign": "72c3294b0edfa7d7",
     "pairs.chateval": "80e4d85b13588f0c",
     "pairs.cot": "131e23a035bbc3dc",
@@ -236,6 +237,11 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
             "refusal": "zero",
         },
         ("question", "answer", "contexts"),
+    ),
+    "criteria": (
+        ["score"],
+        {"file": "", "batch": 10},
+        ("answer", "question", "criteria"),
     ),
     "nuggets": (
         ["strict_vital", "strict_all", "vital", "all", "weighted", "strict_weighted"],

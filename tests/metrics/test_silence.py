@@ -18,7 +18,7 @@ from longmark.metrics.classic import _encoders, bleurt, unieval
 from longmark.models.fake import FakeChat, FakeEmbedder, FakeLanguageModel, FakeReranker
 from longmark.models.protocols import ChatRequest
 from longmark.records import Context, Example, Pair
-from longmark.records.expected import Nugget
+from longmark.records.expected import Nugget, RubricItem
 from longmark.records.metric_name import base_of
 from longmark.report.summary import summarise
 from longmark.testing import score_sync
@@ -75,6 +75,7 @@ def reply(request: ChatRequest) -> str:
             ]
         },
         '{"1": "neutral", "2": "entails"': dict.fromkeys(numbers, entailed),
+        '{"1": "not_met"': {"1": "met" if stated_in_answer(asked) else "not_met"},
         '{"1": "not_support"': dict.fromkeys(
             re.findall(r"^\[(\d+)\]", inside(asked, "nuggets"), re.MULTILINE),
             "support" if stated_in_answer(asked) else "not_support",
@@ -174,6 +175,7 @@ def scores(
             question=question,
             options=OPTIONS,
             nuggets=(Nugget(text=FACT), Nugget(text=SAME, importance="okay")),
+            criteria=(RubricItem(criterion=FACT, points=1),),
             profile={"hazard": "wind"},
             **shared,
             **variant,

@@ -66,6 +66,7 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
         *("Ragas conversations", TOLD, 1, None),
         {},
     ),
+    "healthbench.jsonl": ("HealthBench", TOLD, 1, "gpt-5", {}),
     "nuggetizer.jsonl": ("nuggetizer assignments", (*NILE[:2], (), ()), 2, "demo-run", {}),
 }
 

@@ -134,7 +134,32 @@ NUGGETIZER = Shape(
     },
 )
 
-SHAPES = (PROMPTFOO, DEEPEVAL, DEEPEVAL_TURNS, INSPECT, LM_EVAL, RAGAS_TURNS, NUGGETIZER)
+HEALTHBENCH = Shape(
+    "HealthBench",
+    "openai/simple-evals at ee3b031 (healthbench_eval.py, examples of INPUT_PATH), with an answer",
+    keys=("prompt_id", "prompt", "rubrics"),
+    fields={
+        "id": "id || join('-', [to_string(prompt_id), to_string(system || model || 'answer')])",
+        "question_id": "prompt_id",
+        "answer": "not_null(answer, completion, response)",
+        "references": "ideal_completions_data.ideal_completion",
+        "system": "system || model",
+        "criteria": "rubrics",
+    },
+    meta={"tags": "example_tags"},
+    conversation=("prompt",),
+)
+
+SHAPES = (
+    PROMPTFOO,
+    DEEPEVAL,
+    DEEPEVAL_TURNS,
+    INSPECT,
+    LM_EVAL,
+    RAGAS_TURNS,
+    NUGGETIZER,
+    HEALTHBENCH,
+)
 
 CONTAINERS = (
     Container(("eval", "samples"), "samples", head={"eval": "eval"}),  # Inspect
