@@ -1,4 +1,5 @@
-"""The figures: plain numbers in, a `Figure` out. First those on two axes, panels and maps, then lists of lanes.
+"""The figures: plain numbers in, a `Figure` out. Here those on two axes, panels and maps; lists of lanes are in
+`lane_charts`, which this module hands on, and what all figures share in `chart_parts`.
 
 In all figures: a value of None, or one that is not finite, is named as missing, never drawn as zero. Colour is never
 alone: a number, a place, a marker, a dash or a hatch says the same. Rows are drawn in the order given, at most `MOST`
@@ -9,17 +10,32 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from longmark.report import figures
-from longmark.report.distribution import round_step, spread, tick_texts
+from longmark.report.chart_parts import (
+    FINEST,
+    KEY,
+    MOST,
+    NOTHING,
+    PAD,
+    REFERENCE,
+    Ends,
+    around,
+    finite,
+    first,
+    framed,
+    key,
+    key_rows,
+    known,
+    ticks_between,
+)
+from longmark.report.distribution import spread, tick_texts
 from longmark.report.figures import (
     HUE,
     HUES,
-    INK,
     LINE,
-    PALE,
     PAPER,
     SMALL,
     SOFT,
@@ -29,28 +45,39 @@ from longmark.report.figures import (
     fitted,
 )
 from longmark.report.format import counted, fixed, integer
+from longmark.report.lane_charts import Box, ForestRow, Stack, box_plots, forest, groups, stacked
 
-MOST = 60
-"""Rows, curves or columns of a figure; the tables have all of them."""
+__all__ = [
+    "MOST",
+    "STRONGEST",
+    "Bin",
+    "Box",
+    "Curve",
+    "ForestRow",
+    "HistogramPanel",
+    "Stack",
+    "around",
+    "box_plots",
+    "curves",
+    "forest",
+    "groups",
+    "heat_map",
+    "histograms",
+    "reliability",
+    "scatter",
+    "stacked",
+]
+
 STRONGEST = 0.75
 """Opacity of the strongest shade of a heat map: the number in the cell stays readable (a test holds the contrast)."""
-NOTHING = "There is no data to draw."
-REFERENCE = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 3))}
-PAD = 6
-KEY = 15
-FINEST = 1e-9
-_LARGEST = 1e12
-"""Values closer together are one place; a value further from 0 is not drawn."""
 _PANELS = 24
 _CROWD = 600
+"""Places from which on the points of a scatter plot are drawn by the cell of a grid of `_GRID` by `_GRID`."""
 _GRID = 48
 _TINY = 8.5
 _MARKERS = "os^DXvP"
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 2, 2)), (0, (4, 1.5)))
 _TURN = math.radians(45)
-
-Ends = tuple[float, float]
-Item = TypeVar("Item")
 
 
 class HistogramPanel(NamedTuple):
@@ -316,90 +343,17 @@ def heat_map(
     return Figure(label, reading, draw, top + high * len(sides), width)
 
 
-def finite(value: float | None) -> float | None:
-    """The value; None where there is none, or none that can be drawn."""
-    return value if value is not None and abs(value) <= _LARGEST else None
-
-
-def known(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None and abs(value) <= _LARGEST]
-
-
-def around(values: Sequence[float], zero: bool = False) -> Ends:
-    """Round ends around the values. zero: begin at 0 where no value is below it and that wastes little room."""
-    least = min(values)
-    greatest = max(values)
-    if zero and 0 < least < 0.5 * greatest:
-        least = 0.0
-    step = max(round_step(spread(least, greatest) / 6 or abs(greatest) / 6 or 1.0), FINEST)
-    lo = math.floor(least / step + 1e-6) * step
-    hi = math.ceil(greatest / step - 1e-6) * step
-    if lo == hi:
-        lo = lo - step
-        hi = hi + step
-    return round(lo, 12), round(hi, 12)
-
-
-def first(items: Sequence[Item], noun: str, limit: int = MOST) -> tuple[list[Item], str]:
-    """As many as are drawn, and what the caption says of the rest."""
-    if len(items) <= limit:
-        return list(items), ""
-    return list(
-        items[:limit]
-    ), f" Drawn: the first {limit} of {counted(len(items), noun)}; the table has all of them."
-
-
-def framed(axes: Any, ends: Ends, limit: int) -> Any:
-    """Axes whose x runs between the ends, with at most so many ticks, and nothing on y."""
-    ticks = _ticks(*ends, limit) if limit else []
-    axes.set_xlim(*ends)
-    axes.set_xticks(ticks, tick_texts(ticks))
-    axes.set_yticks([])
-    axes.spines["left"].set_visible(False)
-    return axes
-
-
-def key(sheet: Sheet, top: float, samples: Sequence[Any], names: Sequence[str]) -> None:
-    """A legend. samples: what matplotlib drew for each name."""
-    columns = math.ceil(len(names) / key_rows(names))
-    look = {
-        "frameon": False,
-        "borderpad": 0,
-        "borderaxespad": 0,
-        "handlelength": 2.8,
-        "labelspacing": 0.4,
-    }
-    place = {"loc": "upper left", "bbox_to_anchor": sheet.at(0, top), "ncols": columns}
-    sheet.drawing.legend(
-        samples, sheet.fitted(names, [WIDTH / columns - 44] * len(names)), **place, **look
-    )
-
-
-def key_rows(names: Sequence[str]) -> int:
-    """The rows of a legend with as many columns as fit."""
-    columns = max(int(WIDTH / (max(map(figures.text_width, names)) + 44)), 1)
-    return math.ceil(len(names) / columns)
-
-
-def _ticks(lo: float, hi: float, limit: int) -> list[float]:
-    """Round numbers from lo to hi, at most `limit` where that leaves two."""
-    step = round_step((hi - lo) / limit)
-    ticks = [
-        round(i * step, 12)
-        for i in range(math.ceil(lo / step - 1e-6), math.floor(hi / step + 1e-6) + 1)
-    ]
-    return ticks if len(ticks) > 1 else [lo, hi]
-
-
 def _left(ends: Ends) -> float:
     """Room for the numbers of an upright axis."""
-    return max(figures.text_width(words, SMALL) for words in tick_texts(_ticks(*ends, 6))) + PAD
+    return (
+        max(figures.text_width(words, SMALL) for words in tick_texts(ticks_between(*ends, 6))) + PAD
+    )
 
 
 def _pair(sheet: Sheet, bottom: float, xs: Ends, ys: Ends, names: tuple[str, str]) -> Any:
     """Two axes and their names: of y above its axis (not turned round), of x below its axis."""
     axes = framed(sheet.panel(_left(ys), 20, sheet.width - PAD, bottom - 32), xs, 6)
-    ticks = _ticks(*ys, 6)
+    ticks = ticks_between(*ys, 6)
     axes.set_ylim(*ys)
     axes.set_yticks(ticks, tick_texts(ticks))
     axes.spines["left"].set_visible(True)
@@ -472,334 +426,3 @@ def _cell(value: float, ends: Ends) -> float:
     """The middle of the cell of a crowded figure that holds the value."""
     step = (ends[1] - ends[0]) / _GRID
     return ends[0] + (min(int((value - ends[0]) / step), _GRID - 1) + 0.5) * step
-
-
-# Lists on one axis: above each lane its name and its number -----------------------------------------------------------
-
-_PITCH = 34
-_AXIS = 22
-_MIDDLE = 0.71
-"""From a lane to the next; the room of the axis; where in its row a lane is."""
-_BROADEST = 1.5 * WIDTH
-"""Intervals whose names need it are drawn as broad as this; longer names are shortened."""
-
-
-class ForestRow(NamedTuple):
-    """One line. estimate None: it is missing, and `note` says why; low, high None: an estimate without an interval;
-    note: a few words at the end of the line, as `p = 0.012`; in `groups` the rank, as `1-3`."""
-
-    label: str
-    estimate: float | None
-    low: float | None
-    high: float | None
-    note: str = ""
-
-
-class Box(NamedTuple):
-    """The values of one system. n = 0, or a number that is None, is a missing value."""
-
-    label: str
-    n: int
-    least: float | None
-    q1: float | None
-    median: float | None
-    q3: float | None
-    greatest: float | None
-    mean: float | None
-
-
-class Stack(NamedTuple):
-    """One bar. parts: (name, count), the same names in the same order in every bar."""
-
-    label: str
-    parts: Sequence[tuple[str, int]]
-
-
-def forest(
-    rows: Sequence[ForestRow], label: str, reference: float | tuple[float, ...] | None = 0.0
-) -> Figure:
-    """Estimates as dots, intervals as bars, one line each, and a dashed line at each `reference` (None: no line)."""
-    references = (
-        reference if isinstance(reference, tuple) else () if reference is None else (reference,)
-    )
-    lines = " and ".join(f"{reference:g}" for reference in references)
-    line = f"; dashed line{'s' if len(references) > 1 else ''}: {lines}" if references else ""
-    drawn_rows, caption = first(rows, "row")
-    return _intervals(
-        label, f"Dot: the estimate; bar: its interval{line}.{caption}", drawn_rows, references
-    )
-
-
-def groups(rows: Sequence[ForestRow], bars: Sequence[tuple[int, int]], label: str) -> Figure:
-    """A ranking, best first. bars: (first, last) places in `rows`, both included, counted from 0: systems that one bar
-    joins have no significant difference. ValueError for a bar that is not within the rows."""
-    wrong = [bar for bar in bars if not 0 <= bar[0] <= bar[1] < len(rows)]
-    if wrong:
-        raise ValueError(f"bars beyond the {len(rows)} rows: {wrong}")
-    drawn_rows, caption = first(rows, "system")
-    drawn_rows = [
-        row._replace(label=f"{row.note or i}. {row.label}", note="")
-        for i, row in enumerate(drawn_rows, start=1)
-    ]
-    joined = " Systems joined by a vertical bar do not differ significantly." if bars else ""
-    reading = f"Dot: the mean; bar: its interval.{joined}{caption}"
-    drawn = [
-        (top, min(bottom, len(drawn_rows) - 1)) for top, bottom in bars if top < len(drawn_rows)
-    ]
-    return _intervals(label, reading, drawn_rows, (), drawn)
-
-
-def _intervals(
-    label: str,
-    reading: str,
-    rows: Sequence[ForestRow],
-    references: Sequence[float],
-    bars: Sequence[tuple[int, int]] = (),
-) -> Figure:
-    values = known(end for row in rows if finite(row.estimate) is not None for end in row[1:4])
-    if not values:
-        return Figure(label, "No row has an estimate." if rows else NOTHING)
-    ends = around([*values, *references])
-    columns = _columns(bars)
-    step = min(9.0, 80 / max([1, *(column + 1 for column in columns)]))
-    side = step * max([0, *(column + 1 for column in columns)])
-    names = [row.label for row in rows]
-    texts = [_in_words(row, ends) for row in rows]
-    pairs = zip(names, texts, strict=True)
-    needed = max(figures.text_width(name) + figures.text_width(text, SMALL) for name, text in pairs)
-    width = min(max(WIDTH, needed + side + 2 * PAD), _BROADEST)
-
-    def draw(sheet: Sheet) -> None:
-        axes = _lanes(sheet, names, texts, ends, side=side)
-        for i, row in enumerate(rows):
-            if references and finite(row.estimate) is not None:
-                axes.vlines(references, i + 0.46, i + 0.96, **REFERENCE)
-            _lane(sheet, axes, row, i)
-        if bars:
-            beside = sheet.panel(sheet.width - side, 0, sheet.width, sheet.height - _AXIS)
-            beside.set(xlim=(0, side), ylim=(len(rows), 0))
-            beside.axis("off")
-            for (top, bottom), column in zip(bars, columns, strict=True):
-                beside.vlines(
-                    (column + 0.8) * step, top + 0.1, bottom + 0.9, color=SOFT, linewidth=step / 3
-                )
-
-    return Figure(label, reading, draw, _PITCH * len(rows) + _AXIS, width)
-
-
-def box_plots(
-    boxes: Sequence[Box], label: str, lo: float | None = None, hi: float | None = None
-) -> Figure:
-    """Box plots on one axis, in the order given. lo, hi: the metric's bounds; None: as far as the values go."""
-    drawn_boxes, caption = first(boxes, "system")
-    numbers_of = [
-        known((box.least, box.q1, box.median, box.q3, box.greatest)) for box in drawn_boxes
-    ]
-    fives = [
-        five if len(five) == 5 and box.n else []
-        for five, box in zip(numbers_of, drawn_boxes, strict=True)
-    ]
-    values = [value for five in fives for value in five]
-    if not values:
-        return Figure(label, "No system has a score." if boxes else NOTHING)
-    ends = around(values)
-    ends = (
-        (ends[0] if lo is None or lo > min(values) else lo),
-        (ends[1] if hi is None or hi < max(values) else hi),
-    )
-    ends = ends if ends[1] - ends[0] >= FINEST else around(ends)
-    numbers = [f"{fixed(box.median, _places(ends))} · n = {integer(box.n)}" for box in drawn_boxes]
-
-    def draw(sheet: Sheet) -> None:
-        names = [box.label for box in drawn_boxes]
-        axes = _lanes(
-            sheet, names, [n if five else "" for n, five in zip(numbers, fives, strict=True)], ends
-        )
-        for i, (box, five) in enumerate(zip(drawn_boxes, fives, strict=True)):
-            y = i + _MIDDLE
-            if not five:
-                _gap(sheet, axes, y, "no score")
-                continue
-            axes.plot(
-                [five[0], five[4]],
-                [y, y],
-                "-|",
-                color=HUE,
-                linewidth=1,
-                markersize=6,
-                clip_on=False,
-            )
-            axes.barh(
-                y, five[3] - five[1], 0.4, five[1], facecolor=PALE, edgecolor=HUE, linewidth=1
-            )
-            axes.vlines(five[2], y - 0.2, y + 0.2, color=INK, linewidth=2, clip_on=False)
-            if finite(box.mean) is not None:
-                look = {"color": INK, "markerfacecolor": PAPER, "markersize": 4.5, "clip_on": False}
-                axes.plot(box.mean, y, "D", markeredgewidth=1, **look)
-
-    reading = "Line: minimum to maximum; box: the middle half; stroke and number: the median; diamond: the mean."
-    return Figure(label, reading + caption, draw, _PITCH * len(drawn_boxes) + _AXIS)
-
-
-def stacked(rows: Sequence[Stack], label: str) -> Figure:
-    """Bars of equal length, each part as wide as its share, with its count where there is room: wins, ties, losses.
-
-    ValueError where two bars have different parts.
-    """
-    bars, caption = first(rows, "bar")
-    if not bars or not bars[0].parts:
-        return Figure(label, NOTHING)
-    names = [name for name, _ in bars[0].parts]
-    if any([name for name, _ in bar.parts] != names for bar in bars):
-        raise ValueError("stacked: the bars have different parts")
-    counts = [[count for _, count in bar.parts] for bar in bars]
-    totals = list(map(sum, counts))
-    if not any(totals):
-        return Figure(label, "No items were counted.")
-    top = key_rows(names) * KEY + 4
-
-    def draw(sheet: Sheet) -> None:
-        from matplotlib.patches import Rectangle
-
-        numbers = [f"n = {integer(total)}" if total else "" for total in totals]
-        axes = _lanes(sheet, [bar.label for bar in bars], numbers, (0, 1), top=top)
-        full = sheet.width - 2 * PAD
-        ys = [i + _MIDDLE for i in range(len(bars))]
-        before = [0.0] * len(bars)
-        for part in range(len(names)):
-            shares = [line[part] / (total or 1) for line, total in zip(counts, totals, strict=True)]
-            drawn = axes.barh(ys, shares, 0.46, before, **_fill(part))
-            before = [start + share for start, share in zip(before, shares, strict=True)]
-            behind = {"boxstyle": "square,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
-            look = {"color": INK if part % 3 else PAPER, "bbox": behind if part % 3 == 2 else None}
-            for bar, line, share, y in zip(drawn, counts, shares, ys, strict=True):
-                bar.set_visible(share > 0)
-                text = integer(line[part])
-                if share and figures.text_width(text, SMALL) + 4 <= share * full:
-                    middle = bar.get_x() + share / 2
-                    axes.text(
-                        middle, y, text, ha="center", va="center_baseline", fontsize=SMALL, **look
-                    )
-        for i, total in enumerate(totals):
-            if not total:
-                _gap(sheet, axes, i + _MIDDLE, "nothing counted")
-        key(sheet, 0, [Rectangle((0, 0), 1, 1, **_fill(part)) for part in range(len(names))], names)
-
-    reading = f"Each bar is a total, from left to right: {', '.join(names)}; the numbers are counts.{caption}"
-    return Figure(label, reading, draw, top + _PITCH * len(bars) + 2)
-
-
-def _lanes(
-    sheet: Sheet,
-    names: Sequence[str],
-    numbers: Sequence[str],
-    ends: Ends,
-    side: float = 0,
-    top: float = 0,
-) -> Any:
-    """A list of lanes on one axis: above each its name and its number in words. The lane of row i is at
-    y = i + _MIDDLE. side: room to keep at the right; top: above the first lane of lanes without an axis."""
-    right = sheet.width - side
-    axes = framed(
-        sheet.panel(PAD, top, right - PAD, top + _PITCH * len(names)), ends, 0 if top else 6
-    )
-    axes.set_ylim(len(names), 0)
-    for tick in axes.get_xticks():  # below the names, not through them
-        starts = [place + 0.46 for place in range(len(names))]
-        axes.vlines(
-            [tick] * len(names),
-            starts,
-            [start + 0.5 for start in starts],
-            color=LINE,
-            linewidth=0.6,
-            zorder=0,
-        )
-    axes.hlines(range(1, len(names)), *ends, color=LINE, linewidth=0.6, clip_on=False)
-    axes.spines["bottom"].set_visible(not top)
-    rooms = [right - figures.text_width(number, SMALL) - 2 * PAD for number in numbers]
-    for i, name in enumerate(sheet.fitted(names, rooms)):
-        sheet.text(0, top + i * _PITCH + 12, name)
-        sheet.text(right, top + i * _PITCH + 12, numbers[i], ha="right", color=SOFT, fontsize=SMALL)
-    return axes
-
-
-def _lane(sheet: Sheet, axes: Any, row: ForestRow, place: int) -> None:
-    """The interval and the dot; an end that is missing runs to the end of the axis, without its stop."""
-    estimate = finite(row.estimate)
-    low = finite(row.low)
-    high = finite(row.high)
-    y = place + _MIDDLE
-    ends = axes.get_xlim()
-    if estimate is None:
-        _gap(sheet, axes, y, f"no estimate: {row.note}" if row.note else "no estimate")
-        return
-    if low is not None or high is not None:
-        axes.hlines(
-            y,
-            ends[0] if low is None else low,
-            ends[1] if high is None else high,
-            color=HUE,
-            linewidth=1.8,
-        )
-        stops = known([low, high])
-        axes.plot(
-            stops,
-            [y] * len(stops),
-            "|",
-            color=HUE,
-            markersize=8,
-            markeredgewidth=1.4,
-            clip_on=False,
-        )
-    axes.plot(estimate, y, "o", color=INK, markersize=5.5, clip_on=False)
-
-
-def _gap(sheet: Sheet, axes: Any, y: float, words: str) -> None:
-    (fitted,) = sheet.fitted([words], [sheet.width - 2 * PAD], SMALL)
-    look = {"color": SOFT, "fontsize": SMALL, "fontstyle": "italic", "va": "center"}
-    axes.text(axes.get_xlim()[0], y, fitted, **look)
-
-
-def _in_words(row: ForestRow, ends: Ends) -> str:
-    if finite(row.estimate) is None:
-        return ""
-    low = finite(row.low)
-    high = finite(row.high)
-    places = _places(ends)
-    interval = (
-        "" if low is None and high is None else f" [{fixed(low, places)}, {fixed(high, places)}]"
-    )
-    return f"{fixed(row.estimate, places)}{interval}" + (
-        f" · {fitted(row.note, 150, SMALL)}" if row.note else ""
-    )
-
-
-def _places(ends: Ends) -> int:
-    """Decimals for numbers beside an axis: three figures of its length."""
-    return min(max(0, 2 - math.floor(math.log10(max(ends[1] - ends[0], FINEST)) + 1e-9)), 9)
-
-
-def _columns(bars: Sequence[tuple[int, int]]) -> list[int]:
-    """The first column in which a bar touches no other."""
-    columns: list[list[tuple[int, int]]] = []
-    places = []
-    for top, bottom in bars:
-        free = (
-            i for i, placed in enumerate(columns) if all(bottom < a or b < top for a, b in placed)
-        )
-        column = next(free, len(columns))
-        columns += [[]] if column == len(columns) else []
-        columns[column].append((top, bottom))
-        places.append(column)
-    return places
-
-
-def _fill(place: int) -> dict[str, Any]:
-    """Full, pale and hatched, then the same in the next hues."""
-    hue = HUES[(place // 3 * 2 + (place % 3 == 2)) % len(HUES)]
-    kinds: tuple[dict[str, Any], ...] = (
-        {"facecolor": hue, "edgecolor": hue},
-        {"facecolor": PALE, "edgecolor": SOFT},
-        {"facecolor": PAPER, "edgecolor": hue, "hatch": "/////"},
-    )
-    return {"linewidth": 0.7, **kinds[place % 3]}
