@@ -14,10 +14,18 @@ from tests.program import run, write_jsonl
 
 from longmark import metaeval
 from longmark.analysis.metaeval.labels import BINARY, CATEGORIES, NUMERIC, ORDERED, Rating, scale_of
+from longmark.contrib.decide.correction_options import CorrectionOptions
+from longmark.contrib.decide.label_file import read_label_file
 from longmark.errors import BadInput, UserError
 from longmark.records.values import Problem
 from longmark.scores.answer_texts import answer_sha256, labels_of_other_answers
-from longmark.scores.label_scales import DeclaredScale, classes_of_order, read_scale, scale_with
+from longmark.scores.label_scales import (
+    DeclaredScale,
+    classes_of_option,
+    classes_of_order,
+    read_scale,
+    scale_with,
+)
 from longmark.scores.labels import ColumnOptions, Labels
 
 LEVELS = ("None", "Partial", "Full")
@@ -397,6 +405,74 @@ def test_canonically_equal_ids_systems_and_classes_of_labels_are_equal():
         [Rating("fit", "r", "schön", 1), Rating("fit", "s", "gut", 2)], ["gut", "scho\u0308n"]
     )
     assert (scale.kind, len(scale.classes)) == (BINARY, 2)
+
+
+# Values to leave out --------------------------------------------------------------------------------------------------
+
+
+ABSTAINED = [4, "Abstained", 99, "ABSTAINED", "99.0", 2]
+
+
+@pytest.mark.parametrize("leave_out", [("abstained", "99"), ("ABSTAINED", "99.0")])
+def test_values_are_left_out_in_any_case_and_form_and_counted(
+    tmp_path: Path, leave_out: tuple[str, ...]
+):
+    path = table(tmp_path / "ratings.csv", ratings_of(ABSTAINED))
+    with Labels(path, options=ColumnOptions(leave_out=leave_out)) as labels:
+        assert [label.value for label in labels.select()] == [4.0, 2.0]
+        assert labels.notices == [
+            f'2 values "Abstained" of rating in {path} left out, as leave_out= says.',
+            f'2 values "99" of rating in {path} left out, as leave_out= says.',
+        ]
+        assert labels.empty == 4
+
+
+def test_a_value_to_leave_out_that_no_label_has_is_refused_with_the_nearest(tmp_path: Path):
+    path = table(tmp_path / "ratings.csv", ratings_of(["Abstained", "good"]))
+    with (
+        pytest.raises(UserError, match=r"abstain\. Did you mean Abstained\?"),
+        Labels(path, options=ColumnOptions(leave_out=["abstain"])),
+    ):
+        pass
+
+
+def test_classes_of_options_stand_in_a_file_one_a_line_as_they_are(tmp_path: Path):
+    classes = tmp_path / "classes.txt"
+    classes.write_text("No, not at all\n\nYes, 100%25\n")
+    assert classes_of_option(f"@{classes}") == ["No, not at all", "Yes, 100%25"]
+    assert classes_of_option("No%2C not at all,%40home") == ["No, not at all", "@home"]
+    with pytest.raises(UserError, match="does not exist"):
+        classes_of_option(f"@{tmp_path / 'none.txt'}")
+
+
+def test_metaeval_takes_classes_of_files_in_both_options(tmp_path: Path):
+    """Scores rise with the order of the three classes, so Spearman is 1; the fourth answer has a class left out."""
+    values = ["No, not at all", "Yes, partly", "Yes, fully", "JUDGE_PARSE_FAILED"]
+    path = table(tmp_path / "ratings.csv", ratings_of(values))
+    rows = scored(tmp_path, [0.1, 0.2, 0.3, 0.0])
+    (tmp_path / "order.txt").write_text("\n".join(values[:3]))
+    (tmp_path / "out.txt").write_text("judge_parse_failed")
+    told = run(
+        "metaeval",
+        rows,
+        path,
+        f"--order=rating=@{tmp_path / 'order.txt'}",
+        f"--leave-out=@{tmp_path / 'out.txt'}",
+        home=tmp_path,
+    ).out
+    assert "3 answers with human ratings and rows" in told
+    assert "1.000" in told
+    assert 'value "JUDGE_PARSE_FAILED" of rating' in told
+
+
+def test_a_corrected_mean_leaves_values_out_too():
+    """The labels of a and b are read; that of c, a code for an abstention, is not, and stands for no number."""
+    records = [
+        {"example_id": name, "value": value} for name, value in zip("abc", [1, 3, 99], strict=True)
+    ]
+    file = read_label_file(records, CorrectionOptions(leave_out=["99"]))
+    assert [label.value for label in file.counted] == [1.0, 3.0]
+    assert file.empty == 1
 
 
 # Labels inside a record -----------------------------------------------------------------------------------------------

@@ -84,10 +84,18 @@ def split(texts: Sequence[str]) -> list[str]:
 
 
 def orders(texts: Sequence[str], form: str) -> dict[str, list[str]]:
-    """`LABEL=LOWEST,…,HIGHEST` texts as a mapping to the classes; a comma in a class is `%2C`."""
-    from longmark.scores.label_scales import classes_of_order
+    """`LABEL=LOWEST,…,HIGHEST` texts as a mapping to the classes, which can be those of a file (`LABEL=@FILE`); a comma in
+    a class is `%2C`."""
+    from longmark.scores.label_scales import classes_of_option
 
-    return {name: classes_of_order(classes) for name, classes in pairs(texts, form).items()}
+    return {name: classes_of_option(classes) for name, classes in pairs(texts, form).items()}
+
+
+def classes_in(texts: Sequence[str]) -> list[str]:
+    """The classes in texts, or in files (`@FILE`)."""
+    from longmark.scores.label_scales import classes_of_option
+
+    return [name for text in texts for name in classes_of_option(text)]
 
 
 def scores_in(texts: Sequence[str]) -> list[str]:
@@ -371,7 +379,16 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
     from longmark.errors import UserError
 
     sample = ("draw", "looks") if hasattr(arguments, "draw") else ()
-    names = ("label", "map", "order", "no_calibration", "these_raters", "transport", *sample)
+    names = (
+        "label",
+        "map",
+        "order",
+        "leave_out",
+        "no_calibration",
+        "these_raters",
+        "transport",
+        *sample,
+    )
     if arguments.labels is None:
         if misplaced := [name for name in names if getattr(arguments, name, None)]:
             raise UserError(f"--{misplaced[0].replace('_', '-')} needs labels: add --labels FILE")
@@ -380,6 +397,7 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
         "label": arguments.label,
         "mapping": pairs(arguments.map, "FIELD=COLUMN"),
         "order": orders(arguments.order, "LABEL=LOWEST,…"),
+        "leave_out": classes_in(arguments.leave_out),
         "calibrate": not arguments.no_calibration,
         "margin": getattr(arguments, "transport", None),
         "draw": getattr(arguments, "draw", None),
@@ -404,6 +422,7 @@ def _hypotheses(file: Path | None) -> Sequence[Any]:
 
 VALUES: dict[str, Callable[[Any], Any]] = {
     "names": split,
+    "classes": classes_in,
     "scores": scores_in,
     "mapping": lambda texts: pairs(texts, "FIELD=COLUMN"),
     "orders": lambda texts: orders(texts, "LABEL=LOWEST,…,HIGHEST"),

@@ -280,10 +280,17 @@ class HumanColumns:
     )
     order: Mapping[str, Sequence[str]] = option(
         dict,
-        "all categories of a label, in order (a comma in one: %%2C)",
+        "all categories of a label, in order (a comma in one: %%2C; one a line of a file: LABEL=@FILE)",
         "LABEL=LOWEST,…,HIGHEST",
         kind="orders",
         python="label -> all of its categories, the lowest first",
+    )
+    leave_out: Sequence[str] = option(
+        (),
+        "read these values as missing, in any case (a comma in one: %%2C; one a line of a file: @FILE)",
+        "CLASS,…",
+        kind="classes",
+        python="values that are read as missing, in any case",
     )
 
 

@@ -314,8 +314,13 @@ class LabelOptions:
     label: str | None = option(None, "the label to read, if the file has several", "NAME")
     order: Sequence[str] = option(
         (),
-        "all values of a label, the lowest first (a comma in one: %%2C); repeatable",
+        "all values of a label, the lowest first (a comma in one: %%2C; one a line of a file: LABEL=@FILE); repeatable",
         "LABEL=LOWEST,…",
+    )
+    leave_out: Sequence[str] = option(
+        (),
+        "read these values of labels as missing, in any case (a comma in one: %%2C; one a line of a file: @FILE)",
+        "CLASS,…",
     )
     map: Sequence[str] = option(
         (), "read a field of the labels from this column or path; repeatable", "FIELD=COLUMN"

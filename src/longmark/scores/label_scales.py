@@ -13,8 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote
 
+from longmark.errors import UserError
+from longmark.records.files import text as file_text
 from longmark.records.same import comparable
 from longmark.records.values import Problem
 
@@ -23,6 +26,8 @@ _ESCAPED = {"%": "%25", "<": "%3C", "|": "%7C", ",": "%2C", "..": "%2E%2E"}
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 """A value that is read as a number."""
 
+_LARGEST_FILE = 1 << 20
+"""Bytes of a file of classes."""
 MOST_NUMBERS = 1_001
 """Whole numbers of a range; more are no scale that a person labels on."""
 
@@ -89,6 +94,19 @@ def classes_of_order(text: str) -> list[str]:
         for part in text.replace("\r", "\n").replace("\n", ",").split(",")
         if (name := unquote(part).strip())
     ]
+
+
+def classes_of_option(text: str) -> list[str]:
+    """The classes of an option: those of a file, one a line as it stands, of `@FILE` (`%40`: a class that begins so); else
+    as `classes_of_order` reads them. UserError for a file that cannot be read, or has none."""
+    if not text.startswith("@"):
+        return classes_of_order(text)
+    path = Path(text.removeprefix("@"))
+    lines = file_text(path, _LARGEST_FILE).splitlines()
+    classes = [line.strip() for line in lines if line.strip()]
+    if not classes:
+        raise UserError(f"{path} has no classes; write one on each line")
+    return classes
 
 
 def order_of(classes: Sequence[str]) -> str:

@@ -16,7 +16,8 @@ A value is a number or a text; lines without a value are left out and counted. A
 cells NA, N/A, null, None, nan; in JSON and Parquet, which have a null of their own, NA and N/A), unless the label's
 classes name it: those of `order`, or of the file's `label_scale`. What is left out for its word is said by its word. Of
 several labels that a rater gave the same thing the last one counts; where the file names no raters, they are refused,
-since several people can be meant. The files of studies have columns of their own: a `LabelForm`.
+since several people can be meant. Values that a caller leaves out (`leave_out`), such as a code for an abstention, are no
+values either, and are counted. The files of studies have columns of their own: a `LabelForm`.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ from longmark.scores.label_scales import (
     declared_classes,
     order_of,
     read_scale,
+    shown_classes,
 )
 from longmark.scores.observations import Observation, Observations
 
@@ -149,13 +151,18 @@ correct, totally wrong, or not in the answer."""
 class ColumnOptions:
     """What a caller asks of the columns of a file. mapping: our field -> column; by: columns to break down by; raters:
     columns with the labels of one rater each; filled: fields that every line must have; order: label -> its classes,
-    None where the caller has no such option."""
+    None where the caller has no such option; leave_out: values that are read as missing, in any case."""
 
     mapping: Mapping[str, str] | None = None
     by: Sequence[str] = ()
     raters: Sequence[str] = ()
     filled: Collection[str] = ()
     order: Mapping[str, Sequence[str]] | None = None
+    leave_out: Sequence[str] = ()
+
+    @property
+    def values_left_out(self) -> Sequence[str]:
+        return (self.leave_out,) if isinstance(self.leave_out, str) else self.leave_out
 
 
 class _UnnamedRater(Problem):
@@ -248,16 +255,15 @@ class Labels(Observations):
         wrong.check()
         self.words = columns.words
         self.scales = columns.scales
-        words = list(self._words_left_out(options))
+        self._check_left_out(columns.left_out, options)
+        words = [*_values_left_out(columns.left_out, self.name), *self._words_left_out(options)]
         if not self.labels:
             value = "choice" if self.choices else columns.column("value")
             raise UserError(
                 " ".join((f"{self.name}: no line has a {value}.", *words)).removesuffix(".")
             )
         self._check_order(options.order or ())
-        if without := self.empty - sum(
-            count for counts in self.words.values() for count in counts.values()
-        ):
+        if without := self.empty - _total(self.words) - _total(columns.left_out):
             self.notices.append(f"{counted(without, 'empty value')} in {self.name}: ignored.")
         self.notices += words
         if self.replaced:
@@ -280,6 +286,17 @@ class Labels(Observations):
             if name not in names:
                 hint = f"The labels are {', '.join(self.labels[:20])}."
                 raise UnknownName(f"label in {named('order')}", name, self.labels, hint)
+
+    def _check_left_out(self, left_out: Mapping[str, Counter[str]], options: ColumnOptions) -> None:
+        """UnknownName for a value to leave out that no label has."""
+        values = {_class_key(value) for counts in left_out.values() for value in counts}
+        for value in options.values_left_out:
+            if _class_key(value) not in values:
+                query = "SELECT DISTINCT COALESCE(label, score) FROM scores LIMIT 20"
+                occurring = [text for (text,) in self._db.execute(query)]
+                classes = [text if isinstance(text, str) else f"{text:g}" for text in occurring]
+                hint = f"The values are {shown_classes(classes)}." if classes else ""
+                raise UnknownName(f"value in {named('leave_out')}", value, classes, hint)
 
     def _words_left_out(self, options: ColumnOptions) -> Iterator[str]:
         """What was left out for its word, and how it is kept."""
@@ -376,9 +393,9 @@ class Labels(Observations):
 
 
 class _LabelColumns:
-    """Which column of a file holds which field. by: the columns of the groups; words: label -> words for none that
-    were read; scales: label -> the scale that its lines declare; of_cells: whether the file has cells, which are all
-    text."""
+    """Which column of a file holds which field. by: the columns of the groups; words: label -> words for none that were
+    read; left_out: label -> values that the caller leaves out; scales: label -> the scale that its lines declare;
+    of_cells: whether the file has cells, which are all text."""
 
     def __init__(
         self,
@@ -398,6 +415,9 @@ class _LabelColumns:
         self._order = options.order or {}
         self._of_cells = of_cells
         self.words: dict[str, Counter[str]] = {}
+        self.left_out: dict[str, Counter[str]] = {}
+        self._leave_out = frozenset(map(_class_key, options.values_left_out))
+        self._spelling: dict[str, str] = {}
         self.scales: dict[str, DeclaredScale] = {}
         self._mapped = dict(mapping or {})
         self.by = tuple[str, ...]()
@@ -531,6 +551,8 @@ class _LabelColumns:
                 digest = self._name(record, column, None) or None
                 fields[column] = read_digest(self.column(column), digest)
         raw = self._cell(record, "choice" if "choice" in self.form.columns else "value", rater)
+        if self._is_left_out(record, raw):
+            return None
         if (word := self._word_for_none(record, raw)) is not None:
             label = self._name(record, "label", None) or self.form.name
             self.words.setdefault(label, Counter())[word] += 1
@@ -544,6 +566,16 @@ class _LabelColumns:
         who = self._name(record, "rater", _ONLY_RATER) if rater is None else rater
         key = (0, example, question, "", system, bool(system), "", label)
         return Observation(*key, number, rater=who, label=text, line=line, given=fields)
+
+    def _is_left_out(self, record: Mapping[str, Any], raw: Any) -> bool:
+        """Whether the caller leaves a value out, which is counted then."""
+        value = _spelled(raw) if self._leave_out else None
+        if value is None or _class_key(value) not in self._leave_out:
+            return False
+        label = self._name(record, "label", None) or self.form.name
+        first_spelling = self._spelling.setdefault(_class_key(value), value)
+        self.left_out.setdefault(label, Counter())[first_spelling] += 1
+        return True
 
     def _declare(self, label: str, text: str) -> None:
         """Keeps the scale of a label. Problem where another line declares another one."""
@@ -629,6 +661,30 @@ class _LabelColumns:
         if value is None and "value" in self._filled:
             raise Problem(f"{self.column('value')}: is empty")
         return (None, self._known("value", value)) if isinstance(value, str) else (value, None)
+
+
+def _spelled(raw: Any) -> str | None:
+    """A number or a text as it is written; None for anything else."""
+    if isinstance(raw, bool):
+        return _TRUTH[raw]
+    return " ".join(str(raw).split()) if isinstance(raw, str | int | float) else None
+
+
+def _class_key(text: str) -> str:
+    """A value as it is compared with those to leave out: without case, and `99.0` as `99`."""
+    return repr(float(text)) if NUMBER.fullmatch(text) else comparable(text)
+
+
+def _total(counts_of_labels: Mapping[str, Counter[str]]) -> int:
+    return sum(counts.total() for counts in counts_of_labels.values())
+
+
+def _values_left_out(left_out: Mapping[str, Counter[str]], file: str) -> Iterator[str]:
+    for label, counts in left_out.items():
+        for value, count in counts.items():
+            yield (
+                f'{counted(count, "value")} "{value}" of {label} in {file} left out, as {named("leave_out")} says.'
+            )
 
 
 def _group(value: Any) -> str | None:

@@ -63,7 +63,13 @@ def metaeval(
     chosen = options_of(MetaevalOptions, options, "metaeval")
     pairs = pairs_in(human)
     source = human if pairs is None else labels_of(pairs, human)
-    columns = ColumnOptions(chosen.mapping, chosen.by, chosen.raters, order=chosen.order)
+    columns = ColumnOptions(
+        chosen.mapping,
+        chosen.by,
+        chosen.raters,
+        order=chosen.order,
+        leave_out=chosen.leave_out,
+    )
     with Labels(source, options=columns) as human_labels:
         if pairs is not None:
             human_labels.name = str(human)

@@ -34,6 +34,7 @@ class Claimed:
     label: str | None = None
     mapping: Mapping[str, str]
     order: Mapping[str, Sequence[str]]
+    leave_out: Sequence[str] = ()
     calibrate: bool = True
     seed: int = 0
 

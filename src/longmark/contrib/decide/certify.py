@@ -106,6 +106,7 @@ def _corrected(claimed: Claimed, systems: tuple[str, str], metric: str) -> Corre
         label=claimed.label,
         mapping=claimed.mapping,
         order=claimed.order,
+        leave_out=claimed.leave_out,
         calibrate=claimed.calibrate,
         draw=claimed.draw,
         looks=claimed.looks,
@@ -192,10 +193,12 @@ def _about_error(correction: Correction, difference: CorrectedEstimate | None) -
 
 
 def _options(claimed: Claimed) -> dict[str, Any]:
-    """The options as a certificate has them. Certificates for people say nothing of these raters, as before the option
-    was there."""
+    """The options as a certificate has them. Certificates for people say nothing of these raters, and those of all values
+    nothing of values left out, as before these options were there."""
     options = asdict(claimed)
     del options["claim"]
     if not claimed.these_raters:
         del options["these_raters"]
+    if not claimed.leave_out:
+        del options["leave_out"]
     return options

@@ -65,7 +65,9 @@ class LabelFile:
 def read_label_file(labels: GivenLabels, options: CorrectionOptions) -> LabelFile:
     """UserError for choices between answers, for several labels of which none is chosen, and for one without numbers;
     UnknownName for a label that is not there."""
-    columns = ColumnOptions(mapping=options.mapping, order=options.order)
+    columns = ColumnOptions(
+        mapping=options.mapping, order=options.order, leave_out=options.leave_out
+    )
     with Labels(labels, options=columns) as reader:
         if reader.choices:
             raise UserError(
