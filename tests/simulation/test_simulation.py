@@ -226,7 +226,7 @@ def test_a_seed_is_a_schedule_and_its_course():
             )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(schedules, "_Run", Noted)
+        patch.setattr(schedules, "_ScheduledRun", Noted)
         for seed in (3, 14, 3, 14):
             assert Schedule.of(seed) == Schedule.of(seed)
             run(Schedule.of(seed))
