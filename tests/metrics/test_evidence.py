@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.metrics.test_silence import FACT, OPTIONS, reply
+from tests.metrics.test_silence import CITED, FACT, OPTIONS, reply
 
 import longmark
 from longmark import metrics
@@ -30,6 +30,9 @@ EVIDENCE: dict[str, tuple[str, ...]] = {
     "ccrs.information_density": (Q, C),
     "ccrs.information_recall": (C, R),
     "ccrs.question_relevance": (Q,),
+    "citations": (C,),
+    "citations.uncited": (),
+    "citations.distinct_sources": (),
     "classic.bartscore": (R,),
     "classic.bertscore": (R,),
     "classic.bleu": (R,),
@@ -137,7 +140,7 @@ def test_the_models_of_a_metric_are_shown_what_it_declares_and_nothing_else(
         example = Example(
             id="1",
             question=question,
-            answer=FACT,
+            answer=FACT + CITED.get(name, ""),
             options=OPTIONS,
             nuggets=(Nugget(text=FACT),),
             criteria=(RubricItem(criterion=FACT, points=1),),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.metrics.test_silence import FACT, OPTIONS, PARAMS, SAME, checkpoints, reply
+from tests.metrics.test_silence import CITED, FACT, OPTIONS, PARAMS, SAME, checkpoints, reply
 
 import longmark
 from longmark import metrics
@@ -68,7 +68,8 @@ def whole(name: str) -> dict[str, Any]:
     fields |= (
         {"variant_of": "0", "variant": "paraphrase", "base_answer": FACT} if metric.variants else {}
     )
-    return fields | ({"a": f"So: {SAME}", "b": FACT} if metric.pairs else {"answer": f"So: {SAME}"})
+    answer = f"So: {SAME}{CITED.get(name, '')}"
+    return fields | ({"a": answer, "b": FACT} if metric.pairs else {"answer": answer})
 
 
 def scored(

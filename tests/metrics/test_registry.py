@@ -148,6 +148,23 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
     "ccrs.information_density": ([""], {}, ("question", "answer", "contexts")),
     "ccrs.information_recall": ([""], {}, ("answer", "contexts", "references")),
     "ccrs.question_relevance": ([""], {}, ("question", "answer")),
+    "citations": (
+        ["recall", "precision", "f1", "resolvable", "uncited", "distinct_sources", "quotes"],
+        {
+            "batch": 25,
+            "missing": "unscored",
+            "parentheses": False,
+            "most": None,
+            "reading": "all",
+            "empty": "undefined",
+        },
+        {
+            **dict.fromkeys(
+                ("recall", "precision", "f1", "resolvable", "quotes"), ("answer", "contexts")
+            ),
+            **dict.fromkeys(("uncited", "distinct_sources"), ("answer",)),
+        },
+    ),
     "classic.bartscore": ([""], {"direction": "f", "checkpoint": ""}, ("answer", "references")),
     "classic.bertscore": (
         [""],

@@ -247,6 +247,24 @@ class SupportedClaim(ClaimEvidence):
     quote: str | None = None
 
 
+class SourceFate(Evidence):
+    """A citation of a sentence. name: the number, id or address; passages: numbers, from 1, of those that it names;
+    fate: needed, redundant, not supporting, not resolvable or missing source; cut: the passage ends as a cut one does."""
+
+    name: str
+    passages: list[int] = []
+    fate: str = ""
+    cut: bool = False
+
+
+class CitedClaim(SupportedClaim):
+    """A sentence of the answer with its citations. state: supported, not supported, not cited, not known; passages:
+    those that support it."""
+
+    state: str
+    citations: list[SourceFate] = []
+
+
 class ExpectedClaim(ClaimEvidence):
     """A claim of the reference. answer: the relation of the answer to it, answer_probability: that it is entailed;
     passages, passages_probability, sent: as of `SupportedClaim`. expected_by: what expects it where no reference does,

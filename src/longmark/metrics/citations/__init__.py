@@ -1,0 +1,484 @@
+"""Citations (ALCE: Gao et al. 2023): whether each sentence is borne out by the sources that it names.
+
+    recall            sentences that their sources together support / sentences
+    precision         citations that are needed / citations
+    f1                harmonic mean of precision and recall
+    resolvable        citations that name a source of the example / citations
+    uncited           sentences that need a source and name none / sentences that need one
+    distinct_sources  number of different sources that the answer names
+    quotes            quotations that stand word for word in a source of their sentence / quotations
+
+A sentence is supported if the texts of all sources that it names, joined, entail it (ALCE, 3 and eval.py at 246c476,
+lines 360-376). A citation is needed if its sentence is supported, and either its source alone entails the sentence or
+the other sources of the sentence do not (lines 391-413); else it is redundant. The citations of a sentence that is not
+supported are not needed. `text.citations` has the forms of markers: [1], [2, 3], [1-3], [^2], [Doc 2], 【1†source】,
+[id], links and addresses. A number is the place of a passage in `contexts`, from 1, or its id where ids are numbers; a
+footnote or a list of sources at the end of the answer says what a number stands for. Markers in code are none. Headings,
+heads of tables, code and lists of sources are no sentences. A sentence needs a source unless it asks, introduces a list
+(it ends with a colon) or refuses to answer. A quotation has four words or more in quotation marks; its sentence's sources
+are searched, without any all that the answer names, and without any all of the example; case and punctuation do not
+count.
+
+The first judge or the checker (`--checker`) decides what entails; without either the built-in claim checker does, where
+it is installed. Each pair of sources and sentence is asked about once, whatever scores are selected; the last four scores
+ask nothing.
+
+Range [0, 1], distinct_sources [0, inf). Higher is better; for uncited lower is better; distinct_sources has no direction.
+Unscored (`undefined`): all but distinct_sources for an answer without sentences; precision and resolvable without
+citations, quotes without quotations, uncited without a sentence that needs a source. Without citations recall and f1 are
+0. Unscored (`missing_input`): a score that depends on a source whose text the example does not have (an id alone, a link
+without its text). A number without a source, and a footnote without a definition, support nothing: they count against
+precision and resolvable.
+Cost: a call for each 25 sentences that name the same sources; precision and f1 ask, of each supported sentence with
+several citations, about each source alone and, where that does not support it, about the others.
+
+Parameters: batch: sentences in one call of a judge. missing: `left_out` leaves out what depends on missing sources
+(as FACT of DeepResearch Bench leaves out pages that it could not read). parentheses: whether (1) is a marker. most: how
+many citations of a sentence count, from the first. reading: `alce` reads markers and sentences as ALCE's code does: the
+first line; [1 alone is a marker; a repeated one counts again; a sentence with a number that is out of range is not
+supported, and its citations do not count. empty: `zero`: precision without citations is 0.
+Deviations: sentences are those of `text.sentences` (ALCE: NLTK), so that a marker behind the full stop belongs to the
+sentence before it. f1 is ours. With `reading=all` the other sources of a sentence still count where one number is out of
+range. ALCE puts `Title: ` before each passage; passages are read as they are here, and ALCE's own files with it. A
+premise that is longer than a checker reads is read in parts, so that sources in different parts are not read together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from longmark.concurrency import aside
+from longmark.errors import ModelError, NoScore, OverBudget
+from longmark.metric import Metric, Score, ScoreSpec, Silence, Why, paper
+from longmark.metrics.citations._published import published_sentences
+from longmark.metrics.citations._quotes import Quotation, located, quoted, words_of
+from longmark.metrics.citations._sources import Citation, Source, ids_of, resolved, sources_of
+from longmark.metrics.citations._support import (
+    MISSING,
+    NEEDED,
+    NOT_SUPPORTED,
+    SUPPORTED,
+    UNCITED,
+    UNKNOWN,
+    UNRESOLVABLE,
+    Asking,
+    Checked,
+    Cited,
+    checked,
+    most_calls,
+)
+from longmark.models.handles import Models
+from longmark.records import Example
+from longmark.records.evidence import CitedClaim, SourceFate
+from longmark.text.citations import cited_text
+from longmark.text.context import sent_with
+from longmark.text.entailment import BATCH, PROMPTS, checker_of
+
+_LARGEST_BATCH = 200  # a greater number is a typing error
+_NAMES_SHOWN = 3  # in a reason
+
+ASKED = ("recall", "precision", "f1")
+FATED = frozenset({"precision", "f1"})
+
+
+@dataclass(frozen=True)
+class CitationsParams:
+    batch: int = BATCH
+    missing: Literal["unscored", "left_out"] = "unscored"
+    parentheses: bool = False
+    most: int | None = paper(None, 3)
+    reading: Literal["all", "alce"] = paper("all", "alce")
+    empty: Literal["undefined", "zero"] = paper("undefined", "zero")
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.batch <= _LARGEST_BATCH:
+            raise ValueError(
+                f"batch must be a number of sentences from 1 to {_LARGEST_BATCH}, not {self.batch}"
+            )
+        if self.most is not None and self.most < 1:
+            raise ValueError(f"most must be a number of citations from 1 on, not {self.most}")
+
+
+@dataclass(frozen=True, slots=True)
+class CitedAnswer:
+    """An answer as its scores read it. plain: without markers."""
+
+    sentences: tuple[Cited, ...]
+    sources: tuple[Source, ...]
+    plain: str
+
+    @property
+    def citations(self) -> list[Citation]:
+        """The citations of all sentences, in their order."""
+        return [citation for sentence in self.sentences for citation in sentence.citations]
+
+
+def read_answer(example: Example, params: CitationsParams) -> CitedAnswer:
+    """The sentences of an answer with what their markers name."""
+    sources = sources_of(example)
+    answer = example.answer or ""
+    if params.reading == "alce":
+        sentences, plain = published_sentences(answer, sources, params.most)
+        return CitedAnswer(tuple(sentences), tuple(sources), plain)
+    text = cited_text(answer, ids_of(sources), params.parentheses)
+    by_name = resolved(text.names, text.definitions, sources)
+
+    def citations(names: Sequence[str]) -> tuple[Citation, ...]:
+        distinct = {by_name[name].places or name: by_name[name] for name in reversed(names)}
+        return tuple(reversed(distinct.values()))[: params.most]
+
+    return CitedAnswer(
+        tuple(
+            Cited(sentence.text, citations(sentence.names), sentence.needs_source)
+            for sentence in text.sentences
+        ),
+        tuple(sources),
+        text.plain,
+    )
+
+
+# Arithmetic --------------------------------------------------------------------------------------------------------
+
+
+def citation_scores(
+    sentences: Sequence[Checked], params: CitationsParams
+) -> dict[str, float | NoScore]:
+    """recall, precision and f1 of an answer."""
+    if not sentences:
+        return dict.fromkeys(ASKED, NoScore("undefined", "The answer has no sentence."))
+    recall = _recall(sentences, params)
+    precision = _precision(sentences, params)
+    return {"recall": recall, "precision": precision, "f1": _f1(precision, recall)}
+
+
+def _recall(sentences: Sequence[Checked], params: CitationsParams) -> float | NoScore:
+    known = [sentence for sentence in sentences if sentence.state != UNKNOWN]
+    if len(known) < len(sentences) and params.missing == "unscored":
+        return _missing(sentences)
+    if not known:
+        return NoScore("undefined", "No sentence names a source whose text is known.")
+    return sum(sentence.state == SUPPORTED for sentence in known) / len(known)
+
+
+def _precision(sentences: Sequence[Checked], params: CitationsParams) -> float | NoScore:
+    fates = [
+        fate
+        for sentence in sentences
+        if not sentence.cited.rejected
+        for fate in (
+            [MISSING] * len(sentence.fates) if sentence.state == UNKNOWN else sentence.fates
+        )
+    ]
+    known = [fate for fate in fates if fate != MISSING]
+    if len(known) < len(fates) and params.missing == "unscored":
+        return _missing(sentences)
+    if known:
+        return sum(fate == NEEDED for fate in known) / len(known)
+    if fates:
+        return NoScore("undefined", "No citation names a source whose text is known.")
+    if params.empty == "zero":
+        return 0.0
+    return NoScore("undefined", "The answer names no source.")
+
+
+def _f1(precision: float | NoScore, recall: float | NoScore) -> float | NoScore:
+    """The harmonic mean; 0 if both are 0, and where nothing is cited, so that recall is 0."""
+    if isinstance(recall, NoScore):
+        return recall
+    if isinstance(precision, NoScore):
+        nothing_cited = precision.status == "undefined" and recall == 0
+        return 0.0 if nothing_cited else precision
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def _missing(sentences: Sequence[Checked]) -> NoScore:
+    """Why a score that depends on the text of a source which is not there is none."""
+    citations = [citation for sentence in sentences for citation in sentence.cited.citations]
+    absent = [citation for citation in citations if citation.status in ("no text", "unknown")]
+    names = list(dict.fromkeys(citation.name for citation in absent))
+    more = ", …" if len(names) > _NAMES_SHOWN else ""
+    return NoScore(
+        "missing_input",
+        f"{len(absent)} of {len(citations)} citations name a source whose text the example does not have "
+        f"({', '.join(names[:_NAMES_SHOWN])}{more}): add it to contexts, with its id or address as id, or leave out what "
+        "depends on it (citations@missing=left_out).",
+    )
+
+
+# Scores ------------------------------------------------------------------------------------------------------------
+
+
+async def score(
+    example: Example, models: Models, params: CitationsParams, parts: Collection[str]
+) -> dict[str, Score | NoScore]:
+    """The scores of these parts of the name."""
+    text = example.answer or ""
+    answer = await aside(len(text), lambda: read_answer(example, params))
+    results: dict[str, Score | NoScore] = {}
+    if any(part in ASKED for part in parts):
+        results |= await _asked(example, models, params, parts, answer)
+    if "resolvable" in parts:
+        results["resolvable"] = _resolvable(answer, params)
+    if "uncited" in parts:
+        results["uncited"] = _uncited(answer)
+    if "distinct_sources" in parts:
+        results["distinct_sources"] = _distinct(answer)
+    if "quotes" in parts:
+        size = len(text) + sum(len(source.text or "") for source in answer.sources)
+        results["quotes"] = await aside(size, partial(_quotes, answer, params))
+    return results
+
+
+async def _asked(
+    example: Example,
+    models: Models,
+    params: CitationsParams,
+    parts: Collection[str],
+    answer: CitedAnswer,
+) -> dict[str, Score | NoScore]:
+    wanted = [part for part in ASKED if part in parts]
+    checker_name = None
+    try:
+        if any(sentence.premise and not sentence.rejected for sentence in answer.sentences):
+            checker = checker_of(models, params.batch)
+            texts = [sentence.text for sentence in answer.sentences]
+            asking = Asking(
+                checker, answer.sources, sent_with(checker, texts, answer.plain, example.asked)
+            )
+            sentences = await checked(asking, answer.sentences, bool(FATED & set(parts)))
+            checker_name = checker.name
+        else:
+            sentences = [_without_text(sentence) for sentence in answer.sentences]
+    except NoScore as unscored:
+        return dict.fromkeys(wanted, unscored)
+    except (ModelError, OverBudget) as error:
+        return dict.fromkeys(wanted, NoScore(error.status, str(error)))
+    values = citation_scores(sentences, params)
+    shown = _evidence(sentences, answer.sources)
+    results: dict[str, Score | NoScore] = {}
+    for part in wanted:
+        evidence: dict[str, Any] = {} if checker_name is None else {"checker": checker_name}
+        evidence |= shown if part != "f1" else {}
+        value = values[part]
+        if isinstance(value, NoScore):
+            results[part] = NoScore(value.status, value.reason, evidence)
+            continue
+        if value == 0 and not answer.citations:
+            evidence["rule"] = "The answer names no source."
+        results[part] = Score(value, evidence)
+    return results
+
+
+def _without_text(sentence: Cited) -> Checked:
+    """A sentence that no source whose text is known can support."""
+    fates = tuple(
+        UNRESOLVABLE if citation.status == "none" else MISSING for citation in sentence.citations
+    )
+    state = UNCITED if not fates else UNKNOWN if MISSING in fates else NOT_SUPPORTED
+    return Checked(sentence, state, fates)
+
+
+def _evidence(sentences: Sequence[Checked], sources: Sequence[Source]) -> dict[str, Any]:
+    """Every sentence with what its citations are."""
+    rows = []
+    for sentence in sentences:
+        citations = [
+            SourceFate(
+                name=citation.name,
+                passages=[place + 1 for place in citation.places],
+                fate=fate,
+                **(
+                    {"cut": True} if any(sources[place].is_cut for place in citation.places) else {}
+                ),
+            )
+            for citation, fate in zip(sentence.cited.citations, sentence.fates, strict=True)
+        ]
+        supporting = [
+            number
+            for citation in citations
+            if sentence.state == SUPPORTED and citation.fate in (NEEDED, "")
+            for number in citation.passages
+        ]
+        row: dict[str, Any] = {"claim": sentence.cited.text, "passages": supporting}
+        row |= {"state": sentence.state, "citations": citations}
+        if sentence.probability is not None:
+            row["passages_probability"] = round(sentence.probability, 4)
+        rows.append(CitedClaim(**row).evidence())
+    return {"claims": rows, "claims_in_total": len(rows)}
+
+
+def _resolvable(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore:
+    citations = answer.citations
+    unknown = [citation for citation in citations if citation.status == "unknown"]
+    if unknown and params.missing == "unscored":
+        names = list(dict.fromkeys(citation.name for citation in unknown))[:_NAMES_SHOWN]
+        return NoScore(
+            "missing_input",
+            f"{len(unknown)} of {len(citations)} citations name what is not among the sources of the example "
+            f"({', '.join(names)}), so that it is not known whether it is there: add it to contexts, or leave it out "
+            "(citations@missing=left_out).",
+        )
+    known = [citation for citation in citations if citation.status != "unknown"]
+    if not known:
+        return NoScore("undefined", "The answer names no source.")
+    absent = [citation.name for citation in known if citation.status == "none"]
+    return Score(
+        1 - len(absent) / len(known),
+        {"not_resolvable": list(dict.fromkeys(absent)), "citations_in_total": len(known)},
+    )
+
+
+def _uncited(answer: CitedAnswer) -> Score | NoScore:
+    needing = [sentence for sentence in answer.sentences if sentence.needs_source]
+    if not needing:
+        return NoScore("undefined", "The answer has no sentence that needs a source.")
+    uncited = [sentence.text for sentence in needing if not sentence.citations]
+    return Score(
+        len(uncited) / len(needing), {"uncited": uncited, "sentences_in_total": len(needing)}
+    )
+
+
+def _distinct(answer: CitedAnswer) -> Score:
+    distinct = {
+        citation.places or citation.name: citation.name
+        for citation in answer.citations
+        if citation.status != "none"
+    }
+    return Score(len(distinct), {"sources": list(distinct.values())})
+
+
+def _quotes(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore:
+    found = [_located(quote, answer) for quote in quoted(answer.plain)]
+    if not found:
+        return NoScore("undefined", "The answer has no quotation of four words or more.")
+    known = [quotation for quotation, missing in found if not missing]
+    if len(known) < len(found) and params.missing == "unscored":
+        return NoScore(
+            "missing_input",
+            f"{len(found) - len(known)} of {len(found)} quotations are of a source whose text the example does not have: "
+            "add it to contexts, or leave them out (citations@missing=left_out).",
+        )
+    if not known:
+        return NoScore("undefined", "No quotation is of a source whose text is known.")
+    rows = [
+        {
+            "text": quotation.text,
+            "passage": None if quotation.source is None else quotation.source + 1,
+            "start": quotation.start,
+            "edits": quotation.edits,
+        }
+        for quotation in known
+    ]
+    exact = sum(quotation.start is not None for quotation in known)
+    return Score(exact / len(known), {"quotes": rows})
+
+
+def _located(quote: str, answer: CitedAnswer) -> tuple[Quotation, bool]:
+    """A quotation as its sources have it, and whether one that may have it has no text."""
+    quote_words = f" {' '.join(words_of(quote))} "
+    own: list[Citation] = []
+    for sentence in answer.sentences:
+        sentence_words = f" {' '.join(words_of(sentence.text))} "
+        if quote_words in sentence_words or sentence_words in quote_words:
+            own += sentence.citations
+    citations = own or answer.citations
+    places = [place for citation in citations for place in citation.places]
+    if not citations:
+        places = list(range(len(answer.sources)))
+    quotation = located(quote, answer.sources, list(dict.fromkeys(places)))
+    lacking = any(citation.status in ("no text", "unknown") for citation in citations)
+    return quotation, lacking and quotation.start is None
+
+
+# Calls -------------------------------------------------------------------------------------------------------------
+
+
+def _most(example: Example, params: CitationsParams, parts: Collection[str]) -> tuple[int, int]:
+    if not any(part in ASKED for part in parts):
+        return 0, 0
+    answer = read_answer(example, params)
+    return most_calls(answer.sentences, answer.sources, bool(FATED & set(parts)), params.batch)
+
+
+def _calls(
+    example: Example, params: CitationsParams, _judges: int, parts: Collection[str] = ASKED
+) -> int:
+    return _most(example, params, parts)[0]
+
+
+def _checks(example: Example, params: CitationsParams, parts: Collection[str] = ASKED) -> int:
+    return _most(example, params, parts)[0]
+
+
+def _pairs(example: Example, params: CitationsParams, parts: Collection[str] = ASKED) -> int:
+    return _most(example, params, parts)[1]
+
+
+_UNSUPPORTED = Why(
+    "Sentence that its sources do not support", "claims", unless=("state", SUPPORTED)
+)
+SPECS = {
+    "recall": ScoreSpec(
+        (0, 1),
+        True,
+        "The share of sentences that the sources they name support together.",
+        _UNSUPPORTED,
+    ),
+    "precision": ScoreSpec(
+        (0, 1),
+        True,
+        "The share of citations that their sentence needs.",
+        _UNSUPPORTED,
+    ),
+    "f1": ScoreSpec((0, 1), True, "The harmonic mean of citation precision and recall."),
+    "resolvable": ScoreSpec(
+        (0, 1),
+        True,
+        "The share of citations that name a source of the example.",
+        Why("Citation without a source", "not_resolvable"),
+    ),
+    "uncited": ScoreSpec(
+        (0, 1),
+        False,
+        "The share of sentences without a citation, of those that need one.",
+        Why("Sentence without a source", "uncited"),
+    ),
+    "distinct_sources": ScoreSpec((0, None), None, "The number of different sources named."),
+    "quotes": ScoreSpec(
+        (0, 1),
+        True,
+        "The share of quotations that stand word for word in a source of their sentence.",
+        Why("Quotation that its source does not have", "quotes", unless=("edits", "0")),
+    ),
+}
+_UNDEFINED = Silence("undefined", "undefined", "undefined")
+_WITH_SOURCES = ("answer", "contexts")
+
+METRIC = Metric(
+    score,
+    needs={
+        **dict.fromkeys(SPECS, _WITH_SOURCES),
+        **dict.fromkeys(("uncited", "distinct_sources"), ("answer",)),
+    },
+    scores=SPECS,
+    by_part=True,
+    models=("judge", "checker"),
+    optional=("judge", "checker"),
+    default_checker="embedded",
+    prompts=PROMPTS,
+    params=CitationsParams,
+    calls=_calls,
+    rounds=3,
+    checks=_checks,
+    relations=_pairs,
+    view="support",
+    silence={
+        **dict.fromkeys(("recall", "f1"), Silence("undefined", 0, 0)),
+        **dict.fromkeys(("precision", "resolvable", "quotes"), _UNDEFINED),
+        "uncited": Silence("undefined", "undefined", 1),
+        "distinct_sources": Silence(0, 0, 0),
+    },
+)

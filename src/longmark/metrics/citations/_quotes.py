@@ -1,0 +1,88 @@
+"""Quotations of an answer, and where its sources have them, word for word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from longmark.metrics.citations._sources import Source
+
+LEAST_WORDS = (
+    4  # of a quotation; fewer in quotation marks are a name, a title or a word that is held off
+)
+_MOST_CELLS = 2_000_000  # of the table of an edit distance, about a second
+
+_QUOTED = re.compile(r"“([^“”\n]+)”|„([^„“”\n]+)[“”]|«([^«»\n]+)»|「([^「」\n]+)」|\"([^\"\n]+)\"")
+_LEFT_OUT = re.compile(r"\s*[\[(]?(?:…|\.\.\.)[\])]?\s*|\s*\[[^\]\n]{0,80}\]\s*")
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """A quotation. source: the place of the nearest source, from 0; start: where it stands there, in characters, None
+    where it does not stand there word for word; edits: words to change, insert or leave out, None where that is not
+    counted (several parts, or a long source)."""
+
+    text: str
+    source: int | None = None
+    start: int | None = None
+    edits: int | None = None
+
+
+def quoted(text: str) -> list[str]:
+    """What stands in quotation marks and has at least `LEAST_WORDS` words."""
+    texts = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
+    return [quote for quote in texts if len(_WORD.findall(quote)) >= LEAST_WORDS]
+
+
+def located(quote: str, sources: Sequence[Source], places: Sequence[int]) -> Quotation:
+    """The quotation in the first of these sources that has it, else in the nearest. Case, punctuation and spacing do
+    not count; the parts of one that leaves words out (…, [he]) stand there in their order."""
+    parts = [words for part in _LEFT_OUT.split(quote) if (words := words_of(part))]
+    nearest = Quotation(quote)
+    for place in places:
+        text = sources[place].text
+        if text is None:
+            continue
+        source_words = words_of(text)
+        if (start := _start_of(parts, source_words)) is not None:
+            position = [match.start() for match in _WORD.finditer(text)][start]
+            return Quotation(quote, place, position, 0)
+        if len(parts) == 1 and len(parts[0]) * len(source_words) <= _MOST_CELLS:
+            edits = edit_distance(parts[0], source_words)
+            if nearest.edits is None or edits < nearest.edits:
+                nearest = Quotation(quote, place, None, edits)
+    return nearest
+
+
+def words_of(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _start_of(parts: Sequence[Sequence[str]], words: Sequence[str]) -> int | None:
+    """The number of the word at which the parts begin that stand in these words one behind the other."""
+    text = f" {' '.join(words)} "
+    position = 0
+    first: int | None = None
+    for part in parts:
+        found = text.find(f" {' '.join(part)} ", position)
+        if found < 0:
+            return None
+        if first is None:
+            first = text.count(" ", 0, found)
+        position = found + len(" ".join(part)) + 1
+    return first
+
+
+def edit_distance(quote: Sequence[str], words: Sequence[str]) -> int:
+    """The fewest words to change, insert or leave out to make the quotation a part of a text (Sellers 1980)."""
+    above = [0] * (len(words) + 1)
+    for number, quoted_word in enumerate(quote, 1):
+        row = [number]
+        for column, word in enumerate(words, 1):
+            row.append(
+                min(above[column - 1] + (quoted_word != word), above[column] + 1, row[-1] + 1)
+            )
+        above = row
+    return min(above)

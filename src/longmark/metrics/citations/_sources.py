@@ -1,0 +1,107 @@
+"""What the markers of an answer name: sources of the example, by their places, ids and addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from longmark.records import Example
+from longmark.text.citations import ADDRESS
+
+Status = Literal["text", "no text", "unknown", "none"]
+"""Of what a marker names: a source with its text; a listed source without one; an address or an id that is not listed,
+so that its text is not known; or no source at all (a number that is out of range, a footnote without a definition)."""
+
+_HOST = re.compile(
+    r"(?:https?|ftp)://(?:www\.)?([^/?#]*)([^#]*)(?:#.*)?", re.IGNORECASE | re.DOTALL
+)
+_TRACKING = re.compile(r"(?<=[?&])(?:utm_\w+|ref|source)=[^&]*&?")
+_CUT = ("…", "...", "[truncated]", "[cut]")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source that the markers of an answer can name. text: None where the example does not have it."""
+
+    text: str | None
+    id: str | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether its text ends as one does that was cut."""
+        return self.text is not None and self.text.rstrip().endswith(_CUT)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What a marker names. places: of the sources, from 0; several where passages share an id."""
+
+    name: str
+    places: tuple[int, ...]
+    status: Status
+
+
+def sources_of(example: Example) -> list[Source]:
+    """The sources of an example: its passages in their order."""
+    return [Source(context.text, context.id) for context in example.contexts]
+
+
+def ids_of(sources: Iterable[Source]) -> set[str]:
+    """The ids that `[id]` may name; numbers are read as numbers."""
+    return {source.id for source in sources if source.id and not source.id.isdecimal()}
+
+
+def resolved(
+    names: Iterable[str], definitions: Mapping[str, str], sources: Sequence[Source]
+) -> dict[str, Citation]:
+    """Name -> what it names.
+
+    A number is an id where the ids are numbers and all numbers of the answer are ids or no places; else it is what the
+    answer's list of sources says of it, if that is the address of a source; else the place of a source, from 1."""
+    by_id: dict[str, list[int]] = {}
+    for place, source in enumerate(sources):
+        if source.id:
+            by_id.setdefault(_folded(source.id), []).append(place)
+    names = list(names)
+    numbers = {name for name in names if name.isdecimal()}
+    are_ids = any(number in by_id for number in numbers) and all(
+        number in by_id or not 1 <= int(number) <= len(sources) for number in numbers
+    )
+    have_addresses = any(source.id and ADDRESS.match(source.id) for source in sources)
+
+    def named(name: str, places: Sequence[int]) -> Citation:
+        has_text = any(sources[place].text is not None for place in places)
+        return Citation(name, tuple(places), "text" if has_text else "no text")
+
+    def of_definition(name: str, definition: str) -> Citation | None:
+        addresses = [match[1].rstrip(".,;") for match in ADDRESS.finditer(definition)]
+        for id_text in (*addresses, definition.strip()):
+            if places := by_id.get(_folded(id_text)):
+                return named(name, places)
+        return Citation(name, (), "unknown") if addresses else None
+
+    def of_name(name: str) -> Citation:
+        label = name.removeprefix("^")
+        if (are_ids or not name.isdecimal()) and (places := by_id.get(_folded(label))):
+            return named(name, places)
+        defined = of_definition(name, definitions[label]) if label in definitions else None
+        if defined is not None and (defined.places or have_addresses or not name.isdecimal()):
+            return defined
+        if name.isdecimal():
+            if not are_ids and 1 <= int(name) <= len(sources):
+                return named(name, [int(name) - 1])
+            return defined or Citation(name, (), "none")
+        undefined = name.startswith("^") and label not in definitions
+        return Citation(name, (), "none" if undefined else "unknown")
+
+    return {name: of_name(name) for name in names}
+
+
+def _folded(id_text: str) -> str:
+    """An id as it is compared: an address without scheme, `www.`, tracking, fragment and last slash."""
+    match = _HOST.fullmatch(id_text.strip())
+    if match is None:
+        return id_text.strip()
+    return f"{match[1].casefold()}{_TRACKING.sub('', match[2]).rstrip('?&/')}"

@@ -1,0 +1,177 @@
+"""Which sentences their sources support, and what each citation adds: ALCE's procedure, asked of a checker.
+
+Every pair of sources and sentence is asked about once. Sentences that cite the same sources share a premise, and so, of
+a judge, a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from longmark.concurrency import concurrently
+from longmark.metrics.citations._sources import Citation, Source
+from longmark.text.entailment import ENTAILS, Checker, relation_calls
+
+NEEDED = "needed"
+REDUNDANT = "redundant"
+NOT_SUPPORTING = "not supporting"
+UNRESOLVABLE = "not resolvable"
+MISSING = "missing source"
+UNDECIDED = ""
+
+SUPPORTED = "supported"
+NOT_SUPPORTED = "not supported"
+UNCITED = "not cited"
+UNKNOWN = "not known"
+
+Places = tuple[int, ...]
+Premise = tuple[Places, ...]
+"""The sources of a premise, one citation after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A sentence with its citations, in their order. counted: whether they count for precision."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    needs_source: bool = True
+    rejected: bool = False
+    """Whether the sentence is not supported whatever its sources say (as published: a number is out of range)."""
+
+    @property
+    def premise(self) -> Premise:
+        """The sources whose texts are known."""
+        return tuple(citation.places for citation in self.citations if citation.status == "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A sentence with what was found of it. state: supported, not supported, not cited or not known; fates: of each
+    citation, UNDECIDED where precision was not asked for."""
+
+    cited: Cited
+    state: str
+    fates: tuple[str, ...] = ()
+    probability: float | None = None
+
+
+@dataclass(slots=True)
+class Asking:
+    """What a checker said of pairs of a premise and a sentence, each asked once."""
+
+    checker: Checker
+    sources: Sequence[Source]
+    sent: Mapping[str, str] = field(default_factory=dict)
+    """Sentence -> what is asked about in its place (`text.context`)."""
+    known: dict[tuple[Premise, str], tuple[bool, float | None]] = field(default_factory=dict)
+
+    async def ask(self, pairs: Collection[tuple[Premise, str]]) -> None:
+        by_premise: dict[Premise, dict[str, None]] = {}
+        for premise, sentence in pairs:
+            if (premise, sentence) not in self.known:
+                by_premise.setdefault(premise, {})[sentence] = None
+
+        async def of_premise(premise: Premise) -> None:
+            asked = list(by_premise[premise])
+            relations = await self.checker.relations(
+                premise_text(premise, self.sources),
+                [self.sent.get(sentence, sentence) for sentence in asked],
+            )
+            for sentence, relation in zip(asked, relations, strict=True):
+                self.known[premise, sentence] = (relation.label == ENTAILS, relation.entails)
+
+        await concurrently(of_premise, list(by_premise))
+
+    def supports(self, premise: Premise, sentence: str) -> bool:
+        return self.known[premise, sentence][0]
+
+
+def premise_text(premise: Premise, sources: Sequence[Source]) -> str:
+    """The texts of the sources, a line break between them."""
+    texts = (sources[place].text for places in premise for place in places)
+    return "\n".join(text for text in texts if text is not None)
+
+
+async def checked(asking: Asking, sentences: Sequence[Cited], fates: bool) -> list[Checked]:
+    """What was found of each sentence. fates: whether citations are asked about one by one, too.
+
+    A sentence is supported if its sources together entail it. A citation of a supported sentence is redundant if its
+    source alone does not entail the sentence and the others do; else it is needed."""
+    to_ask = [sentence for sentence in sentences if sentence.premise and not sentence.rejected]
+    await asking.ask([(sentence.premise, sentence.text) for sentence in to_ask])
+    if fates:
+        several = [
+            sentence
+            for sentence in to_ask
+            if len(sentence.premise) > 1 and asking.supports(sentence.premise, sentence.text)
+        ]
+        await asking.ask(
+            [((places,), sentence.text) for sentence in several for places in sentence.premise]
+        )
+        await asking.ask(
+            [
+                (_without(sentence.premise, places), sentence.text)
+                for sentence in several
+                for places in sentence.premise
+                if not asking.supports((places,), sentence.text)
+            ]
+        )
+    return [_found(asking, sentence, fates) for sentence in sentences]
+
+
+def _found(asking: Asking, sentence: Cited, fates: bool) -> Checked:
+    if not sentence.citations:
+        return Checked(sentence, UNCITED)
+    premise = () if sentence.rejected else sentence.premise
+    supported = bool(premise) and asking.supports(premise, sentence.text)
+    unknown = any(citation.status in ("no text", "unknown") for citation in sentence.citations)
+    state = SUPPORTED if supported else NOT_SUPPORTED
+    if unknown and not supported and not sentence.rejected:
+        state = UNKNOWN
+
+    def fate(citation: Citation) -> str:
+        if citation.status == "none":
+            return UNRESOLVABLE
+        if citation.status != "text":
+            return MISSING
+        if not supported:
+            return UNDECIDED if state == UNKNOWN else NOT_SUPPORTING
+        if len(premise) == 1:
+            return NEEDED
+        if not fates:
+            return UNDECIDED
+        if asking.supports((citation.places,), sentence.text):
+            return NEEDED
+        others = _without(premise, citation.places)
+        return REDUNDANT if asking.supports(others, sentence.text) else NEEDED
+
+    probability = asking.known[premise, sentence.text][1] if premise else None
+    return Checked(sentence, state, tuple(map(fate, sentence.citations)), probability)
+
+
+def _without(premise: Premise, places: Places) -> Premise:
+    """The premise without the first of the citations that name these sources."""
+    first = premise.index(places)
+    return premise[:first] + premise[first + 1 :]
+
+
+def most_calls(
+    sentences: Sequence[Cited], sources: Sequence[Source], fates: bool, batch: int
+) -> tuple[int, int]:
+    """The greatest numbers of calls of a judge, and of pairs."""
+    pairs: dict[Premise, set[str]] = {}
+    for sentence in sentences:
+        premise = () if sentence.rejected else sentence.premise
+        premises = [premise] if premise else []
+        if fates and len(premise) > 1:
+            premises += [(places,) for places in premise]
+            premises += [_without(premise, places) for places in premise]
+        for asked in premises:
+            pairs.setdefault(asked, set()).add(sentence.text)
+    calls = sum(
+        relation_calls(premise_text(premise, sources), len(texts), batch)
+        for premise, texts in pairs.items()
+    )
+    return calls, sum(map(len, pairs.values()))

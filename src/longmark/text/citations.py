@@ -1,0 +1,335 @@
+"""Citations: markers in an answer, the sources that they name, and the sentences that they stand for.
+
+One list of forms serves all metrics (design/citations.md). A marker in code is none, nor is one in a list of sources at
+the end of an answer. A marker stands for the sentence that it is in, or that it follows: before or after the full stop.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from longmark.text.refusal import is_refusal
+from longmark.text.sentences import CITATION, sentences
+
+MOST_DIGITS = (
+    3  # of a number that names a source; [1998] is a year, unless there are as many sources
+)
+_LONGEST_RANGE = 100  # of [1-100]; of a longer one its ends count
+_LABEL_WORDS = r"(?:doc(?:ument)?|source|ref(?:erence)?|passage|context|citation|web)"
+
+_NUMBER = rf"(?:{_LABEL_WORDS}[.:#_]?\s?)?\d+"
+_JOINTS = r"\s*[,;–-]\s*"
+_NUMBERS = re.compile(
+    rf"\[\[?\^?{_NUMBER}(?:{_JOINTS}{_NUMBER})*\]?\]|［\d+(?:{_JOINTS}\d+)*］", re.IGNORECASE
+)
+"""[1], [2, 3], [1-3], [^1], [[1]], [Doc 1], [Doc 1, Doc 2], [citation:1]; beside those of `sentences.CITATION`."""
+_FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,40})\](?!:)")
+_LENTICULAR = re.compile(r"【(\d+(?::\d+)?)(?:†[^【】\n]{0,200})?】")  # OpenAI's 【1†source】
+_LINK = re.compile(
+    r"(!?)\[([^\[\]\n]*)\]\(\s*<?((?:https?|ftp)://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)>?"
+    r"(?:\s+[\"'][^\n]*?[\"'])?\s*\)",
+    re.IGNORECASE,
+)
+ADDRESS = re.compile(
+    r"<?((?:https?|ftp)://[^\s<>\[\]()【】\"“”]+(?:\([^\s()<>]*\)[^\s<>\[\]()\"]*)*)>?",
+    re.IGNORECASE,
+)
+_ID = re.compile(r"\[([^\[\]\n]{1,200})\](?![(\[:])")
+_PARENTHESES = re.compile(
+    rf"(?<=[^\n])\(\d{{1,{MOST_DIGITS}}}(?:{_JOINTS}\d{{1,{MOST_DIGITS}}})*\)"
+)
+_RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)|(\d+)")
+_SITE = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?|\W*\d*\W*|source|link|here", re.IGNORECASE)
+"""A link's text that only names its target: nature.com, 1, source."""
+
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+_CODE = re.compile(r"(`+)(?!`)[^\n]+?(?<!`)\1(?!`)")
+_DEFINITION = re.compile(r"\s{0,3}\[\^?([^\]\s]{1,40})\]:\s*(.*)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s*\*\*[^*\n]{1,100}\*\*:?\s*$")
+_LIST_HEADING = re.compile(
+    r"\s{0,3}(?:#{1,6}\s*)?(?:\*\*|__)?\s*(?:references?|sources?|citations|bibliography|works cited|footnotes"
+    r"|quellen|literatur|einzelnachweise|références|sources citées|fuentes|referencias|参考文献|参考资料|来源)"
+    r"\s*(?:\*\*|__)?\s*[:：]?\s*(?:\*\*|__)?\s*#*\s*",
+    re.IGNORECASE,
+)
+_ENTRY = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?(\d{1,3})\]|(\d{1,3})[.)])[:.]?\s*(.*)")
+_TABLE_RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?\|?\s*$")
+
+_PLACEHOLDER = re.compile(
+    r"\s*【(\d+)†】"
+)  # a form that `sentences` keeps with the sentence before it
+_BETWEEN = re.compile(r"(?<=†】)\s*[,;](?=\s*【\d+†】)")  # of [1], [2]
+_EMPTY_BRACKETS = re.compile(r"\s*(?:\([\s,;]*\)|\[[\s,;]*\])")
+_SPACE_BEFORE = re.compile(r"\s+(?=[.,;:!?。，；：！？])|(?:\s*,)+(?=[,.])")
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A citation as it stands in an answer. start, end: its place in characters; names: the numbers, ids or addresses
+    that it names; words: what of it are words of the answer (the text of a link)."""
+
+    text: str
+    start: int
+    end: int
+    names: tuple[str, ...]
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSentence:
+    """A sentence of an answer without its markers, and what these name, each once and in their order."""
+
+    text: str
+    names: tuple[str, ...] = ()
+    markers: tuple[str, ...] = ()
+
+    @property
+    def needs_source(self) -> bool:
+        """Whether it states something: it does not ask, introduce a list, or refuse to answer."""
+        return not self.text.rstrip("\"'”’»)*_ ").endswith(("?", "？", ":", "：", "؟")) and not (
+            is_refusal(self.text)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CitedText:
+    """An answer with its citations. definitions: of footnotes and of the list of sources, label -> its text."""
+
+    sentences: tuple[CitedSentence, ...]
+    definitions: Mapping[str, str]
+    plain: str
+
+    @property
+    def names(self) -> list[str]:
+        """What all markers name, each once."""
+        return list(dict.fromkeys(name for sentence in self.sentences for name in sentence.names))
+
+
+def markers(text: str, ids: Collection[str] = (), parentheses: bool = False) -> list[Marker]:
+    """The markers of a text in their order, none in code. ids: of sources, which `[doc_a]` may name; parentheses:
+    whether `(1)` is a marker."""
+    taken = [*_fenced(text), *(match.span() for match in _CODE.finditer(text))]
+    taken += [match.span() for match in _LINK.finditer(text) if match[1]]  # of a picture
+    code = _Spans(taken)
+    found: list[Marker] = []
+    spans = _Spans([])
+    for marker in _candidates(text, frozenset(ids), parentheses):
+        span = (marker.start, marker.end)
+        if code.overlaps(span) or spans.overlaps(span):
+            continue
+        if text[max(0, marker.start - 1) : marker.start] == "\\":  # \[1\] is mathematics
+            continue
+        spans.add(span)
+        found.append(marker)
+    return sorted(found, key=lambda marker: marker.start)
+
+
+def without_markers(text: str, ids: Collection[str] = (), parentheses: bool = False) -> str:
+    """A text without its markers; the words of links stay."""
+    parts = []
+    position = 0
+    for marker in markers(text, ids, parentheses):
+        parts.append(text[position : marker.start])
+        parts.append(marker.words)
+        if not marker.words:
+            parts[-2] = parts[-2].rstrip(" \t")
+        position = marker.end
+    if not parts:
+        return text
+    parts.append(text[position:])
+    return _EMPTY_BRACKETS.sub("", "".join(parts))
+
+
+def cited_text(answer: str, ids: Collection[str] = (), parentheses: bool = False) -> CitedText:
+    """The sentences of an answer with what they cite.
+
+    Fenced code, headings without a marker, heads of tables, definitions of footnotes and a list of sources are no
+    sentences. A marker that stands alone belongs to the sentence before it, or, where there is none, behind it."""
+    body, definitions = _without_apparatus(answer)
+    all_markers = markers(body, ids, parentheses)
+    parts = []
+    position = 0
+    for number, marker in enumerate(all_markers):
+        parts += [body[position : marker.start], marker.words, f"【{number}†】"]
+        position = marker.end
+    parts.append(body[position:])
+    cited: list[CitedSentence] = []
+    waiting: list[Marker] = []
+    text_with_places = _BETWEEN.sub("", _without_headings("".join(parts)))
+    for sentence in sentences(text_with_places):
+        own = [all_markers[int(number)] for number in _PLACEHOLDER.findall(sentence)]
+        text = _tidy(_PLACEHOLDER.sub("", sentence))
+        if any(char.isalnum() for char in text) and not (own and _LIST_HEADING.fullmatch(text)):
+            cited.append(_with_markers(CitedSentence(text), [*waiting, *own]))
+            waiting = []
+        elif cited:
+            cited[-1] = _with_markers(cited[-1], own)
+        else:
+            waiting += own
+    if waiting and cited:
+        cited[0] = _with_markers(cited[0], waiting)
+    return CitedText(tuple(cited), definitions, without_markers(body, ids, parentheses))
+
+
+def _with_markers(sentence: CitedSentence, more: Sequence[Marker]) -> CitedSentence:
+    names = [*sentence.names, *(name for marker in more for name in marker.names)]
+    texts = [*sentence.markers, *(marker.text for marker in more)]
+    return CitedSentence(sentence.text, tuple(dict.fromkeys(names)), tuple(texts))
+
+
+def _tidy(text: str) -> str:
+    return _SPACE_BEFORE.sub("", _EMPTY_BRACKETS.sub("", text)).strip()
+
+
+# Forms -------------------------------------------------------------------------------------------------------------
+
+
+def _candidates(text: str, ids: frozenset[str], parentheses: bool) -> Iterator[Marker]:
+    """What may be a marker, form by form: of two that overlap the first counts."""
+    for link in _LINK.finditer(text):
+        image, words, address = link.groups()
+        if image:
+            continue
+        yield Marker(
+            link[0], *link.span(), (address,), "" if _SITE.fullmatch(words.strip()) else words
+        )
+    for lenticular in _LENTICULAR.finditer(text):
+        yield Marker(lenticular[0], *lenticular.span(), (_number(lenticular[1]),))
+    for bracket in _ID.finditer(text) if ids else ():
+        parts = [bracket[1].strip()] if bracket[1].strip() in ids else _parts(bracket[1])
+        if all(part in ids for part in parts):
+            yield Marker(bracket[0], *bracket.span(), tuple(dict.fromkeys(parts)))
+    for form in (_NUMBERS, CITATION, *([_PARENTHESES] if parentheses else [])):
+        for match in form.finditer(text):
+            names = _numbers(match[0])
+            if all(len(name) <= MOST_DIGITS for name in names):
+                yield Marker(match[0], *match.span(), names)
+    for footnote in _FOOTNOTE.finditer(text):
+        yield Marker(footnote[0], *footnote.span(), (f"^{footnote[1]}",))
+    for address in ADDRESS.finditer(text):
+        plain = address[1].rstrip(".,;:!?*_'")
+        end = address.end() if address[0].endswith(">") else address.start(1) + len(plain)
+        yield Marker(text[address.start() : end], address.start(), end, (plain,))
+
+
+def _parts(listed: str) -> list[str]:
+    return [part.strip() for part in re.split(r"[,;]", listed) if part.strip()] or [""]
+
+
+def _number(digits: str) -> str:
+    return str(int(digits)) if digits.isdecimal() else digits
+
+
+def _numbers(marker: str) -> tuple[str, ...]:
+    """The numbers in a marker, ranges written out, each once; digits of any script as 0 to 9."""
+    numbers: dict[str, None] = {}
+    for match in _RANGE.finditer(marker):
+        first, last, single = match.groups()
+        if single:
+            numbers[_number(single)] = None
+            continue
+        low, high = int(first), int(last)
+        whole = low <= high < low + _LONGEST_RANGE
+        numbers |= dict.fromkeys(map(str, range(low, high + 1) if whole else (low, high)))
+    return tuple(numbers)
+
+
+# What is no sentence -----------------------------------------------------------------------------------------------
+
+
+class _Spans:
+    """Places in a text that do not overlap, in the order of insertion or not."""
+
+    def __init__(self, spans: Collection[tuple[int, int]]) -> None:
+        self._taken: set[int] = set()
+        for span in spans:
+            self.add(span)
+
+    def add(self, span: tuple[int, int]) -> None:
+        self._taken.update(range(*span))
+
+    def overlaps(self, span: tuple[int, int]) -> bool:
+        return any(place in self._taken for place in range(*span))
+
+
+def _fenced(text: str) -> list[tuple[int, int]]:
+    """Where fenced code stands in a text; a fence that is not closed ends with the text."""
+    spans = []
+    start = -1
+    fence = ""
+    place = 0
+    for line in text.splitlines(keepends=True):
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence = mark[1]
+            start = place
+        elif mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
+            spans.append((start, place + len(line)))
+            fence = ""
+        place += len(line)
+    if fence:
+        spans.append((start, len(text)))
+    return spans
+
+
+def _without_apparatus(answer: str) -> tuple[str, dict[str, str]]:
+    """The answer without fenced code, definitions and its list of sources; and label -> definition."""
+    for start, end in reversed(_fenced(answer)):
+        answer = f"{answer[:start]}\n{answer[end:]}"
+    lines, definitions = _without_last_list(answer.splitlines())
+    kept: list[str] = []
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        if definition := _DEFINITION.match(line):
+            definitions.setdefault(definition[1], definition[2])
+        elif _LIST_HEADING.fullmatch(line):
+            entries = list(takewhile(lambda later: not _HEADING.match(later), lines[number:]))
+            found = [entry for entry in map(_ENTRY.match, entries) if entry]
+            if not found and not any(ADDRESS.search(entry) for entry in entries):
+                kept.append(line)
+                continue
+            definitions = {
+                **{_number(entry[1] or entry[2]): entry[3] for entry in found},
+                **definitions,
+            }
+            for entry in filter(None, map(_DEFINITION.match, entries)):
+                definitions[entry[1]] = entry[2]
+            number += len(entries)
+        else:
+            kept.append(line)
+    return "\n".join(kept), definitions
+
+
+def _without_last_list(lines: list[str]) -> tuple[list[str], dict[str, str]]:
+    """The lines before a list of sources that ends them without a heading, `[1] Title https://…` a line; and label ->
+    source."""
+    last = len(lines)
+    entries = []
+    addresses = 0
+    for number in range(len(lines) - 1, -1, -1):
+        line = lines[number]
+        entry = _ENTRY.match(line)
+        if entry and entry[1]:
+            entries.append(entry)
+            addresses += bool(ADDRESS.search(line))
+            last = number
+        elif line.strip():
+            break
+    if not addresses:
+        return lines, {}
+    return lines[:last], {_number(entry[1]): entry[3] for entry in reversed(entries)}
+
+
+def _without_headings(text: str) -> str:
+    """A text without headings and heads of tables; those that have a marker stay."""
+    lines = text.split("\n")
+    heads = {number - 1 for number, line in enumerate(lines) if _TABLE_RULE.match(line)}
+    return "\n".join(
+        "" if (number in heads or _HEADING.match(line)) and not _PLACEHOLDER.search(line) else line
+        for number, line in enumerate(lines)
+    )

@@ -1,0 +1,175 @@
+"""Markers of citations, what they name, and the sentences that they stand for."""
+
+from __future__ import annotations
+
+import pytest
+
+from longmark.text.citations import cited_text, markers, without_markers
+
+
+def cited(answer: str, **options: object) -> list[tuple[str, tuple[str, ...]]]:
+    return [
+        (sentence.text, sentence.names)
+        for sentence in cited_text(answer, **options).sentences  # type: ignore[arg-type]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("marker", "names"),
+    [
+        ("[1]", ["1"]),
+        ("[1, 3]", ["1", "3"]),
+        ("[1-3]", ["1", "2", "3"]),
+        ("[1–3; 7]", ["1", "2", "3", "7"]),
+        ("[3-1]", ["3", "1"]),
+        ("[^2]", ["2"]),
+        ("[^note]", ["^note"]),
+        ("[[4]]", ["4"]),
+        ("[Doc 2]", ["2"]),
+        ("[Doc 1, Doc 2]", ["1", "2"]),
+        ("[Source 3]", ["3"]),
+        ("[citation:5]", ["5"]),
+        ("【1†source】", ["1"]),
+        ("【4:0†report.pdf】", ["4:0"]),
+        ("［2］", ["2"]),
+        ("[١]", ["1"]),
+        ("[1][2]", ["1", "2"]),
+        ("[Nature](https://nature.com/a_(b))", ["https://nature.com/a_(b)"]),
+        ("[a](https://a.org 'A title')", ["https://a.org"]),
+        ("<https://a.org/x>", ["https://a.org/x"]),
+        ("https://a.org/x", ["https://a.org/x"]),
+        ("[doc_a]", ["doc_a"]),
+        ("[doc_a; doc-b]", ["doc_a", "doc-b"]),
+    ],
+)
+def test_each_form_of_a_marker_names_its_sources(marker: str, names: list[str]) -> None:
+    found = markers(f"Rome is old {marker}.", ids={"doc_a", "doc-b"})
+    assert [name for one in found for name in one.names] == names
+    assert "".join(one.text for one in found) == marker
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`a[1]` is code",
+        "```\na[1]\n```",
+        "~~~\na [1]\n",
+        "in [1998] it fell",
+        r"the sum \[1\] holds",
+        "![a picture](https://a.org/p.png)",
+        "(1) is no marker",
+        "[sic] and [x]",
+        "[doc_c]",
+    ],
+)
+def test_code_years_pictures_and_other_brackets_are_no_markers(text: str) -> None:
+    assert markers(text, ids={"doc_a"}) == []
+
+
+def test_parentheses_are_markers_by_option() -> None:
+    assert cited("It rains (1). It snows (2, 3).", parentheses=True) == [
+        ("It rains.", ("1",)),
+        ("It snows.", ("2", "3")),
+    ]
+    assert cited("It rains (1).") == [("It rains (1).", ())]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It rains [1]. It snows.",
+        "It rains. [1] It snows.",
+        "It rains.[1] It snows.",
+        "It rains.\n[1]\n\nIt snows.",
+        "It [1] rains. It snows.",
+        "- It rains. [1]\n- It snows.",
+    ],
+)
+def test_a_marker_before_or_behind_the_full_stop_belongs_to_the_sentence_before(
+    answer: str,
+) -> None:
+    assert cited(answer) == [("It rains.", ("1",)), ("It snows.", ())]
+
+
+def test_several_markers_are_each_named_once() -> None:
+    assert cited("It rains [1], [2]. [1][3] It snows [2] and hails [3, 2].") == [
+        ("It rains.", ("1", "2", "3")),
+        ("It snows and hails.", ("2", "3")),
+    ]
+
+
+def test_a_marker_without_a_sentence_before_it_belongs_to_the_first() -> None:
+    assert cited("[1]\nIt rains today.") == [("It rains today.", ("1",))]
+
+
+def test_footnotes_and_lists_of_sources_define_and_are_no_sentences() -> None:
+    text = cited_text("It rains [^a]. It snows [^2].\n\n[^a]: See https://a.org.\n[^2]: A book\n")
+    assert [sentence.names for sentence in text.sentences] == [("^a",), ("2",)]
+    assert text.definitions == {"a": "See https://a.org.", "2": "A book"}
+    for heading in ("## References", "**Sources:**", "Sources:", "参考文献", "# Quellen #"):
+        text = cited_text(f"It rains [1].\n\n{heading}\n1. A https://a.org\n2. B\n\n## More\nYes.")
+        assert [sentence.text for sentence in text.sentences] == ["It rains.", "Yes."]
+        assert text.definitions == {"1": "A https://a.org", "2": "B"}
+    text = cited_text("It rains [1].\n\n[1] A https://a.org\n[2] B https://b.org\n")
+    assert [sentence.text for sentence in text.sentences] == ["It rains."]
+    assert text.definitions == {"1": "A https://a.org", "2": "B https://b.org"}
+
+
+def test_a_heading_that_has_no_list_of_sources_below_is_a_heading() -> None:
+    assert cited("## Sources\nThe sources of the Nile are two [1].") == [
+        ("The sources of the Nile are two.", ("1",))
+    ]
+
+
+def test_a_line_of_sources_belongs_to_the_sentence_before_it() -> None:
+    assert cited("It rains.\nSources: [1], [2]") == [("It rains.", ("1", "2"))]
+
+
+def test_headings_heads_of_tables_and_code_are_no_sentences() -> None:
+    answer = "# Weather\n\n| place | rain |\n|---|---|\n| Rome | 3 mm [1] |\n| Oslo | 9 mm |\n\n"
+    answer += "**Snow**\n\n```\nsnow[1] = 2\n```\n"
+    assert cited(answer) == [("Rome, 3 mm", ("1",)), ("Oslo, 9 mm", ())]
+
+
+def test_the_words_of_a_link_stay_and_those_that_only_name_its_target_go() -> None:
+    answer = "See [the study](https://a.org/x) of 1990. It rains ([nature.com](https://n.com/y))."
+    assert cited(answer) == [
+        ("See the study of 1990.", ("https://a.org/x",)),
+        ("It rains.", ("https://n.com/y",)),
+    ]
+
+
+def test_scripts_from_right_to_left_and_without_spaces() -> None:
+    assert cited("القاهرة عاصمة مصر [١]. وهي كبيرة [2]؟") == [
+        ("القاهرة عاصمة مصر.", ("1",)),
+        ("وهي كبيرة؟", ("2",)),
+    ]
+    assert cited("北京是首都[1]。上海很大。[2]") == [
+        ("北京是首都。", ("1",)),
+        ("上海很大。", ("2",)),
+    ]
+
+
+def test_what_needs_a_source_states_something() -> None:
+    text = cited_text("What is rain? It is water. «Why?» These are the reasons:")
+    assert [(sentence.text, sentence.needs_source) for sentence in text.sentences] == [
+        ("What is rain?", False),
+        ("It is water.", True),
+        ("«Why?»", False),
+        ("These are the reasons:", False),
+    ]
+
+
+def test_a_text_without_its_markers_keeps_its_words() -> None:
+    assert without_markers("It rains [1], [2] in Rome [the city](https://r.it). `a[1]`") == (
+        "It rains, in Rome the city. `a[1]`"
+    )
+    assert without_markers("No marker ( ) here.") == "No marker ( ) here."
+    assert without_markers("It rains ([1]; [2]).") == "It rains."
+
+
+def test_thirty_thousand_words_with_unclosed_brackets_are_read() -> None:
+    answer = "The rain in Rome falls [1] on plains. It [ ( 【 `snows` in Oslo [2, 3].\n" * 2200
+    text = cited_text(answer)
+    assert len(text.sentences) == 4400
+    assert text.names == ["1", "2", "3"]
