@@ -213,6 +213,52 @@ def test_equivalence_counts_the_differences_that_so_many_questions_missed(
         assert outcomes(check(rows, text, **UNIT)) == [outcome]
 
 
+@pytest.mark.parametrize(
+    ("assertion", "outcome"),
+    [
+        ("b better than a on m by 0.23", "met"),
+        ("b better than a on m by more than 0.24", "undecided"),
+        ("b better than a on m by 0.34", "not met"),
+        ("a better than b on m by 0.01", "not met"),
+    ],
+)
+@pytest.mark.parametrize("higher", [True, False])
+def test_a_system_is_better_by_what_its_difference_exceeds_for_sure(
+    assertion: str, outcome: str, higher: bool, tmp_path: Path
+) -> None:
+    """Sixty differences of 0.3 on a scale from -1 to 1 missed a share of 1 - .05^(1/60) = .0487 with a chance of 5 %:
+    the mean lies between .3 - 1.3 x .0487 = .2367 and .3 + .7 x .0487 = .3341."""
+    scores = {"a": [0.5] * 60, "b": [0.8] * 60} if higher else {"a": [0.8] * 60, "b": [0.5] * 60}
+    path = scored(tmp_path / "r.csv", scores)
+    direction = {"higher": ["m"]} if higher else {"lower": ["m"]}
+    result = check(path, assertion, bounds={"m": (0, 1)}, **direction)
+    assert outcomes(result) == [outcome], result.results[0].line
+
+
+@pytest.mark.parametrize("end", ["b better than a on m by 1", "b no worse than a on m within 2"])
+def test_a_margin_that_no_difference_reaches_is_an_error_of_its_assertion(
+    end: str, tmp_path: Path
+) -> None:
+    path = scored(tmp_path / "r.csv", {"a": [0.5] * 4, "b": [0.8] * 4})
+    with pytest.raises(
+        UserError, match=rf"^assertion '{end}': . is not below the range of m \(0 to 1\)"
+    ):
+        check(path, end, bounds={"m": (0, 1)}, higher=["m"])
+
+
+def test_an_earlier_run_that_is_missing_is_named_with_its_assertion(tmp_path: Path) -> None:
+    path = scored(tmp_path / "r.csv", {"a": [0.5] * 4})
+    with pytest.raises(UserError, match=r"^assertion 'same as nowhere': nowhere does not exist"):
+        check(path, "same as nowhere")
+
+
+def test_better_by_a_margin_needs_significance_too(tmp_path: Path) -> None:
+    """Four of four differences are above 0: p = 2 / 2^4 = .125, although all are far above the margin."""
+    path = scored(tmp_path / "r.csv", {"a": [0.1, 0.1, 0.1, 0.1], "b": [0.9, 0.91, 0.9, 0.91]})
+    result = check(path, "b better than a on m by 0.01", bounds={"m": (0, 1)}, higher=["m"])
+    assert outcomes(result) == ["undecided"]
+
+
 def test_a_difference_beyond_the_margin_is_not_equivalent(tmp_path: Path) -> None:
     scores = [0.1, 0.2, 0.3, 0.2] * 25
     rows = scored(tmp_path / "r.csv", {"a": scores, "b": [one + 0.5 for one in scores]})

@@ -249,7 +249,8 @@ def comparison(
             needed = replace(needed, reason=f"more than {MOST:,} questions")
     if n < fewest * per_cluster:
         least = math.ceil(fewest * per_cluster)
-        few = f"no difference, however large, can be significant with {n:,} questions; at least {least:,} are needed"
+        few = f"no difference, however large, can be significant with {counted(n, 'question')}; at least {least:,} "
+        few += "are needed"
         shows = replace(variance, value=None, low=None, high=None, reason=variance.reason or few)
     else:
         shows = estimate(lambda v: detectable(v * cost, n, **test))

@@ -5,7 +5,7 @@
     METRIC every >= 0.3                         no answer has a score below 0.3
     at most 2 % METRIC < 0.5                    at most 2 % of the answers have a score below 0.5
     at least 98 % METRIC >= 0.5                 the same
-    A better than B on METRIC                   significantly better
+    A better than B on METRIC [by 0.02]         significantly better; by: shown to be more than 0.02 better
     A no worse than B on METRIC [within 0.02]   not significantly worse; within: shown to be less than 0.02 worse
     A equivalent to B on METRIC within 0.02     shown to differ by less than 0.02
     same as RUN [on METRIC] [within 0.02]       no significant change; within: shown to differ by less than 0.02
@@ -41,8 +41,8 @@ FORMS = (
     "for a system or a slice: … for SYSTEM, … for FIELD=VALUE"
 )
 PAIR_FORMS = (
-    "The forms are: A better than B on METRIC, A no worse than B on METRIC [within NUMBER], A equivalent to B on METRIC "
-    "within NUMBER, same as RUN [within NUMBER]; a name with blanks stands in quotation marks"
+    "The forms are: A better than B on METRIC [by NUMBER], A no worse than B on METRIC [within NUMBER], A equivalent to B "
+    "on METRIC within NUMBER, same as RUN [within NUMBER]; a name with blanks stands in quotation marks"
 )
 
 _LONGEST = 2_000  # characters; no assertion needs as many, and a pasted file is no assertion
@@ -63,7 +63,7 @@ _NAME = rf"(?:{_QUOTED}|\S.*?)"
 _RELATIONS = r"better\s+than|no\s+worse\s+than|not\s+worse\s+than|worse\s+than|equivalent\s+to"
 _REST = (
     r"(?:\s+on\s+(?P<metric>\S+))?"
-    rf"(?:\s+within\s+(?P<margin>{_NUMBER}))?"
+    rf"(?:\s+(?P<extent>within|by(?:\s+more\s+than)?)\s+(?P<margin>{_NUMBER}))?"
     rf"(?:\s+for\s+(?P<selectors>{_SELECTORS.pattern}))?"
     rf"(?:\s+with\s+(?P<confidence>{_NUMBER})\s*%\s*confidence)?"
 )
@@ -74,7 +74,12 @@ _PAIR = re.compile(
 _SAME = re.compile(rf"\s*same\s+as\s+(?P<run>{_NAME}){_REST}\s*", re.DOTALL)
 _COMPARES = re.compile(rf"(?:^|\s)(?:{_RELATIONS})(?:\s|$)")
 _STARTS_SAME = re.compile(r"\s*same\s+as(?:\s|$)")
-_MISPLACED = re.compile(rf"\s(?:within\s+{_NUMBER}|with\s+{_NUMBER}\s*%\s*confidence)(?:\s|$)")
+_MISPLACED = re.compile(
+    rf"(?:^|\s)(?:(?:within|by(?:\s+more\s+than)?)\s+{_NUMBER}|with\s+{_NUMBER}\s*%\s*confidence)(?:\s|$)"
+)
+# what cannot belong to a name without quotation marks that is the last: a slice; of a run, which is a path, anything
+_SLICE_IN_NAME = re.compile(r"^on\s|(?:^|\s)for\s+(?:\S+=|no\s)")
+_CLAUSE_IN_RUN = re.compile(r"^on\s|(?:^|\s)for\s")
 _PLAIN_NAME = re.compile(r'[^\s"\\]+')
 _KEYWORDS = frozenset(
     [
@@ -93,6 +98,7 @@ _KEYWORDS = frozenset(
         "than",
         "equivalent",
         "to",
+        "by",
     ]
 )
 
@@ -123,7 +129,8 @@ class ScoreAssertion:
 @dataclass(frozen=True, slots=True)
 class PairAssertion:
     """About two systems. relation: BETTER, NO_WORSE or EQUIVALENT, of the first; metric: "" for every score that can be
-    compared so; margin: the largest difference that does not matter, in units of the score."""
+    compared so; margin: the largest difference that does not matter, in units of the score; of BETTER: the difference
+    that is exceeded."""
 
     first: str
     relation: str
@@ -219,7 +226,8 @@ def _ending(selectors: Sequence[str], confidence: float | None) -> str:
 
 def _comparison_ending(assertion: PairAssertion | SameAssertion) -> str:
     on = f" on {assertion.metric}" if assertion.metric else ""
-    within = "" if assertion.margin is None else f" within {number_text(assertion.margin)}"
+    extent = "by" if getattr(assertion, "relation", "") == BETTER else "within"
+    within = "" if assertion.margin is None else f" {extent} {number_text(assertion.margin)}"
     return f"{on}{within}{_ending(assertion.selectors, assertion.confidence)}"
 
 
@@ -386,7 +394,8 @@ def _pair(text: str, where: str) -> PairAssertion:
     if match is None:
         raise UserError(f"{where} {text!r}: this is no comparison. {PAIR_FORMS}")
     relation = " ".join(match["relation"].split()).replace("not worse", "no worse")
-    first, second = _side(match["first"], text, where), _side(match["second"], text, where)
+    first = _side(match["first"], text, where)
+    second = _side(match["second"], text, where, _SLICE_IN_NAME)
     if relation == "worse than":
         raise UserError(
             f"{where} {text!r}: write it the other way round: "
@@ -399,10 +408,15 @@ def _pair(text: str, where: str) -> PairAssertion:
         raise UserError(
             f"{where} {text!r}: add `within NUMBER`, the largest difference that does not matter, in units of the score"
         )
-    if relation == BETTER and margin is not None:
+    extent = (match["extent"] or "").partition(" ")[0].strip()
+    if relation == BETTER and margin is not None and extent == "within":
         raise UserError(
-            f"{where} {text!r}: `better than` has no margin. Leave out `within`, or write `no worse than … within "
-            f"{number_text(margin)}`"
+            f"{where} {text!r}: write `better than … by {number_text(margin)}` if the difference has to be larger, or "
+            f"`no worse than … within {number_text(margin)}`"
+        )
+    if relation != BETTER and extent.startswith("by"):
+        raise UserError(
+            f"{where} {text!r}: write `{relation} … within {match['margin']}`; `by` belongs to `better than`"
         )
     confidence = _confidence(match["confidence"], text, where)
     selectors = _selectors(match["selectors"]) if match["selectors"] else ()
@@ -419,8 +433,12 @@ def _same(text: str, where: str) -> SameAssertion:
     match = _SAME.fullmatch(text)
     if match is None:
         raise UserError(f"{where} {text!r}: the run is missing. {PAIR_FORMS}")
+    if (match["extent"] or "").startswith("by"):
+        raise UserError(
+            f"{where} {text!r}: write `same as … within {match['margin']}`; `by` belongs to `better than`"
+        )
     return SameAssertion(
-        _side(match["run"], text, where),
+        _side(match["run"], text, where, _CLAUSE_IN_RUN),
         match["metric"] or "",
         _margin(match["margin"], text, where),
         _selectors(match["selectors"]) if match["selectors"] else (),
@@ -428,12 +446,17 @@ def _same(text: str, where: str) -> SameAssertion:
     )
 
 
-def _side(name: str, text: str, where: str) -> str:
-    """The name of a system or run. UserError where a clause of the grammar was read as a part of it."""
-    if not name.startswith('"') and _MISPLACED.search(f"{name} "):
+def _side(name: str, text: str, where: str, clause: re.Pattern[str] | None = None) -> str:
+    """The name of a system or run. UserError where a clause of the grammar was read as a part of it. clause: what is one
+    beside those with a number."""
+    behind = re.sub(_QUOTED, "", name, count=1) if name.startswith('"') else name
+    if _MISPLACED.search(f"{behind} ") or (clause is not None and clause.search(behind)):
         raise UserError(
-            f"{where} {text!r}: the order is `on METRIC within NUMBER for SLICE with N % confidence`. {PAIR_FORMS}"
+            f"{where} {text!r}: behind the name the order is `on METRIC`, `within NUMBER` (of `better than` `by NUMBER`), "
+            f"`for SLICE`, `with NUMBER % confidence`. {PAIR_FORMS}"
         )
+    if behind != name and behind.strip():
+        raise UserError(f"{where} {text!r}: found {behind.strip()!r} behind a name. {PAIR_FORMS}")
     unquoted = _unquoted(name)
     if not unquoted.strip():
         raise UserError(f"{where} {text!r}: a name is empty. {PAIR_FORMS}")

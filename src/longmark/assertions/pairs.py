@@ -1,13 +1,15 @@
 """Assertions that compare: two systems, or a run with an earlier one. The tests are those of `compare`.
 
 `better than` is met where the difference is significant in this direction in both readings (without unscored answers, and
-with them as the worst score). `no worse than` is what `compare --fail-if-worse` tests (`analysis.compare.gate`), with
-`within` as under `--require-decision`; `equivalent to` is a decision of `analysis.compare.margin`. `same as` without
-`within` is the canary's test (`assertions.same`), with it each system must be equivalent to itself in the earlier run.
+with them as the worst score); with `by`, where the interval that a margin is held against lies beyond it, too. `no worse
+than` is what `compare --fail-if-worse` tests (`analysis.compare.gate`), with `within` as under `--require-decision`;
+`equivalent to` is a decision of `analysis.compare.margin`. `same as` without `within` is the canary's test
+(`assertions.same`), with it each system must be equivalent to itself in the earlier run.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -48,7 +50,7 @@ from longmark.stats.results import Estimate
 
 if TYPE_CHECKING:
     from longmark.analysis.compare import Comparison
-    from longmark.analysis.compare.margin import Decision
+    from longmark.analysis.compare.margin import Decision, MarginTooLarge
     from longmark.analysis.compare.results import MetricResult, PairResult
 
 CONFIDENCE = 95.0
@@ -188,6 +190,7 @@ def _tested(
 ) -> dict[Assertion, list[Checked]]:
     from longmark.analysis.compare import compare
     from longmark.analysis.compare.comparison import NothingToCompare
+    from longmark.analysis.compare.margin import MarginTooLarge
 
     try:
         comparison = compare(
@@ -206,6 +209,8 @@ def _tested(
             seed=how.seed,
             allow_different_judges=how.allow_different_judges,
         )
+    except MarginTooLarge as error:
+        raise _too_large(next(iter(group.metrics)), error) from None
     except (
         NothingToCompare
     ) as nothing:  # the other assertions of the check have their results all the same
@@ -227,6 +232,12 @@ def _tested(
         assertion: list(_of_assertion(assertion, names, tested))
         for assertion, names in group.metrics.items()
     }
+
+
+def _too_large(assertion: PairAssertion | SameAssertion, error: MarginTooLarge) -> UserError:
+    return UserError(
+        f"{WHERE} {str(assertion)!r}: {error.exceeds}, so no difference can exceed it; write a smaller number"
+    )
 
 
 @dataclass(frozen=True)
@@ -289,7 +300,9 @@ def _of_metric(
     decision = next(
         (margin for margin in tested.comparison.margins if margin.metric == metric.metric), None
     )
-    if assertion.relation == BETTER:
+    if assertion.relation == BETTER and decision is not None:
+        result, why = _better_by(assertion, pair, metric, decision)
+    elif assertion.relation == BETTER:
         result, why = _better(assertion, pair)
     elif assertion.relation == EQUIVALENT and decision is not None:
         result, why = _equivalent(decision)
@@ -321,6 +334,30 @@ def _better(assertion: PairAssertion, pair: PairResult) -> tuple[str, str]:
     if pair.better == assertion.second:
         return NOT_MET, f"{assertion.second} is better"
     return UNDECIDED, pair.undecided or pair.few or "no significant difference"
+
+
+def _better_by(
+    assertion: PairAssertion, pair: PairResult, metric: MetricResult, decision: Decision
+) -> tuple[str, str]:
+    """Whether the first is better by more than the margin: significantly better, and the interval of the difference
+    (1 - 2 alpha, one end of which is a test at alpha) lies beyond the margin in both readings."""
+    sign = 1 if pair.first == assertion.first else -1
+    if metric.facts.higher_is_better is False:
+        sign = -sign
+    readings = [decision.difference, *([decision.counted] if decision.counted else [])]
+    unknown = (-math.inf, math.inf)
+    ends = [sorted(sign * end for end in reading.ends or unknown) for reading in readings]
+    if pair.better == assertion.first and all(low > decision.margin for low, _high in ends):
+        return MET, ""
+    if pair.better == assertion.second:
+        return NOT_MET, f"{assertion.second} is better"
+    if all(high <= decision.margin for _low, high in ends):
+        return NOT_MET, f"it is not more than {decision.margin:g} better"
+    if pair.better != assertion.first:
+        return _better(assertion, pair)
+    return UNDECIDED, (
+        decision.difference.reason or f"a difference below {decision.margin:g} is not excluded"
+    )
 
 
 def _equivalent(decision: Decision) -> tuple[str, str]:
@@ -396,9 +433,12 @@ def _with_plan(
     if assertion.margin is not None:
         # both limits of a margin are one-sided tests at alpha
         sides = 2
-        effect += assertion.margin
-        if assertion.relation == EQUIVALENT:
+        if assertion.relation == BETTER:
+            effect -= assertion.margin
+        elif assertion.relation == EQUIVALENT:
             effect = assertion.margin - abs(estimate.value)
+        else:
+            effect += assertion.margin
     if effect < 0:
         side = "not met"
     systems = (pair.first, pair.second)
@@ -510,7 +550,10 @@ def _earlier(
     by_name = dict(zip(names_in_runs.runs, sources, strict=True))
     kept = by_name.get(assertion.run)
     if kept is None:
-        kept = source_of(Path(assertion.run))
+        try:
+            kept = source_of(Path(assertion.run))
+        except UserError as error:
+            raise UserError(f"{WHERE} {str(assertion)!r}: {error}") from None
     runs = [source for source in sources if real(source) != real(kept)]
     if not runs:
         raise UserError(
@@ -558,19 +601,23 @@ def _within(
 ) -> Iterator[Checked]:
     """Whether each system is equivalent to itself in the earlier run."""
     from longmark.analysis.compare import compare
+    from longmark.analysis.compare.margin import MarginTooLarge
     from longmark.scores.paired import BY_EACH
 
     pairs = [pair for pair in pairs_of(*runs) if not wanted or pair[0] in wanted]
     for system, labels in pairs:
-        comparison = compare(
-            runs,
-            by=BY_EACH,
-            systems=labels,
-            against_first=True,
-            margin=assertion.margin,
-            alpha=alpha / len(pairs),
-            **options,
-        )
+        try:
+            comparison = compare(
+                runs,
+                by=BY_EACH,
+                systems=labels,
+                against_first=True,
+                margin=assertion.margin,
+                alpha=alpha / len(pairs),
+                **options,
+            )
+        except MarginTooLarge as error:
+            raise _too_large(assertion, error) from None
         places = {metric.metric: metric.places for metric in comparison.metrics}
         for decision in comparison.margins:
             result, why = _equivalent(decision)

@@ -120,7 +120,7 @@ def page(parser: argparse.ArgumentParser, texts: Mapping[str, str]) -> str:
 
 def verbs_of(parser: argparse.ArgumentParser) -> dict[str, str]:
     """Each verb of the parser with the line that describes it."""
-    texts = {}
+    texts: dict[str, str] = {}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             choices: Any = action._choices_actions

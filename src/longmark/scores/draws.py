@@ -49,6 +49,7 @@ def parsed_claim(text: str) -> SystemClaim:
         or not assertion.metric
         or assertion.selectors
         or assertion.confidence is not None
+        or assertion.margin is not None
     ):
         raise UserError(f"--claim: expected 'A better than B on METRIC', found {text!r}")
     return SystemClaim(assertion.first, assertion.second, assertion.metric)

@@ -94,6 +94,14 @@ class Decision:
     reason: str | None = None
 
 
+class MarginTooLarge(UserError):
+    """A margin that no difference can exceed. exceeds: which, in words."""
+
+    def __init__(self, exceeds: str, message: str) -> None:
+        self.exceeds = exceeds
+        super().__init__(message)
+
+
 def parsed(texts: Sequence[str]) -> Margins | None:
     """The margins of the command line: `.02`, or `METRIC=.02` any number of times; UserError for others."""
     numbers: dict[str, float] = {}
@@ -141,10 +149,11 @@ def by_metric(margins: Margins | None, metrics: Mapping[str, MetricFacts]) -> di
             )
         _, widest = difference_bounds(metrics[metric])
         if widest is not None and margin >= widest:
-            raise UserError(
-                f"{named('margin')}: {margin:g} is not below the range of {metric} ({metrics[metric].lo:g} to "
-                f"{metrics[metric].hi:g}), so any two systems would be equivalent; give {metric}=NUMBER, the largest "
-                "difference that does not matter"
+            exceeds = f"{margin:g} is not below the range of {metric} ({metrics[metric].lo:g} to {metrics[metric].hi:g})"
+            raise MarginTooLarge(
+                exceeds,
+                f"{named('margin')}: {exceeds}, so any two systems would be equivalent; give {metric}=NUMBER, the largest "
+                "difference that does not matter",
             )
     return {metric: float(margin) for metric, margin in numbers.items() if margin is not None}
 
@@ -281,9 +290,10 @@ def _interval(differences: Floats, clusters: Ints | None, limits: Limits) -> Est
     needed = _needed(float(np.median(means)) if method == GAFFKE else 0.0, limits)
     too_few = None
     if needed is not None and needed > effective:
-        have = f"{len(means)} {'questions' if clusters is None else 'clusters'}"
+        have = counted(len(means), "question" if clusters is None else "cluster")
         have += "" if hall.effective is None else f" ({hall.effective:.1f} effective)"
-        too_few = f"{have} are too few: at least {needed} are needed to exclude that they missed {limits.margin:g}"
+        have += " is" if len(means) == 1 else " are"
+        too_few = f"{have} too few: at least {needed} are needed to exclude that they missed {limits.margin:g}"
     return replace(hall, low=low, high=high, method=method, remark=None, reason=too_few)
 
 

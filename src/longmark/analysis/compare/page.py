@@ -565,7 +565,7 @@ def _questions(comparison: Comparison) -> Section:
     )
     questions = [question for metric in comparison.metrics for question in metric.apart]
     notes = [
-        f"{metric.metric}: {metric.as_far:,} more questions have the same range as the last of these."
+        f"{metric.metric}: {counted(metric.as_far, 'more question')} with the same range as the last of these."
         for metric in comparison.metrics
         if metric.as_far
     ]

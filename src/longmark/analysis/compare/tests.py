@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmark.analysis.compare.checks import FEWEST_TESTED
+from longmark.progress import counted
 from longmark.scores.clusters import QUESTION
 from longmark.scores.paired import Scores
 from longmark.stats.max_t import ALL_ZERO, FEWEST, MaxT, max_t
@@ -329,7 +330,9 @@ def _test(joint: MaxT, i: int, settings: ComparisonSettings) -> PairDifference:
     clusters = joint.clusters[i]
     p = joint.adjusted[i]
     if clusters < FEWEST:
-        count = f"{n}{'' if clusters == n else f' questions in {clusters} clusters'}"
+        count = str(n)
+        if clusters != n:
+            count = f"{counted(n, 'question')} in {counted(clusters, 'cluster')}"
         why = f"the test needs at least {FEWEST} common {'questions' if clusters == n else 'clusters'}; found {count}"
         return PairDifference(None, None, None, n, reason=why)
     if p is None and joint.reasons[i] != ALL_ZERO:
