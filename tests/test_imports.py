@@ -57,6 +57,7 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("scores",),
     ("stats",),
     ("assertions.result",),
+    ("assertions.wording",),
     ("report",),
     ("analysis", "analysis.compare"),
     ("analysis.metaeval", "analysis.power", "analysis.length"),

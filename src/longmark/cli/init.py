@@ -7,32 +7,19 @@ import argparse
 import json
 import os
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import fields
-from functools import partial
 from pathlib import Path
-from textwrap import shorten
-from typing import Any
 
 from longmark.cli.arguments import pairs, reading
+from longmark.cli.metric_menu import cost_of, menu_of
 from longmark.cli.project import SCHEMA, load
-from longmark.engine.estimate import MetricEstimate, dry_run
 from longmark.engine.look import FIRST, Allowed, Look, look
-from longmark.engine.run import finish, make_settings, open_cache
-from longmark.engine.settings import RunOptions
 from longmark.errors import UserError
-from longmark.models.registry import Registry
 from longmark.progress import counted
 from longmark.writing import check_ours, create
 
-_REASON = 90  # characters of why a metric cannot be used
-_PRICED = 100  # examples that the dry run reads
-_PLACE = (
-    "judge@http://localhost:8000/v1"  # stands for every model in the dry run, which sends nothing
-)
-_ROLES: dict[str, Any] = dict.fromkeys(("generator", "embedder", "reranker", "lm"), _PLACE)
-_SHORT_ANSWERS = "climaqa.exact_match"
-_SHORT = 10  # words of the shortest reference, from which it is left out
+PRICED = 100
+"""Examples that the dry run reads."""
+
 _SIMPLE = ("score.readability", "classic.length")  # need nothing but an answer
 
 _TOP = """\
@@ -93,7 +80,7 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
     options = reading(arguments)
     del options["skip_bad"]
     seen = look(arguments.examples, limit=options.pop("limit") or FIRST, **options)
-    costs, why_not = _costs(arguments, seen)
+    menu = menu_of(arguments, seen, PRICED)
     has = ", ".join(f"{name} {count:,}" for name, count in seen.fields.items())
     hint = "" if seen.complete else " (the first)"
     yield f"# {counted(seen.read, 'pair' if seen.pairs else 'example')} read{hint}: {has}"
@@ -107,26 +94,7 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
     if seen.bad:
         yield f"skip_bad: true # {counted(seen.bad, 'bad record')}"
     yield "metrics:"
-    allowed = [metric for metric in seen.metrics if metric.count and metric.name in costs]
-    loads = [
-        metric
-        for metric in allowed
-        if {"encoder", "checkpoint"} & {field.name for field in fields(metric.metric.params)}
-    ]
-    long = min(
-        (
-            len(" ".join(example.references).split())
-            for _, example in seen.examples
-            if example.references
-        ),
-        default=0,
-    )
-    unfit = [metric for metric in allowed if metric.name == _SHORT_ANSWERS and long > _SHORT]
-    free = [
-        metric for metric in allowed if not metric.metric.models and metric not in (*loads, *unfit)
-    ]
-    asking = [metric for metric in allowed if metric.metric.models and metric not in loads]
-    used = free or asking[:1]
+    used = menu.free or menu.asking[:1]
     if not used:
         raise UserError(
             f"{seen.name}: no metric has all that it needs; see: longmark look {seen.name}"
@@ -134,17 +102,16 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
     for used_metric in used:
         yield f"  - {used_metric.name}{_some(used_metric, seen)}"
     counted_examples = (
-        f"the first {_PRICED}" if seen.read > _PRICED else f"{counted(seen.read, 'example')}"
+        f"the first {PRICED}" if seen.read > PRICED else f"{counted(seen.read, 'example')}"
     )
     yield f"  # With a model; calls and tokens expected for {counted_examples}:"
-    for asking_metric in asking:
+    for asking_metric in menu.asking:
         if asking_metric not in used:
-            yield f"  # - {asking_metric.name}{_some(asking_metric, seen)} # {_cost(costs[asking_metric.name])}"
-    if loads:
-        yield f"  # With a model that they load themselves: {', '.join(metric.name for metric in loads)}"
-    for unfit_metric in unfit:
-        yield f"  # {unfit_metric.name}: is for references of a few words; these have {long} or more"
-    for name, why in why_not.items():
+            yield f"  # - {asking_metric.name}{_some(asking_metric, seen)} # {cost_of(menu.costs[asking_metric.name])}"
+    if menu.loading:
+        loading = ", ".join(metric.name for metric in menu.loading)
+        yield f"  # With a model that they load themselves: {loading}"
+    for name, why in menu.unfit.items():
         yield f"  # {name}: {why}"
     missing: dict[str, list[str]] = {}
     for metric in seen.metrics:
@@ -156,36 +123,3 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _some(metric: Allowed, seen: Look) -> str:
     return "" if metric.count == seen.read else f" # on {metric.count:,} of {seen.read:,}"
-
-
-def _cost(estimate: MetricEstimate) -> str:
-    expected = estimate.expected
-    calls = counted(expected.calls, "call")
-    prompt = f"{expected.prompt_tokens:,} prompt"
-    return f"{calls}, {prompt} and {expected.completion_tokens:,} completion tokens"
-
-
-def _costs(
-    arguments: argparse.Namespace, seen: Look
-) -> tuple[dict[str, MetricEstimate], dict[str, str]]:
-    """Metric -> what it takes on the first examples; and metric -> why it cannot be used as it is."""
-    costs: dict[str, MetricEstimate] = {}
-    why_not: dict[str, str] = {}
-    reading_options = {**reading(arguments), "limit": _PRICED, "skip_bad": True}
-    options = RunOptions(
-        judges=[_PLACE], quiet=True, check_profiles=False, **_ROLES, **reading_options
-    )
-    with closing(open_cache(None)) as cache:
-        for metric in seen.metrics:
-            if not metric.count:
-                continue
-            try:
-                settings = make_settings([metric.name], Registry(cache, sends=False), options)
-                if not metric.metric.models:
-                    costs[metric.name] = MetricEstimate()
-                    continue
-                estimated = partial(dry_run, arguments.examples, settings, None, cache, options)
-                costs[metric.name] = finish(estimated).total
-            except UserError as error:
-                why_not[metric.name] = shorten(str(error), _REASON, placeholder=" …")
-    return costs, why_not

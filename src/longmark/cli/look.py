@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from longmark.cli.arguments import reading
+from longmark.cli.metric_menu import metrics_without_a_model, run_command
 from longmark.engine.look import FIRST, Allowed, Look
 from longmark.engine.look import look as looked
 from longmark.progress import counted
@@ -49,6 +50,9 @@ def look(arguments: argparse.Namespace) -> int:
     filled(seen.notices)
     cut(_allowed(seen))
     filled(_absent(seen))
+    if free := metrics_without_a_model(seen):
+        print("To score them without a model:")
+        print(f"  {run_command(arguments, free)}")
     if seen.bad:
         for line in seen.bad_lines[:_BAD]:
             print(line, file=sys.stderr)

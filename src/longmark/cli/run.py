@@ -113,7 +113,12 @@ def _checked_options(arguments: argparse.Namespace, examples: KeptFile) -> RunOp
     problems = Problems()
     arguments.retry = split(arguments.retry)
     with problems.noted():
-        if arguments.out is None and not arguments.dry_run:
+        if not arguments.metrics:
+            from longmark.cli.metric_menu import without_metrics
+
+            raise without_metrics(arguments)
+    with problems.noted():
+        if arguments.out is None and not arguments.dry_run and arguments.metrics:
             raise UserError("the run folder is missing: add --out RUN")
     with problems.noted():
         if arguments.cluster not in (None, QUESTION):
@@ -124,7 +129,7 @@ def _checked_options(arguments: argparse.Namespace, examples: KeptFile) -> RunOp
         base.check(arguments, arguments.out)
     with problems.noted():
         options = run_options(arguments)
-    if problems:  # else the settings check them, once
+    if problems and arguments.metrics:  # else the settings check them, once
         with problems.noted():
             choose(arguments.metrics)
     problems.end()

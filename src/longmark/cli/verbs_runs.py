@@ -46,7 +46,7 @@ def _run(verbs: Any) -> None:
         "a file of examples or pairs (.jsonl, .csv, .json, .parquet, …) or of another tool",
     )
     metrics = "metrics or families (see longmark metrics), with parameters (NAME@a=1), rubric.yaml or my_metric.py"
-    add(parser, "--metrics", "NAME,…", metrics, default=None, required=True, common=True)
+    add(parser, "--metrics", "NAME,…", metrics, default=None, common=True)
     add(parser, "--out", "RUN", "the run folder; repeat the command to resume", common=True)
     add_scoring(parser)
     add_options(parser, InputOptions)
