@@ -23,6 +23,7 @@ from longmark.engine.folder import RunFolder
 from longmark.models.budget import Budget, Reservation
 from longmark.models.cache import CallCache
 from longmark.models.limits import Limiter
+from longmark.models.prefixes import Prefixes
 from longmark.models.protocols import Tokens
 from longmark.models.sending import Sender
 from longmark.models.stores import StoreTurn
@@ -212,6 +213,10 @@ def _open_fast(self: Journal, store: Any) -> None:
     self._store.do("PRAGMA synchronous=NORMAL")
 
 
+async def _wait_for_nobody(self: Prefixes, turn: Any, stopped: asyncio.Event) -> None:
+    await asyncio.sleep(0)
+
+
 MUTANTS: dict[str, tuple[Patch, ...]] = {
     "a reply is stored after its row": ((CallCache, "put", _put_later),),
     "a failed commit of replies goes unheard": ((SqliteStore, "commit", _commit_unheard),),
@@ -260,6 +265,9 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     ),
     "`batches fetch` forgets what a run is submitting": ((Tracker, "fetch", _fetch_anyway),),
     "what waits for a batch counts as sent": ((BatchedChat, "sent_as", "sent"),),
+    "a follower is sent before its leader's reply is stored": (
+        (Prefixes, "_wait", _wait_for_nobody),
+    ),
     "the journal is not synchronised": ((Journal, "__init__", _open_fast),),
 }
 """What is wrong -> where, and with what in its place."""

@@ -15,6 +15,8 @@ wrong and no budget, and what the files hold then is checked:
     with `--resend-unknown no` no call is sent whose last attempt is unknown
     a reply that came while the disk had room is stored
     a row is written only when the replies that it rests on are stored
+    of calls that begin alike, one goes ahead: another is sent only when the reply to the first is stored, or half a
+        minute after it was asked for
     every example has one row for every score, in order; a score is the right one, and no score has a reason
     everything ends; errors are those of `longmark.errors`; no task fails unheard; claims are given back
 
@@ -47,8 +49,10 @@ from typing import Any
 import orjson
 from tests.simulation.batches import JOBS, WIRE, BatchPlan, House
 from tests.simulation.vendor import (
+    BEGUN,
     FAULTS,
     SHARED,
+    BegunCall,
     Fault,
     SimulatedEmbedder,
     SimulatedJudge,
@@ -64,28 +68,33 @@ from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, choose
 from longmark.errors import FolderInUse, LongmarkError, NoScore, UserError
 from longmark.metric import Metric, Score
-from longmark.models import client
+from longmark.models import client, prefixes
 from longmark.models.batching import NO_BATCHES, Batching
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatRequest, Message
+from longmark.prompts import fence
 from longmark.records import STATUSES, Example, Row
 
-QR, STEPS = "ccrs.question_relevance", "steps"
+QR, STEPS, ALIKE = "ccrs.question_relevance", "steps", "alike"
 MISHAPS = ("kill", "stop", "stall", "full", "busy", "short", "jump", "same pid")
 _MEMORY = Path("/dev/shm")
+
+
+async def _number(models: Models, text: str) -> int:
+    request = ChatRequest((Message("user", text),), max_tokens=40)
+    reply = await models.judges[0].chat(request)
+    if not reply.text.isdecimal():
+        raise NoScore("unparsable", "no number")
+    return int(reply.text)
 
 
 async def _steps(example: Example, models: Models, _params: Any) -> Score:
     """Two rounds of chats, one of them the same for all examples, and embeddings, one of them too."""
 
     async def asked(text: str) -> int:
-        request = ChatRequest((Message("user", text),), max_tokens=40)
-        reply = await models.judges[0].chat(request)
-        if not reply.text.isdecimal():
-            raise NoScore("unparsable", "no number")
-        return int(reply.text)
+        return await _number(models, text)
 
     first = await asked(f"Read {example.answer}")
     both = await concurrently(asked, [f"{first}? {example.answer}", SHARED])
@@ -96,6 +105,22 @@ async def _steps(example: Example, models: Models, _params: Any) -> Score:
 _STEPS = Metric(
     _steps, ("answer",), (0, 1), models=("judge", "embedder"), name=STEPS, source="simulated"
 )
+
+
+async def _alike(example: Example, models: Models, _params: Any) -> Score:
+    """Three chats at once that begin with the same text: two follow the first of them."""
+    loop = asyncio.get_running_loop()
+
+    async def asked(task: str) -> int:
+        BEGUN.set(BegunCall(example.answer or "", loop.time()))
+        return await _number(models, f"{fence('answer', example.answer or '')}\n\n{task}")
+
+    numbers = await concurrently(asked, ["Grade it.", "Grade it well.", "Grade it once more."])
+    return Score(numbers[0] / 100)
+
+
+_ALIKE = Metric(_alike, ("answer",), (0, 1), models=("judge",), name=ALIKE, source="simulated")
+_OWN = {STEPS: _STEPS, ALIKE: _ALIKE}
 
 
 @dataclass(frozen=True)
@@ -129,6 +154,8 @@ class Schedule:
         rng = random.Random(seed)
         if seed % 8 == 5:
             return cls._in_batches(seed, rng)
+        if seed % 16 == 3:
+            return cls._of_calls_alike(seed, rng)
         metrics = rng.choice(((QR,), (QR,), (QR,), (STEPS,), (QR, STEPS)))
         examples = rng.randint(1, 3 if STEPS in metrics else 5)
         users = rng.choice((1, 1, 2))
@@ -171,6 +198,23 @@ class Schedule:
             if rng.random() < 0.4:
                 faults.append(Fault("kill", rng.randint(1, length), who=who))
         return cls(seed, examples, rng.random() < 0.3, metrics, tuple(made), tuple(faults))
+
+    @classmethod
+    def _of_calls_alike(cls, seed: int, rng: random.Random) -> Schedule:
+        """One user, whose calls begin alike, so that one of them leads the others."""
+        examples = rng.randint(1, 3)  # with more, the endpoint would be known to serve nothing
+        budget = _budget(rng, 3 * examples, steps=False)
+        sessions = [
+            UserCommand(0, "a", rng.choice((1, 2, 4)), budget, rng.random() < 0.7)
+            for _ in range(rng.choice((1, 1, 2)))
+        ]
+        faults = [
+            Fault(rng.choice(tuple(FAULTS)), rng.randint(0, 3 * examples), float(rng.randint(1, 5)))
+            for _ in range(rng.choice((0, 1, 2, 3)))
+        ]
+        if rng.random() < 0.3:
+            faults.append(Fault("kill", rng.randint(1, 80 + 40 * examples)))
+        return cls(seed, examples, False, (ALIKE,), tuple(sessions), tuple(faults))
 
     @classmethod
     def _in_batches(cls, seed: int, rng: random.Random) -> Schedule:
@@ -678,9 +722,10 @@ class _ScheduledRun:
             raise Violation(f"{len(left)} claims of sessions that ended are left")
 
 
-def _patches(batches: BatchPlan | None) -> list[Patch]:
+def _patches(schedule: Schedule) -> list[Patch]:
+    batches = schedule.batches
     if batches is None:
-        return []
+        return [(prefixes, "LEAST", 1)] if ALIKE in schedule.metrics else []
     seldom = (
         (tracker, "_SOON", 2.0),
         (tracker, "_LATE", 600.0),
@@ -693,7 +738,7 @@ def _patches(batches: BatchPlan | None) -> list[Patch]:
 
 @cache
 def _settings(metrics: tuple[str, ...]) -> Settings:
-    return Settings(choose([_STEPS if name == STEPS else name for name in metrics]), Backends())
+    return Settings(choose([_OWN.get(name, name) for name in metrics]), Backends())
 
 
 def run(schedule: Schedule) -> str | None:
@@ -704,7 +749,7 @@ def run(schedule: Schedule) -> str | None:
     life = _ScheduledRun(schedule, folder)
     gc.disable()  # it takes a tenth of the time
     try:
-        with inhabited(life.world, *_patches(schedule.batches)):
+        with inhabited(life.world, *_patches(schedule)):
             life.live()
     except Violation as broken:
         return str(broken)

@@ -13,6 +13,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from longmark.errors import (
 )
 from longmark.models.budget import given
 from longmark.models.cache import call_key
+from longmark.models.prefixes import LONGEST
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, EmbedReply, Tokens
 from longmark.models.settings import TokenPrice
 
@@ -81,6 +83,18 @@ class Fault:
     who: int = 0
 
 
+@dataclass(frozen=True)
+class BegunCall:
+    """What a call begins with, and since when it waits to be sent."""
+
+    beginning: str
+    since: float
+
+
+BEGUN: ContextVar[BegunCall | None] = ContextVar("BEGUN", default=None)
+"""Of the call that is being made, where others begin alike."""
+
+
 @dataclass
 class BookedRequest:
     """One in the vendor's books. stored: keys whose replies the cache held when they were asked for; counted: what the
@@ -106,6 +120,7 @@ class BookedRequest:
     most: Tokens = field(default_factory=Tokens)
     fate: str = ""
     told: bool = False
+    begun: BegunCall | None = None
 
 
 @dataclass
@@ -214,8 +229,10 @@ class SimulatedVendor:
             kind=kind,
             attempt=attempt,
             line=line,
+            begun=BEGUN.get(),
         )
         self._check_one_at_a_time(request)
+        self._check_leader(request)
         self._check_lines(request)
         self.books.append(request)
         return request
@@ -282,6 +299,29 @@ class SimulatedVendor:
         ):
             self.world.complain(
                 f"{request.process.name} sends several at once after a reply beyond its limit"
+            )
+
+    def _check_leader(self, request: BookedRequest) -> None:
+        """Of calls that begin alike a second one is sent when the reply to the first is stored."""
+        begun = request.begun
+        if begun is None or self.world.now - begun.since >= LONGEST or self.lapses:
+            return
+        alike = [
+            earlier
+            for earlier in self.books
+            if earlier.process is request.process
+            and earlier.keys != request.keys
+            and earlier.begun is not None
+            and earlier.begun.beginning == begun.beginning
+        ]
+        if any(self.holds(earlier.keys[0]) for earlier in alike):
+            return
+        usable = ("", "slow", "twice", "prose", "empty")
+        if any(
+            earlier.ended is None or (earlier.heard and earlier.kind in usable) for earlier in alike
+        ):
+            self.world.complain(
+                f"{request.process.name} sends a call before the reply to the one that it follows is stored"
             )
 
     @property
