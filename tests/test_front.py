@@ -105,8 +105,7 @@ def test_a_misspelt_verb_or_action_gets_the_nearest_one(home: Path):
 def test_all_mistakes_of_a_command_line_are_printed_together(home: Path):
     done = run(
         "run",
-        "--sample",
-        "3",
+        "--sample=3",
         "--seed",
         "x",
         "--turns",
