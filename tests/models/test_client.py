@@ -15,7 +15,8 @@ from longmark.errors import ModelError, OverBudget, RateLimited, RequestRefused,
 from longmark.models import limits
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache, call_key
-from longmark.models.client import Client, UsageLog, WouldCall, _shares
+from longmark.models.call_kinds import _shares
+from longmark.models.client import Client, UsageLog, WouldCall
 from longmark.models.fake import FakeChat, FakeEmbedder
 from longmark.models.limits import MAX_FAULTS
 from longmark.models.protocols import ChatReply, ChatRequest, Message, Tokens

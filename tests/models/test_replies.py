@@ -15,7 +15,7 @@ from tests.models.asking import behind_a_client
 from tests.wire import serve
 
 from longmark.errors import BadReply, OverBudget, ServerFault, TooManyInputs
-from longmark.models import client as clients
+from longmark.models import call_kinds
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
@@ -43,7 +43,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]))
 logprobs = st.floats(max_value=0, allow_nan=False, allow_infinity=False)
 numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
 REPLIES = {
-    clients._CHATS: st.builds(
+    call_kinds.CHATS: st.builds(
         ChatReply,
         texts,
         texts,
@@ -62,11 +62,11 @@ REPLIES = {
         st.none() | texts,
         st.none() | texts,
     ),
-    clients._EMBEDS: st.builds(
+    call_kinds.EMBEDS: st.builds(
         EmbedReply, st.tuples(st.lists(numbers, min_size=1).map(tuple)), tokens
     ),
-    clients._RERANKS: st.builds(RerankReply, st.lists(numbers).map(tuple), tokens),
-    clients._LIKELIHOODS: st.lists(st.tuples(logprobs, texts, st.floats(0, 100))).flatmap(
+    call_kinds.RERANKS: st.builds(RerankReply, st.lists(numbers).map(tuple), tokens),
+    call_kinds.LIKELIHOODS: st.lists(st.tuples(logprobs, texts, st.floats(0, 100))).flatmap(
         lambda all_: st.builds(
             LikelihoodReply,
             st.just(tuple(one[0] for one in all_)),
@@ -82,7 +82,7 @@ REPLIES = {
 @given(data=st.data())
 def test_every_reply_that_can_be_made_reads_back_as_it_was(kind: Any, data: st.DataObject):
     reply = data.draw(REPLIES[kind])
-    checked, stored = clients._checked(reply, kind, "m")
+    checked, stored = call_kinds.checked_reply(reply, kind, "m")
     assert checked == reply
     assert kind.form.validate_json(stored, strict=True) == reply
 
@@ -90,7 +90,7 @@ def test_every_reply_that_can_be_made_reads_back_as_it_was(kind: Any, data: st.D
 def test_a_reply_that_was_stored_before_there_were_thinking_and_versions_is_read():
     tokens = b'{"prompt":1,"cached_prompt":0,"completion":2}'
     stored = b'{"text":"80","finish":"stop","refusal":null,"logprobs":[],"tokens":' + tokens + b"}"
-    assert clients._read(clients._CHATS, (stored, 0.5)) == (
+    assert call_kinds.read_stored(call_kinds.CHATS, (stored, 0.5)) == (
         ChatReply("80", tokens=Tokens(1, 0, 2)),
         0.5,
     )
@@ -132,7 +132,7 @@ def test_a_reply_of_the_wrong_types_is_no_reply_and_is_not_stored(tmp_path: Path
     cache = CallCache(tmp_path / "calls.sqlite")
     model = FakeChat(lambda _request: reply)
     with pytest.raises(ServerFault, match="sent an invalid reply"):
-        clients._checked(reply, clients._CHATS, "m")
+        call_kinds.checked_reply(reply, call_kinds.CHATS, "m")
     with pytest.MonkeyPatch.context() as quick:
         quick.setattr("longmark.models.sending.wait_before", lambda *_: 0.0)
         with pytest.raises(ServerFault):

@@ -68,7 +68,7 @@ from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, choose
 from longmark.errors import FolderInUse, LongmarkError, NoScore, UserError
 from longmark.metric import Metric, Score
-from longmark.models import client, prefixes
+from longmark.models import client, flights, prefixes
 from longmark.models.batching import NO_BATCHES, Batching
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
@@ -733,7 +733,7 @@ def _patches(schedule: Schedule) -> list[Patch]:
         (batcher, "_AGAIN", 2.0),
     )
     singles = (batcher, "SINGLE", batches.singles), (batcher, "_MOST_LINES", batches.most)
-    return [*singles, *seldom, (client, "_LOOK_AGAIN", 29.0)]
+    return [*singles, *seldom, (flights, "_LOOK_AGAIN", 29.0)]
 
 
 @cache

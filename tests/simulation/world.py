@@ -744,7 +744,7 @@ def inhabited(world: World, *more: Patch) -> Iterator[None]:
         return token
 
     from longmark.engine import manifest, session
-    from longmark.models import client
+    from longmark.models import flights
     from longmark.models.stores import sqlite
 
     def price_of(model: Any) -> Any:
@@ -771,11 +771,11 @@ def inhabited(world: World, *more: Patch) -> Iterator[None]:
         (shutil, "disk_usage", disk_usage),
         (secrets, "token_hex", token_hex),
         (session, "signal", SimpleNamespace(**vars(SIGNALS), signal=signal_, setitimer=setitimer)),
-        (client, "random", SimpleNamespace(Random=lambda *_: random.Random(world.rng.random()))),
+        (flights, "random", SimpleNamespace(Random=lambda *_: random.Random(world.rng.random()))),
         (manifest, "environment", dict),  # what is not under test, and slow
         (sqlite, "file_system", lambda _path: ""),
         (session, "price_of", price_of),
-        (client, "_LOOK_AGAIN", 2.9),  # seconds: 0.1 would be most of the work
+        (flights, "_LOOK_AGAIN", 2.9),  # seconds: 0.1 would be most of the work
         *more,
     ]
     before = [(place, name, getattr(place, name)) for place, name, _ in patches]

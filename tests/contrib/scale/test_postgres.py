@@ -27,13 +27,13 @@ from longmark.models.stores.copying import Copied
 
 _ASKING = """
 import asyncio, os, sys
-from longmark.models import client as clients, stores
+from longmark.models import flights, stores
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, Message, Tokens
 url, port, calls, victim = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 stores.LEASE = 1.0
-clients._LOOK_AGAIN = 0.05
+flights._LOOK_AGAIN = 0.05
 
 class Model:
     name, identity, width, capabilities = "m", "m", None, Capabilities()
