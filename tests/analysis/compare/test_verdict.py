@@ -1,5 +1,6 @@
 """The first sentence on two systems, and the sign of a change."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +8,10 @@ import pytest
 from tests.analysis.compare.runs import run_of
 from tests.report.runs import CORRECTNESS, GRADE, RELEVANCE
 
-from longmark.analysis.compare import compare
+from longmark.analysis.compare import compare, document
 from longmark.analysis.compare.comparison import Comparison
 from longmark.analysis.compare.verdict import more_questions, verdict
+from longmark.report.figures import Figure, rendered
 
 
 def compared(folder: Path, scores: dict[str, dict[str, list[float]]], **options: object):
@@ -116,3 +118,35 @@ def test_a_change_is_new_less_base_and_as_certain_as_the_other_way_round(tmp_pat
     ends = change.difference.ends
     assert ends == pytest.approx([-plain.difference.high, -plain.difference.low])
     assert (change.won, change.lost) == (plain.lost, plain.won)
+
+
+def test_two_systems_are_drawn_on_one_axis_to_the_right_where_the_first_is_better(tmp_path: Path):
+    new, old = shifted(0.2)
+    times = ([10.0 * score for score in old], [10.0 * score for score in new])
+    scores = {
+        "new": {RELEVANCE: new, "app.seconds": times[0], GRADE: new},
+        "old": {RELEVANCE: old, "app.seconds": times[1], GRADE: old},
+    }
+    comparison = compared(
+        tmp_path, scores, lower=["app.seconds"], bounds={"app.seconds": (0.0, 10.0)}
+    )
+    figures = document(comparison).sections[0].figures
+    (figure,) = figures
+    assert figure.label == "new against old, in shares of each metric's range"
+    assert "Right of the dashed line: new is better" in figure.reading
+    assert (
+        "Without a range or a direction, and drawn below: Readability: grade level."
+        in figure.reading
+    )
+    relevance, seconds = (
+        comparison.metric(metric).pairs[0].difference.value for metric in (RELEVANCE, "app.seconds")
+    )
+    assert seconds == pytest.approx(-10 * relevance)
+    drawn = drawn_texts(figure)
+    lanes = [text for text in drawn if text.startswith(f"{relevance:.3f} [")]
+    assert len(lanes) == 2, "the same share of both ranges, both to the right"
+
+
+def drawn_texts(figure: Figure) -> list[str]:
+    (svg,) = rendered(figure, ["svg"]).values()
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg.decode())

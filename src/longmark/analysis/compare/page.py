@@ -19,7 +19,7 @@ from longmark.analysis.compare.results import (
 )
 from longmark.analysis.compare.verdict import verdict
 from longmark.analysis.grid import Grid
-from longmark.report.charts import ForestRow, Stack, groups, stacked
+from longmark.report.charts import ForestRow, Stack, forest, groups, stacked
 from longmark.report.document import Document, Section, folded_after
 from longmark.report.figures import Figure
 from longmark.report.format import counted, listed, metric_titles, p_value
@@ -120,6 +120,7 @@ def _result(comparison: Comparison) -> Section:
         RESULT,
         summary if comparison.comparisons else "Nothing was tested.",
         (_result_grid(comparison).table(),),
+        figures=overview(comparison),
         brief=1,
         note=_NOT_EQUAL
         if any(pair.common.detectable is not None and not pair.significant for pair in pairs)
@@ -148,6 +149,54 @@ def lead(comparison: Comparison) -> str:
     if clauses.startswith((_ALIKE, UNDECIDED)) or sentence:
         clauses = clauses[0].upper() + clauses[1:]
     return f"{sentence} {clauses}.".strip()
+
+
+def overview(comparison: Comparison) -> tuple[Figure, ...]:
+    """Two systems in one figure: their difference on each metric in the overview (`_in_overview`), as a share of the
+    metric's range, to the right where the first one is better."""
+    rows = []
+    for result in _in_overview(comparison):
+        pair = result.pairs[0]
+        facts = result.facts
+        assert facts.lo is not None
+        assert facts.hi is not None
+        per_range = (1 if facts.higher_is_better else -1) / (facts.hi - facts.lo)
+        ends = sorted(end * per_range for end in pair.difference.ends or ())
+        low, high = ends or (None, None)
+        value = None if pair.difference.value is None else pair.difference.value * per_range
+        rows.append((result.metric, value, low, high, p_value(pair.p)))
+    if not rows:
+        return ()
+    first, second = _pairs(comparison)[0].names
+    titles = metric_titles(metric.metric for metric in comparison.metrics)
+    figure = forest(
+        [ForestRow(titles[metric], *figures) for metric, *figures in rows],
+        f"{first} against {second}, in shares of each metric's range",
+    )
+    absent = [
+        titles[result.metric]
+        for result in comparison.metrics
+        if result not in _in_overview(comparison)
+    ]
+    without = (
+        f" Without a range or a direction, and drawn below: {listed(absent)}." if absent else ""
+    )
+    reading = f"Right of the dashed line: {first} is better; left of it: {second}. {figure.reading}"
+    return (replace(figure, reading=f"{reading}{without}"),)
+
+
+def _in_overview(comparison: Comparison) -> list[MetricResult]:
+    """The metrics with a direction, two bounds and a difference, where two systems are compared on two of them or
+    more; else none."""
+    metrics = [
+        result
+        for result in comparison.metrics
+        if result.facts.higher_is_better is not None
+        and None not in (result.facts.lo, result.facts.hi)
+        and result.facts.lo != result.facts.hi
+        and result.pairs
+    ]
+    return metrics if len(comparison.systems) == 2 and len(metrics) > 1 else []
 
 
 def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
@@ -325,7 +374,9 @@ def _differences(comparison: Comparison) -> Section:
         f"First minus second in the metric's units, over the n questions that both have, with {ci} and adjusted "
         "p-values.",
         (_grid_of_differences(_pairs(comparison), comparison.places, tests).table(),),
-        differences(comparison.metrics),
+        differences(
+            [metric for metric in comparison.metrics if metric not in _in_overview(comparison)]
+        ),
         "The intervals invert the test: together they contain all true differences with the stated confidence, and one "
         "excludes 0 exactly if its adjusted p is at most alpha. If no difference could be significant, the interval is "
         "Hall's t, extended to hold 0. If all differences are equal, it is made from the metric's bounds, and p "
