@@ -124,7 +124,7 @@ def rag(verbs: Any) -> None:
         None,
         "Index documents, and answer questions from them. Writes examples to score.",
     )
-    actions = rag.add_subparsers(dest="action", required=True, metavar="index|answer|grid")
+    actions = rag.add_subparsers(dest="action", required=True, metavar="index|answer|grid|nuggets")
 
     text = "Make an index of documents: passages for BM25, and vectors if there is an embedder."
     verb = add_verb(actions, "index", f"{_CLI}.rag:index", text)
@@ -207,6 +207,23 @@ def rag(verbs: Any) -> None:
         required=True,
     )
     _add_answering(verb, k=20, temperature=0.0, max_answer=2048)
+
+    text = (
+        "List the facts that a good answer to each question holds, from the passages of examples."
+    )
+    verb = add_verb(actions, "nuggets", f"{_CLI}.nuggets:nuggets", text)
+    add(verb, "questions", "EXAMPLES", "examples with questions and contexts")
+    add(
+        verb,
+        "--out",
+        "FILE",
+        "the nuggets to write: .jsonl, a line for each question",
+        required=True,
+    )
+    add(verb, "--generator", "MODEL", "the model that lists and weighs the facts", required=True)
+    add_prompts(verb)
+    add_input(verb)
+    add_calls(verb)
 
 
 def _add_answering(

@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from longmark.contrib.make.rag.nuggets import NUGGET_PROMPTS
 from longmark.domain import Dimension, Domain, Slot
 from longmark.errors import LongmarkError, UserError
 from longmark.models.handles import Models
@@ -62,7 +63,9 @@ After each statement, give the numbers of the passages that it rests on in squar
 
 NO_CITE = Prompt("rag.citations.off", (), "Do not refer to the passages by their numbers.")
 
-PROMPTS = (SYSTEM, DOMAIN, PLAIN, COMPREHENSIVE, CITE, NO_CITE)
+ANSWER_PROMPTS = (SYSTEM, DOMAIN, PLAIN, COMPREHENSIVE, CITE, NO_CITE)
+PROMPTS = (*ANSWER_PROMPTS, *NUGGET_PROMPTS)
+"""Of the folder, as the entry point has them."""
 
 TEMPERATURE = 0.1
 TOP_P = 0.9

@@ -22,7 +22,7 @@ from typing import Any
 
 from longmark.contrib.make.rag import answer as answers
 from longmark.contrib.make.rag.answer import Answering, RagAnswers
-from longmark.contrib.make.rag.generate import PROMPTS
+from longmark.contrib.make.rag.generate import ANSWER_PROMPTS
 from longmark.contrib.make.rag.retrieve import Retriever
 from longmark.errors import UserError
 from longmark.models.handles import Models
@@ -170,6 +170,6 @@ def _in_common(
         "k": answering.k,
         "variant_context": answering.variant_context,
         **asdict(answering.generation),
-        "prompts": models.prompts.hashes(PROMPTS),
+        "prompts": models.prompts.hashes(ANSWER_PROMPTS),
         "domain": models.domain.hash,
     }

@@ -1,0 +1,51 @@
+"""`longmark rag nuggets`: the facts that good answers hold, out of the passages of examples."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from pathlib import Path
+
+from longmark.cli.arguments import NO_VALUE
+from longmark.cli.terminal import stage_lines
+from longmark.contrib.make.cli.rag import finish_with, open_models, read_questions
+from longmark.contrib.make.rag.nuggets import make_nuggets, questions_of
+from longmark.errors import UserError
+from longmark.options.groups import ModelNames
+from longmark.progress import counted
+from longmark.writing import replacing
+
+_SUFFIXES = (".jsonl", ".ndjson")
+
+
+def nuggets(arguments: argparse.Namespace) -> int:
+    out = Path(arguments.out)
+    if out.suffix not in _SUFFIXES:
+        raise UserError(f"--out {out}: nuggets are written as JSON Lines; name a .jsonl file")
+    examples = read_questions(arguments)
+    n_questions = len(questions_of(examples))
+    tell = stage_lines(arguments.quiet)
+    counter = itertools.count(1)
+    with open_models(arguments, ModelNames(generator=arguments.generator)) as (models, _registry):
+        written = finish_with(
+            models,
+            lambda: make_nuggets(
+                examples,
+                models,
+                at_once=2 * arguments.concurrency,
+                on_question=lambda: tell("questions", next(counter), n_questions),
+            ),
+        )
+    if written.left_out:
+        print(f"{counted(len(written.left_out), 'question')} omitted:", file=sys.stderr)
+        for left_out in written.left_out:
+            print(f"  {left_out}", file=sys.stderr)
+    if written.records:
+        with replacing(out) as file:
+            file.writelines(f"{record.line()}\n".encode() for record in written.records)
+        n_nuggets = sum(len(record.nuggets) for record in written.records)
+        print(
+            f"{counted(n_nuggets, 'nugget')} of {counted(len(written.records), 'question')}: {out}"
+        )
+    return NO_VALUE if models.client.budget.stopped or not written.records else 0
