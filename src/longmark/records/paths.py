@@ -15,7 +15,7 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.options import named
-from longmark.records import messages, notation
+from longmark.records import label_answers, messages, notation
 from longmark.records.values import Problem, missing
 
 _LISTS = frozenset(("contexts", "references"))
@@ -151,6 +151,12 @@ def _options() -> Any:
         notation.digest,
         notation.short,
         notation.joined,
+        label_answers.labelled,
+        label_answers.side,
+        label_answers.argilla_answers,
+        label_answers.potato_answers,
+        label_answers.cas_answers,
+        label_answers.cas_spans,
     )
     of_any = functions.signature({"types": []})
     methods = {

@@ -168,6 +168,9 @@ CONTAINERS = (
     Container(
         ("evalId", "results"), "results.results", head={"prompts": "results.prompts[].label"}
     ),  # promptfoo
+    # One document of labels, which `scores.label_tools` reads as a whole (UIMA, Potato)
+    Container(("%FEATURE_STRUCTURES",), "[@]"),
+    Container(("instance_id_to_label_to_value",), "[@]"),
     Container(("data",), "data"),  # a page of an API (Langfuse, Phoenix)
 )
 """Documents of tools that hold their records deeper than under `results`."""

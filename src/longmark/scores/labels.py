@@ -8,7 +8,8 @@ Ratings:  example_id, value; and label (its name), rater, system if there are se
 Choices:  a, b, choice (a, b or tie, or a graded preference); and question_id, label, rater if there are several; a was
           shown first; a_sha256, b_sha256. A graded preference is a number: below 0 for a, 0 for a tie, above 0 for b
 
-CSV, TSV, JSON Lines, JSON or Parquet, by the suffix. A file with a column `choice` contains choices. Raters can have a
+CSV, TSV, JSON Lines, JSON or Parquet, by the suffix. Exports of labelling tools are read by what they look like
+(`label_tools`). A file with a column `choice` contains choices. Raters can have a
 column each in place of `rater` and `value` (or `choice`). Column names are compared without case; others can be mapped
 to ours, and so can paths (`records.nested`): with `[]` a record has several labels.
 
@@ -25,7 +26,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -54,6 +55,7 @@ from longmark.scores.label_scales import (
     read_scale,
     shown_classes,
 )
+from longmark.scores.label_tools import LabelTool, ToolRecords, tool_of
 from longmark.scores.observations import Observation, Observations
 
 GROUPS = ("group", "mode", "subject")
@@ -212,6 +214,14 @@ class Labels(Observations):
             self.name = "human"
             kind = "records"
             records = partial(enumerate, list(labels), 1)
+        tool = None
+        if form is None and not options.raters:
+            tool = tool_of((record for _, record in records()), options.mapping or {})
+        of_tool: ToolRecords | None = None
+        if tool is not None:
+            of_tool = self._of_tool(tool, records, options.mapping or {})
+            records = partial(of_tool.flat_of, records)
+            options = replace(options, mapping={})
         names = dict[Any, None]()
         nested = NestedFields(options.mapping or {})
         first: Mapping[str, Any] = {}
@@ -223,6 +233,8 @@ class Labels(Observations):
                 nested.never_seen -= record.keys()
                 nested.see(record)
                 first = first or record
+        if not any_record and of_tool is not None:
+            raise UserError(f"{of_tool.notice(self.name)} It has no label of an answer.")
         if not any_record:
             raise UserError(f"{self.name} has no records; write one label per line")
         columns = _LabelColumns(
@@ -253,6 +265,8 @@ class Labels(Observations):
                 + (f" ({len(unnamed):,} lines are such labels)" if len(unnamed) > 1 else "")
             )
         wrong.check()
+        if of_tool is not None:
+            self.notices.append(of_tool.notice(self.name))
         self.words = columns.words
         self.scales = columns.scales
         self._check_left_out(columns.left_out, options)
@@ -278,6 +292,32 @@ class Labels(Observations):
             f"No results by the column {column}: {reason}." for column, reason in unused.items()
         ]
         self.by = tuple(column for column in columns.by if column not in unused)
+
+    def _of_tool(
+        self,
+        tool: LabelTool,
+        records: Callable[[], Iterable[tuple[int, Any]]],
+        mapping: Mapping[str, str],
+    ) -> ToolRecords:
+        """UnknownName for a mapped path that no record has; UserError where the file does not say which column holds the
+        labels."""
+        of_tool = ToolRecords(tool, mapping)
+        first: Mapping[str, Any] = {}
+        for _, record in records():
+            if isinstance(record, Mapping):
+                first = first or record
+                of_tool.fields.see(record)
+        listed = f"The columns are {first_few(first, 12)}."
+        for path in mapping.values():
+            if path in of_tool.fields.never_seen:
+                raise UnknownName(f"column in {named('mapping')}", path, paths.known(first), listed)
+        if not of_tool.names_values:
+            option = named("mapping", {"value": "COLUMN"})
+            raise UserError(
+                f"{self.name} is read as {tool.name}, which does not say which column holds the labels; name it: {option}. "
+                f"{listed}"
+            )
+        return of_tool
 
     def _check_order(self, order: Iterable[str]) -> None:
         """UnknownName for an order of a label that is not there: its values would be read in another way."""

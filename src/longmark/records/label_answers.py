@@ -1,0 +1,153 @@
+"""What declarations of labelling tools need beside JMESPath: the answers of one record as a list of objects.
+
+The declarations are in `scores.label_tools`. Each function takes one value of a record and gives a list of objects with
+`name` (of the question), `value`, and where the record says so `user`, `status` and `item`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_ANSWERS = ".responses"
+_LAYERS = ("uima.", "de.tudarmstadt.")
+"""Types of UIMA's and DKPro's own layers: sentences, tokens, metadata."""
+_METADATA = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData"
+_TRUE = ("true", "1")
+_SIDES = {"left": "a", "right": "b"}
+
+
+def labelled(value: Any) -> Any:
+    """The one value of a result: a number or a text; several texts, such as choices, joined by `; `. Anything else as it
+    is, `[{"rating": 4}]` of Label Studio's tables opened; None for an empty list."""
+    if isinstance(value, list) and len(value) < 2:
+        return labelled(value[0]) if value else None
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        return "; ".join(value)
+    if isinstance(value, dict):
+        for key in ("rating", "number", "choices"):
+            if key in value:
+                return labelled(value[key])
+    return value
+
+
+def side(selected: Any) -> Any:
+    """Which answer a side of the screen is: the left one is `a`."""
+    return _SIDES.get(selected, selected) if isinstance(selected, str) else selected
+
+
+def argilla_answers(record: Any) -> list[dict[str, Any]]:
+    """The responses of an Argilla record, of either form of its export."""
+    if not isinstance(record, Mapping):
+        return []
+    if isinstance(nested := record.get("responses"), Mapping):
+        return [
+            {
+                "name": name,
+                "value": labelled(answer.get("value")),
+                "user": answer.get("user_id"),
+                "status": answer.get("status"),
+            }
+            for name, answers in nested.items()
+            if isinstance(answers, list)
+            for answer in answers
+            if isinstance(answer, Mapping)
+        ]
+    return [
+        answer
+        for column, values in record.items()
+        if column.endswith(_ANSWERS) and isinstance(values, list)
+        for answer in _flat_answers(record, column, values)
+    ]
+
+
+def _flat_answers(
+    record: Mapping[str, Any], column: str, values: list[Any]
+) -> Iterator[dict[str, Any]]:
+    users = record.get(f"{column}.users") or [None] * len(values)
+    statuses = record.get(f"{column}.status") or [None] * len(values)
+    for value, user, status in zip(values, users, statuses, strict=False):
+        yield {
+            "name": column.removesuffix(_ANSWERS),
+            "value": labelled(value),
+            "user": user,
+            "status": status,
+        }
+
+
+def potato_answers(record: Any) -> list[dict[str, Any]]:
+    """The labels of a Potato annotator's state, or of a line of its export."""
+    if not isinstance(record, Mapping):
+        return []
+    if isinstance(of_items := record.get("instance_id_to_label_to_value"), Mapping):
+        return [
+            {"item": item, **answer}
+            for item, labels in of_items.items()
+            for answer in _potato_labels(labels)
+        ]
+    return list(_potato_labels(record.get("labels")))
+
+
+def _potato_labels(labels: Any) -> Iterator[dict[str, Any]]:
+    """name -> the names that were chosen: a list of [{"schema", "name"}, value], or an object of objects."""
+    values_of: dict[str, dict[str, Any]] = {}
+    if isinstance(labels, list):
+        for key, value in (pair for pair in labels if isinstance(pair, list) and len(pair) == 2):
+            if isinstance(key, Mapping):
+                values_of.setdefault(str(key.get("schema")), {})[str(key.get("name"))] = value
+    elif isinstance(labels, Mapping):
+        for schema, values in labels.items():
+            inner = values.get("labels", values) if isinstance(values, Mapping) else {"": values}
+            values_of[str(schema)] = dict(inner)
+    for schema, values in values_of.items():
+        chosen = [
+            name if _is_chosen(name, value) else value
+            for name, value in values.items()
+            if value not in (None, False, "", "false")
+        ]
+        if chosen:
+            yield {"name": schema, "value": labelled(chosen)}
+
+
+def _is_chosen(name: str, value: Any) -> bool:
+    """Whether a value only says that its name was chosen; else it is the answer itself, as of a text box."""
+    return value is True or str(value) == name or str(value).casefold() in _TRUE
+
+
+def cas_answers(document: Any) -> list[dict[str, Any]]:
+    """The features of a document's own labels in a CAS of UIMA; spans are counted by `cas_spans`."""
+    structures = _structures(document)
+    titles = [
+        structure.get("documentId") or structure.get("documentTitle")
+        for structure in structures
+        if structure.get("%TYPE") == _METADATA
+    ]
+    return [
+        {"item": titles[0] if titles else None, "name": name, "value": value}
+        for structure in structures
+        if _is_label(structure) and "begin" not in structure
+        for name, value in structure.items()
+        if name[:1] not in "%@" and isinstance(value, str | int | float)
+    ]
+
+
+def cas_spans(document: Any) -> list[dict[str, Any]]:
+    """The labels of parts of the text."""
+    return [
+        structure
+        for structure in _structures(document)
+        if _is_label(structure) and "begin" in structure
+    ]
+
+
+def _structures(document: Any) -> list[dict[str, Any]]:
+    structures = document.get("%FEATURE_STRUCTURES") if isinstance(document, Mapping) else None
+    if isinstance(structures, Mapping):
+        structures = list(structures.values())
+    if not isinstance(structures, list):
+        return []
+    return [structure for structure in structures if isinstance(structure, dict)]
+
+
+def _is_label(structure: Mapping[str, Any]) -> bool:
+    return not str(structure.get("%TYPE", "uima.")).startswith(_LAYERS)

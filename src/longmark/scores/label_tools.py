@@ -1,0 +1,304 @@
+"""The declarations of files that labelling tools export: where their labels, raters and answers stand.
+
+A declaration gives our columns by paths into a record (`records.nested`), each with the version and the source that its
+file in tests/scores/label_tools follows. `--map` replaces a column: `--map example_id=data.answer_id`. Labels of parts
+of a text, free texts and cancelled, discarded or ignored annotations are no labels of an answer: they are counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from longmark.records import messages, paths
+from longmark.records.label_answers import labelled
+from longmark.records.nested import NestedFields
+from longmark.records.sources import UnreadableRecord
+from longmark.records.values import Problem
+
+_VALUES = ("value", "choice")
+
+
+@dataclass(frozen=True)
+class LabelTool:
+    """How one tool writes labels.
+
+    name      for messages
+    source    what the declaration is pinned to
+    keys      a record has all of them
+    columns   our column -> path, with `[]` for a label each
+    when      a path that is true of some record of the file, where the keys do not tell enough
+    ignored   what is no label -> path to a list of it
+    opens     a value is opened where it holds one other (`label_answers.labelled`)
+    """
+
+    name: str
+    source: str
+    keys: tuple[str, ...]
+    columns: Mapping[str, str]
+    when: str = ""
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    opens: bool = False
+
+    def fits(self, record: Mapping[str, Any]) -> bool:
+        return all(key in record for key in self.keys) and (
+            not self.when or bool(paths.reader(record)(self.when))
+        )
+
+
+_ANNOTATIONS = "annotations[?!was_cancelled]"
+_RESULTS = f"{_ANNOTATIONS}.result"
+_LABEL_STUDIO = "label-studio-sdk 2.1 (converter) and labelstud.io/guide/task_format"
+_LABEL_STUDIO_RATER = f"{_ANNOTATIONS}.not_null(completed_by.email, completed_by.id, completed_by)"
+_LABEL_STUDIO_TYPES = "contains(['choices', 'rating', 'number', 'pairwise'], type)"
+_LABEL_STUDIO_IGNORED = {
+    "cancelled annotations": "annotations[?was_cancelled]",
+    "labels of parts of a text": f"{_RESULTS}[] | [?value.start]",
+    "results of other kinds": f"{_RESULTS}[] | [?!(value.start) && !{_LABEL_STUDIO_TYPES}]",
+    "predictions": "predictions",
+}
+_CHOSEN = f"{_RESULTS}[?type=='pairwise']"
+LABEL_STUDIO_PAIRS = LabelTool(
+    "Label Studio, pairwise",
+    _LABEL_STUDIO,
+    keys=("annotations", "data"),
+    when=f"{_RESULTS}[] | [?type=='pairwise'] | [0]",
+    # The left text is the first of `toName` in the configuration, which the export does not hold.
+    columns={
+        "question_id": "not_null(data.question_id, data.id, id)",
+        "a": "not_null(data.a_system, data.system_a, data.left_system, data.model_a)",
+        "b": "not_null(data.b_system, data.system_b, data.right_system, data.model_b)",
+        "rater": _LABEL_STUDIO_RATER,
+        "label": f"{_CHOSEN}.from_name",
+        "choice": f"{_CHOSEN}.side(value.selected)",
+    },
+    ignored={
+        **_LABEL_STUDIO_IGNORED,
+        "ratings beside the choices": f"{_RESULTS}[] | [?type!='pairwise' && {_LABEL_STUDIO_TYPES}]",
+    },
+)
+
+_RATED = f"{_RESULTS}[?{_LABEL_STUDIO_TYPES} && !(value.start)]"
+LABEL_STUDIO = LabelTool(
+    "Label Studio",
+    _LABEL_STUDIO,
+    keys=("annotations", "data"),
+    columns={
+        "example_id": "not_null(data.example_id, data.id, id)",
+        "system": "data.system",
+        "rater": _LABEL_STUDIO_RATER,
+        "label": f"{_RATED}.from_name",
+        "value": f"{_RATED}.labelled(value)",
+    },
+    ignored=_LABEL_STUDIO_IGNORED,
+)
+
+LABEL_STUDIO_TABLE = LabelTool(
+    "Label Studio, JSON_MIN or CSV",
+    _LABEL_STUDIO,
+    keys=("annotation_id", "annotator"),
+    columns={
+        "example_id": "not_null(example_id, id)",
+        "system": "system",
+        "rater": "annotator",
+    },
+    opens=True,
+)
+
+_ARGILLA_SUBMITTED = "argilla_answers(@)[?!contains(['discarded', 'draft'], not_null(status, ''))]"
+_ARGILLA_LABELS = f"{_ARGILLA_SUBMITTED[:-1]} && type(value) != 'array']"
+_ARGILLA_COLUMNS = {
+    "example_id": "not_null(example_id, metadata.example_id, id)",
+    "system": "not_null(system, metadata.system)",
+    "rater": f"{_ARGILLA_LABELS}.user",
+    "label": f"{_ARGILLA_LABELS}.name",
+    "value": f"{_ARGILLA_LABELS}.value",
+}
+_ARGILLA_IGNORED = {
+    "discarded answers": "argilla_answers(@)[?status=='discarded']",
+    "drafts": "argilla_answers(@)[?status=='draft']",
+    "lists of spans or ranks": f"{_ARGILLA_SUBMITTED[:-1]} && type(value) == 'array']",
+}
+ARGILLA = LabelTool(
+    "Argilla",
+    "argilla 2.8 (records/_io/_generic.py, to_list(flatten=False); records/_resource.py)",
+    keys=("fields", "responses", "suggestions"),
+    columns=_ARGILLA_COLUMNS,
+    ignored=_ARGILLA_IGNORED,
+)
+ARGILLA_FLAT = LabelTool(
+    "Argilla, flat",
+    "argilla 2.8 (records/_io/_generic.py, to_list(flatten=True))",
+    keys=("id", "status", "_server_id"),
+    columns=_ARGILLA_COLUMNS,
+    ignored=_ARGILLA_IGNORED,
+)
+
+DOCCANO = LabelTool(
+    "doccano",
+    "doccano at 1e0f5fc (backend/data_export/pipeline/formatters.py, ListedCategoryFormatter, TupledSpanFormatter)",
+    keys=("id", "text", "label"),
+    when="type(label) == 'array'",
+    columns={
+        "example_id": "not_null(example_id, id)",
+        "system": "system",
+        "value": "labelled(label[?type(@) == 'string'])",
+    },
+    ignored={"labels of parts of a text": "label[?type(@) == 'array']"},
+)
+
+POTATO_STATE = LabelTool(
+    "Potato, an annotator's state",
+    "potato-annotation 2.12 (docs/data-export/export_formats.md, user_state.json)",
+    keys=("user_id", "instance_id_to_label_to_value"),
+    columns={
+        "example_id": "potato_answers(@)[].item",
+        "rater": "user_id",
+        "label": "potato_answers(@)[].name",
+        "value": "potato_answers(@)[].value",
+    },
+    ignored={"labels of parts of a text": "values(not_null(instance_id_to_span_to_value, `{}`))"},
+)
+POTATO = LabelTool(
+    "Potato",
+    "potato-annotation 2.12 (docs/data-export/export_formats.md, jsonl)",
+    keys=("instance_id", "user_id", "labels"),
+    columns={
+        "example_id": "instance_id",
+        "rater": "user_id",
+        "label": "potato_answers(@)[].name",
+        "value": "potato_answers(@)[].value",
+    },
+    ignored={"labels of parts of a text": "spans"},
+)
+
+CAS = LabelTool(
+    "INCEpTION, CAS JSON of UIMA",
+    "apache/uima-uimaj-io-jsoncas (README.md), as INCEpTION exports it",
+    keys=("%FEATURE_STRUCTURES",),
+    columns={
+        "example_id": "cas_answers(@)[].item",
+        "label": "cas_answers(@)[].name",
+        "value": "cas_answers(@)[].value",
+    },
+    ignored={"labels of parts of a text": "cas_spans(@)"},
+)
+
+_PRODIGY = "prodigy 1.15 (prodi.gy/docs/api-interfaces: choice, classification; db-out)"
+_PRODIGY_COLUMNS = {
+    "example_id": "not_null(example_id, id, meta.example_id, meta.id)",
+    "system": "not_null(system, meta.system)",
+    "rater": "not_null(_annotator_id, _session_id)",
+}
+PRODIGY_CHOICE = LabelTool(
+    "Prodigy, choices",
+    _PRODIGY,
+    keys=("accept", "answer"),
+    columns={**_PRODIGY_COLUMNS, "value": "[@][?answer == 'accept'].labelled(accept)"},
+    ignored={
+        "answers that were ignored or rejected": "[@][?answer != 'accept']",
+        "labels of parts of a text": "spans",
+    },
+)
+PRODIGY = LabelTool(
+    "Prodigy, yes or no",
+    _PRODIGY,
+    keys=("label", "answer", "_task_hash"),
+    columns={
+        **_PRODIGY_COLUMNS,
+        "label": "[@][?answer != 'ignore'].label",
+        "value": "[@][?answer != 'ignore'].not_null(answer == 'accept')",
+    },
+    ignored={
+        "answers that were ignored": "[@][?answer == 'ignore']",
+        "labels of parts of a text": "spans",
+    },
+)
+
+TOOLS = (
+    LABEL_STUDIO_PAIRS,
+    LABEL_STUDIO,
+    LABEL_STUDIO_TABLE,
+    ARGILLA,
+    ARGILLA_FLAT,
+    DOCCANO,
+    POTATO_STATE,
+    POTATO,
+    CAS,
+    PRODIGY_CHOICE,
+    PRODIGY,
+)
+"""The first one that fits is read."""
+
+
+def tool_of(records: Iterable[Any], mapping: Mapping[str, str]) -> LabelTool | None:
+    """The tool that wrote these records; None where they have columns of ours. mapping: our field -> column; whoever
+    names the values reads the file by its columns."""
+    fitting: set[str] = set()
+    for record in records:
+        if isinstance(record, Mapping):
+            fitting |= {
+                tool.name for tool in TOOLS if tool.name not in fitting and tool.fits(record)
+            }
+    for tool in TOOLS:
+        names_values = any(name in tool.columns for name in _VALUES)
+        if tool.name in fitting and not (names_values and any(name in mapping for name in _VALUES)):
+            return tool
+    return None
+
+
+class ToolRecords:
+    """The labels in a tool's records, as records with our columns. ignored: what was no label, counted."""
+
+    def __init__(self, tool: LabelTool, mapping: Mapping[str, str]) -> None:
+        self.tool = tool
+        self.fields = NestedFields({**tool.columns, **mapping})
+        self._mapped = mapping
+        self.ignored: Counter[str] = Counter()
+
+    @property
+    def names_values(self) -> bool:
+        """Whether the tool or the caller says where the labels are."""
+        return any(name in self.tool.columns or name in self._mapped for name in _VALUES)
+
+    def flat_of(
+        self, records: Callable[[], Iterable[tuple[int, Any]]]
+    ) -> Iterator[tuple[int, Any]]:
+        """The labels, each with the line of its record."""
+        self.ignored = Counter()
+        for line, record in records():
+            if not isinstance(record, Mapping):
+                yield line, record
+                continue
+            self._count(record)
+            try:
+                rows = list(self.fields.rows(record))
+            except Problem as problem:
+                yield line, UnreadableRecord(str(problem))
+                continue
+            labels = [label for label in map(self._label, rows) if label is not None]
+            if not labels:
+                self.ignored["records without a label"] += 1
+            for label in labels:
+                yield line, label
+
+    def _label(self, row: dict[str, Any]) -> dict[str, Any] | None:
+        """A row without its empty fields; None for one without a value."""
+        if self.tool.opens and "value" in row:
+            row["value"] = labelled(messages.parsed(row["value"]))
+        label = {name: value for name, value in row.items() if value is not None}
+        return label if any(name in label for name in _VALUES) else None
+
+    def _count(self, record: Mapping[str, Any]) -> None:
+        read = paths.reader(record)
+        for kind, path in self.tool.ignored.items():
+            no_labels = read(path)
+            if isinstance(no_labels, list | Mapping):
+                self.ignored[kind] += len(no_labels)
+
+    def notice(self, file: str) -> str:
+        """Which tool's file was read, and what of it was not."""
+        left = ", ".join(f"{count:,} {kind}" for kind, count in sorted((+self.ignored).items()))
+        return f"{file}: read as {self.tool.name}. Not read: {left or 'nothing'}."

@@ -1,0 +1,184 @@
+"""Exports of labelling tools, read as they are. The files follow the layouts that `scores.label_tools` cites; the labels
+that they hold are written out here by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.program import run, write_jsonl
+
+from longmark.errors import UserError
+from longmark.scores.label_tools import TOOLS
+from longmark.scores.labels import ColumnOptions, Labels
+
+FILES = Path(__file__).parent / "label_tools"
+
+# file -> the tool, what it holds as (answer, system, rater, label, value), and what of it is no label
+EXPECTED: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
+    "label_studio.json": (
+        "Label Studio",
+        [
+            ("a1", "alpha", "ann@example.org", "quality", 4.0),
+            ("a1", "alpha", "ann@example.org", "verdict", "Yes, fully"),
+            ("a1", "alpha", "8", "quality", 2.0),
+            ("a1", "alpha", "8", "verdict", "Too long; Vague"),
+            ("a2", "alpha", "8", "quality", 0.0),
+        ],
+        "1 cancelled annotations, 2 labels of parts of a text, 1 predictions, 1 records without a label, "
+        "1 results of other kinds",
+    ),
+    "argilla.json": (
+        "Argilla",
+        [
+            ("a1", "alpha", "u1", "quality", 4.0),
+            ("a1", "alpha", "u1", "issues", "long; vague"),
+        ],
+        "1 discarded answers, 1 drafts, 1 lists of spans or ranks, 1 records without a label",
+    ),
+    "argilla_flat.jsonl": (
+        "Argilla, flat",
+        [
+            ("a1", "alpha", "u1", "quality", 4.0),
+            ("a1", "alpha", "u3", "quality", 2.0),  # logged without a status
+            ("a1", "alpha", "u1", "issues", "long; vague"),
+        ],
+        "1 discarded answers, 1 records without a label",
+    ),
+    "doccano.jsonl": (
+        "doccano",
+        [
+            ("a1", "", "people", "rating", "good"),
+            ("a2", "", "people", "rating", "vague; wrong"),
+        ],
+        "1 labels of parts of a text, 2 records without a label",
+    ),
+    "potato_state.json": (
+        "Potato, an annotator's state",
+        [
+            ("a1", "", "ann", "quality", 4.0),
+            ("a1", "", "ann", "verdict", "good"),
+            ("a1", "", "ann", "why", "It is right."),
+            ("a2", "", "ann", "quality", 2.0),
+            ("a2", "", "ann", "verdict", "long; vague"),
+        ],
+        "1 labels of parts of a text",
+    ),
+    "potato.jsonl": (
+        "Potato",
+        [
+            ("a1", "", "ann", "quality", 4.0),
+            ("a1", "", "ann", "verdict", "good"),
+            ("a1", "", "bob", "quality", 5.0),
+        ],
+        "1 labels of parts of a text",
+    ),
+    "inception.json": (
+        "INCEpTION, CAS JSON of UIMA",
+        [
+            ("a1", "", "people", "quality", 4.0),
+            ("a1", "", "people", "verdict", "good"),
+        ],
+        "1 labels of parts of a text",
+    ),
+    "prodigy_choice.jsonl": (
+        "Prodigy, choices",
+        [
+            ("a1", "", "study-ann", "rating", "good"),
+            ("a2", "", "study-bob", "rating", "good; bad"),
+        ],
+        "1 answers that were ignored or rejected, 1 records without a label",
+    ),
+    "prodigy.jsonl": (
+        "Prodigy, yes or no",
+        [
+            ("a1", "", "study-ann", "SUPPORTED", "true"),
+            ("a2", "", "study-ann", "SUPPORTED", "false"),
+        ],
+        "1 answers that were ignored, 1 labels of parts of a text, 1 records without a label",
+    ),
+}
+
+
+def labels_of(path: Path, mapping: dict[str, str] | None = None) -> list[tuple[Any, ...]]:
+    with Labels(path, options=ColumnOptions(mapping=mapping)) as labels:
+        return [
+            (label.example_id, label.system, label.rater, label.metric, label.value)
+            for label in labels.select()
+        ]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_labels_of_a_tool_are_read_and_what_is_none_is_counted(name: str) -> None:
+    tool, expected, not_read = EXPECTED[name]
+    path = FILES / name
+    assert sorted(labels_of(path), key=str) == sorted(expected, key=str)
+    with Labels(path) as labels:
+        assert labels.notices == [f"{path}: read as {tool}. Not read: {not_read}."]
+
+
+def test_a_side_of_label_studio_is_the_system_that_the_task_names() -> None:
+    path = FILES / "label_studio_pairs.json"
+    with Labels(path) as labels:
+        choices = [
+            (label.question_id, label.given["a"], label.given["b"], label.rater, label.label)
+            for label in labels.select()
+        ]
+        assert labels.choices
+        assert labels.notices == [
+            f"{path}: read as Label Studio, pairwise. Not read: 1 ratings beside the choices, 1 records without a label."
+        ]
+    assert choices == [("q2", "beta", "alpha", "7", "a"), ("q2", "beta", "alpha", "8", "b")]
+
+
+def test_a_mapped_path_takes_the_place_of_a_declared_one() -> None:
+    labels = labels_of(FILES / "potato.jsonl", {"rater": "join('/', ['study', user_id])"})
+    assert [rater for _, _, rater, _, _ in labels] == ["study/ann", "study/ann", "study/bob"]
+
+
+def test_a_table_of_label_studio_needs_the_name_of_the_column_and_opens_its_ratings(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "project.csv"
+    path.write_text(
+        "annotation_id,annotator,example_id,id,lead_time,quality,verdict\n"
+        '1,ann@example.org,a1,11,2.5,"[{""rating"":4}]",good\n'
+        '2,bob@example.org,a1,11,3.5,"[{""rating"":5}]","{""choices"":[""long"",""vague""]}"\n'
+    )
+    assert labels_of(path, {"value": "quality"}) == [
+        ("a1", "", "ann@example.org", "rating", 4.0),
+        ("a1", "", "bob@example.org", "rating", 5.0),
+    ]
+    assert [value for *_, value in labels_of(path, {"value": "verdict"})] == ["good", "long; vague"]
+    with pytest.raises(UserError, match=r"does not say which column holds the labels.*quality"):
+        labels_of(path)
+
+
+def test_a_file_without_a_label_says_what_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.json"
+    path.write_text('[{"id": 1, "data": {}, "annotations": [], "predictions": []}]')
+    with pytest.raises(
+        UserError, match=r"1 records without a label\. It has no label of an answer"
+    ):
+        labels_of(path)
+
+
+def test_metaeval_reads_a_tool_s_file_as_it_is(tmp_path: Path) -> None:
+    rows = [{"example_id": name, "metric": "m", "score": 0.5} for name in ("a1", "a2")]
+    write_jsonl(tmp_path / "rows.jsonl", [row | {"system": "alpha"} for row in rows])
+    told = run(
+        "metaeval",
+        tmp_path / "rows.jsonl",
+        FILES / "label_studio.json",
+        "--label=quality",
+        home=tmp_path,
+    )
+    assert "2 answers with human ratings and rows" in told.out
+    assert "read as Label Studio" in told.out + told.err
+
+
+def test_every_declared_tool_has_a_file_of_its_layout() -> None:
+    of_files = {tool for tool, _, _ in EXPECTED.values()}
+    others = {"Label Studio, pairwise", "Label Studio, JSON_MIN or CSV"}
+    assert of_files | others == {tool.name for tool in TOOLS}
