@@ -154,7 +154,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
             "batch": 25,
             "missing": "unscored",
             "parentheses": False,
-            "most": None,
+            "limit": None,
             "reading": "all",
             "empty": "undefined",
         },
@@ -185,21 +185,33 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
             "lowercase": False,
             "smoothing": "exp",
             "smoothing_value": None,
+            "citations": "keep",
         },
         ("answer", "references"),
     ),
     "classic.bleurt": ([""], {"checkpoint": ""}, ("answer", "references")),
     "classic.chrf": (
         [""],
-        {"char_order": 6, "word_order": 0, "beta": 2, "lowercase": False, "whitespace": False},
+        {
+            "char_order": 6,
+            "word_order": 0,
+            "beta": 2,
+            "lowercase": False,
+            "whitespace": False,
+            "citations": "keep",
+        },
         ("answer", "references"),
     ),
-    "classic.length": (["words", "characters"], {"tokenizer": "space"}, ("answer",)),
+    "classic.length": (
+        ["words", "characters"],
+        {"tokenizer": "space", "citations": "keep"},
+        ("answer",),
+    ),
     "classic.perplexity": ([""], {"given": "nothing"}, ("answer",)),
     **{
         f"classic.rouge_{n}": (
             [""],
-            {"tokenizer": "rouge", "measure": "f1"},
+            {"tokenizer": "rouge", "measure": "f1", "citations": "keep"},
             ("answer", "references"),
         )
         for n in "12l"
@@ -334,7 +346,11 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
         {"chat": True, "max_claims": 100, "documents": False},
         ("question", "answer", "contexts"),
     ),
-    "score.readability": (["reading_ease", "grade_level"], {"syllables": "rule"}, ("answer",)),
+    "score.readability": (
+        ["reading_ease", "grade_level"],
+        {"syllables": "rule", "citations": "keep"},
+        ("answer",),
+    ),
     "score.robustness": (
         ["paraphrase", "perturbation"],
         {"long_answers": "mean"},

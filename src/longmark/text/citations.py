@@ -10,9 +10,14 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Literal
 
+from longmark.records import Example
 from longmark.text.refusal import is_refusal
 from longmark.text.sentences import CITATION, sentences
+
+Citations = Literal["keep", "ignore"]
+"""Whether the markers of a text count as words of it, in metrics that count or compare words."""
 
 MOST_DIGITS = (
     3  # of a number that names a source; [1998] is a year, unless there are as many sources
@@ -114,24 +119,40 @@ def markers(text: str, ids: Collection[str] = (), parentheses: bool = False) -> 
     taken = [*_fenced(text), *(match.span() for match in _CODE.finditer(text))]
     taken += [match.span() for match in _LINK.finditer(text) if match[1]]  # of a picture
     code = _Spans(taken)
-    found: list[Marker] = []
+    marked: list[Marker] = []
     spans = _Spans([])
-    for marker in _candidates(text, frozenset(ids), parentheses):
+    for marker in _candidates(
+        text,
+        frozenset(ids),
+        parentheses,
+    ):
         span = (marker.start, marker.end)
         if code.overlaps(span) or spans.overlaps(span):
             continue
-        if text[max(0, marker.start - 1) : marker.start] == "\\":  # \[1\] is mathematics
+        if (
+            text[
+                max(
+                    0,
+                    marker.start - 1,
+                ) : marker.start
+            ]
+            == "\\"
+        ):  # \[1\] is mathematics
             continue
         spans.add(span)
-        found.append(marker)
-    return sorted(found, key=lambda marker: marker.start)
+        marked.append(marker)
+    return sorted(marked, key=lambda marker: marker.start)
 
 
 def without_markers(text: str, ids: Collection[str] = (), parentheses: bool = False) -> str:
     """A text without its markers; the words of links stay."""
     parts = []
     position = 0
-    for marker in markers(text, ids, parentheses):
+    for marker in markers(
+        text,
+        ids,
+        parentheses,
+    ):
         parts.append(text[position : marker.start])
         parts.append(marker.words)
         if not marker.words:
@@ -140,7 +161,20 @@ def without_markers(text: str, ids: Collection[str] = (), parentheses: bool = Fa
     if not parts:
         return text
     parts.append(text[position:])
-    return _EMPTY_BRACKETS.sub("", "".join(parts))
+    return _EMPTY_BRACKETS.sub(
+        "",
+        "".join(parts),
+    )
+
+
+def scored_texts(example: Example, citations: Citations) -> tuple[str, tuple[str, ...]]:
+    """The answer and the references as a metric of words scores them."""
+    answer = example.answer or ""
+    if citations == "keep":
+        return answer, example.references
+    ids = {context.id for context in example.contexts if context.id}
+    references = (without_markers(reference, ids) for reference in example.references)
+    return without_markers(answer, ids), tuple(references)
 
 
 def cited_text(answer: str, ids: Collection[str] = (), parentheses: bool = False) -> CitedText:
@@ -149,7 +183,11 @@ def cited_text(answer: str, ids: Collection[str] = (), parentheses: bool = False
     Fenced code, headings without a marker, heads of tables, definitions of footnotes and a list of sources are no
     sentences. A marker that stands alone belongs to the sentence before it, or, where there is none, behind it."""
     body, definitions = _without_apparatus(answer)
-    all_markers = markers(body, ids, parentheses)
+    all_markers = markers(
+        body,
+        ids,
+        parentheses,
+    )
     parts = []
     position = 0
     for number, marker in enumerate(all_markers):
@@ -158,30 +196,55 @@ def cited_text(answer: str, ids: Collection[str] = (), parentheses: bool = False
     parts.append(body[position:])
     cited: list[CitedSentence] = []
     waiting: list[Marker] = []
-    text_with_places = _BETWEEN.sub("", _without_headings("".join(parts)))
+    text_with_places = _BETWEEN.sub(
+        "",
+        _without_headings("".join(parts)),
+    )
     for sentence in sentences(text_with_places):
-        own = [all_markers[int(number)] for number in _PLACEHOLDER.findall(sentence)]
+        sentence_markers = [all_markers[int(number)] for number in _PLACEHOLDER.findall(sentence)]
         text = _tidy(_PLACEHOLDER.sub("", sentence))
-        if any(char.isalnum() for char in text) and not (own and _LIST_HEADING.fullmatch(text)):
-            cited.append(_with_markers(CitedSentence(text), [*waiting, *own]))
+        if any(char.isalnum() for char in text) and not (
+            sentence_markers and _LIST_HEADING.fullmatch(text)
+        ):
+            cited.append(
+                _with_markers(
+                    CitedSentence(text),
+                    [*waiting, *sentence_markers],
+                )
+            )
             waiting = []
         elif cited:
-            cited[-1] = _with_markers(cited[-1], own)
+            cited[-1] = _with_markers(cited[-1], sentence_markers)
         else:
-            waiting += own
+            waiting += sentence_markers
     if waiting and cited:
         cited[0] = _with_markers(cited[0], waiting)
-    return CitedText(tuple(cited), definitions, without_markers(body, ids, parentheses))
+    return CitedText(
+        tuple(cited),
+        definitions,
+        without_markers(
+            body,
+            ids,
+            parentheses,
+        ),
+    )
 
 
-def _with_markers(sentence: CitedSentence, more: Sequence[Marker]) -> CitedSentence:
-    names = [*sentence.names, *(name for marker in more for name in marker.names)]
-    texts = [*sentence.markers, *(marker.text for marker in more)]
-    return CitedSentence(sentence.text, tuple(dict.fromkeys(names)), tuple(texts))
+def _with_markers(sentence: CitedSentence, added: Sequence[Marker]) -> CitedSentence:
+    names = [*sentence.names, *(name for marker in added for name in marker.names)]
+    texts = [*sentence.markers, *(marker.text for marker in added)]
+    return CitedSentence(
+        sentence.text,
+        tuple(dict.fromkeys(names)),
+        tuple(texts),
+    )
 
 
 def _tidy(text: str) -> str:
-    return _SPACE_BEFORE.sub("", _EMPTY_BRACKETS.sub("", text)).strip()
+    return _SPACE_BEFORE.sub(
+        "",
+        _EMPTY_BRACKETS.sub("", text),
+    ).strip()
 
 
 # Forms -------------------------------------------------------------------------------------------------------------
@@ -197,22 +260,43 @@ def _candidates(text: str, ids: frozenset[str], parentheses: bool) -> Iterator[M
             link[0], *link.span(), (address,), "" if _SITE.fullmatch(words.strip()) else words
         )
     for lenticular in _LENTICULAR.finditer(text):
-        yield Marker(lenticular[0], *lenticular.span(), (_number(lenticular[1]),))
+        yield Marker(
+            lenticular[0],
+            *lenticular.span(),
+            (_number(lenticular[1]),),
+        )
     for bracket in _ID.finditer(text) if ids else ():
         parts = [bracket[1].strip()] if bracket[1].strip() in ids else _parts(bracket[1])
         if all(part in ids for part in parts):
-            yield Marker(bracket[0], *bracket.span(), tuple(dict.fromkeys(parts)))
+            yield Marker(
+                bracket[0],
+                *bracket.span(),
+                tuple(dict.fromkeys(parts)),
+            )
     for form in (_NUMBERS, CITATION, *([_PARENTHESES] if parentheses else [])):
         for match in form.finditer(text):
             names = _numbers(match[0])
             if all(len(name) <= MOST_DIGITS for name in names):
-                yield Marker(match[0], *match.span(), names)
+                yield Marker(
+                    match[0],
+                    *match.span(),
+                    names,
+                )
     for footnote in _FOOTNOTE.finditer(text):
-        yield Marker(footnote[0], *footnote.span(), (f"^{footnote[1]}",))
+        yield Marker(
+            footnote[0],
+            *footnote.span(),
+            (f"^{footnote[1]}",),
+        )
     for address in ADDRESS.finditer(text):
         plain = address[1].rstrip(".,;:!?*_'")
         end = address.end() if address[0].endswith(">") else address.start(1) + len(plain)
-        yield Marker(text[address.start() : end], address.start(), end, (plain,))
+        yield Marker(
+            text[address.start() : end],
+            address.start(),
+            end,
+            (plain,),
+        )
 
 
 def _parts(listed: str) -> list[str]:
@@ -231,9 +315,20 @@ def _numbers(marker: str) -> tuple[str, ...]:
         if single:
             numbers[_number(single)] = None
             continue
-        low, high = int(first), int(last)
+        low = int(first)
+        high = int(last)
         whole = low <= high < low + _LONGEST_RANGE
-        numbers |= dict.fromkeys(map(str, range(low, high + 1) if whole else (low, high)))
+        numbers |= dict.fromkeys(
+            map(
+                str,
+                range(
+                    low,
+                    high + 1,
+                )
+                if whole
+                else (low, high),
+            )
+        )
     return tuple(numbers)
 
 
@@ -280,7 +375,7 @@ def _without_apparatus(answer: str) -> tuple[str, dict[str, str]]:
     for start, end in reversed(_fenced(answer)):
         answer = f"{answer[:start]}\n{answer[end:]}"
     lines, definitions = _without_last_list(answer.splitlines())
-    kept: list[str] = []
+    body_lines: list[str] = []
     number = 0
     while number < len(lines):
         line = lines[number]
@@ -288,21 +383,29 @@ def _without_apparatus(answer: str) -> tuple[str, dict[str, str]]:
         if definition := _DEFINITION.match(line):
             definitions.setdefault(definition[1], definition[2])
         elif _LIST_HEADING.fullmatch(line):
-            entries = list(takewhile(lambda later: not _HEADING.match(later), lines[number:]))
-            found = [entry for entry in map(_ENTRY.match, entries) if entry]
-            if not found and not any(ADDRESS.search(entry) for entry in entries):
-                kept.append(line)
+            entries = list(
+                takewhile(
+                    lambda later: not _HEADING.match(later),
+                    lines[number:],
+                )
+            )
+            numbered = [entry for entry in map(_ENTRY.match, entries) if entry]
+            if not numbered and not any(ADDRESS.search(entry) for entry in entries):
+                body_lines.append(line)
                 continue
             definitions = {
-                **{_number(entry[1] or entry[2]): entry[3] for entry in found},
+                **{_number(entry[1] or entry[2]): entry[3] for entry in numbered},
                 **definitions,
             }
-            for entry in filter(None, map(_DEFINITION.match, entries)):
+            for entry in filter(
+                None,
+                map(_DEFINITION.match, entries),
+            ):
                 definitions[entry[1]] = entry[2]
             number += len(entries)
         else:
-            kept.append(line)
-    return "\n".join(kept), definitions
+            body_lines.append(line)
+    return "\n".join(body_lines), definitions
 
 
 def _without_last_list(lines: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -311,7 +414,11 @@ def _without_last_list(lines: list[str]) -> tuple[list[str], dict[str, str]]:
     last = len(lines)
     entries = []
     addresses = 0
-    for number in range(len(lines) - 1, -1, -1):
+    for number in range(
+        len(lines) - 1,
+        -1,
+        -1,
+    ):
         line = lines[number]
         entry = _ENTRY.match(line)
         if entry and entry[1]:

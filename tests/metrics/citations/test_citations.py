@@ -76,7 +76,7 @@ def fates(answer: str, **options: Any) -> list[str]:
     return [citation["fate"] for claim in evidence["claims"] for citation in claim["citations"]]
 
 
-PUBLISHED = {"reading": "alce", "most": 3, "empty": "zero"}
+PUBLISHED = {"reading": "alce", "limit": 3, "empty": "zero"}
 
 # The answer, (recall, precision) as here, and as ALCE's code has it; None: as here.
 CASES: dict[str, tuple[str, tuple[Any, Any], tuple[Any, Any] | None]] = {
@@ -340,7 +340,7 @@ def test_scores_are_shares_and_a_redundant_citation_never_raises_one(
 
 
 def test_parameters_that_cannot_be_are_refused() -> None:
-    for wrong in ("batch=0", "batch=999", "most=0", "missing=zero"):
+    for wrong in ("batch=0", "batch=999", "limit=0", "missing=zero"):
         with pytest.raises(UserError):
             longmark.metrics.select([f"citations@{wrong}"])
 

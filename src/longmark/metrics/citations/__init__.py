@@ -33,7 +33,7 @@ Cost: a call for each 25 sentences that name the same sources; precision and f1 
 several citations, about each source alone and, where that does not support it, about the others.
 
 Parameters: batch: sentences in one call of a judge. missing: `left_out` leaves out what depends on missing sources
-(as FACT of DeepResearch Bench leaves out pages that it could not read). parentheses: whether (1) is a marker. most: how
+(as FACT of DeepResearch Bench leaves out pages that it could not read). parentheses: whether (1) is a marker. limit: how
 many citations of a sentence count, from the first. reading: `alce` reads markers and sentences as ALCE's code does: the
 first line; [1 alone is a marker; a repeated one counts again; a sentence with a number that is out of range is not
 supported, and its citations do not count. empty: `zero`: precision without citations is 0.
@@ -55,7 +55,13 @@ from longmark.errors import ModelError, NoScore, OverBudget
 from longmark.metric import Metric, Score, ScoreSpec, Silence, Why, paper
 from longmark.metrics.citations._published import published_sentences
 from longmark.metrics.citations._quotes import Quotation, located, quoted, words_of
-from longmark.metrics.citations._sources import Citation, Source, ids_of, resolved, sources_of
+from longmark.metrics.citations._sources import (
+    CitableSource,
+    Citation,
+    ids_of,
+    resolved,
+    sources_of,
+)
 from longmark.metrics.citations._support import (
     MISSING,
     NEEDED,
@@ -64,9 +70,9 @@ from longmark.metrics.citations._support import (
     UNCITED,
     UNKNOWN,
     UNRESOLVABLE,
-    Asking,
-    Checked,
-    Cited,
+    CheckedStatement,
+    CitedStatement,
+    SupportQuestions,
     checked,
     most_calls,
 )
@@ -89,7 +95,7 @@ class CitationsParams:
     batch: int = BATCH
     missing: Literal["unscored", "left_out"] = "unscored"
     parentheses: bool = False
-    most: int | None = paper(None, 3)
+    limit: int | None = paper(None, 3)
     reading: Literal["all", "alce"] = paper("all", "alce")
     empty: Literal["undefined", "zero"] = paper("undefined", "zero")
 
@@ -98,16 +104,16 @@ class CitationsParams:
             raise ValueError(
                 f"batch must be a number of sentences from 1 to {_LARGEST_BATCH}, not {self.batch}"
             )
-        if self.most is not None and self.most < 1:
-            raise ValueError(f"most must be a number of citations from 1 on, not {self.most}")
+        if self.limit is not None and self.limit < 1:
+            raise ValueError(f"limit must be a number of citations from 1 on, not {self.limit}")
 
 
 @dataclass(frozen=True, slots=True)
 class CitedAnswer:
     """An answer as its scores read it. plain: without markers."""
 
-    sentences: tuple[Cited, ...]
-    sources: tuple[Source, ...]
+    sentences: tuple[CitedStatement, ...]
+    sources: tuple[CitableSource, ...]
     plain: str
 
     @property
@@ -121,18 +127,18 @@ def read_answer(example: Example, params: CitationsParams) -> CitedAnswer:
     sources = sources_of(example)
     answer = example.answer or ""
     if params.reading == "alce":
-        sentences, plain = published_sentences(answer, sources, params.most)
+        sentences, plain = published_sentences(answer, sources, params.limit)
         return CitedAnswer(tuple(sentences), tuple(sources), plain)
     text = cited_text(answer, ids_of(sources), params.parentheses)
     by_name = resolved(text.names, text.definitions, sources)
 
     def citations(names: Sequence[str]) -> tuple[Citation, ...]:
         distinct = {by_name[name].places or name: by_name[name] for name in reversed(names)}
-        return tuple(reversed(distinct.values()))[: params.most]
+        return tuple(reversed(distinct.values()))[: params.limit]
 
     return CitedAnswer(
         tuple(
-            Cited(sentence.text, citations(sentence.names), sentence.needs_source)
+            CitedStatement(sentence.text, citations(sentence.names), sentence.needs_source)
             for sentence in text.sentences
         ),
         tuple(sources),
@@ -144,7 +150,7 @@ def read_answer(example: Example, params: CitationsParams) -> CitedAnswer:
 
 
 def citation_scores(
-    sentences: Sequence[Checked], params: CitationsParams
+    sentences: Sequence[CheckedStatement], params: CitationsParams
 ) -> dict[str, float | NoScore]:
     """recall, precision and f1 of an answer."""
     if not sentences:
@@ -154,16 +160,16 @@ def citation_scores(
     return {"recall": recall, "precision": precision, "f1": _f1(precision, recall)}
 
 
-def _recall(sentences: Sequence[Checked], params: CitationsParams) -> float | NoScore:
-    known = [sentence for sentence in sentences if sentence.state != UNKNOWN]
-    if len(known) < len(sentences) and params.missing == "unscored":
+def _recall(sentences: Sequence[CheckedStatement], params: CitationsParams) -> float | NoScore:
+    decided = [sentence for sentence in sentences if sentence.state != UNKNOWN]
+    if len(decided) < len(sentences) and params.missing == "unscored":
         return _missing(sentences)
-    if not known:
+    if not decided:
         return NoScore("undefined", "No sentence names a source whose text is known.")
-    return sum(sentence.state == SUPPORTED for sentence in known) / len(known)
+    return sum(sentence.state == SUPPORTED for sentence in decided) / len(decided)
 
 
-def _precision(sentences: Sequence[Checked], params: CitationsParams) -> float | NoScore:
+def _precision(sentences: Sequence[CheckedStatement], params: CitationsParams) -> float | NoScore:
     fates = [
         fate
         for sentence in sentences
@@ -172,11 +178,11 @@ def _precision(sentences: Sequence[Checked], params: CitationsParams) -> float |
             [MISSING] * len(sentence.fates) if sentence.state == UNKNOWN else sentence.fates
         )
     ]
-    known = [fate for fate in fates if fate != MISSING]
-    if len(known) < len(fates) and params.missing == "unscored":
+    decided = [fate for fate in fates if fate != MISSING]
+    if len(decided) < len(fates) and params.missing == "unscored":
         return _missing(sentences)
-    if known:
-        return sum(fate == NEEDED for fate in known) / len(known)
+    if decided:
+        return sum(fate == NEEDED for fate in decided) / len(decided)
     if fates:
         return NoScore("undefined", "No citation names a source whose text is known.")
     if params.empty == "zero":
@@ -194,17 +200,17 @@ def _f1(precision: float | NoScore, recall: float | NoScore) -> float | NoScore:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def _missing(sentences: Sequence[Checked]) -> NoScore:
+def _missing(sentences: Sequence[CheckedStatement]) -> NoScore:
     """Why a score that depends on the text of a source which is not there is none."""
     citations = [citation for sentence in sentences for citation in sentence.cited.citations]
     absent = [citation for citation in citations if citation.status in ("no text", "unknown")]
     names = list(dict.fromkeys(citation.name for citation in absent))
-    more = ", …" if len(names) > _NAMES_SHOWN else ""
+    ellipsis = ", …" if len(names) > _NAMES_SHOWN else ""
     return NoScore(
         "missing_input",
         f"{len(absent)} of {len(citations)} citations name a source whose text the example does not have "
-        f"({', '.join(names[:_NAMES_SHOWN])}{more}): add it to contexts, with its id or address as id, or leave out what "
-        "depends on it (citations@missing=left_out).",
+        f"({', '.join(names[:_NAMES_SHOWN])}{ellipsis}): add it to contexts, with its id or address as id, or leave out "
+        "what depends on it (citations@missing=left_out).",
     )
 
 
@@ -239,13 +245,13 @@ async def _asked(
     parts: Collection[str],
     answer: CitedAnswer,
 ) -> dict[str, Score | NoScore]:
-    wanted = [part for part in ASKED if part in parts]
+    parts_asked = [part for part in ASKED if part in parts]
     checker_name = None
     try:
         if any(sentence.premise and not sentence.rejected for sentence in answer.sentences):
             checker = checker_of(models, params.batch)
             texts = [sentence.text for sentence in answer.sentences]
-            asking = Asking(
+            asking = SupportQuestions(
                 checker, answer.sources, sent_with(checker, texts, answer.plain, example.asked)
             )
             sentences = await checked(asking, answer.sentences, bool(FATED & set(parts)))
@@ -253,15 +259,15 @@ async def _asked(
         else:
             sentences = [_without_text(sentence) for sentence in answer.sentences]
     except NoScore as unscored:
-        return dict.fromkeys(wanted, unscored)
+        return dict.fromkeys(parts_asked, unscored)
     except (ModelError, OverBudget) as error:
-        return dict.fromkeys(wanted, NoScore(error.status, str(error)))
+        return dict.fromkeys(parts_asked, NoScore(error.status, str(error)))
     values = citation_scores(sentences, params)
-    shown = _evidence(sentences, answer.sources)
+    statements = _evidence(sentences, answer.sources)
     results: dict[str, Score | NoScore] = {}
-    for part in wanted:
+    for part in parts_asked:
         evidence: dict[str, Any] = {} if checker_name is None else {"checker": checker_name}
-        evidence |= shown if part != "f1" else {}
+        evidence |= statements if part != "f1" else {}
         value = values[part]
         if isinstance(value, NoScore):
             results[part] = NoScore(value.status, value.reason, evidence)
@@ -272,16 +278,18 @@ async def _asked(
     return results
 
 
-def _without_text(sentence: Cited) -> Checked:
+def _without_text(sentence: CitedStatement) -> CheckedStatement:
     """A sentence that no source whose text is known can support."""
     fates = tuple(
         UNRESOLVABLE if citation.status == "none" else MISSING for citation in sentence.citations
     )
     state = UNCITED if not fates else UNKNOWN if MISSING in fates else NOT_SUPPORTED
-    return Checked(sentence, state, fates)
+    return CheckedStatement(sentence, state, fates)
 
 
-def _evidence(sentences: Sequence[Checked], sources: Sequence[Source]) -> dict[str, Any]:
+def _evidence(
+    sentences: Sequence[CheckedStatement], sources: Sequence[CitableSource]
+) -> dict[str, Any]:
     """Every sentence with what its citations are."""
     rows = []
     for sentence in sentences:
@@ -321,13 +329,13 @@ def _resolvable(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore
             f"({', '.join(names)}), so that it is not known whether it is there: add it to contexts, or leave it out "
             "(citations@missing=left_out).",
         )
-    known = [citation for citation in citations if citation.status != "unknown"]
-    if not known:
+    decided = [citation for citation in citations if citation.status != "unknown"]
+    if not decided:
         return NoScore("undefined", "The answer names no source.")
-    absent = [citation.name for citation in known if citation.status == "none"]
+    absent = [citation.name for citation in decided if citation.status == "none"]
     return Score(
-        1 - len(absent) / len(known),
-        {"not_resolvable": list(dict.fromkeys(absent)), "citations_in_total": len(known)},
+        1 - len(absent) / len(decided),
+        {"not_resolvable": list(dict.fromkeys(absent)), "citations_in_total": len(decided)},
     )
 
 
@@ -351,17 +359,17 @@ def _distinct(answer: CitedAnswer) -> Score:
 
 
 def _quotes(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore:
-    found = [_located(quote, answer) for quote in quoted(answer.plain)]
-    if not found:
+    quotations = [_located(quote, answer) for quote in quoted(answer.plain)]
+    if not quotations:
         return NoScore("undefined", "The answer has no quotation of four words or more.")
-    known = [quotation for quotation, missing in found if not missing]
-    if len(known) < len(found) and params.missing == "unscored":
+    decided = [quotation for quotation, missing in quotations if not missing]
+    if len(decided) < len(quotations) and params.missing == "unscored":
         return NoScore(
             "missing_input",
-            f"{len(found) - len(known)} of {len(found)} quotations are of a source whose text the example does not have: "
-            "add it to contexts, or leave them out (citations@missing=left_out).",
+            f"{len(quotations) - len(decided)} of {len(quotations)} quotations are of a source whose text the "
+            "example does not have: add it to contexts, or leave them out (citations@missing=left_out).",
         )
-    if not known:
+    if not decided:
         return NoScore("undefined", "No quotation is of a source whose text is known.")
     rows = [
         {
@@ -370,21 +378,21 @@ def _quotes(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore:
             "start": quotation.start,
             "edits": quotation.edits,
         }
-        for quotation in known
+        for quotation in decided
     ]
-    exact = sum(quotation.start is not None for quotation in known)
-    return Score(exact / len(known), {"quotes": rows})
+    exact = sum(quotation.start is not None for quotation in decided)
+    return Score(exact / len(decided), {"quotes": rows})
 
 
 def _located(quote: str, answer: CitedAnswer) -> tuple[Quotation, bool]:
     """A quotation as its sources have it, and whether one that may have it has no text."""
     quote_words = f" {' '.join(words_of(quote))} "
-    own: list[Citation] = []
+    of_sentence: list[Citation] = []
     for sentence in answer.sentences:
         sentence_words = f" {' '.join(words_of(sentence.text))} "
         if quote_words in sentence_words or sentence_words in quote_words:
-            own += sentence.citations
-    citations = own or answer.citations
+            of_sentence += sentence.citations
+    citations = of_sentence or answer.citations
     places = [place for citation in citations for place in citation.places]
     if not citations:
         places = list(range(len(answer.sources)))

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from longmark.metrics.citations._sources import Citation, Source, Status
-from longmark.metrics.citations._support import Cited
+from longmark.metrics.citations._sources import CitableSource, Citation, Status
+from longmark.metrics.citations._support import CitedStatement
 from longmark.text.sentences import sentences
 
 _MARKER = re.compile(r"\[\d+")  # line 360
 
 
 def published_sentences(
-    answer: str, sources: Sequence[Source], most: int | None
-) -> tuple[list[Cited], str]:
+    answer: str, sources: Sequence[CitableSource], limit: int | None
+) -> tuple[list[CitedStatement], str]:
     """The sentences of the first line with what they cite, and the line without citations. A repeated number counts
     again; a sentence with a number that is out of range is rejected with all its citations (365-367), before only the
-    first `most` count (369-370). [0] names the last source, as -1 does in Python."""
+    first `limit` count (369-370). [0] names the last source, as -1 does in Python."""
     lines = answer.strip().split("\n")
     line = lines[0].replace("<|im_end|>", "")  # 508-509
     cited = []
@@ -26,14 +26,14 @@ def published_sentences(
         text = without_citations(sentence).strip()
         if any(number >= len(sources) for number in numbers):
             outside = tuple(Citation(str(number + 1), (), "none") for number in numbers)
-            cited.append(Cited(text, outside, rejected=True))
+            cited.append(CitedStatement(text, outside, rejected=True))
             continue
         places = [number % len(sources) for number in numbers] if sources else []
         citations = tuple(
             Citation(str(number + 1), (place,), _status(sources[place]))
             for number, place in zip(numbers, places, strict=True)
         )
-        cited.append(Cited(text, citations if most is None else citations[:most]))
+        cited.append(CitedStatement(text, citations if limit is None else citations[:limit]))
     return cited, without_citations(line)
 
 
@@ -43,5 +43,5 @@ def without_citations(text: str) -> str:
     return without.replace(" |", "").replace("]", "")
 
 
-def _status(source: Source) -> Status:
+def _status(source: CitableSource) -> Status:
     return "text" if source.text is not None else "no text"

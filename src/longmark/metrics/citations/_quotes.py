@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longmark.metrics.citations._sources import Source
+from longmark.metrics.citations._sources import CitableSource
 
 LEAST_WORDS = (
     4  # of a quotation; fewer in quotation marks are a name, a title or a word that is held off
@@ -36,7 +36,7 @@ def quoted(text: str) -> list[str]:
     return [quote for quote in texts if len(_WORD.findall(quote)) >= LEAST_WORDS]
 
 
-def located(quote: str, sources: Sequence[Source], places: Sequence[int]) -> Quotation:
+def located(quote: str, sources: Sequence[CitableSource], places: Sequence[int]) -> Quotation:
     """The quotation in the first of these sources that has it, else in the nearest. Case, punctuation and spacing do
     not count; the parts of one that leaves words out (…, [he]) stand there in their order."""
     parts = [words for part in _LEFT_OUT.split(quote) if (words := words_of(part))]
@@ -66,12 +66,12 @@ def _start_of(parts: Sequence[Sequence[str]], words: Sequence[str]) -> int | Non
     position = 0
     first: int | None = None
     for part in parts:
-        found = text.find(f" {' '.join(part)} ", position)
-        if found < 0:
+        match_start = text.find(f" {' '.join(part)} ", position)
+        if match_start < 0:
             return None
         if first is None:
-            first = text.count(" ", 0, found)
-        position = found + len(" ".join(part)) + 1
+            first = text.count(" ", 0, match_start)
+        position = match_start + len(" ".join(part)) + 1
     return first
 
 

@@ -22,7 +22,7 @@ _CUT = ("…", "...", "[truncated]", "[cut]")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CitableSource:
     """A source that the markers of an answer can name. text: None where the example does not have it."""
 
     text: str | None
@@ -43,18 +43,18 @@ class Citation:
     status: Status
 
 
-def sources_of(example: Example) -> list[Source]:
+def sources_of(example: Example) -> list[CitableSource]:
     """The sources of an example: its passages in their order."""
-    return [Source(context.text, context.id) for context in example.contexts]
+    return [CitableSource(context.text, context.id) for context in example.contexts]
 
 
-def ids_of(sources: Iterable[Source]) -> set[str]:
+def ids_of(sources: Iterable[CitableSource]) -> set[str]:
     """The ids that `[id]` may name; numbers are read as numbers."""
     return {source.id for source in sources if source.id and not source.id.isdecimal()}
 
 
 def resolved(
-    names: Iterable[str], definitions: Mapping[str, str], sources: Sequence[Source]
+    names: Iterable[str], definitions: Mapping[str, str], sources: Sequence[CitableSource]
 ) -> dict[str, Citation]:
     """Name -> what it names.
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longmark.concurrency import concurrently
-from longmark.metrics.citations._sources import Citation, Source
+from longmark.metrics.citations._sources import CitableSource, Citation
 from longmark.text.entailment import ENTAILS, Checker, relation_calls
 
 NEEDED = "needed"
@@ -31,7 +31,7 @@ Premise = tuple[Places, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedStatement:
     """A sentence with its citations, in their order. counted: whether they count for precision."""
 
     text: str
@@ -47,54 +47,56 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedStatement:
     """A sentence with what was found of it. state: supported, not supported, not cited or not known; fates: of each
     citation, UNDECIDED where precision was not asked for."""
 
-    cited: Cited
+    cited: CitedStatement
     state: str
     fates: tuple[str, ...] = ()
     probability: float | None = None
 
 
 @dataclass(slots=True)
-class Asking:
+class SupportQuestions:
     """What a checker said of pairs of a premise and a sentence, each asked once."""
 
     checker: Checker
-    sources: Sequence[Source]
+    sources: Sequence[CitableSource]
     sent: Mapping[str, str] = field(default_factory=dict)
     """Sentence -> what is asked about in its place (`text.context`)."""
-    known: dict[tuple[Premise, str], tuple[bool, float | None]] = field(default_factory=dict)
+    answers: dict[tuple[Premise, str], tuple[bool, float | None]] = field(default_factory=dict)
 
     async def ask(self, pairs: Collection[tuple[Premise, str]]) -> None:
         by_premise: dict[Premise, dict[str, None]] = {}
         for premise, sentence in pairs:
-            if (premise, sentence) not in self.known:
+            if (premise, sentence) not in self.answers:
                 by_premise.setdefault(premise, {})[sentence] = None
 
         async def of_premise(premise: Premise) -> None:
-            asked = list(by_premise[premise])
+            hypotheses = list(by_premise[premise])
             relations = await self.checker.relations(
                 premise_text(premise, self.sources),
-                [self.sent.get(sentence, sentence) for sentence in asked],
+                [self.sent.get(sentence, sentence) for sentence in hypotheses],
             )
-            for sentence, relation in zip(asked, relations, strict=True):
-                self.known[premise, sentence] = (relation.label == ENTAILS, relation.entails)
+            for sentence, relation in zip(hypotheses, relations, strict=True):
+                self.answers[premise, sentence] = (relation.label == ENTAILS, relation.entails)
 
         await concurrently(of_premise, list(by_premise))
 
     def supports(self, premise: Premise, sentence: str) -> bool:
-        return self.known[premise, sentence][0]
+        return self.answers[premise, sentence][0]
 
 
-def premise_text(premise: Premise, sources: Sequence[Source]) -> str:
+def premise_text(premise: Premise, sources: Sequence[CitableSource]) -> str:
     """The texts of the sources, a line break between them."""
     texts = (sources[place].text for places in premise for place in places)
     return "\n".join(text for text in texts if text is not None)
 
 
-async def checked(asking: Asking, sentences: Sequence[Cited], fates: bool) -> list[Checked]:
+async def checked(
+    asking: SupportQuestions, sentences: Sequence[CitedStatement], fates: bool
+) -> list[CheckedStatement]:
     """What was found of each sentence. fates: whether citations are asked about one by one, too.
 
     A sentence is supported if its sources together entail it. A citation of a supported sentence is redundant if its
@@ -121,9 +123,9 @@ async def checked(asking: Asking, sentences: Sequence[Cited], fates: bool) -> li
     return [_found(asking, sentence, fates) for sentence in sentences]
 
 
-def _found(asking: Asking, sentence: Cited, fates: bool) -> Checked:
+def _found(asking: SupportQuestions, sentence: CitedStatement, fates: bool) -> CheckedStatement:
     if not sentence.citations:
-        return Checked(sentence, UNCITED)
+        return CheckedStatement(sentence, UNCITED)
     premise = () if sentence.rejected else sentence.premise
     supported = bool(premise) and asking.supports(premise, sentence.text)
     unknown = any(citation.status in ("no text", "unknown") for citation in sentence.citations)
@@ -144,11 +146,11 @@ def _found(asking: Asking, sentence: Cited, fates: bool) -> Checked:
             return UNDECIDED
         if asking.supports((citation.places,), sentence.text):
             return NEEDED
-        others = _without(premise, citation.places)
-        return REDUNDANT if asking.supports(others, sentence.text) else NEEDED
+        remaining = _without(premise, citation.places)
+        return REDUNDANT if asking.supports(remaining, sentence.text) else NEEDED
 
-    probability = asking.known[premise, sentence.text][1] if premise else None
-    return Checked(sentence, state, tuple(map(fate, sentence.citations)), probability)
+    probability = asking.answers[premise, sentence.text][1] if premise else None
+    return CheckedStatement(sentence, state, tuple(map(fate, sentence.citations)), probability)
 
 
 def _without(premise: Premise, places: Places) -> Premise:
@@ -158,7 +160,7 @@ def _without(premise: Premise, places: Places) -> Premise:
 
 
 def most_calls(
-    sentences: Sequence[Cited], sources: Sequence[Source], fates: bool, batch: int
+    sentences: Sequence[CitedStatement], sources: Sequence[CitableSource], fates: bool, batch: int
 ) -> tuple[int, int]:
     """The greatest numbers of calls of a judge, and of pairs."""
     pairs: dict[Premise, set[str]] = {}
@@ -168,8 +170,8 @@ def most_calls(
         if fates and len(premise) > 1:
             premises += [(places,) for places in premise]
             premises += [_without(premise, places) for places in premise]
-        for asked in premises:
-            pairs.setdefault(asked, set()).add(sentence.text)
+        for premise_asked in premises:
+            pairs.setdefault(premise_asked, set()).add(sentence.text)
     calls = sum(
         relation_calls(premise_text(premise, sources), len(texts), batch)
         for premise, texts in pairs.items()

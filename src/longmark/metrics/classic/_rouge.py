@@ -12,6 +12,7 @@ from longmark.concurrency import aside
 from longmark.errors import library
 from longmark.metric import Metric, Score, Silence
 from longmark.records import Example
+from longmark.text.citations import Citations, scored_texts
 from longmark.text.tokens import EXTRA, Tokenizer, divided, tokens
 
 Overlap = Callable[[Sequence[str], Sequence[str]], tuple[int, int, int]]
@@ -21,6 +22,7 @@ Overlap = Callable[[Sequence[str], Sequence[str]], tuple[int, int, int]]
 class RougeParams:
     tokenizer: Tokenizer = "rouge"
     measure: Literal["f1", "precision", "recall"] = "f1"
+    citations: Citations = "keep"
 
     def ready(self) -> None:
         """Loads the tokenizer, before anything is paid for. UserError where it is not installed."""
@@ -111,8 +113,8 @@ def metric(overlap: Overlap, params: type[RougeParams] = RougeParams) -> Metric:
 
 def _scored_by(overlap: Overlap) -> Callable[[Example, object, RougeParams], Awaitable[Score]]:
     async def score(example: Example, _models: object, params: RougeParams) -> Score:
-        answer = example.answer or ""
-        size = len(answer) + sum(map(len, example.references))
-        return await aside(size, partial(best, overlap, answer, example.references, params))
+        answer, references = scored_texts(example, params.citations)
+        size = len(answer) + sum(map(len, references))
+        return await aside(size, partial(best, overlap, answer, references, params))
 
     return score

@@ -11,7 +11,8 @@ words of a text (Chinese under `13a`).
 Parameters: form: `sentence` is sacrebleu's sentence BLEU (orders without n-grams are left out); `climaqa` is the BLEU
 of ClimaQA's tables, of characters as they stand, white space included, with a numerator of 0.1 where no n-gram is
 shared (the other parameters do not apply). tokenizer (`zh`, `ja-mecab`, `char`, …); lowercase; smoothing and
-smoothing_value: sacrebleu's, for orders without a shared n-gram (None: its default, 0.1 for floor and 1 for add-k).
+smoothing_value: sacrebleu's, for orders without a shared n-gram (None: its default, 0.1 for floor and 1 for add-k);
+citations: `ignore` leaves the markers of citations ([1], text.citations) out of all texts.
 Deviations: BLEU was made for corpora; this is that of one answer. If the tokenizer cannot divide a text, the answer is
 unscored (sacrebleu: a number). Characters that are not seen, such as soft hyphens, are left out before.
 """
@@ -30,6 +31,7 @@ from longmark.errors import NoScore, library
 from longmark.metric import Metric, Score, Silence
 from longmark.records import Example
 from longmark.records.same import canonical
+from longmark.text.citations import Citations, scored_texts
 from longmark.text.tokens import EXTRA, Tokenizer, divided
 
 ORDER = 4
@@ -43,6 +45,7 @@ class BleuParams:
     lowercase: bool = False
     smoothing: Literal["exp", "floor", "add-k", "none"] = "exp"
     smoothing_value: float | None = None
+    citations: Citations = "keep"
 
     def __post_init__(self) -> None:
         if self.smoothing_value is not None and not 0 < self.smoothing_value < math.inf:
@@ -141,9 +144,9 @@ def _ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 async def score(example: Example, _models: object, params: BleuParams) -> Score:
-    answer = example.answer or ""
-    size = len(answer) + sum(map(len, example.references))
-    return await aside(size, partial(bleu, answer, example.references, params))
+    answer, references = scored_texts(example, params.citations)
+    size = len(answer) + sum(map(len, references))
+    return await aside(size, partial(bleu, answer, references, params))
 
 
 METRIC = Metric(

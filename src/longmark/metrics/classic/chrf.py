@@ -7,8 +7,9 @@ languages without spaces. With several references the greatest value counts. An 
 the lengths.
 Cost: no calls; needs the extra `classic` (sacrebleu). Unscored (`undefined`): the reference is empty; with word_order
 above 0, more than 5 % of the words of a text are in a script without spaces between words.
-Parameters, all sacrebleu's: char_order; word_order (2: chrF++); beta (2: recall counts twice as much); lowercase;
-whitespace: whether white space counts.
+Parameters, sacrebleu's: char_order; word_order (2: chrF++); beta (2: recall counts twice as much); lowercase;
+whitespace: whether white space counts; and ours: citations: `ignore` leaves the
+markers of citations ([1], text.citations) out of all texts.
 Deviations: none from sacrebleu, except that an empty reference is unscored and characters that are not seen, such as
 soft hyphens, are left out.
 """
@@ -25,6 +26,7 @@ from longmark.errors import NoScore, library
 from longmark.metric import Metric, Score, Silence
 from longmark.records import Example
 from longmark.records.same import canonical, visible
+from longmark.text.citations import Citations, scored_texts
 from longmark.text.tokens import EXTRA
 from longmark.text.words import MOST_UNREAD, unread_share
 
@@ -36,6 +38,7 @@ class ChrfParams:
     beta: int = 2
     lowercase: bool = False
     whitespace: bool = False
+    citations: Citations = "keep"
 
     def __post_init__(self) -> None:
         for name, least in (("char_order", 1), ("word_order", 0), ("beta", 1)):
@@ -51,7 +54,9 @@ class ChrfParams:
 
 @cache
 def _chrf(params: ChrfParams) -> Any:
-    return library("sacrebleu", "classic.chrf", EXTRA).CHRF(**asdict(params))
+    settings = asdict(params)
+    del settings["citations"]  # which is ours
+    return library("sacrebleu", "classic.chrf", EXTRA).CHRF(**settings)
 
 
 def chrf(answer: str, references: Sequence[str], params: ChrfParams) -> Score:
@@ -84,9 +89,9 @@ def _readable(text: str, whose: str, word_order: int) -> None:
 
 
 async def score(example: Example, _models: object, params: ChrfParams) -> Score:
-    answer = example.answer or ""
-    size = len(answer) + sum(map(len, example.references))
-    return await aside(size, partial(chrf, answer, example.references, params))
+    answer, references = scored_texts(example, params.citations)
+    size = len(answer) + sum(map(len, references))
+    return await aside(size, partial(chrf, answer, references, params))
 
 
 METRIC = Metric(

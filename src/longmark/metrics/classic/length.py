@@ -9,7 +9,7 @@ Cost: no calls, no extra.
 Unscored (`undefined`): `words` where the tokenizer does not divide more than 5 % of the answer's words (Chinese under
 `space`).
 Parameters: tokenizer: what a word is; `unicode` or `zh` for Chinese, `unicode` or `ja-mecab` for Japanese (these need
-the extra `classic`).
+the extra `classic`); citations: `ignore` leaves out the markers of citations, as [1].
 Deviations: CALF does not say how it counts length; both ways are here.
 """
 
@@ -21,19 +21,21 @@ from longmark.concurrency import aside
 from longmark.errors import NoScore
 from longmark.metric import ANSWERS, Metric, Score, ScoreSpec, Silence
 from longmark.records import Example
+from longmark.text.citations import Citations, scored_texts
 from longmark.text.tokens import Tokenizer, tokens
 
 
 @dataclass(frozen=True)
 class LengthParams:
     tokenizer: Tokenizer = "space"
+    citations: Citations = "keep"
 
 
 async def score(
     example: Example, _models: object, params: LengthParams
 ) -> dict[str, Score | NoScore]:
     """Both scores. Characters need no tokenizer, so they are there where words are not."""
-    answer = example.answer or ""
+    answer, _ = scored_texts(example, params.citations)
     words: Score | NoScore
     try:
         words = Score(

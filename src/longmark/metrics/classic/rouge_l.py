@@ -9,7 +9,8 @@ Values are those of rouge-score, without stemming.
 Unscored (`undefined`): the reference has no words, or the tokenizer loses or cuts more than 5 % of the words of a text
 (Chinese under `rouge`, and languages with letters beside a-z: German, French, Vietnamese).
 Parameters: tokenizer (`unicode` or `zh` for Chinese, `unicode` or `ja-mecab` for Japanese); measure: which of the three
-is the score.
+is the score;
+citations: `ignore` leaves the markers of citations ([1], text.citations) out of both texts.
 Deviations: no stemming. A text that the tokenizer does not read is unscored (rouge-score: the score of what is left).
 Characters that are not seen, such as soft hyphens, are left out before.
 """

@@ -12,6 +12,7 @@ Parameters: syllables: `rule`, or `textstat`: words, sentences and syllables as 
 textstat 0.7.8, which is not part of any extra (its dictionary is under the GPL): pip install textstat==0.7.8. It drops
 sentences of two words or fewer, and a list item without a full stop continues a sentence. On the authors' answers its
 reading ease is 2.9 points above ours, on 219 expert answers 0.95 (design/readability-syllables.md).
+citations: `ignore` leaves out all markers of citations; [1] and [2, 3] are no words in either case.
 Deviations: by default syllables are counted by rule, not looked up in a dictionary of pronunciations. Against the CMU
 dictionary the total of running text is 0.2 % low, and the reading ease of 219 expert answers differs by 1.0 on average,
 without bias (design/readability-syllables.md).
@@ -32,6 +33,7 @@ from longmark.metric import ANSWERS, Metric, Score, ScoreSpec, Silence, paper
 from longmark.metrics.score._syllables import syllables
 from longmark.records import Example
 from longmark.records.evidence import Evidence
+from longmark.text.citations import Citations, scored_texts
 from longmark.text.sentences import sentences, words
 from longmark.text.words import MOST_UNREAD, unread_share
 
@@ -62,6 +64,7 @@ TEXTSTAT = "0.7.8"  # of the authors' notebook; later versions count otherwise
 @dataclass(frozen=True)
 class ReadabilityParams:
     syllables: Literal["rule", "textstat"] = paper("rule", "textstat")
+    citations: Citations = "keep"
 
     def ready(self) -> None:
         """UserError where the textstat of the authors is not installed."""
@@ -107,7 +110,7 @@ def grade_level(words: int, sentences: int, syllables: int) -> float:
 async def score(
     example: Example, models: object, params: ReadabilityParams
 ) -> dict[str, Score | NoScore]:
-    answer = example.answer or ""
+    answer, _ = scored_texts(example, params.citations)
     return {**await aside(len(answer), partial(measured, answer, params))}
 
 
