@@ -1,1 +1,1 @@
-"""The study of the CALF paper: which metric agrees with people on which of two long answers is better."""
+"""The study of the CALF paper: which metric agrees with raters on which of two long answers is better."""

@@ -1,4 +1,4 @@
-"""Each metric's worst disagreements with people, as pages of answers side by side (appendix C.5).
+"""Each metric's worst disagreements with raters, as pages of answers side by side (appendix C.5).
 
 Worst first: opposite choices before those where one side ties, pairs on which all raters agreed before others, and of
 these the ones of which the metric is surest: by its difference of scores, or by the share of its votes.
@@ -26,7 +26,7 @@ FOLDER = "disagreements"
 
 
 def worst(results: CalfResults, judge: Judge) -> list[int]:
-    """The pairs on which a metric disagrees most with people, at most as many as the options say."""
+    """The pairs on which a metric disagrees most with the raters, at most as many as the options say."""
     widest = max((abs(a - b) for a, b in judge.scores.values()), default=0.0)
 
     def surely(place: int) -> float:

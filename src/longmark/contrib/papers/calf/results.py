@@ -115,7 +115,7 @@ class CalfResults:
 
     @property
     def best_baseline(self) -> ChoiceMetric | None:
-        """Of the baselines that choose on every pair that people decided."""
+        """Of the baselines that choose on every pair that raters decided."""
         whole = [
             entry
             for entry in self.metrics
@@ -141,7 +141,7 @@ class CalfResults:
 
     def best(self, names: Iterable[str], parts: Sequence[Rows], ties: bool = True) -> str | None:
         """The most accurate on the pairs that all choose on, which is so with a missing choice counted as wrong, too;
-        None: undecided. parts: pairs, whose accuracies are averaged; ties False: without those on which people tied. A
+        None: undecided. parts: pairs, whose accuracies are averaged; ties False: without those on which raters tied. A
         baseline counts where it chooses on every pair (what it does not apply to is no silence), a judge where it chose
         at all."""
         decided = [
@@ -201,7 +201,7 @@ class CalfResults:
         return [place for place in places if test(self.pairs[place])]
 
     def accuracy(self, name: str, rows: Rows, ties: bool = True) -> Estimate:
-        """On these pairs; ties False: without those on which people tied (table 15)."""
+        """On these pairs; ties False: without those on which raters tied (table 15)."""
         subset = self.sample.of(rows)
         right = [self.right[name][row] for row in rows]
         counted = [gold is not None and (ties or gold != TIE) for gold in subset.gold]
@@ -263,7 +263,7 @@ class CalfResults:
         )
         return dict(zip(VOTES, (among, plurality, same), strict=True))
 
-    # People -----------------------------------------------------------------------------------------------------------
+    # Raters -----------------------------------------------------------------------------------------------------------
 
     @cached_property
     def disputed(self) -> list[int]:

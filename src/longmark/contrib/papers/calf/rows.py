@@ -34,7 +34,7 @@ _CHOICE_OF = {score: choice for choice, score in SCORE_OF.items()}
 
 @dataclass(frozen=True, slots=True)
 class PairFacts:
-    """What a study keeps of a pair. gold: people's final choice; votes: one of each rater; words, characters: of a and
+    """What a study keeps of a pair. gold: the raters' final choice; votes: one of each rater; words, characters: of a and
     of b, as they stand, no words in a script without spaces; question_words: those of the question and of the
     reference; model: the side that a model wrote, if a person wrote the other; checks: (an error of the expanded
     reference, whether a rater found it)."""
@@ -113,7 +113,7 @@ def read(runs: Sequence[Path], pairs: Iterable[Answered] = ()) -> CalfRows:
     """The pairs of runs, and of a file that is in no run yet.
 
     A metric of several runs has the run's name behind it: `pairs.direct (small)`. UserError if a source has examples
-    that are no pairs, if two pairs of one id differ, or if no pair has a choice of people.
+    that are no pairs, if two pairs of one id differ, or if no pair has a choice of raters.
     """
     contents = CalfRows()
     hashes = list[str]()

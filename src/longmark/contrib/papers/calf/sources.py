@@ -1,4 +1,4 @@
-"""What the tables of a CALF study are made of: the pairs, and the choices of metrics and people on them."""
+"""What the tables of a CALF study are made of: the pairs, and the choices of metrics and raters on them."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class CalfPlan:
         return CalfResults(read([*self.runs, *scored], self.file()), self.options)
 
     def check(self) -> None:
-        """UserError, before anything is paid for, if a file has no pairs with a choice of people, or verdicts that
+        """UserError, before anything is paid for, if a file has no pairs with a choice of raters, or verdicts that
         cannot be read or have the name of a metric."""
         sources_of(self.runs) if self.runs else ()
         labelled = []

@@ -1,4 +1,4 @@
-"""The verb `longmark calf-study`: which metric agrees with people on which of two answers is better."""
+"""The verb `longmark calf-study`: which metric agrees with raters on which of two answers is better."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def add_to(verbs: Any) -> None:
-    text = "Measure how often metrics agree with people on the better of two answers, with the CALF paper's tables."
+    text = "Measure how often metrics agree with raters on the better of two answers, with the CALF paper's tables."
     parser = add_verb(verbs, "calf-study", calf_study, text)
-    inputs = "a file of pairs with people's choices, folders of `longmark run PAIRS`, or both"
+    inputs = "a file of pairs with human choices, folders of `longmark run PAIRS`, or both"
     add(parser, "given", "PAIRS|RUN", inputs, nargs="+", type=Path)
     metrics = (
         "metrics or families to score on the file of pairs (default: none; only the baselines)"
@@ -38,7 +38,7 @@ def add_to(verbs: Any) -> None:
         end,
         "--worst",
         "N",
-        "number of disagreements with people shown for each metric (default: 5)",
+        "number of disagreements with raters shown for each metric (default: 5)",
         default=5,
     )
     add(

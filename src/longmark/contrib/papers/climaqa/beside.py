@@ -1,4 +1,4 @@
-"""What a ClimaQA study reads besides runs: people's labels of cloze answers (figure 4) and of Climate-FEVER's sentences
+"""What a ClimaQA study reads besides runs: human labels of cloze answers (figure 4) and of Climate-FEVER's sentences
 (section 3.2.1)."""
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Fever:
-    """Factual accuracy against people's labels of sentences. rows: name -> estimate; unscored: labelled sentences."""
+    """Factual accuracy against human labels of sentences. rows: name -> estimate; unscored: labelled sentences."""
 
     rows: Mapping[str, Estimate]
     unscored: int
 
 
 def windows(path: Path, results: ClimaqaResults) -> list[Window]:
-    """Of a run of phrase similarity on cloze answers that people labelled. Answers that are the reference do not count.
+    """Of a run of phrase similarity on cloze answers that raters labelled. Answers that are the reference do not count.
     UserError unless some are right and some are wrong."""
     source = source_of(path)
     rows = (row for row in rows_of(source) if under(PS.metric, [row.metric]))

@@ -141,7 +141,7 @@ class ColumnOf(RecipePart):
         None, description="decimals (default: those of the measure)"
     )
     show: Literal["interval", "value"] = Field(
-        "interval", description="what people see of an estimate; files have all of it"
+        "interval", description="what pages and terminals show of an estimate; files have all of it"
     )
     spare: Annotated[int, Field(strict=True, ge=0, le=9)] = Field(
         0, description="left out in a narrow terminal, the greatest first"

@@ -19,7 +19,7 @@ Key = tuple[str | None, ...]
 Conditions = Mapping[str, Condition]
 
 MANY = 4
-"""Columns of `each` that have room for intervals; of more, people see the values only."""
+"""Columns of `each` that have room for intervals; of more, pages and terminals show the values only."""
 
 
 def only(name: str, value: str) -> Conditions:

@@ -1,4 +1,4 @@
-"""People's labels of the answers of a SCORE study."""
+"""Human labels of the answers of a SCORE study."""
 
 from __future__ import annotations
 

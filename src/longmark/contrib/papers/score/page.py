@@ -261,7 +261,7 @@ _ORDER = (EVALUATOR, ONCE, POINTS, PROXY)
 
 
 def write_pages(plan: ScorePlan, labels: DimensionLabels | None = None) -> list[Path]:
-    """Writes OUT/answers/GENERATOR.html for every generator that has scores, with people's labels beside the answers
+    """Writes OUT/answers/GENERATOR.html for every generator that has scores, with human labels beside the answers
     (SCORE's figure 6); returns their paths."""
     written = []
     several = {EVALUATOR: len(plan.evaluators) > 1, PROXY: len(plan.proxies) > 1}
@@ -290,7 +290,7 @@ def _joined(
     runs: Sequence[_EvaluatedRun], folder: Path, beside: Callable[[Row], Row] | None = None
 ) -> Path:
     """The scores of runs of the same answers as one run: the names of their scores differ, so no two rows collide.
-    beside: adds people's labels to a row."""
+    beside: adds human labels to a row."""
     make_folder(folder)
     copyfile(runs[0].path / "examples.jsonl", folder / "examples.jsonl")
     rows = ((run, beside(row) if beside else row) for run in runs for row in rows_of(run.path))

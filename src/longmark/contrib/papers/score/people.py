@@ -1,15 +1,15 @@
-"""People's labels of answers: SCORE's tables 5, 11 and 12 and the tables of section 5.2.
+"""Human labels of answers: SCORE's tables 5, 11 and 12 and the tables of section 5.2.
 
-    among       items that several people labelled: those on which all agree, percentage of agreeing pairs, kappa
+    among       items that several raters labelled: those on which all agree, percentage of agreeing pairs, kappa
     by label    every person's label of every item against the evaluator's label of that answer, exact match
-    mismatches  labels that differ from the evaluator's: how many of them on items on which people differ too
-    scales      Spearman's correlation: of people with each other, of people with an evaluator's relevance (masked), of
-                people with a proxy's context utilization (absolute)
+    mismatches  labels that differ from the evaluator's: how many of them on items on which raters differ too
+    scales      Spearman's correlation: of raters with each other, of raters with an evaluator's relevance (masked), of
+                raters with a proxy's context utilization (absolute)
 
 The file has a line for each item, rater and dimension (columns: see docs/score-study.md).
 
 The paper does not define an evaluator's label of an answer: here it is the majority of its claims' votes that are not
-n/a, `no` for a tie, `n/a` if there is none. Two people of an item have no order, so the correlation of people with each
+n/a, `no` for a tie, `n/a` if there is none. Two raters of an item have no order, so the correlation of raters with each
 other takes every pair in both orders.
 
 Answers to one question share it, whoever gave them: intervals count and resample questions (`results`; correlations
@@ -73,7 +73,7 @@ def answer_label(votes: Mapping[VoteLabel, int]) -> VoteLabel:
 
 @dataclass(frozen=True, slots=True)
 class Among:
-    """People among themselves on a dimension that several labelled. agree: items on which all labels are equal; share:
+    """Raters among themselves on a dimension that several labelled. agree: items on which all labels are equal; share:
     of an item's pairs of labels, those that are equal; kappa: Fleiss's."""
 
     agree: int
@@ -85,7 +85,7 @@ class Among:
 def among(
     labels: DimensionLabels, dimensions: Iterable[str], intervals: Intervals
 ) -> dict[str, Among]:
-    """Dimension -> people among themselves."""
+    """Dimension -> raters among themselves."""
     among_people = {}
     for dimension in dimensions:
         by_item = labels.by_dimension.get(dimension, {})
@@ -143,9 +143,9 @@ def by_question(reason: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AgainstJudge:
-    """People against an evaluator on a dimension. share: of the labels that agree (missing: those of answers that the
+    """Raters against an evaluator on a dimension. share: of the labels that agree (missing: those of answers that the
     evaluator did not judge); mismatches: labels that differ; shared: those of them on items with several labels,
-    contested: on items on which people differ; base: all labels on such items."""
+    contested: on items on which raters differ; base: all labels on such items."""
 
     share: Mean
     mismatches: int
@@ -159,7 +159,7 @@ class AgainstJudge:
 
 
 def by_label(labels: DimensionLabels, results: ScoreResults) -> dict[tuple[str, str], AgainstJudge]:
-    """Dimension and evaluator -> people against it."""
+    """Dimension and evaluator -> raters against it."""
     against_judges = {}
     for dimension, evaluator in product(results.weights, results.evaluators):
         people_labels = labels.given(dimension)
@@ -214,7 +214,7 @@ def _by_item(
 
 
 def on_scales(labels: DimensionLabels, results: ScoreResults) -> dict[tuple[str, str], Estimate]:
-    """Scale and `raters`, an evaluator or a proxy -> Spearman's correlation of people's ratings with its."""
+    """Scale and `raters`, an evaluator or a proxy -> Spearman's correlation of raters' ratings with its."""
     correlations = {}
     of_scale = (
         (RELEVANCE, MASKED, results.evaluators, results.judged),
@@ -259,7 +259,7 @@ def _rho(
 
 
 def beside(labels: DimensionLabels, generator: str, row: Row) -> Row:
-    """The row with people's labels of its answer and dimension in its evidence, beside the evaluator's label of it."""
+    """The row with human labels of its answer and dimension in its evidence, beside the evaluator's label of it."""
     dimension = _ON_SCALE.get(
         base_of(row.metric), base_of(row.metric).removeprefix(f"{SPECIFICITY}.")
     )
@@ -326,7 +326,7 @@ def table_5(
 
 
 def table_11(among_people: Mapping[str, Among]) -> Grid[str]:
-    """People among themselves."""
+    """Raters among themselves."""
     return Grid(
         "table11",
         "Agreement of raters (SCORE's table 11)",
@@ -350,7 +350,7 @@ def table_11(among_people: Mapping[str, Among]) -> Grid[str]:
 
 
 def table_12(judged: Mapping[tuple[str, str], AgainstJudge]) -> Grid[Any]:
-    """People against each evaluator, by label."""
+    """Raters against each evaluator, by label."""
     return Grid(
         "table12",
         "Raters and evaluators (SCORE's table 12)",
@@ -367,7 +367,7 @@ def table_12(judged: Mapping[tuple[str, str], AgainstJudge]) -> Grid[Any]:
 
 
 def mismatch_table(judged: Mapping[tuple[str, str], AgainstJudge]) -> Table:
-    """Whether evaluators differ from people where people differ from each other."""
+    """Whether evaluators differ from raters where raters differ from each other."""
 
     def line(key: tuple[str, str], comparison: AgainstJudge) -> tuple[Any, ...]:
         why = (

@@ -130,7 +130,7 @@ class Mean(Estimate):
 class ScoreResults:
     """once, points: by generator; judged: by generator and evaluator; proxied: by generator and proxy; runs without
     scores are absent. weights: of the dimensions of specificity; bounds: of the metrics; pooled: the kinds of
-    perturbation that table 1 takes together, None: all; labels: people's, if a file was given."""
+    perturbation that table 1 takes together, None: all; labels: of raters, if a file was given."""
 
     generators: tuple[str, ...]
     evaluators: tuple[str, ...]

@@ -69,7 +69,7 @@ def score_study(
 ) -> PaperStudy:
     """The study, checked as far as possible without a call: UserError if something is wrong.
 
-    labels: a file of people's labels; runs: the runs that each generator's answers go through.
+    labels: a file of human labels; runs: the runs that each generator's answers go through.
     """
     stages = _Stages(plan, session, runs)
     if labels is not None:
