@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from longmark.errors import NoScore
-from longmark.metrics.pairs._files import path_of
+from longmark.metrics._signed_file import path_of
 from longmark.records import Example, sources
 from longmark.records.carried import CARRIED
 from longmark.records.columns import NAMES

@@ -34,7 +34,7 @@ from longmark.errors import NoScore
 from longmark.judge import ask, numbered
 from longmark.metric import Metric, Score, ScoreSpec, Why, paper
 from longmark.metrics._question_file import expected_of, read
-from longmark.metrics.pairs._files import signed
+from longmark.metrics._signed_file import signed
 from longmark.models.handles import Models
 from longmark.prompts import prompt
 from longmark.records import Example
@@ -69,7 +69,7 @@ class CriteriaParams:
 
     def __post_init__(self) -> None:
         if self.file:
-            object.__setattr__(self, "file", signed(self.file, ""))
+            object.__setattr__(self, "file", signed(self.file))
         if not 1 <= self.batch <= _LARGEST_BATCH:
             raise ValueError(
                 f"batch must be a number of criteria from 1 to {_LARGEST_BATCH}, not {self.batch}"

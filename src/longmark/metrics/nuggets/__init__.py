@@ -45,7 +45,7 @@ from longmark.errors import ModelError, NoScore, OverBudget
 from longmark.judge import ask, is_empty, numbered
 from longmark.metric import Metric, Score, ScoreSpec, Silence, Why, paper
 from longmark.metrics._question_file import expected_of, read
-from longmark.metrics.pairs._files import signed
+from longmark.metrics._signed_file import signed
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import prompt
 from longmark.records import Example
@@ -99,7 +99,7 @@ class NuggetParams:
 
     def __post_init__(self) -> None:
         if self.file:
-            object.__setattr__(self, "file", signed(self.file, ""))
+            object.__setattr__(self, "file", signed(self.file))
         if not 1 <= self.batch <= _LARGEST_BATCH:
             raise ValueError(
                 f"batch must be a number of nuggets from 1 to {_LARGEST_BATCH}, not {self.batch}"

@@ -1,14 +1,11 @@
 """Files that pairwise judges read: criteria, roles and reviewers (panel.yaml), and pairs that are shown as examples.
 
-A parameter that names a file is signed with its content: `FILE#HASH`. A file that has changed since is refused, so a
-run is never continued with other roles under the same signature.
+The parameters that name them are signed with their content (`_signed_file`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import random
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
@@ -18,14 +15,13 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, BaseModel, Strict
 
 from longmark.errors import UserError
+from longmark.metrics._signed_file import path_of
 from longmark.models.handles import ChatHandle
-from longmark.records import files, yaml_file
+from longmark.records import yaml_file
 from longmark.records.pair import Pair
 from longmark.records.read import Reading
 
-BUILT_IN = "built-in"
-_HASHED = re.compile(r"(.*)#([0-9a-f]{16})", re.DOTALL)
-_LARGEST = 256 << 20  # bytes of a file
+PANEL_FILE = Path(__file__).with_name("panel.yaml")
 _MOST_DRAWN = 4096  # pairs that are looked at for those to show
 Form = TypeVar("Form", bound=BaseModel)
 
@@ -54,28 +50,8 @@ class Panel(yaml_file.Closed):
     chair: PanelPart | None = None
 
 
-def signed(parameter: str, built_in: str) -> str:
-    """The value of a parameter with the hash of the file's content. built_in: the file of this folder that "" and
-    `built-in` name. UserError for a file that cannot be read, or that is not the one of the hash given."""
-    hashed = _HASHED.fullmatch(parameter)
-    name = (hashed[1] if hashed else parameter) or BUILT_IN
-    path = Path(__file__).parent / built_in if name == BUILT_IN else Path(name)
-    digest = hashlib.sha256(files.content(path, _LARGEST, str(path))).hexdigest()[:16]
-    if hashed and hashed[2] != digest:
-        raise UserError(
-            f"{name} has changed: its content is {digest}, not {hashed[2]}; start a new run with this file"
-        )
-    return f"{name}#{digest}"
-
-
-def path_of(value: str, built_in: str = "") -> Path:
-    """The file of a signed parameter."""
-    name = value.rpartition("#")[0]
-    return Path(__file__).parent / built_in if name == BUILT_IN else Path(name)
-
-
 @lru_cache(maxsize=16)
-def form(value: str, kind: type[Form], built_in: str) -> Form:
+def form(value: str, kind: type[Form], built_in: Path) -> Form:
     """A YAML file of a signed parameter. BadInput with a line `file:line: where: what` for each mistake in it."""
     source = yaml_file.load(path_of(value, built_in), "--metrics")
     return source.checked(kind, source.content if source.content is not None else {})
@@ -83,10 +59,10 @@ def form(value: str, kind: type[Form], built_in: str) -> Form:
 
 def parts(value: str, section: str) -> tuple[PanelPart, ...]:
     """The criteria, roles, reviewers or the chair of a panel's file. UserError if it has none."""
-    section_parts = getattr(form(value, Panel, "panel.yaml"), section)
+    section_parts = getattr(form(value, Panel, PANEL_FILE), section)
     if not section_parts:
         raise UserError(
-            f"{path_of(value, 'panel.yaml')}: has no {section}; add a list of entries with name and text"
+            f"{path_of(value, PANEL_FILE)}: has no {section}; add a list of entries with name and text"
         )
     return section_parts if isinstance(section_parts, tuple) else (section_parts,)
 

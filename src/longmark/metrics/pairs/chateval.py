@@ -23,7 +23,8 @@ from typing import Any
 
 from longmark.judge import Sampling, ask, choice
 from longmark.metric import Score
-from longmark.metrics.pairs._files import BUILT_IN, parts, played_by, signed
+from longmark.metrics._signed_file import BUILT_IN, signed
+from longmark.metrics.pairs._files import PANEL_FILE, parts, played_by
 from longmark.metrics.pairs._verdicts import (
     ABSENT,
     BASIS,
@@ -63,7 +64,7 @@ class ChatEvalParams(VerdictParams):
     max_tokens: int = 256
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "panel", signed(self.panel, "panel.yaml"))
+        object.__setattr__(self, "panel", signed(self.panel, PANEL_FILE))
         if not 1 <= self.rounds <= 20:
             raise ValueError(f"rounds is between 1 and 20, not {self.rounds}")
         check_reply(self.max_tokens, self.temperature)

@@ -20,7 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from longmark.metrics.pairs._files import BUILT_IN, parts, signed
+from longmark.metrics._signed_file import BUILT_IN, signed
+from longmark.metrics.pairs._files import PANEL_FILE, parts
 from longmark.metrics.pairs._verdicts import (
     ABSENT,
     BASIS,
@@ -61,7 +62,7 @@ class GEvalParams(VerdictParams):
     max_tokens: int = 512
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "panel", signed(self.panel, "panel.yaml"))
+        object.__setattr__(self, "panel", signed(self.panel, PANEL_FILE))
         if not 1 <= self.votes <= _MOST_VOTES:
             raise ValueError(f"votes is between 1 and {_MOST_VOTES:,}, not {self.votes}")
         if self.votes > 1 and self.votes_temperature == 0:

@@ -23,7 +23,8 @@ from typing import Any
 
 from longmark.errors import NoScore, UserError
 from longmark.metric import paper
-from longmark.metrics.pairs._files import labelled, others, signed
+from longmark.metrics._signed_file import signed
+from longmark.metrics.pairs._files import labelled, others
 from longmark.metrics.pairs._verdicts import (
     ABSENT,
     BASIS,
@@ -57,7 +58,7 @@ class IclParams(VerdictParams):
 
     def __post_init__(self) -> None:
         if self.examples:
-            object.__setattr__(self, "examples", signed(self.examples, ""))
+            object.__setattr__(self, "examples", signed(self.examples))
         if not 1 <= self.shown <= 100:
             raise ValueError(f"shown is between 1 and 100, not {self.shown}")
         if not 1 <= self.longest <= 1_000_000:

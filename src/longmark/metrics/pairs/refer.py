@@ -24,7 +24,8 @@ from typing import Any, Literal
 from longmark.concurrency import concurrently
 from longmark.judge import Sampling, ask, number
 from longmark.metric import Score
-from longmark.metrics.pairs._files import BUILT_IN, parts, played_by, signed
+from longmark.metrics._signed_file import BUILT_IN, signed
+from longmark.metrics.pairs._files import PANEL_FILE, parts, played_by
 from longmark.metrics.pairs._verdicts import (
     ABSENT,
     check_reply,
@@ -72,7 +73,7 @@ class ReferParams:
     max_tokens: int = 384
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "panel", signed(self.panel, "panel.yaml"))
+        object.__setattr__(self, "panel", signed(self.panel, PANEL_FILE))
         if not 0 <= self.band < HIGH - LOW:
             raise ValueError(f"band is from 0 to below {HIGH - LOW}, not {self.band:g}")
         check_reply(self.max_tokens, self.temperature)

@@ -23,6 +23,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from string import Template
 from typing import Annotated, Any, Literal
 
@@ -32,7 +33,8 @@ from longmark.concurrency import concurrently
 from longmark.errors import NoScore, UnknownName
 from longmark.judge import Reader, Unreadable, ask_as_written, text
 from longmark.metric import Score
-from longmark.metrics.pairs._files import BUILT_IN, Filled, form, signed
+from longmark.metrics._signed_file import BUILT_IN, signed
+from longmark.metrics.pairs._files import Filled, form
 from longmark.metrics.pairs._verdicts import (
     SCORES,
     Opinion,
@@ -178,7 +180,7 @@ class TrainedParams(VerdictParams):
         return judge_format
 
 
-_FILE = "trained.yaml"
+_FILE = Path(__file__).with_name("trained.yaml")
 
 
 async def score(pair: Pair, models: Models, params: Any) -> Score:
