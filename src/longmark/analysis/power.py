@@ -33,6 +33,7 @@ from longmark.options.analyses import PowerGroups, QuestionCluster
 from longmark.report.charts import Curve, curves
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, decimals, fixed, listed
+from longmark.report.notebook import SelfShown
 from longmark.report.tables import Column
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import paths_given
@@ -125,8 +126,8 @@ class PairPower:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PowerPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class PowerPlan(SelfShown):
     """comparisons: of every metric and pair; alpha: of each of them; notices: what a reader must know first."""
 
     runs: tuple[str, ...]
@@ -148,6 +149,9 @@ class PowerPlan:
             key=itemgetter(0),
             default=(0, None),
         )[1]
+
+    def page(self) -> Document:
+        return document(self)
 
 
 def power(

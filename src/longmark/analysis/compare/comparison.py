@@ -30,7 +30,9 @@ from longmark.analysis.compare.tests import ComparisonSettings, family, tests_of
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.options import described, named, with_keywords
 from longmark.options.analyses import CompareGroups, QuestionCluster
+from longmark.report.document import Document
 from longmark.report.format import counted, listed, short_models
+from longmark.report.notebook import SelfShown
 from longmark.scores.files import names_given, paths_given
 from longmark.scores.paired import BY_RUN, BY_SYSTEM, TOO_LARGE, Scores, huge, read_scores
 from longmark.stats.hypotheses import decide
@@ -44,8 +46,8 @@ _SHUFFLED = 4e9  # scores of all tables of Tukey tests with eight systems or mor
 _LISTED = 7  # systems up to which a table is drawn from lists, and fast
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(SelfShown):
     """Runs or systems compared on the metrics that two or more of them have.
 
     by             what a system is: `run` or `system`; cluster: the field that the questions of a cluster share
@@ -82,6 +84,11 @@ class Comparison:
 
     def metric(self, name: str) -> MetricResult:
         return next(metric for metric in self.metrics if metric.metric == name)
+
+    def page(self) -> Document:
+        from longmark.analysis.compare.page import document
+
+        return document(self)
 
 
 @described

@@ -11,6 +11,8 @@ from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.errors import UnknownName, options_of
 from longmark.options import named, with_keywords
 from longmark.options.analyses import MetaevalGroups
+from longmark.report.document import Document
+from longmark.report.notebook import SelfShown
 
 if TYPE_CHECKING:
     from longmark.analysis.metaeval.choices import ChoiceLabel
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
     from longmark.scores.answers import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Metaeval:
+@dataclass(frozen=True, slots=True, repr=False)
+class Metaeval(SelfShown):
     """The results, a RatingLabel or a ChoiceLabel for each label by what the human file holds, and the settings.
 
     metrics: name -> direction (`higher is better`, …). joined: answers (or pairs) with rows and a human value on any
@@ -37,6 +39,11 @@ class Metaeval:
     options: MetaevalOptions
     notices: tuple[str, ...]
     signatures: tuple[str, ...] = ()
+
+    def page(self) -> Document:
+        from longmark.analysis.metaeval.sections import document
+
+        return document(self)
 
 
 @with_keywords(MetaevalOptions)

@@ -45,6 +45,7 @@ from longmark.records.example import DEFECT, DEFECTS_OMITTED
 from longmark.records.read import Reading
 from longmark.report.document import Document, Section
 from longmark.report.format import counted, direction
+from longmark.report.notebook import SelfShown
 from longmark.report.tables import Column, Table
 from longmark.scores.files import examples_of, paths_given, sources_of
 from longmark.scores.manifest import MetricFacts
@@ -97,8 +98,8 @@ class DefectDetection:
     unscored: Mapping[tuple[str, str, str], int]
 
 
-@dataclass(frozen=True, slots=True)
-class DefectsStudy:
+@dataclass(frozen=True, slots=True, repr=False)
+class DefectsStudy(SelfShown):
     """A study. defects: `KIND@STRENGTH` -> how many, in the order of the file; omitted: likewise, with the reasons;
     cells: (metric, defect) -> its cell; false_alarms: metric -> measured."""
 
@@ -113,6 +114,9 @@ class DefectsStudy:
     options: DefectsOptions
     notices: tuple[str, ...]
     signatures: tuple[str, ...]
+
+    def page(self) -> Document:
+        return document(self)
 
 
 @with_keywords(DefectsOptions)

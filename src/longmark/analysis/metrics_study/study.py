@@ -38,7 +38,9 @@ from longmark.options import described, named, with_keywords
 from longmark.options.analyses import MetricsStudyGroups, QuestionCluster
 from longmark.records import Usage
 from longmark.report.distribution import bin_edges
+from longmark.report.document import Document
 from longmark.report.format import counted, decimals, direction
+from longmark.report.notebook import SelfShown
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import paths_given
 from longmark.scores.manifest import MetricFacts, read_manifest
@@ -186,8 +188,8 @@ class RunTime:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class MetricsStudy:
+@dataclass(frozen=True, slots=True, repr=False)
+class MetricsStudy(SelfShown):
     """A study. differing: differences in how the scores were made, if that was allowed; notices: what a reader must
     know first; times: of the runs that are folders; signatures: what to cite of each score."""
 
@@ -211,6 +213,11 @@ class MetricsStudy:
 
     def metric(self, name: str) -> MetricProperties:
         return next(metric for metric in self.metrics if metric.metric == name)
+
+    def page(self) -> Document:
+        from longmark.analysis.metrics_study.page import document
+
+        return document(self)
 
 
 @with_keywords(MetricsStudyOptions)
