@@ -199,17 +199,12 @@ def test_every_sentence_of_the_answers_is_asked_once_with_each_passage():
         for claim in claims
     ]
     assert len(asked) == len(set(asked))
+    new_sentences: dict[str, list[str]] = {}
+    for change in answers.changes():
+        new_sentences.setdefault(change.example.id, []).extend(change.new)
     assert {
         (context.text, claim)
-        for one in answers.answers
-        for context in one.contexts
-        for claim in (
-            *answers.untouched(one),
-            *(
-                new
-                for change in answers.changes()
-                for new in change.new
-                if change.example.id == one.id
-            ),
-        )
+        for answer in answers.answers
+        for context in answer.contexts
+        for claim in (*answers.untouched(answer), *new_sentences.get(answer.id, ()))
     } <= set(asked)
