@@ -99,6 +99,41 @@ def test_a_sentence_has_the_state_of_its_claims_and_the_passages_beside_it():
     )
 
 
+def test_a_sentence_with_citations_has_their_fates_and_the_sources_beside_it():
+    needed = {"name": "1", "passages": [1], "fate": "needed"}
+    redundant = {"name": "2", "passages": [2], "fate": "redundant"}
+    absent = {"name": "9", "passages": [], "fate": "not resolvable"}
+    missing = {"name": "https://x.org", "passages": [], "fate": "missing source"}
+    pieces = seen(
+        {"claim": "Ice of 20 mm broke lines in 2009.", "passages": [1], "state": "supported"}
+        | {"citations": [needed, redundant]},
+        {"claim": "The repair took eleven days.", "state": "not supported", "citations": [absent]},
+        {"claim": "Buried lines are out of reach of ice, and they never fail."}
+        | {"state": "not known", "citations": [missing]},
+        {"claim": "Sand the roads.", "state": "not cited", "citations": []},
+    )
+    notes = [(piece.state, piece.notes[0]["says"]) for piece in pieces if piece.notes]
+    assert notes == [
+        ("yes", "its sources support it: [1] needed, [2] redundant"),
+        ("no", "its sources do not support it: [9] not resolvable"),
+        (
+            "unknown",
+            "the example does not have the text of a source: [https://x.org] missing source",
+        ),
+        ("uncited", "it names no source"),
+    ]
+    beside = at(pieces, "Ice of 20").notes[0]["passages"]
+    assert [number for number, _, _ in beside] == [1, 2]
+
+
+def test_a_sentence_that_names_no_source_is_supported_if_a_passage_says_it():
+    pieces = seen(
+        {"claim": "Ice of 20 mm broke lines in 2009.", "state": "not cited", "citations": []},
+        {"claim": "Ice of 20 mm broke lines in 2009.", "passages": [1]},
+    )
+    assert at(pieces, "Ice of 20").state == "yes"
+
+
 def test_a_missing_fact_stands_below_the_sentence_it_is_nearest_to_and_others_at_the_end():
     missing = [
         {"claim": "Trees beside lines fall onto buried lines too.", "answer": "neutral"},

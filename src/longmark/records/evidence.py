@@ -282,7 +282,7 @@ class ExpectedClaim(ClaimEvidence):
 class Support(Evidence):
     """The view `support`."""
 
-    claims: list[SupportedClaim] = []
+    claims: list[CitedClaim | SupportedClaim] = []
     reference_claims: list[ExpectedClaim] = []
 
 

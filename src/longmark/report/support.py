@@ -2,7 +2,8 @@
 
 A metric declares the view `support`, and what it judges the claims by (`Metric.evidence`). Passages that a metric
 judged by decide alone whether a claim is supported: what only the reference says is not. Where none judged by passages,
-the reference decides, in words of its own. A sentence that only declines claims nothing, so it is never supported.
+the reference decides, in words of its own. A sentence that only declines claims nothing, so it is never supported. A
+sentence with citations has what a metric of citations found of it and of each of them.
 
 A claim stands at the `quote` that its evidence names, word for word. Without one it stands at the sentence with most of
 its words, at least half, else at one half of whose words it has. A missing fact stands below
@@ -18,7 +19,7 @@ from itertools import pairwise
 from typing import Any
 
 from longmark.records import Row
-from longmark.records.evidence import ExpectedClaim, Support, SupportedClaim
+from longmark.records.evidence import CitedClaim, ExpectedClaim, Support, SupportedClaim
 from longmark.records.expected import NOT_SUPPORT, PARTIAL, SUPPORT
 from longmark.records.turn import Context
 from longmark.report.format import counted, listed
@@ -39,6 +40,8 @@ STATES = {
     "partly right": ("◐", "partly in the reference", "part"),
     "wrong": ("✗", "not in the reference", "no"),
     "declined": ("–", "no claim", "declined"),
+    "uncited": ("○", "no source named", "declined"),
+    "unknown": ("?", "a source is missing", "declined"),
     "missing": ("+", "missing from the answer", "missing"),
 }
 """State -> its sign, its words, and the class of its colour and line."""
@@ -46,6 +49,20 @@ HELD = {SUPPORT: "holds it", PARTIAL: "holds a part of it", NOT_SUPPORT: "does n
 """How far an answer holds a fact, in words."""
 _BY = {"contexts": ("yes", "no", "part"), "references": ("right", "wrong", "partly right")}
 _DECLINED = "declined"
+_CITED = {
+    "supported": "yes",
+    "not supported": "no",
+    "not cited": "uncited",
+    "not known": "unknown",
+}
+"""State of a sentence with citations -> state of `STATES`."""
+_UNJUDGED = {_DECLINED, "uncited", "unknown"}
+_SAYS_CITED = {
+    "yes": "its sources support it",
+    "no": "its sources do not support it",
+    "uncited": "it names no source",
+    "unknown": "the example does not have the text of a source",
+}
 _SAYS_DECLINED = "it only says that there is no answer"
 _CLAIM = 0.5
 _MISSING = 0.25
@@ -93,6 +110,8 @@ class Basis:
         """The state of a claim, of `STATES`; "" where nothing decides."""
         if declines(claim.claim):
             return _DECLINED
+        if isinstance(claim, CitedClaim):
+            return _CITED.get(claim.state, "")
         if not self.source or (self.source == "references" and claim.reference is None):
             return ""
         supported, unsupported, _ = _BY[self.source]
@@ -102,6 +121,8 @@ class Basis:
         """Whether what the metric judged by entails a claim."""
         if declines(claim.claim):
             return False
+        if isinstance(claim, CitedClaim):
+            return _CITED.get(claim.state) == "yes"
         return bool(self.known(claim)) if self.source == "contexts" else claim.reference == ENTAILS
 
     def known(self, claim: SupportedClaim) -> list[int]:
@@ -112,10 +133,12 @@ class Basis:
 
     def together(self, states: set[str]) -> str:
         """The state of a sentence whose claims have these states."""
-        judged = states - {_DECLINED, ""}
+        judged = states - _UNJUDGED - {""}
         if len(judged) > 1:
-            return _BY[self.source][2]
-        return judged.pop() if judged else _DECLINED if _DECLINED in states else ""
+            return _BY[self.source or "contexts"][2]
+        if judged:
+            return judged.pop()
+        return next((state for state in sorted(_UNJUDGED) if state in states), "")
 
 
 def support_view(shared: ViewRows) -> View | None:
@@ -126,12 +149,15 @@ def support_view(shared: ViewRows) -> View | None:
         (row, shared.facts.get(part, MetricFacts())) for part, row in shared.rows.items()
     )
     by_reference = any(claim.reference for claim in claims)
-    heads = ["Claim of the answer", "Passages", *(["Reference"] if by_reference else [])]
+    by_citation = any(isinstance(claim, CitedClaim) for claim in claims)
+    heads = ["Claim of the answer", "Passages"]
+    heads += ["Reference"] * by_reference + ["Citations"] * by_citation
     lines = [
         [
             ViewCell("words", claim.claim),
             ViewCell("line", _numbers(claim)),
             *([ViewCell("line", claim.reference or "–")] * by_reference),
+            *([ViewCell("words", _fates(claim) or "–")] * by_citation),
         ]
         for claim in claims
     ]
@@ -313,6 +339,8 @@ def _note(claim: SupportedClaim, contexts: Sequence[Context], basis: Basis) -> d
     passages = basis.known(claim)
     if state == _DECLINED:
         return {"state": state, "claim": claim.claim, "says": _SAYS_DECLINED, "passages": []}
+    if isinstance(claim, CitedClaim):
+        return _cited_note(claim, contexts, state)
     by_reference = {
         ENTAILS: "the reference says it",
         CONTRADICTS: "the reference contradicts it",
@@ -331,12 +359,47 @@ def _note(claim: SupportedClaim, contexts: Sequence[Context], basis: Basis) -> d
         says = "; ".join(filter(None, ["no passage says it" + absent, by_reference]))
     else:
         says = by_reference
-    beside = [
-        (number, contexts[number - 1].id, _closest(claim.claim, contexts[number - 1].text))
-        for number in passages
-        if number <= len(contexts)
+    return {
+        "state": state,
+        "claim": claim.claim,
+        "says": says,
+        "passages": _beside(claim.claim, passages, contexts),
+    }
+
+
+def _cited_note(claim: CitedClaim, contexts: Sequence[Context], state: str) -> dict[str, Any]:
+    """What stands beside a sentence: what its citations are, and the closest sentence of each source that it names."""
+    numbers = [number for citation in claim.citations for number in citation.passages]
+    fates = _fates(claim)
+    says = _SAYS_CITED.get(state, "") + (f": {fates}" if fates else "")
+    return {
+        "state": state,
+        "claim": claim.claim,
+        "says": says,
+        "passages": _beside(claim.claim, list(dict.fromkeys(numbers)), contexts),
+    }
+
+
+def _fates(claim: SupportedClaim) -> str:
+    """The citations of a sentence, each with what it is."""
+    if not isinstance(claim, CitedClaim):
+        return ""
+    return ", ".join(
+        f"[{citation.name}] {citation.fate}".rstrip()
+        + " (its text ends as a cut one)" * citation.cut
+        for citation in claim.citations
+    )
+
+
+def _beside(
+    claim: str, numbers: Sequence[int], contexts: Sequence[Context]
+) -> list[tuple[int, str | None, str]]:
+    """The closest sentence of each of these passages."""
+    return [
+        (number, contexts[number - 1].id, _closest(claim, contexts[number - 1].text))
+        for number in numbers
+        if 0 < number <= len(contexts)
     ]
-    return {"state": state, "claim": claim.claim, "says": says, "passages": beside}
 
 
 def _closest(text: str, passage: str) -> str:
