@@ -17,6 +17,7 @@ from typing import Any
 
 import orjson
 import pytest
+from tests.contrib.scale.run_words import trusted_run
 from tests.models.conftest import Place
 from tests.program import QR, ended, records, rows_of, run, start, until, write_jsonl
 from tests.wire import Server, serve
@@ -79,19 +80,7 @@ class BudgetTeam:
             write_jsonl(self.folder / f"{one}.jsonl", lines[first:] + lines[:first])
 
     def words(self, one: int, out: str, *more: str) -> list[str]:
-        asked = [
-            "run",
-            f"{one}.jsonl",
-            "--metrics",
-            QR,
-            "--judge",
-            "m",
-            "--trust",
-            "--quiet",
-            "--out",
-            out,
-        ]
-        return [*asked, "--concurrency", str(CONCURRENCY), *more]
+        return trusted_run(out, "--concurrency", str(CONCURRENCY), *more, examples=f"{one}.jsonl")
 
     def sharing(self, one: int, usd: float) -> list[str]:
         budget = ["--max-usd", f"{usd:.9f}", "--budget-group", "team"]

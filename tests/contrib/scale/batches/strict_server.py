@@ -230,15 +230,40 @@ def _checked_lines(lines: list[Any], allowed: set[str], most: int) -> None:
     must(0 < len(lines) <= most, f"a batch has 1 to {most} requests")
 
 
+class BatchApi:
+    """What the batches of all vendors share."""
+
+    def __init__(self, server: BatchServer) -> None:
+        self.server = server
+
+    def shown(self, job: Job) -> dict[str, Any]:
+        raise NotImplementedError
+
+    async def look(self, request: web.Request) -> web.Response:
+        return web.json_response(self.shown(self.server.find(request.match_info["id"])))
+
+    async def cancel(self, request: web.Request) -> web.Response:
+        job = self.server.find(request.match_info["id"])
+        job.cancelled = job.cancelled or self.server.clock()
+        return web.json_response(self.shown(job))
+
+    def newest(self, request: web.Request, after: str) -> tuple[list[Job], bool]:
+        """A page of the jobs, the newest first, and whether there are more. after: the parameter that names the job
+        before the page."""
+        jobs = sorted(self.server.jobs.values(), key=lambda job: -job.order)
+        jobs = [job for job in jobs if job.order > self.server.behaviour.lose]
+        if before := request.query.get(after):
+            jobs = jobs[[job.id for job in jobs].index(before) + 1 :]
+        page = jobs[: min(int(request.query.get("limit", 20)), self.server.behaviour.page)]
+        return page, len(jobs) > len(page)
+
+
 # OpenAI's, Azure's and Mistral's ------------------------------------------------------------------------------------
-class Files:
+class Files(BatchApi):
     """OpenAI's."""
 
     purpose = "batch"
     narrows = frozenset({"purpose", "limit", "order", "after"})
-
-    def __init__(self, server: BatchServer) -> None:
-        self.server = server
 
     async def chat(self, request: web.Request) -> web.Response:
         body = await request.json()
@@ -374,28 +399,10 @@ class Files:
             {"id": "batch_req_1", "custom_id": custom_id, "response": response, "error": error}
         )
 
-    async def look(self, request: web.Request) -> web.Response:
-        return web.json_response(self.shown(self.server.find(request.match_info["id"])))
-
     async def listed(self, request: web.Request) -> web.Response:
-        jobs = sorted(self.server.jobs.values(), key=lambda job: -job.order)
-        jobs = [job for job in jobs if job.order > self.server.behaviour.lose]
-        ids = [job.id for job in jobs]
-        if after := request.query.get("after"):
-            jobs = jobs[ids.index(after) + 1 :]
-        page = jobs[: min(int(request.query.get("limit", 20)), self.server.behaviour.page)]
-        return web.json_response(
-            {
-                "object": "list",
-                "data": [self.shown(job) for job in page],
-                "has_more": len(jobs) > len(page),
-            }
-        )
-
-    async def cancel(self, request: web.Request) -> web.Response:
-        job = self.server.find(request.match_info["id"])
-        job.cancelled = job.cancelled or self.server.clock()
-        return web.json_response(self.shown(job))
+        page, more = self.newest(request, after="after")
+        data = [self.shown(job) for job in page]
+        return web.json_response({"object": "list", "data": data, "has_more": more})
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -501,10 +508,7 @@ class TogetherFiles(Files):
 
 
 # Anthropic's --------------------------------------------------------------------------------------------------------
-class Messages:
-    def __init__(self, server: BatchServer) -> None:
-        self.server = server
-
+class Messages(BatchApi):
     async def chat(self, request: web.Request) -> web.Response:
         must(
             request.headers.get("anthropic-version") == "2023-06-01",
@@ -561,9 +565,6 @@ class Messages:
             result = {"type": "expired" if status == 0 else "canceled"}
         return {"custom_id": custom_id, "result": result}
 
-    async def look(self, request: web.Request) -> web.Response:
-        return web.json_response(self.shown(self.server.find(request.match_info["id"])))
-
     async def results(self, request: web.Request) -> web.Response:
         job = self.server.find(request.match_info["id"])
         must(self.server.ended(job), "the batch has not ended")
@@ -577,21 +578,10 @@ class Messages:
         return web.Response(body=b"\n".join(lines) + b"\n", content_type="application/x-jsonl")
 
     async def listed(self, request: web.Request) -> web.Response:
-        jobs = sorted(self.server.jobs.values(), key=lambda job: -job.order)
-        jobs = [job for job in jobs if job.order > self.server.behaviour.lose]
-        if after := request.query.get("after_id"):
-            jobs = jobs[[job.id for job in jobs].index(after) + 1 :]
-        page = jobs[: min(int(request.query.get("limit", 20)), self.server.behaviour.page)]
-        shown = [self.shown(job) for job in page]
+        page, more = self.newest(request, after="after_id")
+        data = [self.shown(job) for job in page]
         last = page[-1].id if page else None
-        return web.json_response(
-            {"data": shown, "has_more": len(jobs) > len(page), "last_id": last}
-        )
-
-    async def cancel(self, request: web.Request) -> web.Response:
-        job = self.server.find(request.match_info["id"])
-        job.cancelled = job.cancelled or self.server.clock()
-        return web.json_response(self.shown(job))
+        return web.json_response({"data": data, "has_more": more, "last_id": last})
 
     def routes(self) -> list[web.RouteDef]:
         return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
+import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -15,6 +16,7 @@ import pytest
 import yaml
 from tests.contrib.scale.batches.strict_server import DIALECTS, BatchServer, Behaviour, serve
 from tests.contrib.scale.batches.three_steps import THREE_STEPS
+from tests.contrib.scale.run_words import trusted_run
 from tests.program import QR, Done, manifest_of, records, rows_of, run, start, until, write_jsonl
 
 from longmark.contrib.scale.batches import batcher, tracker, vendors
@@ -62,20 +64,14 @@ def serving(
 
 
 def score(folder: Path, out: str, *more: str, metrics: str = QR) -> Done:
-    words = [
-        "run",
-        "given.jsonl",
-        "--metrics",
-        metrics,
-        "--judge",
-        "m",
-        "--trust",
-        "--quiet",
-        "--out",
-        out,
-        *more,
-    ]
-    return run(*words, "--cache", f"{out}.sqlite", home=folder / "home", cwd=folder)
+    words = trusted_run(out, *more, "--cache", f"{out}.sqlite", metrics=metrics)
+    return run(*words, home=folder / "home", cwd=folder)
+
+
+def started_batch_run(folder: Path) -> subprocess.Popen[bytes]:
+    """A process that scores the examples of the folder into its folder `b`, in batches."""
+    words = trusted_run("b", "--batch", "--cache", "b.sqlite")
+    return start(*words, home=folder / "home", cwd=folder)
 
 
 def told(rows: list[Row]) -> list[dict[str, Any]]:
@@ -393,21 +389,7 @@ def test_keep_files_leaves_what_was_uploaded(tmp_path: Path):
 
 def test_ctrl_c_leaves_batches_running_and_they_can_be_fetched_and_cancelled(tmp_path: Path):
     with serving("openai", tmp_path, latency=2.0) as server:
-        words = [
-            "run",
-            "given.jsonl",
-            "--metrics",
-            QR,
-            "--judge",
-            "m",
-            "--trust",
-            "--quiet",
-            "--out",
-            "b",
-            "--batch",
-        ]
-        home = tmp_path / "home"
-        process = start(*words, "--cache", "b.sqlite", home=home, cwd=tmp_path)
+        process = started_batch_run(tmp_path)
         until(lambda: server.created)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
@@ -470,20 +452,7 @@ def test_a_submission_without_a_reply_is_cut_by_a_stop_and_looked_for_later(tmp_
 
 def ended_by(end: int, folder: Path, server: BatchServer) -> tuple[int, bytes]:
     """A run that gets a signal when the server gives it no reply: its exit code, and what it told."""
-    words = [
-        "run",
-        "given.jsonl",
-        "--metrics",
-        QR,
-        "--judge",
-        "m",
-        "--trust",
-        "--quiet",
-        "--out",
-        "b",
-        "--batch",
-    ]
-    process = start(*words, "--cache", "b.sqlite", home=folder / "home", cwd=folder)
+    process = started_batch_run(folder)
     until(lambda: server.hung)
     process.send_signal(end)
     _, err = process.communicate(timeout=60)
@@ -504,20 +473,7 @@ def in_ledger(folder: Path, out: str = "b") -> dict[str, int]:
 
 def test_a_cancelled_batch_keeps_what_was_finished(tmp_path: Path):
     with serving("anthropic", tmp_path, latency=600) as server:
-        words = [
-            "run",
-            "given.jsonl",
-            "--metrics",
-            QR,
-            "--judge",
-            "m",
-            "--trust",
-            "--quiet",
-            "--out",
-            "b",
-            "--batch",
-        ]
-        process = start(*words, "--cache", "b.sqlite", home=tmp_path / "home", cwd=tmp_path)
+        process = started_batch_run(tmp_path)
         until(lambda: server.created)
         until(lambda: "running" in batches("", tmp_path).out)
         process.kill()

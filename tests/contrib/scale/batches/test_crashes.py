@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.contrib.scale.batches.test_batches import repeated, score, serving, soon, told
-from tests.program import QR, ended, rows_of, start
+from tests.contrib.scale.run_words import trusted_run
+from tests.program import ended, rows_of, start
 
 __all__ = ["soon"]  # the fixture of that module
 
@@ -51,23 +52,8 @@ def test_a_crash_at_each_step_leaves_a_batch_that_is_found(
         code = CRASHING.replace("OWNER", owner).replace("STEP", step)
         code = code.replace("WHEN", "before(*given, **named)" if done else "pass")
         (tmp_path / "crashing.py").write_text(code)
-        words = [
-            "run",
-            "given.jsonl",
-            "--metrics",
-            QR,
-            "--judge",
-            "m",
-            "--trust",
-            "--quiet",
-            "--out",
-            "b",
-            "--batch",
-        ]
-        more = ["--cache", "b.sqlite", "--timeout", "1"]
-        process = start(
-            "python", "crashing.py", *words, *more, home=tmp_path / "home", cwd=tmp_path
-        )
+        words = trusted_run("b", "--batch", "--cache", "b.sqlite", "--timeout", "1")
+        process = start("python", "crashing.py", *words, home=tmp_path / "home", cwd=tmp_path)
         assert ended(process).code == 9
         again = score(tmp_path, "b", "--batch", "--timeout", "1")
         assert (again.code, server.refused) == (0, []), again.err

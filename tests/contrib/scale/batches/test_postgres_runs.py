@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from tests.contrib.scale.batches.test_batches import repeated, serving, soon
+from tests.contrib.scale.run_words import trusted_run
 from tests.postgres import _USER, PostgresServer
-from tests.program import QR, Done, rows_of, run, start, until
+from tests.program import Done, rows_of, run, start, until
 
 from longmark.errors import UserError
 from longmark.models.cache import CallCache
@@ -20,8 +21,7 @@ __all__ = ["soon"]
 
 
 def words(url: str, out: str, *more: str) -> list[str]:
-    asked = ["run", "given.jsonl", "--metrics", QR, "--judge", "m", "--trust", "--quiet"]
-    return [*asked, "--out", out, *more, "--cache", url]
+    return trusted_run(out, *more, "--cache", url)
 
 
 def score(folder: Path, url: str, out: str, *more: str) -> Done:
