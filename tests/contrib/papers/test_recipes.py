@@ -405,6 +405,80 @@ def test_a_dry_run_shows_the_steps_and_makes_nothing(tmp_path: Path, study):
             "columns[0].value: unknown measure: speerman. Did you mean spearman",
         ),
         (
+            RECIPE,
+            ("answers=answers.jsonl",),
+            "recipe.yaml:25: sections[0].tables[0].total: is a row over all values of the last of `rows`",
+        ),
+        (
+            changed("{name: both, value: mean, over: topic}", "{name: all, value: mean}"),
+            ("answers=answers.jsonl",),
+            "columns[2].name: all is the heading of another column, too",
+        ),
+        (
+            changed("{name: all, value: mean}", "{name: sea, value: mean}"),
+            ("answers=answers.jsonl",),
+            "tables[0].columns: two columns would be called sea",
+        ),
+        (
+            changed("{each: topic, value: mean}", "{each: topic, name: x, value: mean}"),
+            ("answers=answers.jsonl",),
+            "columns[1].name: `each` makes a column of every value: write {}",
+        ),
+        (
+            changed("rows: system", "rows: [system, system]"),
+            ("answers=answers.jsonl",),
+            "tables[0].rows: system stands there twice",
+        ),
+        (
+            changed("label: Words}", "label: Words, column: nosuch}"),
+            ("answers=answers.jsonl",),
+            "figures[0].column: unknown column: nosuch. The columns with estimates are all, sea, sky, both.",
+        ),
+        (
+            changed("label: Words}", "label: Words, reference: [.nan]}"),
+            ("answers=answers.jsonl",),
+            "reference[0]: expected a number or SOURCE.NAME, found nan",
+        ),
+        (
+            changed("of: [scores, labels]", "of: scores"),
+            ("answers=answers.jsonl",),
+            "steps.people.of: `metaeval` reads scores, and then the file of the labels: name both",
+        ),
+        (
+            changed("of: answers", "of: [answers, labels]"),
+            ("answers=answers.jsonl",),
+            "steps.scores.of: `run` reads one file, and 2 are named",
+        ),
+        (
+            changed("{reader: scores, of: scores}", "{reader: scores, of: people}"),
+            ("answers=answers.jsonl",),
+            "sources.scores.of[0]: the reader `scores` reads steps of run, and people is one of metaeval",
+        ),
+        (
+            changed(
+                "{reader: scores, of: scores}", "{reader: scores, of: scores, cluster: nosuch}"
+            ),
+            ("answers=answers.jsonl",),
+            "sources.scores.cluster: unknown field: nosuch. The fields are question_id, topic.",
+        ),
+        (
+            changed("  answers: {", "  m: {help: a limit, kind: text}\n  answers: {").replace(
+                "length.words}", "length.words, limit: $m}"
+            ),
+            ("answers=answers.jsonl", "m=three"),
+            "recipe.yaml:11: steps.scores.options.limit: expected a whole number from 1, found three",
+        ),
+        (
+            changed(
+                "    of: [scores, labels]",
+                "    of: [scores, labels]\n    options: {label: nosuch}",
+            ),
+            ("answers=answers.jsonl", "labels=ratings.csv"),
+            "steps.people: unknown label in --label: nosuch",
+        ),
+        (VALID, ("answers=",), "answers=: a path is empty (answers: answers of bots)"),
+        (VALID, ("answers=none",), "answers=none: there is no such file or folder"),
+        (
             changed("table: correlation", "table: corelation"),
             ("answers=answers.jsonl", "labels=ratings.csv"),
             "unknown table: corelation. Did you mean correlation",
@@ -415,6 +489,20 @@ def test_a_mistake_of_a_command_is_explained(study, text: str, words: tuple[str,
     done = study(text, *words, "--out", "out")
     assert done.code == 2, done.out
     assert says in done.err
+
+
+def test_a_table_that_a_condition_empties_says_so(tmp_path: Path, study):
+    text = changed("rows: system", "rows: system\n        where: {topic: mud}")
+    done = study(text, "answers=answers.jsonl", "--out", "out")
+    assert done.code == 0, done.err
+    assert "Table by_topic is empty: no topic is mud. The values are sea, sky." in done.out
+
+
+def test_answers_are_clustered_by_question_where_the_recipe_says_so(tmp_path: Path, study):
+    text = changed(
+        "{reader: scores, of: scores}", "{reader: scores, of: scores, cluster: question_id}"
+    )
+    assert study(text, "answers=answers.jsonl", "--out", "out").code == 0
 
 
 def test_a_field_that_no_answer_has_is_an_error_before_anything_is_scored(tmp_path: Path, study):

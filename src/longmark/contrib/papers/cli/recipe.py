@@ -17,7 +17,7 @@ from longmark.contrib.papers.cli.study import add_session, run_study
 
 if TYPE_CHECKING:
     from longmark.contrib.papers.recipe.page import Pages
-    from longmark.contrib.papers.recipe.schema import Recipe, Step
+    from longmark.contrib.papers.recipe.schema import Mistake, Place, Recipe, Step
     from longmark.contrib.papers.study import Made, PaperStudy, Stage, StudySession
     from longmark.engine.settings import RunOptions
     from longmark.models.trust import Reach, Trust
@@ -66,11 +66,18 @@ def values_of(recipe: Recipe, values_given: Sequence[str]) -> dict[str, str | No
     missing = [
         name for name, spec in inputs.items() if name not in values_named and spec.default is None
     ]
+    for name, value in values_named.items():
+        parts = value.split(",") if inputs[name].kind == "paths" else [value]
+        if inputs[name].kind != "text" and not all(map(str.strip, parts)):
+            raise UserError(f"{name}={value}: a path is empty ({name}: {inputs[name].help})")
     if missing:
         listed = "".join(f"\n  {name}=…  {inputs[name].help}" for name in missing)
         raise UserError(f"{recipe.path} needs:{listed}")
     values = {name: values_named.get(name, spec.default) for name, spec in inputs.items()}
-    return {name: None if value == _NONE else value for name, value in values.items()}
+    return {
+        name: None if value == _NONE and inputs[name].default is not None else value
+        for name, value in values.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -142,7 +149,7 @@ class RecipePlan:
             checked = options_in(self.recipe.file, place, step.verb, written)
             for reach in Project(self.recipe.path, {}, {}).reaches_of(place, step.verb, checked):
                 _require(trust, self.recipe.path, reach)
-            options_found[name] = checked | _given(step.verb, values_given, self.recipe)
+            options_found[name] = checked | _given(step.verb, place, values_given, self.recipe)
         return options_found
 
     def study(self, options: Mapping[str, Mapping[str, Any]], session: StudySession) -> PaperStudy:
@@ -165,8 +172,14 @@ class RecipePlan:
     def check(self, options: Mapping[str, Mapping[str, Any]]) -> None:
         """What can be checked before a step runs: that what is read is there, and that examples which are to be scored
         have the fields that tables name. UserError, or BadInput with the lines of the recipe."""
-        from longmark.contrib.papers.recipe.schema import unknown_fields
+        from longmark.contrib.papers.recipe.schema import (
+            misplaced_total,
+            unknown,
+            unknown_fields,
+        )
+        from longmark.contrib.papers.recipe.scores import HEADS
         from longmark.errors import UserError
+        from longmark.scores.clusters import QUESTION
 
         paths = self.paths()
         for name in self.recipe.parts.inputs:
@@ -181,12 +194,18 @@ class RecipePlan:
             if source.reader == "scores" and scored == list(source.of):
                 files = [(paths[self.steps[step].of[0]][0], options[step]) for step in scored]
                 fields[name] = _fields(files)
-        mistakes = [
-            mistake
-            for place, table in self.recipe.tables()
-            if table.source in fields
-            for mistake in unknown_fields(table, place, fields[table.source])
-        ]
+        mistakes: list[Mistake] = []
+        for place, table in self.recipe.tables():
+            if table.source in fields:
+                mistakes += unknown_fields(table, place, fields[table.source])
+                mistakes += misplaced_total(table, place, HEADS)
+        for name, names in fields.items():
+            cluster = self.recipe.parts.sources[name].cluster
+            choices = [QUESTION, *(field for field in names if field not in HEADS)]
+            if cluster is not None and cluster not in choices:
+                hint = f"The fields are {', '.join(choices)}."
+                message = unknown("field", cluster, choices, hint)
+                mistakes.append((("sources", name, "cluster"), message))
         self.recipe.check(mistakes)
 
     def pages(self) -> Pages:
@@ -302,13 +321,15 @@ def _texts(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
-def _given(verb: str, values_given: Mapping[str, Any], recipe: Recipe) -> dict[str, Any]:
+def _given(
+    verb: str, place: Place, values_given: Mapping[str, Any], recipe: Recipe
+) -> dict[str, Any]:
     """The options that inputs give, read as on the command line: their paths are seen from the working folder."""
     from longmark.cli.project import options_in
     from longmark.records.yaml_file import YamlFile
 
     as_typed = YamlFile(Path(recipe.path.name), {}, recipe.file.root, ())
-    return options_in(as_typed, ("options",), verb, values_given)
+    return options_in(as_typed, place, verb, values_given)
 
 
 async def _make(
@@ -317,6 +338,7 @@ async def _make(
     """Runs a verb that makes no calls. What it prints is its page's too; its errors are those of the study."""
     from longmark.cli.project import arguments_of
     from longmark.contrib.papers.study import Made
+    from longmark.errors import UserError
 
     arguments = argparse.Namespace(**{**vars(arguments_of(verb)), **options, "out": folder})
     if verb == "metaeval":
@@ -334,6 +356,9 @@ async def _make(
     with contextlib.redirect_stdout(printed):
         import asyncio
 
-        code = await asyncio.to_thread(called, arguments)
+        try:
+            code = await asyncio.to_thread(called, arguments)
+        except UserError as error:
+            raise UserError(f"steps.{name}: {error}") from error
     failed = f"{name}: longmark {verb} ended with exit code {code}" if code else ""
     return Made(lines=0, failed=failed)

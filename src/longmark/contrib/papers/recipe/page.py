@@ -13,10 +13,11 @@ from longmark.contrib.papers.recipe.schema import (
     Mistake,
     Recipe,
     SectionOf,
+    misplaced_total,
     unknown,
     unknown_fields,
 )
-from longmark.contrib.papers.recipe.source import RecipeSource
+from longmark.contrib.papers.recipe.source import RecipeSource, meets
 from longmark.contrib.papers.recipe.tables import GridTable
 from longmark.contrib.papers.study import PageSection, notices, sections
 from longmark.report.document import Section
@@ -41,6 +42,7 @@ class Pages:
             if source is None:
                 continue
             wrong += unknown_fields(table, place, source.names)
+            wrong += misplaced_total(table, place, source.heads)
             for number, column in enumerate(table.columns):
                 if column.value not in source.measures:
                     measure_names = list(source.measures)
@@ -48,6 +50,27 @@ class Pages:
                     message = unknown("measure", column.value, measure_names, hint)
                     wrong.append(((*place, "columns", number, "value"), message))
         self.recipe.check(wrong)
+        self.recipe.check([*self._same_names(), *self._unknown_columns()])
+
+    def _same_names(self) -> Iterator[Mistake]:
+        for place, table in self.recipe.tables():
+            source = self.sources.get(table.source or "")
+            names = GridTable(table, source).same_names() if source is not None else []
+            if names:
+                message = (
+                    f"two columns would be called {', '.join(names)}; give one a name of its own"
+                )
+                yield (*place, "columns"), message
+
+    def _unknown_columns(self) -> Iterator[Mistake]:
+        for number, section in enumerate(self.recipe.parts.sections):
+            for position, figure in enumerate(section.figures):
+                grid = self.grids.get(figure.forest or "")
+                names = [column.name for column in grid.columns] if grid is not None else []
+                if grid is not None and figure.column and figure.column not in names:
+                    hint = f"The columns with estimates are {', '.join(names)}."
+                    message = unknown("column", figure.column, names, hint)
+                    yield ("sections", number, "figures", position, "column"), message
 
     @cached_property
     def parts(self) -> tuple[PageSection[None], ...]:
@@ -73,7 +96,27 @@ class Pages:
     def notices(self, stages: Mapping[str, Any]) -> list[str]:
         """What the sources and the stages have to say, and why sections are left out."""
         of_sources = (notice for source in self.sources.values() for notice in source.notices)
-        return [*dict.fromkeys(of_sources), *notices(self.parts, None, stages)]
+        return [
+            *dict.fromkeys(of_sources),
+            *self._met_by_nothing(),
+            *notices(self.parts, None, stages),
+        ]
+
+    def _met_by_nothing(self) -> Iterator[str]:
+        """Why a table is empty: a value in its conditions that nothing has."""
+        for _place, table in self.recipe.tables():
+            source = self.sources.get(table.source or "")
+            if source is None or self.grids[table.name or ""].rows:
+                continue
+            for name, condition in table.where.items():
+                values = source.values(name)
+                if condition.among and not any(
+                    meets(value, condition, source.heads.get(name, "")) for value in (*values, "")
+                ):
+                    yield (
+                        f"Table {table.name} is empty: no {name} is {' or '.join(condition.among)}. The values are "
+                        f"{', '.join(values[:20]) or 'all empty'}."
+                    )
 
     @cached_property
     def grids(self) -> dict[str, Grid[Any]]:
@@ -121,7 +164,9 @@ class Pages:
             if figure.made is not None:
                 if make := self.made("figures", figure.made):
                     yield from make()
-            elif (grid := self.grids.get(figure.forest or "")) is not None and grid.rows:
+            elif (grid := self.grids.get(figure.forest or "")) is not None and (
+                grid.rows and grid.columns
+            ):
                 yield grid.forest(figure.label, figure.column, self._lines(figure))
 
     def _lines(self, figure: FigureOf) -> tuple[float, ...] | None:

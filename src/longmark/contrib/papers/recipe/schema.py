@@ -6,13 +6,22 @@ A recipe has inputs (what the user names), steps (verbs with options), sources (
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    Strict,
+)
 
 from longmark.errors import UnknownName
 from longmark.records import yaml_file
@@ -58,7 +67,18 @@ def _condition(value: Any) -> Any:
     return _several(value)
 
 
+def _line(value: Any) -> float | str:
+    """A line across a figure: a number, or SOURCE.NAME."""
+    if isinstance(value, str):
+        return _filled(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value):
+        raise ValueError(f"expected a number or SOURCE.NAME, found {found(value)}")
+    return float(value)
+
+
 Name = Annotated[str, Strict(), AfterValidator(_named)]
+Line = Annotated[float | str, PlainValidator(_line)]
 Text = Annotated[str, Strict(), AfterValidator(_filled)]
 Names = Annotated[tuple[Text, ...], BeforeValidator(_several)]
 Values = Annotated[tuple[Annotated[str, Strict()], ...], BeforeValidator(_condition)]
@@ -182,9 +202,7 @@ class FigureOf(RecipePart):
     forest: Name | None = Field(None, description="the table whose estimates are drawn")
     column: Text = Field("", description="the column (default: the first)")
     label: Text = Field("", description="what is drawn")
-    reference: tuple[float | Text, ...] = Field(
-        (), description="lines across: numbers, or SOURCE.NAME"
-    )
+    reference: tuple[Line, ...] = Field((), description="lines across: numbers, or SOURCE.NAME")
 
 
 class SectionOf(RecipePart):
@@ -320,6 +338,8 @@ def _steps(recipe: RecipeFile) -> Iterator[Mistake]:
                     (*place, "of", position),
                     _unknown(kind, reference_name, readable, "inputs and earlier steps"),
                 )
+        if message := _unreadable(recipe, step):
+            yield (*place, "of"), message
         if (folder := step.folder or name) in folders or folder in ("tables", "figures"):
             yield (*place, "folder"), f"the folder {folder} is taken; choose another"
         folders.add(folder)
@@ -329,6 +349,18 @@ def _steps(recipe: RecipeFile) -> Iterator[Mistake]:
                     message = _unknown("input", reference_name, list(recipe.inputs))
                     yield (*place, "options", option), message
         readable.append(name)
+
+
+def _unreadable(recipe: RecipeFile, step: Step) -> str | None:
+    """Why the verb of a step cannot read what `of` names, by their number. An input can be several paths."""
+    several = any(name in recipe.inputs and recipe.inputs[name].kind == "paths" for name in step.of)
+    if not step.of:
+        return "is missing: name an input or an earlier step"
+    if step.verb == "run" and len(step.of) > 1:
+        return f"`run` reads one file, and {len(step.of)} are named"
+    if step.verb == "metaeval" and len(step.of) < 2 and not several:
+        return "`metaeval` reads scores, and then the file of the labels: name both"
+    return None
 
 
 def _sources(recipe: RecipeFile, readers: Mapping[str, Vocabulary]) -> Iterator[Mistake]:
@@ -341,6 +373,15 @@ def _sources(recipe: RecipeFile, readers: Mapping[str, Vocabulary]) -> Iterator[
             if reference_name not in readable:
                 message = _unknown("input or step", reference_name, readable, "inputs and steps")
                 yield (*place, "of", position), message
+        for position, reference_name in enumerate(source.of):
+            step = recipe.steps.get(reference_name)
+            verbs = {"scores": ("run",), "table": ("compare", "metaeval")}.get(source.reader)
+            if step is not None and verbs is not None and step.verb not in verbs:
+                yield (
+                    (*place, "of", position),
+                    f"the reader `{source.reader}` reads steps of {' or '.join(verbs)}, and {reference_name} is one of "
+                    f"{step.verb}",
+                )
         if (source.reader == "table") != (source.table is not None):
             yield place, "`table` names the table of a step, for the reader `table` and no other"
 
@@ -438,10 +479,35 @@ def _table(
                 (*column_place, "value"),
                 _unknown("measure", column.value, list(vocabulary.measures)),
             )
+        for key, text in (("name", column.name), ("key", column.key)):
+            if column.each and text and "{}" not in text:
+                message = (
+                    "`each` makes a column of every value: write {} where the value is to stand"
+                )
+                yield (*column_place, key), message
         if column.each and column.over:
             yield column_place, "a column has `each` or `over`, not both"
+    headings = list(table.rows)
+    for number, column in enumerate(table.columns):
+        if not column.each and column.name in headings:
+            message = f"{column.name} is the heading of another column, too"
+            yield (*place, "columns", number, "name"), message
+        headings += [] if column.each else [column.name]
+    for position, field in enumerate(table.rows):
+        if field in table.rows[:position]:
+            yield (*place, "rows"), f"{field} stands there twice"
     if vocabulary.fields is not None:
         yield from unknown_fields(table, place, vocabulary.fields)
+
+
+def misplaced_total(table: TableOf, place: Place, heads: Collection[str]) -> Iterator[Mistake]:
+    """A `total` over what is compared, which has none. heads: the fields of what is compared, such as systems."""
+    if table.total and table.rows and table.rows[-1] in heads:
+        message = (
+            f"is a row over all values of the last of `rows`, which has to be a field of the answers, not "
+            f"{table.rows[-1]}; put one there, or leave `total` out"
+        )
+        yield (*place, "total"), message
 
 
 def unknown_fields(table: TableOf, place: Place, choices: Sequence[str]) -> Iterator[Mistake]:

@@ -13,7 +13,7 @@ from longmark.contrib.papers.recipe.source import Measure, Member, Places, Recip
 from longmark.errors import UserError
 from longmark.records import Row
 from longmark.report.tables import Cell
-from longmark.scores.clusters import fields_of, no_such_field
+from longmark.scores.clusters import QUESTION, fields_of, no_such_field
 from longmark.scores.files import examples_of, name_of, some_rows_of, sources_of
 from longmark.scores.manifest import MetricFacts, read_manifest
 from longmark.scores.readings import best, readings
@@ -58,7 +58,7 @@ def scores_source(
     for number, run in enumerate(sources_of(paths)):
         _add_run(scored, number, run)
     names = sorted({name for fields in scored.fields for name in fields} - {*HEADS})
-    if cluster is not None and cluster not in names:
+    if cluster is not None and cluster not in (QUESTION, *names):
         raise no_such_field(cluster, names)
     clusters = [
         fields.get(cluster or "", "") or question

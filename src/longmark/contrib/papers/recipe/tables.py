@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -73,6 +74,18 @@ class GridTable:
             beside=[self._beside(column) for column in beside],
         )
 
+    def same_names(self) -> list[str]:
+        """The headings that several columns have, those of the rows among them: with these data, as the values of
+        `each` are headings too."""
+        columns = [
+            grid_column for column in self.table.columns for grid_column in self._columns(column)
+        ]
+        headings = [*self.table.rows, *(column.name for column in columns)]
+        keys = [*self.table.rows, *(column.key or column.name for column in columns)]
+        return [
+            name for name, count in Counter(headings).items() | Counter(keys).items() if count > 1
+        ]
+
     def cell(self, row: Key, column: GridColumn) -> Cell:
         """What stands in a row and a column."""
         conditions = (self.table.where, *self._conditions(row), *column.where)
@@ -108,8 +121,6 @@ class GridTable:
                 value_of_field: dict[str, str | None] = dict(zip(heads, of_members, strict=True))
                 value_of_field |= dict(zip(item_fields, of_items, strict=True))
                 yield tuple(value_of_field[name] for name in table.rows)
-        if table.total and table.rows[-1] in source.heads:
-            raise ValueError(f"{table.name}: `total` is of a field of the answers")
 
     def _row_values(self, name: str, is_last: bool) -> list[str | None]:
         places = self._chosen((self.table.where,))
