@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.there import there
+from tests.word_tokenizer import word_tokenizer
 
 from longmark.contrib.local.sentence import CrossEncoderChecker, CrossEncoderReranker
 from longmark.errors import MissingExtra, RequestRefused
@@ -127,17 +128,15 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(not installed, reason="pip install 'longmark[transformers]'")
 def test_as_the_library_without_its_sigmoid(tmp_path: Path) -> None:
     import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+    from tokenizers import processors
+    from transformers import BertConfig, BertForSequenceClassification
 
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "why", "rivers", "rise", "fall", "rain"]
-    raw = Tokenizer(models.WordLevel({name: i for i, name in enumerate(names)}, unk_token="[UNK]"))
-    raw.pre_tokenizer = pre_tokenizers.Whitespace()
-    raw.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=raw,
+    tokenizer = word_tokenizer(
+        names,
+        unknown="[UNK]",
+        ends=processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2)),
         pad_token="[PAD]",
-        unk_token="[UNK]",
         cls_token="[CLS]",
         sep_token="[SEP]",
         model_max_length=16,

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.models.test_leave_one_out import bound
 from tests.there import there
+from tests.word_tokenizer import word_tokenizer
 
 from longmark.contrib.local import catalogue
 from longmark.contrib.local.llama import LlamaCpp
@@ -35,26 +36,16 @@ TEMPLATE = "{% for m in messages %}<|user|>{{ m.content }}{% endfor %}<|answer|>
 
 def tokenizer_in(folder: Path, *, chat: bool = True) -> int:
     """A word-level tokenizer saved in a folder; gives its number of tokens."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
-
     words = sorted({word for text in [HEAD, ANSWER, *CLAIMS] for word in text.split()})
     names = ["<s>", "<unk>", "<|user|>", "<|answer|>", *words, "<", "|", ">", "user", "answer"]
-    raw = Tokenizer(
-        models.WordLevel(
-            {name: i for i, name in enumerate(dict.fromkeys(names))}, unk_token="<unk>"
-        )
-    )
-    raw.pre_tokenizer = pre_tokenizers.Whitespace()
-    made = PreTrainedTokenizerFast(
-        tokenizer_object=raw,
+    tokenizer = word_tokenizer(
+        names,
         bos_token="<s>",
-        unk_token="<unk>",
         additional_special_tokens=["<|user|>", "<|answer|>"],
         chat_template=TEMPLATE if chat else None,
     )
-    made.save_pretrained(folder)
-    return len(made)
+    tokenizer.save_pretrained(folder)
+    return len(tokenizer)
 
 
 def model_in(folder: Path, kind: str = "llama", *, chat: bool = True) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.word_tokenizer import word_tokenizer
 
 from longmark.contrib.local.seq2seq_lm import Seq2SeqLM
 from longmark.errors import MissingExtra, TooLong
@@ -171,19 +172,12 @@ WORDS = re.findall(
 
 def tokenizer_in(folder: Path) -> int:
     """A word-level tokenizer that ends a text with </s>, as T5's does."""
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
+    from tokenizers import processors
 
     names = ["<pad>", "</s>", "<unk>", *WORDS]
-    raw = Tokenizer(models.WordLevel({name: i for i, name in enumerate(names)}, unk_token="<unk>"))
-    raw.pre_tokenizer = pre_tokenizers.Whitespace()
-    raw.post_processor = processors.TemplateProcessing(
-        single="$A </s>", special_tokens=[("</s>", 1)]
-    )
-    made = PreTrainedTokenizerFast(
-        tokenizer_object=raw, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
-    )
-    made.save_pretrained(folder)
+    ends = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    tokenizer = word_tokenizer(names, ends=ends, pad_token="<pad>", eos_token="</s>")
+    tokenizer.save_pretrained(folder)
     return len(names)
 
 

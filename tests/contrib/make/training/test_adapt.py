@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.word_tokenizer import word_tokenizer
 
 from longmark.cli import main
 from longmark.contrib.local import adapter
@@ -32,16 +33,17 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The name of a Llama of two layers with a tokenizer of words."""
     import torch
     import transformers
-    from tokenizers import Tokenizer, models, pre_tokenizers
 
     folder = tmp_path_factory.mktemp("tiny")
     names = ["<s>", "</s>", "<unk>", "<u>", "<a>", *WORDS]
-    raw = Tokenizer(models.WordLevel({name: i for i, name in enumerate(names)}, unk_token="<unk>"))
-    raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    transformers.PreTrainedTokenizerFast(
-        tokenizer_object=raw, bos_token="<s>", eos_token="</s>", unk_token="<unk>", chat_template=TEMPLATE,
+    word_tokenizer(
+        names,
+        marks_apart=False,
+        bos_token="<s>",
+        eos_token="</s>",
+        chat_template=TEMPLATE,
         additional_special_tokens=["<u>", "<a>"],
-    ).save_pretrained(folder)  # fmt: skip
+    ).save_pretrained(folder)
     torch.manual_seed(7)
     config = transformers.LlamaConfig(
         vocab_size=len(names), hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
