@@ -12,7 +12,8 @@ from tests.report.runs import CORRECTNESS, EASE, GRADE, HOSTILE, RELEVANCE
 from tests.there import there
 
 from longmark.analysis.compare import compare, document
-from longmark.analysis.compare.page import MOST_PAIRS, bars, differences, rankings
+from longmark.analysis.compare.basis_sections import bars, rankings
+from longmark.analysis.compare.difference_sections import MOST_PAIRS, differences
 from longmark.analysis.metrics_study import document as metrics_document
 from longmark.analysis.metrics_study import metrics_study
 from longmark.report.document import brief, publish, write_document
