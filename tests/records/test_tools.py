@@ -66,6 +66,10 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
         *("Ragas conversations", TOLD, 1, None),
         {},
     ),
+    "pydantic-evals.json": (
+        *("Pydantic Evals report", NILE, 1, None),
+        {"scores of evaluators": 1},
+    ),
     "healthbench.jsonl": ("HealthBench", TOLD, 1, "gpt-5", {}),
     "nuggetizer.jsonl": ("nuggetizer assignments", (*NILE[:2], (), ()), 2, "demo-run", {}),
 }

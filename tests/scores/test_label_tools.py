@@ -44,7 +44,8 @@ EXPECTED: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
             ("a1", "alpha", "u3", "quality", 2.0),  # logged without a status
             ("a1", "alpha", "u1", "issues", "long; vague"),
         ],
-        "1 discarded answers, 1 records without a label",
+        "1 discarded answers, 1 records without a label. 1 answers have no status, so that discarded answers and "
+        "drafts may be among them; export with dataset.records.to_list(flatten=True), which writes it",
     ),
     "doccano.jsonl": (
         "doccano",

@@ -150,6 +150,25 @@ HEALTHBENCH = Shape(
     conversation=("prompt",),
 )
 
+PYDANTIC_EVALS = Shape(
+    "Pydantic Evals report",
+    "pydantic-evals 2.62 (reports that it wrote: examples/exports/pydantic_evals)",
+    keys=("name", "inputs", "expected_output", "source_case_name"),
+    fields={
+        "id": "name",
+        "question_id": "source_case_name",  # of a case that ran several times
+        "question": "question(inputs)",
+        "answer": "answer(output)",
+        "contexts": "not_null(metadata.contexts, metadata.context, metadata.documents, metadata.passages)",
+        "references": "answer(expected_output)",
+    },
+    meta={"error": "error_message"},
+    ignored={
+        "scores of evaluators": "[scores, labels, assertions][?@].values(@)[]",
+        "evaluators that failed": "evaluator_failures",
+    },
+)
+
 SHAPES = (
     PROMPTFOO,
     DEEPEVAL,
@@ -159,6 +178,7 @@ SHAPES = (
     RAGAS_TURNS,
     NUGGETIZER,
     HEALTHBENCH,
+    PYDANTIC_EVALS,
 )
 
 CONTAINERS = (
@@ -168,6 +188,7 @@ CONTAINERS = (
     Container(
         ("evalId", "results"), "results.results", head={"prompts": "results.prompts[].label"}
     ),  # promptfoo
+    Container(("cases", "failures"), "[cases, failures][]"),  # Pydantic Evals
     # One document of labels, which `scores.label_tools` reads as a whole (UIMA, Potato)
     Container(("%FEATURE_STRUCTURES",), "[@]"),
     Container(("instance_id_to_label_to_value",), "[@]"),

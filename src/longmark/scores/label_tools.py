@@ -32,6 +32,7 @@ class LabelTool:
     when      a path that is true of some record of the file, where the keys do not tell enough
     ignored   what is no label -> path to a list of it
     opens     a value is opened where it holds one other (`label_answers.labelled`)
+    doubtful  path to a list of answers that are read and may be no labels; doubt: why, and what to do
     """
 
     name: str
@@ -41,6 +42,8 @@ class LabelTool:
     when: str = ""
     ignored: Mapping[str, str] = field(default_factory=dict)
     opens: bool = False
+    doubtful: str = ""
+    doubt: str = ""
 
     def fits(self, record: Mapping[str, Any]) -> bool:
         return all(key in record for key in self.keys) and (
@@ -121,12 +124,19 @@ _ARGILLA_IGNORED = {
     "drafts": "argilla_answers(@)[?status=='draft']",
     "lists of spans or ranks": f"{_ARGILLA_SUBMITTED[:-1]} && type(value) == 'array']",
 }
+_ARGILLA_DOUBTFUL = "argilla_answers(@)[?!status]"
+_ARGILLA_DOUBT = (
+    "have no status, so that discarded answers and drafts may be among them; export with "
+    "dataset.records.to_list(flatten=True), which writes it"
+)
 ARGILLA = LabelTool(
     "Argilla",
     "argilla 2.8 (records/_io/_generic.py, to_list(flatten=False); records/_resource.py)",
     keys=("fields", "responses", "suggestions"),
     columns=_ARGILLA_COLUMNS,
     ignored=_ARGILLA_IGNORED,
+    doubtful=_ARGILLA_DOUBTFUL,
+    doubt=_ARGILLA_DOUBT,
 )
 ARGILLA_FLAT = LabelTool(
     "Argilla, flat",
@@ -134,6 +144,8 @@ ARGILLA_FLAT = LabelTool(
     keys=("id", "status", "_server_id"),
     columns=_ARGILLA_COLUMNS,
     ignored=_ARGILLA_IGNORED,
+    doubtful=_ARGILLA_DOUBTFUL,
+    doubt=_ARGILLA_DOUBT,
 )
 
 DOCCANO = LabelTool(
@@ -257,6 +269,7 @@ class ToolRecords:
         self.fields = NestedFields({**tool.columns, **mapping})
         self._mapped = mapping
         self.ignored: Counter[str] = Counter()
+        self._doubtful = 0
 
     @property
     def names_values(self) -> bool:
@@ -268,6 +281,7 @@ class ToolRecords:
     ) -> Iterator[tuple[int, Any]]:
         """The labels, each with the line of its record."""
         self.ignored = Counter()
+        self._doubtful = 0
         for line, record in records():
             if not isinstance(record, Mapping):
                 yield line, record
@@ -288,7 +302,7 @@ class ToolRecords:
         """A row without its empty fields; None for one without a value."""
         if self.tool.opens and "value" in row:
             row["value"] = labelled(messages.parsed(row["value"]))
-        label = {name: value for name, value in row.items() if value is not None}
+        label = {name: value for name, value in row.items() if value not in (None, "")}
         return label if any(name in label for name in _VALUES) else None
 
     def _count(self, record: Mapping[str, Any]) -> None:
@@ -297,8 +311,11 @@ class ToolRecords:
             no_labels = read(path)
             if isinstance(no_labels, list | Mapping):
                 self.ignored[kind] += len(no_labels)
+        if self.tool.doubtful:
+            self._doubtful += len(read(self.tool.doubtful) or ())
 
     def notice(self, file: str) -> str:
         """Which tool's file was read, and what of it was not."""
         left = ", ".join(f"{count:,} {kind}" for kind, count in sorted((+self.ignored).items()))
-        return f"{file}: read as {self.tool.name}. Not read: {left or 'nothing'}."
+        doubt = f" {self._doubtful:,} answers {self.tool.doubt}." if self._doubtful else ""
+        return f"{file}: read as {self.tool.name}. Not read: {left or 'nothing'}.{doubt}"
