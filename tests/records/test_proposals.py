@@ -161,8 +161,8 @@ def test_ids_of_cited_passages_are_no_references() -> None:
     source = Reading([TREC], mapping={"answer": JOIN})
     (example,) = source.singles()
     assert example.references == ()
-    assert example.meta["references"] == TREC["references"]
-    assert source.notice == "Not read: 2 references that are ids of passages."
+    assert [cited.id for cited in example.sources or ()] == TREC["references"]
+    assert source.notice == "Read as answers in cited parts. Not read: nothing."
     answers = {
         "question": "Which virus?",
         "answer": "A virus.",
@@ -205,10 +205,13 @@ def test_a_column_can_be_left_out() -> None:
         Reading([record], mapping={"references": "", "contexts": "x", "context": "y"})
 
 
+PARTS = [{"text": "Ice is less dense."}, {"text": "So it floats."}]  # which cite nothing
+
+
 @pytest.mark.parametrize(
     ("answer", "option"),
     [
-        (TREC["answer"], "--map 'answer=join(`\" \"`, answer[].text)'"),
+        (PARTS, "--map 'answer=join(`\" \"`, answer[].text)'"),
         (["Ice floats.", "It is light."], "--map 'answer=join(`\" \"`, answer)'"),
     ],
 )

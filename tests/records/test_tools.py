@@ -22,6 +22,7 @@ from longmark.records.read import Reading
 
 TOOLS = Path(__file__).parent / "tools"
 NILE = ("Where is the Nile?", "In Africa.", ("The Nile is in Africa.",), ("In Africa.",))
+CITED = "In Africa. [1][2] It is long."
 FOUND, TOLD = (*NILE[:3], ()), (*NILE[:2], (), NILE[3])
 
 # file -> the shape, the first example, how many there are, its system, what is not read
@@ -69,6 +70,20 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
     "pydantic-evals.json": (
         *("Pydantic Evals report", NILE, 1, None),
         {"scores of evaluators": 1},
+    ),
+    "trec-rag.jsonl": (
+        *("answers in cited parts", ("Where is the Nile?", CITED, (), ()), 3, "demo-run"),
+        {},
+    ),
+    "alce.json": (
+        "ALCE results",
+        (NILE[0], "In Africa [1].", ("Title: Nile\nThe Nile is in Africa.",), NILE[3]),
+        *(1, None, {}),
+    ),
+    "deep-research-bench.jsonl": (
+        "DeepResearch Bench reports",
+        (NILE[0], "In Africa [1].\n\n## References\n[1] Nile https://nile.org", (), ()),
+        *(1, None, {"triplets of a fact and its source": 1}),
     ),
     "healthbench.jsonl": ("HealthBench", TOLD, 1, "gpt-5", {}),
     "nuggetizer.jsonl": ("nuggetizer assignments", (*NILE[:2], (), ()), 2, "demo-run", {}),

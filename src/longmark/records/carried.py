@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from longmark.records.cited import sources_of
 from longmark.records.expected import nuggets_of, rubric_of
 from longmark.records.values import Problem, found, text
 
@@ -68,6 +69,7 @@ CARRIED: dict[str, Callable[[str, Any], tuple[Any, ...]]] = {
     "reference_claims_by_answer": _labels,
     "claims_by_contexts": _labels_by_passage,
     "reference_claims_by_contexts": _labels_by_passage,
+    "sources": sources_of,
     "nuggets": nuggets_of,
     "criteria": rubric_of,
 }

@@ -20,6 +20,7 @@ from longmark.errors import UnknownName, UserError
 from longmark.options import named
 from longmark.records import messages, pair_columns, paths, proposals
 from longmark.records.carried import CARRIED
+from longmark.records.cited import CitedSource
 from longmark.records.conversation import completed, turns_of
 from longmark.records.example import Example
 from longmark.records.expected import HOLDS
@@ -189,8 +190,11 @@ class Columns:
         fields: dict[str, Any] = {}
         source: dict[str, str] = {}
         unknown: dict[str, Any] = {}
+        raw_contexts: Any = None
         for field, column, raw in self._assigned(record, unknown):
             source.setdefault(field, column)
+            if field == "contexts":
+                raw_contexts = raw
             try:
                 value = self._value(field, raw)
             except Problem as problem:
@@ -220,6 +224,8 @@ class Columns:
             else:
                 fields[field] = value
                 source[field] = column
+        if not pair and "contexts" in fields and "sources" not in fields:
+            fields |= _gaps(fields.get("answer"), raw_contexts)
         if not wrong and not pair and not _SCORED & source.keys():
             self.unknown += bool(record)
             wrong.append(_nothing_known(record))
@@ -315,6 +321,22 @@ class Columns:
             items = as_list_cell(field, raw)  # a text that spells a list, in JSON Lines, too
             return contexts_of(items) if field == "contexts" else references_of(items)
         return _json_object(field, raw)
+
+
+def _gaps(answer: Any, raw_contexts: Any) -> dict[str, Any]:
+    """The sources of an answer that numbers its passages, where some are empty: without them, each one behind an empty
+    one would have another number."""
+    passages = as_list_cell("contexts", raw_contexts)
+    if not isinstance(passages, list) or not (isinstance(answer, str) and "[" in answer):
+        return {}
+    contexts = [() if missing(passage) else contexts_of([passage]) for passage in passages]
+    if all(contexts):
+        return {}
+    sources = [
+        CitedSource(id=context[0].id, text=context[0].text) if context else CitedSource()
+        for context in contexts
+    ]
+    return {"sources": tuple(sources)}
 
 
 def field_of(column: str) -> str | None:

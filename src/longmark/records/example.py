@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
+from longmark.records.cited import CitedSource
 from longmark.records.expected import Nugget, RubricItem
 from longmark.records.same import all_canonical, comparable
 from longmark.records.turn import Context, Turn, shown
@@ -147,6 +148,7 @@ class Example(Question):
     claims_by_contexts               for each claim, a label for each passage as the premise
     reference_claims_by_contexts     for each claim of the reference, a label for each passage as the premise
     graph           the graph of statements, as node-link JSON
+    sources         what the markers of the answer name, in their order; None: the contexts are
     nuggets         facts that a good answer holds; (): there are none; None: not given
     criteria        what an answer is given points for; (): there is nothing; None: not given
 
@@ -161,6 +163,7 @@ class Example(Question):
     claims_by_contexts: tuple[tuple[EntailmentLabel, ...], ...] | None = None
     reference_claims_by_contexts: tuple[tuple[EntailmentLabel, ...], ...] | None = None
     graph: dict[str, Any] | None = None
+    sources: tuple[CitedSource, ...] | None = None
     nuggets: tuple[Nugget, ...] | None = None
     criteria: tuple[RubricItem, ...] | None = None
 

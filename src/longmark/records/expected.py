@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
+from longmark.records.cited import HOLDS_SOURCES
 from longmark.records.same import all_canonical
 from longmark.records.values import Problem, found, missing, text
 
@@ -132,5 +133,9 @@ def _are_criteria(value: Any) -> bool:
     return not value or any(isinstance(entry, Mapping) and "criterion" in entry for entry in value)
 
 
-HOLDS: dict[str, Callable[[Any], bool]] = {"nuggets": _are_nuggets, "criteria": _are_criteria}
+HOLDS: dict[str, Callable[[Any], bool]] = {
+    "nuggets": _are_nuggets,
+    "criteria": _are_criteria,
+    **HOLDS_SOURCES,
+}
 """Field -> whether a column of its name holds it: other tools have columns of these names that mean something else."""

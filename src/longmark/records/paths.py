@@ -15,7 +15,7 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.options import named
-from longmark.records import label_answers, messages, notation
+from longmark.records import cited, label_answers, messages, notation
 from longmark.records.values import Problem, missing
 
 _LISTS = frozenset(("contexts", "references"))
@@ -151,6 +151,11 @@ def _options() -> Any:
         notation.digest,
         notation.short,
         notation.joined,
+        cited.cited_answer,
+        cited.cited_ids,
+        cited.id_list,
+        cited.snapshots,
+        cited.titled,
         label_answers.labelled,
         label_answers.side,
         label_answers.argilla_answers,

@@ -169,7 +169,59 @@ PYDANTIC_EVALS = Shape(
     },
 )
 
+CITED_PARTS = Shape(
+    "answers in cited parts",
+    "TREC RAG 2024 and 2025 (trec-rag.github.io, output format), ragnarok, TREC RAGTIME",
+    keys=(),
+    when="(type(answer) == 'array' && type(answer[0]) == 'object' && type(answer[0].citations) != 'null')"
+    " || (type(responses) == 'array' && type(responses[0]) == 'object' && type(responses[0].citations) != 'null')",
+    fields={
+        "id": "id || ((run_id || metadata.run_id) && (topic_id || metadata.narrative_id || metadata.topic_id)"
+        " && join('-', [to_string(run_id || metadata.run_id),"
+        " to_string(topic_id || metadata.narrative_id || metadata.topic_id)])) || topic_id",
+        "question_id": "not_null(question_id, topic_id, metadata.narrative_id, metadata.topic_id)",
+        "question": "not_null(question, query, topic, narrative, metadata.narrative, metadata.title)",
+        "answer": "cited_answer(not_null(answer, responses))",
+        "contexts": "contexts",
+        "nuggets": "nuggets",
+        "criteria": "criteria",
+        "sources": "not_null(sources, id_list(references), cited_ids(not_null(answer, responses)))",
+        "references": "type(id_list(references)) == 'null' && references || `null`",
+        "system": "not_null(system, run_id, metadata.run_id)",
+    },
+)
+
+ALCE = Shape(
+    "ALCE results",
+    "ALCE at 246c476 (run.py: output and docs of each item; eval.py)",
+    keys=("question", "output", "docs"),
+    fields={
+        "id": "not_null(sample_id, id)",
+        "question": "question",
+        "answer": "output",
+        "contexts": "titled(docs)",
+        "references": "annotations[].long_answer || answer",
+    },
+)
+
+DEEP_RESEARCH = Shape(
+    "DeepResearch Bench reports",
+    "DeepResearch Bench (raw reports; scraped.jsonl of utils/scrape.py)",
+    keys=("prompt", "article"),
+    when="type(answer) == 'null' && type(response) == 'null' && type(output) == 'null'",
+    fields={
+        "id": "id",
+        "question": "prompt",
+        "answer": "article",
+        "sources": "snapshots(citations_deduped)",
+    },
+    ignored={"triplets of a fact and its source": "citations"},
+)
+
 SHAPES = (
+    CITED_PARTS,
+    ALCE,
+    DEEP_RESEARCH,
     PROMPTFOO,
     DEEPEVAL,
     DEEPEVAL_TURNS,

@@ -14,7 +14,7 @@ from longmark.records.values import Problem, found, missing, name, text
 Role = Literal["user", "assistant", "system", "tool"]
 
 _PASSAGE_TEXT = ("text", "content", "page_content", "passage")
-_PASSAGE_ID = ("id", "doc_id", "chunk_id")
+_PASSAGE_ID = ("id", "doc_id", "chunk_id", "docid", "url")
 
 
 class Context(BaseModel):

@@ -173,6 +173,7 @@ def scored_texts(example: Example, citations: Citations) -> tuple[str, tuple[str
     if citations == "keep":
         return answer, example.references
     ids = {context.id for context in example.contexts if context.id}
+    ids |= {source.id for source in example.sources or () if source.id}
     references = (without_markers(reference, ids) for reference in example.references)
     return without_markers(answer, ids), tuple(references)
 

@@ -12,7 +12,8 @@ A sentence is supported if the texts of all sources that it names, joined, entai
 lines 360-376). A citation is needed if its sentence is supported, and either its source alone entails the sentence or
 the other sources of the sentence do not (lines 391-413); else it is redundant. The citations of a sentence that is not
 supported are not needed. `text.citations` has the forms of markers: [1], [2, 3], [1-3], [^2], [Doc 2], 【1†source】,
-[id], links and addresses. A number is the place of a passage in `contexts`, from 1, or its id where ids are numbers; a
+[id], links and addresses. Sources are `sources` of the example ({id, text}), else its `contexts`. A number is the place
+of a source, from 1, or its id where ids are numbers; a
 footnote or a list of sources at the end of the answer says what a number stands for. Markers in code are none. Headings,
 heads of tables, code and lists of sources are no sentences. A sentence needs a source unless it asks, introduces a list
 (it ends with a colon) or refuses to answer. A quotation has four words or more in quotation marks; its sentence's sources
@@ -296,7 +297,7 @@ def _evidence(
         citations = [
             SourceFate(
                 name=citation.name,
-                passages=[place + 1 for place in citation.places],
+                passages=[number for place in citation.places for number in sources[place].numbers],
                 fate=fate,
                 **(
                     {"cut": True} if any(sources[place].is_cut for place in citation.places) else {}
@@ -374,7 +375,7 @@ def _quotes(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore:
     rows = [
         {
             "text": quotation.text,
-            "passage": None if quotation.source is None else quotation.source + 1,
+            "source": None if quotation.source is None else quotation.source + 1,
             "start": quotation.start,
             "edits": quotation.edits,
         }
@@ -477,6 +478,7 @@ METRIC = Metric(
     optional=("judge", "checker"),
     default_checker="embedded",
     prompts=PROMPTS,
+    carries=lambda example, _params, _part: {"contexts"} if example.sources else (),
     params=CitationsParams,
     calls=_calls,
     rounds=3,

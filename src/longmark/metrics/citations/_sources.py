@@ -23,10 +23,12 @@ _CUT = ("…", "...", "[truncated]", "[cut]")
 
 @dataclass(frozen=True, slots=True)
 class CitableSource:
-    """A source that the markers of an answer can name. text: None where the example does not have it."""
+    """A source that the markers of an answer can name. text: None where the example does not have it;
+    numbers: of the passages of the example, from 1, that it is."""
 
     text: str | None
     id: str | None = None
+    numbers: tuple[int, ...] = ()
 
     @property
     def is_cut(self) -> bool:
@@ -44,8 +46,24 @@ class Citation:
 
 
 def sources_of(example: Example) -> list[CitableSource]:
-    """The sources of an example: its passages in their order."""
-    return [CitableSource(context.text, context.id) for context in example.contexts]
+    """The sources of an example: its `sources`, each with its snapshot or else the passages of its id; without them its
+    passages in their order."""
+    if example.sources is None:
+        return [
+            CitableSource(context.text, context.id, (number,))
+            for number, context in enumerate(example.contexts, 1)
+        ]
+    sources = []
+    for source in example.sources:
+        passages = {
+            number: context.text
+            for number, context in enumerate(example.contexts, 1)
+            if (source.id and context.id and _folded(source.id) == _folded(context.id))
+            or (source.text is not None and source.text == context.text)
+        }
+        text = source.text if source.text is not None else "\n".join(passages.values()) or None
+        sources.append(CitableSource(text, source.id, tuple(passages)))
+    return sources
 
 
 def ids_of(sources: Iterable[CitableSource]) -> set[str]:

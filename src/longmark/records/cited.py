@@ -1,0 +1,159 @@
+"""Answers that cite, as tools write them, and the sources that their markers name.
+
+TREC's RAG and RAGTIME tracks, and ragnarok, write an answer as a list of `{text, citations}`: numbers from 0 of the list
+`references`, or ids. It becomes one text with markers, `[1]` or `[id]`, behind each of its parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, field_validator
+
+from longmark.records.same import all_canonical
+from longmark.records.values import Problem, found, missing, name, text
+
+_IDS = ("id", "url", "docid", "doc_id", "link")
+_TEXTS = ("text", "content", "snapshot", "page_content")
+_FAILED = "scrape failed"  # DeepResearch Bench, utils/scrape.py, where a page could not be read
+_ID = re.compile(r"\S{1,400}")
+
+
+class CitedSource(BaseModel):
+    """A source that the markers of an answer name. text: a snapshot of it; None: the file does not have it."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    id: str | None = None
+    text: str | None = None
+
+    _in_one_form = field_validator("*")(all_canonical)
+
+
+def sources_of(place: str, raw: Any) -> tuple[CitedSource, ...]:
+    """The sources in a list of objects with an id or address and a text, or of ids alone. Raises Problem."""
+    if not isinstance(raw, list | tuple):
+        raise Problem(f"{place}: expected a list of sources, found {found(raw)}")
+    return tuple(_source(f"{place}[{number}]", entry) for number, entry in enumerate(raw))
+
+
+def _source(place: str, raw: Any) -> CitedSource:
+    if isinstance(raw, str):
+        raw = {"id": raw}
+    if not isinstance(raw, Mapping):
+        raise Problem(f"{place}: expected an id or an object with id and text, found {found(raw)}")
+    source_id = next((raw[key] for key in _IDS if not missing(raw.get(key))), None)
+    body = next((raw[key] for key in _TEXTS if not missing(raw.get(key))), None)
+    if source_id is None and body is None:
+        raise Problem(f"{place}: expected an id (or url) or a text; remove the entry or add one")
+    source_text = None if body is None else text(f"{place}.text", body)
+    return CitedSource(
+        id=None if source_id is None else name(f"{place}.id", source_id),
+        text=source_text if source_text and source_text.strip() else None,
+    )
+
+
+def are_sources(value: Any) -> bool:
+    """Whether a column called `sources` holds sources with their texts: others hold names of files, or where a record
+    is from."""
+    return (
+        isinstance(value, list | tuple)
+        and bool(value)
+        and all(
+            isinstance(entry, Mapping)
+            and any(key in entry for key in _IDS)
+            and any(key in entry for key in _TEXTS)
+            for entry in value
+        )
+    )
+
+
+HOLDS_SOURCES: dict[str, Callable[[Any], bool]] = {"sources": are_sources}
+
+
+# For declarations of shapes ----------------------------------------------------------------------------------------
+
+
+def cited_answer(parts: Any) -> str | None:
+    """The text of a list of `{text, citations}`, with a marker behind each part; None of anything else."""
+    if not _is_cited(parts):
+        return None
+    return " ".join(
+        " ".join(filter(None, (part["text"].strip(), _markers(part.get("citations")))))
+        for part in parts
+    )
+
+
+def cited_ids(parts: Any) -> list[dict[str, Any]] | None:
+    """The sources that the parts of an answer cite by their ids, each once; None without any."""
+    if not _is_cited(parts):
+        return None
+    citations = [citation for part in parts for citation in _listed(part.get("citations"))]
+    ids = dict.fromkeys(citation for citation in citations if isinstance(citation, str))
+    return [_without_text(source_id) for source_id in ids] or None
+
+
+def id_list(references: Any) -> list[dict[str, Any]] | None:
+    """The sources of a list of ids; None if an entry has white space, and so is a text."""
+    entries = references if isinstance(references, list) else []
+    are_ids = all(isinstance(entry, str) and _ID.fullmatch(entry) for entry in entries)
+    return [_without_text(entry) for entry in entries] if entries and are_ids else None
+
+
+def snapshots(pages: Any) -> list[dict[str, Any]] | None:
+    """The sources of DeepResearch Bench, address -> {url_content}; a page that could not be read has no text."""
+    if not isinstance(pages, Mapping) or not pages:
+        return None
+    contents = {
+        address: page.get("url_content") if isinstance(page, Mapping) else None
+        for address, page in pages.items()
+    }
+    return [
+        {"id": address, "text": content}
+        if isinstance(content, str) and not content.startswith(_FAILED)
+        else _without_text(address)
+        for address, content in contents.items()
+    ]
+
+
+def titled(documents: Any) -> list[str] | None:
+    """Passages as ALCE shows them to its model (eval.py at 246c476, 324-331), `Title: …` before each."""
+    if not isinstance(documents, list):
+        return None
+    texts = []
+    for document in documents:
+        if not isinstance(document, Mapping):
+            return None
+        body = document.get("sent") or document.get("text")
+        title = document.get("title")
+        head = f"Title: {title}\n" if isinstance(title, str) and title.strip() else ""
+        texts.append(f"{head}{body}" if isinstance(body, str) else "")
+    return texts
+
+
+def _without_text(source_id: str) -> dict[str, Any]:
+    return {"id": source_id, "text": None}
+
+
+def _is_cited(parts: Any) -> bool:
+    return (
+        isinstance(parts, list)
+        and bool(parts)
+        and all(isinstance(part, Mapping) and isinstance(part.get("text"), str) for part in parts)
+    )
+
+
+def _listed(citations: Any) -> Iterable[Any]:
+    """The citations of a part: a list, or the keys of an object of scores (RAGTIME)."""
+    return citations if isinstance(citations, list | Mapping) else ()
+
+
+def _markers(citations: Any) -> str:
+    """Numbers from 0 as markers from 1; ids as they are."""
+    return "".join(
+        f"[{citation + 1 if isinstance(citation, int) else citation}]"
+        for citation in _listed(citations)
+        if isinstance(citation, int | str) and not isinstance(citation, bool)
+    )
