@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import ast
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
-from tests.house import count_style
+from tests.house import ROOT, count_style
 from tests.style import lowered, measured, measured_packages, read_budgets
 
 MEASURED = measured_packages()
@@ -64,3 +67,38 @@ def test_a_package_stays_within_its_budget(package: str) -> None:
         if measure in budgets and count > budgets[measure]
     }
     assert over == {}
+
+
+def class_names(path: Path) -> Counter[str]:
+    return Counter(
+        node.name
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    )
+
+
+def test_a_class_of_tests_or_bench_has_a_name_of_its_own() -> None:
+    """Two classes of one kind become one, in a module that is named after what it holds."""
+    texts = {
+        path: path.read_text()
+        for folder in ("src/longmark", "tests", "bench")
+        for path in (ROOT / folder).rglob("*.py")
+    }
+    # a name may stand in a text that is no code: only the files that seem to share one are parsed
+    names = {path: {*re.findall(r"^ *class (\w+)", text, re.M)} for path, text in texts.items()}
+    files = Counter(name for module_names in names.values() for name in module_names)
+    repeated = [
+        path
+        for path, module_names in names.items()
+        if any(files[name] > 1 for name in module_names)
+    ]
+    places = defaultdict(list)
+    for path in repeated:
+        for name in class_names(path).elements():
+            places[name].append(str(path.relative_to(ROOT)))
+    shared = {
+        name: paths
+        for name, paths in places.items()
+        if len(paths) > 1 and any(not path.startswith("src/") for path in paths)
+    }
+    assert shared == {}
