@@ -10,7 +10,7 @@ from tests.contrib.papers.score_models import Fakes, carry, make_index
 from tests.program import run, write_jsonl
 
 from longmark.domain import load
-from longmark.engine.session import ProfileCheck
+from longmark.engine.profile_check import ProfileCheck
 from longmark.engine.settings import choose
 from longmark.models.cache import CallCache
 from longmark.records import Example

@@ -15,7 +15,7 @@ from tests.fuzz.engine import Fuzzer
 from tests.fuzz.mutate import Raw, damaged, deep, dumps, each, mutated
 
 from longmark import domain
-from longmark.engine.session import ProfileCheck
+from longmark.engine.profile_check import ProfileCheck
 from longmark.records import Row
 from longmark.records.pair import example_of
 from longmark.records.read import Reading

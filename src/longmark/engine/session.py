@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
 from longmark import plugins
 from longmark.engine import manifest as manifests
 from longmark.engine.folder import ExampleChanges, RunFolder
+from longmark.engine.interruption import interruptible
 from longmark.engine.pairs import check_kind
+from longmark.engine.profile_check import ProfileCheck
 from longmark.engine.settings import SessionOptions, Settings, check_turns, unsupported
 from longmark.engine.split import PartNotes, limited, same_part
 from longmark.engine.worker import RunProgress, WorkerPool
@@ -27,7 +27,6 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Client, Counts
 from longmark.models.handles import Backends
 from longmark.models.registry import price_of
-from longmark.models.sending import Stopped
 from longmark.models.verdicts import VerdictCounter
 from longmark.options import YES, listed, named
 from longmark.places import real
@@ -37,17 +36,13 @@ from longmark.records.example import question_hash
 from longmark.records.parts import Part, part_of
 from longmark.records.read import ExampleSource, Reading
 from longmark.records.row import Usage
-from longmark.records.same import comparable
 from longmark.records.verdicts import UnreadableJudge, Verdicts
 from longmark.records.write import read_rows
 from longmark.workspace import now
 
 if TYPE_CHECKING:
-    from longmark.domain import Domain
     from longmark.records.manifest_types import RunManifest, SessionEntry
 
-# Seconds between two looks whether the loop of a stopped run turns.
-_LOOK = 0.25 if hasattr(signal, "setitimer") else None
 # Rows under way for each call that may be: while one is written, another one's call runs.
 _ROWS_PER_CALL = 2
 
@@ -340,7 +335,7 @@ class _Session:
         hidden = options.quiet or self._finished
         with (
             nullcontext() if hidden else self._progress.shown(),
-            _interruptible(self._workers, options) as signals,
+            interruptible(self._workers, options) as signals,
         ):
             try:
                 if not client.stopped:
@@ -507,132 +502,3 @@ def _tell_changes(
             f"{counted(removed, 'answer')} that the folder held to questions that their system no longer answers "
             "count as unscored. If they should not, score the file into another folder."
         )
-
-
-@contextmanager
-def _interruptible(work: WorkerPool, options: SessionOptions) -> Iterator[list[int]]:
-    """The first Ctrl-C (or SIGTERM) lets the calls under way at endpoints end, the second one ends at once. Yields the
-    list of signals that came.
-
-    The event loop cannot hear a signal while a metric computes. So from the first one on a timer looks whether the
-    loop turns; where it does not, what is being computed is left: it raises `Stopped` there and gets no row. After the
-    second signal whatever keeps the loop is left.
-    """
-    came: list[int] = []
-    if not options.handle_signals:
-        yield came
-        return
-    loop = asyncio.get_running_loop()
-    task = asyncio.current_task()
-    assert task is not None
-    turned = True
-
-    def stop() -> None:
-        options.tell("Stopping after the calls in progress. Press Ctrl-C again to stop at once.")
-        work.stop()
-
-    def turns() -> None:
-        nonlocal turned
-        turned = True
-
-    def hear(number: int, _frame: FrameType | None) -> None:
-        came.append(number)
-        work.begin_nothing()
-        loop.call_soon_threadsafe(stop if len(came) == 1 else task.cancel)
-        if _LOOK is not None:
-            signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
-
-    def look(_number: int, frame: FrameType | None) -> None:
-        nonlocal turned
-        if turned:
-            turned = False
-            loop.call_soon_threadsafe(turns)
-        elif len(came) > 1:
-            # the loop's own handler would show where it was
-            loop.set_exception_handler(lambda _loop, _context: None)
-            raise KeyboardInterrupt
-        elif work.computes(frame):
-            raise Stopped("The run was stopped during this computation.")
-
-    handlers: dict[int, Any] = {signal.SIGINT: hear, signal.SIGTERM: hear}
-    if _LOOK is not None:
-        handlers[signal.SIGALRM] = look
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield came
-    finally:
-        if _LOOK is not None:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-# Profiles --------------------------------------------------------------------------------------------------------
-
-_SHOWN = 3  # values of a slot that are named
-
-
-class ProfileCheck:
-    """Whether the examples' profiles are of the run's domain; it counts while examples go through.
-
-    Specificity and masked answer relevance look for what the domain names. On questions of another domain they give
-    scores all the same, so that a wrong or a forgotten `--domain` would not be noticed. A slot is unknown where the
-    domain has none of that name; a value where the slot has no such value, in any case and spacing. Entries that are
-    empty or no text are not checked, nor are examples without a profile.
-    """
-
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
-        self._known = {
-            slot.name: {_folded(value) for value in slot.all_values} for slot in domain.slots
-        }
-        self._profiles = self._misfits = 0
-        self._slots: Counter[str] = Counter()
-        # slot -> unknown values; no more of them than are shown, and one
-        self._values: dict[str, Counter[str]] = {}
-
-    def over(self, examples: Iterable[Answered]) -> Iterator[Answered]:
-        """The examples as they are."""
-        for example in examples:
-            self._count(example)
-            yield example
-
-    def _count(self, example: Answered) -> None:
-        profile = {name: value for name, value in (example.profile or {}).items() if value}
-        slots = [name for name in profile if name not in self._known]
-        values = {
-            name: value
-            for name, value in profile.items()
-            if name in self._known
-            and isinstance(value, str)
-            and _folded(value) not in self._known[name]
-        }
-        self._profiles += bool(profile)
-        self._misfits += bool(slots or values)
-        self._slots.update(slots)
-        for name, value in values.items():
-            seen = self._values.setdefault(name, Counter())
-            seen[value if value in seen or len(seen) < _SHOWN else "…"] += 1
-
-    def message(self, selected: Iterable[Selected]) -> str | None:
-        """What does not fit, for whoever selected these metrics; None where all fits, or no one reads profiles."""
-        minding = dict.fromkeys(chosen.name for chosen in selected if chosen.metric.by_domain)
-        if not self._misfits or not minding:
-            return None
-        differences = []
-        if self._slots:
-            differences.append(
-                "it has no slot "
-                + ", ".join(f"{name} ({n:,})" for name, n in self._slots.most_common())
-            )
-        for name, seen in self._values.items():
-            differences.append(f"it has no such {name} ({seen.total():,}: {'; '.join(seen)})")
-        return (
-            f"{self._misfits:,} of {self._profiles:,} profiles do not fit the domain {self._domain.name}: "
-            f"{'; '.join(differences)}. {' and '.join(minding)} use the domain. If it is the wrong one, name another with "
-            f"{named('domain', 'FILE.yaml')}."
-        )
-
-
-def _folded(value: str) -> str:
-    return comparable(value)

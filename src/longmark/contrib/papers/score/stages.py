@@ -43,7 +43,8 @@ from longmark.contrib.papers.study import (
     scoring_stage,
 )
 from longmark.domain import PARAPHRASE, load
-from longmark.engine.session import ProfileCheck, check_budget
+from longmark.engine.profile_check import ProfileCheck
+from longmark.engine.session import check_budget
 from longmark.engine.settings import every_prompt
 from longmark.errors import UserError
 from longmark.models.client import Client, UsageLog
