@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +98,49 @@ def test_the_command_says_what_it_left_out(run: Path, capsys: pytest.CaptureFixt
     )
     assert main(["export", str(run), "--to", "langfuse"]) == 2
     assert "--to and --out belong together" in capsys.readouterr().err
+
+
+def test_inspect_gets_a_value_of_all_metrics_for_each_sample_and_epoch(tmp_path: Path) -> None:
+    """inspect_ai 0.3.285 read such a file: of capital's epochs, 1.0 and NaN, it takes 1.0; null would have counted 0."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    rows = [row("capital-1", 0.5, judges=[{"model": "m", "reason": "Short."}]), row("capital-2", 1)]
+    other = [replace(scored, metric="ccrs.y") for scored in (row("capital-1", 1.0),)]
+    write_rows([*rows, *other], folder / "rows.jsonl")
+    write_examples(
+        [Example(id=f"capital-{epoch}", answer="a", meta={"epoch": epoch}) for epoch in (1, 2)],
+        folder / "examples.jsonl",
+    )
+    first, second = written(folder, "inspect")
+    assert (first["id"], first["epoch"]) == ("capital", 1)
+    assert first["value"] == {"ccrs.x": 0.5, "ccrs.y": 1.0}
+    assert first["explanation"] == "ccrs.x: Short."
+    assert (second["id"], second["epoch"], second["value"]["ccrs.x"]) == ("capital", 2, 1)
+    assert math.isnan(second["value"]["ccrs.y"])
+
+
+def test_a_sample_that_is_not_inspects_has_no_epoch_and_an_unscored_one_is_nan(run: Path) -> None:
+    scored, unscored = written(run, "inspect")
+    assert (scored["id"], scored["value"], "epoch" in scored) == (TRACE, {"ccrs.x": 0.75}, False)
+    assert math.isnan(unscored["value"]["ccrs.x"])
+
+
+def test_label_studio_gets_tasks_with_the_scores_as_predictions(run: Path, tmp_path: Path) -> None:
+    """label-studio-sdk 2.1.2 (LabelInterface.validate_task, validate_prediction) accepts such tasks for a configuration
+    with a Text `text` and a Number named as the metric, with `_` for its dots."""
+    file = tmp_path / "tasks.json"
+    assert write_scores(run, "label-studio", file) == (1, 1)
+    scored, unscored = json.loads(file.read_text("utf-8"))
+    assert scored["data"] == {
+        "example_id": TRACE,
+        "system": "ask",
+        "question": "",
+        "text": "a",
+        "passages": [],
+    }
+    (result,) = scored["predictions"][0]["result"]
+    assert (result["from_name"], result["to_name"], result["type"]) == ("ccrs_x", "text", "number")
+    assert result["value"] == {"number": 0.75}
+    assert unscored["predictions"][0]["result"] == []
+    with pytest.raises(UserError, match="name the run's folder"):
+        write_scores(run / "rows.jsonl", "label-studio", tmp_path / "none.json")

@@ -179,8 +179,8 @@ def _lists(verbs: Any) -> None:
     add(
         parser,
         "--to",
-        "langfuse|otel",
-        "write the scores for this tool to --out, as JSON Lines; nothing is sent",
+        "langfuse|otel|inspect|label-studio",
+        "write the scores for this tool to --out; nothing is sent",
     )
     add(parser, "--out", "FILE", "the file of --to")
     _add_verifying(parser)

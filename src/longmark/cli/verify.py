@@ -44,7 +44,7 @@ def export(arguments: argparse.Namespace) -> int:
     """Packs a run, and writes its graphs and its scores for other tools."""
     if not arguments.bundle and not arguments.graphs and not arguments.to:
         raise UserError(
-            "there is nothing to write: add --bundle FILE.zip, --graphs DIR or --to langfuse|otel"
+            "there is nothing to write: add --bundle FILE.zip, --graphs DIR or --to TOOL"
         )
     if bool(arguments.to) != bool(arguments.out):
         raise UserError("--to and --out belong together: --to langfuse --out scores.jsonl")
