@@ -109,13 +109,12 @@ class Pages:
             if source is None or self.grids[table.name or ""].rows:
                 continue
             for name, condition in table.where.items():
-                values = source.values(name)
-                if condition.among and not any(
-                    meets(value, condition, source.heads.get(name, "")) for value in (*values, "")
-                ):
+                # metrics and systems may be absent: a recipe has tables for all that a study can compare
+                values = source.values(name) if name in source.fields else []
+                if values and not any(meets(value, condition) for value in (*values, "")):
                     yield (
-                        f"Table {table.name} is empty: no {name} is {' or '.join(condition.among)}. The values are "
-                        f"{', '.join(values[:20]) or 'all empty'}."
+                        f"Table {table.name} is empty: no {name} is {' or '.join(condition.among or ())}. The values are "
+                        f"{', '.join(values[:20])}."
                     )
 
     @cached_property
