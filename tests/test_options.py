@@ -18,6 +18,8 @@ import longmark
 from longmark import cli
 from longmark.cli import project
 from longmark.cli.arguments import keywords
+from longmark.cli.merging import MergedOption
+from longmark.deprecated import printing
 from longmark.engine.settings import RunOptions
 from longmark.errors import UnknownName, UserError
 from longmark.options import (
@@ -65,7 +67,9 @@ def options_of(verb: str) -> dict[str, argparse.Action]:
     return {
         one.dest: one
         for one in actions
-        if one.help is not argparse.SUPPRESS and not one.dest.startswith("help")
+        if (one.help is not argparse.SUPPRESS or hasattr(one, "said"))
+        and not one.dest.startswith("help")
+        and not isinstance(one, MergedOption)
     }
 
 
@@ -127,7 +131,15 @@ def test_help_shows_fifteen_options_of_run_and_help_all_the_rest(tmp_path: Path)
     in_long = set(re.findall(r"^  (--[a-z-]+)", long, re.MULTILINE)) - {"--help-all"}
     assert len(in_short) == 15
     assert in_short < in_long
-    assert len(in_long) == len([one for one in options_of_run().values() if one.option_strings])
+    listed = [
+        one
+        for one in options_of_run().values()
+        if one.option_strings and one.help is not argparse.SUPPRESS
+    ]
+    assert in_long == {one.option_strings[0] for one in listed} | {
+        "--ray",
+        "--batching",
+    }
     assert f"{len(in_long) - len(in_short)} more options: longmark run --help-all" in short
 
 
@@ -141,6 +153,14 @@ def test_help_shows_fifteen_options_of_run_and_help_all_the_rest(tmp_path: Path)
         ("keep_going", True, "keep_going=True", "--keep-going"),
         ("reasons", False, "reasons=False", "--no-reasons"),
         ("budget_group", " ", "budget_group=' '", "--budget-group ' '"),
+        ("ray_actors", 8, "ray_actors=8", "--ray actors=8"),
+        ("ray_insecure", True, "ray_insecure=True", "--ray insecure"),
+        (
+            "ray_resources",
+            '{"GPU": 1}',
+            "ray_resources='{\"GPU\": 1}'",
+            "--ray 'resources={\"GPU\": 1}'",
+        ),
     ],
 )
 def test_a_message_names_an_option_as_the_face_does(
@@ -150,6 +170,65 @@ def test_a_message_names_an_option_as_the_face_does(
     with command_line():
         assert named(name, value) == line
     assert named(name) == f"{name}="
+
+
+def test_parts_of_an_option_are_options_of_their_own_in_python_and_in_the_project_file():
+    words = ["run", "a.jsonl", "--metrics", "m", "--out", "o"]
+    merged = [
+        "--ray",
+        'actors=8,resources={"GPU": 1, "actors": 2},insecure',
+        "--batching",
+        "examples=3",
+    ]
+    arguments = cli.parser("run").parse_args([*words, *merged, "--batching", "keep-files"])
+    assert (arguments.ray_actors, arguments.ray_insecure) == (8, True)
+    assert arguments.ray_resources == '{"GPU": 1, "actors": 2}'
+    assert (arguments.batch_examples, arguments.keep_files) == (3, True)
+    plain = cli.parser("run").parse_args(words)
+    assert (plain.ray_actors, plain.batch_examples, plain.keep_files) == (1, 2_000, False)
+    leaf = project._leaves()["run"]
+    in_file = {action.dest: action for action in project.options_of(leaf)}
+    assert {"ray_actors", "keep_files"} < {*in_file}
+    assert not {"ray", "batching"} & {*in_file}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--ray-actors", "8"], "longmark: --ray-actors is now written --ray actors=8"),
+        (["--keep-files"], "longmark: --keep-files is now written --batching keep-files"),
+    ],
+)
+def test_the_own_spelling_of_a_part_works_and_says_the_new_form(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+):
+    with printing():
+        arguments = cli.parser("run").parse_args(
+            ["run", "a.jsonl", "--metrics", "m", *words, *words]
+        )
+    assert arguments.ray_actors == 8 or arguments.keep_files is True
+    assert capsys.readouterr().err.splitlines() == [says]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("actors=none", "argument --ray: actors: expected a whole number from 1, found none"),
+        (
+            "gpus=2",
+            "argument --ray: unknown part: 'gpus'; the parts are actors, resources, insecure",
+        ),
+        ("insecure=yes", "argument --ray: expected insecure, found insecure=yes"),
+        ("actors", "argument --ray: expected actors=N, found actors"),
+        ("", "argument --ray: unknown part: ''"),
+    ],
+)
+def test_a_wrong_part_is_named_with_the_right_ones(
+    text: str, says: str, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit):
+        cli.parser("run").parse_args(["run", "a.jsonl", "--metrics", "m", "--ray", text])
+    assert says in capsys.readouterr().err
 
 
 def test_several_options_are_listed_in_a_sentence():
@@ -297,7 +376,7 @@ DECLARED_IN_VERBS = {
     "contrib/annotate/verbs.py": 17,
     "contrib/decide/verbs.py": 34,
     "contrib/demo/verbs.py": 3,
-    "contrib/make/verbs.py": 129,
+    "contrib/make/verbs.py": 131,
     "contrib/papers/cli/calf.py": 5,
     "contrib/papers/cli/climaqa.py": 9,
     "contrib/papers/cli/comprehensiveness.py": 13,

@@ -44,6 +44,13 @@ def used(name: str) -> None:
         print(f"longmark: {text}", file=sys.stderr)
 
 
+def respelt(old: str, new: str) -> None:
+    """Says on the command line, once, that an option has another spelling; both are read."""
+    if _printed is not None and old not in _printed:
+        _printed.add(old)
+        print(f"longmark: {old} is now written {new}", file=sys.stderr)
+
+
 def _caller() -> int:
     """The stack level, as `used` gives it to `warnings.warn`, of what called the outermost function of longmark."""
     stack = enumerate(walk_stack(sys._getframe(1)), 2)

@@ -17,6 +17,7 @@ from longmark.cli.exit_codes import MISTAKE as MISTAKE
 from longmark.cli.exit_codes import NO_VALUE as NO_VALUE
 from longmark.cli.exit_codes import UNDER as UNDER
 from longmark.cli.exit_codes import UNREADABLE as UNREADABLE
+from longmark.cli.merging import MergedOption, OwnSwitch, OwnValue
 from longmark.cli.parsing import show_only
 from longmark.judging import Judging
 from longmark.options import Option, declared, groups_of, line_name, title_of, values_of
@@ -210,8 +211,10 @@ def add_options(
             settings |= {"action": "store", "choices": tuple(form.choices)}
         elif form.kind in KINDS:
             settings |= {"action": "store", "type": KINDS[form.kind]}
+        if form.part:
+            settings["action"] = OwnValue if form.metavar else OwnSwitch
         says = (help or {}).get(name, form.help)
-        add(
+        action = add(
             place,
             line_name(name, form),
             form.metavar,
@@ -220,7 +223,20 @@ def add_options(
             in_file=form.in_file,
             **settings,
         )
+        if form.part:
+            _merge(place, form, action, says)
     return place
+
+
+def _merge(place: Any, form: Option, action: argparse.Action, says: str) -> None:
+    """Makes an option a part of another one, which is added with its first part."""
+    name, part = form.part.split()
+    merged = place._option_string_actions.get(f"--{name}")
+    if merged is None:
+        merged = place.add_argument(f"--{name}", action=MergedOption, help="")
+        vars(merged).update(common=False, in_file=False)
+    merged.add_part(part, action, says)
+    vars(action).update(form=form, said=says, help=argparse.SUPPRESS)
 
 
 def _is_repeatable(form: Option, default: Any) -> bool:

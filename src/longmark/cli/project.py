@@ -315,7 +315,8 @@ def _kind(
         kind = Annotated[
             Any, PlainValidator(partial(_read, action)), WithJsonSchema(_shown(action))
         ]
-        text = (action.help or "").replace("%%", "%")
+        # a part of another option is in no list of the command line (`cli.merging`)
+        text = (getattr(action, "said", action.help) or "").replace("%%", "%")
         fields[f"{action.dest}_"] = (kind, Field(None, alias=action.dest, description=text))
     return create_model(f"options of {verb}", __config__=ConfigDict(extra="forbid"), **fields)
 

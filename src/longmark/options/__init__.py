@@ -37,7 +37,8 @@ class Option:
     (`cli.arguments.KINDS`), or several together (`VALUES`). choices: the only values. repeatable: where neither the
     metavar nor the default says so; False: it is not, although its value is a list. common: `--help` shows it, not only
     `--help-all`. in_file: longmark.yaml can give it. on_line: so can the command line; else it is a keyword of Python
-    alone. python: the help of the docstring, where it is another.
+    alone. python: the help of the docstring, where it is another. part: OPTION PART; the command line writes it as
+    `--OPTION PART=VALUE`, beside other parts, and takes its own name too.
     """
 
     help: str
@@ -50,6 +51,7 @@ class Option:
     in_file: bool = True
     on_line: bool = True
     python: str = ""
+    part: str = ""
 
 
 def option(default: Any, help: str, metavar: str = "", **form: Any) -> Any:
@@ -209,6 +211,8 @@ def named(name: str, value: Any = _NOTHING, group: type | None = None) -> str:
     stands = isinstance(value, str) and value in _PLACEHOLDERS
     if _on_line:
         word = line_name(name, form)
+        if form.part and value is not False:
+            return part_name(form, value)
         if value is _NOTHING or (value is True and not form.metavar):
             return word
         if value is False and not form.metavar:
@@ -222,6 +226,16 @@ def named(name: str, value: Any = _NOTHING, group: type | None = None) -> str:
     if value is YES:
         return f"{name}=True"
     return f"{name}={value if stands else repr(value)}"
+
+
+def part_name(form: Option, value: Any = _NOTHING) -> str:
+    """An option that is a part of another one, with its value: `--ray actors=8`, of a switch `--ray insecure`."""
+    import shlex
+
+    merged, part = form.part.split()
+    if value is _NOTHING or value is True:
+        return f"--{merged} {part}"
+    return f"--{merged} {shlex.quote(f'{part}={value}')}"
 
 
 def _entry(key: str, value: Any) -> str:

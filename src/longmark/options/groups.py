@@ -184,8 +184,11 @@ class SpendingOptions(SessionSpending):
         OPEN_EXAMPLES,
         "maximum number of examples that are open at once in a batch run (default: {default})",
         "N",
+        part="batching examples",
     )
-    keep_files: bool = option(False, "keep the uploaded files of batches at the vendor")
+    keep_files: bool = option(
+        False, "keep the uploaded files of batches at the vendor", part="batching keep-files"
+    )
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -202,13 +205,21 @@ class WorkerOptions:
         kind="text",
     )
     ray_actors: int = option(
-        1, "number of Ray workers that hold each local model (default: {default})", "N"
+        1,
+        "number of Ray workers that hold each local model (default: {default})",
+        "N",
+        part="ray actors",
     )
     ray_resources: str | Mapping[str, float] | None = option(
-        None, "what each of them needs, such as '{\"GPU\": 1}' (default: one CPU)", "JSON"
+        None,
+        "what each of them needs, such as '{\"GPU\": 1}' (default: one CPU)",
+        "JSON",
+        part="ray resources",
     )
     ray_insecure: bool = option(
-        False, "accept a cluster with a public address: Ray runs code for whoever reaches it"
+        False,
+        "accept a cluster with a public address: Ray runs code for whoever reaches it",
+        part="ray insecure",
     )
 
 

@@ -37,6 +37,7 @@ from longmark.metrics import Selected
 from longmark.models import ROLES
 from longmark.models.handles import Backends
 from longmark.models.protocols import Backend
+from longmark.options import named
 from longmark.progress import counted
 
 _TRIP = 0.25  # seconds that a batch should take
@@ -225,7 +226,7 @@ def _refuse_public(addresses: set[str], cluster: RayCluster) -> None:
     if public and not cluster.insecure:
         raise UserError(
             f"--executor ray={cluster.address}: {public[0]} is a public address, and Ray runs code for whoever reaches "
-            "it; use a private network, or add --ray-insecure"
+            f"it; use a private network, or add {named('ray_insecure', True)}"
         )
 
 
@@ -303,7 +304,8 @@ class Team:
         if short := [f"{name} {n:g}" for name, n in self.needs.items() if n > total.get(name, 0)]:
             have = ", ".join(f"{name} {total.get(name, 0):g}" for name in self.needs)
             raise UserError(
-                f"--ray-resources: no room for {self.name}: it needs {', '.join(short)}, and the cluster has {have}"
+                f"{named('ray_resources')}: no room for {self.name}: it needs {', '.join(short)}, and the cluster "
+                f"has {have}"
             )
         actors = [self._actor() for _ in range(size)]
         actor_of = {actor.facts.remote(): actor for actor in actors}
